@@ -6,13 +6,13 @@ import type { ContestantName } from './servers/contestants.ts'
 export interface Measured {
   readonly series: readonly Series[]
   readonly bcryptPerSecond: readonly number[]
-  /** Of our process, before it has answered anything. */
+  /** Resident memory of our server before it has handled any request. */
   readonly idleMegabytes: number
 }
 
 const perSecond = (sample: Sample) => sample.perSecond
 
-/** What the server must reach. */
+/** Compares the results with the goals of the server. */
 export function checkAims({ series, bcryptPerSecond, idleMegabytes }: Measured): readonly Aim[] {
   const samplesOf = (name: string, contestant: ContestantName): readonly Sample[] =>
     series.find((one) => one.case.name === name && one.contestant === contestant)?.samples ?? []

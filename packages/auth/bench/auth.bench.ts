@@ -45,7 +45,8 @@ async function compare(settings: Settings): Promise<number> {
     `Node ${machine.node.slice(1)}, PostgreSQL ${machine.postgres}, ` +
     `${machine.cores} × ${machine.cpu}, ${machine.date}; server, PostgreSQL and load on one machine`
   console.log(`${note}\nMedians of ${plan.rounds} rounds of ${plan.seconds} s`)
-  if (peer.kind === 'none') console.log('Without a peer: --peer-program or --peer gives one.')
+  if (peer.kind === 'none')
+    console.log('No peer is measured; use --peer-program or --peer to add one.')
 
   const { statements, idleMegabytes, ...measured } = await measureAll(settings, databases)
   const scores = toScores(measured.series)
@@ -72,12 +73,14 @@ async function compare(settings: Settings): Promise<number> {
     ]
     console.log(`\nWritten: ${files.join(', ')}`)
   } else {
-    console.log('\nNot everything was measured, so no results were written.')
+    console.log('\nThe run was not complete, so no results were written.')
   }
   return toExitCode(aims, settings.isStrict)
 }
 
-/** As many as there are connections in any case, so that each has a session of its own. */
+/**
+ * There are at least as many members as connections, so that each connection has its own session.
+ */
 const memberCount = Math.max(...cases.map(({ connections }) => connections)) + 1
 
 async function measureAll(settings: Settings, databases: DatabaseServer) {
@@ -141,7 +144,7 @@ async function grow(
   }
 }
 
-/** A server that has just started still tidies up. */
+/** A server that has just started still does background work. */
 const settleMs = 2_000
 
 async function readIdleMemory(contestants: readonly Contestant[]) {

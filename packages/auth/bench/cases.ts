@@ -1,22 +1,22 @@
 import type { ScriptName } from './load/scripts.ts'
 import { createdApartMs } from './servers/grow-users.ts'
 
-/** One kind of request, with so many users in the database. */
+/** One kind of request with a given number of users in the database. */
 export interface Case {
   readonly name: string
   readonly title: string
-  /** What `--only` calls it. */
+  /** The name for `--only`. */
   readonly family: string
   readonly script: ScriptName
   readonly connections: number
   readonly users: number
-  /** Of a listing. */
+  /** The path and query of a listing. */
   readonly path?: string
-  /** Slices are so many times longer: what takes long happens seldom. */
+  /** A factor for the length of slices, because slow requests are rarer. */
   readonly longer: number
-  /** The peer has nothing like it. */
+  /** Whether the peer has no equivalent. */
   readonly isOursOnly?: boolean
-  /** Requests for /user beside it, to see whether others have to wait. */
+  /** GET /user requests per second beside the load, to see whether they are delayed. */
   readonly probesPerSecond?: number
 }
 
@@ -41,7 +41,7 @@ const single = (
 const perPage = 50
 const yearMs = 365 * 86_400_000
 
-/** The filter finds one user, whose number is below every size. */
+/** The filter matches one user whose number is below every size. */
 const filter = 'cee631121c2e'
 
 function listings(users: number, label: string): readonly Case[] {
@@ -65,13 +65,13 @@ function listings(users: number, label: string): readonly Case[] {
   ]
 }
 
-/** Of a place near the user with that number; nobody has to be there. */
+/** A cursor near the user with this number; the user does not have to exist. */
 function toCursor(user: number): string {
   const createdAt = new Date(Date.now() - yearMs + user * createdApartMs).toISOString()
   return Buffer.from(`${createdAt} 00000000-0000-0000-0000-000000000000`).toString('base64url')
 }
 
-/** By the number of users, which only ever grows. */
+/** Ordered by the number of users, because the database only grows. */
 export const cases: readonly Case[] = [
   ...listings(1_000, '1k'),
   single('user', 'GET /user', 'user'),

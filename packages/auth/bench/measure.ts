@@ -12,14 +12,14 @@ export interface Plan {
   readonly warmupSeconds: number
 }
 
-/** What one server did in one slice. */
+/** The result of one server in one slice. */
 export interface Sample {
   readonly calls: number
   readonly perSecond: number
   readonly perCpuSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** CPU time of PostgreSQL for one request. */
+  /** CPU time of PostgreSQL per request. */
   readonly databaseMicroseconds: number
   readonly serverCores: number
   readonly loadCores: number
@@ -28,7 +28,7 @@ export interface Sample {
   readonly firstError: string | undefined
 }
 
-/** Samples of all rounds, in order; position n of every server is from the same round. */
+/** Samples of all rounds in order; position n of every server is from the same round. */
 export interface Series {
   readonly case: Case
   readonly contestant: ContestantName
@@ -36,11 +36,11 @@ export interface Series {
   readonly samples: readonly Sample[]
 }
 
-/** A server with what requests to it have to show. */
+/** A server with the credentials for its requests. */
 export interface Entrant {
   readonly contestant: Contestant
   readonly members: readonly Member[]
-  /** Of the sessions, as the last refresh left them. */
+  /** The current refresh tokens of the sessions. */
   refreshTokens: readonly string[]
   stormTokens: readonly string[]
 }
@@ -62,11 +62,11 @@ const credentialsOf: Readonly<Record<Case['script'], (entrant: Entrant) => reado
   list: () => [serviceToken],
 }
 
-/** No address is signed up twice, whatever a slice needs. */
+/** More addresses than any slice needs, so that no address is signed up twice. */
 const uniquePerSlice = 100_000
 let firstUnique = 0
 
-/** Gives a server one slice of a case. */
+/** Runs one slice of a case on a server. */
 export async function runSlice(
   entrant: Entrant,
   one: Case,
@@ -114,13 +114,13 @@ export function toSample(
 
 export interface CaseResult {
   readonly series: readonly Series[]
-  /** Checks of a password per second without any server, round by round; only beside logins. */
+  /** Password checks per second without a server, by round; only measured beside logins. */
   readonly bcryptPerSecond: readonly number[]
 }
 
 /**
- * Measures servers side by side: every round gives each of them one slice, every second round in the
- * other order, so that a machine which is busy for a while is unfair to nobody.
+ * Measures servers side by side. Every round runs one slice on each server, in alternating order,
+ * so that a temporarily busy machine affects all of them equally.
  */
 export async function measureCase(
   one: Case,

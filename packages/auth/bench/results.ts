@@ -3,14 +3,14 @@ import { createResultWriter } from '@portcullis/bench-kit/results'
 import { median, medianRatio, round } from '@portcullis/bench-kit/statistics'
 import type { Sample, Series } from './measure.ts'
 
-/** Medians over all rounds; of errors, the sum. */
+/** Medians over all rounds; errors are summed up. */
 export interface Score extends Omit<Sample, 'calls' | 'probeP99Ms' | 'firstError'> {
   readonly case: string
   readonly title: string
   readonly label: string
   readonly isOurs: boolean
   readonly firstError: string | null
-  /** How many times the requests per second of the peer, round by round. */
+  /** The median ratio to the requests per second of the peer, by round. */
   readonly timesPeer: number | null
 }
 

@@ -13,33 +13,33 @@ import type { Plan } from './measure.ts'
 import type { Peer, RunningPeer } from './servers/contestants.ts'
 import { type DatabaseServerName, databaseServerNames } from './servers/database-server.ts'
 
-/** Besides the cases: how many statements PostgreSQL sees for each request. */
+/** The number of statements per request is measured in addition to the cases. */
 const statementsName = 'statements'
 const names = [...families, statementsName]
 
 export const help = `Usage: npm run bench -- auth [options]
 
-Measures the authentication server, beside Supabase Auth where one is given: both on databases of one
-PostgreSQL, taking turns.
+Measures the authentication server and, if one is given, Supabase Auth. Both use databases of the same
+PostgreSQL and take turns.
 
-  --peer-program FILE    Supabase Auth, to be started on a fresh database; migrations/ lies beside it
-  --peer URL             or: the address of one that runs; needs --peer-pid and --peer-database
-  --peer-pid PID         its process
-  --peer-database URL    its database, for a superuser; a million users are put into it, and ours
-                         gets the database bench_ours on the same PostgreSQL
-  --peer-environment     only print the variables that a running peer needs
+  --peer-program FILE    Supabase Auth to start on a new database; migrations/ must be next to it
+  --peer URL             or: a running one; requires --peer-pid and --peer-database
+  --peer-pid PID         process id of the peer
+  --peer-database URL    database URL of the peer, as a superuser; a million users are inserted, and
+                         our server uses the database bench_ours on the same PostgreSQL
+  --peer-environment     print the variables that a running peer needs, and exit
 
-  --postgres NAME        which PostgreSQL is started for it: ${databaseServerNames.join(', ')}; embedded
-  --only NAMES           what to measure, with commas between them:
+  --postgres NAME        PostgreSQL to start: ${databaseServerNames.join(', ')}; default: embedded
+  --only NAMES           comma-separated list of what to measure:
                          ${names.join(', ')}
-  --users N              leave out what needs more users than this; 1000000
-  --rounds N             how many slices for each server and case; 8
-  --seconds N            length of a slice; 1 (four times that where passwords are hashed)
-  --warmup N             seconds of load for each server and case beforehand; 1
-  --quick                2 rounds of 0.5 s with 100,000 users: a look, not a measurement
-  --strict               exit with code 1 when an aim is missed
+  --users N              skip cases that need more users; default: 1000000
+  --rounds N             slices for each server and case; default: 8
+  --seconds N            length of a slice; default: 1 (four times as long if passwords are hashed)
+  --warmup N             seconds of warm-up for each server and case; default: 1
+  --quick                2 rounds of 0.5 s with 100,000 users, for a rough impression
+  --strict               exit with code 1 if a goal is missed
 
-A run of everything writes its results to packages/auth/bench/results.`
+A complete run writes its results to packages/auth/bench/results.`
 
 export interface Settings {
   readonly isHelpWanted: boolean
@@ -50,7 +50,7 @@ export interface Settings {
   readonly countsStatements: boolean
   readonly mostUsers: number
   readonly plan: Plan
-  /** Whether everything is measured with care, so that the results are worth keeping. */
+  /** Whether the run is complete enough to store its results. */
   readonly isComplete: boolean
   readonly isStrict: boolean
 }
@@ -69,7 +69,7 @@ const options = {
   strict: { type: 'boolean', default: false },
 } as const
 
-/** @throws {UsageError} */
+/** Throws a UsageError for invalid options. */
 export function parseSettings(args: readonly string[]): Settings {
   const values = parseOptions(args, options)
   const only = parseWanted(values.only, names)
@@ -119,6 +119,6 @@ function parseTarget(text: string): Target {
 
 function parseDatabaseUrl(text: string): string {
   if (/^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text)) return text
-  // It may hold a password.
+  // The URL may contain a password, so it is not repeated.
   throw new UsageError('--peer-database must be postgres://USER:PASSWORD@HOST:PORT/NAME')
 }

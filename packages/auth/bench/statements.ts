@@ -12,7 +12,7 @@ export interface StatementCount {
 const counted = ['user', 'refresh', 'login', 'signup']
 const seconds = 0.5
 
-/** How many statements each kind of request takes, as PostgreSQL itself counts them. */
+/** Counts the statements that PostgreSQL receives for each kind of request. */
 export async function measureStatements(
   entrants: readonly Entrant[],
   tools: Tools,
@@ -26,7 +26,7 @@ export async function measureStatements(
 
 async function count(one: Case, entrant: Entrant, tools: Tools): Promise<StatementCount> {
   const { databaseUrl, label } = entrant.contestant
-  // Without the requests of a probe; what a fresh connection asks for is part of the first ones.
+  // Probes are excluded; the statements of a new connection count for the first requests.
   const { probesPerSecond: _, ...quiet } = one
   await runSlice(entrant, quiet, seconds, tools)
   let requests = 0

@@ -14,14 +14,14 @@ const root = join(import.meta.dirname, '../../..')
 const pages = ['auth.md', 'auth-sign-in.md', 'auth-operations.md']
 const manual = pages.map((page) => readFileSync(join(root, 'docs', page), 'utf8')).join('\n')
 
-/** Compares a page with what the code says; writes it where that was asked for. */
+/** Compares a page with the text generated from the code, or writes it if UPDATE_DOCS is set. */
 function checkPage(name: string, expected: string): void {
   const path = join(root, 'docs', name)
   if (process.env['UPDATE_DOCS'] === '1') writeFileSync(path, expected)
   assert.equal(readFileSync(path, 'utf8'), expected, `docs/${name} is out of date`)
 }
 
-test('the page of environment variables is what the code says', () => {
+test('the page of environment variables matches the code', () => {
   checkPage(
     'auth-environment.md',
     `# Environment of the auth server
@@ -36,15 +36,15 @@ ${toMarkdown(chapters, 2)}`,
   )
 })
 
-test('the page of endpoints and errors is what the code says', () => {
+test('the page of endpoints and errors matches the code', () => {
   checkPage('auth-api.md', toApiPage())
 })
 
-test('every error code has a meaning, and no meaning is left over', () => {
+test('every error code has a meaning, and every meaning has an error code', () => {
   assert.deepEqual(Object.keys(errorMeanings).toSorted(), Object.keys(errorStatuses).toSorted())
 })
 
-test('every variable, endpoint, error code and file that the manual names exists', () => {
+test('every variable, endpoint, error code and file named in the manual exists', () => {
   const variables = new Set(
     Object.values(chapters).flatMap((chapter) =>
       Object.values(chapter.variables).flatMap(({ name, aliases }) => [name, ...aliases]),
@@ -53,7 +53,7 @@ test('every variable, endpoint, error code and file that the manual names exists
   const named = [...manual.matchAll(/`((?:AUTH|GOTRUE)_[A-Z0-9_]+)(?:=[^`]*)?`/g)]
   assert.ok(named.length > 20)
   for (const [, name = ''] of named) {
-    // X stands for any of the providers.
+    // X stands for any provider.
     const whole = name.replace('_EXTERNAL_X_', '_EXTERNAL_GITHUB_')
     assert.ok(variables.has(whole), `${name} is not a variable`)
   }
@@ -74,7 +74,7 @@ test('every variable, endpoint, error code and file that the manual names exists
   }
 })
 
-test('every command of the manual is one that the program knows', async () => {
+test('every command in the manual is accepted by the program', async () => {
   const lines = [...manual.matchAll(/^npm run auth -- ([a-z]+)/gm)].map(([, name = '']) => name)
   assert.ok(lines.length > 4)
   for (const name of new Set(lines)) {

@@ -39,7 +39,7 @@ async function startExample(t: TestContext, file: string, env: Env): Promise<str
   return `http://localhost:${port}`
 }
 
-test('the configuration to try is complete', () => {
+test('the example configuration is complete', () => {
   const { faults, config } = parseConfig(parseEnv(readFileSync(join(folder, 'auth.env'), 'utf8')))
   assert.deepEqual(faults, [])
   assert.equal(config.database.url, 'embedded://.portcullis/auth')
@@ -50,7 +50,7 @@ const audience = {
   AUTH_JWT_DEFAULT_GROUP_NAME: 'authenticated',
 } as const
 
-test('the Node app signs up, in, refreshes, and an API believes its token', async (t) => {
+test('the Node app signs up, signs in and refreshes, and the API accepts its token', async (t) => {
   const server = await openAuthServer(t, { env: audience })
   if (!server) return
   const api = await startExample(t, 'verify-jwt.ts', { AUTH_JWT_SECRET: jwtSecret })
@@ -87,7 +87,7 @@ test('the API refuses tokens that are missing, forged or expired', async (t) => 
   assert.deepEqual([service.status, service.body.error], [401, 'missing_claim'])
 })
 
-test('the API goes on while the auth server is down, and says so', async (t) => {
+test('the API keeps working while the auth server is down, and logs it', async (t) => {
   const api = await startExample(t, 'verify-jwt.ts', {
     AUTH_URL: `http://127.0.0.1:${await findFreePort()}`,
   })
@@ -101,7 +101,7 @@ test('the API goes on while the auth server is down, and says so', async (t) => 
   assert.equal((await ask(api, '/')).status, 401)
 })
 
-test('the API checks tokens by the public keys of the server', async (t) => {
+test('the API verifies tokens with the public keys of the server', async (t) => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const jwk = privateKey.export({ format: 'jwk' })
   const keys = [{ ...jwk, kid: 'first', alg: 'ES256', key_ops: ['sign', 'verify'] }]
@@ -118,7 +118,7 @@ test('the API checks tokens by the public keys of the server', async (t) => {
   assert.equal((await ask(api, '/', { token: server.serviceToken })).status, 401)
 })
 
-test('the receiver of hooks refuses users, changes tokens and sends email', async (t) => {
+test('the hook receiver refuses users, changes tokens and sends email', async (t) => {
   const port = await findFreePort()
   const child = launch(t, 'hook-receiver.ts', { PORT: `${port}` })
   const output = child.stdout.setEncoding('utf8')
@@ -154,7 +154,7 @@ test('the receiver of hooks refuses users, changes tokens and sends email', asyn
   assert.equal(forged.status, 401)
 })
 
-test('the page signs somebody up, remembers them, and signs them out', async (t) => {
+test('the page signs a user up, keeps the session, and signs out', async (t) => {
   const server = await openAuthServer(t)
   const chromium = server && (await open(t, 'chromium'))
   if (!chromium) return

@@ -8,9 +8,9 @@ import { openAuthServer } from './support/auth-server.ts'
 import { errorOf, openFlowServer } from './support/flow-server.ts'
 import { ask, newEmail, password, sdk } from './support/http-client.ts'
 
-// What docs/auth.md promises in a sentence or a row, in the order of the manual.
+// Statements in docs/auth.md, in the order of the manual.
 
-test('tokens and sessions are as the manual says', async (t) => {
+test('tokens and sessions work as documented in the manual', async (t) => {
   const server = await openAuthServer(t, { env: { AUTH_RATE_LIMIT_TOKEN_REFRESH: '1000' } })
   if (!server) return
   const { url, clock } = server
@@ -27,7 +27,7 @@ test('tokens and sessions are as the manual says', async (t) => {
     assert.deepEqual(errorOf(again), [400, 'user_already_exists', 'User already registered'])
   })
 
-  await t.test('an access token has the claims of the list, and no iss', async () => {
+  await t.test('an access token has the listed claims and no iss', async () => {
     const { access_token: token } = await signUp()
     const claims = JSON.parse(Buffer.from(token.split('.')[1], 'base64url').toString())
     const listed = `aal amr app_metadata aud email exp iat is_anonymous phone role session_id sub
@@ -36,7 +36,7 @@ test('tokens and sessions are as the manual says', async (t) => {
     assert.equal(claims.exp - claims.iat, 3_600)
   })
 
-  await t.test('the token before gets the present one within 10 s, and nothing later', async () => {
+  await t.test('the previous token works for 10 s and ends the session later', async () => {
     const { refresh_token: first } = await signUp()
     const { refresh_token: second } = (await refresh(first)).body
     assert.equal((await refresh(first)).body.refresh_token, second)
@@ -47,12 +47,12 @@ test('tokens and sessions are as the manual says', async (t) => {
     assert.deepEqual([ended.status, ended.body.error_code], [400, 'session_not_found'])
   })
 
-  await t.test('a refresh token that nobody made is not found', async () => {
+  await t.test('an unknown refresh token is not found', async () => {
     const { status, body } = await refresh('nonsense')
     assert.deepEqual([status, body.error_code], [400, 'refresh_token_not_found'])
   })
 
-  await t.test('after sign-out a token reads, changes nothing, and refreshes nothing', async () => {
+  await t.test('after sign-out a token can still read but neither change nor refresh', async () => {
     const { access_token: token, refresh_token: refreshToken } = await signUp()
     assert.equal((await ask(url, '/logout', { method: 'POST', token })).status, 204)
     assert.equal((await ask(url, '/user', { token })).status, 200)
@@ -75,7 +75,7 @@ test('tokens and sessions are as the manual says', async (t) => {
   })
 
   await t.test(
-    'POST /admin/users keeps id and password hash of a user from elsewhere',
+    'POST /admin/users keeps both the id and password hash of an imported user',
     async () => {
       const hash = '$2y$10$ZGtnEuFDRVThYVYpAmBFjuVTVmWkVIh8dfPLQKLpCBYpUGBhyvRGy'
       const id = randomUUID()
@@ -86,7 +86,7 @@ test('tokens and sessions are as the manual says', async (t) => {
   )
 })
 
-test('a key set signs, its public half is published, and old tokens stay valid', async (t) => {
+test('a key set signs tokens, its public part is published, and old tokens stay valid', async (t) => {
   const before = await openAuthServer(t)
   if (!before) return
   const { databaseUrl, schema } = before
@@ -113,14 +113,14 @@ test('a key set signs, its public half is published, and old tokens stay valid',
   assert.deepEqual([jwks.keys.length, jwks.keys[0].kid, 'd' in jwks.keys[0]], [1, '2026-11', false])
 })
 
-test('messages are as the manual says', async (t) => {
+test('messages work as documented in the manual', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   const { post, mailsTo, query } = server
   const isKnown = async (email: string) =>
     (await query('select 1 from users where email = $1', [email])).length === 1
 
-  await t.test('create_user has two meanings, chosen by the header', async () => {
+  await t.test('create_user has two meanings, selected by the version header', async () => {
     const rows = [
       [true, {}, 200, false],
       [false, {}, 200, true],
@@ -139,7 +139,7 @@ test('messages are as the manual says', async (t) => {
     }
   })
 
-  await t.test('within the gap the answer is 429, whether there is an account or not', async () => {
+  await t.test('in the cooldown the response is 429, with or without an account', async () => {
     const { email } = await server.newUser()
     for (const address of [email, newEmail()]) {
       const statuses = []
@@ -151,7 +151,7 @@ test('messages are as the manual says', async (t) => {
     assert.equal((await mailsTo(email)).length, 2)
   })
 
-  await t.test('the answer to the sign-up of a registered address looks the same', async () => {
+  await t.test('the sign-up of a registered address gets the same response', async () => {
     const { email, id } = await server.newUser()
     const known = await post('/signup', { email, password })
     const fresh = await post('/signup', { email: newEmail(), password })
@@ -161,7 +161,7 @@ test('messages are as the manual says', async (t) => {
   })
 
   await t.test(
-    'a forbidden redirect_to is refused, and with the header the site is used',
+    'a forbidden redirect_to is refused, or with the version header replaced by the site URL',
     async () => {
       const { email } = await server.newUser()
       const path = '/recover?redirect_to=https://evil.example/'
@@ -174,7 +174,7 @@ test('messages are as the manual says', async (t) => {
     },
   )
 
-  await t.test('a link lives 3600 s, and a lone token is that of the link', async () => {
+  await t.test('a link lasts 3600 s, and a lone token is that of the link', async () => {
     const { email } = await server.newUser()
     await post('/recover', { email })
     const { token } = await server.mailTo(email)
@@ -186,7 +186,7 @@ test('messages are as the manual says', async (t) => {
     assert.deepEqual([status, body.type, body.token_type], [200, 'recovery', 'bearer'])
   })
 
-  await t.test('five wrong digits end a code, and the link still works', async () => {
+  await t.test('five wrong guesses invalidate a code; the link keeps working', async () => {
     const { email } = await server.newUser()
     await post('/recover', { email })
     const { code, token } = await server.mailTo(email)
@@ -197,7 +197,7 @@ test('messages are as the manual says', async (t) => {
     assert.equal((await post('/verify', { type: 'recovery', token })).status, 200)
   })
 
-  await t.test('a phone is refused where nobody signs in by phone', async () => {
+  await t.test('a phone number is refused if phone sign-in is disabled', async () => {
     const { status, body } = await post('/otp', { phone: '+15555550100' })
     assert.deepEqual([status, body.error_code], [400, 'phone_provider_disabled'])
   })

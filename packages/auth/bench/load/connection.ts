@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import type { Target } from '@portcullis/bench-kit/server-process'
 import { type Response, ResponseReader } from './response-reader.ts'
 
-/** A connection that asks for one thing at a time; a client library would cost as much as a server. */
+/** A connection with one request at a time; a client library would use as much CPU as a server. */
 export class Connection {
   readonly #socket: Socket
   readonly #reader = new ResponseReader()
@@ -29,7 +29,7 @@ export class Connection {
     return new Connection(socket, onFailure)
   }
 
-  /** @param sinceMs when the answer began to be waited for. */
+  /** @param sinceMs the time from which latency is measured */
   ask(
     request: string,
     answered: (response: Response, ms: number) => void,

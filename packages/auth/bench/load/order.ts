@@ -1,19 +1,21 @@
 import type { Target } from '@portcullis/bench-kit/server-process'
 import type { ScriptName } from './scripts.ts'
 
-/** One stretch of load on one server: every connection asks again as soon as it is answered. */
+/**
+ * One stretch of load on one server; every connection sends the next request after each response.
+ */
 export interface LoadOrder {
   readonly target: Target
   readonly script: ScriptName
   readonly connections: number
   readonly seconds: number
-  /** What requests show: access tokens, refresh tokens or addresses, as the script wants them. */
+  /** The access tokens, refresh tokens or addresses that the script needs. */
   readonly credentials: readonly string[]
-  /** Of a listing. */
+  /** The path and query of a listing. */
   readonly path?: string
-  /** Where new addresses start to count. */
+  /** The number of the first new address. */
   readonly firstUnique: number
-  /** Single requests beside the load, to see what it does to others. */
+  /** Single requests beside the load, to measure how much they are delayed. */
   readonly probe?: Probe
 }
 
@@ -25,15 +27,15 @@ export interface Probe {
 export interface LoadOutcome {
   readonly calls: number
   readonly errors: number
-  /** What the first error said. */
+  /** The message of the first error. */
   readonly firstError: string | undefined
   readonly seconds: number
-  /** CPU time of the load generator itself. */
+  /** CPU time of the load generator. */
   readonly loadCpuSeconds: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Undefined where nothing was probed. */
+  /** Undefined without probes. */
   readonly probeP99Ms: number | undefined
-  /** What the next stretch has to show. */
+  /** The credentials for the next stretch. */
   readonly credentials: readonly string[]
 }

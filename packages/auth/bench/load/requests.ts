@@ -1,6 +1,6 @@
 export const password = 'correct horse battery staple'
 
-/** Ours counts requests by this header, so that no connection takes another's share. */
+/** Our server counts requests by this header, so each connection has its own limits. */
 export const clientHeader = 'x-bench-client'
 
 const head = (line: string, client: number) =>

@@ -5,11 +5,11 @@ export interface Response {
 
 const headEnd = Buffer.from('\r\n\r\n')
 
-/** Reads the answers of one HTTP/1.1 connection that asks for one thing at a time. */
+/** Reads the responses of an HTTP/1.1 connection with one request at a time. */
 export class ResponseReader {
   #held: Buffer = Buffer.alloc(0)
 
-  /** Undefined: the answer is not complete. */
+  /** Returns undefined while the response is incomplete. */
   push(bytes: Buffer): Response | undefined {
     this.#held = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes])
     const end = this.#held.indexOf(headEnd)

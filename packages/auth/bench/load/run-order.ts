@@ -5,7 +5,7 @@ import type { LoadOrder, LoadOutcome, Probe } from './order.ts'
 import { get } from './requests.ts'
 import { scripts } from './scripts.ts'
 
-/** Opens the connections, so that `run` is nothing but load. */
+/** Opens the connections in advance, so that `run` measures only the load. */
 export async function prepareLoad(order: LoadOrder): Promise<PreparedLoad<LoadOutcome>> {
   const failure = Promise.withResolvers<never>()
   failure.promise.catch(() => {})
@@ -52,7 +52,7 @@ function drive(connections: readonly Connection[], order: LoadOrder) {
   const { promise, resolve } = Promise.withResolvers<void>()
 
   const askAll = () => {
-    // Looked at once: a storm that has begun is asked for by all.
+    // The time is read once, so that all connections take part in a storm that has begun.
     const isOver = performance.now() >= endMs
     for (const index of idle) {
       const request = isOver ? undefined : script.next(index)
@@ -81,7 +81,7 @@ function drive(connections: readonly Connection[], order: LoadOrder) {
   }))
 }
 
-/** Latency counts from the moment when a request was due, also when the one before is late. */
+/** Latency is measured from the time when a request was due, even if the previous one is late. */
 async function probe(
   connection: Connection,
   { perSecond, accessToken }: Probe,
@@ -95,7 +95,8 @@ async function probe(
     const earlyMs = dueMs - performance.now()
     if (earlyMs > 0) await wait(earlyMs)
     const { promise, resolve, reject } = Promise.withResolvers<number>()
-    // A timer that is late is our own fault; only a probe before that is slow counts from its moment.
+    // A late timer is our own delay, so latency then starts now; only a slow previous probe counts
+    // from the due time.
     const sinceMs = earlyMs > 0 ? performance.now() : dueMs
     connection.ask(
       request,

@@ -2,13 +2,13 @@ import type { LoadOrder } from './order.ts'
 import { get, logIn, refresh, signUp } from './requests.ts'
 import type { Response } from './response-reader.ts'
 
-/** What the connections of a stretch of load ask for. */
+/** The requests of the connections in a stretch of load. */
 export interface Script {
-  /** Undefined: this connection has to wait for others. */
+  /** Returns undefined if this connection has to wait for others. */
   next(connection: number): string | undefined
-  /** What is wrong with an answer; undefined where nothing is. */
+  /** Returns the error in a response, or undefined. */
   check(connection: number, response: Response): string | undefined
-  /** What the next stretch has to show. */
+  /** The credentials for the next stretch. */
   readonly credentials: readonly string[]
 }
 
@@ -16,7 +16,7 @@ export type ScriptName = 'user' | 'refresh' | 'storm' | 'login' | 'signup' | 'li
 
 type Orders = Pick<LoadOrder, 'connections' | 'credentials' | 'path' | 'firstUnique'>
 
-/** The one place where a kind of load is added. */
+/** Add new kinds of load here. */
 export const scripts: Readonly<Record<ScriptName, (order: Orders) => Script>> = {
   user: ({ credentials }) =>
     repeat(credentials, (connection) => get('/user', pick(credentials, connection), connection)),
@@ -34,7 +34,7 @@ export const scripts: Readonly<Record<ScriptName, (order: Orders) => Script>> = 
     return repeat(credentials, (connection) => signUp(`new-${unique++}@bench.example`, connection))
   },
 
-  /** Every connection has a session of its own and shows what it got last. */
+  /** Every connection has its own session and sends its latest token. */
   refresh({ credentials }) {
     const tokens = [...credentials]
     return {
@@ -48,7 +48,7 @@ export const scripts: Readonly<Record<ScriptName, (order: Orders) => Script>> = 
     }
   },
 
-  /** All connections show one token at once; all must get the same child, which is shown next. */
+  /** All connections send one token at once and must get the same new token, which is sent next. */
   storm({ credentials, connections }) {
     const tokens = [pick(credentials, 0)]
     let asked = 0
@@ -72,7 +72,7 @@ export const scripts: Readonly<Record<ScriptName, (order: Orders) => Script>> = 
           answered = 0
         }
         if (child === undefined) return describe(response)
-        return isSecond ? 'a token had two children' : undefined
+        return isSecond ? 'a token had two successors' : undefined
       },
     }
   },

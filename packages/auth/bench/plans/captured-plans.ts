@@ -1,13 +1,13 @@
 import { Client } from 'pg'
 
-/** One execution of a statement, as PostgreSQL itself reports it. */
+/** One execution of a statement as reported by PostgreSQL. */
 export interface CapturedPlan {
   readonly statement: string
   readonly ms: number
-  /** Pages that were found in memory or read, in the table or an index. */
+  /** Pages of tables and indexes that were found in memory or read. */
   readonly buffers: number
   readonly indexes: readonly string[]
-  /** Tables that were read from the first row to the last. */
+  /** Tables that were read by a sequential scan. */
   readonly scans: readonly string[]
 }
 
@@ -23,8 +23,8 @@ interface PlanNode {
 }
 
 /**
- * Makes the database report the plan of every statement to the connection that ran it, as a notice, with
- * the values it really had and the plan it really chose, generic or not.
+ * Makes the database send the plan of every statement as a notice to its connection, with the
+ * actual values and the plan that was chosen, generic or custom.
  */
 export async function reportPlans(databaseUrl: string): Promise<void> {
   const settings = {
@@ -32,7 +32,7 @@ export async function reportPlans(databaseUrl: string): Promise<void> {
     'auto_explain.log_min_duration': '0',
     'auto_explain.log_analyze': 'on',
     'auto_explain.log_buffers': 'on',
-    // To ask the clock for every row would take longer than many a statement.
+    // Reading the clock for every row would take longer than many statements.
     'auto_explain.log_timing': 'off',
     'auto_explain.log_format': 'json',
     'auto_explain.log_level': 'notice',
@@ -52,8 +52,8 @@ export async function reportPlans(databaseUrl: string): Promise<void> {
 }
 
 /**
- * Collects the plans of all connections that this process opens from now on. The driver has no other
- * place to learn which statement a notice belongs to.
+ * Collects the plans of all connections that this process opens from now on. The driver offers no
+ * other way to find the statement that a notice belongs to.
  */
 export function capturePlans(onPlan: (plan: CapturedPlan) => void): Disposable {
   const { connect, query } = Client.prototype
@@ -62,7 +62,7 @@ export function capturePlans(onPlan: (plan: CapturedPlan) => void): Disposable {
     this.on('notice', ({ message }) => {
       const [, ms, json] =
         /^duration: ([\d.]+) ms\s+plan:\s+(\{.*\})\s*$/s.exec(message ?? '') ?? []
-      // The driver's names end with a hash of the text.
+      // The statement names of the driver end with a hash of the text.
       const statement = names.get(this)?.replace(/_[\da-f]{16}$/, '')
       if (ms === undefined || json === undefined || statement === undefined) return
       onPlan(toPlan(statement, Number(ms), JSON.parse(json)))
@@ -98,8 +98,8 @@ function toPlan(statement: string, ms: number, { Plan: root }: { readonly Plan: 
 }
 
 /**
- * Without those of the nodes below it. What a common table expression reads is in its own nodes and again
- * in the node that scans it, and one that writes may have been run by no other node at all.
+ * Excludes the buffers of child nodes. Buffers of a common table expression are in its own nodes
+ * and again in the node that scans it, and a writing one may not be executed by any other node.
  */
 function countOwnBuffers(node: PlanNode): number {
   if (node['Node Type'] === 'CTE Scan') return 0

@@ -13,15 +13,17 @@ export interface DataSetSizes {
 interface Fill {
   readonly table: string
   readonly count: number
-  /** Inserts the rows with the numbers `$1` to `$2`; `numbered` has the users by their numbers. */
+  /**
+   * Inserts the rows with the numbers `$1` to `$2`; the table `numbered` has the users by number.
+   */
   readonly text: string
 }
 
 const rowsAtOnce = 500_000
 
 /**
- * Fills the tables of the schema `auth`, which must be empty, as a year of use would: most sessions are
- * in use, most audit entries are refreshes, and nothing is due to be deleted.
+ * Fills the empty tables of the schema `auth` like a year of use: most sessions are in use, most
+ * audit entries are refreshes, and no row is due for deletion.
  */
 export async function fillDataSet(
   databaseUrl: string,
@@ -39,7 +41,7 @@ export async function fillDataSet(
     await client.query('set search_path to auth, public')
     await client.query("set work_mem = '256MB'")
     await client.query("set maintenance_work_mem = '1GB'")
-    // That every row has a user needs no proof millions of times.
+    // Foreign keys are not checked, because that would take long for millions of rows.
     await client.query('set session_replication_role = replica')
     await client.query('update users set encrypted_password = $1', [
       await hash(password, { cost: 4 }),
@@ -69,9 +71,9 @@ export async function fillDataSet(
   }
 }
 
-/** Spread over a year up to now, in the order of the numbers. */
+/** Times are spread over the last year in the order of the numbers. */
 const time = "(now() - ($4 - n) * (interval '365 days' / $4))"
-/** Some users come often and most seldom, as in life. */
+/** A few users are frequent and most are rare, as in production. */
 const owner = 'u.number = 1 + floor($3 * power(((n::bigint * 7919) % 999983) / 999983.0, 3))::int'
 
 function toFills(sizes: DataSetSizes): readonly Fill[] {
@@ -147,7 +149,7 @@ function toFills(sizes: DataSetSizes): readonly Fill[] {
     {
       table: 'outbox',
       count: share(0.02),
-      // Those given up name nobody.
+      // Messages that were given up have no recipient.
       text: `insert into outbox (channel, kind, recipient, payload, next_attempt_at, expires_at, failed_at)
         select case when n % 3 = 0 then 'sms' else 'email' end, 'confirmation',
           case when n % 2 = 0 then '' else u.email end,
@@ -160,7 +162,7 @@ function toFills(sizes: DataSetSizes): readonly Fill[] {
   ]
 }
 
-/** Of a hundred entries 85 are refreshes, 13 logins, and the rest anything else. */
+/** Of a hundred entries, 85 are refreshes, 13 are logins and 2 are others. */
 function toAuditText(): string {
   const others = Object.entries(auditActions).filter(([, type]) => type !== 'token')
   const names = others.map(([name]) => `'${name}'`).join(', ')
@@ -179,7 +181,7 @@ function toAuditText(): string {
     order by n`
 }
 
-/** Resolves to what makes them again. */
+/** Returns the statements that create the indexes again. */
 async function dropIndexes(client: Client, table: string): Promise<readonly string[]> {
   const { rows } = await client.query<{ name: string; definition: string }>(
     `select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition

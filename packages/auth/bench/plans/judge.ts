@@ -5,7 +5,7 @@ import type { Kind } from './requests.ts'
 export interface Observation extends CapturedPlan {
   readonly title: string
   readonly kind: Kind
-  /** The request that it belongs to: the statements of a page count together. */
+  /** The request of the statement; the statements of a page are added up. */
   readonly request: number
 }
 
@@ -18,15 +18,15 @@ export const goals: Readonly<Record<Kind, Goal>> = {
   request: { ms: 5, buffers: 100 },
   admin: { ms: 150 },
   cleanup: { ms: 50 },
-  // It updates as many messages as it takes, so its buffers have no bound.
+  // The sender updates as many messages as it claims, so its buffers are not limited.
   sender: { ms: 5 },
 }
 
 export interface StatementScore {
   readonly kind: Kind
-  /** Of a page, which one. */
+  /** The name of the page, for admin requests. */
   readonly title: string
-  /** Or several, where a page takes more than one. */
+  /** One statement, or several if a page needs more than one. */
   readonly statement: string
   readonly count: number
   readonly medianMs: number
@@ -36,7 +36,7 @@ export interface StatementScore {
   readonly isReached: boolean
 }
 
-/** Statements of requests are the same whatever the request; pages differ by what they look for. */
+/** Statements of requests are grouped by statement, and pages by what they search for. */
 export function toScores(observations: readonly Observation[]): readonly StatementScore[] {
   const groups = Map.groupBy(addUpPages(observations), ({ kind, title, statement }) =>
     kind === 'admin' ? `${kind} ${title}` : `${kind} ${statement}`,

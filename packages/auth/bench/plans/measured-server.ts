@@ -5,7 +5,7 @@ import { parseConfig } from '../../src/config/config.ts'
 import { createBcrypt } from '../../src/passwords/formats/bcrypt.ts'
 import { oursOnly, toEnvironment } from '../servers/environment.ts'
 
-/** Limits are out of the way, and messages stay in the outbox: no mail server listens there. */
+/** Removes the limits and keeps messages in the outbox, because no mail server listens there. */
 const environment = {
   AUTH_MAILER_AUTOCONFIRM: 'false',
   AUTH_SMTP_ADMIN_EMAIL: 'auth@bench.example',
@@ -19,14 +19,14 @@ const environment = {
   AUTH_MFA_RATE_LIMIT_CHALLENGE_AND_VERIFY: '1000000000',
   AUTH_API_MAX_REQUEST_DURATION: '10m',
   AUTH_API_PORT: '0',
-  // Measured by itself.
+  // Cleanup is measured separately.
   AUTH_DB_CLEANUP_ENABLED: 'false',
   AUTH_LOG_LEVEL: 'error',
-  // One connection, so that each statement is prepared once and its plan becomes the generic one.
+  // With one connection, each statement is prepared once and gets a generic plan.
   AUTH_DB_MAX_POOL_SIZE: '1',
 }
 
-/** The server in this process, so that the plans of its statements can be captured. */
+/** Opens the server in this process, so that the plans of its statements can be captured. */
 export async function openMeasuredServer(databaseUrl: string) {
   const { config, faults } = parseConfig({
     ...toEnvironment({ databaseUrl, port: 0 }),

@@ -23,7 +23,7 @@ import { openMeasuredServer } from './measured-server.ts'
 import { createRequests, type Kind } from './requests.ts'
 import { help, type PlansSettings, parsePlansSettings } from './settings.ts'
 
-/** Resolves to the exit code: 1 where a goal was missed. */
+/** Resolves to the exit code, which is 1 if a goal was missed. */
 export const run = createCommand({
   name: 'auth-plans',
   help,
@@ -53,11 +53,11 @@ async function report(settings: PlansSettings): Promise<number> {
 
 export interface MeasuredPlans {
   readonly scores: readonly StatementScore[]
-  /** The median of whole rounds with nothing to delete. */
+  /** The median of complete rounds with nothing to delete. */
   readonly cleanupMs: number
 }
 
-/** Fills the database unless it has users, and sends every request some times. */
+/** Fills the database unless it already has users, and sends every request several times. */
 export async function measurePlans(
   url: string,
   { sizes, rounds }: Pick<PlansSettings, 'sizes' | 'rounds'>,
@@ -77,7 +77,7 @@ export async function measurePlans(
     let seenIn: Pick<Observation, 'title' | 'kind' | 'request'> | undefined
     let request = 0
     using _ = capturePlans((plan) => {
-      // The sender of messages runs beside the requests.
+      // The message sender runs in the background.
       const isSender = senderStatements.has(plan.statement)
       if (seenIn === undefined || timers.has(plan.statement)) return
       observations.push({ ...plan, ...seenIn, ...(isSender && { kind: 'sender' }) })
@@ -127,12 +127,12 @@ async function measureCleanup(url: string, count: number): Promise<number> {
   const ages = { linkSeconds: 3_600, gapMs: 86_400_000, auditMs: 10 * 365 * 86_400_000 }
   const rounds: CleanupRound[] = []
   for (let number = 0; number < count; number++) rounds.push(await cleanUp(db, Date.now(), ages))
-  // What the first round finds to delete is not what the goal is about.
+  // The goal is about rounds with nothing to delete, unlike the first one.
   const quiet = rounds.filter(({ deleted }) => deleted.size === 0)
   return round(median(quiet.map(({ durationMs }) => durationMs)), 1)
 }
 
-/** To report plans takes longer than to run most statements. */
+/** Disables plan reports, because they take longer than most statements. */
 function withoutPlans(databaseUrl: string): string {
   const separator = databaseUrl.includes('?') ? '&' : '?'
   return `${databaseUrl}${separator}options=-c%20auto_explain.log_min_duration=-1`
@@ -142,7 +142,7 @@ const senderStatements: ReadonlySet<string> = new Set(
   [claimMessages, deleteMessage, failMessage, releaseMessage, retryMessage].map(({ name }) => name),
 )
 
-/** Read at intervals, whatever is asked for. */
+/** Statements that run at intervals, independent of requests. */
 const timers: ReadonlySet<string> = new Set(['list_secret_keys'])
 
 const sections: Readonly<Record<Kind, string>> = {

@@ -5,7 +5,7 @@ import { createServiceToken } from '../servers/contestants.ts'
 
 export type Kind = 'request' | 'admin' | 'cleanup' | 'sender'
 
-/** What is sent once per round. Statements of the preparations count as well. */
+/** A request that is sent once per round. Statements of its preparation count as well. */
 export interface MeasuredRequest {
   readonly title: string
   readonly kind: 'request' | 'admin'
@@ -18,10 +18,10 @@ interface Ask {
   readonly body?: object
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- answers of many kinds
+// oxlint-disable-next-line typescript/no-explicit-any -- bodies of many endpoints
 type Body = any
 
-/** Addresses of users that are in the database, a few for each round. */
+/** Creates the requests; `emails` are addresses of existing users, a few for each round. */
 export function createRequests(
   url: string,
   emails: readonly string[],

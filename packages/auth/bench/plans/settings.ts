@@ -5,18 +5,18 @@ import type { DataSetSizes } from './data-set.ts'
 export const help = `Usage: npm run bench -- auth-plans [options]
 
 Fills a database and reports the plan of every statement that requests, administrators and cleanup run:
-median time, buffers and indexes. Exits with code 1 where a goal is missed: 5 ms and 100 buffers for a
+median time, buffers and indexes. Exits with code 1 if a goal is missed: 5 ms and 100 buffers for a
 statement of a request, 150 ms for a first page or a search of an administrator, 50 ms for cleanup.
 
-  --users N          in the database; 1000000
-  --sessions N       3000000
-  --audit N          entries of the audit log; 10000000
-  --rounds N         how often each request is sent; 15
-  --postgres NAME    which PostgreSQL is started for it: ${databaseServerNames.join(', ')}; embedded
-  --database URL     or: an empty database of a superuser, which is filled and kept for the next run
-  --quick            20000 users, 60000 sessions, 200000 entries: for a first impression
+  --users N          users in the database; default: 1000000
+  --sessions N       sessions in the database; default: 3000000
+  --audit N          audit log entries; default: 10000000
+  --rounds N         how often each request is sent; default: 15
+  --postgres NAME    PostgreSQL to start: ${databaseServerNames.join(', ')}; default: embedded
+  --database URL     or: an empty database, as a superuser; it is filled and kept for the next run
+  --quick            20000 users, 60000 sessions, 200000 entries, for a rough impression
 
-A run of the usual size writes its results to packages/auth/bench/results.`
+A run of the default size writes its results to packages/auth/bench/results.`
 
 export interface PlansSettings {
   readonly isHelpWanted: boolean
@@ -24,7 +24,7 @@ export interface PlansSettings {
   readonly rounds: number
   readonly postgres: DatabaseServerName
   readonly databaseUrl: string | undefined
-  /** Whether the results are worth keeping. */
+  /** Whether the run is complete enough to store its results. */
   readonly isComplete: boolean
 }
 
@@ -41,7 +41,7 @@ const options = {
   quick: { type: 'boolean', default: false },
 } as const
 
-/** @throws {UsageError} */
+/** Throws a UsageError for invalid options. */
 export function parsePlansSettings(args: readonly string[]): PlansSettings {
   const values = parseOptions(args, options)
   const byDefault = values.quick ? quick : usual
@@ -50,7 +50,7 @@ export function parsePlansSettings(args: readonly string[]): PlansSettings {
   if (sizes.users < 1_000) throw new UsageError('--users must be at least 1000')
   const { database } = values
   if (database !== undefined && !/^postgres(?:ql)?:\/\//.test(database)) {
-    // It may hold a password.
+    // The URL may contain a password, so it is not repeated.
     throw new UsageError('--database must be postgres://USER:PASSWORD@HOST:PORT/NAME')
   }
   return {

@@ -19,7 +19,7 @@ export type Peer = PeerOf<RunningPeer>
 
 export type ContestantName = 'ours' | 'peer'
 
-/** A server that runs, on a database of its own. */
+/** A running server with its own database. */
 export interface Contestant extends AsyncDisposable {
   readonly name: ContestantName
   readonly label: string
@@ -51,7 +51,7 @@ async function openPeer(
     const { host, port } = peer.target
     const serverName = await readHealth(peer.target)
     if (serverName === undefined) {
-      throw new Error(`The peer at ${host}:${port} does not answer /health`)
+      throw new Error(`The peer at ${host}:${port} does not respond to /health`)
     }
     const { target, pid, databaseUrl } = peer
     const where = { target, pid, databaseUrl, databasePid: databases.pid }
@@ -63,7 +63,7 @@ async function openPeer(
     }
   }
   const file = resolve(peer.file)
-  // Its migrations lie beside it.
+  // The migrations folder is next to the program.
   const program: Program = { file, args: [], folder: dirname(file) }
   return open('peer', program, databases)
 }
@@ -87,7 +87,7 @@ async function open(
     })
     return {
       name,
-      // A peer is whatever was given: it says itself what it is.
+      // The peer may be any version, so its label comes from its health response.
       label: name === 'ours' ? 'portcullis' : `peer: ${server.serverName}`,
       pid: server.pid,
       databasePid: databases.pid,
@@ -104,7 +104,7 @@ async function open(
   }
 }
 
-/** Somebody who has signed up, and the tokens of that session. */
+/** A signed-up user with the tokens of the session. */
 export interface Member {
   readonly email: string
   readonly accessToken: string
@@ -125,14 +125,14 @@ export async function signUpMembers(target: Target, count: number): Promise<read
       ? JSON.parse(body)
       : {}
     if (typeof accessToken !== 'string' || typeof refreshToken !== 'string') {
-      throw new Error(`A sign-up was answered with ${response.status} ${body.slice(0, 200)}`)
+      throw new Error(`A sign-up returned ${response.status} ${body.slice(0, 200)}`)
     }
     members.push({ email, accessToken, refreshToken })
   }
   return members
 }
 
-/** For the admin endpoints of both. */
+/** A token for the admin endpoints of both servers. */
 export function createServiceToken(): string {
   const toSegment = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   const issuedAt = Math.floor(Date.now() / 1000)

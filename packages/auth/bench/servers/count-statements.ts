@@ -1,6 +1,6 @@
 import { query, trackStatements } from './database-server.ts'
 
-/** How many statements somebody's work takes, `begin` and `commit` included. */
+/** Counts the statements of an operation, including `begin` and `commit`. */
 export async function countStatements(
   databaseUrl: string,
   work: () => Promise<void>,

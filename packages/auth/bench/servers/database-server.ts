@@ -8,13 +8,13 @@ export const databaseServerNames = Object.keys(databaseServers) as readonly Data
 export interface DatabaseServer extends AsyncDisposable {
   readonly version: string
   readonly pid: number
-  /** Makes an empty one with the schema `auth`; resolves to its URL. */
+  /** Creates an empty database with the schema `auth` and resolves to its URL. */
   createDatabase(name: string): Promise<string>
 }
 
 /**
- * The same for both servers. Nothing waits for the disk, which would be all there is to see; a
- * million users fit into memory. Statements are only counted while somebody wants to know.
+ * The settings are the same for both servers. Commits do not wait for the disk, which would
+ * dominate the results; a million users fit into memory. Statements are counted only on request.
  */
 const settings = {
   shared_buffers: '1GB',
@@ -25,7 +25,7 @@ const settings = {
   shared_preload_libraries: 'pg_stat_statements',
 }
 
-/** @param runningUrl of one that runs, with the rights of a superuser, instead of a fresh one. */
+/** @param runningUrl of a running PostgreSQL with superuser rights, to use instead of a new one */
 export async function openDatabaseServer(
   name: DatabaseServerName,
   runningUrl?: string,
@@ -39,7 +39,7 @@ export async function openDatabaseServer(
     `select current_setting('server_version') as version,
        split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int as pid`,
   )
-  if (!facts) throw new Error('PostgreSQL does not know its own version')
+  if (!facts) throw new Error('PostgreSQL did not return its version')
   if (runningUrl === undefined) await trackStatements(server.url, 'none')
   return {
     ...facts,
@@ -56,11 +56,11 @@ export async function openDatabaseServer(
   }
 }
 
-/** Not by a flag of the program, which nothing could change afterwards. */
+/** The setting is not a command line flag, because flags cannot be changed afterwards. */
 export async function trackStatements(url: string, which: 'top' | 'none'): Promise<void> {
   await query(url, `alter system set pg_stat_statements.track = '${which}'`)
   await query(url, 'select pg_reload_conf()')
-  // Connections that are open hear of it a moment later.
+  // Open connections apply the setting a moment later.
   await query(url, 'select pg_sleep(0.3)')
 }
 

@@ -8,12 +8,12 @@ export interface EnvironmentSettings {
   readonly port: number
 }
 
-/** Enough for whatever a machine can do. */
+/** A limit that no machine can reach. */
 const unlimited = '1000000000'
 
 /**
- * Both servers know these names, so both are told the same. Limits are out of the way, addresses need
- * no confirmation, and nothing is logged but warnings.
+ * Both servers know these names and get the same values. Limits are removed, addresses need no
+ * confirmation, and only warnings are logged.
  */
 export function toEnvironment({ databaseUrl, port }: EnvironmentSettings): Record<string, string> {
   return {
@@ -40,5 +40,5 @@ export function toEnvironment({ databaseUrl, port }: EnvironmentSettings): Recor
   }
 }
 
-/** Ours limits by address where no header is named; the other one then does not limit at all. */
+/** Without a header our server limits by address, while the peer does not limit at all. */
 export const oursOnly = { GOTRUE_RATE_LIMIT_HEADER: clientHeader }

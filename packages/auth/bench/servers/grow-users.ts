@@ -1,10 +1,10 @@
 import { Client } from 'pg'
 import { audience } from './environment.ts'
 
-/** From one user to the next, beginning a year ago. */
+/** The time between the creation of two users, starting a year ago. */
 export const createdApartMs = 10_000
 
-/** Of the user with number `n`; both schemas have these names, and some only one of them. */
+/** Values of the user with number `n`; some columns exist in only one of the two schemas. */
 const userColumns: Readonly<Record<string, string>> = {
   id: 'gen_random_uuid()',
   instance_id: "'00000000-0000-0000-0000-000000000000'",
@@ -19,7 +19,7 @@ const userColumns: Readonly<Record<string, string>> = {
   updated_at: 'now()',
 }
 
-/** Where a user's row holds tokens, their owner expects empty texts and not nulls. */
+/** If a user row holds tokens, the server expects empty strings and not nulls. */
 const emptyWithTokens = [
   'confirmation_token',
   'recovery_token',
@@ -39,8 +39,8 @@ const identityColumns: Readonly<Record<string, string>> = {
 }
 
 /**
- * Adds users straight to the tables of either server, numbered from `from` up to `to`. Indexes that
- * are not needed to keep rows apart are built afterwards, which takes a fraction of the time.
+ * Inserts users with the numbers `from` to `to` into the tables of either server. Indexes that are
+ * not unique are built afterwards, which takes a fraction of the time.
  */
 export async function growUsers(databaseUrl: string, from: number, to: number): Promise<void> {
   if (from >= to) return
@@ -55,7 +55,7 @@ export async function growUsers(databaseUrl: string, from: number, to: number): 
     const identities = await findColumns(client, 'identities', identityColumns)
     await client.query('begin')
     await client.query("set local work_mem = '512MB'")
-    // That every identity has a user needs no proof a million times.
+    // Foreign keys are not checked, because that would take long for a million rows.
     await client.query('alter table auth.identities disable trigger all')
     const indexes = await dropIndexes(client)
     await client.query(`with made as (
@@ -74,7 +74,7 @@ export async function growUsers(databaseUrl: string, from: number, to: number): 
   }
 }
 
-/** Of a table's columns, those that we have something for. */
+/** The columns of a table for which there are values. */
 async function findColumns(
   client: Client,
   table: string,
@@ -85,7 +85,7 @@ async function findColumns(
      where table_schema = 'auth' and table_name = $1 and is_generated = 'NEVER'`,
     [table],
   )
-  if (rows.length === 0) throw new Error(`There is no table auth.${table} to put users into`)
+  if (rows.length === 0) throw new Error(`The table auth.${table} does not exist`)
   const names = new Set(rows.map(({ name }) => name))
   return Object.fromEntries(Object.entries(known).filter(([name]) => names.has(name)))
 }
@@ -94,7 +94,7 @@ async function hasColumn(client: Client, table: string, column: string): Promise
   return column in (await findColumns(client, table, { [column]: '' }))
 }
 
-/** Resolves to what makes them again. */
+/** Returns the statements that create the indexes again. */
 async function dropIndexes(client: Client): Promise<readonly string[]> {
   const { rows } = await client.query<{ name: string; definition: string }>(
     `select i.indexrelid::regclass::text as name, pg_get_indexdef(i.indexrelid) as definition

@@ -35,7 +35,7 @@ export async function startServer(launch: Launch): Promise<ServerProcess> {
   return { ...server, target, serverName }
 }
 
-/** What the server calls itself; undefined while it does not answer. */
+/** Returns the name of the server, or undefined while it does not respond. */
 export async function readHealth({ host, port }: Target): Promise<string | undefined> {
   try {
     const response = await fetch(`http://${host}:${port}/health`)

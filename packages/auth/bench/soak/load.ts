@@ -1,4 +1,4 @@
-// The process that sends the load: told an order first, then one stretch after the other.
+// The process that sends the load: it receives an order and then runs one stretch after the other.
 
 import { answerParent } from '@portcullis/bench-kit/answer-parent'
 import { type MixedLoad, openMixedLoad, type SoakOrder, type Stretch } from './mixed-load.ts'
@@ -10,6 +10,6 @@ answerParent(async (message: SoakOrder | Stretch) => {
     load = await openMixedLoad(message)
     return {}
   }
-  if (!load) throw new Error('There is no order yet')
+  if (!load) throw new Error('No order was received yet')
   return load.run(message)
 })

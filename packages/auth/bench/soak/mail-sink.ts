@@ -3,11 +3,11 @@ import { SMTPServer } from 'smtp-server'
 
 export interface MailSink extends AsyncDisposable {
   readonly port: number
-  /** Messages so far. */
+  /** The number of messages so far. */
   readonly received: number
 }
 
-/** A mail server that counts what it gets and keeps nothing. */
+/** A mail server that counts messages and discards them. */
 export async function openMailSink(): Promise<MailSink> {
   let received = 0
   const server = new SMTPServer({
@@ -28,7 +28,7 @@ export async function openMailSink(): Promise<MailSink> {
   server.listen(0, '127.0.0.1')
   await once(server.server, 'listening')
   const address = server.server.address()
-  if (address === null || typeof address === 'string') throw new Error('A port was expected')
+  if (address === null || typeof address === 'string') throw new Error('The server has no port')
   return {
     port: address.port,
     get received() {

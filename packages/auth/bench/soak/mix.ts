@@ -1,28 +1,28 @@
 import { clientHeader, get, logIn, post, refresh, signUp } from '../load/requests.ts'
 import type { Response } from '../load/response-reader.ts'
 
-/** Whom a connection speaks for. */
+/** The user of a connection. */
 export interface Speaker {
   readonly client: number
   readonly email: string
   readonly accessToken: string
   readonly serviceToken: string
-  /** As the last refresh left it. */
+  /** The current refresh token. */
   refreshToken: string
 }
 
 interface Kind {
-  /** Out of a hundred requests. */
+  /** The number of these requests in a hundred. */
   readonly share: number
-  /** Takes its time by design. */
+  /** Whether the request hashes a password, which is slow by design. */
   readonly hashesPassword?: true
-  /** @param unique no other request of a run has this number. */
+  /** @param unique a number that no other request of the run has */
   toRequest(speaker: Speaker, unique: number): string
-  /** What the answer leaves behind. False: it is not what it should be. */
+  /** Stores values from the response. Returns false if the response is wrong. */
   take?(speaker: Speaker, response: Response): boolean
 }
 
-/** What people and applications ask for all day. The one place to change the mix. */
+/** Common requests of users and applications. Change the mix here. */
 export const kinds = {
   'GET /user': {
     share: 45,
@@ -67,7 +67,7 @@ export const kindNames = Object.keys(kinds) as readonly KindName[]
 
 export const kindOf = (name: KindName): Kind => kinds[name]
 
-/** A hundred requests in which every kind is spread as evenly as it can be. */
+/** A hundred requests with every kind spread as evenly as possible. */
 export const round: readonly KindName[] = kindNames
   .flatMap((name) =>
     Array.from({ length: kindOf(name).share }, (_, at) => ({

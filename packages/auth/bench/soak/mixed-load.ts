@@ -6,15 +6,15 @@ import { type KindName, kindNames, kindOf, round, type Speaker } from './mix.ts'
 
 export interface SoakOrder {
   readonly target: Target
-  /** A connection for each. */
+  /** Each member has one connection. */
   readonly members: readonly Member[]
   readonly serviceToken: string
 }
 
-/** A part of the whole time. */
+/** A part of the whole run. */
 export interface Stretch {
   readonly seconds: number
-  /** Undefined: as many as the server can answer. */
+  /** When undefined, as many requests are sent as the server can handle. */
   readonly perSecond?: number
 }
 
@@ -25,7 +25,7 @@ export interface StretchOutcome {
   readonly seconds: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Of the requests that hash no password. */
+  /** The 99th percentile of requests that hash no password. */
   readonly quickP99Ms: number
   readonly callsByKind: Readonly<Record<KindName, number>>
 }
@@ -35,10 +35,10 @@ export interface MixedLoad {
   close(): void
 }
 
-/** How often it looks whether a request is due. */
+/** The interval of checks for due requests. */
 const tickMs = 2
 
-/** Connections that stay open from stretch to stretch, and know the sessions they speak for. */
+/** Opens connections that stay open across stretches and keep their sessions. */
 export async function openMixedLoad(order: SoakOrder): Promise<MixedLoad> {
   const failure = Promise.withResolvers<never>()
   failure.promise.catch(() => {})
@@ -88,7 +88,7 @@ export async function openMixedLoad(order: SoakOrder): Promise<MixedLoad> {
       const nowMs = performance.now()
       const isOpen = () => (perSecond === undefined ? nowMs < endMs : sent < total)
       while (idle.length > 0 && isOpen()) {
-        // Latency counts from when a request was due, also where no connection was free.
+        // Latency is measured from the due time, even if no connection was free.
         const dueMs = perSecond === undefined ? nowMs : startMs + (sent * 1000) / perSecond
         if (dueMs > nowMs) break
         sent += 1

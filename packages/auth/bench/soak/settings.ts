@@ -9,17 +9,18 @@ import { type DatabaseServerName, databaseServerNames } from '../servers/databas
 
 export const help = `Usage: npm run bench -- auth-soak [options]
 
-Mixed requests for minutes, at a share of what the server can bear: reads and changes of users,
+Sends mixed requests for some minutes, at a share of the maximum load: reads and changes of users,
 refreshes, sign-ins, sign-ups, one-time passwords by email and pages of users. There must be no error,
-every message must arrive, and in 10 minutes or more memory must not grow.
+every message must arrive, and in a run of 10 minutes or more memory must not grow.
 
-  --minutes N        how long; 10
-  --share N          of the measured maximum; 0.8
-  --connections N    that ask; 32
-  --users N          in the database beside those who ask; 100000
-  --heap N           megabytes that the server may keep (--max-old-space-size); with room for more it
-                     puts off cleaning up, which looks like growth in a short run; 0 leaves it to Node
-  --postgres NAME    which PostgreSQL is started for it: embedded (the default) or system
+  --minutes N        duration; default: 10
+  --share N          share of the measured maximum; default: 0.8
+  --connections N    number of connections; default: 32
+  --users N          additional users in the database; default: 100000
+  --heap N           heap limit of the server in megabytes (--max-old-space-size); with a large heap
+                     garbage collection is delayed, which looks like growth in a short run;
+                     default: 0 (the default of Node)
+  --postgres NAME    PostgreSQL to start: embedded or system; default: embedded
 
 A run of 10 minutes or more writes its results to packages/auth/bench/results.`
 
@@ -29,10 +30,10 @@ export interface SoakSettings {
   readonly share: number
   readonly connections: number
   readonly users: number
-  /** 0: as Node likes. */
+  /** 0 for the default of Node. */
   readonly heapMegabytes: number
   readonly postgres: DatabaseServerName
-  /** Whether the results are worth keeping. */
+  /** Whether the run is complete enough to store its results. */
   readonly isComplete: boolean
 }
 
@@ -47,7 +48,7 @@ const options = {
   postgres: { type: 'string', default: 'embedded' },
 } as const
 
-/** @throws {UsageError} */
+/** Throws a UsageError for invalid options. */
 export function parseSoakSettings(args: readonly string[]): SoakSettings {
   const values = parseOptions(args, options)
   const minutes = parsePositive('minutes', values.minutes)

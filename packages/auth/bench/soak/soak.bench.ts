@@ -19,7 +19,7 @@ import type { SoakOrder, Stretch, StretchOutcome } from './mixed-load.ts'
 import { help, parseSoakSettings, type SoakSettings } from './settings.ts'
 import { type SoakSample, toVerdict, type Verdict } from './verdict.ts'
 
-/** Resolves to the exit code: 1 where something failed or grew. */
+/** Resolves to the exit code, which is 1 if something failed or grew. */
 export const run = createCommand({
   name: 'auth-soak',
   help,
@@ -42,7 +42,7 @@ async function soak(settings: SoakSettings): Promise<number> {
   const isFine = verdict.isFine && left === 0 && received >= asked
   console.log(describe(soaked, verdict))
   const fine = settings.isComplete ? 'Nothing failed and nothing grew.' : 'Nothing failed.'
-  console.log(isFine ? fine : 'It did not hold.')
+  console.log(isFine ? fine : 'The server failed or its memory grew.')
   if (settings.isComplete) {
     const { postgres, ...rest } = soaked
     const machine = { ...describeMachine(), postgres }
@@ -53,7 +53,7 @@ async function soak(settings: SoakSettings): Promise<number> {
   return isFine ? 0 : 1
 }
 
-/** How long the most is looked for: first to get warm, then to measure. */
+/** Seconds of warm-up and measurement when searching for the maximum load. */
 const searchSeconds = [4, 6] as const
 const mostStretches = 30
 
@@ -75,7 +75,7 @@ async function soakServer(settings: SoakSettings): Promise<Soaked> {
       serviceToken: createServiceToken(),
     }
     await load.ask(order)
-    progress.note('how much it can bear')
+    progress.note('searching for the maximum load')
     const perSecond = Math.max(1, Math.floor((await search(load)) * settings.share))
     const { samples, callsByKind } = await runStretches(load, server, settings, perSecond, progress)
     const mails = await countMails(mail, databaseUrl, callsByKind['otp'] ?? 0)
@@ -103,7 +103,7 @@ async function openSoakServer(
       GOTRUE_SMTP_HOST: '127.0.0.1',
       GOTRUE_SMTP_PORT: `${mail.port}`,
       GOTRUE_SMTP_ADMIN_EMAIL: 'soak@bench.example',
-      // Everybody asks again and again.
+      // The same users request messages again and again.
       GOTRUE_SMTP_MAX_FREQUENCY: '0s',
       GOTRUE_RATE_LIMIT_EMAIL_SENT: '100000000',
     }),
@@ -115,7 +115,7 @@ async function search(load: Child): Promise<number> {
   for (const seconds of searchSeconds) {
     const stretch: Stretch = { seconds }
     const outcome = await load.ask<StretchOutcome>(stretch)
-    if (outcome.errors > 0) throw new Error(`The server cannot do this: ${outcome.firstError}`)
+    if (outcome.errors > 0) throw new Error(`The server returned an error: ${outcome.firstError}`)
     perSecond = outcome.calls / outcome.seconds
   }
   return perSecond
@@ -130,7 +130,7 @@ async function runStretches(
 ) {
   const samples: SoakSample[] = []
   const callsByKind: Record<string, number> = {}
-  // None shorter than a second: a p99 needs some requests.
+  // A stretch is at least a second long, because a p99 needs some requests.
   const stretches = Math.max(5, Math.min(mostStretches, Math.floor(minutes * 60)))
   const stretch: Stretch = { seconds: (minutes * 60) / stretches, perSecond }
   for (let number = 0; number < stretches; number += 1) {
@@ -144,7 +144,7 @@ async function runStretches(
   return { samples, callsByKind }
 }
 
-/** They leave after the requests that asked for them. */
+/** Waits for the messages, which are sent after the responses. */
 async function countMails(mail: MailSink, databaseUrl: string, asked: number) {
   const patienceMs = 30_000
   const endsAtMs = performance.now() + patienceMs

@@ -1,6 +1,6 @@
 import { median } from '@portcullis/bench-kit/statistics'
 
-/** What was seen at the end of a stretch. */
+/** The measurements at the end of a stretch. */
 export interface SoakSample {
   readonly calls: number
   readonly errors: number
@@ -17,19 +17,19 @@ export interface Verdict {
   readonly firstError: string | null
   readonly medianP50Ms: number
   readonly medianP99Ms: number
-  /** Of the requests that hash no password. */
+  /** The median p99 of requests that hash no password. */
   readonly medianQuickP99Ms: number
   readonly slowestP99Ms: number
-  /** Of the second fifth of the time: in the first, code is compiled and caches fill. */
+  /** Memory in the second fifth of the run; in the first, code is compiled and caches fill. */
   readonly earlyMegabytes: number
-  /** Of the last fifth. */
+  /** Memory in the last fifth of the run. */
   readonly lateMegabytes: number
   readonly growth: number
   readonly isFine: boolean
 }
 
 export interface Judging {
-  /** Not in a short run: a process that has room for more puts off cleaning up. */
+  /** False in a short run, because the garbage collector runs late while there is room. */
   readonly judgesMemory: boolean
 }
 

@@ -44,7 +44,7 @@ const tablesWithTokens = `create schema auth;
     id uuid default gen_random_uuid() primary key
   )`
 
-test('users are added straight to the tables of a server', async (t) => {
+test('users are inserted into the tables of a server', async (t) => {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return
   const createDatabase = async (name: string) => {
@@ -56,7 +56,7 @@ test('users are added straight to the tables of a server', async (t) => {
     return url.href
   }
 
-  await t.test('to ours in steps, with identities, counts and all indexes', async () => {
+  await t.test('into ours in steps, with identities, counts and all indexes', async () => {
     const url = await createDatabase('ours')
     await migrate({ url, schema: 'auth' })
     const [empty] = await readFacts(url)
@@ -71,7 +71,7 @@ test('users are added straight to the tables of a server', async (t) => {
     assert.equal((await query(url, matching, [filter])).length, 1)
   })
 
-  await t.test('to those that hold tokens in their rows, without a null', async () => {
+  await t.test('into tables that hold tokens in their rows, without nulls', async () => {
     const url = await createDatabase('with_tokens')
     await query(url, tablesWithTokens)
     await growUsers(url, 0, 100)

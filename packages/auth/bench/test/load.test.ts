@@ -8,7 +8,7 @@ import { prepareLoad, toQuantile } from '../load/run-order.ts'
 
 type Answer = (body: Record<string, string>) => readonly [status: number, body: object]
 
-/** Answers as a server of tokens would, and remembers what it was shown. */
+/** Responds like a token server and records the tokens it received. */
 async function openStandIn(t: TestContext, answer: Answer) {
   const server = createServer(async (request, response) => {
     const sent = await text(request)
@@ -30,10 +30,10 @@ async function runLoad(t: TestContext, order: LoadOrder): Promise<LoadOutcome> {
 
 const usual = { connections: 3, seconds: 0.1, firstUnique: 0, credentials: ['a', 'b', 'c'] }
 
-test('every connection refreshes a session of its own, with the token it got last', async (t) => {
+test('every connection refreshes its own session with its latest token', async (t) => {
   const shown = new Set<string>()
   const target = await openStandIn(t, ({ refresh_token: token = '' }) => {
-    assert.ok(!shown.has(token), 'a token was shown twice')
+    assert.ok(!shown.has(token), 'a token was sent twice')
     shown.add(token)
     return [200, { refresh_token: `${token}+` }]
   })
@@ -47,7 +47,7 @@ test('every connection refreshes a session of its own, with the token it got las
   assert.ok(outcome.credentials.every((token) => !shown.has(token)))
 })
 
-test('in a storm all connections show one token, and go on with its only child', async (t) => {
+test('in a storm all connections send one token and continue with its only successor', async (t) => {
   const counts = new Map<string, number>()
   const target = await openStandIn(t, ({ refresh_token: token = '' }) => {
     counts.set(token, (counts.get(token) ?? 0) + 1)
@@ -59,14 +59,14 @@ test('in a storm all connections show one token, and go on with its only child',
   assert.ok(!counts.has(outcome.credentials[0] ?? ''))
 })
 
-test('a token that has two children in a storm is an error', async (t) => {
+test('two successors of one token in a storm are an error', async (t) => {
   let children = 0
   const target = await openStandIn(t, () => [200, { refresh_token: `child-${++children}` }])
   const outcome = await runLoad(t, { ...usual, target, script: 'storm' })
-  assert.match(outcome.firstError ?? '', /two children/)
+  assert.match(outcome.firstError ?? '', /two successors/)
 })
 
-test('what is answered with an error is counted, and the first is told', async (t) => {
+test('error responses are counted, and the first one is returned', async (t) => {
   const target = await openStandIn(t, () => [429, { msg: 'slow down' }])
   const outcome = await runLoad(t, { ...usual, target, script: 'login' })
   assert.ok(outcome.calls > 0)
@@ -85,7 +85,7 @@ test('no address is signed up twice', async (t) => {
   assert.equal(new Set(addresses).size, addresses.length)
 })
 
-test('others are asked beside the load, and their latency is told apart', async (t) => {
+test('probes run beside the load, and their latency is measured separately', async (t) => {
   const target = await openStandIn(t, () => [200, {}])
   const probe = { perSecond: 50, accessToken: 'x' }
   const outcome = await runLoad(t, { ...usual, target, script: 'login', probe })

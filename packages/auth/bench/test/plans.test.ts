@@ -11,14 +11,14 @@ import { measurePlans } from '../plans/plans.bench.ts'
 import { parsePlansSettings } from '../plans/settings.ts'
 import { query } from '../servers/database-server.ts'
 
-test('the plan report fills a database and sees what every request reads', async (t) => {
+test('the plan report fills a database and captures the plan of every request', async (t) => {
   const postgres = await openOwnDatabase(t)
   if (!postgres) return
   const { url } = postgres
   const sizes = { users: 5_000, sessions: 15_000, audit: 30_000 }
   const { scores } = await measurePlans(url, { sizes, rounds: 3 })
 
-  await t.test('the data set has the size that was asked for', async () => {
+  await t.test('the data set has the requested size', async () => {
     const [counts] = await query(
       url,
       `select (select count(*) from auth.users where created_at < now() - interval '1 day')::int as users,
@@ -47,13 +47,13 @@ test('the plan report fills a database and sees what every request reads', async
     }
   })
 
-  await t.test('every page and search of an administrator is measured', () => {
+  await t.test('every admin page and search is measured', () => {
     const titles = new Set(scores.flatMap(({ kind, title }) => (kind === 'admin' ? [title] : [])))
     assert.ok(titles.size > 20, [...titles].join())
   })
 })
 
-test('sizes of the data set are arguments', () => {
+test('the sizes of the data set are options', () => {
   const settings = parsePlansSettings(['--users', '2000', '--quick'])
   assert.deepEqual(settings.sizes, { users: 2_000, sessions: 60_000, audit: 200_000 })
   assert.equal(settings.isComplete, false)

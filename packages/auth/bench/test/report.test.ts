@@ -32,7 +32,7 @@ function series(name: string, contestant: ContestantName, samples: readonly Samp
 
 const rates = (...values: readonly number[]) => values.map((perSecond) => sample({ perSecond }))
 
-test('servers are compared round by round, so that a slow round is unfair to nobody', () => {
+test('servers are compared by round, so that a slow round affects all of them', () => {
   const all = [
     series('refresh', 'ours', rates(4000, 400, 4400)),
     series('refresh', 'peer', rates(1000, 100, 1000)),
@@ -42,7 +42,7 @@ test('servers are compared round by round, so that a slow round is unfair to nob
   assert.equal(peer?.timesPeer, null)
 })
 
-test('aims are reached, missed, or unknown for want of a peer', () => {
+test('goals are reached, missed, or unknown without a peer', () => {
   const logins = [
     sample({ perSecond: 24, probeP99Ms: 60 }),
     sample({ perSecond: 25, probeP99Ms: 62 }),
@@ -72,7 +72,7 @@ test('aims are reached, missed, or unknown for want of a peer', () => {
   assert.match(text, /unknown +GET \/user: .*not measured/)
 })
 
-test('the table names what failed, and the chart has a bar for each server', () => {
+test('the table names failures, and the chart has a bar for each server', () => {
   const scores = toScores([
     series('user', 'ours', [sample({ errors: 3, firstError: '500 oh' })]),
     series('user', 'peer', [sample()]),
@@ -82,7 +82,7 @@ test('the table names what failed, and the chart has a bar for each server', () 
   assert.equal(svg.match(/<rect/g)?.length, 2)
 })
 
-test('CPU time is told per request and per second', () => {
+test('CPU time is reported per request and per second', () => {
   const outcome = {
     calls: 500,
     errors: 0,
@@ -104,7 +104,7 @@ test('CPU time is told per request and per second', () => {
   )
 })
 
-test('a server says itself what it is', () => {
+test('a server is named after its health response', () => {
   assert.equal(
     toServerName({ name: 'GoTrue', version: 'v2.1.0', description: 'x' }),
     'GoTrue v2.1.0',

@@ -7,14 +7,14 @@ const whole =
 const chunked =
   'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\n{"a"\r\n3;x=y\r\n:1}\r\n0\r\n\r\n'
 
-test('an answer is read whole, with a length or in chunks', () => {
+test('a complete response is read, with a content length or in chunks', () => {
   const reader = new ResponseReader()
   for (const text of [whole, chunked]) {
     assert.deepEqual(reader.push(Buffer.from(text)), { status: 200, body: '{"a":1}' })
   }
 })
 
-test('an answer that comes byte by byte is complete with its last byte, and not before', () => {
+test('a response that arrives byte by byte is complete with its last byte', () => {
   for (const text of [whole, chunked]) {
     const reader = new ResponseReader()
     const bytes = Buffer.from(text)
@@ -27,7 +27,7 @@ test('an answer that comes byte by byte is complete with its last byte, and not 
   }
 })
 
-test('an answer without a body is complete with its head', () => {
+test('a response without a body is complete with its headers', () => {
   const answer = new ResponseReader().push(Buffer.from('HTTP/1.1 204 No Content\r\n\r\n'))
   assert.deepEqual(answer, { status: 204, body: '' })
 })

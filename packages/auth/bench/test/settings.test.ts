@@ -3,7 +3,7 @@ import test from 'node:test'
 import { UsageError } from '@portcullis/bench-kit/options'
 import { parseSettings } from '../settings.ts'
 
-test('wrong options are told by name', () => {
+test('invalid options are reported by name', () => {
   const wrong = {
     '--only nothing': /nothing called "nothing" to measure\. Choose from: admin, user, /,
     '--rounds many': /--rounds must be a whole number above 0, not "many"/,
@@ -24,7 +24,7 @@ test('wrong options are told by name', () => {
   }
 })
 
-test('the password of a database that cannot be read is not repeated', () => {
+test('the password of an invalid database URL is not repeated', () => {
   const args = [
     '--peer',
     'http://a:1',
@@ -39,7 +39,7 @@ test('the password of a database that cannot be read is not repeated', () => {
   )
 })
 
-test('a peer that runs is given by address, process and database', () => {
+test('a running peer is given by URL, process and database', () => {
   const database = 'postgres://u:p@127.0.0.1:5432/peer'
   const args = ['--peer', 'http://127.0.0.1:9999', '--peer-pid', '12', '--peer-database', database]
   assert.deepEqual(parseSettings(args).peer, {
@@ -50,7 +50,7 @@ test('a peer that runs is given by address, process and database', () => {
   })
 })
 
-test('only a run of everything is complete', () => {
+test('only a run of all cases is complete', () => {
   assert.equal(parseSettings([]).isComplete, true)
   for (const args of [['--quick'], ['--only', 'user'], ['--users', '1000']]) {
     assert.equal(parseSettings(args).isComplete, false, args.join(' '))

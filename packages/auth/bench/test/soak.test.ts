@@ -11,7 +11,7 @@ import { type SoakSample, toVerdict } from '../soak/verdict.ts'
 
 type Answer = (request: IncomingMessage, body: string) => readonly [status: number, body: object]
 
-/** Answers as a server of tokens would. */
+/** Responds like a token server. */
 async function openStandIn(t: TestContext, answer: Answer) {
   const server = createServer(async (request, response) => {
     const [status, body] = answer(request, await text(request))
@@ -23,7 +23,7 @@ async function openStandIn(t: TestContext, answer: Answer) {
     server.closeAllConnections()
   })
   const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('A port was expected')
+  if (address === null || typeof address === 'string') throw new Error('The server has no port')
   return { host: '127.0.0.1', port: address.port }
 }
 
@@ -46,11 +46,11 @@ test('a round is a hundred requests with every kind in it', () => {
   for (const name of kindNames) {
     assert.equal(round.filter((one) => one === name).length, kindOf(name).share, name)
   }
-  // Not all of a kind in a row.
+  // Requests of one kind do not follow each other.
   assert.ok(new Set(round.slice(0, 10)).size > 2)
 })
 
-test('a stretch sends what was ordered, each session with the token it was given last', async (t) => {
+test('a stretch sends the ordered requests, each session with its latest token', async (t) => {
   let children = 0
   const shown: string[] = []
   const paths = new Set<string>()
@@ -77,7 +77,7 @@ test('a stretch sends what was ordered, each session with the token it was given
   assert.equal(new Set(shown).size, 50)
 })
 
-test('without a rate as much is asked as is answered', async (t) => {
+test('without a rate as many requests are sent as are answered', async (t) => {
   let answered = 0
   const answer: Answer = () => {
     answered += 1
@@ -89,7 +89,7 @@ test('without a rate as much is asked as is answered', async (t) => {
   assert.equal(outcome?.errors, 0)
 })
 
-test('what is answered with an error is counted, and the first is told with its kind', async (t) => {
+test('error responses are counted, and the first one is returned with its kind', async (t) => {
   const answer: Answer = ({ url = '' }) => [url === '/otp' ? 500 : 200, { refresh_token: 'x' }]
   const [outcome] = await runStretches(t, answer, [{ seconds: 0.5, perSecond: 200 }])
   assert.equal(outcome?.errors, kindOf('otp').share)
@@ -106,7 +106,7 @@ const sample: SoakSample = {
   residentMegabytes: 100,
 }
 
-test('memory that grows and requests that fail are no success', () => {
+test('growing memory and failed requests make a run fail', () => {
   const flat = Array.from({ length: 20 }, () => sample)
   const long = { judgesMemory: true }
   const { isFine: isFlat, calls, growth } = toVerdict(flat, long)
@@ -114,7 +114,7 @@ test('memory that grows and requests that fail are no success', () => {
   const growing = flat.map((one, at) => ({ ...one, residentMegabytes: 100 + at * 2 }))
   assert.equal(toVerdict(growing, long).isFine, false)
   assert.equal(toVerdict(growing, { judgesMemory: false }).isFine, true)
-  // At the start it may.
+  // Memory may grow at the start.
   const starting = flat.map((one, at) => ({ ...one, residentMegabytes: at < 4 ? 50 : 100 }))
   assert.equal(toVerdict(starting, long).isFine, true)
   const failing = flat.map((one, at) =>
@@ -124,7 +124,7 @@ test('memory that grows and requests that fail are no success', () => {
   assert.deepEqual([isFine, firstError], [false, 'refresh: 500'])
 })
 
-test('wrong options of a soak are told by name', () => {
+test('invalid soak options are reported by name', () => {
   const wrong = {
     '--minutes 0': /--minutes must be a number above 0, not "0"/,
     '--share 1.5': /--share must be at most 1, not "1\.5"/,

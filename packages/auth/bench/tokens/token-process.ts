@@ -1,4 +1,4 @@
-// Signs or verifies tokens with one implementation in a process of its own.
+// Signs or verifies tokens with one implementation in a separate process.
 
 import { generateKeyPairSync, type JsonWebKey, randomUUID } from 'node:crypto'
 import { answerParent } from '@portcullis/bench-kit/answer-parent'
@@ -27,7 +27,7 @@ interface Tokens {
   verify(token: string): unknown
 }
 
-/** As many requests are on their way at once. */
+/** The number of concurrent requests. */
 const inFlight = 64
 const secret = 'a secret of sixty-four characters, which is longer than a hash..'
 const kid = randomUUID()
@@ -88,7 +88,7 @@ const createTokens: Readonly<Record<Implementation, (algorithm: Algorithm) => Pr
     }
   },
 
-  /** Keys are imported once: to import them for each token would cost more. */
+  /** Keys are imported once, because importing them for each token would be slower. */
   async jose(algorithm) {
     const { privateKey, publicKey } = await importKeys(algorithm)
     const header = { alg: algorithm, typ: 'JWT' }

@@ -18,13 +18,13 @@ const halfDone =
   'Confirmation link accepted. Please proceed to confirm link sent to the other email'
 const changed = 'Confirmation link accepted. The email address has been changed'
 
-test('people change their account with the real client', async (t) => {
+test('changing an account with the real client', async (t) => {
   const server = await openClientServer(t, { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' })
   if (!server) return
   const { mailbox, createClient } = server
   const type = 'email_change'
 
-  await t.test('their own data is merged, and the session of the client has it', async () => {
+  await t.test('user metadata is merged and returned in the session of the client', async () => {
     const client = await server.signIn((await server.newUser()).email)
     const events = await watchEvents(client)
     dataOf(await client.updateUser({ data: { name: 'Ada', theme: 'dark' } }))
@@ -36,7 +36,7 @@ test('people change their account with the real client', async (t) => {
     assert.deepEqual(events, ['INITIAL_SESSION', 'USER_UPDATED', 'USER_UPDATED'])
   })
 
-  await t.test('their identities, factors and assurance level can be asked for', async () => {
+  await t.test('identities, factors and the assurance level can be read', async () => {
     const { id, email } = await server.newUser()
     const client = await server.signIn(email)
     const { identities } = dataOf(await client.getUserIdentities())
@@ -53,7 +53,7 @@ test('people change their account with the real client', async (t) => {
     assert.equal(typeof method === 'object' && method.method, 'password')
   })
 
-  await t.test('an address changes after the links to both were followed', async () => {
+  await t.test('an email address changes after both links were followed', async () => {
     const { id, email } = await server.newUser()
     const client = await server.signIn(email)
     const next = newEmail()
@@ -67,7 +67,7 @@ test('people change their account with the real client', async (t) => {
     assert.equal(first.target, 'https://site.example/account')
     assert.equal(first.fragment['message'], halfDone)
     assert.equal(dataOf(await client.getUser()).user.email, email)
-    // Whoever reads the new mailbox is not signed in; the client has its session, and goes on with it.
+    // The link to the new address does not sign in; the client continues with its own session.
     const second = await follow(toNext.link)
     assert.deepEqual(second.fragment, { message: changed, sb: '' })
     const entered = dataOf(await client.refreshSession())
@@ -76,7 +76,7 @@ test('people change their account with the real client', async (t) => {
     await server.signIn(next)
   })
 
-  await t.test('the link to the present address, followed last, signs in', async () => {
+  await t.test('the link to the current address, followed last, signs in', async () => {
     const { id, email } = await server.newUser()
     const client = await server.signIn(email)
     const next = newEmail()
@@ -89,7 +89,7 @@ test('people change their account with the real client', async (t) => {
     assert.deepEqual([entered.user?.id, entered.user?.email], [id, next])
   })
 
-  await t.test('an address changes by PKCE links', async () => {
+  await t.test('an email address can be changed with PKCE links', async () => {
     const { email } = await server.newUser()
     const client = await server.signIn(email, { flowType: 'pkce' })
     const next = newEmail()
@@ -101,7 +101,7 @@ test('people change their account with the real client', async (t) => {
     assert.equal(user.email, next)
   })
 
-  await t.test('an address changes by digits and by token_hash', async () => {
+  await t.test('an email address can be changed with codes and with token_hash', async () => {
     const { email } = await server.newUser()
     const client = await server.signIn(email)
     const next = newEmail()
@@ -110,7 +110,7 @@ test('people change their account with the real client', async (t) => {
     const { tokenHash } = await mailbox.readNext(next)
     const first = await client.verifyOtp({ email, token: code, type })
     assert.deepEqual(first, { data: { user: null, session: null }, error: null })
-    // What a page does with a link that somebody has followed: nobody has typed anything.
+    // A page that handles a link sends token_hash, and the user has typed no code.
     const second = await client.verifyOtp({ token_hash: tokenHash, type })
     assert.deepEqual(second, { data: { user: null, session: null }, error: null })
     assert.equal(dataOf(await client.getUser()).user.email, next)
@@ -123,7 +123,7 @@ test('people change their account with the real client', async (t) => {
     assert.ok(typed.session)
   })
 
-  await t.test('the messages of a change can be asked for again', async () => {
+  await t.test('the messages of an email change can be sent again', async () => {
     const { email } = await server.newUser()
     const client = await server.signIn(email)
     const next = newEmail()
@@ -140,7 +140,7 @@ test('people change their account with the real client', async (t) => {
     assert.equal(user?.email, next)
   })
 
-  await t.test('the address of somebody else is refused', async () => {
+  await t.test('the address of another user is refused', async () => {
     const client = await server.signIn((await server.newUser()).email)
     const { email } = await server.newUser()
     assert.deepEqual(errorOf(await client.updateUser({ email })), [
@@ -150,7 +150,7 @@ test('people change their account with the real client', async (t) => {
     ])
   })
 
-  await t.test('a password changes, and must be another one', async () => {
+  await t.test('a password can be changed, and must differ from the current one', async () => {
     const { email } = await server.newUser()
     const client = await server.signIn(email)
     assert.deepEqual(errorOf(await client.updateUser({ password })), [
@@ -162,12 +162,12 @@ test('people change their account with the real client', async (t) => {
     dataOf(await createClient().signInWithPassword({ email, password: 'another one' }))
   })
 
-  await t.test('somebody without a name becomes somebody with an address', async () => {
+  await t.test('an anonymous user becomes permanent by adding an email address', async () => {
     const client = createClient()
     const events = await watchEvents(client)
     const options = { data: { cart: [1, 2] } }
-    const { user: nobody } = dataOf(await client.signInAnonymously({ options }))
-    assert.equal(nobody?.is_anonymous, true)
+    const { user: anonymous } = dataOf(await client.signInAnonymously({ options }))
+    assert.equal(anonymous?.is_anonymous, true)
     assert.equal(dataOf(await client.getClaims())?.claims.is_anonymous, true)
     const early = await client.updateUser({ password })
     assert.equal(
@@ -179,7 +179,7 @@ test('people change their account with the real client', async (t) => {
     assert.equal(asked.user.is_anonymous, true)
     const { code } = await mailbox.readNext(email)
     const { user } = dataOf(await client.verifyOtp({ email, token: code, type }))
-    assert.equal(user?.id, nobody?.id)
+    assert.equal(user?.id, anonymous?.id)
     assert.equal(user?.is_anonymous, false)
     assert.deepEqual(user?.user_metadata['cart'], [1, 2])
     assert.equal(user?.identities?.[0]?.provider, 'email')
@@ -198,11 +198,11 @@ test('people change their account with the real client', async (t) => {
   const open = async (env: Readonly<Record<string, string>>) => {
     const ownEnv = { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true', ...env }
     const another = await openClientServer(t, ownEnv, server)
-    if (!another) throw new Error('PostgreSQL has gone')
+    if (!another) throw new Error('PostgreSQL is no longer available')
     return another
   }
 
-  await t.test('one link is enough where the server says so', async () => {
+  await t.test('one link is enough if secure email change is disabled', async () => {
     const easy = await open({ AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED: 'false' })
     const { email } = await easy.newUser()
     const client = await easy.signIn(email)
@@ -215,13 +215,13 @@ test('people change their account with the real client', async (t) => {
     assert.equal(easy.mailbox.countOf(email), 0)
   })
 
-  await t.test('somebody without a name needs no link where nobody needs one', async () => {
+  await t.test('an anonymous user needs no link if email confirmation is disabled', async () => {
     const trusting = await open({ AUTH_MAILER_AUTOCONFIRM: 'true' })
     const client = trusting.createClient()
-    const { user: nobody } = dataOf(await client.signInAnonymously())
+    const { user: anonymous } = dataOf(await client.signInAnonymously())
     const email = newEmail()
     const { user } = dataOf(await client.updateUser({ email, password }))
-    assert.deepEqual([user.id, user.email, user.is_anonymous], [nobody?.id, email, false])
+    assert.deepEqual([user.id, user.email, user.is_anonymous], [anonymous?.id, email, false])
     await trusting.signIn(email)
     await untilAllSent(trusting)
     assert.equal(trusting.mailbox.countOf(email), 0)

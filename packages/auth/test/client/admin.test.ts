@@ -17,12 +17,12 @@ import { untilAllSent } from '../support/outbox.ts'
 
 type LinkRequest = Parameters<AuthClient['admin']['generateLink']>[0]
 
-test('a back end manages users with the real client', async (t) => {
+test('managing users with the real client', async (t) => {
   const server = await openClientServer(t)
   if (!server) return
   const { admin, mailbox, createClient } = server
 
-  // First, while there are no other users.
+  // This test must run first, while there are no other users.
   await t.test('users are listed page by page', async () => {
     for (let count = 1; count <= 5; count++) await server.newUser()
     const first = dataOf(await admin.listUsers({ page: 1, perPage: 2 }))
@@ -44,7 +44,7 @@ test('a back end manages users with the real client', async (t) => {
     assert.equal(bad.error?.code, 'validation_failed')
   })
 
-  await t.test('a user is created as asked, without a message', async () => {
+  await t.test('a user is created with the given fields and without a message', async () => {
     const id = randomUUID()
     const email = newEmail()
     const { user } = dataOf(
@@ -74,14 +74,14 @@ test('a back end manages users with the real client', async (t) => {
     assert.equal(mailbox.countOf(email), 0)
   })
 
-  await t.test('a user without a confirmed address must confirm it', async () => {
+  await t.test('a user with an unconfirmed address must confirm it', async () => {
     const email = newEmail()
     dataOf(await admin.createUser({ email, password }))
     const login = await createClient().signInWithPassword({ email, password })
     assert.equal(login.error?.code, 'email_not_confirmed')
   })
 
-  await t.test('a user is changed as asked, and old sessions end with the password', async () => {
+  await t.test('a user is updated, and a new password ends old sessions', async () => {
     const { id, email } = await server.newUser()
     const client = await server.signIn(email)
     const next = newEmail()
@@ -100,7 +100,7 @@ test('a back end manages users with the real client', async (t) => {
     assert.equal('b' in cleared.user.app_metadata, false)
   })
 
-  await t.test('a hard deletion leaves nothing', async () => {
+  await t.test('a hard deletion removes all data', async () => {
     const { id, email } = await server.newUser()
     const deleted = dataOf(await admin.deleteUser(id))
     assert.equal(deleted.user.id, id)
@@ -115,7 +115,7 @@ test('a back end manages users with the real client', async (t) => {
     assert.equal((await admin.updateUserById(id, {})).error?.code, 'user_not_found')
   })
 
-  await t.test('a soft deletion keeps the id alone, and frees the address', async () => {
+  await t.test('a soft deletion keeps only the id and frees the address', async () => {
     const { id, email } = await server.newUser()
     const client = await server.signIn(email)
     dataOf(await admin.deleteUser(id, true))
@@ -128,7 +128,7 @@ test('a back end manages users with the real client', async (t) => {
   })
 
   for (const form of ['link', 'digits', 'token_hash'] as const) {
-    await t.test(`somebody invited comes in by the ${form}`, async () => {
+    await t.test(`an invited user signs in with the ${form}`, async () => {
       const client = createClient()
       const email = newEmail()
       const options = { data: { team: 'blue' }, redirectTo: 'https://site.example/join' }
@@ -175,7 +175,7 @@ test('a back end manages users with the real client', async (t) => {
 
   for (const toRequest of Object.values(linkRequests)) {
     const { type: linkType } = toRequest('', '')
-    await t.test(`a link of the type ${linkType} is made and works in all its forms`, async () => {
+    await t.test(`a link of type ${linkType} can be generated and used in every form`, async () => {
       const isChange = linkType.startsWith('email_change')
       const type = isChange ? 'email_change' : linkType
       for (const form of ['link', 'digits', 'token_hash'] as const) {
@@ -203,7 +203,7 @@ test('a back end manages users with the real client', async (t) => {
             form === 'digits'
               ? { email: address, token: properties.email_otp, type }
               : { token_hash: properties.hashed_token, type }
-          // The types of the client know no variable type here.
+          // The types of the client do not allow a variable type here.
           const verified = await client.verifyOtp(proof as Parameters<AuthClient['verifyOtp']>[0])
           assert.equal(dataOf(verified).user?.id ?? null, expected)
         }
@@ -213,7 +213,7 @@ test('a back end manages users with the real client', async (t) => {
     })
   }
 
-  await t.test('both links of a change together change the address', async () => {
+  await t.test('both links of an email change together change the address', async () => {
     const { id, email } = await server.newUser()
     const next = newEmail()
     const make = async (type: 'email_change_current' | 'email_change_new') => {
@@ -230,7 +230,7 @@ test('a back end manages users with the real client', async (t) => {
     assert.deepEqual([results[1]?.user?.id, results[1]?.user?.email], [id, next])
   })
 
-  await t.test('links for nobody are refused, but a magic link signs up', async () => {
+  await t.test('links for unknown users are refused, but a magic link signs up', async () => {
     const email = newEmail()
     assert.deepEqual(errorOf(await admin.generateLink({ type: 'recovery', email })), [
       'user_not_found',
@@ -244,14 +244,14 @@ test('a back end manages users with the real client', async (t) => {
     assert.equal(taken.error?.code, 'email_exists')
   })
 
-  await t.test('the data of a sign-up link is the data of the user, nothing else', async () => {
+  await t.test('the user has exactly the metadata of the sign-up link', async () => {
     const email = newEmail()
     const data = { status: 'alpha' }
     const made = await admin.generateLink({ type: 'signup', email, password, options: { data } })
     assert.deepEqual(dataOf(made).user.user_metadata, data)
   })
 
-  await t.test('a session is ended by its token, in every scope', async () => {
+  await t.test('a session can be ended with its token, in every scope', async () => {
     for (const scope of ['local', 'global', 'others'] as const) {
       const { email } = await server.newUser()
       const one: AuthClient = await server.signIn(email)
@@ -263,7 +263,7 @@ test('a back end manages users with the real client', async (t) => {
     }
   })
 
-  await t.test('nobody else may do it', async () => {
+  await t.test('admin methods require an administrator', async () => {
     const { id, email } = await server.newUser()
     const client = await server.signIn(email)
     const { session } = dataOf(await client.getSession())

@@ -20,18 +20,18 @@ async function sessionOf(tab: Tab) {
   return dataOf(await tab.call('getSession')).session
 }
 
-test('a web application uses the real client in a browser', async (t) => {
+test('the real client in a browser', async (t) => {
   const site = await openBrowserSite(t, { AUTH_JWT_KEYS: createKeys() })
   if (!site) return
   const { server, openBrowser } = site
   const { mailbox, clock } = server
 
-  /** A browser that somebody signed in with, whose access token has so many seconds left. */
+  /** Opens a signed-in browser whose access token expires in this many seconds. */
   async function openSignedIn(path: string, secondsLeft = 3_600) {
     const { email } = await server.newUser()
     const browser = await openBrowser()
     const tab = await browser.openTab(path)
-    // The browser goes by the real time.
+    // The browser uses the real time.
     clock.catchUp()
     clock.aheadMs = (secondsLeft - 3_600) * 1_000
     const signedIn = await tab.call('signInWithPassword', { email, password })
@@ -42,7 +42,7 @@ test('a web application uses the real client in a browser', async (t) => {
   for (const flowType of ['implicit', 'pkce'] as const) {
     const path = `/${flowType}`
 
-    await t.test(`the link of a sign-up ends in a session, in the ${flowType} flow`, async () => {
+    await t.test(`a sign-up link ends in a session, in the ${flowType} flow`, async () => {
       const { context, openTab } = await openBrowser()
       const tab = await openTab(path)
       const email = newEmail()
@@ -55,7 +55,7 @@ test('a web application uses the real client in a browser', async (t) => {
       assert.equal(user.email, email)
       const { href } = new URL(landed.page.url())
       assert.equal(href.replace(/#$/, ''), `${site.url}${path}?next=1`)
-      // The tab that waited for it hears of it too.
+      // The tab that was already open is notified too.
       await tab.waitForEvent('SIGNED_IN')
       assert.equal((await sessionOf(tab))?.user.email, email)
       await landed.page.reload()
@@ -63,7 +63,7 @@ test('a web application uses the real client in a browser', async (t) => {
       await context.close()
     })
 
-    await t.test(`the link of a recovery tells of it, in the ${flowType} flow`, async () => {
+    await t.test(`a recovery link emits PASSWORD_RECOVERY, in the ${flowType} flow`, async () => {
       const { context, openTab } = await openBrowser()
       const tab = await openTab(path)
       const { email } = await server.newUser()
@@ -76,7 +76,7 @@ test('a web application uses the real client in a browser', async (t) => {
       await context.close()
     })
 
-    await t.test(`a used link is an error that leaves the session, in ${flowType}`, async () => {
+    await t.test(`a used link is an error and keeps the session, in ${flowType}`, async () => {
       const { context, openTab, tab, email } = await openSignedIn(path)
       const options = { emailRedirectTo: `${site.url}${path}` }
       dataOf(await tab.call('signInWithOtp', { email, options }))
@@ -94,7 +94,7 @@ test('a web application uses the real client in a browser', async (t) => {
     })
   }
 
-  await t.test('a PKCE link that is opened in another browser signs nobody in there', async () => {
+  await t.test('a PKCE link opened in another browser does not sign in there', async () => {
     const { context, openTab } = await openBrowser()
     const email = newEmail()
     const options = { emailRedirectTo: `${site.url}/pkce` }
@@ -107,7 +107,7 @@ test('a web application uses the real client in a browser', async (t) => {
     await Promise.all([context.close(), other.context.close()])
   })
 
-  await t.test('the first half of a change of address leaves the session', async () => {
+  await t.test('the first confirmation of an email change keeps the session', async () => {
     const { context, openTab, tab, email } = await openSignedIn('/implicit')
     const next = newEmail()
     dataOf(await tab.call('updateUser', { email: next }))
@@ -126,7 +126,7 @@ test('a web application uses the real client in a browser', async (t) => {
     await t.test(`tabs that wake up with an expired session all keep it, ${how}`, async () => {
       const { context, openTab, tab, session } = await openSignedIn(path, -60)
       await tab.page.close()
-      // Several of them may ask, lock or not: the storages of processes agree a little later.
+      // Several tabs may refresh, even with a lock, because storage is synchronized with a delay.
       const answers: number[] = []
       context.on('response', (response) => {
         if (response.request().method() === 'OPTIONS') return
@@ -149,7 +149,7 @@ test('a web application uses the real client in a browser', async (t) => {
     })
   }
 
-  await t.test('a page that stays open refreshes by itself before the end', async () => {
+  await t.test('an open page refreshes its session before it expires', async () => {
     const { context, openTab, tab, session } = await openSignedIn('/implicit')
     await tab.page.close()
     await context.clock.install()
@@ -174,7 +174,7 @@ test('a web application uses the real client in a browser', async (t) => {
     await context.close()
   })
 
-  await t.test('claims are checked in the browser by the public keys', async () => {
+  await t.test('claims are verified in the browser with the public keys', async () => {
     const { context, tab, email } = await openSignedIn('/implicit')
     const asked: string[] = []
     context.on('request', (request) => asked.push(new URL(request.url()).pathname))
@@ -184,7 +184,7 @@ test('a web application uses the real client in a browser', async (t) => {
     await context.close()
   })
 
-  await t.test('errors and numbers of pages can be read from another origin', async () => {
+  await t.test('errors and pagination headers are readable from another origin', async () => {
     const { context, openTab } = await openBrowser()
     const tab = await openTab('/implicit')
     const wrong = await tab.call('signInWithPassword', { email: newEmail(), password })

@@ -8,7 +8,7 @@ import { openAuthServer } from '../support/auth-server.ts'
 import { openCaptchaService, toCaptchaEnvironment } from '../support/captcha-service.ts'
 import { newEmail, password } from '../support/http-client.ts'
 
-test('the client shows the token of a CAPTCHA wherever it takes one', async (t) => {
+test('the client sends a CAPTCHA token with every method that accepts one', async (t) => {
   const service = await openCaptchaService(t, 'turnstile')
   const server = await openAuthServer(t, {
     env: {
@@ -50,7 +50,7 @@ test('the client shows the token of a CAPTCHA wherever it takes one', async (t) 
     })
   }
 
-  await t.test('a session goes on without', async () => {
+  await t.test('refreshing a session needs no token', async () => {
     const options = { captchaToken: service.solve() }
     dataOf(await client.signInWithPassword({ email, password, options }))
     const asked = service.forms.length

@@ -8,7 +8,7 @@ import { createAuthClient, dataOf } from '../support/auth-js.ts'
 import { openAuthServer } from '../support/auth-server.ts'
 import { newEmail, password } from '../support/http-client.ts'
 
-/** A fetch that notes the paths it asked for. */
+/** A fetch that records the requested paths. */
 function createNotingFetch() {
   const paths: string[] = []
   const noting: typeof fetch = async (input, init) => {
@@ -25,13 +25,13 @@ function forge(token: string): string {
   return [header, Buffer.from(JSON.stringify(changed)).toString('base64url'), signature].join('.')
 }
 
-test('claims can be trusted with the real client', async (t) => {
+test('verifying claims with the real client', async (t) => {
   const shared = await openAuthServer(t)
   if (!shared) return
   const database = { url: shared.databaseUrl, schema: shared.schema }
 
   await t.test(
-    'claims signed with the shared secret are checked by asking for the user',
+    'claims signed with the shared secret are verified by requesting the user',
     async () => {
       const { paths, noting } = createNotingFetch()
       const client = createAuthClient(shared.url, { fetch: noting, storageKey: 'shared' })
@@ -55,7 +55,7 @@ test('claims can be trusted with the real client', async (t) => {
 
   for (const alg of ['ES256', 'RS256'] as const) {
     await t.test(
-      `claims signed with ${alg} are checked by the public keys, without the user`,
+      `claims signed with ${alg} are verified with the public keys, without requesting the user`,
       async () => {
         const { privateKey } =
           alg === 'ES256'

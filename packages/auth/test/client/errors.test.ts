@@ -25,17 +25,17 @@ async function check(server: ClientServer, cases: readonly Case[]): Promise<void
   }
 }
 
-test('the real client understands what went wrong', async (t) => {
+test('error codes that the real client receives', async (t) => {
   const server = await openClientServer(t)
   if (!server) return
   const { email: known } = await server.newUser()
   const open = async (env: Readonly<Record<string, string>>) => {
     const another = await openClientServer(t, env, server)
-    if (!another) throw new Error('PostgreSQL has gone')
+    if (!another) throw new Error('PostgreSQL is no longer available')
     return another
   }
 
-  await t.test('what a person typed wrongly', () =>
+  await t.test('invalid user input', () =>
     check(server, [
       [
         (client) => client.signUp({ email: 'no address', password }),
@@ -83,7 +83,7 @@ test('the real client understands what went wrong', async (t) => {
     ]),
   )
 
-  await t.test('what a token is not good for', () =>
+  await t.test('invalid tokens', () =>
     check(server, [
       [
         (client) => client.refreshSession({ refresh_token: 'nobody-made-it' }),
@@ -106,7 +106,7 @@ test('the real client understands what went wrong', async (t) => {
     ]),
   )
 
-  await t.test('what this server does not offer', () =>
+  await t.test('disabled sign-in methods', () =>
     check(server, [
       [
         (client) => client.signInAnonymously(),
@@ -135,7 +135,7 @@ test('the real client understands what went wrong', async (t) => {
     ]),
   )
 
-  await t.test('that nobody may sign up', async () => {
+  await t.test('disabled sign-up', async () => {
     const closed = await open({
       AUTH_DISABLE_SIGNUP: 'true',
       AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
@@ -145,13 +145,13 @@ test('the real client understands what went wrong', async (t) => {
       [(client) => client.signUp({ email: newEmail(), password }), ...refusal],
       [(client) => client.signInAnonymously(), ...refusal],
     ])
-    // The same answer to everybody, so that nobody learns who has an account.
+    // The response is the same for everyone, so it does not reveal who has an account.
     dataOf(await closed.createClient().signInWithOtp({ email: newEmail() }))
     await closed.signIn(known)
     dataOf(await closed.admin.inviteUserByEmail(newEmail()))
   })
 
-  await t.test('that nothing is done by email', async () => {
+  await t.test('disabled email provider', async () => {
     const noEmail = await open({ AUTH_EXTERNAL_EMAIL_ENABLED: 'false' })
     const code = 'email_provider_disabled'
     await check(noEmail, [
@@ -172,7 +172,7 @@ test('the real client understands what went wrong', async (t) => {
     ])
   })
 
-  await t.test('that an address is taken, where addresses need no confirmation', async () => {
+  await t.test('a taken address, if email confirmation is disabled', async () => {
     const trusting = await open({ AUTH_MAILER_AUTOCONFIRM: 'true' })
     await check(trusting, [
       [
@@ -184,7 +184,7 @@ test('the real client understands what went wrong', async (t) => {
     ])
   })
 
-  await t.test('which characters a password misses', async () => {
+  await t.test('missing character classes in a password', async () => {
     const strict = await open({
       AUTH_PASSWORD_MIN_LENGTH: '10',
       AUTH_PASSWORD_REQUIRED_CHARACTERS: 'abcdefghijklmnopqrstuvwxyz:0123456789',
@@ -196,7 +196,7 @@ test('the real client understands what went wrong', async (t) => {
     assert.deepEqual(login.weakPassword?.reasons, ['characters'])
   })
 
-  await t.test('how long to wait for the next message', async () => {
+  await t.test('the wait before the next message', async () => {
     const slow = await open({ AUTH_SMTP_MAX_FREQUENCY: '900' })
     const after = /^For security purposes, you can only request this after 900 seconds\.$/
     const refusal = ['over_email_send_rate_limit', 429, after] as const
@@ -209,7 +209,7 @@ test('the real client understands what went wrong', async (t) => {
       [() => client.reauthenticate(), ...refusal],
     ])
 
-    // Without a session it says nothing about accounts (reference 18, row 3): who has none waits too.
+    // The response does not reveal accounts, so the cooldown also applies to unknown addresses.
     const unconfirmed = newEmail()
     dataOf(await client.signUp({ email: unconfirmed, password }))
     await check(slow, [
@@ -224,7 +224,7 @@ test('the real client understands what went wrong', async (t) => {
     assert.equal(slow.mailbox.countOf(unconfirmed), 1)
   })
 
-  await t.test('that the server has sent enough', async () => {
+  await t.test('the message limit of the server', async () => {
     const spent = await open({ AUTH_RATE_LIMIT_EMAIL_SENT: '0' })
     await check(spent, [
       [
@@ -236,7 +236,7 @@ test('the real client understands what went wrong', async (t) => {
     ])
   })
 
-  await t.test('that it asked too often', async () => {
+  await t.test('the request limit of a client', async () => {
     const busy = await open({ AUTH_RATE_LIMIT_TOKEN_REFRESH: '2' })
     const wrong: Act = (client) => client.signInWithPassword({ email: newEmail(), password })
     await check(busy, [

@@ -11,7 +11,7 @@ import { password } from '../support/http-client.ts'
 import { openOAuthServer } from '../support/oauth-server.ts'
 import { keycloak } from '../support/provider-shapes/keycloak.ts'
 
-test('people sign in through a provider in a real browser', async (t) => {
+test('signing in through a provider in a real browser', async (t) => {
   const port = await findFreePort()
   const authUrl = `http://127.0.0.1:${port}`
   const provider = await openOAuthServer(t, keycloak, { redirectUri: `${authUrl}/callback` })
@@ -27,7 +27,7 @@ test('people sign in through a provider in a real browser', async (t) => {
   for (const flowType of ['implicit', 'pkce'] as const) {
     const redirectTo = `${site.url}/${flowType}`
 
-    await t.test(`there and back with the ${flowType} flow`, async () => {
+    await t.test(`the ${flowType} flow signs in and returns to the site`, async () => {
       const account = newAccount()
       provider.account = account
       const { context, openTab } = await openBrowser()
@@ -38,11 +38,11 @@ test('people sign in through a provider in a real browser', async (t) => {
       await tab.waitForEvent('SIGNED_IN')
       assert.equal(dataOf(await tab.call('getUser')).user.email, account.email)
       const left = await context.cookies(authUrl)
-      assert.deepEqual(left, [], 'the cookie of the flow is gone')
+      assert.deepEqual(left, [], 'the flow cookie was deleted')
       await context.close()
     })
 
-    await t.test(`the way back of somebody else leads to no session, ${flowType}`, async () => {
+    await t.test(`a callback URL of another browser does not sign in, ${flowType}`, async () => {
       provider.account = newAccount()
       const attacker = await openBrowser()
       const tab = await attacker.openTab(`/${flowType}`)
@@ -60,7 +60,7 @@ test('people sign in through a provider in a real browser', async (t) => {
     })
   }
 
-  /** The URL that the client goes to, or would go to. */
+  /** The URL that the client opens to link an identity. */
   const askToLink = async (tab: Tab, path: string): Promise<string> => {
     const asked = JSON.stringify({
       provider: 'keycloak',
@@ -77,7 +77,7 @@ test('people sign in through a provider in a real browser', async (t) => {
     return { id, email, context, tab, url: await askToLink(tab, path) }
   }
 
-  await t.test('an identity is linked with PKCE, at once', async () => {
+  await t.test('an identity is linked at once with PKCE', async () => {
     provider.account = newAccount()
     const { id, context, tab, url } = await signInToLink('/pkce')
     await tab.page.goto(url)
@@ -87,7 +87,7 @@ test('people sign in through a provider in a real browser', async (t) => {
     await context.close()
   })
 
-  await t.test('an identity is linked without PKCE, after a question', async () => {
+  await t.test('an identity is linked after consent without PKCE', async () => {
     provider.account = newAccount()
     const { id, email, context, tab, url } = await signInToLink('/implicit')
     await tab.page.goto(url)
@@ -102,7 +102,7 @@ test('people sign in through a provider in a real browser', async (t) => {
   })
 
   for (const flowType of ['implicit', 'pkce'] as const) {
-    await t.test(`the URL of somebody else links nothing, ${flowType}`, async () => {
+    await t.test(`a linking URL of another user links nothing, ${flowType}`, async () => {
       provider.account = newAccount()
       const attacker = await signInToLink(`/${flowType}`)
       const victim = await openBrowser()

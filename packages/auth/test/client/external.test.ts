@@ -17,7 +17,7 @@ import { keycloak as shape } from '../support/provider-shapes/keycloak.ts'
 
 const env = { AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true' } as const
 
-/** A browser that opens an address of ours or of the provider, and where it ends. */
+/** Opens a URL of the server or the provider like a browser, and returns the final URL. */
 async function browse(url: string, { url: base }: ClientServer, provider: OAuthServer) {
   const go = (address: string, cookie: string) =>
     fetch(address, { redirect: 'manual', headers: { cookie } })
@@ -34,7 +34,7 @@ async function browse(url: string, { url: base }: ClientServer, provider: OAuthS
   }
 }
 
-test('people sign in through a provider with the real client', async (t) => {
+test('signing in through a provider with the real client', async (t) => {
   const provider = await openOAuthServer(t, shape)
   const server = await openClientServer(t, {
     ...env,
@@ -125,7 +125,7 @@ test('people sign in through a provider with the real client', async (t) => {
     assert.deepEqual(user?.app_metadata['providers'], ['email', 'keycloak'])
   })
 
-  await t.test('what goes wrong has the words of the server', async () => {
+  await t.test('errors have the message of the server', async () => {
     const { email } = await server.newUser()
     const client = await server.signIn(email)
     const unknown = { provider: 'fly' } as const

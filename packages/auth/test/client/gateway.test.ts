@@ -12,7 +12,7 @@ import {
 } from '../support/auth-js.ts'
 import { newEmail, password } from '../support/http-client.ts'
 
-test('the client works as a gateway and supabase-js set it up', async (t) => {
+test('the client works behind a gateway, configured like supabase-js', async (t) => {
   const server = await openClientServer(t, {
     AUTH_API_EXTERNAL_URL: 'https://project.example/auth/v1',
     AUTH_API_PATH_PREFIX: '/auth/v1',
@@ -20,12 +20,12 @@ test('the client works as a gateway and supabase-js set it up', async (t) => {
   if (!server) return
   const url = `${server.url}/auth/v1`
   const setups = {
-    'a key that is a token': server.serviceToken,
-    'a key that is no token': 'sb_publishable_0123456789abcdef',
+    'an API key that is a JWT': server.serviceToken,
+    'an opaque API key': 'sb_publishable_0123456789abcdef',
   }
 
   for (const [name, key] of Object.entries(setups)) {
-    await t.test(`below a path, with ${name} in every request`, async () => {
+    await t.test(`below a path prefix, with ${name} in every request`, async () => {
       const headers = {
         apikey: key,
         Authorization: `Bearer ${key}`,

@@ -29,7 +29,7 @@ test('second factors with the real client', async (t) => {
   }
   const { id: factorId, totp, app, friendly_name } = await enroll()
 
-  await t.test('enroll shows a QR code, which is verified by challenge and verify', async () => {
+  await t.test('enroll returns a QR code; challenge and verify confirm it', async () => {
     assert.match(totp.qr_code, /^data:image\/svg\+xml;utf-8,<svg /)
     assert.match(totp.uri, /^otpauth:\/\/totp\//)
     assert.equal(friendly_name, 'App')
@@ -53,7 +53,7 @@ test('second factors with the real client', async (t) => {
     assert.deepEqual(await levels(), ['aal2', 'aal2', ['password', 'totp']])
   })
 
-  await t.test('a new session is asked for the factor', async () => {
+  await t.test('a new session needs the factor for aal2', async () => {
     const other = await server.signIn(email)
     const { currentLevel, nextLevel } = dataOf(await other.mfa.getAuthenticatorAssuranceLevel())
     assert.deepEqual([currentLevel, nextLevel], ['aal1', 'aal2'])
@@ -102,7 +102,7 @@ test('second factors with the real client', async (t) => {
     assert.equal(errorOf(await client.mfa.recoveryCodes.getStatus())[0], 'mfa_factor_not_found')
   })
 
-  await t.test('a phone factor, as far as the message', async () => {
+  await t.test('a phone factor, up to the message', async () => {
     const phone = dataOf(await client.mfa.enroll({ factorType: 'phone', phone: '+15550188' }))
     assert.deepEqual([phone.type, phone.phone], ['phone', '15550188'])
     const asked = dataOf(await client.mfa.challenge({ factorId: phone.id, channel: 'sms' }))
@@ -112,7 +112,7 @@ test('second factors with the real client', async (t) => {
     assert.deepEqual(dataOf(await client.mfa.unenroll({ factorId: phone.id })), { id: phone.id })
   })
 
-  await t.test('administrators list and delete factors', async () => {
+  await t.test('administrators can list and delete factors', async () => {
     const { factors } = dataOf(await admin.mfa.listFactors({ userId }))
     assert.deepEqual(
       factors.map(({ id, factor_type, status }) => [id, factor_type, status]),
@@ -128,7 +128,7 @@ test('second factors with the real client', async (t) => {
     assert.deepEqual(await levels(), ['aal1', 'aal1', ['password']])
   })
 
-  await t.test('unenroll, and enroll again under the same name', async () => {
+  await t.test('unenroll, then enroll again with the same name', async () => {
     const again = await enroll()
     dataOf(await client.mfa.challengeAndVerify({ factorId: again.id, code: again.app.nextCode() }))
     assert.deepEqual(dataOf(await client.mfa.unenroll({ factorId: again.id })), { id: again.id })

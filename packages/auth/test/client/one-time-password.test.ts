@@ -6,13 +6,13 @@ import { test } from 'node:test'
 import { dataOf, enterByFragment, errorOf, follow, openClientServer } from '../support/auth-js.ts'
 import { newEmail } from '../support/http-client.ts'
 
-test('people sign in without a password with the real client', async (t) => {
+test('signing in without a password with the real client', async (t) => {
   const server = await openClientServer(t)
   if (!server) return
   const { mailbox, createClient } = server
 
   for (const flowType of ['implicit', 'pkce'] as const) {
-    await t.test(`a new address is signed up by its digits, in the ${flowType} flow`, async () => {
+    await t.test(`a new user signs up with a code, in the ${flowType} flow`, async () => {
       const client = createClient({ flowType })
       const email = newEmail()
       const options = { data: { plan: 'free' } }
@@ -25,7 +25,7 @@ test('people sign in without a password with the real client', async (t) => {
       assert.ok(user?.email_confirmed_at)
     })
 
-    await t.test(`a known address gets a link that signs in, in the ${flowType} flow`, async () => {
+    await t.test(`a known user gets a link that signs in, in the ${flowType} flow`, async () => {
       const client = createClient({ flowType })
       const { id, email } = await server.newUser()
       const options = { shouldCreateUser: false, emailRedirectTo: 'https://site.example/in' }
@@ -45,7 +45,7 @@ test('people sign in without a password with the real client', async (t) => {
 
     for (const type of ['email', 'magiclink'] as const) {
       await t.test(
-        `digits and token_hash sign in as ${type}, in the ${flowType} flow`,
+        `a code and a token_hash sign in with type ${type}, in the ${flowType} flow`,
         async () => {
           const client = createClient({ flowType })
           const { id, email } = await server.newUser()
@@ -63,7 +63,7 @@ test('people sign in without a password with the real client', async (t) => {
     }
   }
 
-  await t.test('flows that one browser began together keep their own verifiers', async () => {
+  await t.test('concurrent flows in one browser keep their own verifiers', async () => {
     const client = createClient({
       flowType: 'pkce',
       experimental: { appendPkceFlowIdToRedirects: true },
@@ -80,14 +80,14 @@ test('people sign in without a password with the real client', async (t) => {
     }
   })
 
-  await t.test('an unknown address is refused where nobody may be created', async () => {
+  await t.test('an unknown address is refused with shouldCreateUser: false', async () => {
     const email = newEmail()
     const options = { shouldCreateUser: false }
     const refused = await createClient().signInWithOtp({ email, options })
     assert.deepEqual(errorOf(refused), ['otp_disabled', 422, 'Signups not allowed for otp'])
   })
 
-  await t.test('a code dies of wrong guesses', async () => {
+  await t.test('a code is invalidated by wrong guesses', async () => {
     const client = createClient()
     const { email } = await server.newUser()
     dataOf(await client.signInWithOtp({ email }))

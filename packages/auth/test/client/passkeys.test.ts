@@ -11,7 +11,7 @@ import { password } from '../support/http-client.ts'
 
 declare const site: PageOfSite
 
-/** A security key that keeps passkeys, and whose owner always agrees. */
+/** Adds a virtual security key that stores passkeys and always consents. */
 const securityKey = {
   protocol: 'ctap2',
   transport: 'usb',
@@ -46,7 +46,7 @@ async function accessTokenOf(tab: Tab): Promise<string> {
   return dataOf(await tab.call('getSession')).session?.access_token ?? ''
 }
 
-test('a browser with an authenticator uses the real client', async (t) => {
+test('passkeys with the real client in a browser', async (t) => {
   const webSite = await openBrowserSite(
     t,
     {
@@ -65,7 +65,7 @@ test('a browser with an authenticator uses the real client', async (t) => {
   const { id: userId, email } = await server.newUser()
   dataOf(await tab.call('signInWithPassword', { email, password }))
 
-  await t.test('registerPasskey makes a passkey for the user', async () => {
+  await t.test('registerPasskey creates a passkey for the user', async () => {
     const made = dataOf(await tab.call('registerPasskey'))
     assert.equal(made.friendly_name, 'Passkey')
     const [passkey, ...others] = await authenticator.passkeys()
@@ -76,12 +76,12 @@ test('a browser with an authenticator uses the real client', async (t) => {
     assert.deepEqual(listed, [made])
   })
 
-  await t.test('the same authenticator makes no second one', async () => {
+  await t.test('the same authenticator cannot register twice', async () => {
     const { error } = await tab.call('registerPasskey')
     assert.equal(error?.code, 'ERROR_AUTHENTICATOR_PREVIOUSLY_REGISTERED')
   })
 
-  await t.test('signInWithPasskey signs in without a name and a password', async () => {
+  await t.test('signInWithPasskey signs in without an email address or password', async () => {
     dataOf(await tab.call('signOut').then(({ error }) => ({ data: null, error })))
     const before = (await tab.events()).length
     const { user } = dataOf(await tab.call('signInWithPasskey'))
@@ -92,7 +92,7 @@ test('a browser with an authenticator uses the real client', async (t) => {
     assert.ok(item?.last_used_at)
   })
 
-  await t.test('a passkey is renamed; administrators see it', async () => {
+  await t.test('a passkey can be renamed, and administrators can see it', async () => {
     const [item] = dataOf(await listPasskeys(tab))
     const passkeyId = item?.id ?? ''
     const renamed = dataOf(
@@ -105,7 +105,7 @@ test('a browser with an authenticator uses the real client', async (t) => {
     assert.deepEqual(dataOf(await server.admin.passkey.listPasskeys({ userId })), [renamed])
   })
 
-  await t.test('a copy of the authenticator that has fallen behind is refused', async () => {
+  await t.test('a cloned authenticator with a lower counter is refused', async () => {
     const [copied] = await authenticator.passkeys()
     assert.ok(copied && copied.signCount > 0)
     dataOf(await tab.call('signInWithPasskey'))
@@ -118,7 +118,7 @@ test('a browser with an authenticator uses the real client', async (t) => {
     dataOf(await tab.call('signInWithPasskey'))
   })
 
-  await t.test('mfa.webauthn.register raises the session, and leaves the passkey', async () => {
+  await t.test('mfa.webauthn.register raises the session and keeps the passkey', async () => {
     const registered = dataOf(
       await tab.page.evaluate(() => site.client.mfa.webauthn.register({ friendlyName: 'Second' })),
     )
@@ -149,7 +149,7 @@ test('a browser with an authenticator uses the real client', async (t) => {
     assert.deepEqual(await levels(), ['aal2', 'aal2'])
   })
 
-  await t.test('a passkey that was deleted signs nobody in', async () => {
+  await t.test('a deleted passkey cannot sign in', async () => {
     const [item] = dataOf(await listPasskeys(tab))
     const passkeyId = item?.id ?? ''
     const deleted = await tab.page.evaluate(
@@ -165,8 +165,8 @@ test('a browser with an authenticator uses the real client', async (t) => {
     )
   })
 
-  await t.test('administrators delete passkeys', async () => {
-    // Its old key is still there, and must not be in the way.
+  await t.test('administrators can delete passkeys', async () => {
+    // The old key is still on the authenticator and must not interfere.
     const made = dataOf(await tab.call('registerPasskey'))
     const { error } = await server.admin.passkey.deletePasskey({ userId, passkeyId: made.id })
     assert.equal(error, null)

@@ -7,11 +7,11 @@ import { createAuthClient } from '../support/auth-js.ts'
 import { openAuthServer } from '../support/auth-server.ts'
 import { newEmail, password } from '../support/http-client.ts'
 
-test('people sign in by password with the real client', async (t) => {
+test('signing in with a password with the real client', async (t) => {
   const server = await openAuthServer(t, { env: { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' } })
   if (!server) return
 
-  await t.test('sign-up, sign-in, refresh, user and sign-out with the real client', async () => {
+  await t.test('sign-up, sign-in, refresh, user and sign-out', async () => {
     const client = createAuthClient(server.url)
     const email = newEmail()
     const signedUp = await client.signUp({ email, password, options: { data: { name: 'A' } } })
@@ -39,14 +39,14 @@ test('people sign in by password with the real client', async (t) => {
     assert.equal(claims.data?.claims['email'], email)
   })
 
-  await t.test('a refresh token that nobody made ends the session of the client', async () => {
+  await t.test('an unknown refresh token ends the session of the client', async () => {
     const client = createAuthClient(server.url)
     const { error } = await client.refreshSession({ refresh_token: 'nonsense' })
     assert.equal(error?.message, 'Invalid Refresh Token: Refresh Token Not Found')
     assert.equal(error?.code, 'refresh_token_not_found')
   })
 
-  await t.test('anonymous sign-in with the real client', async () => {
+  await t.test('anonymous sign-in', async () => {
     const client = createAuthClient(server.url)
     const { data, error } = await client.signInAnonymously({ options: { data: { a: 1 } } })
     assert.equal(error, null)
@@ -55,7 +55,7 @@ test('people sign in by password with the real client', async (t) => {
     assert.deepEqual(data.user?.identities, [])
   })
 
-  await t.test('weak passwords are explained to the client', async () => {
+  await t.test('the client receives the reasons for a weak password', async () => {
     const client = createAuthClient(server.url)
     const { error } = await client.signUp({ email: newEmail(), password: '123' })
     assert.equal(error?.code, 'weak_password')

@@ -6,9 +6,9 @@ import { test } from 'node:test'
 import { dataOf, errorOf, openClientServer } from '../support/auth-js.ts'
 import { password } from '../support/http-client.ts'
 import { openPhoneInbox } from '../support/phone-inbox.ts'
-import { newPhone, notCode } from '../support/phone-server.ts'
+import { newPhone, toWrongCode } from '../support/phone-server.ts'
 
-test('people use their phones with the real client', async (t) => {
+test('phone numbers with the real client', async (t) => {
   const inbox = await openPhoneInbox(t)
   const server = await openClientServer(t, {
     ...inbox.env,
@@ -28,7 +28,7 @@ test('people use their phones with the real client', async (t) => {
     const early = await client.signInWithPassword({ phone, password })
     assert.deepEqual(errorOf(early), ['phone_not_confirmed', 400, 'Phone not confirmed'])
     const { code } = await inbox.readNext(phone)
-    const wrong = await client.verifyOtp({ phone, token: notCode(code), type: 'sms' })
+    const wrong = await client.verifyOtp({ phone, token: toWrongCode(code), type: 'sms' })
     assert.deepEqual(errorOf(wrong), ['otp_expired', 403, 'Token has expired or is invalid'])
     const verified = dataOf(
       await client.verifyOtp({ phone: `+${phone}`, token: code, type: 'sms' }),
@@ -56,7 +56,7 @@ test('people use their phones with the real client', async (t) => {
 
   for (const flowType of ['implicit', 'pkce'] as const) {
     await t.test(
-      `signInWithOtp, for who is new and who is known, in the ${flowType} flow`,
+      `signInWithOtp works for both new and known users, in the ${flowType} flow`,
       async () => {
         const client = createClient({ flowType })
         const phone = newPhone()
@@ -72,8 +72,8 @@ test('people use their phones with the real client', async (t) => {
         const { code } = await inbox.readNext(phone)
         const known = dataOf(await client.verifyOtp({ phone, token: code, type: 'sms' }))
         assert.equal(known.user?.id, made.user?.id)
-        const nobody = await client.signInWithOtp({ phone: newPhone(), options })
-        assert.deepEqual(errorOf(nobody), ['otp_disabled', 422, 'Signups not allowed for otp'])
+        const unknown = await client.signInWithOtp({ phone: newPhone(), options })
+        assert.deepEqual(errorOf(unknown), ['otp_disabled', 422, 'Signups not allowed for otp'])
       },
     )
   }
@@ -108,19 +108,19 @@ test('people use their phones with the real client', async (t) => {
     dataOf(await createClient().signInWithPassword({ phone, password: fresh }))
   })
 
-  await t.test('a stranger keeps their account when they give a number', async () => {
+  await t.test('an anonymous user who adds a phone number keeps the account', async () => {
     const client = createClient()
-    const { user: stranger } = dataOf(await client.signInAnonymously())
+    const { user: anonymous } = dataOf(await client.signInAnonymously())
     const phone = newPhone()
     dataOf(await client.updateUser({ phone }))
     const { code } = await inbox.readNext(phone)
     const options = { phone, token: code, type: 'phone_change' } as const
     const { user } = dataOf(await client.verifyOtp(options))
-    assert.deepEqual([user?.id, user?.is_anonymous], [stranger?.id, false])
+    assert.deepEqual([user?.id, user?.is_anonymous], [anonymous?.id, false])
     assert.equal(dataOf(await client.getUserIdentities()).identities[0]?.provider, 'phone')
   })
 
-  await t.test('errors that applications look for', async () => {
+  await t.test('error codes that applications check', async () => {
     const client = createClient()
     const invalid = await client.signUp({ phone: 'not a number', password })
     assert.deepEqual(errorOf(invalid), [

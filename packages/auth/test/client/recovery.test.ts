@@ -13,7 +13,7 @@ import {
 } from '../support/auth-js.ts'
 import { newEmail, password } from '../support/http-client.ts'
 
-test('people who forgot their password set a new one with the real client', async (t) => {
+test('resetting a forgotten password with the real client', async (t) => {
   const server = await openClientServer(t, {
     AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION: 'true',
   })
@@ -21,7 +21,7 @@ test('people who forgot their password set a new one with the real client', asyn
   const { mailbox, createClient } = server
   const redirectTo = 'https://site.example/new-password'
 
-  await t.test('by a link, with the event of a recovery after the PKCE exchange', async () => {
+  await t.test('by a link, with a PASSWORD_RECOVERY event after the PKCE exchange', async () => {
     const client = createClient({ flowType: 'pkce' })
     const events = await watchEvents(client)
     const { email } = await server.newUser()
@@ -38,7 +38,7 @@ test('people who forgot their password set a new one with the real client', asyn
     dataOf(await createClient().signInWithPassword({ email, password: 'chosen anew' }))
   })
 
-  await t.test('by a link, with the fragment that says recovery', async () => {
+  await t.test('by a link, with type recovery in the fragment', async () => {
     const client = createClient()
     const { email } = await server.newUser()
     dataOf(await client.resetPasswordForEmail(email, { redirectTo }))
@@ -50,7 +50,7 @@ test('people who forgot their password set a new one with the real client', asyn
   })
 
   for (const form of ['digits', 'token_hash'] as const) {
-    await t.test(`by ${form}, with the event of a recovery`, async () => {
+    await t.test(`by ${form}, with a PASSWORD_RECOVERY event`, async () => {
       const client = createClient()
       const events = await watchEvents(client)
       const { email } = await server.newUser()
@@ -64,7 +64,7 @@ test('people who forgot their password set a new one with the real client', asyn
     })
   }
 
-  await t.test('nobody learns from it who has an account', async () => {
+  await t.test('the response does not reveal whether an account exists', async () => {
     const unknown = await createClient().resetPasswordForEmail(newEmail())
     assert.deepEqual(unknown, { data: {}, error: null })
   })
@@ -81,7 +81,7 @@ test('people who forgot their password set a new one with the real client', asyn
     dataOf(await client.refreshSession())
   })
 
-  await t.test('a password is changed with the nonce of a reauthentication', async () => {
+  await t.test('a password can be changed with a reauthentication nonce', async () => {
     const { email } = await server.newUser()
     const client = await server.signIn(email)
     const next = 'chosen anew'

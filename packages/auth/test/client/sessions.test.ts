@@ -20,15 +20,15 @@ async function sessionOf(client: AuthClient) {
   return session
 }
 
-test('sessions live and end with the real client', async (t) => {
+test('sessions with the real client', async (t) => {
   const server = await openClientServer(t)
   if (!server) return
   const { clock, createClient } = server
 
-  /** Signs in so long ago that the access token has so many seconds left. */
+  /** Signs in with the clock set back, so that the access token expires in this many seconds. */
   const signInLongAgo = async (client: AuthClient, secondsLeft: number) => {
     const { email } = await server.newUser()
-    // The client goes by the real time.
+    // The client uses the real time.
     clock.catchUp()
     clock.aheadMs = (secondsLeft - 3_600) * 1_000
     try {
@@ -38,7 +38,7 @@ test('sessions live and end with the real client', async (t) => {
     }
   }
 
-  await t.test('events come in the order of what happens', async () => {
+  await t.test('events are emitted in order', async () => {
     const { email } = await server.newUser()
     const client = createClient()
     const events = await watchEvents(client)
@@ -55,7 +55,7 @@ test('sessions live and end with the real client', async (t) => {
     ])
   })
 
-  await t.test('a session outlives the client that made it', async () => {
+  await t.test('a session survives the client that created it', async () => {
     const { id, email } = await server.newUser()
     const storage = createMemory()
     await server.signIn(email, { storage })
@@ -65,7 +65,7 @@ test('sessions live and end with the real client', async (t) => {
   })
 
   await t.test(
-    'each refresh gives another token, and a lost answer may be asked for again',
+    'each refresh returns a new token, and a lost response can be requested again',
     async () => {
       const client = await server.signIn((await server.newUser()).email)
       const { refresh_token: first, access_token: access } = await sessionOf(client)
@@ -79,7 +79,7 @@ test('sessions live and end with the real client', async (t) => {
     },
   )
 
-  await t.test('a stolen token that comes late ends the session for both', async () => {
+  await t.test('a stolen token that is used late ends the session for both', async () => {
     const client = await server.signIn((await server.newUser()).email)
     const { refresh_token } = await sessionOf(client)
     dataOf(await client.refreshSession())
@@ -95,7 +95,7 @@ test('sessions live and end with the real client', async (t) => {
     assert.equal(error?.name, 'AuthSessionMissingError')
   })
 
-  await t.test('a session that was ended elsewhere is dropped with its access token', async () => {
+  await t.test('a session that was ended elsewhere is removed with its access token', async () => {
     const client = createClient()
     const { user } = await signInLongAgo(client, -60)
     const elsewhere = await server.signIn(user.email ?? '')
@@ -118,11 +118,11 @@ test('sessions live and end with the real client', async (t) => {
     assert.equal(events.filter((event) => event === 'SIGNED_OUT').length, 0)
   })
 
-  await t.test('a client that refreshes by itself does so before the end', async () => {
+  await t.test('auto-refresh refreshes a session before it expires', async () => {
     const client = createClient({ autoRefreshToken: true })
     t.after(() => client.stopAutoRefresh())
     const events = await watchEvents(client)
-    // Ninety seconds before the end it begins to try.
+    // The client starts to refresh ninety seconds before the expiry.
     const old = await signInLongAgo(client, 80)
     await client.startAutoRefresh()
     await until(() => events.includes('TOKEN_REFRESHED'))
@@ -131,7 +131,7 @@ test('sessions live and end with the real client', async (t) => {
   })
 
   await t.test(
-    'several clients with one storage refresh at once and all stay signed in',
+    'several clients with one storage refresh concurrently and all stay signed in',
     async () => {
       const storage = createMemory()
       await signInLongAgo(createClient({ storage }), -60)
@@ -145,7 +145,7 @@ test('sessions live and end with the real client', async (t) => {
     },
   )
 
-  await t.test('many refreshes of one token by clients of their own get one child', async () => {
+  await t.test('concurrent refreshes of one token return the same new token', async () => {
     const client = await server.signIn((await server.newUser()).email)
     const { refresh_token } = await sessionOf(client)
     const answers = await Promise.all(
@@ -156,7 +156,7 @@ test('sessions live and end with the real client', async (t) => {
     assert.notEqual(children[0], refresh_token)
   })
 
-  await t.test('local sign-out ends this session, others ends the rest, global all', async () => {
+  await t.test('sign-out with scope local, others and global ends the right sessions', async () => {
     const { email } = await server.newUser()
     const [a, b, c, d] = await Promise.all([
       server.signIn(email),
@@ -182,7 +182,7 @@ test('sessions live and end with the real client', async (t) => {
     assert.equal(await isAlive(e), false)
   })
 
-  await t.test('a session is handed over by its two tokens', async () => {
+  await t.test('a session can be set from its two tokens', async () => {
     const { id, email } = await server.newUser()
     const { access_token, refresh_token } = await sessionOf(await server.signIn(email))
     const other = createClient()
@@ -201,7 +201,7 @@ test('sessions live and end with the real client', async (t) => {
     assert.match(error?.message ?? '', /^invalid JWT: unable to parse or verify signature/)
   })
 
-  await t.test('who was deleted is told so', async () => {
+  await t.test('a deleted user gets an error', async () => {
     const { id, email } = await server.newUser()
     const client = await server.signIn(email)
     dataOf(await server.admin.deleteUser(id))
@@ -211,7 +211,7 @@ test('sessions live and end with the real client', async (t) => {
     assert.equal((await client.signOut()).error, null)
   })
 
-  await t.test('who was banned is told so, and may come back afterwards', async () => {
+  await t.test('a banned user gets an error and can return after the ban', async () => {
     const { id, email } = await server.newUser()
     const client = await server.signIn(email)
     const { refresh_token } = await sessionOf(client)
@@ -225,10 +225,10 @@ test('sessions live and end with the real client', async (t) => {
     await server.signIn(email)
   })
 
-  await t.test('sessions end by the limits of the server', async () => {
+  await t.test('sessions end according to the configured limits', async () => {
     const open = async (env: Readonly<Record<string, string>>) => {
       const another = await openClientServer(t, env, server)
-      if (!another) throw new Error('PostgreSQL has gone')
+      if (!another) throw new Error('PostgreSQL is no longer available')
       return another
     }
     const ended = 'Invalid Refresh Token: Session Expired'

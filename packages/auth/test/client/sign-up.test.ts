@@ -14,12 +14,12 @@ import {
 import { newEmail, password } from '../support/http-client.ts'
 import { untilAllSent } from '../support/outbox.ts'
 
-test('people sign up by email with the real client', async (t) => {
+test('signing up by email with the real client', async (t) => {
   const server = await openClientServer(t)
   if (!server) return
   const { mailbox, createClient } = server
 
-  await t.test('the link of the message confirms and signs in, by the fragment', async () => {
+  await t.test('the confirmation link signs in with tokens in the fragment', async () => {
     const client = createClient()
     const email = newEmail()
     const options = { emailRedirectTo: 'https://site.example/welcome?from=mail', data: { a: [1] } }
@@ -52,7 +52,7 @@ test('people sign up by email with the real client', async (t) => {
     assert.equal(again.fragment['error_description'], 'Email link is invalid or has expired')
   })
 
-  await t.test('the link of the message confirms and signs in, by a PKCE code', async () => {
+  await t.test('the confirmation link signs in with a PKCE code', async () => {
     const client = createClient({ flowType: 'pkce' })
     const events = await watchEvents(client)
     const email = newEmail()
@@ -69,7 +69,7 @@ test('people sign up by email with the real client', async (t) => {
     assert.deepEqual(events, ['INITIAL_SESSION', 'SIGNED_IN'])
   })
 
-  await t.test('a PKCE code is of no use to another browser, and works once', async () => {
+  await t.test('a PKCE code works once, only in the browser of the flow', async () => {
     const client = createClient({ flowType: 'pkce' })
     const thief = createClient({ flowType: 'pkce' })
     const email = newEmail()
@@ -93,7 +93,7 @@ test('people sign up by email with the real client', async (t) => {
 
   for (const flowType of ['implicit', 'pkce'] as const) {
     for (const type of ['signup', 'email'] as const) {
-      await t.test(`digits confirm as ${type}, in the ${flowType} flow`, async () => {
+      await t.test(`a code confirms with type ${type}, in the ${flowType} flow`, async () => {
         const client = createClient({ flowType })
         const events = await watchEvents(client)
         const email = newEmail()
@@ -111,7 +111,7 @@ test('people sign up by email with the real client', async (t) => {
         ])
       })
 
-      await t.test(`a token_hash confirms as ${type}, in the ${flowType} flow`, async () => {
+      await t.test(`a token_hash confirms with type ${type}, in the ${flowType} flow`, async () => {
         const client = createClient({ flowType })
         const email = newEmail()
         dataOf(await client.signUp({ email, password }))
@@ -127,7 +127,7 @@ test('people sign up by email with the real client', async (t) => {
       })
     }
 
-    await t.test(`the message can be asked for again, in the ${flowType} flow`, async () => {
+    await t.test(`the message can be sent again, in the ${flowType} flow`, async () => {
       const client = createClient({ flowType })
       const email = newEmail()
       dataOf(await client.signUp({ email, password }))
@@ -148,7 +148,7 @@ test('people sign up by email with the real client', async (t) => {
     })
   }
 
-  await t.test('who signs up again learns nothing, and gets no message', async () => {
+  await t.test('a repeated sign-up reveals nothing and sends no message', async () => {
     const { id, email } = await server.newUser()
     const { user, session } = dataOf(await createClient().signUp({ email, password: 'other one' }))
     assert.equal(session, null)
@@ -161,7 +161,7 @@ test('people sign up by email with the real client', async (t) => {
     await server.signIn(email)
   })
 
-  await t.test('a redirect elsewhere becomes the site, as the client expects', async () => {
+  await t.test('a forbidden redirect becomes the site URL, as the client expects', async () => {
     const client = createClient()
     const email = newEmail()
     const options = { emailRedirectTo: 'https://elsewhere.example/' }

@@ -7,7 +7,7 @@ import { runCommand } from '../support/auth-command.ts'
 import { openProgramEnvironment, runAuth, startAuth } from '../support/auth-program.ts'
 import { ask, newEmail, password } from '../support/http-client.ts'
 
-test('administrators manage users by commands, beside a server that runs', async (t) => {
+test('admin commands manage users while a server is running', async (t) => {
   const opened = await openProgramEnvironment(t)
   if (!opened) return
   const env = { ...opened, AUTH_JWT_ALLOWED_AUDIENCES: 'staff' }
@@ -15,7 +15,7 @@ test('administrators manage users by commands, beside a server that runs', async
   const inProcess = (args: readonly string[], stdin = '') =>
     runAuth(['admin', ...args], { env, stdin })
 
-  await t.test('before migrate the tables are asked for', async () => {
+  await t.test('before migrate, an error names the missing tables', async () => {
     const { code, stderr } = await admin(['listusers'])
     assert.equal(code, 1)
     assert.match(stderr, /^The tables are not there .*: run auth migrate first\.$/m)
@@ -33,14 +33,14 @@ test('administrators manage users by commands, beside a server that runs', async
     assert.deepEqual([`${body.user.id}\n`, body.user.role], [stdout, 'editor'])
   })
 
-  await t.test('createuser reads the password - from standard input', async () => {
+  await t.test('createuser reads the password from standard input if it is -', async () => {
     const email = newEmail()
-    const { code } = await inProcess(['createuser', email, '-'], 'of standard input\n')
+    const { code } = await inProcess(['createuser', email, '-'], 'from standard input\n')
     assert.equal(code, 0)
-    assert.equal((await login(email, 'of standard input')).status, 200)
+    assert.equal((await login(email, 'from standard input')).status, 200)
   })
 
-  await t.test('createuser confirms when told to, and says what is missing otherwise', async () => {
+  await t.test('createuser --confirm confirms the address, else a warning follows', async () => {
     const [one, other] = [newEmail(), newEmail()]
     const smtp = {
       AUTH_MAILER_AUTOCONFIRM: 'false',
@@ -57,7 +57,7 @@ test('administrators manage users by commands, beside a server that runs', async
   })
 
   await t.test(
-    '--admin gives the role of administrators, and warns when it opens no door',
+    '--admin assigns the role of administrators and warns if it has no access',
     async () => {
       const email = newEmail()
       const { code, stderr } = await admin(['createuser', email, password, '--admin'])
@@ -82,7 +82,7 @@ test('administrators manage users by commands, beside a server that runs', async
     })
   })
 
-  await t.test('users of another audience are others', async () => {
+  await t.test('--aud selects users of another audience', async () => {
     const email = newEmail()
     const refused = await admin(['createuser', email, password, '--aud', 'stuff'])
     assert.deepEqual([refused.code, refused.stderr], [1, 'The audience is not allowed\n'])
@@ -94,7 +94,7 @@ test('administrators manage users by commands, beside a server that runs', async
     assert.match(stdout, new RegExp(`^deleted [\\da-f-]{36} \\(${email}\\)\n$`))
   })
 
-  await t.test('deleteuser takes an id too, and --soft keeps it', async () => {
+  await t.test('deleteuser also accepts an id, and --soft keeps the id', async () => {
     const email = newEmail()
     const { stdout } = await admin(['createuser', email, password])
     const id = stdout.trim()
@@ -104,7 +104,7 @@ test('administrators manage users by commands, beside a server that runs', async
     assert.equal((await admin(['deleteuser', id])).code, 1)
   })
 
-  await t.test('banuser keeps a user out, and none lets them in', async () => {
+  await t.test('banuser bans a user, and the duration none lifts the ban', async () => {
     const email = newEmail()
     await admin(['createuser', email, password])
     const { stdout } = await admin(['banuser', email, '24h'])
@@ -117,7 +117,7 @@ test('administrators manage users by commands, beside a server that runs', async
     assert.match(wrong.stderr, /"soon" is not a duration/)
   })
 
-  await t.test('listusers finds by a part of the address', async () => {
+  await t.test('listusers finds users by a part of the address', async () => {
     const email = newEmail()
     const created = await admin(['createuser', email, password, 'editor'])
     const { stdout, stderr } = await admin(['listusers', '--filter', email.slice(5, 30)])
@@ -129,7 +129,7 @@ test('administrators manage users by commands, beside a server that runs', async
     assert.match(one.stderr, /^There are more/)
   })
 
-  await t.test('what makes no sense ends with 2 and the usage', async () => {
+  await t.test('invalid arguments exit with code 2 and print the usage', async () => {
     const wrong = [
       [[], /^A verb is missing/],
       [['createusr'], /^There is no verb "createusr"; there are: createuser,/],
@@ -144,7 +144,7 @@ test('administrators manage users by commands, beside a server that runs', async
     }
   })
 
-  await t.test('the audit log tells that a command did it', async () => {
+  await t.test('the audit log records that a command made the change', async () => {
     const email = newEmail()
     const { stdout } = await admin(['createuser', email, password, 'service_role'])
     const { body: tokens } = await login(email)

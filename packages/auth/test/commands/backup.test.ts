@@ -31,7 +31,7 @@ async function connect(t: TestContext, url: string): Promise<Client> {
   return client
 }
 
-/** @returns its number. */
+/** Returns the id of the message. */
 async function addMessage(client: Client): Promise<number> {
   const { rows } = await client.query(
     `insert into ${schema}.outbox (channel, kind, recipient, payload, expires_at)
@@ -42,7 +42,7 @@ async function addMessage(client: Client): Promise<number> {
 
 const toEnv = (url: string) => ({ ...testEnvironment, DATABASE_URL: url })
 
-test('an embedded database is backed up while people sign up, and restored elsewhere', async (t) => {
+test('an embedded database is backed up during sign-ups and restored elsewhere', async (t) => {
   const folder = await makeFolder(t)
   const env = toEnv(`embedded://${join(folder, 'first')}`)
   const server = await startAuth(t, ['up'], env)
@@ -58,7 +58,7 @@ test('an embedded database is backed up while people sign up, and restored elsew
   const writers = [1, 2].map(async () => {
     for (; isWriting; written += 1) await signUp()
   })
-  await waitUntil('people sign up', () => written > 0)
+  await waitUntil('the first sign-up', () => written > 0)
   const at = join(folder, 'auth.backup.gz')
   const ended = await runCommand(['backup', at], { env })
   assert.deepEqual([ended.code, ended.stderr], [0, ''])
@@ -80,7 +80,7 @@ test('an embedded database is backed up while people sign up, and restored elsew
   for (const { email, id, refreshToken } of before) {
     const login = await ask(again.url, '/token?grant_type=password', { body: { email, password } })
     assert.deepEqual([login.status, login.body.user?.id], [200, id])
-    // The keys are restored as well, so nobody is logged out.
+    // The keys are restored as well, so sessions stay valid.
     const refreshed = await ask(again.url, '/token?grant_type=refresh_token', {
       body: { refresh_token: refreshToken },
     })
@@ -100,7 +100,7 @@ test('an embedded database is backed up while people sign up, and restored elsew
   assert.deepEqual(rows, [{ isCounted: true, halves: 0 }])
 })
 
-test('a backup of an earlier release and another PostgreSQL keeps every value', async (t) => {
+test('a backup of an earlier release and another PostgreSQL version keeps every value', async (t) => {
   const [from, folder] = [await openOwnDatabase(t), await makeFolder(t)]
   if (!from) return
   const source = await connect(t, from.url)
@@ -115,7 +115,7 @@ test('a backup of an earlier release and another PostgreSQL keeps every value', 
     await source.query('insert into schema_migrations (version) values ($1)', [version])
     await addEarlierRows(source, version)
   }
-  // What is hard to write down.
+  // These values are hard to serialize.
   await source.query(
     String.raw`update users set banned_until = 'infinity', raw_user_meta_data = jsonb_build_object(
       'text', E'a\tb\nc\\d\\.\r"' || chr(1) || 'é€😀', 'number', 12345678901234567890.123456789)
@@ -132,7 +132,7 @@ test('a backup of an earlier release and another PostgreSQL keeps every value', 
   const opened = await openEmbedded(t, { folder: join(folder, 'database') })
   const target = await openClient(opened.url, 'test')
   t.after(() => target.end())
-  // It was brought up to date, and has more columns now.
+  // The restored database was migrated and has more columns now.
   const columns = await readColumns(source, schema)
   const [expected, actual] = await Promise.all(
     [source, target].map((client) => readRows(client, schema, columns)),
@@ -141,7 +141,7 @@ test('a backup of an earlier release and another PostgreSQL keeps every value', 
   assert.equal(await addMessage(target), 2)
 })
 
-test('backup and restore say what is in the way, and change nothing', async (t) => {
+test('backup and restore report errors and change nothing', async (t) => {
   const [from, to, folder] = [
     await openOwnDatabase(t),
     await openOwnDatabase(t),
@@ -189,7 +189,7 @@ test('backup and restore say what is in the way, and change nothing', async (t) 
   assert.match(await restore(join(folder, 'cut')), /cut cannot be read: unexpected end of file/)
   assert.match(await restore(file, env), /has rows \(in .*users.*only restored into an empty one/)
 
-  // Tries that failed are not in the way, nor is a role that could not read sequences.
+  // Neither failed attempts nor a backup without sequences prevent a restore.
   const withoutNumbers = await rewrite({ sequences: [] })
   const done = await runCommand(['restore', withoutNumbers], { env: target })
   assert.deepEqual([done.code, done.stderr], [0, ''])

@@ -19,14 +19,14 @@ function openFolder(t: TestContext, files: Readonly<Record<string, string>>): st
   return folder
 }
 
-test('config check is content with a configuration that the server can use', async () => {
+test('config check accepts a valid configuration', async () => {
   const { code, stdout, stderr } = await runAuth(['config', 'check'], { env: good })
   assert.deepEqual([code, stderr], [0, ''])
   assert.match(stdout, /^warning: No email is sent: AUTH_SMTP_ADMIN_EMAIL, /)
   assert.match(stdout, /^The configuration is fine\.$/m)
 })
 
-test('config check tells every fault at once, by name, and shows no secret', async () => {
+test('config check reports all errors at once, by name, without secrets', async () => {
   const { code, stdout, stderr } = await runCommand(['config', 'check'], {
     env: {
       AUTH_JWT_EXP: 'soon',
@@ -56,7 +56,7 @@ test('config check tells every fault at once, by name, and shows no secret', asy
   assert.doesNotMatch(stderr, /hidden-word|nobody-should-see|^\s+at /m)
 })
 
-test('config check tries what only this machine can tell', async (t) => {
+test('config check also checks the log file and the listen address', async (t) => {
   const folder = openFolder(t, { 'there.log': '' })
   const check = async (env: Readonly<Record<string, string>>) => {
     const { code, stderr } = await runCommand(['config', 'check'], { env: { ...good, ...env } })
@@ -78,7 +78,7 @@ test('config check tries what only this machine can tell', async (t) => {
   assert.equal((await check({ AUTH_API_HOST: '' })).code, 0)
 })
 
-test('a weak secret and a wrong role are said by config check', async () => {
+test('config check reports a weak secret and a wrong role', async () => {
   const check = (env: Readonly<Record<string, string>>) =>
     runCommand(['config', 'check'], { env: { ...good, ...env } })
   const weak = await check({ AUTH_JWT_SECRET: 'secret' })
@@ -89,9 +89,9 @@ test('a weak secret and a wrong role are said by config check', async () => {
   assert.match(wrong.stderr, /^ {2}AUTH_JWT_DEFAULT_GROUP_NAME="service_role": is one of/m)
 })
 
-test('every command that needs a configuration refuses a wrong one in the same way', async () => {
+test('every command that needs a configuration refuses an invalid one in the same way', async () => {
   const all = [['up'], ['serve'], ['migrate'], ['redirect', 'explain', 'x'], ['admin', 'listusers']]
-  // Without it a warning comes first.
+  // Without this key a warning would be printed first.
   const env = { AUTH_SECRETS_KEY: 'k'.repeat(32) }
   for (const args of [...all, ['keys', 'list']]) {
     const { code, stderr } = await runCommand(args, { env })
@@ -100,7 +100,7 @@ test('every command that needs a configuration refuses a wrong one in the same w
   }
 })
 
-test('.env is read, --config reads another file, and the environment wins over both', async (t) => {
+test('.env is read, --config reads another file, and the environment takes precedence over both', async (t) => {
   const { AUTH_SITE_URL: _, ...rest } = good
   const cwd = openFolder(t, {
     '.env': 'AUTH_SITE_URL=https://of-the-file.example\n',
@@ -123,7 +123,7 @@ test('.env is read, --config reads another file, and the environment wins over b
   assert.deepEqual(await explain([], rest, runAuth), ['of-the-file'])
 })
 
-test('--config-dir reads all files of a folder besides, the last of them first of all', async (t) => {
+test('--config-dir also reads all files of a folder, and the last one takes precedence', async (t) => {
   const folder = openFolder(t, {
     '10-site.env': 'AUTH_SITE_URL=https://of-the-first.example\nAUTH_JWT_EXP=soon\n',
     '20-site.env': 'AUTH_SITE_URL=https://of-the-last.example\nAUTH_JWT_EXP=60\nodd line\n',
@@ -144,7 +144,7 @@ test('--config-dir reads all files of a folder besides, the last of them first o
   assert.match(missing.stderr, /^nowhere cannot be read: /)
 })
 
-test('a line of the file that nobody understands is told by its number', async (t) => {
+test('an invalid line in a file is reported with its number', async (t) => {
   const cwd = openFolder(t, { '.env': 'AUTH_JWT_EXP=60\nAUTH_DISABLE_SIGNUP: true\n' })
   const { code, stdout } = await runCommand(['config', 'check'], { env: good, cwd })
   assert.equal(code, 0)
@@ -161,7 +161,7 @@ test('a file that cannot be read is named', async (t) => {
   assert.match(stderr, /^none\.env cannot be read: ENOENT/)
 })
 
-test('config without check shows the usage', async () => {
+test('config without check prints the usage', async () => {
   const { code, stderr } = await runCommand(['config'], { env: good })
   assert.equal(code, 2)
   assert.match(stderr, /^Usage: auth config check/)

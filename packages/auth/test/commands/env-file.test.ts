@@ -4,13 +4,13 @@ import { parseEnvFile } from '../../src/commands/read-config.ts'
 
 const read = (text: string) => parseEnvFile(text).variables
 
-test('lines of names and values are read, whoever has written them', () => {
+test('names and values are parsed in all common notations', () => {
   const text = '\uFEFFA=1\r\n# comment\r\n\r\nexport B = two words \r\n  C=a=b&c\r\nD=\r\nE_1.x-y=z'
   const variables = { A: '1', B: 'two words', C: 'a=b&c', D: '', 'E_1.x-y': 'z' }
   assert.deepEqual(parseEnvFile(text), { variables, unread: [] })
 })
 
-test('a # is part of a password, and begins a comment behind a space only', () => {
+test('a # starts a comment only after a space', () => {
   const text = ['A=pass#word', 'B=#5', 'C=x # y # z', 'D= # nothing', `E='a # b' # c`, 'F="#"#c']
   assert.deepEqual(read(text.join('\n')), {
     A: 'pass#word',
@@ -22,7 +22,7 @@ test('a # is part of a password, and begins a comment behind a space only', () =
   })
 })
 
-test('quotes keep what is between them, over several lines too, and one alone is no quote', () => {
+test('quotes preserve their content, also over several lines, and an unpaired quote is literal', () => {
   const text = [
     `A=' a\\n "b" $HOME '`,
     'B="a\\n\\"b\\" \\\\ \\:"',
@@ -44,7 +44,7 @@ test('quotes keep what is between them, over several lines too, and one alone is
   })
 })
 
-test('lines that are no variables are counted, and the last of several values counts', () => {
+test('the numbers of invalid lines are returned, and the last of several values is used', () => {
   const text = 'A=1\nnot a line\n=x\nB: 2\n\nA=3\n'
   assert.deepEqual(parseEnvFile(text), { variables: { A: '3' }, unread: [2, 3, 4] })
 })

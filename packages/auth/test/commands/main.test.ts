@@ -13,7 +13,7 @@ import { packageFolder, runAuth } from '../support/auth-program.ts'
 
 const verbs = ['up', 'serve', 'migrate', 'backup', 'restore', 'keys', 'admin', 'config', 'redirect']
 
-test('--version and version are the version of the package', async () => {
+test('--version and version print the version of the package', async () => {
   const { version } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8'))
   const expected = { code: 0, stdout: `${version}\n`, stderr: '' }
   assert.deepEqual(await Promise.all([runAuth(['--version']), runAuth(['version'])]), [
@@ -22,7 +22,7 @@ test('--version and version are the version of the package', async () => {
   ])
 })
 
-test('--help names every command, and each command has a help of its own', async () => {
+test('--help lists every command, and each command has its own help', async () => {
   const { code, stdout, stderr } = await runAuth(['--help'])
   assert.deepEqual([code, stderr], [0, ''])
   for (const name of verbs) assert.match(stdout, new RegExp(`^ {2}${name} +\\S`, 'm'))
@@ -33,14 +33,14 @@ test('--help names every command, and each command has a help of its own', async
   }
 })
 
-test('up --help names every variable', async () => {
+test('up --help lists every variable', async () => {
   const { stdout } = await runCommand(['up', '--help'])
   for (const { variables } of Object.values(chapters)) {
     for (const { name } of Object.values(variables)) assert.ok(stdout.includes(name), name)
   }
 })
 
-test('an unknown command ends with 2 and the names of those there are', async () => {
+test('an unknown command exits with code 2 and prints the available ones', async () => {
   const { code, stderr } = await runAuth(['sevre'])
   assert.equal(code, 2)
   assert.equal(
@@ -49,7 +49,7 @@ test('an unknown command ends with 2 and the names of those there are', async ()
   )
 })
 
-test('an unknown option ends with 2 and the usage, and no stack trace', async () => {
+test('an unknown option exits with code 2 and prints the usage without a stack trace', async () => {
   for (const ended of [runCommand(['migrate', '--force']), runAuth(['--force'])]) {
     const { code, stderr } = await ended
     assert.equal(code, 2)
@@ -59,7 +59,7 @@ test('an unknown option ends with 2 and the usage, and no stack trace', async ()
   }
 })
 
-test('a word that a command does not take ends with 2 and the usage', async () => {
+test('an unexpected argument exits with code 2 and prints the usage', async () => {
   for (const command of ['up', 'serve', 'migrate']) {
     const { code, stderr } = await runCommand([command, 'now'])
     assert.equal(code, 2)
@@ -68,7 +68,7 @@ test('a word that a command does not take ends with 2 and the usage', async () =
   }
 })
 
-test('a reader that has seen enough is no failure', async () => {
+test('a closed output pipe is not an error', async () => {
   const child = spawn(process.execPath, [join(packageFolder, 'src/main.ts'), 'up', '--help'], {
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -7,7 +7,7 @@ function toLookupError(hostname: string): Error {
   return Object.assign(new Error(message), { code: 'ENOTFOUND', syscall: 'getaddrinfo', hostname })
 }
 
-test('a host that nobody knows is that of the database, or the one to listen on', () => {
+test('an unknown host is reported as the database host or the listen address', () => {
   assert.match(
     toReason(toLookupError('auth.invalid'), 'auth.invalid'),
     /no such address to listen on \(.*auth\.invalid\): check AUTH_API_HOST\.$/,
@@ -20,14 +20,14 @@ test('a host that nobody knows is that of the database, or the one to listen on'
   }
 })
 
-test('what keeps PostgreSQL from serving us says what to do', () => {
+test('PostgreSQL errors are reported with instructions', () => {
   const reasonOf = (code: string) => toReason(Object.assign(new Error('no'), { code }))
   assert.match(reasonOf('53300'), /no connection left \(no\): raise max_connections/)
   assert.match(reasonOf('25006'), /takes no writes \(no\): name the primary/)
   assert.match(reasonOf('CERT_HAS_EXPIRED'), /certificate .* \(no\): check sslmode and sslrootcert/)
 })
 
-test('a clash with the gRPC port of the rate limit service is named', () => {
+test('a conflict with the gRPC port of the rate limit service is named', () => {
   const reasonOf = (port: number) => {
     const message = `listen EADDRINUSE: address already in use 0.0.0.0:${port}`
     return toReason(Object.assign(new Error(message), { code: 'EADDRINUSE', syscall: 'listen' }))

@@ -13,7 +13,7 @@ const env = {
   AUTH_URI_ALLOW_LIST: 'https://*.preview.example/cb,myapp://login',
 }
 
-test('redirect explain tells for each URL whether and why', async () => {
+test('redirect explain prints for each URL whether it is permitted and why', async () => {
   const urls = [
     'https://site.example/after',
     'https://pr-7.preview.example/cb',
@@ -32,7 +32,7 @@ test('redirect explain tells for each URL whether and why', async () => {
   for (const line of lines) assert.match(line, /(?:permitted|refused): \S+/)
 })
 
-test('redirect explain ends with 0 when all are permitted, and with 2 without a URL', async () => {
+test('redirect explain exits with code 0 if all URLs are permitted, and with 2 without a URL', async () => {
   const fine = await runCommand(['redirect', 'explain', 'https://site.example/'], { env })
   assert.equal(fine.code, 0)
   const nothing = await runCommand(['redirect', 'explain'], { env })

@@ -11,7 +11,7 @@ import { openProgramEnvironment, runAuth, startAuth } from '../support/auth-prog
 const all = (await readMigrations()).map(({ version }) => version)
 const last = all.at(-1) ?? ''
 
-/** A schema that is up to date, to be changed by statements. */
+/** Opens an up-to-date schema that a test can change. */
 async function openMigrated(t: TestContext) {
   const env = await openProgramEnvironment(t)
   if (!env) return undefined
@@ -27,7 +27,7 @@ async function openMigrated(t: TestContext) {
   return { env, query }
 }
 
-test('serve ends where migrations are missing, names them and what to run', async (t) => {
+test('serve exits if migrations are missing, and names them and the command to run', async (t) => {
   const opened = await openMigrated(t)
   if (!opened) return
   const { env, query } = opened
@@ -42,7 +42,7 @@ test('serve ends where migrations are missing, names them and what to run', asyn
   }
 })
 
-test('no command accepts the tables of a release that is too far ahead', async (t) => {
+test('no command accepts the tables of a release that is too new', async (t) => {
   const opened = await openMigrated(t)
   if (!opened) return
   const { env, query } = opened
@@ -56,7 +56,7 @@ test('no command accepts the tables of a release that is too far ahead', async (
   }
 })
 
-test('serve starts on the tables of the next release, and says so', async (t) => {
+test('serve starts on the tables of the next release and logs it', async (t) => {
   const opened = await openMigrated(t)
   if (!opened) return
   const { env, query } = opened
@@ -70,7 +70,7 @@ test('serve starts on the tables of the next release, and says so', async (t) =>
   assert.equal((await runCommand(['migrate'], { env })).code, 0)
 })
 
-test('a file that is not the one that was applied is reported, and stops migrations', async (t) => {
+test('a changed migration file is reported and stops migrations', async (t) => {
   const opened = await openMigrated(t)
   if (!opened) return
   const { env, query } = opened
@@ -95,7 +95,7 @@ test('a file that is not the one that was applied is reported, and stops migrati
   assert.equal((await runCommand(['migrate'], { env })).code, 0)
 })
 
-test('what a release without checksums has applied gets them', async (t) => {
+test('migrations applied by a release without checksums get them', async (t) => {
   const opened = await openMigrated(t)
   if (!opened) return
   const { env, query } = opened

@@ -11,7 +11,7 @@ import { openProgramEnvironment, runAuth, startAuth } from '../support/auth-prog
 import { testEnvironment } from '../support/auth-server.ts'
 import { ask, newEmail, password } from '../support/http-client.ts'
 
-test('migrate applies what is missing, and says when nothing is', async (t) => {
+test('migrate applies missing migrations and reports when there are none', async (t) => {
   const env = await openProgramEnvironment(t)
   if (!env) return
   const first = await runAuth(['migrate'], { env })
@@ -21,7 +21,7 @@ test('migrate applies what is missing, and says when nothing is', async (t) => {
   assert.deepEqual(second, { code: 0, stdout: 'The tables are up to date.\n', stderr: '' })
 })
 
-test('several that migrate one empty database together all succeed, and each file once', async (t) => {
+test('concurrent migrate commands on one empty database all succeed and apply each file once', async (t) => {
   const env = await openProgramEnvironment(t)
   if (!env) return
   const ended = await Promise.all([1, 2, 3].map(() => runCommand(['migrate'], { env })))
@@ -33,7 +33,7 @@ test('several that migrate one empty database together all succeed, and each fil
   assert.equal(applied.length, 1)
 })
 
-test('migrate tells in one line that PostgreSQL cannot be reached, without the password', async () => {
+test('migrate reports in one line that PostgreSQL is unreachable, without the password', async () => {
   const { code, stderr } = await runCommand(['migrate'], {
     env: { ...testEnvironment, DATABASE_URL: 'postgres://u:hidden-word@127.0.0.1:1/x' },
   })
@@ -42,7 +42,7 @@ test('migrate tells in one line that PostgreSQL cannot be reached, without the p
   assert.doesNotMatch(stderr, /hidden-word/)
 })
 
-test('a password that PostgreSQL refuses, or a database it lacks, is told with what to check', async (t) => {
+test('a wrong password or a missing database is reported with what to check', async (t) => {
   const env = await openProgramEnvironment(t)
   if (!env) return
   const url = new URL(env['DATABASE_URL'] ?? '')
@@ -54,7 +54,7 @@ test('a password that PostgreSQL refuses, or a database it lacks, is told with w
   assert.match(stderr, /PostgreSQL does not let us in \(database .* does not exist\): check user,/)
 })
 
-test('without a command the server migrates, serves, and drains at SIGTERM', async (t) => {
+test('without a command the server migrates, serves, and drains on SIGTERM', async (t) => {
   const env = await openProgramEnvironment(t)
   if (!env) return
   const server = await startAuth(t, [], { ...env, AUTH_OPERATOR_TOKEN: 'hidden-word' })
@@ -68,7 +68,7 @@ test('without a command the server migrates, serves, and drains at SIGTERM', asy
   assert.doesNotMatch(server.output(), /hidden-word|at least thirty-two bytes/)
 })
 
-test('serve does not migrate, and ends where the tables are missing', async (t) => {
+test('serve does not migrate, and exits if the tables are missing', async (t) => {
   const env = await openProgramEnvironment(t)
   if (!env) return
   const { code, stderr } = await runAuth(['serve'], { env })
@@ -76,7 +76,7 @@ test('serve does not migrate, and ends where the tables are missing', async (t) 
   assert.match(stderr, /The tables are not there .*: run auth migrate first\./)
 })
 
-test('AUTH_LOG_FILE gets the log, and a file that cannot be opened ends the start', async (t) => {
+test('AUTH_LOG_FILE receives the log, and a file that cannot be opened stops the start', async (t) => {
   const env = await openProgramEnvironment(t)
   if (!env) return
   const folder = mkdtempSync(join(tmpdir(), 'auth-log-'))
@@ -95,7 +95,7 @@ test('AUTH_LOG_FILE gets the log, and a file that cannot be opened ends the star
   assert.match(readFileSync(path, 'utf8'), /The tables are not there/)
 })
 
-test('everything runs on an embedded PostgreSQL, which one server has at a time', async (t) => {
+test('everything runs on an embedded PostgreSQL, which only one server can use at a time', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'auth-embedded-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const env = { ...testEnvironment, DATABASE_URL: `embedded://${join(folder, 'data')}` }
@@ -106,7 +106,7 @@ test('everything runs on an embedded PostgreSQL, which one server has at a time'
   const server = await startAuth(t, ['up'], env)
   const login = { body: { email: created, password } }
   assert.equal((await ask(server.url, '/token?grant_type=password', login)).status, 200)
-  // Commands use the PostgreSQL of the server that runs; another server does not.
+  // Commands use the PostgreSQL of the running server; a second server cannot.
   const added = newEmail()
   const beside = await runCommand(['admin', 'createuser', added, password, '--confirm'], { env })
   assert.deepEqual([beside.code, beside.stderr], [0, ''])
@@ -117,6 +117,6 @@ test('everything runs on an embedded PostgreSQL, which one server has at a time'
   assert.equal(another.code, 1)
   assert.match(another.stderr, /is in use by the process \d+/)
   assert.equal(await server.stop('SIGTERM'), 0, server.output())
-  // Connections end before PostgreSQL does, and nobody complains.
+  // Connections are closed before PostgreSQL stops, so no errors are logged.
   assert.doesNotMatch(server.output(), /Lost a connection|FATAL/)
 })

@@ -11,7 +11,7 @@ function read(text: string | undefined) {
   return { workers, faults: check.faults.map(toFaultText) }
 }
 
-test('there is one process unless more are asked for, by number or one for each core', () => {
+test('the default is one process; others are set by number or one per core', () => {
   for (const [text, workers] of [
     [undefined, 1],
     ['', 1],
@@ -26,9 +26,9 @@ test('there is one process unless more are asked for, by number or one for each 
   }
 })
 
-test('what is no number of processes is told by name', () => {
+test('an invalid number of processes is reported by name', () => {
   for (const text of ['two', '-1', '1.5', '1025', '99999']) {
-    const told = 'must be a whole number from 0 to 1024, or auto'
-    assert.deepEqual(read(text).faults, [`WORKERS=${JSON.stringify(text)}: ${told}`])
+    const message = 'must be a whole number from 0 to 1024, or auto'
+    assert.deepEqual(read(text).faults, [`WORKERS=${JSON.stringify(text)}: ${message}`])
   }
 })

@@ -9,7 +9,7 @@ import { toHelpText } from '@portcullis/service-kit/settings-help'
 import { type Config, chapters, parseConfig } from '../../src/config/config.ts'
 import { bareNames, specifiedVariables } from '../support/specified-variables.ts'
 
-/** What is required, and a key without which there is a warning. */
+/** The required variables, and a key whose absence causes a warning. */
 const required = {
   AUTH_SECRETS_KEY: 'a key of at least thirty-two characters',
   AUTH_SITE_URL: 'https://site.example',
@@ -37,7 +37,7 @@ const withRequired = (env: Environment) => read({ ...required, ...env })
 const faultsOf = (env: Environment) => parseConfig({ ...required, ...env }).faults.map(toFaultText)
 const notesOf = (env: Environment) => parseConfig({ ...required, ...env }).notes
 
-test('every variable of the specification exists under its name and under GOTRUE_', () => {
+test('every documented variable exists under its name and under GOTRUE_', () => {
   for (const name of specifiedVariables.keys()) {
     const variable = byName.get(`AUTH_${name}`)
     assert.equal(variable?.name, `AUTH_${name}`)
@@ -45,7 +45,7 @@ test('every variable of the specification exists under its name and under GOTRUE
   }
 })
 
-test('every default is the one that is specified', () => {
+test('every default is the documented one', () => {
   for (const [name, text] of specifiedVariables) {
     assert.equal(byName.get(`AUTH_${name}`)?.defaultText, text, name)
   }
@@ -62,7 +62,7 @@ test('every variable has its GOTRUE_ alias, and no name is used twice', () => {
   )
 })
 
-test('names without the prefix and those of gateways are understood, and no others', () => {
+test('only the listed names are accepted without a prefix', () => {
   for (const [alias, name] of Object.entries(bareNames)) {
     assert.equal(byName.get(alias)?.name, `AUTH_${name}`, alias)
   }
@@ -75,16 +75,16 @@ test('names without the prefix and those of gateways are understood, and no othe
   )
 })
 
-test('every variable has a line of help that does not end like a sentence', () => {
+test('every variable has one line of help without a final full stop', () => {
   for (const { name, help } of all) assert.match(help, /^[\w*].*[^.\n]$/, name)
 })
 
-test('with only what is required and a key for secrets nothing is wrong and nothing is doubtful', () => {
+test('a configuration with only the required variables and a secrets key has no errors or warnings', () => {
   const { faults, notes } = parseConfig(required)
   assert.deepEqual([faults, notes], [[], []])
 })
 
-test('all that is required is missing at once, each by its name', () => {
+test('all missing required variables are reported together by name', () => {
   const { faults } = parseConfig({})
   assert.deepEqual(faults.map(({ variable }) => variable).toSorted(), [
     'AUTH_API_EXTERNAL_URL',
@@ -99,7 +99,7 @@ test('all that is required is missing at once, each by its name', () => {
   for (const fault of faults) assert.match(toFaultText(fault), /: is required/)
 })
 
-test('D2: AUTH_ wins over the bare name, which wins over GOTRUE_, and a note names both', () => {
+test('AUTH_ takes precedence over the bare name and the bare name over GOTRUE_, with a warning', () => {
   const three = { AUTH_API_PORT: '1', PORT: '2', GOTRUE_API_PORT: '3' }
   assert.equal(withRequired(three).api.port, 1)
   const { AUTH_API_PORT: _, ...two } = three
@@ -110,7 +110,7 @@ test('D2: AUTH_ wins over the bare name, which wins over GOTRUE_, and a note nam
   assert.equal(withRequired(levels).observability.logLevel, 'error')
 })
 
-test('D2: the environment wins over the file, in whatever spelling', () => {
+test('the environment takes precedence over the file, whatever the prefix', () => {
   const inFile = { ...required, AUTH_SITE_URL: 'https://file.example' }
   for (const name of ['AUTH_SITE_URL', 'GOTRUE_SITE_URL']) {
     assert.equal(read({ [name]: 'https://env.example' }, inFile).site.url, 'https://env.example')
@@ -119,13 +119,13 @@ test('D2: the environment wins over the file, in whatever spelling', () => {
   assert.equal(read({}, inFile).site.url, 'https://file.example')
 })
 
-test('an empty variable is as good as none', () => {
+test('an empty variable counts as not set', () => {
   assert.equal(withRequired({ AUTH_JWT_EXP: '' }).tokens.expiresInSeconds, 3_600)
   assert.match(faultsOf({ AUTH_SITE_URL: '' }).join(), /^AUTH_SITE_URL="": is required/)
   assert.match(faultsOf({ AUTH_JWT_SECRET: ' ' }).join(), /^AUTH_JWT_SECRET="\*{5}": is required/)
 })
 
-test('a text that cannot be empty has its default where it is', () => {
+test('an empty text that must not be empty gets its default', () => {
   const defaults = withRequired({})
   for (const blank of ['', ' ']) {
     const config = withRequired({
@@ -145,7 +145,7 @@ test('a text that cannot be empty has its default where it is', () => {
   }
 })
 
-test('spaces around addresses and names do not count', () => {
+test('whitespace around addresses and names is ignored', () => {
   const { api, site, limits, mail } = withRequired({
     AUTH_SITE_URL: ' https://site.example ',
     AUTH_API_EXTERNAL_URL: ' https://auth.example/ ',
@@ -163,7 +163,7 @@ test('spaces around addresses and names do not count', () => {
   assert.deepEqual(mail.smtp?.from, { name: 'auth@example.com', address: 'auth@example.com' })
 })
 
-test('a host and port are no URL, and links lead to the web', () => {
+test('a host and port without a scheme is not a URL, and links must be http or https', () => {
   for (const text of ['localhost:3000', 'site.example:80/x', 'javascript:alert(1)', '//x']) {
     assert.match(faultsOf({ AUTH_SITE_URL: text }).join(), /^AUTH_SITE_URL=.*must be a whole URL/)
   }
@@ -174,7 +174,7 @@ test('a host and port are no URL, and links lead to the web', () => {
   }
 })
 
-test('a database URL that the driver cannot read is told by name, without the password', () => {
+test('an invalid database URL is reported by name, without the password', () => {
   for (const url of ['postgres://u:hidden@db.example:99999/x', 'postgres://u:hi/d@db.example/x']) {
     const fault = faultsOf({ DATABASE_URL: url }).join()
     assert.match(
@@ -187,7 +187,7 @@ test('a database URL that the driver cannot read is told by name, without the pa
   for (const url of good) assert.deepEqual(faultsOf({ DATABASE_URL: url }), [], url)
 })
 
-test('what a timer or the database cannot hold is refused at start', () => {
+test('values that are too large for a timer or the database are refused at start', () => {
   const tooLong = {
     AUTH_MAILER_OTP_EXP: '315360001',
     AUTH_SMS_OTP_EXP: '9007199254740991',
@@ -208,7 +208,7 @@ test('what a timer or the database cannot hold is refused at start', () => {
   assert.deepEqual(faultsOf({ AUTH_SMTP_MAX_FREQUENCY: '87600h', AUTH_DRAIN_TIMEOUT: '24h' }), [])
 })
 
-test('new users never have the role of an administrator', () => {
+test('the default role cannot be an administrator role', () => {
   const roleOfAll = (role: string, env = {}) =>
     faultsOf({ AUTH_JWT_DEFAULT_GROUP_NAME: role, ...env })
   for (const role of ['service_role', 'supabase_admin', ' service_role ']) {
@@ -225,7 +225,7 @@ test('new users never have the role of an administrator', () => {
   assert.match(notes.join(), /^AUTH_JWT_DEFAULT_GROUP_NAME is AUTH_JWT_ADMIN_GROUP_NAME/)
 })
 
-test('audiences fit into the index', () => {
+test('audiences are limited to 255 characters, which fit into the index', () => {
   const [fits, tooLong] = ['a'.repeat(255), 'a'.repeat(256)]
   assert.deepEqual(faultsOf({ AUTH_JWT_AUD: fits, AUTH_JWT_ALLOWED_AUDIENCES: `b,${fits}` }), [])
   assert.match(faultsOf({ AUTH_JWT_AUD: tooLong }).join(), /^AUTH_JWT_AUD=.*at most 255 characters/)
@@ -233,7 +233,7 @@ test('audiences fit into the index', () => {
   assert.match(listed.join(), /^AUTH_JWT_ALLOWED_AUDIENCES=.*at most 255 characters/)
 })
 
-test('templates are fetched by http or https, or are paths of the site', () => {
+test('templates are http or https URLs or paths on the site', () => {
   const names = all.map(({ name }) => name).filter((name) => name.includes('_MAILER_TEMPLATES_'))
   assert.ok(names.length > 10)
   for (const name of names) {
@@ -254,7 +254,7 @@ test('templates are fetched by http or https, or are paths of the site', () => {
   }
 })
 
-test('hosts are names or addresses', () => {
+test('hosts are host names or IP addresses', () => {
   for (const name of ['AUTH_SMTP_HOST', 'AUTH_API_HOST']) {
     for (const host of ['localhost', 'mail.example.', 'a_b.example', '127.0.0.1', '::', ' ::1 ']) {
       assert.deepEqual(faultsOf({ [name]: host }), [], host)
@@ -277,7 +277,7 @@ test('hosts are names or addresses', () => {
   }
 })
 
-test('names of headers are such', () => {
+test('header names are validated', () => {
   for (const name of ['AUTH_REQUEST_ID_HEADER', 'AUTH_RATE_LIMIT_HEADER']) {
     assert.deepEqual(faultsOf({ [name]: 'X-Id_1' }), [])
     assert.match(faultsOf({ [name]: 'X Id' }).join(), /must be the name of a header.*not X Id$/)
@@ -286,11 +286,11 @@ test('names of headers are such', () => {
   assert.match(fault ?? '', /^AUTH_CORS_ALLOWED_HEADERS=.*not Zwei→$/)
 })
 
-test('a sender that is no address is noted', () => {
+test('a sender that is not an email address causes a warning', () => {
   assert.match(notesOf({ AUTH_SMTP_ADMIN_EMAIL: 'Auth' }).join(), /^AUTH_SMTP_ADMIN_EMAIL is no/)
 })
 
-test('booleans are those of Go, and nothing else', () => {
+test('booleans have the spellings of Go, and no others', () => {
   for (const text of ['1', 't', 'T', 'TRUE', 'true', 'True']) {
     assert.equal(withRequired({ AUTH_DISABLE_SIGNUP: text }).site.disableSignup, true, text)
   }
@@ -300,7 +300,7 @@ test('booleans are those of Go, and nothing else', () => {
   assert.match(faultsOf({ AUTH_DISABLE_SIGNUP: 'yes' }).join(), /^AUTH_DISABLE_SIGNUP="yes": must/)
 })
 
-test('D15: SMTP_MAX_FREQUENCY takes seconds and durations, and unset it has two values', () => {
+test('SMTP_MAX_FREQUENCY accepts seconds and durations, and has two defaults when unset', () => {
   const gapsOf = (env: Environment) => {
     const { gapMs, magicLinkGapMs } = withRequired(env).mail
     return [gapMs, magicLinkGapMs]
@@ -312,7 +312,7 @@ test('D15: SMTP_MAX_FREQUENCY takes seconds and durations, and unset it has two 
   assert.match(faultsOf({ AUTH_SMTP_MAX_FREQUENCY: 'often' }).join(), /^AUTH_SMTP_MAX_FREQUENCY/)
 })
 
-test('D16 and D17: text messages and reuse take seconds and durations', () => {
+test('the SMS cooldown and the reuse interval accept seconds and durations', () => {
   for (const text of ['20', '20s', '20000ms']) {
     const config = withRequired({
       AUTH_SMS_MAX_FREQUENCY: text,
@@ -324,7 +324,7 @@ test('D16 and D17: text messages and reuse take seconds and durations', () => {
   assert.deepEqual([sms.maxFrequencyMs, tokens.reuseIntervalMs], [60_000, 10_000])
 })
 
-test('D23: a mail server is required where email must be confirmed, else its absence is noted', () => {
+test('a mail server is required if email must be confirmed; otherwise its absence causes a warning', () => {
   const { AUTH_SMTP_HOST: _, ...rest } = required
   const needed = parseConfig(rest)
   assert.match(
@@ -341,14 +341,14 @@ test('D23: a mail server is required where email must be confirmed, else its abs
   }
 })
 
-test('D24: a password may be shorter than 6, with a warning', () => {
+test('a minimum password length below 6 causes a warning', () => {
   assert.equal(withRequired({ AUTH_PASSWORD_MIN_LENGTH: '4' }).site.passwordMinLength, 4)
   assert.match(notesOf({ AUTH_PASSWORD_MIN_LENGTH: '4' }).join(), /^AUTH_PASSWORD_MIN_LENGTH is 4/)
   assert.deepEqual(notesOf({ AUTH_PASSWORD_MIN_LENGTH: '6' }), [])
   assert.equal(faultsOf({ AUTH_PASSWORD_MIN_LENGTH: '0' }).length, 1)
 })
 
-test('D33: what is inherited has no effect but a notice, which does not show its value', () => {
+test('deprecated variables have no effect and cause a warning without their value', () => {
   for (const name of ['OPERATOR_TOKEN', 'API_ENDPOINT', 'MULTI_INSTANCE_MODE']) {
     for (const prefix of ['AUTH_', 'GOTRUE_', '']) {
       const notes = notesOf({ [`${prefix}${name}`]: 'hidden-word' })
@@ -359,12 +359,12 @@ test('D33: what is inherited has no effect but a notice, which does not show its
   }
 })
 
-test('sets of characters are split at colons that are not escaped', () => {
+test('character sets are split at unescaped colons', () => {
   const { site } = withRequired({ AUTH_PASSWORD_REQUIRED_CHARACTERS: 'abc:123:\\:!:' })
   assert.deepEqual(site.passwordRequiredSets, ['abc', '123', ':!'])
 })
 
-test('the cap of messages is a number, or a number that comes back', () => {
+test('the message limit is a number per hour or a number per duration', () => {
   const capOf = (text: string) =>
     withRequired({ AUTH_RATE_LIMIT_EMAIL_SENT: text }).limits.emailSent
   assert.deepEqual(capOf('0'), { most: 0, refillMs: undefined })
@@ -375,14 +375,14 @@ test('the cap of messages is a number, or a number that comes back', () => {
   }
 })
 
-test('levels of the log are those of the specification, in any case of letters', () => {
+test('log levels are the documented ones, ignoring case', () => {
   for (const text of ['panic', 'fatal', 'error', 'warn', 'info', 'debug', 'DEBUG', 'Info']) {
     assert.deepEqual(faultsOf({ LOG_LEVEL: text }), [], text)
   }
   assert.match(faultsOf({ LOG_LEVEL: 'loud' }).join(), /^LOG_LEVEL="loud"/)
 })
 
-test('rules of single variables are told by name and value', () => {
+test('invalid values are reported by name and value', () => {
   const wrong: Readonly<Record<string, string>> = {
     AUTH_SITE_URL: 'site.example',
     AUTH_API_EXTERNAL_URL: 'auth.example',
@@ -402,7 +402,7 @@ test('rules of single variables are told by name and value', () => {
   assert.deepEqual([...named].toSorted(), Object.keys(wrong).toSorted())
 })
 
-test('a provider that is enabled needs id, secret and redirect URI, and keycloak its URL', () => {
+test('an enabled provider needs id, secret and redirect URI, and keycloak needs its URL', () => {
   assert.deepEqual(faultsOf({ AUTH_EXTERNAL_GITHUB_ENABLED: 'true' }), [
     'AUTH_EXTERNAL_GITHUB_CLIENT_ID: missing OAuth client ID',
     'AUTH_EXTERNAL_GITHUB_SECRET: missing OAuth secret',
@@ -419,7 +419,7 @@ test('a provider that is enabled needs id, secret and redirect URI, and keycloak
   ])
 })
 
-test('a subject that is no template is refused at start, with the place of the fault', () => {
+test('an invalid subject template is refused at start with the position of the error', () => {
   assert.deepEqual(faultsOf({ AUTH_MAILER_SUBJECTS_INVITE: 'Welcome {{ .Email' }), [
     'AUTH_MAILER_SUBJECTS_INVITE="Welcome {{ .Email": is not a template: ' +
       'line 1, column 9: this {{ has no }}',
@@ -431,7 +431,7 @@ test('a subject that is no template is refused at start, with the place of the f
   ])
 })
 
-test('limits of sessions are off, and a zero is no limit', () => {
+test('session limits are off by default, and zero means no limit', () => {
   const off = { timeboxMs: undefined, inactivityMs: undefined, lowAalMs: undefined }
   const { config } = parseConfig({ AUTH_SESSIONS_ALLOW_LOW_AAL: '0s' })
   assert.deepEqual(config.tokens.sessions, { ...off, singlePerUser: false, tags: [] })
@@ -440,18 +440,18 @@ test('limits of sessions are off, and a zero is no limit', () => {
   assert.deepEqual([lowAalMs, tags], [900_000, ['web', 'phone']])
 })
 
-test('a CAPTCHA that is enabled needs a secret', () => {
+test('an enabled CAPTCHA needs a secret', () => {
   assert.deepEqual(faultsOf({ AUTH_SECURITY_CAPTCHA_ENABLED: 'true' }), [
     'AUTH_SECURITY_CAPTCHA_SECRET: captcha provider secret is empty',
   ])
 })
 
-test('a secret shorter than 32 bytes is noted, and codes of a wrong length are of 6 digits', () => {
+test('a secret shorter than 32 bytes causes a warning, and an invalid code length becomes 6', () => {
   const [note = ''] = notesOf({ AUTH_JWT_SECRET: 'x'.repeat(31) })
   assert.match(note, /^AUTH_JWT_SECRET is shorter than 32 bytes/)
   assert.deepEqual(notesOf({ AUTH_JWT_SECRET: 'x'.repeat(32) }), [])
   assert.deepEqual(notesOf({ AUTH_JWT_SECRET: 'ü'.repeat(16) }), [])
-  // The command that it names makes a good one.
+  // The command in the warning generates a valid secret.
   const [, command = ''] = / -p "(.+)"$/.exec(note) ?? []
   const made = execFileSync(process.execPath, ['-p', command], { encoding: 'utf8' }).trim()
   assert.deepEqual(notesOf({ AUTH_JWT_SECRET: made }), [])
@@ -461,27 +461,27 @@ test('a secret shorter than 32 bytes is noted, and codes of a wrong length are o
   assert.equal(notesOf(lengths).length, 2)
 })
 
-test('a misspelt name is noticed', () => {
+test('a misspelt variable name causes a warning', () => {
   assert.deepEqual(notesOf({ AUTH_SITE_ULR: 'x' }), [
     'AUTH_SITE_ULR is not a variable of this service: did you mean AUTH_SITE_URL?',
   ])
 })
 
-test('a variable of the server before that there is no more is noted where it would do something', () => {
+test('an unsupported GOTRUE_ variable causes a warning if it would have an effect', () => {
   assert.deepEqual(
     notesOf({
       GOTRUE_SAML_ENABLED: 'true',
       GOTRUE_SECURITY_DB_ENCRYPTION_ENCRYPT: 'false',
       GOTRUE_SAML_PRIVATE_KEY: '',
       GOTRUE_OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
-      AUTH_OF_SOMEBODY_ELSE: 'x',
+      AUTH_OF_ANOTHER_PROGRAM: 'x',
     }),
     ['GOTRUE_SAML_ENABLED has no effect: this server has no such variable'],
   )
   assert.equal(notesOf({ GOTRUE_SITE_ULR: 'x' }).length, 1)
 })
 
-test('no text that people see has a secret in it', () => {
+test('no message or help text contains a secret', () => {
   const secrets = all.filter(({ name }) => /_(?:SECRET|PASS|TOKEN|KEYS?|API_KEY)$/.test(name))
   assert.ok(secrets.length > 20)
   for (const variable of secrets) assert.doesNotMatch(variable.mask('hidden-word'), /hidden/)
@@ -499,7 +499,7 @@ test('no text that people see has a secret in it', () => {
   assert.doesNotMatch(toHelpText(chapters), /hidden-word/)
 })
 
-test('the digits of a phone factor have bounds, and factors the defaults of the reference', () => {
+test('the code length of phone factors is limited, and factors have the documented defaults', () => {
   const name = 'AUTH_MFA_PHONE_OTP_LENGTH'
   assert.deepEqual(notesOf({ [name]: '3' }), [`${name} must be from 6 to 10: 6 is used`])
   assert.equal(withRequired({ [name]: '3' }).mfa.phoneOtpLength, 6)
@@ -519,7 +519,7 @@ test('the digits of a phone factor have bounds, and factors the defaults of the 
   })
 })
 
-test('keys that encrypt others come from a variable or a file, and their absence is noted', (t) => {
+test('secrets keys come from a variable or a file, and their absence causes a warning', (t) => {
   const [first, second] = ['first'.repeat(8), 'second'.repeat(8)]
   const folder = mkdtempSync(join(tmpdir(), 'secrets-key-'))
   t.after(() => rmSync(folder, { recursive: true }))

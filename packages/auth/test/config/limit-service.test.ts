@@ -35,7 +35,7 @@ const grpc = {
   rules: 'ours',
 }
 
-test('the URL of a service that counts is understood', () => {
+test('valid URLs of a rate limit service are parsed', () => {
   const cases: Readonly<Record<string, object>> = {
     'redis://r.example': redis,
     'REDIS://r.example/': redis,
@@ -90,7 +90,7 @@ test('the URL of a service that counts is understood', () => {
   assert.deepEqual(read(''), { service: undefined, faults: [] })
 })
 
-test('one that is wrong is a fault by name, which says what would be right', () => {
+test('an invalid URL is reported by name with the expected form', () => {
   const cases: Readonly<Record<string, RegExp>> = {
     'http://r.example': /must be redis:\/\/host:port or grpc:\/\/host:port/,
     'r.example:6379': /must be redis:/,
@@ -120,7 +120,7 @@ test('one that is wrong is a fault by name, which says what would be right', () 
   assert.doesNotMatch(read('redis://me:hunter2@r.example/zero').faults.join(), /hunter2/)
 })
 
-test('an answer needs some time, and not too much', () => {
+test('the timeout of the service must be within its range', () => {
   for (const text of ['0s', '11s']) {
     const { faults } = parseConfig({
       ...testEnvironment,

@@ -13,7 +13,7 @@ const read = (env: Readonly<Record<string, string>>, file = {}) => {
   return { config: config.openTelemetry, faults: faults.map(toFaultText).join('\n') }
 }
 
-test('OpenTelemetry has the defaults of its standard', () => {
+test('OpenTelemetry has the defaults of its specification', () => {
   const { config, faults } = read({})
   assert.equal(faults, '')
   assert.deepEqual(config, {
@@ -30,7 +30,7 @@ test('OpenTelemetry has the defaults of its standard', () => {
   })
 })
 
-test('one protocol is for both, unless one of them has its own', () => {
+test('one protocol applies to traces and metrics unless one of them has its own', () => {
   const both = read({ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }).config
   assert.deepEqual([both.tracesProtocol, both.metricsProtocol], ['grpc', 'grpc'])
   const one = read({
@@ -41,7 +41,7 @@ test('one protocol is for both, unless one of them has its own', () => {
   assert.match(read({ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' }).faults, /PROTOCOL="http\/json"/)
 })
 
-test('what OpenTelemetry reads by itself may be in a file, and have our prefix', () => {
+test('variables that OpenTelemetry reads itself may be in a file and have our prefix', () => {
   const { variables } = read(
     { AUTH_OTEL_EXPORTER_OTLP_ENDPOINT: 'http://one', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://two' },
     {
@@ -57,7 +57,7 @@ test('what OpenTelemetry reads by itself may be in a file, and have our prefix',
   })
 })
 
-test('attributes that OpenTelemetry would drop without a word are noted', () => {
+test('attributes that OpenTelemetry would silently drop cause a warning', () => {
   const notesOf = (text: string) =>
     parseConfig({ ...required, OTEL_RESOURCE_ATTRIBUTES: text }).notes.filter((note) =>
       note.startsWith('OTEL_RESOURCE_ATTRIBUTES'),
@@ -68,7 +68,7 @@ test('attributes that OpenTelemetry would drop without a word are noted', () => 
   }
 })
 
-test('DEBUG may say something that is not meant for us', () => {
+test('DEBUG may have a value for other programs', () => {
   assert.equal(read({ DEBUG: 'true' }).config.isVerbose, true)
   for (const value of ['', '0', 'express:*', '*']) {
     const { config, faults } = read({ DEBUG: value })

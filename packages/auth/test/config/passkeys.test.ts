@@ -16,7 +16,7 @@ const read = (env: Readonly<Record<string, string>>) =>
   parseConfig({ ...testEnvironment, ...quiet, ...env })
 const on = { AUTH_PASSKEY_ENABLED: 'true' }
 
-test('the relying party is that of AUTH_SITE_URL, if nothing else is said', () => {
+test('the relying party is derived from AUTH_SITE_URL by default', () => {
   const { config, faults, notes } = read({ ...on, AUTH_SITE_URL: 'https://Shop.example:8443/in' })
   assert.deepEqual([faults, notes], [[], []])
   assert.deepEqual(config.passkeys, {
@@ -34,7 +34,7 @@ test('the relying party is that of AUTH_SITE_URL, if nothing else is said', () =
   assert.equal(read({}).config.passkeys.enabled, false)
 })
 
-test('the relying party can be said, also in the names of before', () => {
+test('the relying party can be configured, also with the older names', () => {
   const { config, faults, notes } = read({
     GOTRUE_PASSKEY_ENABLED: 'true',
     GOTRUE_WEBAUTHN_RP_ID: 'Example.com',
@@ -59,7 +59,7 @@ test('the relying party can be said, also in the names of before', () => {
   })
 })
 
-test('what no browser would accept keeps the server from starting', () => {
+test('a relying party that no browser would accept stops the start', () => {
   const wrongIds = ['127.0.0.1', 'https://example.com', 'example.com:8080', 'a b', '-a.com']
   for (const id of wrongIds) {
     const { faults } = read({ ...on, AUTH_WEBAUTHN_RP_ID: id })
@@ -88,7 +88,7 @@ test('what no browser would accept keeps the server from starting', () => {
   }
 })
 
-test('WebAuthn factors need the relying party too; without either nothing is checked', () => {
+test('WebAuthn factors need the relying party too; if both are off it is not checked', () => {
   const site = { AUTH_SITE_URL: 'http://127.0.0.1:3000' }
   assert.deepEqual(read(site).faults, [])
   for (const name of ['AUTH_MFA_WEB_AUTHN_ENROLL_ENABLED', 'AUTH_MFA_WEB_AUTHN_VERIFY_ENABLED']) {
@@ -96,7 +96,7 @@ test('WebAuthn factors need the relying party too; without either nothing is che
   }
 })
 
-test('origins where browsers would not use the passkeys are noted', () => {
+test('origins on which browsers would refuse the passkeys cause a warning', () => {
   const site = { ...on, AUTH_WEBAUTHN_RP_ID: 'example.com' }
   const notesOn = (origin: string) => read({ ...site, AUTH_WEBAUTHN_RP_ORIGINS: origin }).notes
   assert.match(notesOn('http://example.com').join(), /no TLS/)

@@ -11,7 +11,7 @@ const parse = (env: Readonly<Record<string, string>>) =>
   parseConfig({ ...testEnvironment, DATABASE_URL: 'postgres://db.example/auth', ...env })
 const faultsOf = (env: Readonly<Record<string, string>>) => parse(env).faults.map(toFaultText)
 
-test('passwords are stored with bcrypt, and nobody outside is asked, unless said otherwise', () => {
+test('by default passwords are stored with bcrypt and no leak service is used', () => {
   assert.deepEqual(parse({}).config.passwords, { hash: 'bcrypt', leaks: undefined })
   const env = { AUTH_PASSWORD_HASH: 'argon2id', GOTRUE_PASSWORD_HIBP_ENABLED: 'true' }
   assert.deepEqual(parse(env).config.passwords, {
@@ -21,20 +21,20 @@ test('passwords are stored with bcrypt, and nobody outside is asked, unless said
   assert.match(faultsOf({ AUTH_PASSWORD_HASH: 'md5' }).join(), /^AUTH_PASSWORD_HASH="md5": must be/)
 })
 
-test('the name under which leaked passwords are asked for is one that a header may have', () => {
+test('the user agent for the leak service must be a valid header value', () => {
   assert.deepEqual(faultsOf({ AUTH_PASSWORD_HIBP_USER_AGENT: 'Site (https://site.example)' }), [])
   const [fault] = faultsOf({ AUTH_PASSWORD_HIBP_USER_AGENT: 'Sïte' })
   assert.match(fault ?? '', /^AUTH_PASSWORD_HIBP_USER_AGENT="Sïte": must be/)
 })
 
-test('a check of a CAPTCHA needs some time', () => {
+test('the CAPTCHA timeout must be longer than zero', () => {
   const env = { AUTH_SECURITY_CAPTCHA_ENABLED: 'true', AUTH_SECURITY_CAPTCHA_SECRET: 'secret' }
   assert.deepEqual(faultsOf({ ...env, AUTH_SECURITY_CAPTCHA_TIMEOUT: '1ms' }), [])
   const [fault] = faultsOf({ ...env, AUTH_SECURITY_CAPTCHA_TIMEOUT: '0s' })
   assert.match(fault ?? '', /^AUTH_SECURITY_CAPTCHA_TIMEOUT="0s": must be longer than 0/)
 })
 
-test('authorized addresses are compared without case', () => {
+test('authorized addresses are compared case-insensitively', () => {
   const env = { AUTH_EXTERNAL_EMAIL_AUTHORIZED_ADDRESSES: 'Ada@Team.example,b@c.example' }
   const { authorizedAddresses } = parse(env).config.mail
   assert.deepEqual(authorizedAddresses, ['ada@team.example', 'b@c.example'])

@@ -35,7 +35,7 @@ test('no forwarding header is trusted until a header, hops or proxies are config
   }
 })
 
-test('proxies are addresses or networks', () => {
+test('trusted proxies are IP addresses or networks', () => {
   const { proxies, faults } = read({ AUTH_TRUSTED_PROXIES: '10.0.0.1, 10.1.0.0/16,2001:db8::/32' })
   assert.deepEqual(faults, [])
   assert.deepEqual(proxies.trusted, [
@@ -57,13 +57,13 @@ test('proxies are addresses or networks', () => {
   }
 })
 
-test('hops that leave nothing of the named header are refused', () => {
+test('zero hops with a configured header are refused', () => {
   const [fault] = read({ AUTH_RATE_LIMIT_HEADER: 'X-Real-IP', AUTH_TRUSTED_HOPS: '0' }).faults
   assert.match(fault ?? '', /^AUTH_TRUSTED_HOPS="0": must be at least 1/)
   assert.match(read({ AUTH_TRUSTED_HOPS: '-1' }).faults.join(), /^AUTH_TRUSTED_HOPS="-1"/)
 })
 
-test('config check says so when no proxy is trusted', async () => {
+test('config check notes that no proxy is trusted', async () => {
   const check = async (env: object) =>
     (await runCommand(['config', 'check'], { env: { ...required, ...env } })).stdout
   assert.match(await check({}), /^note: No proxy is trusted/m)

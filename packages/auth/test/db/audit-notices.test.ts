@@ -19,7 +19,7 @@ const write = statement(
    select $1::uuid, jsonb_build_object('action', 'login', 'actor_id', $1::uuid), '203.0.113.5' from p
    where 1 / $2::integer = 1`,
 )
-/** Writes an entry, and fails when that is done. */
+/** Inserts an entry and then fails. */
 const writeAndFail = statement(
   'write_and_fail',
   `with written as (
@@ -33,64 +33,64 @@ async function openAudited(t: TestContext, isStored: boolean) {
   if (!postgres) return undefined
   const schema = `audit_${process.pid}_${isStored}`
   await migrate({ url: postgres.url, schema })
-  const heard: string[][] = []
+  const reported: string[][] = []
   const db = openDatabase({
     url: postgres.url,
     schema,
     maxPoolSize: 4,
     idleTimeoutMs: 1_000,
     log: createLog({ level: 'error', format: 'text', write: () => {} }),
-    audit: { isStored, onWritten: (entries) => heard.push(entries.map(({ id }) => id)) },
+    audit: { isStored, onWritten: (entries) => reported.push(entries.map(({ id }) => id)) },
   })
   t.after(() => db[Symbol.asyncDispose]())
   const count = statement('count', 'select count(*)::integer as count from {ns}.audit_log_entries')
   const countRows = async () => (await db.run<{ count: number }>(count))[0]?.count
-  return { db, heard, countRows }
+  return { db, reported, countRows }
 }
 
-test('PostgreSQL tells of the audit entries that statements write', async (t) => {
+test('the database reports the audit entries that statements insert', async (t) => {
   const audited = await openAudited(t, true)
   if (!audited) return
-  const { db, heard, countRows } = audited
+  const { db, reported, countRows } = audited
   const [one, two, three, four] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
 
-  await t.test('each of them once', async () => {
+  await t.test('each entry once', async () => {
     await Promise.all([db.run(write, [one, 1, 0.02]), db.run(write, [two, 1, 0])])
-    assert.deepEqual(heard.splice(0).flat().toSorted(), [one, two].toSorted())
+    assert.deepEqual(reported.splice(0).flat().toSorted(), [one, two].toSorted())
   })
 
-  await t.test('those of a transaction at its end', async () => {
+  await t.test('the entries of a transaction when it commits', async () => {
     await db.transaction(async (queries) => {
       await queries.run(write, [three, 1, 0])
       await queries.run(write, [four, 1, 0])
-      assert.deepEqual(heard, [])
+      assert.deepEqual(reported, [])
     })
-    assert.deepEqual(heard.splice(0), [[three, four]])
+    assert.deepEqual(reported.splice(0), [[three, four]])
   })
 
-  await t.test('none that is undone', async () => {
+  await t.test('no entry that is rolled back', async () => {
     await assert.rejects(db.run(writeAndFail, [randomUUID()]), /division by zero/)
     const undone = db.transaction(async (queries) => {
       await queries.run(write, [randomUUID(), 1, 0])
-      throw new Error('not after all')
+      throw new Error('rolled back')
     })
-    await assert.rejects(undone, /not after all/)
+    await assert.rejects(undone, /rolled back/)
     await db.run(write, [randomUUID(), 2, 0])
-    assert.deepEqual(heard, [])
+    assert.deepEqual(reported, [])
     assert.equal(await countRows(), 4)
   })
 })
 
-test('without the table entries are only told', async (t) => {
+test('with storage disabled, entries are reported but not inserted', async (t) => {
   const audited = await openAudited(t, false)
   if (!audited) return
   const id = randomUUID()
   await audited.db.run(write, [id, 1, 0])
-  assert.deepEqual(audited.heard, [[id]])
+  assert.deepEqual(audited.reported, [[id]])
   assert.equal(await audited.countRows(), 0)
 })
 
-test('AUTH_AUDIT_LOG_DISABLE_POSTGRES leaves the audit to the log', async (t) => {
+test('AUTH_AUDIT_LOG_DISABLE_POSTGRES writes audit entries only to the log', async (t) => {
   const server = await openFlowServer(t, { AUTH_AUDIT_LOG_DISABLE_POSTGRES: 'true' })
   if (!server) return
   const { id } = await server.newUser()

@@ -8,7 +8,7 @@ import { Client } from 'pg'
 import { migrate } from '../../src/db/migrate/migrate.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
 
-test('policies of row-level security can ask who is asking', async (t) => {
+test('row-level security policies can read the claims of the caller', async (t) => {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return
   await migrate({ url: postgres.url, schema: 'claims_test' })
@@ -26,8 +26,8 @@ test('policies of row-level security can ask who is asking', async (t) => {
     await client.query('commit')
     return rows[0]
   }
-  const nobody = { uid: null, role: null, email: null, jwt: null }
-  assert.deepEqual(await ask({}), nobody)
+  const empty = { uid: null, role: null, email: null, jwt: null }
+  assert.deepEqual(await ask({}), empty)
 
   const claims = { sub: randomUUID(), role: 'authenticated', email: 'a@example.com' }
   assert.deepEqual(await ask({ 'request.jwt.claims': JSON.stringify(claims) }), {
@@ -40,5 +40,5 @@ test('policies of row-level security can ask who is asking', async (t) => {
     await ask({ 'request.jwt.claim.sub': claims.sub, 'request.jwt.claim.role': 'anon' }),
     { uid: claims.sub, role: 'anon', email: null, jwt: null },
   )
-  assert.deepEqual(await ask({}), nobody, 'what a transaction said ends with it')
+  assert.deepEqual(await ask({}), empty, 'claims end with their transaction')
 })

@@ -33,7 +33,7 @@ async function openOne(t: TestContext) {
   return { db, schema, owner, warnings, readPid }
 }
 
-/** Ordinary errors by their SQLSTATE. PostgreSQL has ended the statement and waits for the next one. */
+/** Errors by SQLSTATE after which PostgreSQL accepts the next statement on the same connection. */
 const errors: Readonly<Record<string, Statement>> = {
   '23505': statement('test_twice', 'insert into {ns}.kept (id) values (1), (1)'),
   '23502': statement('test_null', 'insert into {ns}.kept (id) values (null)'),
@@ -43,7 +43,7 @@ const errors: Readonly<Record<string, Statement>> = {
   '57014': statement('test_cancel', 'select pg_cancel_backend(pg_backend_pid()), pg_sleep(600)'),
 }
 
-test('a statement that fails keeps its connection', async (t) => {
+test('a failed statement keeps its connection', async (t) => {
   const one = await openOne(t)
   if (!one) return
   const { db, readPid } = one
@@ -62,7 +62,7 @@ test('a statement that fails keeps its connection', async (t) => {
   }
 })
 
-test('a statement that was prepared before a migration is sent again when its result has changed', async (t) => {
+test('a prepared statement is retried if a migration has changed its result type', async (t) => {
   const one = await openOne(t)
   if (!one) return
   const { db, schema, owner, warnings } = one

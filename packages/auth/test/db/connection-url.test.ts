@@ -6,7 +6,7 @@ import { testEnvironment } from '../support/auth-server.ts'
 
 const parse = (url: string, environment = {}) => parseConnectionUrl(url, environment)
 
-test('a URL has one host or several, with ports of their own or one for all', () => {
+test('a URL has one or more hosts, with separate ports or a common one', () => {
   const hostsOf = (url: string) =>
     parse(url).hosts.map(({ host, port }) => `${host ?? ''}:${port ?? ''}`)
   assert.deepEqual(hostsOf('postgres://u@db/name'), ['db:'])
@@ -20,14 +20,14 @@ test('a URL has one host or several, with ports of their own or one for all', ()
   assert.deepEqual(hostsOf('postgres://'), [':'])
 })
 
-test('names and passwords may be escaped, and signs that escape nothing are kept', () => {
+test('user, password and database may be percent-encoded, and a stray percent sign is kept', () => {
   const { user, password, database } = parse('postgres://us%40er:p%2Fa:ss%@db/na%20me')
   assert.deepEqual([user, password, database], ['us@er', 'p/a:ss%', 'na me'])
   assert.deepEqual(parse('postgres://db').user, undefined)
   assert.equal(parse('postgres://u@db/x?dbname=y&user=v&password=w').database, 'y')
 })
 
-test('parameters are those of libpq, then its variables', () => {
+test('parameters have the names of libpq, and its environment variables are the fallback', () => {
   const url = parse(
     'postgres://u@db/n?options=-c%20a%3Db&application_name=app&connect_timeout=3&sslmode=verify-full&sslrootcert=/ca.pem&sslcert=/c.pem&sslkey=/k.pem&target_session_attrs=primary&pgbouncer=true',
   )
@@ -49,7 +49,7 @@ test('parameters are those of libpq, then its variables', () => {
   assert.equal(parse('postgres://u@db/n?sslmode=disable', environment).ssl.mode, 'disable')
 })
 
-test('defaults are those of libpq, but several hosts mean the one that takes writes', () => {
+test('defaults are those of libpq, except that several hosts imply read-write', () => {
   assert.equal(parse('postgres://db/n').ssl.mode, 'prefer')
   assert.equal(parse('postgres://db/n').session, 'any')
   assert.equal(parse('postgres://a,b/n').session, 'read-write')
@@ -72,13 +72,13 @@ const wrong = {
   'postgres://u:%ff@db/n': /not UTF-8/,
 }
 
-test('a URL that cannot be read says why, and shows nothing of it', () => {
+test('an invalid URL is refused with a reason that does not contain the URL', () => {
   for (const [url, message] of Object.entries(wrong)) {
     assert.throws(() => parse(url), { name: ConnectionUrlError.name, message }, url)
   }
 })
 
-test('the configuration names the variable of a wrong URL, and parameters without effect', () => {
+test('the configuration names the variable with an invalid URL, and parameters without effect', () => {
   const read = (url: string) =>
     parseConfig({ ...testEnvironment, DATABASE_URL: url, AUTH_DB_CONN_PERCENTAGE: '101' })
   const { faults } = read('postgres://u:secret@db/n?sslmode=always')

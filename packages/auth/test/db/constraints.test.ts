@@ -11,7 +11,7 @@ import { openSharedPostgres } from '../support/shared-postgres.ts'
 const userId = '00000000-0000-4000-8000-00000000000a'
 const factorId = '00000000-0000-4000-8000-00000000000b'
 
-test('constraints of the tables', async (t) => {
+test('table constraints', async (t) => {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return
   const { url } = postgres
@@ -32,10 +32,10 @@ test('constraints of the tables', async (t) => {
       ({ factor_id }) => factor_id,
     )
   await client.query('insert into users (id) values ($1)', [userId])
-  // As an earlier version may have left it.
+  // An earlier version may have left a session with a factor that does not exist.
   await addSession('00000000-0000-4000-8000-00000000000c')
 
-  await t.test('are added and validated where sessions name factors that are gone', async () => {
+  await t.test('are added and validated even if sessions refer to deleted factors', async () => {
     await migrate({ url, schema })
     assert.deepEqual(await readFactors(), [null])
     const { rows } = await client.query(
@@ -45,7 +45,7 @@ test('constraints of the tables', async (t) => {
     assert.deepEqual(rows, [])
   })
 
-  await t.test('a factor that is deleted is no longer named by any session', async () => {
+  await t.test('deleting a factor removes it from all sessions', async () => {
     await client.query(
       `insert into mfa_factors (id, user_id, factor_type) values ($1, $2, 'totp')`,
       [factorId, userId],
@@ -67,7 +67,7 @@ test('constraints of the tables', async (t) => {
     )
   })
 
-  await t.test('an audit entry of a refresh has two index entries', async () => {
+  await t.test('an audit entry for a refresh has two index entries', async () => {
     const { rows } = await client.query(
       `select c.relname as name, pg_get_expr(i.indpred, i.indrelid) as predicate
        from pg_index i join pg_class c on c.oid = i.indexrelid
@@ -83,7 +83,7 @@ test('constraints of the tables', async (t) => {
     ])
   })
 
-  await t.test('users and sessions leave room for new versions of their rows', async () => {
+  await t.test('users and sessions have a fill factor with room for updates', async () => {
     const { rows } = await client.query(
       `select relname, reloptions from pg_class
        where relnamespace = $1::regnamespace and relname in ('users', 'sessions') order by 1`,

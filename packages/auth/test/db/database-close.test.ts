@@ -10,7 +10,7 @@ import { openSharedPostgres } from '../support/shared-postgres.ts'
 
 const slowly = statement('slowly', 'select pg_backend_pid() as pid, pg_sleep(0.1)')
 
-test('a closed database has no connection left, so that PostgreSQL can stop in peace', async (t) => {
+test('a closed database has no open connections, so PostgreSQL can shut down cleanly', async (t) => {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return
   const watcher = new Client({ connectionString: postgres.url })

@@ -22,7 +22,7 @@ import { openOwnDatabase, runIn } from '../support/shared-postgres.ts'
 const run = promisify(execFile)
 const schema = 'auth'
 
-/** The client programs of the PostgreSQL that the tests run on; not every package has them. */
+/** The client programs of the PostgreSQL under test; some packages do not have them. */
 async function findClients(t: TestContext) {
   const folder = dirname(await provideProgram('postgres'))
   const toRunner = (name: string) => (args: readonly string[]) => run(join(folder, name), [...args])
@@ -30,7 +30,7 @@ async function findClients(t: TestContext) {
   try {
     await Promise.all([dump, restore, psql].map((one) => one?.(['--version'])))
   } catch {
-    t.skip('pg_dump, pg_restore and psql are not beside postgres')
+    t.skip('pg_dump, pg_restore and psql are not installed next to postgres')
     return undefined
   }
   return dump && restore && psql && { dump, restore, psql }
@@ -48,7 +48,7 @@ async function readShape(url: string) {
 const countUsers = async ({ url, serviceToken }: { url: string; serviceToken: string }) =>
   (await ask(url, '/admin/users', { token: serviceToken })).headers.get('x-total-count')
 
-test('a dump of the schema alone is restored, completed by migrate, and served', async (t) => {
+test('a schema-only dump can be restored, completed by migrate, and served', async (t) => {
   const [from, to, prepared] = [
     await openOwnDatabase(t),
     await openOwnDatabase(t),
@@ -74,7 +74,7 @@ test('a dump of the schema alone is restored, completed by migrate, and served',
   const migrateAt = async (url: string) =>
     runCommand(['migrate'], { env: { ...testEnvironment, DATABASE_URL: url } })
 
-  await t.test('the index that needs an extension is made again', async () => {
+  await t.test('an index that needs a missing extension is created by migrate', async () => {
     const { stderr } = await clients.psql(['-q', '-f', plain, to.url])
     assert.match(stderr, /gin_trgm_ops/)
     const { code, stdout } = await migrateAt(to.url)
@@ -85,7 +85,7 @@ test('a dump of the schema alone is restored, completed by migrate, and served',
     await runMainFlows({ ...second, mailbox })
   })
 
-  await t.test('with the extension there, nothing is left to repair', async () => {
+  await t.test('if the extension exists, nothing has to be repaired', async () => {
     await runIn(prepared.url, 'create extension pg_trgm')
     await clients.restore(['--exit-on-error', '--single-transaction', '-d', prepared.url, archive])
     const { code, stdout } = await migrateAt(prepared.url)

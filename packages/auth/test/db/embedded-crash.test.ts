@@ -22,20 +22,24 @@ import {
   waitUntil,
 } from '../support/embedded-place.ts'
 
-/** Of each kind of blow, each at a random moment. */
-const killsPerBlow = enduranceOr(40, 1)
+/** How often each set of processes is killed, each time at a random moment. */
+const killsPerSet = enduranceOr(40, 1)
 
 const isShell = ({ command }: Descendant) => command.startsWith('/bin/sh')
 const toPid = ({ pid }: Descendant) => pid
 
-/** Who is killed with one blow, of the processes of a server under writes. */
-const blows: Readonly<Record<string, (own: number, postmaster: number) => readonly number[]>> = {
-  'the server': (own) => [own],
-  'the server and PostgreSQL': (own, postmaster) => [own, postmaster],
-  'PostgreSQL and the server': (own, postmaster) => [postmaster, own],
-  'everything that runs': (own) => [own, ...descendantsOf(own).map(toPid)],
-  'all but PostgreSQL': (own) => [own, ...descendantsOf(own).filter(isShell).map(toPid)],
-}
+/** The processes that are killed together while the server is writing. */
+const victimSets: Readonly<Record<string, (own: number, postmaster: number) => readonly number[]>> =
+  {
+    'the server': (own) => [own],
+    'the server and PostgreSQL': (own, postmaster) => [own, postmaster],
+    'PostgreSQL and the server': (own, postmaster) => [postmaster, own],
+    'every process': (own) => [own, ...descendantsOf(own).map(toPid)],
+    'every process except PostgreSQL': (own) => [
+      own,
+      ...descendantsOf(own).filter(isShell).map(toPid),
+    ],
+  }
 
 test('no acknowledged write is lost', async (t) => {
   const folder = await makeFolder(t)
@@ -47,9 +51,9 @@ test('no acknowledged write is lost', async (t) => {
     return [...acknowledged].filter((id) => !ids.has(id))
   }
 
-  for (const [victims, choose] of Object.entries(blows)) {
-    await t.test(`when ${victims} is killed under writes`, async (t) => {
-      for (let killed = 0; killed < killsPerBlow; killed++) {
+  for (const [victims, choose] of Object.entries(victimSets)) {
+    await t.test(`when ${victims} is killed during writes`, async (t) => {
+      for (let killed = 0; killed < killsPerSet; killed++) {
         const holder = startHolder(t, { folder }, { what: 'write' })
         const opened = await holder.opened
         assert.ok(opened.url, opened.error)
@@ -69,7 +73,7 @@ test('no acknowledged write is lost', async (t) => {
     })
   }
 
-  await t.test('when PostgreSQL is killed, and the server carries on with a new one', async (t) => {
+  await t.test('when PostgreSQL is killed and the server starts a new one', async (t) => {
     const holder = startHolder(t, { folder }, { what: 'write' })
     await holder.opened
     for (let round = 0; round < 3; round++) {
@@ -83,12 +87,12 @@ test('no acknowledged write is lost', async (t) => {
       const before = holder.acknowledged.length
       await waitUntil('writes again', () => holder.acknowledged.length > before + 20)
     }
-    // One connection's process is killed: PostgreSQL restarts all of them by itself.
+    // When one backend process is killed, PostgreSQL restarts all of them.
     const backend = descendantsOf(holder.pid).find(({ command }) => /\[local\]/.test(command))
     kill(backend?.pid ?? 0)
     const before = holder.acknowledged.length
     await waitUntil('writes again', () => holder.acknowledged.length > before + 20)
-    // Its parent is killed, and PostgreSQL is not.
+    // The parent shell is killed while PostgreSQL keeps running.
     const shell = descendantsOf(holder.pid).find(isShell)
     kill(shell?.pid ?? 0)
     await waitUntil('a new parent', () => /runs again/.test(holder.log.slice(7).join('')))
@@ -101,12 +105,12 @@ test('no acknowledged write is lost', async (t) => {
     assert.deepEqual(await findOccupant(data), { kind: 'nobody' })
     const again = await openEmbedded(t, { folder })
     assert.deepEqual(await missing(again.url), [])
-    const kills = Object.keys(blows).length * killsPerBlow
+    const kills = Object.keys(victimSets).length * killsPerSet
     assert.ok(acknowledged.size > 20 * kills + 100, `${acknowledged.size} writes`)
   })
 })
 
-test('PostgreSQL ends by itself when its server is killed', async (t) => {
+test('PostgreSQL stops when its server is killed', async (t) => {
   const folder = await makeFolder(t)
   const data = join(folder, 'data')
   const holder = startHolder(t, { folder })
@@ -115,17 +119,17 @@ test('PostgreSQL ends by itself when its server is killed', async (t) => {
   assert.ok(below.length >= 3)
   kill(holder.pid)
   await waitUntil('all have ended', () => below.every((pid) => !findProcess(pid)))
-  assert.equal(existsSync(join(data, 'postmaster.pid')), false, 'it was shut down in order')
+  assert.equal(existsSync(join(data, 'postmaster.pid')), false, 'it was shut down cleanly')
 })
 
-test('an orphan that nothing told to end is ended by the next server', async (t) => {
+test('an orphaned PostgreSQL is stopped by the next server', async (t) => {
   const folder = await makeFolder(t)
   const data = join(folder, 'data')
   const holder = startHolder(t, { folder })
   const { url = '' } = await holder.opened
-  // The one that would tell PostgreSQL goes first, then the one it would tell of.
-  const [parent, teller] = descendantsOf(holder.pid).filter(isShell)
-  kill(teller?.pid ?? 0, holder.pid, parent?.pid ?? 0)
+  // Kill the watching shell first, so that it cannot stop PostgreSQL when the others end.
+  const [parent, watcher] = descendantsOf(holder.pid).filter(isShell)
+  kill(watcher?.pid ?? 0, holder.pid, parent?.pid ?? 0)
   await endOf(holder)
   const occupant = await findOccupant(data)
   assert.equal(occupant.kind, 'orphan')
@@ -138,7 +142,7 @@ test('an orphan that nothing told to end is ended by the next server', async (t)
   assert.deepEqual(await query(again.url, 'select 1 as alive'), [{ alive: 1 }])
 })
 
-test('a stop while PostgreSQL recovers from the end of one of its own ends all the same', async (t) => {
+test('a stop during crash recovery still ends PostgreSQL', async (t) => {
   const folder = await makeFolder(t)
   const holder = startHolder(t, { folder }, { what: 'write' })
   await holder.opened
@@ -154,7 +158,7 @@ test('a stop while PostgreSQL recovers from the end of one of its own ends all t
   assert.ok(Number(row?.count) >= holder.acknowledged.length)
 })
 
-test('a server that is killed while it makes the database leaves no half of one', async (t) => {
+test('a server killed while it initializes the database leaves no partial data', async (t) => {
   const folder = await makeFolder(t)
   const holder = startHolder(t, { folder })
   await waitUntil('a draft', async () => (await readdir(folder)).length > 0)

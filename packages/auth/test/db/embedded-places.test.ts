@@ -20,14 +20,14 @@ import {
 
 const isRoot = process.getuid?.() === 0
 
-/** Whom PostgreSQL runs as when we are root; the test is skipped when we are not. */
+/** The account that PostgreSQL runs as under root; skips the test otherwise. */
 async function accountOf(t: TestContext): Promise<Account | undefined> {
   const account = await chooseAccount('/nowhere')
   if (!account) t.skip('needs root')
   return account
 }
 
-/** The package as npm unpacks it: without its links, which a script would make. */
+/** Copies the package without its symbolic links, as npm unpacks it before install scripts run. */
 async function copyPackage(folder: string): Promise<string> {
   const packageFolder = join(folder, 'package')
   await cp(findPackage(), packageFolder, {
@@ -37,7 +37,7 @@ async function copyPackage(folder: string): Promise<string> {
   return packageFolder
 }
 
-test('several that start on one empty folder: one has it, the others name that one', async (t) => {
+test('of several servers that start on one empty folder, one wins and the others name its process', async (t) => {
   const folder = await makeFolder(t)
   const holders = [1, 2, 3].map(() => startHolder(t, { folder }))
   const opened = await Promise.all(holders.map((holder) => holder.opened))
@@ -50,7 +50,7 @@ test('several that start on one empty folder: one has it, the others name that o
   assert.deepEqual(await readdir(folder), ['data'])
 })
 
-test('a checkout that only root can enter, without links: one copy for all', async (t) => {
+test('a package that only root can read is copied once for all servers', async (t) => {
   const secret = await makeFolder(t, 0o700)
   const packageFolder = await copyPackage(secret)
   const open = await makeFolder(t)
@@ -66,7 +66,7 @@ test('a checkout that only root can enter, without links: one copy for all', asy
     await query(url, 'create extension pg_trgm')
     lines.push(...log)
   }
-  // Who comes when another has finished finds the copy.
+  // A server that starts after the copy is complete uses it.
   assert.match(lines.join(''), /Copying PostgreSQL to .+cache/)
   const { version } = JSON.parse(
     execFileSync('cat', [join(packageFolder, 'package.json')], { encoding: 'utf8' }),
@@ -78,7 +78,7 @@ test('a checkout that only root can enter, without links: one copy for all', asy
   assert.doesNotMatch(again.log.join(''), /Copying/)
 })
 
-test('programs are not taken from a folder that others can write to', async (t) => {
+test('programs are not run from a folder that others can write to', async (t) => {
   const packageFolder = join(await makeFolder(t, 0o700), 'package')
   await mkdir(join(packageFolder, 'native'), { recursive: true })
   await cp(join(findPackage(), 'package.json'), join(packageFolder, 'package.json'))
@@ -100,13 +100,16 @@ test('data below folders that only root can enter', async (t) => {
   assert.deepEqual(await query(second.url, 'select one from kept'), [{ one: 1 }])
 })
 
-/** Nothing of this checkout can run as another user where it lies in a home that only root may enter. */
+/**
+ * Whether another user can read this checkout; it may be in a home directory that only root can
+ * enter.
+ */
 function canRunCheckoutAs({ uid, gid }: { readonly uid: number; readonly gid: number }): boolean {
   const read = ['-e', 'require("fs").accessSync(process.argv[1])', import.meta.filename]
   return spawnSync(process.execPath, read, { cwd: '/', uid, gid, stdio: 'ignore' }).status === 0
 }
 
-test('root runs it as the owner of the folder, and nobody but root gets in', async (t) => {
+test('root runs PostgreSQL as the owner of the folder, and only root can connect', async (t) => {
   const account = await accountOf(t)
   if (!account) return
   const folder = await makeFolder(t)
@@ -131,7 +134,7 @@ test('root runs it as the owner of the folder, and nobody but root gets in', asy
   assert.match(tryAs({ uid: 54_321, gid: 54_321 }), /EACCES/)
 })
 
-test('a restored folder that belongs to root is given to who runs it', async (t) => {
+test('a restored folder that belongs to root is given to the PostgreSQL user', async (t) => {
   if (!(await accountOf(t))) return
   const folder = await makeFolder(t)
   const first = await openEmbedded(t, { folder })
@@ -144,7 +147,7 @@ test('a restored folder that belongs to root is given to who runs it', async (t)
   assert.deepEqual(await query(second.url, 'select one from kept'), [{ one: 1 }])
 })
 
-test('who is not root runs it as himself, and only on his own data', async (t) => {
+test('a user other than root runs PostgreSQL as that user, and only on their own data', async (t) => {
   const account = await accountOf(t)
   if (!account) return
   const { uid, gid } = account
@@ -155,7 +158,7 @@ test('who is not root runs it as himself, and only on his own data', async (t) =
   const opened = await holder.opened
   assert.ok(opened.url, opened.error)
   assert.doesNotMatch(holder.log.join(''), /as the user/)
-  // Root may enter the folder of the socket, but is another user to PostgreSQL.
+  // Root may enter the socket folder, but peer authentication refuses it.
   await assert.rejects(query(opened.url, 'select 1'), /Peer authentication failed/)
   await assert.rejects(findRunningServer(folder), {
     code: 'in_use',
@@ -169,10 +172,10 @@ test('who is not root runs it as himself, and only on his own data', async (t) =
   assert.match(error, /no readable PG_VERSION|belongs to the user with id/)
 })
 
-/** Containers give such ids: no file of the system knows them. */
+/** Containers use such ids, which are not in /etc/passwd. */
 const nameless = { uid: 54_321, gid: 0 }
 
-test('a user id without a name makes a database, and reads it again', async (t) => {
+test('a user id without a name can create a database and open it again', async (t) => {
   if (!isRoot || process.platform !== 'linux') return t.skip('needs root on Linux')
   if (!canRunCheckoutAs(nameless)) return t.skip('the checkout can only be read by root')
   const parent = await makeFolder(t)
@@ -184,7 +187,7 @@ test('a user id without a name makes a database, and reads it again', async (t) 
     assert.notEqual(url, '', error)
     await waitUntil('it has written', () => holder.acknowledged.length > 5)
     assert.equal(holder.acknowledged[0] === 1, isFirst)
-    // Nobody else gets to the socket; root could read the files as well.
+    // Other users cannot reach the socket; root could read the files anyway.
     const { uid, mode } = await stat(new URL(url).searchParams.get('host') ?? '')
     assert.deepEqual({ uid, mode: mode & 0o777 }, { uid: nameless.uid, mode: 0o700 })
     holder.process.kill('SIGTERM')
@@ -193,7 +196,7 @@ test('a user id without a name makes a database, and reads it again', async (t) 
   assert.equal((await stat(join(folder, 'data'))).uid, nameless.uid)
 })
 
-test('root runs it as the owner of the folder, also where that one has no name', async (t) => {
+test('root runs PostgreSQL as the owner of the folder even if the owner has no name', async (t) => {
   if (!isRoot || process.platform !== 'linux') return t.skip('needs root on Linux')
   const folder = await makeFolder(t)
   await chown(folder, nameless.uid, nameless.gid)
@@ -202,7 +205,7 @@ test('root runs it as the owner of the folder, also where that one has no name',
   assert.equal((await stat(join(folder, 'data'))).uid, nameless.uid)
 })
 
-test('root without anybody to run it as is told so', async (t) => {
+test('root gets an error if there is no account to run PostgreSQL as', async (t) => {
   if (!(await accountOf(t))) return
   await assert.rejects(chooseAccount('/nowhere', '/dev/null'), {
     code: 'no_account',

@@ -13,7 +13,7 @@ import { makeFolder, openEmbedded, query, startHolder } from '../support/embedde
 
 const socketFolderOf = (url: string) => new URL(url).searchParams.get('host') ?? ''
 
-test('a folder that does not exist becomes a database that keeps its data', async (t) => {
+test('a missing folder becomes a database that keeps its data', async (t) => {
   const folder = join(await makeFolder(t), 'some', 'where')
   const first = await openEmbedded(t, { folder })
   await migrate({ url: first.url, schema: 'auth' })
@@ -32,18 +32,18 @@ test('a folder that does not exist becomes a database that keeps its data', asyn
   assert.doesNotMatch(second.log.join(''), /Creating/)
 })
 
-test('the database', async (t) => {
+test('the embedded database', async (t) => {
   const folder = await makeFolder(t)
   const held = startHolder(t, { folder })
   const { url = '' } = await held.opened
 
-  await t.test('has the extension for searching within texts', async () => {
+  await t.test('has the extension for text search', async () => {
     await query(url, 'create extension pg_trgm')
     const [row] = await query(url, `select similarity('gate', 'gates') > 0.5 as "isClose"`)
     assert.deepEqual(row, { isClose: true })
   })
 
-  await t.test('knows the letters of every language', async () => {
+  await t.test('handles upper and lower case in all languages', async () => {
     const [row] = await query(url, `select lower('ÄÐΣ') as lower, 'ÉCOLE' ilike 'école' as same`)
     assert.deepEqual(row, { lower: 'äðσ', same: true })
   })
@@ -52,7 +52,7 @@ test('the database', async (t) => {
     assert.deepEqual(await query(url, 'show listen_addresses'), [{ listen_addresses: '' }])
   })
 
-  await t.test('cannot be opened twice, and the error names who has it', async (t) => {
+  await t.test('cannot be opened twice; the error names the other process', async (t) => {
     await assert.rejects(openEmbedded(t, { folder }), {
       name: 'EmbeddedPostgresError',
       code: 'in_use',
@@ -61,7 +61,7 @@ test('the database', async (t) => {
     assert.deepEqual(await query(url, 'select 1 as still'), [{ still: 1 }])
   })
 
-  await t.test('writes everything down when its process is told to stop', async (t) => {
+  await t.test('keeps all data when its process is stopped', async (t) => {
     await query(url, 'create table last as select 1 as word')
     held.process.kill('SIGTERM')
     await once(held.process, 'exit')
@@ -69,7 +69,7 @@ test('the database', async (t) => {
     assert.deepEqual(await query(again.url, 'select word from last'), [{ word: 1 }])
   })
 
-  await t.test('stays durable whatever its configuration file says', async (t) => {
+  await t.test('stays durable despite its configuration file', async (t) => {
     const weak = '\nfsync = off\nsynchronous_commit = off\nfull_page_writes = off\n'
     await appendFile(join(folder, 'data', 'postgresql.conf'), weak)
     const again = await openEmbedded(t, { folder })
@@ -81,14 +81,14 @@ test('the database', async (t) => {
     assert.deepEqual(row, { settings: 'on on on' })
   })
 
-  await t.test('says nothing in its log of statements that fail', async (t) => {
+  await t.test('does not log failed statements', async (t) => {
     const again = await openEmbedded(t, { folder })
     await assert.rejects(query(again.url, `select 'ann@example.com'::int`))
     assert.match(again.log.join(''), /PostgreSQL: LOG:/)
     assert.doesNotMatch(again.log.join(''), /example|invalid input/)
   })
 
-  await t.test('is not touched when another PostgreSQL major version made it', async (t) => {
+  await t.test('is not changed if another major version of PostgreSQL created it', async (t) => {
     await writeFile(join(folder, 'data', 'PG_VERSION'), '17\n')
     await assert.rejects(openEmbedded(t, { folder }), {
       code: 'wrong_version',
@@ -98,18 +98,18 @@ test('the database', async (t) => {
     await writeFile(join(folder, 'data', 'PG_VERSION'), '18\n')
   })
 
-  await t.test('starts although another program has the number of its last server', async (t) => {
+  await t.test('starts even if another program has the pid of the last PostgreSQL', async (t) => {
     const { uid, gid } = await stat(join(folder, 'data'))
-    const stranger = spawn('sleep', ['60'], { uid, gid, stdio: 'ignore' })
-    t.after(() => stranger.kill())
-    const lines = [stranger.pid, `${folder}/data`, 1_700_000_000, 5432, '/nowhere', '', ' 1 1', '']
+    const other = spawn('sleep', ['60'], { uid, gid, stdio: 'ignore' })
+    t.after(() => other.kill())
+    const lines = [other.pid, `${folder}/data`, 1_700_000_000, 5432, '/nowhere', '', ' 1 1', '']
     await writeFile(join(folder, 'data', 'postmaster.pid'), lines.join('\n'))
     const again = await openEmbedded(t, { folder })
     assert.deepEqual(await query(again.url, 'select word from last'), [{ word: 1 }])
-    assert.equal(stranger.exitCode, null)
+    assert.equal(other.exitCode, null)
   })
 
-  await t.test('is locked for processes that cannot see each other', async (t) => {
+  await t.test('is locked across processes that cannot see each other', async (t) => {
     const locker = spawn('flock', [join(folder, 'data'), 'sh', '-c', 'echo; sleep 60'], {
       stdio: ['ignore', 'pipe', 'ignore'],
       detached: true,
@@ -126,7 +126,7 @@ test('the database', async (t) => {
     })
   })
 
-  await t.test('that is damaged is told apart from one that is not there', async (t) => {
+  await t.test('a damaged database is not taken for a missing one', async (t) => {
     await truncate(join(folder, 'data', 'global', 'pg_control'), 0)
     await assert.rejects(openEmbedded(t, { folder }), {
       code: 'failed_start',
@@ -140,7 +140,7 @@ test('the database', async (t) => {
   })
 })
 
-test('a folder with other things in it is left alone', async (t) => {
+test('a folder with other files is left alone', async (t) => {
   const folder = await makeFolder(t)
   await mkdir(join(folder, 'photos'))
   await assert.rejects(openEmbedded(t, { folder }), {
@@ -153,7 +153,7 @@ test('a folder with other things in it is left alone', async (t) => {
   await assert.rejects(openEmbedded(t, { folder }), { message: /itself a data folder/ })
 })
 
-test('a path that leads through a file is an error with the reason', async (t) => {
+test('a path through a file is an error with the reason', async (t) => {
   const folder = await makeFolder(t)
   await writeFile(join(folder, 'file'), '')
   await assert.rejects(openEmbedded(t, { folder: join(folder, 'file', 'database') }), {
@@ -162,7 +162,7 @@ test('a path that leads through a file is an error with the reason', async (t) =
   })
 })
 
-test('only embedded:// with a folder is the URL of an embedded database', () => {
+test('the URL of an embedded database is embedded:// followed by a folder', () => {
   assert.equal(parseEmbeddedUrl('embedded:///var/lib/auth'), '/var/lib/auth')
   assert.equal(parseEmbeddedUrl('embedded://./data'), join(process.cwd(), 'data'))
   assert.equal(parseEmbeddedUrl('embedded://data/auth'), join(process.cwd(), 'data', 'auth'))
@@ -170,7 +170,7 @@ test('only embedded:// with a folder is the URL of an embedded database', () => 
   assert.equal(parseEmbeddedUrl('postgres://localhost/auth'), undefined)
 })
 
-test('a system without the programs gets told what to do', () => {
+test('an unsupported platform gets an error with instructions', () => {
   assert.throws(() => findPackage('sunos-sparc'), {
     code: 'unsupported_platform',
     message: /no embedded PostgreSQL for sunos-sparc\. Run one yourself and set DATABASE_URL/,

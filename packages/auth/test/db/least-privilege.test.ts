@@ -21,7 +21,7 @@ import { openOwnDatabase, runIn } from '../support/shared-postgres.ts'
 
 const schema = 'auth'
 
-/** As the manual has it, for roles and a database of our own. */
+/** The setup from the manual, with the roles and the database of this test. */
 const setUp = (migrator: string, server: string, database: string) => `
   create role ${migrator} login password 'migrates';
   create role ${server} login password 'serves';
@@ -31,7 +31,7 @@ const setUp = (migrator: string, server: string, database: string) => `
   create extension if not exists pg_trgm with schema pg_catalog;
   create schema ${schema} authorization ${migrator};`
 
-test('one role migrates and owns the tables, another one serves and owns nothing', async (t) => {
+test('one role migrates and owns the tables, and another role serves and owns nothing', async (t) => {
   const postgres = await openOwnDatabase(t)
   if (!postgres) return
   const database = new URL(postgres.url).pathname.slice(1)
@@ -46,7 +46,7 @@ test('one role migrates and owns the tables, another one serves and owns nothing
   const [migratorUrl, serverUrl] = [toUrl(migrator, 'migrates'), toUrl(server, 'serves')]
   const env = { ...testEnvironment, AUTH_DB_NAMESPACE: schema, DATABASE_URL: serverUrl }
 
-  await t.test('before there are tables, the one that serves is told who makes them', async () => {
+  await t.test('before there are tables, the serving role gets instructions', async () => {
     const { code, stderr } = await runCommand(['migrate'], { env })
     assert.equal(code, 1)
     assert.match(stderr, /does not let this role do that \(permission denied.+--print-grants ROLE/)
@@ -60,10 +60,10 @@ test('one role migrates and owns the tables, another one serves and owns nothing
   assert.deepEqual([grants.code, grants.stderr], [0, ''])
   await runIn(migratorUrl, grants.stdout)
 
-  await t.test('everything that servers do works', async (t) => {
+  await t.test('all server functions work', async (t) => {
     const mailbox = await openMailbox(t)
     const opened = await openAuthServer(t, {
-      // Which migrates as well, and finds nothing to do.
+      // The server also runs migrations and finds nothing to do.
       database: { url: serverUrl, schema },
       env: { ...mainFlowsEnvironment, ...toMailEnvironment(mailbox.port) },
     })
@@ -81,7 +81,7 @@ test('one role migrates and owns the tables, another one serves and owns nothing
     assert.equal((await cleanUp(db, Date.now(), ages)).outcome, 'completed')
   })
 
-  await t.test('the one that serves can write a complete backup', async (t) => {
+  await t.test('the serving role can write a complete backup', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'portcullis-backup-'))
     t.after(() => rm(folder, { recursive: true }))
     const file = join(folder, 'backup.gz')
@@ -93,7 +93,7 @@ test('one role migrates and owns the tables, another one serves and owns nothing
     assert.notDeepEqual(JSON.parse(header).sequences, [])
   })
 
-  await t.test('the one that serves can change neither tables nor what was applied', async () => {
+  await t.test('the serving role can change neither tables nor migrations', async () => {
     for (const statement of [
       'create table auth.more ()',
       'create table public.more ()',
@@ -111,14 +111,14 @@ test('one role migrates and owns the tables, another one serves and owns nothing
     }
   })
 
-  await t.test('it may use the tables of later migrations', async () => {
+  await t.test('the serving role can use the tables of later migrations', async () => {
     const later = { version: '9998-later', text: 'create table {ns}.later (id integer)' }
     const migrations = [...(await readMigrations()), later]
     assert.deepEqual(await migrate({ url: migratorUrl, schema, migrations }), ['9998-later'])
     await runIn(serverUrl, 'insert into auth.later values (1)')
   })
 
-  // Roles outlive the database.
+  // Roles are shared by all databases, so they have to be dropped separately.
   await runIn(migratorUrl, 'drop schema auth cascade')
   const client = new Client({ connectionString: postgres.url })
   await client.connect()

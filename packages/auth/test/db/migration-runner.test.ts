@@ -33,8 +33,8 @@ const column: Migration = {
 }
 
 async function connect(t: TestContext, url: string): Promise<Client> {
-  const client = new Client({ connectionString: url, application_name: 'somebody else' })
-  // The database goes first.
+  const client = new Client({ connectionString: url, application_name: 'other client' })
+  // The database is dropped before the client is closed.
   client.on('error', () => {})
   await client.connect()
   t.after(() => client.end())
@@ -46,7 +46,7 @@ interface Run {
   readonly ended: Promise<readonly string[]>
 }
 
-/** A run in the background, and what it says. */
+/** Starts migrations in the background and collects their progress messages. */
 function start(settings: Omit<MigrationSettings, 'schema' | 'onProgress'>): Run {
   const messages: string[] = []
   const ended = migrate({
@@ -55,7 +55,7 @@ function start(settings: Omit<MigrationSettings, 'schema' | 'onProgress'>): Run 
     ...settings,
     onProgress: (message) => messages.push(message),
   })
-  // Whoever awaits it later hears of a failure.
+  // A failure is reported when the promise is awaited later.
   ended.catch(() => {})
   return { messages, ended }
 }
@@ -65,7 +65,7 @@ const says = (run: Run, pattern: RegExp) =>
     run.messages.some((message) => pattern.test(message)),
   )
 
-/** Writes until it is stopped; each row is acknowledged. */
+/** Inserts rows until it is stopped. */
 function startWriter(client: Client) {
   let written = 0
   let isStopping = false
@@ -77,7 +77,7 @@ function startWriter(client: Client) {
   }
   const ended = run()
   return {
-    /** Resolves when so many more were written. */
+    /** Resolves after this many more rows were inserted. */
     async writes(count: number) {
       const goal = written + count
       await waitUntil(`${count} more writes`, () => written >= goal)
@@ -103,7 +103,7 @@ const allIndexes = [
   { name: 'things_name', isValid: true },
 ]
 
-test('indexes are built while others write, and waiting for old transactions stops nobody', async (t) => {
+test('indexes are built during writes, and waiting for old transactions blocks no other client', async (t) => {
   const postgres = await openOwnDatabase(t)
   if (!postgres) return
   const { url } = postgres
@@ -117,13 +117,13 @@ test('indexes are built while others write, and waiting for old transactions sto
   await says(first, /^Migration 0002-index builds the index things_name on things: waiting/)
   await writer.writes(50)
 
-  // Others that start meanwhile wait as well, say for whom, and keep nobody from ending.
+  // Another migrating process waits as well, reports what it waits for, and blocks no one.
   const second = start({ url, migrations: [base, index] })
   await says(
     second,
     new RegExp(`applied by .+, process ${process.pid}, at 0002-index \\(for \\d+ s`),
   )
-  // Other databases of the same server are other tests.
+  // Other databases on the same server belong to other tests.
   await waitUntil('no lock and no transaction is held while they wait', async () => {
     const { rows } = await looking.query(
       `select from pg_locks l join pg_database d on d.oid = l.database
@@ -145,7 +145,7 @@ test('indexes are built while others write, and waiting for old transactions sto
   assert.equal(rows[0]?.count, rowCount + 1 + written)
 })
 
-test('an index that a failed try left incomplete is built again', async (t) => {
+test('an index that a failed attempt left incomplete is built again', async (t) => {
   const postgres = await openOwnDatabase(t)
   if (!postgres) return
   const { url } = postgres
@@ -166,7 +166,7 @@ test('an index that a failed try left incomplete is built again', async (t) => {
   assert.deepEqual(await readIndexes(client), [{ name: 'once', isValid: true }])
 })
 
-test('an index that the backend of a killed run still builds is awaited', async (t) => {
+test('a migration waits for an index that the backend of a killed run is still building', async (t) => {
   const postgres = await openOwnDatabase(t)
   if (!postgres) return
   const { url } = postgres
@@ -185,7 +185,7 @@ test('an index that the backend of a killed run still builds is awaited', async 
   assert.deepEqual(await readIndexes(looking), allIndexes)
 })
 
-test('a new database is made without waiting for transactions of others', async (t) => {
+test('a new database is created without waiting for other transactions', async (t) => {
   const postgres = await openOwnDatabase(t)
   if (!postgres) return
   const { url } = postgres
@@ -198,7 +198,7 @@ test('a new database is made without waiting for transactions of others', async 
   assert.deepEqual(await readIndexes(old), allIndexes)
 })
 
-test('a migration that waits for a lock lets others pass, says who holds it, and tries again', async (t) => {
+test('a migration that waits for a lock does not block others, reports the holder, and retries', async (t) => {
   const postgres = await openOwnDatabase(t)
   if (!postgres) return
   const { url } = postgres
@@ -215,7 +215,7 @@ test('a migration that waits for a lock lets others pass, says who holds it, and
     /Migration 0003-column did not get its lock within 0 s.*\. End what holds it/,
   )
   const run = start({ url, migrations, lockTimeoutMs: 1_000 })
-  const who = `process ${rows[0]?.pid} \\(somebody else, idle in transaction, for \\d+ s\\)`
+  const who = `process ${rows[0]?.pid} \\(other client, idle in transaction, for \\d+ s\\)`
   await says(run, new RegExp(`^Migration 0003-column waits for ${who}, \\d+ s so far$`))
   await says(
     run,
@@ -230,13 +230,13 @@ test('a migration that waits for a lock lets others pass, says who holds it, and
   await writer.stop()
 })
 
-test('neither the lock of an earlier release nor a reader of its table keeps others waiting', async (t) => {
+test('neither the lock of an earlier release nor a reader of its table blocks others', async (t) => {
   const postgres = await openOwnDatabase(t)
   if (!postgres) return
   const { url } = postgres
   const [reading, other] = await Promise.all([1, 2].map(() => connect(t, url)))
   assert.ok(reading && other)
-  // It stays in a connection of a pooler.
+  // The lock stays in a pooled connection.
   await other.query('select pg_advisory_lock(7236481930)')
   await other.query(
     `create schema auth; create table auth.schema_migrations
@@ -255,7 +255,7 @@ test('neither the lock of an earlier release nor a reader of its table keeps oth
   assert.deepEqual(await run.ended, ['0001-base'])
 })
 
-test('migrations work through a pooler in transaction mode, and leave nothing behind', async (t) => {
+test('migrations work through a pooler in transaction mode and leave no locks behind', async (t) => {
   const postgres = await openOwnDatabase(t)
   if (!postgres) return
   const settings = { pool_mode: 'transaction', default_pool_size: '2' }
@@ -276,7 +276,7 @@ test('migrations work through a pooler in transaction mode, and leave nothing be
   assert.deepEqual(await readIndexes(client), allIndexes)
 })
 
-test('limits that a role has for requests do not end a migration', async (t) => {
+test('a statement timeout of the role does not end a migration', async (t) => {
   const postgres = await openOwnDatabase(t)
   if (!postgres) return
   const { url } = postgres
@@ -286,7 +286,7 @@ test('limits that a role has for requests do not end a migration', async (t) => 
   const slow = { version: '0002-slow', text: 'select pg_sleep(4.5)' }
   const versions = await migrate({ url, schema, migrations: [base, slow] })
   assert.deepEqual(versions, ['0001-base', '0002-slow'])
-  // Nothing can lift them from what runs outside a transaction.
+  // The timeout cannot be lifted for statements outside a transaction.
   const old = await connect(t, url)
   await old.query(
     "begin; set local statement_timeout = 0; insert into auth.things values (default, 'x')",
@@ -313,12 +313,12 @@ test('the lease', async (t) => {
       [interval],
     )
 
-  await t.test('is not taken where nothing is missing', async () => {
+  await t.test('is not taken if there is nothing to migrate', async () => {
     await holdFor('1 hour')
     assert.deepEqual(await migrate({ url, schema, migrations: [base] }), [])
   })
 
-  await t.test('of a living process is waited for, and the error names it', async () => {
+  await t.test('of a running process is awaited, and the error names the process', async () => {
     await assert.rejects(
       migrate({ url, schema, migrations: [base, column], waitMs: 0 }),
       /are being applied by another\.host, process 4711, at 0003-column \(for \d+ s\).+AUTH_DB_MIGRATION_WAIT/,
@@ -326,8 +326,8 @@ test('the lease', async (t) => {
     await client.query('delete from auth.migration_lease')
   })
 
-  await t.test('is renewed while a migration takes longer than it lasts', async () => {
-    // Ends when the lease was renewed by the connection beside it.
+  await t.test('is renewed while a migration takes longer than the lease', async () => {
+    // The loop ends when another connection has renewed the lease.
     const text = `do $$ begin
       for n in 1..1200 loop
         exit when (select expires_at from {ns}.migration_lease) > now() + interval '600 ms';
@@ -340,7 +340,7 @@ test('the lease', async (t) => {
     ])
   })
 
-  await t.test('of a killed process ends by itself', async () => {
+  await t.test('of a killed process expires', async () => {
     await holdFor('1 second')
     const run = start({ url, migrations: [base, slow, column] })
     await says(run, /^Waiting for the migrations of the schema "auth", applied by another\.host/)
@@ -349,7 +349,7 @@ test('the lease', async (t) => {
   })
 
   await t.test(
-    'that another process took over keeps a migration from being committed',
+    'that was taken over by another process prevents the commit of a migration',
     async () => {
       const text =
         'create table {ns}.unseen (); update {ns}.migration_lease set holder = gen_random_uuid()'

@@ -22,7 +22,7 @@ import { passkeyEnvironment } from '../support/passkeys.ts'
 import { phoneEnvironment } from '../support/phone-server.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
 
-/** Kept by triggers or by hand of the migrations themselves. */
+/** Tables that are maintained by triggers or by the migrations. */
 const ownTables: ReadonlySet<string> = new Set([
   'schema_migrations',
   'migration_lease',
@@ -36,7 +36,7 @@ async function openClient(t: TestContext, url: string, schema: string): Promise<
   return client
 }
 
-/** A database as the version of so many migrations has left it, with its rows. */
+/** Builds a database as it was after the first `count` migrations, with rows. */
 async function buildEarlier(client: Client, schema: string, count: number): Promise<void> {
   await client.query(withSchema('create schema {ns}', schema))
   await client.query(
@@ -71,7 +71,7 @@ async function readAll(client: Client, schema: string): Promise<ReadonlyMap<stri
   return all
 }
 
-/** Everything is there, with what it had; there may be more. */
+/** Checks that no rows or values were lost; there may be new ones. */
 function assertKept(before: ReadonlyMap<string, Rows>, after: ReadonlyMap<string, Rows>): void {
   for (const [table, rows] of before) {
     const names = Object.keys(rows[0] ?? {})
@@ -92,7 +92,7 @@ interface Place {
   readonly schema: string
 }
 
-/** What people have from before works for them, and new people are welcome. */
+/** Checks that existing users can use their data and that new users can sign up. */
 async function assertServes(t: TestContext, database: Place, mailbox: Mailbox, versions: number) {
   const server = await openAuthServer(t, {
     database,
@@ -153,19 +153,19 @@ async function assertServes(t: TestContext, database: Place, mailbox: Mailbox, v
   assert.ok(JSON.stringify(audit).includes('00000000-0000-4000-8000-0000000000a7'))
 }
 
-/** The newest migration of the release before. */
+/** The last migration of the previous release. */
 const lastReleased = '0015-code-attempts'
 
-test('a database of every earlier version', async (t) => {
+test('a database of any earlier version', async (t) => {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return
   const { url } = postgres
   const all = (await readMigrations()).map(({ version }) => version)
 
   for (const [at, version] of all.entries()) {
-    // There are no databases of the migrations in between: they come with one release.
+    // Migrations between releases never existed separately, because they ship together.
     if (version > lastReleased && at < all.length - 1) continue
-    await t.test(`of ${version} is brought up to date, with all that is in it`, async (t) => {
+    await t.test(`at ${version} is migrated and keeps its data`, async (t) => {
       const schema = `earlier_${process.pid}_${at}`
       const client = await openClient(t, url, schema)
       await buildEarlier(client, schema, at + 1)
@@ -185,7 +185,7 @@ test('a database of every earlier version', async (t) => {
   }
 })
 
-test('a database that was migrated one by one is like one that was made at once', async (t) => {
+test('migrating step by step gives the same schema as creating a new database', async (t) => {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return
   const { url } = postgres
@@ -210,14 +210,14 @@ test('a database that was migrated one by one is like one that was made at once'
   assert.deepEqual(await readShape(stepped), await readShape(whole))
 })
 
-test('a migration that fails leaves everything as it was, and works once the cause is gone', async (t) => {
+test('a failed migration changes nothing and works once the cause is fixed', async (t) => {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return
   const { url } = postgres
   const schema = `failing_${process.pid}`
   const client = await openClient(t, url, schema)
   await buildEarlier(client, schema, 3)
-  // In the way of 0004.
+  // This table conflicts with migration 0004.
   await client.query('create table mfa_challenges (id uuid primary key)')
   const readOurs = async () =>
     [...(await readAll(client, schema))].filter(([name]) => !/migration/.test(name))
@@ -228,7 +228,7 @@ test('a migration that fails leaves everything as it was, and works once the cau
   assert.equal((await migrate({ url, schema }))[0], '0004-factors')
 })
 
-test('what runs outside a transaction can be repeated', async () => {
+test('statements outside a transaction can be repeated', async () => {
   const repeatable =
     /^(?:create (?:unique )?index concurrently if not exists|drop index concurrently if exists|alter table \S+ validate constraint)\s/
   for (const migration of (await readMigrations()).filter(isConcurrent)) {

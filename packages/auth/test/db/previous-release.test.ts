@@ -33,7 +33,7 @@ interface Recorded {
 const recordFile = join(import.meta.dirname, '../support/previous-release/recorded.json')
 const recorded: Recorded = JSON.parse(await readFile(recordFile, 'utf8'))
 
-test('migrations that were released do not change', async () => {
+test('released migrations do not change', async () => {
   const now = Object.fromEntries(
     (await readMigrations()).map((one) => [one.version, toChecksum(one)]),
   )
@@ -43,7 +43,7 @@ test('migrations that were released do not change', async () => {
   assert.equal(Object.keys(recorded.migrations).at(-1), oldestServer)
 })
 
-test('every statement of the previous release is understood by the tables of this one', async (t) => {
+test('all statements of the previous release work with the current tables', async (t) => {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return
   const { url } = postgres
@@ -60,7 +60,7 @@ test('every statement of the previous release is understood by the tables of thi
   }
 })
 
-test('a release is rolled out, and taken back, while people use the server', async (t) => {
+test('a release can be rolled out and rolled back while clients use the server', async (t) => {
   await using release = await packRelease()
   if (release === undefined) {
     return t.skip(`the previous release (${previousCommit}) is not in the history of this checkout`)
@@ -70,7 +70,7 @@ test('a release is rolled out, and taken back, while people use the server', asy
   if (!postgres) return
   const database = { url: postgres.url, schema: `rolled_${process.pid}` }
   const mailbox = await openMailbox(t)
-  // Keys that are encrypted are none for the previous release.
+  // The previous release cannot read encrypted keys.
   const plain = { AUTH_SECRETS_KEY: '' }
   const env = { ...mainFlowsEnvironment, ...toMailEnvironment(mailbox.port), ...plain }
   const variables = {
@@ -83,7 +83,7 @@ test('a release is rolled out, and taken back, while people use the server', asy
   const serviceToken = createTokenSigner(keys).sign({ role: 'service_role' })
   const use = (url: string) => runMainFlows({ url, serviceToken, mailbox })
 
-  // A guest who stays signed in all the time, whoever answers.
+  // An anonymous user stays signed in throughout, whichever server handles the request.
   const previous = await startProgram(t, main, ['up'], variables)
   await use(previous)
   const { body: guest } = await ask(previous, '/signup', { body: {} })
@@ -96,7 +96,7 @@ test('a release is rolled out, and taken back, while people use the server', asy
     token = body.refresh_token
   }
 
-  // The tables first, under the servers of the previous release.
+  // First migrate the tables while servers of the previous release are running.
   let isMigrated = false
   const migrating = runCommand(['migrate'], { env: variables }).finally(() => {
     isMigrated = true
@@ -106,20 +106,20 @@ test('a release is rolled out, and taken back, while people use the server', asy
   assert.equal(code, 0, stderr)
   await use(previous)
 
-  // Then the servers, one after the other; one of the previous release may still be started.
+  // Then start the new servers; a server of the previous release may still be started.
   const present = await openAuthServer(t, { database, env })
   assert.ok(present)
   const another = await startProgram(t, main, ['up'], variables)
   for (const url of [previous, present.url, another, present.url]) await refresh(url)
   await Promise.all([use(present.url), use(another)])
 
-  // And back: the tables stay as they are.
+  // Roll back the servers; the tables stay as they are.
   const again = await startProgram(t, main, ['serve'], variables)
   await refresh(again)
   await use(again)
 })
 
-/** Like `startAuth`, for the program of another checkout. */
+/** Like `startAuth`, for the program in another checkout. */
 async function startProgram(
   t: TestContext,
   main: string,

@@ -9,7 +9,7 @@ import { migrate } from '../../src/db/migrate/migrate.ts'
 import { expectedFile, readThings, toExpectedText } from '../../src/db/schema/repair.ts'
 import { openOwnDatabase } from '../support/shared-postgres.ts'
 
-/** Occurs nowhere else in the definitions. */
+/** This name must not occur anywhere else in the definitions. */
 const schema = 'written_down'
 
 async function openMigrated(t: TestContext) {
@@ -24,7 +24,7 @@ async function openMigrated(t: TestContext) {
   return { client, url }
 }
 
-test('what the migrations make is written down', async (t) => {
+test('the schema that the migrations create matches the recorded one', async (t) => {
   const opened = await openMigrated(t)
   if (!opened) return
   const text = toExpectedText(await readThings(opened.client, schema), schema)
@@ -36,7 +36,7 @@ test('what the migrations make is written down', async (t) => {
   )
 })
 
-test('migrate makes again what is missing, and nothing else', async (t) => {
+test('migrate recreates missing objects and nothing else', async (t) => {
   const opened = await openMigrated(t)
   if (!opened) return
   const { client, url } = opened
@@ -60,7 +60,7 @@ test('migrate makes again what is missing, and nothing else', async (t) => {
   await client.query(
     `update pg_index set indisvalid = false where indexrelid = 'outbox_due'::regclass`,
   )
-  // Who comes second finds nothing to do.
+  // The second run finds nothing to do.
   await Promise.all([run(), run()])
   assert.deepEqual(repaired.toSorted(), [
     'constraint identities.identities_user_id_fkey',
@@ -81,7 +81,7 @@ test('migrate makes again what is missing, and nothing else', async (t) => {
   assert.deepEqual(await readThings(client, schema), before)
 })
 
-test('tables and columns that are gone are named, and nothing is changed', async (t) => {
+test('missing tables and columns are named, and nothing is changed', async (t) => {
   const opened = await openMigrated(t)
   if (!opened) return
   const { client, url } = opened

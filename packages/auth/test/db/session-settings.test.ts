@@ -16,7 +16,7 @@ const readSettings = statement(
      timestamptz '2024-05-01 10:00:00.5+00' as time`,
 )
 
-test('options of the URL are kept, and ours win over them', async (t) => {
+test('options in the URL are kept, but settings of the server take precedence', async (t) => {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return
   const url = new URL(postgres.url)
@@ -43,7 +43,7 @@ test('options of the URL are kept, and ours win over them', async (t) => {
   ])
 })
 
-test('times are shown in UTC whatever zone they arrive in', () => {
+test('times are returned in UTC regardless of their time zone', () => {
   const times = {
     '2024-05-01 10:00:00+00': '2024-05-01T10:00:00Z',
     '2024-05-01 10:00:00.123456+00': '2024-05-01T10:00:00.123456Z',
@@ -51,7 +51,7 @@ test('times are shown in UTC whatever zone they arrive in', () => {
     '2024-05-01 12:00:00.123456+02': '2024-05-01T10:00:00.123456Z',
     '2024-05-01T15:30:00.1+05:30': '2024-05-01T10:00:00.1Z',
     '2023-12-31 20:30:01-03:30': '2024-01-01T00:00:01Z',
-    // The zone of Amsterdam before 1940.
+    // Amsterdam used this offset before 1940.
     '1900-01-01 00:19:32+00:19:32': '1900-01-01T00:00:00Z',
     infinity: '9999-12-31T23:59:59.999999Z',
   }

@@ -17,15 +17,15 @@ const findTls = statement(
 )
 
 const authority = createAuthority('Test Authority')
-const stranger = createAuthority('Another Authority')
+const otherCa = createAuthority('Another Authority')
 
 interface Scene {
   readonly url: string
-  /** The path of a file with this text. */
-  readonly files: Readonly<Record<'ca' | 'stranger' | 'certificate' | 'key', string>>
+  /** Paths of the certificate and key files. */
+  readonly files: Readonly<Record<'ca' | 'otherCa' | 'certificate' | 'key', string>>
 }
 
-/** A PostgreSQL with TLS whose certificate is for a name, and who lets in whom `hba` says. */
+/** Starts PostgreSQL with TLS, a certificate for `host` and the given pg_hba.conf. */
 async function openTlsPostgres(
   t: TestContext,
   host: string,
@@ -55,7 +55,7 @@ async function openTlsPostgres(
     url: postgres.url,
     files: {
       ca,
-      stranger: await write('stranger.crt', stranger.certificate),
+      otherCa: await write('other-ca.crt', otherCa.certificate),
       certificate: await write('client.crt', client.certificate),
       key: await write('client.key', client.key),
     },
@@ -75,40 +75,40 @@ function openWith(t: TestContext, url: string, parameters: Readonly<Record<strin
   return { isEncrypted: async () => (await db.run(findTls))[0]?.['ssl'], db }
 }
 
-test('sslmode is that of libpq', async (t) => {
+test('sslmode works as in libpq', async (t) => {
   const scene = await openTlsPostgres(t, '127.0.0.1', 'host all all 127.0.0.1/32 trust\n')
   if (!scene) return
   const { url, files } = scene
-  const { ca, stranger } = files
+  const { ca, otherCa } = files
   const encrypted = (parameters: Readonly<Record<string, string>>) =>
     openWith(t, url, parameters).isEncrypted()
 
-  await t.test('disable and allow do without TLS', async () => {
+  await t.test('disable and allow connect without TLS', async () => {
     assert.equal(await encrypted({ sslmode: 'disable' }), false)
     assert.equal(await encrypted({ sslmode: 'allow' }), false)
   })
 
-  await t.test('prefer, which is the default, and require take it and check nothing', async () => {
+  await t.test('prefer (the default) and require use TLS and check nothing', async () => {
     assert.equal(await encrypted({}), true)
     assert.equal(await encrypted({ sslmode: 'prefer' }), true)
     assert.equal(await encrypted({ sslmode: 'require' }), true)
   })
 
-  await t.test('verify-ca and verify-full want the authority that is named', async () => {
+  await t.test('verify-ca and verify-full require the given authority', async () => {
     for (const sslmode of ['verify-ca', 'verify-full']) {
       assert.equal(await encrypted({ sslmode, sslrootcert: ca }), true)
-      await assert.rejects(encrypted({ sslmode, sslrootcert: stranger }), /certificate/)
-      // Nobody has signed it whom this machine knows.
+      await assert.rejects(encrypted({ sslmode, sslrootcert: otherCa }), /certificate/)
+      // The certificate is not signed by an authority that this machine trusts.
       await assert.rejects(encrypted({ sslmode }), /certificate/)
     }
   })
 
-  await t.test('require with an authority checks it, as verify-ca does', async () => {
+  await t.test('require with an authority checks it like verify-ca', async () => {
     assert.equal(await encrypted({ sslmode: 'require', sslrootcert: ca }), true)
-    await assert.rejects(encrypted({ sslmode: 'require', sslrootcert: stranger }), /certificate/)
+    await assert.rejects(encrypted({ sslmode: 'require', sslrootcert: otherCa }), /certificate/)
   })
 
-  await t.test('a file that is missing is named', async () => {
+  await t.test('a missing file is named', async () => {
     await assert.rejects(encrypted({ sslmode: 'verify-full', sslrootcert: '/nowhere.pem' }), {
       message: /sslrootcert in AUTH_DB_DATABASE_URL cannot be read: ENOENT.*nowhere\.pem/,
     })
@@ -122,7 +122,7 @@ test('sslmode is that of libpq', async (t) => {
   })
 })
 
-test('verify-full compares the name of the host, and verify-ca does not', async (t) => {
+test('verify-full compares the host name, and verify-ca does not', async (t) => {
   const scene = await openTlsPostgres(t, 'db.example', 'host all all 127.0.0.1/32 trust\n')
   if (!scene) return
   const { url, files } = scene
@@ -134,7 +134,7 @@ test('verify-full compares the name of the host, and verify-ca does not', async 
   )
 })
 
-test('PostgreSQL may insist on a certificate of ours, or on a way to connect', async (t) => {
+test('PostgreSQL can require a client certificate or TLS', async (t) => {
   const scene = await openTlsPostgres(t, '127.0.0.1', 'hostssl all all 127.0.0.1/32 cert\n')
   if (!scene) return
   const { url, files } = scene
@@ -142,14 +142,14 @@ test('PostgreSQL may insist on a certificate of ours, or on a way to connect', a
   const { db } = openWith(t, url, { sslmode: 'verify-full', sslrootcert: files.ca, ...own })
   assert.deepEqual(await db.run(findTls), [{ ssl: true, name: '/CN=postgres' }])
   await assert.rejects(openWith(t, url, { sslmode: 'require' }).isEncrypted(), /certificate/)
-  // Only with TLS is anybody let in: allow tries that as well, and disable does not.
+  // The server accepts only TLS connections: allow retries with TLS, and disable does not.
   assert.equal(await openWith(t, url, { sslmode: 'allow', ...own }).isEncrypted(), true)
   await assert.rejects(openWith(t, url, { sslmode: 'disable', ...own }).isEncrypted(), {
     code: '28000',
   })
 })
 
-test('prefer does without TLS where the server has none or refuses it, and require does not', async (t) => {
+test('prefer connects without TLS if the server does not support or refuses it, and require does not', async (t) => {
   const postgres = await open(t, testPostgres)
   if (!postgres) return
   assert.equal(await openWith(t, postgres.url, { sslmode: 'prefer' }).isEncrypted(), false)

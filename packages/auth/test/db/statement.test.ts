@@ -9,12 +9,12 @@ const findUser = statement('find_user', ['email', 'audience'], 'select $1, $2').
 const addUser = statement('add_user', object<{ readonly email: string }>(), 'select $1::jsonb')
 const readClock = statement('read_clock', 'select now()')
 
-test('named values go to the parameters in their order', () => {
+test('named values are mapped to parameters in their order', () => {
   const values = { audience: 'authenticated', email: 'a@example.com' }
   assert.deepEqual(toPositional(findUser, values), ['a@example.com', 'authenticated'])
 })
 
-test('an object is the only parameter where the statement says so', () => {
+test('an object is passed as the only parameter if the statement is defined so', () => {
   const user = { email: 'a@example.com' }
   assert.deepEqual(toPositional(addUser, user), [user])
 })
@@ -28,10 +28,10 @@ test('the type checker knows the names of the values and the columns of the rows
   const [user] = await queries.run(findUser, { email: 'a@example.com', audience: '' })
   const id: string | undefined = user?.id
   assert.equal(id, 'a')
-  // @ts-expect-error a value is missing.
+  // @ts-expect-error -- A value is missing.
   await queries.run(findUser, { email: 'a@example.com' })
-  // @ts-expect-error this value has another name.
+  // @ts-expect-error -- The statement has no value with this name.
   await queries.run(findUser, { email: 'a@example.com', audience: '', phone: '' })
-  // @ts-expect-error the object has another shape.
+  // @ts-expect-error -- The object has another shape.
   await queries.run(addUser, { phone: '' })
 })

@@ -16,16 +16,16 @@ import { until } from '../support/outbox.ts'
 import { openRawConnection } from '../support/raw-connection.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
 
-/** Each needs a descriptor here and one in the server. */
+/** Each connection needs a file descriptor in this process and one in the server. */
 const crowd = enduranceOr(5_000, 200)
 const bodyLimitBytes = 1_048_576
 
-/** Undefined where the system does not tell. */
+/** Undefined where the system does not provide it. */
 function countOpen({ pid }: CrashServer): number | undefined {
   return process.platform === 'linux' ? readdirSync(`/proc/${pid}/fd`).length : undefined
 }
 
-/** Seconds on a core, which do not depend on how busy the machine is. */
+/** CPU seconds, which do not depend on how busy the machine is. */
 function readCpuSeconds({ pid }: CrashServer): number {
   if (process.platform !== 'linux') return 0
   const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')
@@ -41,7 +41,7 @@ async function openSocket(url: string): Promise<Socket> {
   return socket
 }
 
-/** Some at a time: a listener has a queue of its own. */
+/** Works in batches, because the backlog of a listener is limited. */
 async function inBatches(count: number, work: (at: number) => Promise<unknown>): Promise<void> {
   const batch = 50
   for (let at = 0; at < count; at += batch) {
@@ -58,7 +58,7 @@ async function openHostileScene(t: TestContext, maxRequestDuration: string) {
     DATABASE_URL: postgres.url,
     AUTH_DB_NAMESPACE: `clients_${process.pid}`,
     AUTH_API_MAX_REQUEST_DURATION: maxRequestDuration,
-    // What is kept for good soon shows: a process with room for more would put off cleaning up.
+    // A small heap reveals leaks soon; with more room the garbage collector would run later.
     NODE_OPTIONS: '--max-old-space-size=96',
   })
   const { url } = server
@@ -71,7 +71,7 @@ async function openHostileScene(t: TestContext, maxRequestDuration: string) {
     assert.equal((await ask(url, '/user', { token })).status, 200)
     assert.equal(server.hasEnded(), false)
   }
-  /** As many descriptors as before, a few connections of the pool aside. */
+  /** Waits until there are as many descriptors as before, except for a few pool connections. */
   const untilClosed = (before: number | undefined) =>
     until(() => (countOpen(server) ?? 0) <= (before ?? 0) + 10)
   return { server, url, token, newToken, serves, untilClosed }
@@ -79,13 +79,13 @@ async function openHostileScene(t: TestContext, maxRequestDuration: string) {
 
 const head = 'host: x\r\ncontent-type: application/json\r\n'
 
-test('clients that mean no good', async (t) => {
-  // No limit for those who are served, however busy the machine is.
+test('malicious clients', async (t) => {
+  // The time limit must not affect served requests on a busy machine.
   const scene = await openHostileScene(t, '120s')
   if (!scene) return
   const { server, url, token, newToken, serves, untilClosed } = scene
 
-  await t.test(`${crowd} connections that are kept and not used`, async (t) => {
+  await t.test(`${crowd} idle keep-alive connections`, async (t) => {
     await serves()
     const [memory, open] = [readMemoryMb(server.pid) ?? 0, countOpen(server)]
     const sockets: Socket[] = []
@@ -102,14 +102,14 @@ test('clients that mean no good', async (t) => {
     await serves()
     const more = (readMemoryMb(server.pid) ?? 0) - memory
     t.diagnostic(`${crowd} idle connections: ${more.toFixed(1)} MB more`)
-    // Most of it is there to be used again.
+    // Most of the memory can be reused.
     assert.ok(more < 40 + crowd * 0.03, `${more} MB`)
     for (const socket of sockets) socket.destroy()
     await untilClosed(open)
     await serves()
   })
 
-  await t.test('the longest body is read, and one byte more is not', async () => {
+  await t.test('a body of the maximum size is read, and one byte more is refused', async () => {
     const toBody = (bytes: number) => {
       const start = '{"refresh_token":"x","padding":"'
       return `${start}${'x'.repeat(bytes - start.length - 2)}"}`
@@ -123,7 +123,7 @@ test('clients that mean no good', async (t) => {
     }
     const { status, body } = await post(toBody(bodyLimitBytes + 1))
     assert.deepEqual([status, body.error_code], [413, 'request_entity_too_large'])
-    // Nor where nobody says how long it is.
+    // The limit also applies without a content length.
     const raw = await openRawConnection(t, url)
     raw.socket.on('error', () => {})
     const chunk = `${(65_536).toString(16)}\r\n${'x'.repeat(65_536)}\r\n`
@@ -136,18 +136,18 @@ test('clients that mean no good', async (t) => {
 
   const deep = (levels: number) => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`
   const bodies: Readonly<Record<string, string>> = {
-    '100,000 objects in each other': `{"data":${deep(100_000)}}`,
-    '400,000 lists in each other': `${'['.repeat(400_000)}${']'.repeat(400_000)}`,
+    '100,000 nested objects': `{"data":${deep(100_000)}}`,
+    '400,000 nested lists': `${'['.repeat(400_000)}${']'.repeat(400_000)}`,
     'a list of 200,000 numbers': `{"data":{"a":[${'1,'.repeat(199_999)}1]}}`,
     '30,000 keys': `{"data":{${Array.from({ length: 30_000 }, (_, at) => `"k${at}":1`).join()}}}`,
     'the same key 100,000 times': `{"data":{${'"k":null,'.repeat(99_999)}"k":null}}`,
-    'names of the prototype': `{"data":{"__proto__":{"x":1},"constructor":{"prototype":{"x":1}}}}`,
+    'names on the prototype': `{"data":{"__proto__":{"x":1},"constructor":{"prototype":{"x":1}}}}`,
     'a number of 500,000 digits': `{"data":{"n":${'9'.repeat(500_000)}}}`,
     '100,000 escapes': `{"data":{"e":"${'\\u0041'.repeat(100_000)}"}}`,
   }
   for (const [what, body] of Object.entries(bodies)) {
-    await t.test(`${what} do no harm`, async (t) => {
-      // Whoever stores this has it in every answer.
+    await t.test(`${what} are handled within limits`, async (t) => {
+      // A separate user is used, because stored metadata is part of every response.
       const own = await newToken()
       const before = readCpuSeconds(server)
       const answers = await Promise.all(
@@ -161,7 +161,7 @@ test('clients that mean no good', async (t) => {
     })
   }
 
-  await t.test(`${2 * crowd} requests whose clients leave are forgotten`, async (t) => {
+  await t.test(`${2 * crowd} abandoned requests are cleaned up`, async (t) => {
     const full = `PUT /user HTTP/1.1\r\n${head}authorization: Bearer ${token}\r\ncontent-length: 11\r\n\r\n{"data":{}}`
     const partial = [
       '',
@@ -178,7 +178,7 @@ test('clients that mean no good', async (t) => {
       if (at % 2 === 0) socket.destroy()
       else socket.resetAndDestroy()
     }
-    // Some beforehand: the first ones make the process grow once.
+    // The first requests make the process grow once, so some are sent beforehand.
     await inBatches(100, leave)
     await serves()
     const [memory, open] = [readMemoryMb(server.pid) ?? 0, countOpen(server)]
@@ -192,7 +192,7 @@ test('clients that mean no good', async (t) => {
   })
 })
 
-test('requests that come byte by byte are cut off, and others served', async (t) => {
+test('requests that arrive byte by byte are cut off, and others are served', async (t) => {
   const scene = await openHostileScene(t, '10s')
   if (!scene) return
   const { server, url, serves, untilClosed } = scene
@@ -205,13 +205,14 @@ test('requests that come byte by byte are cut off, and others served', async (t)
       socket.write(part)
       await sleep(100)
     }
-    // A byte that is sent after the server has closed resets the connection, and the answer may be lost.
+    // A byte sent after the server has closed the connection resets it, and the response may be
+    // lost.
     return await received.catch(() => 'reset')
   }
   const endless = `GET /settings HTTP/1.1\r\nhost: x\r\nx-slow: ${'a'.repeat(10_000)}`
   const body = `POST /otp HTTP/1.1\r\n${head}content-length: 10000\r\n\r\n`
   const heads = Array.from({ length: 20 }, () => dribble([...endless]))
-  // The head at once: a slow body is nobody's fault before the request has taken too long.
+  // The headers are sent at once; a slow body is refused only after the request timeout.
   const rest = Array.from({ length: 20 }, () => dribble([body, ...' '.repeat(10_000)]))
   for (let times = 0; times < 5; times++) await serves()
   for (const answer of await Promise.all(heads)) assert.match(answer, /^(HTTP\/1\.1 408 |reset$)/)

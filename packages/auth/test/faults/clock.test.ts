@@ -10,8 +10,8 @@ import { ask, newEmail, password } from '../support/http-client.ts'
 const hourMs = 3_600_000
 const minuteMs = 60_000
 
-/** As a machine whose clock was wrong, and is set. */
-test('a clock that steps', async (t) => {
+/** Simulates a machine whose clock was wrong and is corrected. */
+test('a clock that is set ahead or back', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_RATE_LIMIT_VERIFY: '5',
     AUTH_RATE_LIMIT_EMAIL_SENT: '5',
@@ -30,7 +30,7 @@ test('a clock that steps', async (t) => {
   const refresh = (token: string) =>
     post('/token?grant_type=refresh_token', { refresh_token: token })
   const nowSeconds = () => clock.now() / 1_000
-  /** A session that was opened just now is good for an hour by the clock of now. */
+  /** Checks that a new session is valid for an hour from the current time. */
   const assertSane = async () => {
     const session = await logIn()
     assert.equal(session.expires_in, 3_600)
@@ -38,13 +38,13 @@ test('a clock that steps', async (t) => {
     assert.equal((await getUser(session.access_token)).status, 200)
     const next = await refresh(session.refresh_token)
     assert.equal(next.status, 200)
-    // Again within the interval: the same child.
+    // A repeated refresh within the reuse interval returns the same token.
     const again = await refresh(session.refresh_token)
     assert.equal(again.body.refresh_token, next.body.refresh_token)
   }
   const emptyCaps = () => query('delete from message_caps')
 
-  await t.test('an hour ahead ends access tokens, and no session', async () => {
+  await t.test('an hour ahead expires access tokens but ends no session', async () => {
     const session = await logIn()
     step(hourMs)
     const [status, code] = errorOf(await getUser(session.access_token))
@@ -55,7 +55,7 @@ test('a clock that steps', async (t) => {
     await assertSane()
   })
 
-  await t.test('an hour back ends nothing, and tokens keep the end they were given', async () => {
+  await t.test('an hour back ends no session, and tokens keep their expiry', async () => {
     const session = await logIn()
     step(-hourMs)
     assert.equal((await getUser(session.access_token)).status, 200)
@@ -68,7 +68,7 @@ test('a clock that steps', async (t) => {
     step(-hourMs)
   })
 
-  await t.test('makes the time of a replaced token longer, and not endless', async () => {
+  await t.test('extends the reuse interval by no more than the step', async () => {
     const session = await logIn()
     const child = await refresh(session.refresh_token)
     step(-hourMs)
@@ -80,7 +80,7 @@ test('a clock that steps', async (t) => {
     assert.deepEqual([status, code], [400, 'refresh_token_already_used'])
   })
 
-  await t.test('counts for sessions that nobody uses', async () => {
+  await t.test('affects the inactivity timeout of sessions', async () => {
     const session = await logIn()
     step(4 * hourMs)
     const [status, code] = errorOf(await refresh(session.refresh_token))
@@ -89,7 +89,7 @@ test('a clock that steps', async (t) => {
     await assertSane()
   })
 
-  await t.test('ends codes early or late by no more than the step', async () => {
+  await t.test('expires codes early or late by no more than the step', async () => {
     await emptyCaps()
     const [early, late] = [newEmail(), newEmail()]
     await post('/otp', { email: early })
@@ -104,7 +104,7 @@ test('a clock that steps', async (t) => {
     assert.equal(fine.status, 200)
   })
 
-  await t.test('gives nobody more requests than before, and locks nobody out', async () => {
+  await t.test('allows no more requests than before and locks no client out', async () => {
     const guess = async () => {
       const answer = await post('/verify', { type: 'email', email, token: '000000' })
       return { isRefused: answer.status === 429, wait: Number(answer.headers.get('retry-after')) }
@@ -123,14 +123,14 @@ test('a clock that steps', async (t) => {
     assert.equal((await guess()).isRefused, true)
     step(minuteMs)
     assert.equal((await guess()).isRefused, false)
-    // Ahead: as after an hour without requests, and not one more.
+    // A step ahead refills the limit as after an hour without requests, and no more.
     step(hourMs)
     assert.ok((await useUp()) <= 5)
     step(-minuteMs)
     assert.equal((await guess()).isRefused, true)
   })
 
-  await t.test('lets no more messages out in an hour, and waits have an end', async () => {
+  await t.test('allows no more messages per hour, and every wait ends', async () => {
     await emptyCaps()
     const send = () => post('/otp', { email: newEmail() })
     for (let sent = 0; sent < 5; sent++) assert.equal((await send()).status, 200)
@@ -149,7 +149,7 @@ test('a clock that steps', async (t) => {
     assert.equal((await send()).status, 200)
   })
 
-  await t.test('lets nobody wait for a message of the future', async () => {
+  await t.test('never extends a cooldown beyond its length', async () => {
     await emptyCaps()
     const address = newEmail()
     await post('/otp', { email: address })

@@ -14,7 +14,7 @@ import { ask, type HttpAnswer, newEmail, password } from '../support/http-client
 import { until } from '../support/outbox.ts'
 import { testPostgres } from '../support/shared-postgres.ts'
 
-/** Of 60 connections 3 are kept for superusers; half of the rest is 28. */
+/** Of 60 connections, 3 are reserved for superusers; half of the remaining ones are 28. */
 const settings = { max_connections: '60' }
 const share = 28
 
@@ -26,7 +26,7 @@ async function connect(t: TestContext, url: string): Promise<Client> {
   return client
 }
 
-/** A PostgreSQL with few connections, and somebody who looks at them. */
+/** Starts PostgreSQL with few connections, and a client that watches them. */
 async function openSmallPostgres(t: TestContext) {
   const postgres = await open(t, testPostgres, { settings })
   if (!postgres) return undefined
@@ -44,7 +44,7 @@ async function openSmallPostgres(t: TestContext) {
 }
 
 for (const workers of ['1', '3']) {
-  test(`150 requests at once leave connections to others, with ${workers} processes`, async (t) => {
+  test(`150 concurrent requests leave connections to other clients, with ${workers} processes`, async (t) => {
     const small = await openSmallPostgres(t)
     if (!small) return
     const { url, otherUrl, watcher, countOurs } = small
@@ -67,7 +67,7 @@ for (const workers of ['1', '3']) {
       return answer
     }
     const changes = Array.from({ length: 150 }, change)
-    // Each of them has a connection, and keeps it.
+    // Each request holds a connection.
     const blocked = 'select from pg_locks where not granted'
     await until(async () => ((await watcher.query(blocked)).rowCount ?? 0) >= share - 6)
     assert.ok((await countOurs()) <= share, `${await countOurs()}`)
@@ -83,7 +83,7 @@ for (const workers of ['1', '3']) {
       statuses.filter((status) => ![200, 503, 504].includes(status)),
       [],
     )
-    // A busy machine may be late for those that were served in the end, but not for the next one.
+    // On a busy machine a request may get its connection too late, but a later one must succeed.
     await until(async () => (await change()).status === 200)
     assert.match(server.output(), /No connection to PostgreSQL is free/)
     assert.doesNotMatch(server.output(), /unhandled|uncaught|"level":"fatal"|\n\s+at /i)
@@ -107,7 +107,7 @@ function openOne(t: TestContext, url: string, more: Partial<DatabaseSettings> = 
   return db
 }
 
-test('processes divide their share, and take it back when others have ended', async (t) => {
+test('processes divide their share of connections and use more when others have ended', async (t) => {
   const small = await openSmallPostgres(t)
   if (!small) return
   const { url, countOurs, watcher } = small
@@ -131,14 +131,14 @@ test('processes divide their share, and take it back when others have ended', as
   await second[Symbol.asyncDispose]()
   await until(async () => first.pool.limit === share)
 
-  // What an operator allows the role counts as well.
+  // A connection limit of the role is respected as well.
   await watcher.query('alter role other connection limit 5')
   const third = openOne(t, small.otherUrl)
   await third.run(findSelf)
   assert.equal(third.pool.limit, 5)
 })
 
-test('connections end by their age, and idle ones by their number', async (t) => {
+test('connections are closed by age, and idle ones by number', async (t) => {
   const small = await openSmallPostgres(t)
   if (!small) return
   const db = openOne(t, small.url, { maxIdle: 2, maxPoolSize: 10 })

@@ -18,7 +18,7 @@ const timedOut = [
   'Processing this request timed out, please retry after a moment.',
 ]
 
-test('a connection that is lost', async (t) => {
+test('a lost connection', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   const { databaseUrl: url, schema } = server
@@ -33,13 +33,13 @@ test('a connection that is lost', async (t) => {
   const readKept = async () => (await server.query('select id from kept')).map(({ id }) => id)
   const end = (pid: unknown) => server.query('select pg_terminate_backend($1)', [pid])
 
-  await t.test('between two statements of a transaction leaves nothing half done', async () => {
+  await t.test('between two statements of a transaction rolls it back', async () => {
     await assert.rejects(
       db.transaction(async (queries) => {
         await queries.run(add, [1])
         const [self] = await queries.run<{ pid: number }>(findSelf)
         await end(self?.pid)
-        // Time for the news to come, while no statement waits for an answer.
+        // Wait until the client notices the loss while no statement is running.
         await sleep(50)
         await queries.run(add, [2])
       }),
@@ -48,7 +48,7 @@ test('a connection that is lost', async (t) => {
     assert.deepEqual(await readKept(), [])
   })
 
-  await t.test('at the end of a transaction is no success', async () => {
+  await t.test('during a commit is not reported as success', async () => {
     await assert.rejects(
       db.transaction(async (queries) => {
         await queries.run(add, [1])
@@ -60,7 +60,7 @@ test('a connection that is lost', async (t) => {
     assert.deepEqual(await readKept(), [])
   })
 
-  await t.test('within a statement is told from a statement that is wrong', async () => {
+  await t.test('during a statement is distinguished from an invalid statement', async () => {
     const wait = statement('test_wait', 'select pg_sleep(600)')
     const waiting = assert.rejects(db.run(wait), { name: 'DatabaseLostError', isTimeout: false })
     const findWaiting = "select pid from pg_stat_activity where query = 'select pg_sleep(600)'"
@@ -74,17 +74,17 @@ test('a connection that is lost', async (t) => {
     })
   })
 
-  await t.test('is replaced by another one', async () => {
+  await t.test('is replaced by a new one', async () => {
     await db.transaction(async (queries) => {
       await queries.run(add, [3])
       await queries.run(add, [4])
     })
     assert.deepEqual(await readKept(), [3, 4])
-    // As often as there are connections and more: none was kept by a transaction that failed.
+    // Run more statements than there are connections, to check that a failed transaction kept none.
     await Promise.all([1, 2, 3, 4, 5, 6].map(() => db.run(findSelf)))
   })
 
-  await t.test('because nobody listens makes a clear error', async () => {
+  await t.test('because PostgreSQL is not listening causes a clear error', async () => {
     const nowhere = openDatabase({ ...settings, url: 'postgres://x@127.0.0.1:1/x' })
     const lost = { name: 'DatabaseLostError', code: 'ECONNREFUSED', message: /ECONNREFUSED/ }
     await assert.rejects(nowhere.run(findSelf), lost)
@@ -96,7 +96,7 @@ test('a connection that is lost', async (t) => {
   })
 })
 
-test('a request that waits too long for a lock is answered, and does nothing afterwards', async (t) => {
+test('a request that waits too long for a lock fails and has no effect afterwards', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   const { databaseUrl, schema } = server
@@ -116,8 +116,8 @@ test('a request that waits too long for a lock is answered, and does nothing aft
   })
   assert.deepEqual(errorOf(late), timedOut)
   assert.equal(typeof late.body.error_id, 'string')
-  // PostgreSQL gives up by itself, while the lock is still there.
-  // Not pg_stat_activity, of which a transaction sees the same all the time.
+  // PostgreSQL cancels the statement while the lock is still held. The check does not use
+  // pg_stat_activity, which does not change within a transaction.
   const findWaiting = 'select from pg_locks where not granted'
   while ((await server.query(findWaiting)).length > 0) await sleep(10)
   await server.query('commit')

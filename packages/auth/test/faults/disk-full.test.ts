@@ -26,7 +26,10 @@ import { testPostgres } from '../support/shared-postgres.ts'
 
 const megabytes = 24
 
-/** A small disk for the tables of a schema. Undefined where the system lets us mount none. */
+/**
+ * Mounts a small disk for the tables of a schema. Returns undefined where mounting is not
+ * permitted.
+ */
 function mountDisk(t: TestContext, postgres: PostgresServer): string | undefined {
   const folder = mkdtempSync('/tmp/portcullis-disk-')
   try {
@@ -50,7 +53,7 @@ function mountDisk(t: TestContext, postgres: PostgresServer): string | undefined
   return folder
 }
 
-test('a full disk is called that, and what only reads is answered', async (t) => {
+test('a full disk is reported as such, and reads still work', async (t) => {
   const postgres = await open(t, testPostgres)
   if (!postgres) return
   const folder = mountDisk(t, postgres)
@@ -73,10 +76,10 @@ test('a full disk is called that, and what only reads is answered', async (t) =>
   try {
     writeFileSync(fill, Buffer.alloc(megabytes * 1024 * 1024))
   } catch {
-    // As far as it goes.
+    // The write fails when the disk is full.
   }
   let failed = await signUp()
-  // There is room in pages that are begun.
+  // Partly filled pages still have room.
   while (failed.status === 200) failed = await signUp()
   assert.deepEqual([failed.status, failed.body.error_code], [503, 'database_unavailable'])
   assert.equal(failed.headers.get('retry-after'), '30')
@@ -94,7 +97,7 @@ test('a full disk is called that, and what only reads is answered', async (t) =>
   assert.equal((await signUp()).status, 200)
 })
 
-test('what PostgreSQL has none left of is called that', async (t) => {
+test('exhausted PostgreSQL resources are reported by name', async (t) => {
   const postgres = await open(t, testPostgres, { settings: { work_mem: '64kB' } })
   if (!postgres) return
   const url = `${postgres.url}?options=${encodeURIComponent('-c temp_file_limit=64')}`

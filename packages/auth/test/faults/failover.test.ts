@@ -10,7 +10,7 @@ import { Client } from 'pg'
 import { openClient } from '../../src/db/connection/open-client.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { statement } from '../../src/db/statement.ts'
-import { openLoad, signUpInTheEnd } from '../support/crash-load.ts'
+import { openLoad, signUpWithRetries } from '../support/crash-load.ts'
 import { startCrashServer } from '../support/crash-server.ts'
 import { until } from '../support/outbox.ts'
 import { testPostgres } from '../support/shared-postgres.ts'
@@ -25,7 +25,7 @@ async function queryOnce(url: string, sql: string) {
   }
 }
 
-/** A primary that acknowledges what its standby has as well. */
+/** Starts a primary with a synchronous standby. */
 async function openPair(t: TestContext) {
   const primary = await open(t, testPostgres, { settings: { synchronous_commit: 'on' } })
   const standby = primary && (await open(t, testPostgres, { standbyOf: primary }))
@@ -45,12 +45,12 @@ function toUrl(hosts: readonly PostgresServer[], parameters = ''): string {
   return `postgres://${user}:${password}@${list}/${database}${parameters}`
 }
 
-test('requests go on after the primary has failed and its standby was promoted', async (t) => {
+test('requests continue after the primary has failed and the standby was promoted', async (t) => {
   const pair = await openPair(t)
   if (!pair) return
   const { primary, standby } = pair
   const server = await startCrashServer(t, {
-    // The standby comes first: the one that takes writes is found all the same.
+    // The standby is listed first; the server that accepts writes is found nevertheless.
     DATABASE_URL: toUrl([standby, primary]),
     AUTH_WORKERS: '2',
     AUTH_API_MAX_REQUEST_DURATION: '4s',
@@ -63,7 +63,7 @@ test('requests go on after the primary has failed and its standby was promoted',
   await load.untilFailed(6)
   await queryOnce(standby.url, 'select pg_promote()')
   await load.untilSucceeded(10)
-  assert.equal((await signUpInTheEnd(server.url)).status, 200)
+  assert.equal((await signUpWithRetries(server.url)).status, 200)
   await load.stop()
   assert.deepEqual(load.report.faults, [])
   for (const failure of load.report.failures.keys()) {
@@ -73,7 +73,7 @@ test('requests go on after the primary has failed and its standby was promoted',
   assert.doesNotMatch(server.output(), /unhandled|uncaught|"level":"fatal"|\n\s+at /i)
 })
 
-test('the server that the URL asks for is found, wherever it stands in the list', async (t) => {
+test('the requested server is found anywhere in the list of hosts', async (t) => {
   const pair = await openPair(t)
   if (!pair) return
   const { primary, standby } = pair
@@ -100,19 +100,19 @@ test('the server that the URL asks for is found, wherever it stands in the list'
     assert.equal(await portOf(onlyPrimary), primary.port)
   })
 
-  await t.test('by many connections at once', async () => {
+  await t.test('by many concurrent connections', async () => {
     const db = openOn(toUrl([nowhere, ...both]))
     const rows = await Promise.all(Array.from({ length: 12 }, () => db.run(findPort)))
     assert.deepEqual(new Set(rows.flat().map(({ port }) => port)), new Set([primary.port]))
   })
 
-  await t.test('by commands too', async () => {
+  await t.test('by commands', async () => {
     const client = await openClient(toUrl(both), 'test')
     assert.equal((await client.query(findPort.text)).rows[0].port, primary.port)
     await client.end()
   })
 
-  await t.test('and is missing without a failure of the program where there is none', async () => {
+  await t.test('a missing primary is reported as an unavailable database', async () => {
     await assert.rejects(portOf(toUrl([standby, nowhere])), {
       name: 'DatabaseLostError',
       loss: 'away',
@@ -122,12 +122,12 @@ test('the server that the URL asks for is found, wherever it stands in the list'
       code: '25006',
       message: /is a standby, and target_session_attrs is primary/,
     })
-    // A standby that nobody recognised as one.
+    // A single host is not checked when it is opened, so the write is refused.
     const write = statement('test_write', 'create table never (id integer)')
     await assert.rejects(openOn(toUrl([standby])).run(write), { code: '25006', loss: 'away' })
   })
 
-  await t.test('also after the roles have changed under open connections', async () => {
+  await t.test('after the roles have changed while connections were open', async () => {
     const db = openOn(toUrl([primary, standby]))
     assert.equal((await db.run(findPort))[0]?.['port'], primary.port)
     await primary.shutDown()

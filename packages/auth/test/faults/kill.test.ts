@@ -8,21 +8,21 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { enduranceOr } from '@portcullis/test-servers/endurance'
 import { readPostmasterFile } from '../../src/db/embedded/occupant.ts'
-import { crashAgainAndAgain } from '../support/crash-driver.ts'
+import { runCrashRounds } from '../support/crash-driver.ts'
 import { startCrashServer } from '../support/crash-server.ts'
 import { descendantsOf, kill, makeFolder } from '../support/embedded-place.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
 
 /** Each kill starts a server and loads it. */
 const kills = enduranceOr(200, 2)
-/** A database of its own takes longer to start and to recover. */
+/** An embedded database takes longer to start and to recover. */
 const embeddedKills = enduranceOr(40, 1)
 
-test('nothing acknowledged is lost and no token half rotated when the server is killed', async (t) => {
+test('when the server is killed, no acknowledged write is lost and no token is half rotated', async (t) => {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return
   const schema = `killed_${process.pid}`
-  const { acknowledged, checks } = await crashAgainAndAgain(t, {
+  const { acknowledged, checks } = await runCrashRounds(t, {
     moments: kills,
     schema,
     start: (env) =>
@@ -33,9 +33,9 @@ test('nothing acknowledged is lost and no token half rotated when the server is 
   assert.ok(acknowledged >= kills && checks >= kills)
 })
 
-test('nor when its own PostgreSQL is killed with it', async (t) => {
+test('the same holds when its embedded PostgreSQL is killed with it', async (t) => {
   const folder = await makeFolder(t)
-  const { acknowledged, checks } = await crashAgainAndAgain(t, {
+  const { acknowledged, checks } = await runCrashRounds(t, {
     moments: embeddedKills,
     schema: 'auth',
     start: (env) => startCrashServer(t, { ...env, DATABASE_URL: `embedded://${folder}` }),

@@ -7,36 +7,36 @@ import { test } from 'node:test'
 import { type BehaviourName, openFaultyMailServer } from '../support/faulty-mail-server.ts'
 import { openFlowServer } from '../support/flow-server.ts'
 import { ask, newEmail, password } from '../support/http-client.ts'
-import { isTold } from '../support/is-told.ts'
+import { containsSecret } from '../support/is-told.ts'
 import { until } from '../support/outbox.ts'
 import { newPhone, phoneEnvironment } from '../support/phone-server.ts'
 import { openGatewayServer } from '../support/sms-gateways.ts'
 
-/** Waiting for their next attempt; those under way have a lease, which is longer. */
+/** Makes messages that wait for a retry due; running attempts have a longer lease. */
 const hurry = `update outbox set next_attempt_at = now()
   where failed_at is null and next_attempt_at < now() + interval '60 seconds'`
 
-/** More than are sent at a time. */
+/** This is more than the sender sends concurrently. */
 const asked = 6
 
-const silent: readonly BehaviourName[] = ['says nothing', 'says nothing once it has been greeted']
+const silent: readonly BehaviourName[] = ['sends nothing', 'sends nothing after its greeting']
 const refusing: readonly BehaviourName[] = [
-  'is too busy to talk',
-  'serves nobody',
+  'is too busy',
+  'refuses all clients',
   'refuses the sender',
   'has no room for the recipient',
   'has no room for the message',
-  'hangs up in the middle of a message',
+  'disconnects in the middle of a message',
 ]
 
-test('requests do not wait for a mail server, and nothing is lost, when it', async (t) => {
+test('requests do not wait for a mail server, and no message is lost, when it', async (t) => {
   const mail = await openFaultyMailServer(t)
   const gateway = await openGatewayServer(t, { status: 200, body: {} })
   const server = await openFlowServer(t, {
     ...phoneEnvironment,
     AUTH_SMS_WEBHOOK_URL: gateway.url,
     AUTH_SMTP_PORT: `${mail.port}`,
-    // Whoever kept it while a message is under way would be in everybody's way.
+    // With one connection, a sender that kept it during a delivery would block all requests.
     AUTH_DB_MAX_POOL_SIZE: '1',
   })
   if (!server) return
@@ -63,7 +63,7 @@ test('requests do not wait for a mail server, and nothing is lost, when it', asy
     return busy.length === 0
   }
   const untilDelivered = async (people: readonly string[]) => {
-    // Each attempt that was cut off has been noted.
+    // Each aborted attempt has been recorded.
     await until(async () => {
       const claimed = await query(
         "select from outbox where failed_at is null and next_attempt_at > now() + interval '60 seconds'",
@@ -88,7 +88,7 @@ test('requests do not wait for a mail server, and nothing is lost, when it', asy
       await until(isNoConnectionBusy)
       assert.equal((await query('select from outbox')).length, asked)
       assert.deepEqual(people.filter(isDelivered), [])
-      // Text messages do not queue behind email that goes nowhere.
+      // Text messages are not delayed by email that cannot be sent.
       const phone = newPhone()
       assert.equal((await post('/otp', { phone })).status, 200)
       await until(() => gateway.calls.some(({ body }) => body.includes(phone)))
@@ -112,8 +112,8 @@ test('requests do not wait for a mail server, and nothing is lost, when it', asy
     })
   }
 
-  await t.test('is not there', async () => {
-    await mail.leave()
+  await t.test('is unreachable', async () => {
+    await mail.stopListening()
     const people = await askForMail()
     await until(async () => {
       const failed = await query("select from outbox where last_error like '%ECONNREFUSED%'")
@@ -123,23 +123,23 @@ test('requests do not wait for a mail server, and nothing is lost, when it', asy
     await untilDelivered(people)
   })
 
-  await t.test('says a byte at a time', async () => {
-    mail.behave('says a byte at a time')
+  await t.test('sends one byte at a time', async () => {
+    mail.behave('sends one byte at a time')
     const people = await askForMail()
     await until(() => mail.open > 0)
     await until(isNoConnectionBusy)
     assert.deepEqual(people.filter(isDelivered), [])
-    mail.sayTheRest()
+    mail.sendRest()
     await until(() => people.every(isDelivered))
   })
 
-  await t.test('and the log tells of it without a code or an address', async () => {
+  await t.test('and the log contains no codes or addresses', async () => {
     const log = server.log.join('')
     const failures = server.log.filter((line) => line.includes('was not sent')).join('')
     assert.match(failures, /next attempt in 5 s: /)
     for (const { parts, to } of mail.received) {
       const [, code = ''] = /^\s*(\d{6})\s*$/m.exec(parts.get('text/plain') ?? '') ?? []
-      assert.ok(code !== '' && !isTold(log, code))
+      assert.ok(code !== '' && !containsSecret(log, code))
       assert.ok(!to.some((one) => failures.includes(one)))
     }
   })

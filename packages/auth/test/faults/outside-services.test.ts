@@ -15,20 +15,22 @@ import { openMailServer } from '../support/mail-server.ts'
 import { until } from '../support/outbox.ts'
 import { newPhone, openPhoneServer } from '../support/phone-server.ts'
 
-/** Whoever kept the only connection while others are slow would be in everybody's way. */
+/**
+ * With one connection, a request that kept it while it waits for a service would block all others.
+ */
 const onePlace = { AUTH_DB_MAX_POOL_SIZE: '1' } as const
 
-/** Waiting for their next attempt; those under way have a lease, which is longer. */
+/** Makes messages that wait for a retry due; running attempts have a longer lease. */
 const hurry = `update outbox set next_attempt_at = now()
   where failed_at is null and next_attempt_at < now() + interval '60 seconds'`
 
 const asked = 6
-const hanging: readonly HttpBehaviour[] = ['says nothing', 'begins an answer and says no more']
+const hanging: readonly HttpBehaviour[] = ['never responds', 'starts a response and stalls']
 const failing: readonly HttpBehaviour[] = [
-  'answers 500',
-  'answers 503 with a page',
-  'hangs up',
-  'begins an answer and hangs up',
+  'responds with 500',
+  'responds with 503 and a page',
+  'disconnects',
+  'starts a response and disconnects',
 ]
 
 test('requests do not wait for a gateway, and no text message is lost, when it', async (t) => {
@@ -68,7 +70,7 @@ test('requests do not wait for a gateway, and no text message is lost, when it',
       const phones = await askForTexts()
       await until(() => gateway.open > 0)
       assert.equal((await query('select from outbox')).length, asked)
-      // Email does not queue behind it.
+      // Email is not delayed.
       const before = mail.received.length
       assert.equal((await post('/otp', { email: newEmail() })).status, 200)
       await mail.waitFor(before + 1)
@@ -96,10 +98,10 @@ test('requests do not wait for a gateway, and no text message is lost, when it',
   }
 })
 
-test('a provider that fails costs its own people their sign-in, and nobody else anything', async (t) => {
+test('a failing provider affects only its own sign-ins', async (t) => {
   const server = await openExternalServer(t, ['keycloak'], {
     ...onePlace,
-    // The provider is waited for four fifths of it.
+    // The timeout for providers is four fifths of this duration.
     AUTH_API_MAX_REQUEST_DURATION: '6s',
   })
   if (!server) return
@@ -107,13 +109,18 @@ test('a provider that fails costs its own people their sign-in, and nobody else 
   const provider = server.at('keycloak')
   const { email } = await server.newUser()
   const { body } = await post('/token?grant_type=password', { email, password })
-  const troubles = ['no answer', 'token endpoint fails', 'API fails', 'too long answer'] as const
+  const failures = [
+    'no response',
+    'token endpoint fails',
+    'API fails',
+    'oversized response',
+  ] as const
 
-  for (const trouble of troubles) {
-    await t.test(trouble, async () => {
+  for (const failure of failures) {
+    await t.test(failure, async () => {
       const account = newAccount()
       const before = server.log.length
-      provider.trouble = trouble
+      provider.failure = failure
       let isAnswered = false
       const coming = server.goThrough('keycloak', account).finally(() => {
         isAnswered = true
@@ -122,26 +129,26 @@ test('a provider that fails costs its own people their sign-in, and nobody else 
         Array.from({ length: 8 }, () => ask(url, '/user', { token: body.access_token })),
       )
       assert.deepEqual(new Set(others.map(({ status }) => status)), new Set([200]))
-      if (trouble === 'no answer') assert.equal(isAnswered, false)
+      if (failure === 'no response') assert.equal(isAnswered, false)
       const answer = await coming
       assert.equal(answer.status, 302)
       assert.equal(fragmentOf(answer)['error'], 'server_error')
-      const told = server.log.slice(before).join('')
-      assert.match(told, /ProviderHttpError: 127\.0\.0\.1/)
-      provider.trouble = undefined
+      const logged = server.log.slice(before).join('')
+      assert.match(logged, /ProviderHttpError: 127\.0\.0\.1/)
+      provider.failure = undefined
       const again = await server.goThrough('keycloak', account)
       assert.ok(fragmentOf(again)['access_token'])
     })
   }
 })
 
-test('a captcha service that never answers costs those who need it, and nobody else', async (t) => {
+test('a captcha service that never responds affects only the requests that need it', async (t) => {
   const service = await openCaptchaService(t, 'turnstile')
   const server = await openAuthServer(t, {
     env: {
       ...onePlace,
       ...toCaptchaEnvironment('turnstile'),
-      // Long enough to see others served meanwhile, also on a busy machine.
+      // The timeout is long enough to see other requests served, even on a busy machine.
       AUTH_SECURITY_CAPTCHA_TIMEOUT: '5s',
     },
     checkers: { captchaUrl: service.url },
@@ -152,7 +159,7 @@ test('a captcha service that never answers costs those who need it, and nobody e
     const gotrue_meta_security = { captcha_token: service.solve() }
     return ask(url, '/signup', { body: { email: newEmail(), password, gotrue_meta_security } })
   }
-  service.trouble = 'never answers'
+  service.failure = 'never responds'
   let answered = 0
   const waiting = Array.from({ length: 4 }, () => signUp().finally(() => answered++))
   await until(() => service.forms.length > 0)
@@ -161,6 +168,6 @@ test('a captcha service that never answers costs those who need it, and nobody e
   for (const { status, body } of await Promise.all(waiting)) {
     assert.deepEqual([status, body.error_code], [500, 'unexpected_failure'])
   }
-  service.trouble = undefined
+  service.failure = undefined
   assert.equal((await signUp()).status, 200)
 })

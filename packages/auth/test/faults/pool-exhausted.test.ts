@@ -32,7 +32,7 @@ test('a pool whose only connection is blocked', async (t) => {
   const put = (data: object) => ask(server.url, '/user', { method: 'PUT', token, body: { data } })
   const refresh = () =>
     ask(server.url, '/token?grant_type=refresh_token', { body: { refresh_token: refreshToken } })
-  // Within a transaction PostgreSQL tells the same of others all the time: so this is somebody else.
+  // A transaction sees the same activity of others all the time, so a separate connection is used.
   const holder = new Client({ connectionString: url, options: `-c search_path=${schema}` })
   await holder.connect()
   t.after(() => holder.end())
@@ -44,10 +44,11 @@ test('a pool whose only connection is blocked', async (t) => {
     return waiting.length > 0
   }
 
-  await t.test('makes the others wait, and answers everybody in time', async () => {
+  await t.test('makes other requests wait, and all get a response in time', async () => {
     await holder.query('begin')
     await holder.query('select from users where id = $1 for update', [id])
-    // Each holds the connection until PostgreSQL gives it up, one after the other.
+    // Each request holds the connection until PostgreSQL cancels its statement, one after the
+    // other.
     const blocked = Array.from({ length: 4 }, () => put({ blocked: true }))
     await until(isBlocked)
     const others = [...Array.from({ length: 20 }, get), refresh()]
@@ -61,7 +62,7 @@ test('a pool whose only connection is blocked', async (t) => {
     assert.ok(outcomes.slice(blocked.length).some((outcome) => outcome !== '200'))
   })
 
-  await t.test('says so to whoever asks how it is', async () => {
+  await t.test('does not block the health check', async () => {
     const blocked = put({ blocked: true })
     await until(isBlocked)
     const { status } = await ask(server.url, '/health')
@@ -69,7 +70,7 @@ test('a pool whose only connection is blocked', async (t) => {
     assert.ok(late.includes(toOutcome(await blocked)))
   })
 
-  await t.test('serves as before once it is free', async () => {
+  await t.test('works as before once it is free', async () => {
     await holder.query('commit')
     await until(async () => (await get()).status === 200)
     await until(async () => (await put({ name: 'Ada' })).status === 200)

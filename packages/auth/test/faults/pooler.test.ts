@@ -15,7 +15,7 @@ import { ask, newEmail, password } from '../support/http-client.ts'
 import { openOwnDatabase } from '../support/shared-postgres.ts'
 import { openTestSchema } from '../support/test-schema.ts'
 
-/** What an operator may have configured, apart from the mode of the pool. */
+/** Common configurations of PgBouncer. */
 const behaviours: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'in transaction mode': { pool_mode: 'transaction' },
   'in transaction mode, dropping the startup options': {
@@ -35,7 +35,7 @@ async function queryOnce(url: string, sql: string) {
   }
 }
 
-/** A PostgreSQL whose own settings would spoil every time that is shown. */
+/** A PostgreSQL with settings that would change the format of every time. */
 async function openForeign(t: TestContext) {
   const postgres = await openOwnDatabase(t)
   if (!postgres) return undefined
@@ -47,7 +47,7 @@ async function openForeign(t: TestContext) {
 }
 
 for (const [behaviour, settings] of Object.entries(behaviours)) {
-  test(`behind PgBouncer ${behaviour} every request is answered`, async (t) => {
+  test(`behind PgBouncer ${behaviour} every request succeeds`, async (t) => {
     const database = await openForeign(t)
     if (!database) return
     const pooler = await open(t, 'pgbouncer', {
@@ -81,7 +81,7 @@ for (const [behaviour, settings] of Object.entries(behaviours)) {
       })
       assert.equal(refresh.status, 200)
       const token = refresh.body.access_token
-      // A new password ends other sessions: that is a transaction of several statements.
+      // A new password ends other sessions, which is a transaction of several statements.
       const body = { password: 'another horse battery', data: { n: 1 } }
       const update = await ask(server.url, '/user', { method: 'PUT', token, body })
       assert.equal(update.status, 200, JSON.stringify(update.body))
@@ -106,7 +106,7 @@ for (const [behaviour, settings] of Object.entries(behaviours)) {
   })
 }
 
-test('servers that start together behind PgBouncer make the tables and serve', async (t) => {
+test('servers that start concurrently behind PgBouncer create the tables and serve', async (t) => {
   const postgres = await openOwnDatabase(t)
   if (!postgres) return
   const pooler = await open(t, 'pgbouncer', {
@@ -127,14 +127,14 @@ const wait = statement('test_wait', 'select pg_sleep(600)')
 const add = statement('test_add', 'insert into {ns}.kept (id) values ($1)')
 const count = statement('test_count', 'select count(*)::integer as n from {ns}.kept where id > $1')
 
-/** From version 1.21 PgBouncer can keep prepared statements for its clients. */
+/** PgBouncer supports prepared statements since version 1.21. */
 async function hasPreparedStatements(t: TestContext): Promise<boolean> {
   const pooler = await open(t, 'pgbouncer')
   const [row] = pooler ? await queryOnce(pooler.consoleUrl, 'show version') : []
   return Number(/PgBouncer 1\.(\d+)/.exec(`${row?.version}`)?.[1] ?? 0) >= 21
 }
 
-/** @param keepsPrepared for poolers that can. */
+/** @param keepsPrepared whether the pooler keeps prepared statements */
 async function openPooled(
   t: TestContext,
   settings: Readonly<Record<string, string>>,
@@ -171,7 +171,7 @@ async function openPooled(
   return { url: postgres.url, pooler, db: openAnother(), openAnother, warnings, console }
 }
 
-test('behind a pooler a statement has its time limit from PostgreSQL, and nothing is left in the session', async (t) => {
+test('behind a pooler PostgreSQL enforces the statement timeout, and no setting stays in the session', async (t) => {
   const settings = { pool_mode: 'transaction', default_pool_size: '1' }
   const pooled = await openPooled(t, settings, { statementTimeoutMs: 2_000 })
   if (!pooled) return
@@ -183,13 +183,13 @@ test('behind a pooler a statement has its time limit from PostgreSQL, and nothin
     { code: '57014' },
   )
   await assert.rejects(db.run(add, [null]), { code: '23502' })
-  // Somebody else gets the same server process.
+  // Another client gets the same backend process.
   assert.deepEqual(await queryOnce(pooler.url, 'show statement_timeout'), [
     { statement_timeout: '0' },
   ])
 })
 
-test('a role that has the settings itself needs none from us', async (t) => {
+test('no settings are sent if the role already has them', async (t) => {
   const pooled = await openPooled(t, { pool_mode: 'transaction', default_pool_size: '1' })
   if (!pooled) return
   const { url, openAnother, console } = pooled
@@ -215,13 +215,13 @@ test('a role that has the settings itself needs none from us', async (t) => {
   await assert.rejects(db.run(wait), { code: '57014' })
 })
 
-test('prepared statements that a pooler loses are sent again without a name', async (t) => {
+test('prepared statements that a pooler has lost are sent again without a name', async (t) => {
   const settings = { pool_mode: 'transaction', default_pool_size: '2', max_db_connections: '2' }
   const pooled = await openPooled(t, settings, { preparedStatements: 'on', maxPoolSize: 1 })
   if (!pooled) return
   const { db, openAnother, pooler, warnings } = pooled
 
-  await t.test('when another server process runs them', async () => {
+  await t.test('when another backend process runs them', async () => {
     await db.run(count, [0])
     const holder = new Client({ connectionString: pooler.url })
     await holder.connect()
@@ -233,7 +233,7 @@ test('prepared statements that a pooler loses are sent again without a name', as
     assert.match(warnings[0] ?? '', /prepared statement was lost \((?:26000|42P05)/)
   })
 
-  await t.test('when another client has prepared the same', async () => {
+  await t.test('when another client has prepared a statement with the same name', async () => {
     const others = Array.from({ length: 3 }, () => openAnother())
     for (const other of others) assert.deepEqual(await other.run(count, [0]), [{ n: 0 }])
     assert.ok(warnings.length > 1)
@@ -253,14 +253,14 @@ test('prepared statements that a pooler loses are sent again without a name', as
     assert.equal(calls, 3)
   })
 
-  await t.test('and each process says so once', async () => {
+  await t.test('and each process logs it once', async () => {
     const before = warnings.length
     await Promise.all(Array.from({ length: 20 }, () => db.run(count, [0])))
     assert.equal(warnings.length, before)
   })
 })
 
-test('a pooler that changes from session to transaction mode costs no request', async (t) => {
+test('a pooler that changes from session to transaction mode fails no request', async (t) => {
   const settings = { pool_mode: 'session', default_pool_size: '6' }
   const pooled = await openPooled(t, settings, { preparedStatements: 'on' })
   if (!pooled) return
@@ -273,7 +273,7 @@ test('a pooler that changes from session to transaction mode costs no request', 
   assert.ok(warnings.length <= 1, warnings.join('\n'))
 })
 
-test('a pooler that knows prepared statements gets them', async (t) => {
+test('prepared statements are used with a pooler that supports them', async (t) => {
   if (!(await hasPreparedStatements(t))) return t.skip('needs PgBouncer 1.21 or later')
   const settings = { pool_mode: 'transaction', default_pool_size: '2' }
   const pooled = await openPooled(t, settings, { preparedStatements: 'on' }, true)
@@ -285,7 +285,7 @@ test('a pooler that knows prepared statements gets them', async (t) => {
   }
   assert.deepEqual(warnings, [])
 
-  await t.test('and statements are sent again when it forgets them', async () => {
+  await t.test('and statements are sent again when it loses them', async () => {
     await console('set max_prepared_statements = 0')
     for (let round = 0; round < 3; round++) {
       await Promise.all(Array.from({ length: 12 }, (_, id) => db.run(count, [id])))
@@ -294,7 +294,7 @@ test('a pooler that knows prepared statements gets them', async (t) => {
   })
 })
 
-test('options of the URL that a pooler refuses are reported with what to do', async (t) => {
+test('URL options that a pooler refuses are reported with instructions', async (t) => {
   const pooled = await openPooled(t, { pool_mode: 'transaction' })
   if (!pooled) return
   const url = `${pooled.pooler.url}?options=${encodeURIComponent('-c search_path=app')}`

@@ -7,13 +7,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { open, type PostgresServer } from '@portcullis/test-servers'
 import { Client } from 'pg'
-import { type Load, openLoad, signUpInTheEnd } from '../support/crash-load.ts'
+import { type Load, openLoad, signUpWithRetries } from '../support/crash-load.ts'
 import { readMemoryMb, startCrashServer } from '../support/crash-server.ts'
 import { until } from '../support/outbox.ts'
 import { testPostgres } from '../support/shared-postgres.ts'
 
 const workers = 8
-/** Servers of tests lose what they have acknowledged, unless told otherwise. */
+/** Test servers do not flush commits to disk by default. */
 const lasting = { synchronous_commit: 'on' }
 const byUs = "starts_with(application_name, 'portcullis-auth ')"
 
@@ -32,11 +32,11 @@ interface Scene {
   readonly load: Load
 }
 
-/** What happens to PostgreSQL, until it is there again; and the error that some must have seen. */
+/** What happens to PostgreSQL, and the error that some requests must have received. */
 const faults: Readonly<
   Record<string, { readonly error?: string; happen(scene: Scene): Promise<void> }>
 > = {
-  'is stopped at once and started again': {
+  'is stopped immediately and started again': {
     error: '503 database_unavailable',
     async happen({ postgres, load }) {
       await postgres.kill()
@@ -61,7 +61,7 @@ const faults: Readonly<
       assert.ok(ended.length > 0)
     },
   },
-  'does not move for a while': {
+  'is frozen for a while': {
     error: '504 request_timeout',
     async happen({ postgres, load }) {
       postgres.pause()
@@ -70,15 +70,15 @@ const faults: Readonly<
   },
 }
 
-test('requests fail in time and with a word while PostgreSQL is away, and go on afterwards', async (t) => {
+test('requests fail in time and with an error code while PostgreSQL is away, and succeed afterwards', async (t) => {
   const postgres = await open(t, testPostgres, { settings: lasting })
   if (!postgres) return
   const server = await startCrashServer(t, {
     DATABASE_URL: postgres.url,
     AUTH_API_MAX_REQUEST_DURATION: '2s',
-    // Those who were given up had connections as well; afterwards nobody needs so many.
+    // Aborted requests had connections too, which are not needed afterwards.
     AUTH_DB_CONN_MAX_IDLE_TIME: '1s',
-    // A busy machine may keep somebody waiting between two tries.
+    // On a busy machine there may be a long time between two attempts.
     AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL: '600s',
   })
   const load = await openLoad(server.url, workers)
@@ -93,15 +93,15 @@ test('requests fail in time and with a word while PostgreSQL is away, and go on 
       assert.deepEqual(load.report.faults, [])
       if (error !== undefined) assert.ok((load.report.failures.get(error) ?? 0) > 0, error)
       assert.equal(server.hasEnded(), false)
-      // What writes works as well, and everybody finds what was written before.
-      assert.equal((await signUpInTheEnd(server.url)).status, 200)
+      // Writes work as well, and data from before is still there.
+      assert.equal((await signUpWithRetries(server.url)).status, 200)
     })
   }
 
-  await t.test('and no connection, no memory and no error nobody handled is left', async () => {
+  await t.test('and no connections, memory or unhandled errors are left', async () => {
     await load.stop()
     assert.deepEqual(load.report.faults, [])
-    // One for each who asked at the same time, and those of the sender of messages.
+    // There is one connection for each concurrent request, and those of the message sender.
     await until(async () => {
       const [row] = await queryOnce(
         postgres.url,
@@ -114,7 +114,7 @@ test('requests fail in time and with a word while PostgreSQL is away, and go on 
     assert.doesNotMatch(server.output(), /unhandled|uncaught|"level":"fatal"|\n\s+at /i)
     // The loss of an idle connection is logged.
     await until(async () => {
-      await signUpInTheEnd(server.url)
+      await signUpWithRetries(server.url)
       await queryOnce(
         postgres.url,
         `select pg_terminate_backend(pid) from pg_stat_activity where ${byUs} and state = 'idle'`,

@@ -11,10 +11,10 @@ import { ask, newEmail, password } from '../support/http-client.ts'
 
 const storms: Readonly<Record<string, number>> = { 'one server': 1, 'two server processes': 2 }
 
-/** The clock of the server in this process stands still, and a busy machine may take long for fifty. */
+/** The clock of the server in this process stands still, and fifty requests may take long. */
 const patient = { AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL: '3600s' }
 
-test('fifty refreshes of one token at once make one child and one rotation', async (t) => {
+test('fifty concurrent refreshes of one token create one new token in one rotation', async (t) => {
   const flow = await openFlowServer(t, patient)
   if (!flow) return
   const other = await startCrashServer(t, {

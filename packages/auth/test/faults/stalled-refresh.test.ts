@@ -14,11 +14,11 @@ import { ask } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 import { testPostgres } from '../support/shared-postgres.ts'
 
-/** Of each fault; four of them make two hundred. */
+/** Sessions per fault; four faults make two hundred. */
 const people = 50
 const reuseMs = 1_000
 
-/** A program whose machine has the wrong time. */
+/** Starts a program with a wrong clock. */
 const skewed = (seconds: number) => ({
   NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(
     `const now = Date.now; Date.now = () => now() + ${seconds * 1_000}`,
@@ -33,7 +33,7 @@ interface Scene {
 
 const reload = 'select pg_reload_conf()'
 
-/** What keeps answers of PostgreSQL away for longer than a request may take, and its end. */
+/** Faults that delay responses of PostgreSQL beyond the request timeout, and how they end. */
 const stalls: Readonly<
   Record<string, { begin(scene: Scene): Promise<void>; end(scene: Scene): Promise<void> }>
 > = {
@@ -57,7 +57,7 @@ const stalls: Readonly<
     async begin({ query }) {
       await query("alter system set synchronous_standby_names = 'lost'")
       await query(reload)
-      // A commit that waits for it: the setting has arrived.
+      // Once a commit waits for the standby, the setting is in effect.
       await until(async () => {
         const [row] = await query('show synchronous_standby_names')
         return row?.['synchronous_standby_names'] === 'lost'
@@ -70,7 +70,7 @@ const stalls: Readonly<
   },
 }
 
-test('no stall of the database ends a session, on servers whose clocks are two minutes apart', async (t) => {
+test('a stalled database ends no session, on servers whose clocks are two minutes apart', async (t) => {
   const postgres = await open(t, testPostgres, {
     settings: { synchronous_commit: 'on', max_connections: '300' },
   })
@@ -95,15 +95,15 @@ test('no stall of the database ends a session, on servers whose clocks are two m
   const refresh = (at: number, token: string) =>
     ask(serverOf(at).url, '/token?grant_type=refresh_token', { body: { refresh_token: token } })
 
-  /** Until the server does not call itself away any more. */
-  const refreshInTheEnd = async (at: number, token: string) => {
+  /** Waits until the server no longer reports the database as unavailable. */
+  const refreshWithRetries = async (at: number, token: string) => {
     for (;;) {
       const answer = await refresh(at, token)
       if (answer.status < 500) return answer
       await sleep(100)
     }
   }
-  /** Without a password: hashing would take most of the time. */
+  /** Signs in without a password, because hashing would take most of the time. */
   const signUp = async (at: number): Promise<string> => {
     for (;;) {
       const answer = await ask(serverOf(at).url, '/signup', { body: {} })
@@ -120,7 +120,7 @@ test('no stall of the database ends a session, on servers whose clocks are two m
     return Number(row?.['count'])
   }
 
-  await t.test('clocks alone', async (t) => {
+  await t.test('different clocks alone', async (t) => {
     const patient = { ...settings, AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL: '50s' }
     const behind = await startCrashServer(t, { ...patient, ...skewed(-60) })
     const ahead = await startCrashServer(t, { ...patient, ...skewed(60) })
@@ -146,29 +146,31 @@ test('no stall of the database ends a session, on servers whose clocks are two m
       const before = await countRotated()
       await begin(scene)
       const failed = await Promise.all(tokens.map((token, at) => refresh(at, token)))
-      // Longer than any interval.
+      // This is longer than the reuse interval.
       await sleep(2 * reuseMs)
       await end(scene)
       assert.deepEqual(
         failed.filter(({ status }) => status !== 504 && status !== 503).map(({ body }) => body),
         [],
       )
-      // Otherwise nothing would be lost in any case.
+      // Tokens were rotated although the requests failed; otherwise no session could be lost.
       await until(async () => (await countRotated()) > before)
-      const retried = await Promise.all(tokens.map((token, at) => refreshInTheEnd(at + 1, token)))
+      const retried = await Promise.all(
+        tokens.map((token, at) => refreshWithRetries(at + 1, token)),
+      )
       const lost = retried.filter(({ status }) => status !== 200).map(({ body }) => body)
       assert.deepEqual(lost, [], `${lost.length} of ${people} sessions were lost`)
       const next = await Promise.all(
-        retried.map(({ body }, at) => refreshInTheEnd(at, body.refresh_token)),
+        retried.map(({ body }, at) => refreshWithRetries(at, body.refresh_token)),
       )
       assert.deepEqual(new Set(next.map(({ status }) => status)), new Set([200]))
     })
   }
 
-  await t.test('and a token that is used again is still found out, on either server', async () => {
+  await t.test('a reused token is still detected, on either server', async () => {
     for (const at of [0, 1]) {
       const first = await signUp(at)
-      const { body: second } = await refreshInTheEnd(at, first)
+      const { body: second } = await refreshWithRetries(at, first)
       await until(async () => {
         const rows = await query(
           `select from auth.sessions s join auth.users u on u.id = s.user_id

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { openAuthServer } from '../support/auth-server.ts'
 import { ask, newEmail, password, sdk } from '../support/http-client.ts'
 
-test('a user signs up, signs in, refreshes, looks and leaves, with as few statements as promised', async (t) => {
+test('sign-up, sign-in, refresh, GET /user and logout take the expected number of statements', async (t) => {
   const server = await openAuthServer(t)
   if (!server) return
   const { url } = server
@@ -55,7 +55,7 @@ test('a user signs up, signs in, refreshes, looks and leaves, with as few statem
   assert.equal((await ask(url, '/user', { token: refresh.body.access_token })).status, 200)
 })
 
-test('fifty refreshes of one token at once get one and the same child', async (t) => {
+test('fifty concurrent refreshes of one token all return the same new token', async (t) => {
   const server = await openAuthServer(t, { env: { AUTH_RATE_LIMIT_TOKEN_REFRESH: '100000' } })
   if (!server) return
   const { url } = server
@@ -70,7 +70,7 @@ test('fifty refreshes of one token at once get one and the same child', async (t
   assert.equal(new Set(answers.map((answer) => answer.body.refresh_token)).size, 1)
 })
 
-test('errors have the form of the specification, or that of the client where it asks for it', async (t) => {
+test('errors have the documented format, or the format of the client library if it identifies itself', async (t) => {
   const server = await openAuthServer(t)
   if (!server) return
   const { url } = server
@@ -95,7 +95,7 @@ test('errors have the form of the specification, or that of the client where it 
   assert.equal(nowhere.body.error_code, 'route_not_found')
 })
 
-test('the sign-up of somebody who has an account looks like that of somebody who has none', async (t) => {
+test('a sign-up with a taken address gets the same response as one with a new address', async (t) => {
   const server = await openAuthServer(t, {
     env: {
       AUTH_MAILER_AUTOCONFIRM: 'false',

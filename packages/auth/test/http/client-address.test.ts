@@ -6,7 +6,10 @@ import { toNetwork } from '../../src/limits/network.ts'
 
 const proxy = '10.0.0.1'
 
-/** Finds the address as the environment says; `reported` has what an operator would be warned of. */
+/**
+ * Finds client addresses with a configuration from `env`; `reported` collects the warnings for the
+ * operator.
+ */
 function openAddresses(env: Readonly<Record<string, string>> = {}) {
   const { config } = parseConfig(env)
   const reported: string[] = []
@@ -18,7 +21,7 @@ function openAddresses(env: Readonly<Record<string, string>> = {}) {
   return { find, findIp, reported }
 }
 
-test('without configuration no header counts, and the first one is reported', () => {
+test('by default no header is trusted, and the first one is reported', () => {
   const { findIp, reported } = openAddresses()
   for (const header of [
     'x-forwarded-for',
@@ -63,7 +66,7 @@ test('trusted hops are counted from the right', () => {
   }
 })
 
-test('trusted proxies are skipped from the right, and nobody else is believed', () => {
+test('trusted proxies are skipped from the right, and no other proxy is trusted', () => {
   const { findIp, reported } = openAddresses({ AUTH_TRUSTED_PROXIES: '10.0.0.0/8, 2001:db8::/32' })
   const from = (value: string, remote?: string) => findIp({ 'x-forwarded-for': value }, remote)
   assert.equal(from('192.0.2.66, 203.0.113.9'), '203.0.113.9')
@@ -74,14 +77,14 @@ test('trusted proxies are skipped from the right, and nobody else is believed', 
   assert.equal(from('203.0.113.9', '::ffff:10.0.0.7'), '203.0.113.9')
   assert.equal(from('203.0.113.9', '2001:db8::1'), '203.0.113.9')
   assert.deepEqual(reported, [])
-  for (const stranger of ['192.0.2.1', '::ffff:192.0.2.1', '2001:db9::1']) {
-    assert.equal(from('203.0.113.9', stranger), parseAddress(stranger), stranger)
+  for (const untrusted of ['192.0.2.1', '::ffff:192.0.2.1', '2001:db9::1']) {
+    assert.equal(from('203.0.113.9', untrusted), parseAddress(untrusted), untrusted)
   }
   assert.deepEqual(reported, ['x-forwarded-for 192.0.2.1'])
   assert.equal(from('203.0.113.9', ''), '')
 })
 
-test('with hops and proxies both must fit', () => {
+test('with both hops and proxies configured, both conditions must hold', () => {
   const env = { AUTH_TRUSTED_PROXIES: proxy, AUTH_TRUSTED_HOPS: '2' }
   const { findIp } = openAddresses(env)
   const headers = { 'x-forwarded-for': '192.0.2.66, 203.0.113.9, 198.51.100.7' }
@@ -89,7 +92,7 @@ test('with hops and proxies both must fit', () => {
   assert.equal(findIp(headers, '10.0.0.2'), '10.0.0.2')
 })
 
-test('a named header is the only one, and Sb-Forwarded-For goes before it where it is trusted', () => {
+test('a configured header is the only one read, except that a trusted Sb-Forwarded-For takes precedence', () => {
   const named = { AUTH_RATE_LIMIT_HEADER: 'X-Real-IP' }
   const { findIp } = openAddresses(named)
   assert.equal(
@@ -107,7 +110,7 @@ test('a named header is the only one, and Sb-Forwarded-For goes before it where 
   assert.equal(findBoth({ ...both, 'sb-forwarded-for': 'nobody' }), '203.0.113.9')
 })
 
-test('RFC 7239 writes more than an address', () => {
+test('the Forwarded header of RFC 7239 is parsed', () => {
   const { findIp } = openAddresses({ AUTH_RATE_LIMIT_HEADER: 'Forwarded' })
   const values = {
     'for=203.0.113.9;proto=https': '203.0.113.9',
@@ -121,7 +124,7 @@ test('RFC 7239 writes more than an address', () => {
   }
 })
 
-test('a header that need not hold addresses may hold any text to limit by', () => {
+test('a header without addresses can be used as a rate limit key', () => {
   const { find } = openAddresses({ AUTH_RATE_LIMIT_HEADER: 'X-Application' })
   const found = find({ 'x-application': ` shop${'!'.repeat(300)}` }, proxy)
   assert.deepEqual(found, { ip: proxy, limitKey: `shop${'!'.repeat(252)}` })
@@ -129,7 +132,7 @@ test('a header that need not hold addresses may hold any text to limit by', () =
   assert.deepEqual(find({}, undefined), { ip: '', limitKey: '' })
 })
 
-test('an address has one spelling', () => {
+test('addresses are normalized', () => {
   const spellings = {
     '203.0.113.9': '203.0.113.9',
     '203.0.113.9:4711': '203.0.113.9',
@@ -166,7 +169,7 @@ test('an address has one spelling', () => {
   }
 })
 
-test('the addresses of one IPv6 network are limited together', () => {
+test('addresses in the same IPv6 network share a limit', () => {
   const networks = {
     '2001:db8:1:2::5': '2001:db8:1:2',
     '2001:db8:1:2:3:4:5:6': '2001:db8:1:2',

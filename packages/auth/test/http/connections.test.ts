@@ -16,7 +16,7 @@ async function listen(t: TestContext, server: Server): Promise<string> {
   return `http://127.0.0.1:${bound.port}`
 }
 
-/** Answers `/slow` when told to, and everything else at once. */
+/** Responds to `/slow` when `answer` is called, and to all other paths at once. */
 function createSlowServer() {
   const asked = Promise.withResolvers<void>()
   const answer = Promise.withResolvers<void>()
@@ -32,7 +32,7 @@ function createSlowServer() {
 
 const never = new AbortController().signal
 
-test('a drain closes connections that wait, and the others after their answer, which says so', async (t) => {
+test('a drain closes idle connections at once, and busy ones after a response with connection: close', async (t) => {
   const { server, asked, answer } = createSlowServer()
   const connections = trackConnections(server)
   const url = await listen(t, server)
@@ -48,7 +48,7 @@ test('a drain closes connections that wait, and the others after their answer, w
   await Promise.all([busy.closed, drained])
 })
 
-test('connections accepted elsewhere are served, counted and drained like others', async (t) => {
+test('connections accepted by another process are served, counted and drained like others', async (t) => {
   const { server, asked, answer } = createSlowServer()
   let closed = 0
   const connections = trackConnections(server, () => {
@@ -69,7 +69,7 @@ test('connections accepted elsewhere are served, counted and drained like others
   assert.equal(closed, 3)
 })
 
-test('who has connected just before a drain still gets an answer, and who says nothing is let go', async (t) => {
+test('a connection opened just before a drain still gets a response, and a silent one is closed', async (t) => {
   const { server } = createSlowServer()
   const connections = trackConnections(server)
   const url = await listen(t, server)
@@ -86,14 +86,14 @@ test('who has connected just before a drain still gets an answer, and who says n
   const [asking, silent] = sockets
   assert.ok(asking && silent)
   asking.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
-  // However long this process itself stands still before it reads that.
+  // Block this process before it reads the request.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_100)
   assert.match(await text(asking), /^HTTP\/1.1 200 OK.*connection: close.*done/is)
   assert.equal(await text(silent), '')
   await drained
 })
 
-test('when the time is over a drain waits for nobody', async (t) => {
+test('a drain ends when its signal is aborted', async (t) => {
   const { server, asked } = createSlowServer()
   const connections = trackConnections(server)
   const url = await listen(t, server)

@@ -23,8 +23,8 @@ interface Waiting {
 }
 
 /**
- * A server with an endpoint that ends when the test says so. Headers have no more time than the whole
- * request, and a busy machine needs some.
+ * A server with an endpoint that ends when the test says so. The header timeout is not longer than
+ * the request timeout, so the duration must leave room for a busy machine.
  */
 async function openServer(t: TestContext, maxRequestDuration: string) {
   const { config } = parseConfig({
@@ -60,7 +60,7 @@ async function openServer(t: TestContext, maxRequestDuration: string) {
   })
   const server = createServer({
     endpoints: [wait, atOnce],
-    // What these endpoints need of them.
+    // These are the only services that the endpoints use.
     services: {
       config,
       now: Date.now,
@@ -81,7 +81,7 @@ async function openServer(t: TestContext, maxRequestDuration: string) {
   }
 }
 
-/** A connection that was used has no headers to wait for, however busy the machine is just then. */
+/** Opens a connection first, because the header timeout could expire on a busy machine. */
 async function warmUp(url: string): Promise<void> {
   while ((await ask(url, '/at-once')).status !== 200);
 }
@@ -92,8 +92,8 @@ const timedOut = [
   'Processing this request timed out, please retry after a moment.',
 ]
 
-test('A request that takes too long', async (t) => {
-  await t.test('is answered with 504 in the form of every error', async (t) => {
+test('a request that takes too long', async (t) => {
+  await t.test('gets a 504 in the usual error format', async (t) => {
     const { url } = await openServer(t, '1s')
     await warmUp(url)
     const plain = await ask(url, '/wait', { body: {} })
@@ -105,7 +105,7 @@ test('A request that takes too long', async (t) => {
     assert.deepEqual([body.code, body.message], timedOut.slice(1))
   })
 
-  await t.test('ends unheard, well or badly, and the connection serves on', async (t) => {
+  await t.test('ends later without effect, and the connection stays usable', async (t) => {
     const { url, log, waiting } = await openServer(t, '1s')
     const connection = await openRawConnection(t, url)
     const body = 'content-type: application/json\r\ncontent-length: 2\r\n\r\n{}'
@@ -119,17 +119,17 @@ test('A request that takes too long', async (t) => {
     for (const end of ['resolve', 'reject'] as const) {
       connection.write(`POST /wait HTTP/1.1\r\nhost: x\r\n${body}`)
       assert.match(await answers(1), /^HTTP\/1\.1 504 [\s\S]*keep-alive[\s\S]*request_timeout/)
-      waiting.shift()?.[end](new Error('too late to be told'))
+      waiting.shift()?.[end](new Error('the handler failed late'))
     }
     connection.write('GET /at-once HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
     const rest = await connection.received
     assert.equal(rest.match(/HTTP\/1\.1 504/g)?.length, 2)
     assert.equal(rest.match(/HTTP\/1\.1 200/g)?.length, 1)
-    assert.doesNotMatch(rest, /waited|x-late|told/)
-    assert.match(log.join(''), /too late to be told/)
+    assert.doesNotMatch(rest, /waited|x-late|failed late/)
+    assert.match(log.join(''), /the handler failed late/)
   })
 
-  await t.test('may wait for anything', async (t) => {
+  await t.test('times out wherever it waits', async (t) => {
     const { url, hangLimit, waiting } = await openServer(t, '1s')
     await warmUp(url)
     hangLimit()
@@ -137,7 +137,7 @@ test('A request that takes too long', async (t) => {
     assert.deepEqual([status, waiting.length], [504, 0])
   })
 
-  await t.test('sends its body slowly: it is answered, and its connection closed', async (t) => {
+  await t.test('gets a response if its body is slow, and its connection is closed', async (t) => {
     const { url, waiting } = await openServer(t, '1s')
     const slow = await openRawConnection(t, url)
     slow.write('POST /wait HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n')
@@ -148,7 +148,7 @@ test('A request that takes too long', async (t) => {
   })
 })
 
-test('A client that never finishes its headers is cut off', async (t) => {
+test('a client that never finishes its headers is disconnected', async (t) => {
   const { url } = await openServer(t, '1s')
   const silent = await openRawConnection(t, url)
   const slow = await openRawConnection(t, url)
@@ -158,13 +158,13 @@ test('A client that never finishes its headers is cut off', async (t) => {
   const body = JSON.parse(received.slice(received.indexOf('\r\n\r\n')))
   assert.deepEqual([body.code, body.error_code], [408, 'request_timeout'])
   await silent.received
-  // Who is quick is served all the while.
+  // Other clients are still served.
   assert.equal((await ask(url, '/at-once')).status, 200)
 })
 
-test('A request that arrived while the server was paused is answered', async (t) => {
+test('a request that arrived while the server was paused gets a response', async (t) => {
   const { url, server, waiting } = await openServer(t, '1s')
-  // The client has a thread of its own, because the pause stops this one.
+  // The client runs in a separate thread, because the pause blocks this one.
   const send = `
     const { parentPort, workerData } = require('node:worker_threads')
     const socket = require('node:net').connect(workerData, '127.0.0.1')
@@ -180,20 +180,20 @@ test('A request that arrived while the server was paused is answered', async (t)
     received += text
   })
   while (waiting.length === 0 && received === '') await setImmediate()
-  // The request is open while a late refusal would be sent.
+  // Keep the request open while a late refusal would be sent.
   await setImmediate()
   waiting.shift()?.resolve()
   while (received === '') await setImmediate()
   assert.match(received, /^HTTP\/1\.1 200 /)
 })
 
-test('Headers have two seconds where requests have ten', async (t) => {
+test('the header timeout is two seconds when the request timeout is ten', async (t) => {
   const { server } = await openServer(t, '10s')
   assert.equal(server.server.headersTimeout, 2_000)
   assert.equal(server.server.requestTimeout, 12_000)
 })
 
-test('The longest time is a time', () => {
+test('AUTH_API_MAX_REQUEST_DURATION must be within its range', () => {
   for (const text of ['0s', '25h']) {
     const { faults } = parseConfig({
       ...testEnvironment,
@@ -207,7 +207,7 @@ test('The longest time is a time', () => {
   }
 })
 
-test('What is no HTTP is answered as an error in JSON', async (t) => {
+test('input that is not HTTP gets a JSON error', async (t) => {
   const { url } = await openServer(t, '10s')
   const cases = [
     ['NONSENSE\r\n\r\n', 400, 'validation_failed'],

@@ -8,7 +8,7 @@ import { type HttpAnswer, newEmail, password, sdk as version } from '../support/
 
 const elsewhere = '/signup?redirect_to=https://elsewhere.example'
 
-/** By mode and by whether the header is sent: the form of errors, and whether a bad redirect is refused. */
+/** Error format, and whether a forbidden redirect is refused, by mode and request header. */
 const expected = [
   ['auto', {}, 'A', true],
   ['auto', version, 'B', false],
@@ -21,7 +21,7 @@ const expected = [
 ] as const
 
 for (const mode of ['auto', 'specification', 'upstream'] as const) {
-  test(`AUTH_COMPAT_MODE=${mode} decides between the letter and today's server`, async (t) => {
+  test(`AUTH_COMPAT_MODE=${mode} selects the documented or the upstream behaviour`, async (t) => {
     const server = await openFlowServer(t, { AUTH_COMPAT_MODE: mode })
     if (!server) return
     for (const [, headers, form, isRefused] of expected.filter(([name]) => name === mode)) {

@@ -15,12 +15,12 @@ import { openRawConnection } from '../support/raw-connection.ts'
 const circular: Record<string, unknown> = {}
 circular['self'] = circular
 
-/** Answers that cannot be sent. */
+/** Responses that cannot be sent. */
 const unsendable: Readonly<Record<string, Answer>> = {
   'a header above U+00FF': { status: 303, headers: { location: 'https://site.example/\u0100' } },
   'a header with a line break': { status: 200, headers: { 'x-a': 'b\r\nset-cookie: c=d' } },
   'a header without a name': { status: 200, headers: { '': 'x' } },
-  'a header of an answer without a body': { status: 204, headers: { 'x-a': '\u0100' } },
+  'a header of a response without a body': { status: 204, headers: { 'x-a': '\u0100' } },
   'a status that does not exist': { status: 99 },
   'a body that contains itself': json(circular),
   'a body with a number too large for JSON': json({ large: 1n }),
@@ -39,7 +39,7 @@ async function openServer(t: TestContext, maxRequestDuration: string) {
   })
   const log: string[] = []
   let answer: Answer = json({})
-  /** Done to each answer before it is made. */
+  /** Called for each request before its response is created. */
   let sabotage = (_reply: FastifyReply): void => {}
   const get = { method: 'GET', allowed: 'anyone', summary: 'Answers' } as const
   const success = { status: 200, description: 'An answer' }
@@ -74,7 +74,7 @@ async function openServer(t: TestContext, maxRequestDuration: string) {
   }
 }
 
-test('an answer that cannot be sent becomes a 500', async (t) => {
+test('a response that cannot be sent becomes a 500', async (t) => {
   const { url, log, answerWith } = await openServer(t, '60s')
   for (const [what, answer] of Object.entries(unsendable)) {
     await t.test(what, async () => {
@@ -93,7 +93,7 @@ test('an answer that cannot be sent becomes a 500', async (t) => {
   assert.equal((await ask(url, '/answer')).body.fine, true)
 })
 
-test('a fault in every answer: errors are answered too, and so are requests that take too long', async (t) => {
+test('with a fault in every response, errors and timeouts still get a response', async (t) => {
   const { url, stop, sabotageWith } = await openServer(t, '1s')
   sabotageWith((reply) => void reply.header('x-fault', '\u0100'))
   for (const [method, path] of [
@@ -124,7 +124,7 @@ test('a fault after the first bytes closes the connection', async (t) => {
   await stop()
 })
 
-test('an answer that stops in the middle ends with the deadline', async (t) => {
+test('a response that stops halfway is ended by the request timeout', async (t) => {
   const { url, stop, sabotageWith } = await openServer(t, '1s')
   sabotageWith(({ raw }) => {
     raw.end = () => {

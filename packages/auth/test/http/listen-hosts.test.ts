@@ -9,10 +9,10 @@ import { listenOnFirst, toListenHosts } from '../../src/http/listen-hosts.ts'
 import { openFlowServer } from '../support/flow-server.ts'
 import { ask, newEmail, password } from '../support/http-client.ts'
 
-/** Of the documentation (RFC 5737): no machine has it. */
+/** RFC 5737 reserves this address for documentation, so no machine has it. */
 const notOurs = '203.0.113.1'
 
-test('a host that the machine does not have is passed over, where another may do', async (t) => {
+test('a host that the machine does not have is skipped if there is another candidate', async (t) => {
   const server = Fastify()
   t.after(() => server.close())
   const listen = (host: string) => server.listen({ host, port: 0 })
@@ -21,7 +21,7 @@ test('a host that the machine does not have is passed over, where another may do
   assert.equal((await fetch(url)).status, 404)
 })
 
-test('a host that was asked for is not replaced', async () => {
+test('a configured host is not replaced by another', async () => {
   assert.deepEqual(toListenHosts(notOurs), [notOurs])
   await assert.rejects(
     listenOnFirst(toListenHosts(notOurs), (host) => Fastify().listen({ host, port: 0 })),
@@ -29,7 +29,7 @@ test('a host that was asked for is not replaced', async () => {
   )
 })
 
-test('without AUTH_API_HOST both IPv4 and IPv6 reach the server, each under its own address', async (t) => {
+test('without AUTH_API_HOST the server is reachable over IPv4 and IPv6 and records the client address', async (t) => {
   const server = await openFlowServer(t, { AUTH_API_HOST: '' })
   if (!server) return
   const { port } = new URL(server.url)

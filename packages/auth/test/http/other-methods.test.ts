@@ -7,12 +7,12 @@ import { endpoints } from '../../src/features/index.ts'
 import { openAuthServer } from '../support/auth-server.ts'
 import { ask, sdk } from '../support/http-client.ts'
 
-test('A path with a method that it does not have', async (t) => {
+test('a known path with an unsupported method', async (t) => {
   const server = await openAuthServer(t, { env: { AUTH_API_PATH_PREFIX: '/auth/v1' } })
   if (!server) return
   const { url } = server
 
-  await t.test('is 405 in JSON, and says which ones it has', async () => {
+  await t.test('returns 405 in JSON with an Allow header', async () => {
     const cases = [
       ['DELETE', '/user', 'GET, PUT, OPTIONS'],
       ['POST', '/user/', 'GET, PUT, OPTIONS'],
@@ -35,7 +35,7 @@ test('A path with a method that it does not have', async (t) => {
   })
 
   await t.test(
-    'is refused before the body is looked at, and to pages of other sites too',
+    'is refused before the body is parsed, and the response has CORS headers',
     async () => {
       const headers = { origin: 'https://app.example' }
       const answer = await ask(url, '/user', { method: 'POST', body: '{', headers })
@@ -44,19 +44,19 @@ test('A path with a method that it does not have', async (t) => {
     },
   )
 
-  await t.test('is not an unknown path', async () => {
+  await t.test('an unknown path returns 404', async () => {
     const { status, body, headers } = await ask(url, '/users', { method: 'DELETE' })
     assert.deepEqual([status, body.error_code], [404, 'route_not_found'])
     assert.equal(headers.get('allow'), null)
   })
 
-  await t.test('is asked about by browsers without being refused', async () => {
+  await t.test('OPTIONS requests are accepted', async () => {
     const { status } = await ask(url, '/user', { method: 'OPTIONS' })
     assert.equal(status, 204)
   })
 })
 
-test('HEAD finds what anyone may GET, and does nothing', async (t) => {
+test('HEAD works for every public GET endpoint and has no side effects', async (t) => {
   const server = await openAuthServer(t, { env: { AUTH_RATE_LIMIT_VERIFY: '1' } })
   if (!server) return
   const open = endpoints.filter(({ method, allowed }) => method === 'GET' && allowed === 'anyone')
@@ -67,10 +67,10 @@ test('HEAD finds what anyone may GET, and does nothing', async (t) => {
     assert.deepEqual([answer.status, answer.body], [200, ''], path)
     assert.equal(answer.headers.get('cache-control'), 'no-store', path)
   }
-  // Nor is it counted.
+  // HEAD requests are not counted by the rate limit either.
   for (let look = 0; look < 3; look++) {
     assert.equal((await ask(server.url, '/verify', { method: 'HEAD' })).status, 200)
   }
-  // Readiness is checked: programs that ask with HEAD want to know as well.
+  // Readiness is checked, because monitoring tools may use HEAD.
   assert.deepEqual(server.takeStatements(), ['check_readiness'])
 })

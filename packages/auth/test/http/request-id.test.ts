@@ -9,20 +9,21 @@ import { openRawConnection } from '../support/raw-connection.ts'
 
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
 
-test('every error answer carries the id under which the log has the request', async (t) => {
+test('every error response has the request id that is in the log', async (t) => {
   const server = await openFlowServer(t, { REQUEST_ID_HEADER: 'X-Trace' })
   if (!server) return
   const { url } = server
   const body = { email: 'nobody@example.com', password: 'wrong horse battery' }
   const failing: Readonly<Record<string, (headers?: object) => Promise<HttpAnswer>>> = {
     '400': (headers) => ask(url, '/token?grant_type=password', { body, headers: { ...headers } }),
-    '400 of no JSON': (headers) => ask(url, '/signup', { body: '{', headers: { ...headers } }),
+    '400 for invalid JSON': (headers) =>
+      ask(url, '/signup', { body: '{', headers: { ...headers } }),
     '401': (headers) => ask(url, '/user', { headers: { ...headers } }),
     '404': (headers) => ask(url, '/nowhere', { headers: { ...headers } }),
     '405': (headers) => ask(url, '/signup', { method: 'DELETE', headers: { ...headers } }),
-    '303 of a link that has expired': (headers) =>
+    '303 for an expired link': (headers) =>
       ask(url, '/verify?type=signup&token=abc', { headers: { ...headers } }),
-    '303 of a provider that nobody asked': (headers) =>
+    '303 for an unknown OAuth state': (headers) =>
       ask(url, '/callback?state=abc&code=x', { headers: { ...headers } }),
   }
   for (const [what, request] of Object.entries(failing)) {
@@ -33,7 +34,7 @@ test('every error answer carries the id under which the log has the request', as
         assert.match(answer.headers.get('x-request-id') ?? '', uuid)
         const named = await request({ ...dialect, 'x-trace': `of-the-proxy-${what.slice(0, 3)}` })
         assert.equal(named.headers.get('x-request-id'), `of-the-proxy-${what.slice(0, 3)}`)
-        // Only where the server is to blame is it part of the body.
+        // The body has the id only if the server is at fault.
         assert.equal(named.body?.error_id, undefined)
       }
       assert.ok(server.log.some((line) => line.includes(`of-the-proxy-${what.slice(0, 3)}`)))
@@ -50,13 +51,13 @@ test('every error answer carries the id under which the log has the request', as
     assert.ok(server.log.some((line) => line.includes(`request ${answer.body.error_id} failed`)))
   })
 
-  await t.test('what is no HTTP at all', async () => {
+  await t.test('input that is not HTTP', async () => {
     const connection = await openRawConnection(t, url)
     connection.write('nonsense\r\n\r\n')
     assert.match(await connection.received, /^HTTP\/1\.1 400 [^]*x-request-id: [0-9a-f-]{36}\r\n/)
   })
 
-  await t.test('and pages of other origins can read it', async () => {
+  await t.test('CORS exposes the header', async () => {
     const { headers } = await ask(url, '/user', { headers: { origin: 'https://site.example' } })
     assert.match(headers.get('access-control-expose-headers') ?? '', /X-Request-Id/)
   })

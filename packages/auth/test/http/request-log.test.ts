@@ -22,7 +22,7 @@ test('the log is JSON, with a line for each request and each audit entry', async
     NODE_OPTIONS: `--import ${loaded}`,
   })
   const { url } = server
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look at any field of any line
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read arbitrary fields of log lines
   const lines = (): any[] =>
     server
       .output()
@@ -37,7 +37,7 @@ test('the log is JSON, with a line for each request and each audit entry', async
   }
   const email = newEmail()
 
-  await t.test('of a sign-up: who did what, and how it ended', async () => {
+  await t.test('for a sign-up: the user, the action and the result', async () => {
     const requestId = randomUUID()
     const { body } = await ask(url, '/signup?note=secret', {
       body: { email, password },
@@ -90,7 +90,7 @@ test('the log is JSON, with a line for each request and each audit entry', async
     })
   })
 
-  await t.test('of a refusal: a warning with the code', async () => {
+  await t.test('for a refusal: a warning with the error code', async () => {
     const requestId = randomUUID()
     const headers = { 'x-request-id': requestId }
     await ask(url, '/token?grant_type=password', { body: { email, password: 'wrong' }, headers })
@@ -105,7 +105,7 @@ test('the log is JSON, with a line for each request and each audit entry', async
     assert.deepEqual(event, failure)
   })
 
-  await t.test('of a body that cannot be read: not what it holds', async () => {
+  await t.test('for an invalid body: an error without the body', async () => {
     const requestId = randomUUID()
     const headers = { 'x-request-id': requestId }
     await ask(url, '/signup', { body: '{"password":"hunter22hunter22", ', headers })
@@ -114,7 +114,7 @@ test('the log is JSON, with a line for each request and each audit entry', async
     assert.ok(!server.output().includes('hunter22'))
   })
 
-  await t.test('of a failure of ours: an error, and why in a line of its own', async () => {
+  await t.test('for a server error: an error, and a separate line with the reason', async () => {
     const client = new Client({ connectionString: env['DATABASE_URL'] })
     await client.connect()
     t.after(() => client.end())
@@ -135,7 +135,7 @@ test('the log is JSON, with a line for each request and each audit entry', async
     assert.match(why.msg, /users" does not exist/)
   })
 
-  await t.test('of a path that nobody knows or can read, without its query', async () => {
+  await t.test('for an unknown or malformed path: without the query', async () => {
     for (const path of ['/nowhere/7', '/%zz']) {
       const requestId = randomUUID()
       await ask(url, `${path}?token=abc`, { headers: { 'x-request-id': requestId } })
@@ -145,7 +145,7 @@ test('the log is JSON, with a line for each request and each audit entry', async
   })
 
   await t.test(
-    'of a client that leaves in the middle of its body: one line, no error',
+    'for a client that disconnects while sending the body: one line, no error',
     async () => {
       const requestId = randomUUID()
       const before = lines().length
@@ -157,7 +157,8 @@ test('the log is JSON, with a line for each request and each audit entry', async
       socket.destroy()
       const line = await logged(requestId)
       assert.deepEqual([line.status, line.level, line.error_code], [499, 'info', undefined])
-      // What is logged afterwards comes after whatever the server had to say about it.
+      // Log lines are in order, so a later line shows that everything about the first request was
+      // logged.
       const next = randomUUID()
       await ask(url, '/settings', { headers: { 'x-request-id': next } })
       await logged(next)
@@ -168,7 +169,7 @@ test('the log is JSON, with a line for each request and each audit entry', async
     },
   )
 
-  await t.test('not of /health, and without OpenTelemetry', async () => {
+  await t.test('no line for /health, and OpenTelemetry is not loaded', async () => {
     await ask(url, '/health')
     assert.equal(await server.stop('SIGTERM'), 0)
     assert.ok(!lines().some(({ path }) => path === '/health'))

@@ -38,7 +38,7 @@ test('Authentication', async (t) => {
     assert.equal(payload.sub, id)
     const own = await ask(url, '/user', { token: await signToken({ sub: id }) })
     assert.equal(own.status, 200)
-    const foreign = await signToken({ sub: id }, 'a secret of somebody else altogether')
+    const foreign = await signToken({ sub: id }, 'the secret of another auth server')
     assert.equal((await ask(url, '/user', { token: foreign })).status, 403)
     const unsigned = `${btoa('{"alg":"none"}')}.${token.split('.')[1]}.`
     assert.equal((await ask(url, '/user', { token: unsigned })).status, 403)

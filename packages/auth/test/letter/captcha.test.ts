@@ -15,7 +15,7 @@ const faultsOf = (env: Readonly<Record<string, string>>) => {
   return parseConfig(source).faults.map(toFaultText)
 }
 
-test('the specification about CAPTCHA', async (t) => {
+test('CAPTCHA in the specification', async (t) => {
   const service = await openCaptchaService(t, 'hcaptcha')
   const checkers = { captchaUrl: service.url }
   const env = toCaptchaEnvironment('hcaptcha')
@@ -62,7 +62,7 @@ test('the specification about CAPTCHA', async (t) => {
       env: { ...env, AUTH_SECURITY_CAPTCHA_TIMEOUT: '20ms' },
       checkers,
     })
-    service.trouble = 'never answers'
+    service.failure = 'never responds'
     const answer = await signUp(hasty?.url ?? '', { captcha_token: service.solve() })
     assert.deepEqual(errorOf(answer), [
       500,

@@ -7,12 +7,12 @@ const folder = import.meta.dirname
 const read = (name: string) => readFileSync(join(folder, name), 'utf8')
 
 interface Row {
-  /** As the test is called. */
+  /** The name of the test. */
   readonly name: string
   readonly where: string
 }
 
-/** The rows of all tables below a heading of the specification. */
+/** The rows of all tables below a heading. */
 function parseRows(text: string): readonly Row[] {
   const sections = text.split(/^## /m).slice(1)
   return sections.flatMap((section) => {
@@ -23,7 +23,7 @@ function parseRows(text: string): readonly Row[] {
   })
 }
 
-/** Each name as it stands between quotes. */
+/** All quoted test names in a file. */
 function namesIn(file: string): readonly string[] {
   return [...read(file).matchAll(/'([A-Z][\w -]+ › [^']+)'/g)].map(([, name = '']) => name)
 }
@@ -45,7 +45,7 @@ test('every row of the list names its test, another row, or a reason', () => {
   }
 })
 
-test('every test of the letter has its row, and no name is used twice', () => {
+test('every test in this folder has a row, and no name is used twice', () => {
   const names = tests.map(({ name }) => name)
   assert.deepEqual(
     names.filter((name) => !byName.has(name)),

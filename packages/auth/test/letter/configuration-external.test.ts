@@ -19,7 +19,7 @@ const faultsOf = (env: Env) => {
   return parseConfig(source).faults.map(toFaultText)
 }
 
-/** All that a provider needs. */
+/** The required variables of a provider. */
 const register = (id: string): Env => ({
   [`AUTH_EXTERNAL_${id.toUpperCase()}_ENABLED`]: 'true',
   [`AUTH_EXTERNAL_${id.toUpperCase()}_CLIENT_ID`]: 'id',
@@ -40,7 +40,7 @@ function assertRequired(field: string) {
   }
 }
 
-test('the specification about the variables of providers', async (t) => {
+test('provider variables in the specification', async (t) => {
   const enabled = ['discord', 'figma', 'github', 'gitlab', 'keycloak', 'slack']
   const server = await openExternalServer(t, enabled, {
     AUTH_EXTERNAL_FIGMA_SECRET: 'another secret',

@@ -16,7 +16,7 @@ import { createUser, rfc3339, signIn, uuid } from './people.ts'
 const kinds = ['INVITE', 'CONFIRMATION', 'RECOVERY', 'MAGIC_LINK', 'EMAIL_CHANGE'] as const
 type Kind = (typeof kinds)[number]
 
-/** A web server with a template for each message but one, which it does not have. */
+/** A web server with a template for every message except one. */
 async function openTemplates(t: TestContext): Promise<number> {
   const server = createServer(({ url = '' }, response) => {
     if (url.includes('RECOVERY')) return response.writeHead(404).end()
@@ -73,7 +73,7 @@ test('Configuration: email', async (t) => {
   const known = async () => (await createUser(server)).email
   const changing = await signIn(server)
 
-  /** Where the message of a kind goes, after it was asked for. */
+  /** The recipient of a message of this kind, after it was requested. */
   const asked: Record<Kind, string> = {
     INVITE: newEmail(),
     CONFIRMATION: newEmail(),
@@ -196,7 +196,7 @@ test('Configuration › SMTP_SENDER_NAME: string', async (t) => {
   assert.match(mail?.headers.get('from') ?? '', /^"?The Portal"? <noreply@auth\.example>$/)
 })
 
-test('Configuration: email as the outbox has it', async (t) => {
+test('Configuration: email in the outbox', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_SMTP_MAX_FREQUENCY: '20',
     AUTH_MAILER_OTP_EXP: '300',
@@ -242,7 +242,7 @@ test('Configuration: email as the outbox has it', async (t) => {
   })
 })
 
-test('Configuration: email that is confirmed by itself', async (t) => {
+test('Configuration: email with autoconfirm', async (t) => {
   const server = await openFlowServer(t, { AUTH_MAILER_AUTOCONFIRM: 'true' })
   if (!server) return
 

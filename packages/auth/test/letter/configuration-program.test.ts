@@ -66,7 +66,7 @@ test('Configuration › variables carry the prefix `AUTH_` unless noted', async 
   assert.doesNotMatch(stderr, /DATABASE_URL/)
 })
 
-test('Configuration: what is required', async (t) => {
+test('Configuration: required variables', async (t) => {
   const { code, stderr } = await check({})
   const isMissing = (name: string) => {
     assert.equal(code, 2)
@@ -119,13 +119,13 @@ test('Configuration › LOG_LEVEL: `panic`, `fatal`, `error`, `warn`, `info`, `d
     }
   }
   assert.equal(faultsOf({ LOG_LEVEL: 'loud' }).length, 1)
-  // Whoever asks for help is shown the names that the specification has.
+  // The help text has the names from the specification.
   const help = toHelpText(chapters, { columns: 1_000 })
   const [, names = ''] = /AUTH_LOG_LEVEL = info\n.*\((panic.*)\)/.exec(help) ?? []
   for (const level of levels) assert.match(names, new RegExp(`\\b${level}\\b`))
 })
 
-test('Configuration: a server in a process of its own', async (t) => {
+test('Configuration: a server in a separate process', async (t) => {
   const env = await openProgramEnvironment(t)
   if (!env) return
   const inherited = {
@@ -141,7 +141,7 @@ test('Configuration: a server in a process of its own', async (t) => {
     assert.match(readFileSync(path, 'utf8'), /The tables are not there/)
   })
 
-  await t.test('Configuration › LOG_LEVEL: what is less urgent is left out', async () => {
+  await t.test('Configuration › LOG_LEVEL: less severe messages are omitted', async () => {
     const logOf = async (level: string) =>
       (await runAuth(['serve'], { env: { ...env, ...inherited, LOG_LEVEL: level } })).stderr
     const [warn, error] = await Promise.all([logOf('warn'), logOf('error')])

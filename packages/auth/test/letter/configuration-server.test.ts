@@ -95,7 +95,7 @@ test('Configuration: tokens', async (t) => {
     'Configuration › REQUEST_ID_HEADER: name of an incoming header whose value becomes the request id',
     async () => {
       const { token } = await signIn(server)
-      // Where the server fails, it tells the id under which its log knows more.
+      // A server error contains the id that is in the log.
       await server.query('alter table users rename to gone')
       const known = await ask(url, '/user', { token, headers: { 'x-request-id': 'of-the-proxy' } })
       const unknown = await ask(url, '/user', { token })
@@ -112,7 +112,7 @@ test('Configuration: tokens', async (t) => {
   })
 })
 
-test('Configuration: tokens and database where nothing is set', async (t) => {
+test('Configuration: tokens and database with default settings', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   const { url, post } = server
@@ -149,7 +149,7 @@ test('Configuration: tokens and database where nothing is set', async (t) => {
   })
 })
 
-/** So many statements of the server wait for a table at once, when so many requests need it. */
+/** Counts how many statements wait for a table when this many requests need it. */
 async function countWaiting(
   { url, query }: FlowServer,
   token: string,

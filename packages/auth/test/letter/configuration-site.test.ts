@@ -11,7 +11,7 @@ import { createUser, logIn, refresh, signIn } from './people.ts'
 const recoverTo = (url: string, target: string) =>
   ask(url, `/recover?redirect_to=${encodeURIComponent(target)}`, { body: { email: newEmail() } })
 
-test('Configuration: with nothing but what is required', async (t) => {
+test('Configuration: only the required variables', async (t) => {
   const server = await openAuthServer(t, {
     env: {
       AUTH_MAILER_AUTOCONFIRM: 'false',
@@ -134,7 +134,7 @@ test('Configuration: site and passwords', async (t) => {
   await t.test(
     'Configuration › PASSWORD_REQUIRED_CHARACTERS: a literal colon is escaped with a backslash',
     async () => {
-      // One of abc, one of `:!` and one of `xyz:`: a colon is of the last two.
+      // The sets are abc, `:!` and `xyz:`; a colon is in the last two.
       assert.equal((await signUp('a:11111111')).status, 200)
       const { body } = await signUp('1111111111')
       const sets = 'abc, :!, xyz:'
@@ -162,7 +162,7 @@ test('Configuration: site and passwords', async (t) => {
   )
 })
 
-test('Configuration: without sign-up', async (t) => {
+test('Configuration: sign-up disabled', async (t) => {
   const server = await openFlowServer(t, { AUTH_DISABLE_SIGNUP: 'true' })
   if (!server) return
   const { url, post, serviceToken } = server
@@ -174,7 +174,7 @@ test('Configuration: without sign-up', async (t) => {
       const expected = [422, 'signup_disabled', 'Signups not allowed for this instance']
       assert.deepEqual(errorOf(await post('/signup', { email, password })), expected)
       for (const path of ['/otp', '/magiclink']) {
-        // The same answer to everybody: 422 would tell who has an account.
+        // The response is the same for everyone; 422 would reveal who has an account.
         assert.equal((await post(path, { email })).status, path === '/otp' ? 200 : 429, path)
       }
       await server.untilAnswered()
@@ -215,7 +215,7 @@ test('Configuration: limits', async (t) => {
   await t.test(
     'Configuration › RATE_LIMIT_EMAIL_SENT: emails per hour on /signup, /invite, /magiclink, /recover, /otp, /user',
     async () => {
-      /** One message by each of them. */
+      /** Sends one message through each endpoint. */
       const mailAll = async () => {
         const { token } = await signIn(server)
         const email = async () => (await createUser(server)).email
@@ -240,7 +240,7 @@ test('Configuration: limits', async (t) => {
   )
 })
 
-test('Configuration: without email', async (t) => {
+test('Configuration: email disabled', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_EXTERNAL_EMAIL_ENABLED: 'false',
     AUTH_RATE_LIMIT_EMAIL_SENT: '0',
@@ -251,7 +251,7 @@ test('Configuration: without email', async (t) => {
     const answer = await server.post('/signup', { email: newEmail(), password })
     const expected = [400, 'email_provider_disabled', 'Email signups are disabled']
     assert.deepEqual(errorOf(answer), expected)
-    // D32: and everything else by email.
+    // All other email functions are disabled too.
     const { email } = await createUser(server, { password })
     assert.equal((await logIn(server.url, email)).body.error_code, 'email_provider_disabled')
     for (const path of ['/otp', '/magiclink', '/recover']) {

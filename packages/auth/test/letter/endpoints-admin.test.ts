@@ -7,13 +7,13 @@ import { errorOf, fragmentOf, openFlowServer } from '../support/flow-server.ts'
 import { ask, newEmail, password } from '../support/http-client.ts'
 import { createUser, logIn, rfc3339, signIn, signToken, uuid } from './people.ts'
 
-test('Endpoints: users as administrators see them', async (t) => {
+test('Endpoints: admin users', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   const { url, serviceToken } = server
   const update = (id: string, body: unknown) =>
     ask(url, `/admin/users/${id}`, { method: 'PUT', token: serviceToken, body })
-  /** What comes of a field when a user is created with it, and when one is updated. */
+  /** The result of a field when a user is created with it and when a user is updated. */
   const bothWays = async (fields: Readonly<Record<string, unknown>>) => {
     const created = await createUser(server, fields)
     const other = await createUser(server)
@@ -52,14 +52,14 @@ test('Endpoints: users as administrators see them', async (t) => {
           ask(url, path, { method, ...(token && { token }), body: { email: newEmail() } })
         assert.equal((await answerTo()).status, 401)
         assert.deepEqual(errorOf(await answerTo(ofUser)), [403, 'not_admin', 'User not allowed'])
-        const elsewhere = await signToken({ role: 'service_role' }, 'a secret of somebody else ….')
+        const elsewhere = await signToken({ role: 'service_role' }, 'the secret of another server')
         assert.equal((await answerTo(elsewhere)).status, 403)
         assert.equal((await answerTo(await signToken({ role: 'supabase_admin' }))).status, 200)
       }
     },
   )
 
-  await t.test('Endpoints › admin users: a user whose role is such a one', async () => {
+  await t.test('Endpoints › admin users: a user with one of these roles', async () => {
     const { email } = await createUser(server, { role: 'service_role', password })
     const { body } = await logIn(url, email)
     const { status } = await ask(url, '/admin/users', { token: body.access_token })

@@ -7,7 +7,7 @@ import { errorOf, fragmentOf, openFlowServer } from '../support/flow-server.ts'
 import { ask, newEmail, password } from '../support/http-client.ts'
 import { createUser, logIn, refresh } from './people.ts'
 
-test('Endpoints: messages that sign people in', async (t) => {
+test('Endpoints: sign-in messages', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   const { url, post, mailTo, mailsTo } = server
@@ -99,7 +99,7 @@ test('Endpoints: messages that sign people in', async (t) => {
       const { email, id } = await createUser(server)
       await post('/magiclink', { email })
       const { token } = await mailTo(email)
-      // As the specification writes the link: these two parameters and no others.
+      // The specification writes the link with exactly these two parameters.
       const followed = await ask(url, `/verify?type=magiclink&token=${token}`)
       assert.match(followed.headers.get('location') ?? '', /^https:\/\/site\.example\/?#/)
       const { access_token = '', refresh_token, ...rest } = fragmentOf(followed)
@@ -124,7 +124,7 @@ test('Endpoints: messages that sign people in', async (t) => {
     server.clock.aheadMs += 59_000
     assert.equal((await post('/recover', { email })).status, 429)
     assert.equal((await mailsTo(email)).length, 1)
-    // D15: the gap of 900 seconds for password resets holds as well.
+    // The cooldown of 900 seconds for password resets applies as well.
     server.clock.aheadMs += 842_000
     await post('/recover', { email })
     assert.equal((await mailsTo(email)).length, 2)
@@ -137,7 +137,7 @@ test('Endpoints: verification', async (t) => {
   const { url, post, mailTo, serviceToken } = server
   const admin = { authorization: `Bearer ${serviceToken}` }
 
-  /** Sends a message with a token of the type. */
+  /** Sends a message with a token of this type. */
   const requests = {
     signup: async (email: string) => post('/signup', { email, password }),
     recovery: async (email: string) => post('/recover', { email }),
@@ -165,12 +165,12 @@ test('Endpoints: verification', async (t) => {
       assert.equal(user.body.email, email)
       assert.ok(user.body.email_confirmed_at)
       assert.equal((await refresh(url, body.refresh_token)).status, 200)
-      // N28: once.
+      // The token works once.
       assert.equal((await post('/verify', { type, token })).status, 403)
     })
   }
 
-  await t.test('Endpoints › POST /verify: a token of nobody fails', async () => {
+  await t.test('Endpoints › POST /verify: an unknown token fails', async () => {
     const answer = await post('/verify', { type: 'signup', token: 'a'.repeat(56) })
     const expected = [403, 'otp_expired', 'Email link is invalid or has expired']
     assert.deepEqual(errorOf(answer), expected)
@@ -241,7 +241,7 @@ test('Endpoints: verification', async (t) => {
     assert.match(location, /^https:\/\/site\.example\/welcome\?from=mail#access_token=/)
   })
 
-  await t.test('Endpoints › GET /verify: a link that does not work logs nobody in', async () => {
+  await t.test('Endpoints › GET /verify: an invalid link does not log in', async () => {
     const followed = await ask(url, `/verify?type=signup&token=${'b'.repeat(56)}`)
     const fragment = fragmentOf(followed)
     assert.equal(fragment['access_token'], undefined)

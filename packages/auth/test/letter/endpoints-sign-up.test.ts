@@ -84,7 +84,7 @@ test('Endpoints: settings, sign-up, invitation and tokens', async (t) => {
       for (const role of ['member', 'authenticated', 'Chief', '']) {
         assert.equal(await invite(role), 403, role)
       }
-      // The other endpoints of administrators keep to the list.
+      // The other admin endpoints accept only the configured roles.
       const token = await signToken({ role: 'service_role' })
       assert.equal((await ask(other.url, '/admin/users', { token })).status, 403)
     },

@@ -16,7 +16,7 @@ import {
   uuid,
 } from './people.ts'
 
-test('Endpoints: what users do about themselves', async (t) => {
+test('Endpoints: own account', async (t) => {
   const server = await openFlowServer(t, { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' })
   if (!server) return
   const { url, post, mailsTo, mailTo } = server
@@ -65,7 +65,7 @@ test('Endpoints: what users do about themselves', async (t) => {
     const { body } = await put(person, { email })
     assert.equal(body.email, person.email)
     assert.equal((await mailTo(email)).kind, 'email_change')
-    // The reference's 6.4: both addresses confirm, and only then does it change.
+    // Both addresses have to confirm before the address changes.
     for (const address of [email, person.email]) await ask(url, (await mailTo(address)).path)
     const changed = await ask(url, '/user', { token: person.token })
     assert.equal(changed.body.email, email)
@@ -98,7 +98,7 @@ test('Endpoints: what users do about themselves', async (t) => {
     'Endpoints › GET /reauthenticate: sends a nonce to the email (preferred)',
     async () => {
       const person = await signIn(server)
-      // With a number as well, it is the address that gets it.
+      // If the user also has a phone number, the email address is preferred.
       await server.query(`update users set phone = $2, phone_confirmed_at = now() where id = $1`, [
         person.id,
         '15550100003',
@@ -147,7 +147,7 @@ test('Endpoints: what users do about themselves', async (t) => {
     assert.equal(user.body.user_metadata.theme, 'dark')
   })
 
-  await t.test('Endpoints › PUT /user: an email of somebody else fails', async () => {
+  await t.test('Endpoints › PUT /user: the email of another user fails', async () => {
     const [person, other] = [await signIn(server), await createUser(server)]
     assert.equal((await put(person, { email: other.email })).body.error_code, 'email_exists')
     assert.deepEqual(await mailsTo(other.email), [])

@@ -68,7 +68,7 @@ test('Errors', async (t) => {
     }
     assert.deepEqual(await server.query('select from users where email = $1', [newcomer]), [])
     assert.deepEqual([await server.mailsTo(newcomer), await server.mailsTo(email)], [[], []])
-    // Nothing has happened: the token is as good as before.
+    // The failed request had no effect, so the token is still valid.
     assert.equal((await post('/verify', proof)).body.user.id, id)
   })
 
@@ -102,7 +102,7 @@ test('Errors', async (t) => {
   })
 })
 
-test('Errors where the operator allows less', async (t) => {
+test('Errors with restrictive settings', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_DISABLE_SIGNUP: 'true',
     AUTH_RATE_LIMIT_EMAIL_SENT: '2',
@@ -133,14 +133,14 @@ test('Errors where the operator allows less', async (t) => {
     assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d*$/)
   })
 
-  await t.test('Errors › an exceeded rate limit fails: the gap between two messages', async () => {
+  await t.test('Errors › an exceeded rate limit fails: the cooldown of a message', async () => {
     const { token } = await signIn(server)
     assert.equal((await ask(url, '/reauthenticate', { token })).status, 200)
     const answer = await ask(url, '/reauthenticate', { token })
     assert.deepEqual([answer.status, answer.body.code], [429, 429])
     assert.match(answer.body.msg, /^For security purposes, you can only request this after \d+ sec/)
     assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d*$/)
-    // Without a session as well, and whether there is such a user or not.
+    // The limit also applies without a session, whether or not the user exists.
     for (const email of [newEmail(), (await createUser(server)).email]) {
       await post('/recover', { email })
       const early = await post('/recover', { email })
@@ -154,7 +154,7 @@ test('Errors where the operator allows less', async (t) => {
   })
 
   await t.test('Errors › an exceeded rate limit fails: messages in an hour', async () => {
-    // A message counts in the hour in which it is written, which is after the answer.
+    // A message counts in the hour in which it is queued, which is after the response.
     await server.untilAnswered()
     server.clock.aheadMs += 3_600_000
     for (let i = 0; i < 2; i++) {

@@ -47,7 +47,7 @@ test('Events', async (t) => {
     async () => {
       const email = newEmail()
       const body = { type: 'invite', email }
-      // The client makes links to send them itself.
+      // The client library requests links to send them itself.
       await ask(url, '/admin/generate_link', { token: serviceToken, body, headers: sdk })
       const made = await ask(url, '/admin/generate_link', { token: serviceToken, body })
       const { subject, link } = await mailbox.readNext(email)

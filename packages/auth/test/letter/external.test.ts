@@ -7,7 +7,7 @@ import { newAccount, openExternalServer } from '../support/external-server.ts'
 import { fragmentOf } from '../support/flow-server.ts'
 import { ask } from '../support/http-client.ts'
 
-test('the specification about external sign-in', async (t) => {
+test('external sign-in in the specification', async (t) => {
   const server = await openExternalServer(t, ['keycloak'])
   if (!server) return
 

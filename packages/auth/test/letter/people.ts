@@ -7,7 +7,7 @@ import { ask, type HttpAnswer, newEmail, password } from '../support/http-client
 export const uuid = /^[\da-f]{8}-[\da-f]{4}-[1-8][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
 export const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
 
-/** Somebody who has signed in. */
+/** A signed-in user. */
 export interface Person {
   readonly id: string
   readonly email: string
@@ -21,12 +21,12 @@ export function logIn(url: string, email: string, secret: string = password): Pr
   return ask(url, '/token?grant_type=password', { body: { email, password: secret } })
 }
 
-/** Somebody with a confirmed address, no password, and a session. */
+/** Creates a user with a confirmed address, no password, and a session. */
 export async function signIn(server: AdminServer): Promise<Person> {
   return signInAgain(server, await createUser(server))
 }
 
-/** Another session of the same user, by a link: to hash a password takes longer than all else. */
+/** Opens another session of the same user with a link, because hashing a password is slow. */
 export async function signInAgain(
   { url, serviceToken }: AdminServer,
   { id, email }: Pick<Person, 'id' | 'email'>,
@@ -45,7 +45,7 @@ export function refresh(url: string, refreshToken: string): Promise<HttpAnswer> 
   return ask(url, '/token?grant_type=refresh_token', { body: { refresh_token: refreshToken } })
 }
 
-/** A JWT of somebody who knows the secret, such as another service of the operator. */
+/** A JWT signed with the secret, for example by another service of the operator. */
 export function signToken(
   claims: Readonly<Record<string, unknown>>,
   secret: string = jwtSecret,
@@ -55,7 +55,7 @@ export function signToken(
     .sign(new TextEncoder().encode(secret))
 }
 
-/** A user as an administrator makes them: with a confirmed address, and nothing else. */
+/** Creates a user as an administrator, with only a confirmed address. */
 export async function createUser(
   { url, serviceToken }: AdminServer,
   fields: Readonly<Record<string, unknown>> = {},

@@ -97,7 +97,7 @@ test('Phones', async (t) => {
   })
 })
 
-test('Phones that need no code', async (t) => {
+test('Phones without confirmation', async (t) => {
   const server = await openPhoneServer(t, { AUTH_SMS_AUTOCONFIRM: 'true', AUTH_SMS_PROVIDER: '' })
   if (!server) return
   const phone = newPhone()
@@ -120,7 +120,7 @@ test('Phones that need no code', async (t) => {
   )
 })
 
-test('What is set about text messages', async (t) => {
+test('SMS settings', async (t) => {
   const inbox = await openPhoneInbox(t)
   const server = await openPhoneServer(t, {
     ...inbox.env,
@@ -194,7 +194,7 @@ test('What is set about text messages', async (t) => {
   })
 })
 
-/** One message through the gateway that is configured, to a service that keeps to its documents. */
+/** Sends one message through the configured gateway to a server with its documented protocol. */
 async function sendBy(t: TestContext, name: SmsGatewayName, provider: string): Promise<void> {
   const { env, assertCall, accepted } = gatewayShapes[name]
   const gateway = await openGatewayServer(t, accepted)
@@ -223,7 +223,7 @@ test('Configuration › SMS_PROVIDER: one of four gateway identifiers', async (t
   for (const name of ['twilio', 'messagebird', 'textlocal', 'vonage'] as const) {
     await sendBy(t, name, name)
   }
-  // Whatever else it is, the server does not start with it.
+  // The server does not start with any other value.
   const [fault] = parse({ AUTH_SMS_PROVIDER: 'pigeon' }).faults
   assert.equal(fault?.variable, 'AUTH_SMS_PROVIDER')
 })

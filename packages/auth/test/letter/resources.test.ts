@@ -37,7 +37,7 @@ test('Resources and their fields', async (t) => {
 
   await t.test('User record › `phone`: string, E.164', async () => {
     const { id, phone } = await createUser(server, { phone: '+15550100001' })
-    // D29: the digits, without the sign before them.
+    // The number is stored as digits without the plus sign.
     assert.equal(phone, '15550100001')
     const found = await ask(url, `/admin/users/${id}`, { token: serviceToken })
     assert.equal(found.body.phone, '15550100001')

@@ -26,11 +26,11 @@ test('States and transitions', async (t) => {
     async () => {
       const one = await signIn(server)
       const two = await signInAgain(server, one)
-      const stranger = await signIn(server)
+      const otherUser = await signIn(server)
       assert.equal((await ask(url, '/logout', { method: 'POST', token: one.token })).status, 204)
       assert.equal(await statusOf(one.refreshToken), 400)
       assert.equal(await statusOf(two.refreshToken), 400)
-      assert.equal(await statusOf(stranger.refreshToken), 200)
+      assert.equal(await statusOf(otherUser.refreshToken), 200)
     },
   )
 

@@ -17,7 +17,7 @@ const all: readonly AnyVariable[] = Object.values(chapters).flatMap(({ variables
 const defaultOf = (name: string) =>
   all.find((variable) => variable.name === `AUTH_${name}`)?.defaultText
 
-/** Good and bad values of a variable. */
+/** Valid and invalid values of a variable. */
 function assertTakes(name: string, good: readonly string[], bad: readonly string[]): void {
   const faultsOf = (value: string) =>
     parseConfig({ ...testEnvironment, DATABASE_URL: 'postgres://db.example/auth', [name]: value })
@@ -93,7 +93,7 @@ test('traces, and metrics that are pulled', async (t) => {
   })
 })
 
-test('metrics that are pushed, and no traces', async (t) => {
+test('metrics that are pushed, without traces', async (t) => {
   const server = await openCollectedServer(t, 'http/protobuf', {
     AUTH_METRICS_ENABLED: 'true',
     AUTH_METRICS_EXPORTER: 'opentelemetry',

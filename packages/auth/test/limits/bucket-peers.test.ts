@@ -10,24 +10,24 @@ const limits = Object.fromEntries(limiterNames.map((name) => [name, limit])) as 
   RequestLimit
 >
 
-/** Processes that know of each other when `meet` is called. */
+/** Processes that exchange their counts when `meet` is called. */
 function openPeers(count: number, now: () => number) {
-  let untold: { own: number; limiter: LimiterName; key: string; count: number }[] = []
+  let pending: { own: number; limiter: LimiterName; key: string; count: number }[] = []
   const hearers: Parameters<BucketPeers['hear']>[0][] = []
   const peers = Array.from({ length: count }, (_, own) =>
     createBuckets(limits, now, {
       tell: (limiter, key) => {
-        const same = untold.find((one) => one.own === own && one.key === key)
+        const same = pending.find((one) => one.own === own && one.key === key)
         if (same) same.count += 1
-        else untold.push({ own, limiter, key, count: 1 })
+        else pending.push({ own, limiter, key, count: 1 })
       },
       hear: (taken) => hearers.push(taken),
     }),
   )
   const meet = () => {
-    const told = untold
-    untold = []
-    for (const { own, limiter, key, count } of told) {
+    const announced = pending
+    pending = []
+    for (const { own, limiter, key, count } of announced) {
       for (const [place, hear] of hearers.entries()) if (place !== own) hear(limiter, key, count)
     }
   }
@@ -35,7 +35,7 @@ function openPeers(count: number, now: () => number) {
   return { take, meet }
 }
 
-test('what passed at one process is missing at the others', () => {
+test('requests allowed by one process count in the others', () => {
   const { take, meet } = openPeers(2, () => 0)
   assert.deepEqual([take(0), take(0)], [undefined, undefined])
   meet()
@@ -45,7 +45,7 @@ test('what passed at one process is missing at the others', () => {
   assert.equal(take(0, 'b'), undefined)
 })
 
-test('what passed at all at once is paid back: over time no more passes than the limit', () => {
+test('excess requests allowed concurrently are paid back, so the average rate stays within the limit', () => {
   let nowMs = 0
   const { take, meet } = openPeers(3, () => nowMs)
   const takeAll = () => {

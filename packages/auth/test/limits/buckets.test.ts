@@ -12,10 +12,10 @@ import {
 function openBuckets(limit: RequestLimit | undefined) {
   const clock = { now: 1_000_000 }
   const limits = Object.fromEntries(limiterNames.map((name) => [name, limit]))
-  const told: string[] = []
+  const announced: string[] = []
   let hear: (limiter: LimiterName, key: string, count: number) => void = () => {}
   const buckets = createBuckets(limits as LimitTable, () => clock.now, {
-    tell: (limiter, key, count) => told.push(`${limiter} ${key} ${count}`),
+    tell: (limiter, key, count) => announced.push(`${limiter} ${key} ${count}`),
     hear(taken) {
       hear = taken
     },
@@ -23,13 +23,13 @@ function openBuckets(limit: RequestLimit | undefined) {
   const take = (key = 'a', limiter: LimiterName = 'token') => buckets.take(limiter, key)
   const peek = () => buckets.peek('token', 'a')
   const clear = () => buckets.clear('token', 'a')
-  return { clock, take, peek, clear, told, hear: (count: number) => hear('token', 'a', count) }
+  return { clock, take, peek, clear, announced, hear: (count: number) => hear('token', 'a', count) }
 }
 
-/** Six in a minute: one in ten seconds. */
+/** Six requests per minute: one every ten seconds. */
 const six = { most: 6, periodMs: 60_000, burst: 2 }
 
-test('a burst passes at once, and then one request whenever a token is there again', () => {
+test('a burst is allowed at once, and then one request per refilled token', () => {
   const { clock, take } = openBuckets(six)
   assert.deepEqual([take(), take(), take()], [undefined, undefined, 10])
   clock.now += 9_000
@@ -45,7 +45,7 @@ test('a bucket never holds more than its burst', () => {
   assert.deepEqual([take(), take(), take()], [undefined, undefined, 10])
 })
 
-test('the seconds to wait are rounded up, and never 0', () => {
+test('the seconds to wait are rounded up and never 0', () => {
   const { clock, take } = openBuckets(six)
   take()
   take()
@@ -55,57 +55,57 @@ test('the seconds to wait are rounded up, and never 0', () => {
   assert.equal(take(), 1)
 })
 
-test('a clock that is set back fills nothing and takes nothing', () => {
+test('a clock that is set back neither adds nor removes tokens', () => {
   const { clock, take } = openBuckets(six)
   take()
   clock.now -= 60_000
   assert.deepEqual([take(), take()], [undefined, 10])
 })
 
-test('callers and limiters have buckets of their own', () => {
+test('callers and limiters have separate buckets', () => {
   const { take } = openBuckets({ ...six, burst: 1 })
   assert.deepEqual([take('a'), take('b'), take('a', 'verify')], [undefined, undefined, undefined])
   assert.deepEqual([take('a'), take('b'), take('a', 'verify')], [10, 10, 10])
 })
 
-test('a limit that is off counts nothing', () => {
-  const { take, told, peek, hear } = openBuckets(undefined)
+test('a disabled limit counts nothing', () => {
+  const { take, announced, peek, hear } = openBuckets(undefined)
   hear(5)
   for (let taken = 0; taken < 100; taken += 1) assert.equal(take(), undefined)
   assert.deepEqual(peek(), { left: Number.POSITIVE_INFINITY, waitSeconds: 0 })
-  assert.deepEqual(told, [])
+  assert.deepEqual(announced, [])
 })
 
-test('a look takes nothing, and a bucket that is cleared is full', () => {
-  const { clock, take, peek, clear, told, hear } = openBuckets(six)
+test('peeking takes no token, and a cleared bucket is full', () => {
+  const { clock, take, peek, clear, announced, hear } = openBuckets(six)
   assert.deepEqual(peek(), { left: 2, waitSeconds: 0 })
   take()
   clock.now += 5_000
   assert.deepEqual(peek(), { left: 1, waitSeconds: 0 })
   take()
   assert.deepEqual(peek(), { left: 0, waitSeconds: 5 })
-  assert.deepEqual(told, ['token a 1', 'token a 1'])
+  assert.deepEqual(announced, ['token a 1', 'token a 1'])
   clear()
   assert.deepEqual(peek(), { left: 2, waitSeconds: 0 })
-  assert.equal(told.at(-1), 'token a -Infinity')
-  // Peers that hear of it are full as well; one that was full has nothing to tell.
+  assert.equal(announced.at(-1), 'token a -Infinity')
+  // Peers clear the bucket as well; clearing a full bucket is not announced.
   clear()
-  assert.equal(told.length, 3)
+  assert.equal(announced.length, 3)
   take()
   take()
   hear(Number.NEGATIVE_INFINITY)
   assert.deepEqual(peek(), { left: 2, waitSeconds: 0 })
 })
 
-test('peers are told of what passes and of nothing else', () => {
-  const { take, told } = openBuckets({ ...six, burst: 1 })
+test('only allowed requests are announced to peers', () => {
+  const { take, announced } = openBuckets({ ...six, burst: 1 })
   take('a')
   take('a')
   take('b', 'verify')
-  assert.deepEqual(told, ['token a 1', 'verify b 1'])
+  assert.deepEqual(announced, ['token a 1', 'verify b 1'])
 })
 
-test('what passed elsewhere is missing here, also below nothing', () => {
+test('requests allowed by peers are deducted, even below zero', () => {
   const { clock, take, hear } = openBuckets(six)
   hear(1)
   assert.deepEqual([take(), take()], [undefined, 10])
@@ -115,7 +115,7 @@ test('what passed elsewhere is missing here, also below nothing', () => {
   assert.deepEqual([take(), take()], [undefined, 10])
 })
 
-test('of more than 100,000 callers, the one that was not seen for longest is forgotten', () => {
+test('with more than 100,000 callers, the least recently seen one is forgotten', () => {
   const { take } = openBuckets({ ...six, burst: 1 })
   take('first')
   take('second')

@@ -11,7 +11,7 @@ import { openProgramEnvironment, startAuth } from '../support/auth-program.ts'
 import { ask } from '../support/http-client.ts'
 import { openRateLimitService } from '../support/rate-limit-service.ts'
 
-test('The program counts in services behind TLS, and ends when asked', async (t) => {
+test('the program counts in services behind TLS and stops on request', async (t) => {
   const env = await openProgramEnvironment(t)
   if (!env) return
   const folder = await mkdtemp(join(tmpdir(), 'auth-tls-'))

@@ -13,7 +13,7 @@ import {
 const three = { most: 3, periodMs: 300_000, burst: 3 }
 const table = Object.fromEntries(limiterNames.map((name) => [name, three])) as LimitTable
 
-/** Counted at once, as in the process, or a moment later, as by another server. */
+/** Counts synchronously, as in the process, or asynchronously, as in another server. */
 const kinds: Readonly<Record<string, () => RequestLimits>> = {
   'in the process': () => createBuckets(table, () => 0),
   'by another server': () => {
@@ -36,7 +36,7 @@ const account: GuessLimit = { limiter: 'password', key: 'a', endsWithSuccess: tr
 const all: GuessLimit = { limiter: 'password_account', key: 'a' }
 
 for (const [kind, open] of Object.entries(kinds)) {
-  test(`Guesses that are counted ${kind}`, async (t) => {
+  test(`guesses that are counted ${kind}`, async (t) => {
     const openGuesses = () => {
       const limits = open()
       const { guard } = createGuesses(limits)
@@ -58,24 +58,24 @@ for (const [kind, open] of Object.entries(kinds)) {
       return { limits, guard, guess, countChecked: () => checked }
     }
 
-    await t.test('wrong ones end, and the right one is not looked at then', async () => {
+    await t.test('after too many wrong guesses the right one is not checked', async () => {
       const { guess, countChecked } = openGuesses()
       for (let at = 0; at < 3; at += 1) assert.equal(await guess(false), false)
       assert.deepEqual([await guess(false), await guess(true)], [100, 100])
       assert.equal(countChecked(), 3)
     })
 
-    await t.test('a right one clears what it may clear', async () => {
+    await t.test('a right guess clears only the limits that it may clear', async () => {
       const { guess } = openGuesses()
       const both = [account, all]
       for (const isRight of [false, false, true]) assert.equal(await guess(isRight, both), isRight)
       assert.equal(await guess(false, both), false)
-      // Two are left for the account by itself, and none for all addresses together.
+      // Two guesses are left for the account alone, and none for all addresses together.
       assert.deepEqual([await guess(false), await guess(false, both)], [false, 100])
     })
 
     await t.test(
-      'of many wrong ones at once no more are looked at than there is room',
+      'of many concurrent wrong guesses, only as many as the limit are checked',
       async () => {
         const { guess, countChecked } = openGuesses()
         const results = await Promise.all(Array.from({ length: 30 }, () => guess(false)))
@@ -85,13 +85,13 @@ for (const [kind, open] of Object.entries(kinds)) {
       },
     )
 
-    await t.test('any number of right ones at once is let in', async () => {
+    await t.test('any number of concurrent right guesses is accepted', async () => {
       const { guess } = openGuesses()
       const results = await Promise.all(Array.from({ length: 30 }, () => guess(true)))
       assert.deepEqual(new Set(results), new Set([true]))
     })
 
-    await t.test('of right and wrong ones at once the wrong ones decide', async () => {
+    await t.test('of concurrent right and wrong guesses, the wrong ones are limited', async () => {
       const { guess, countChecked } = openGuesses()
       const results = await Promise.all(
         Array.from({ length: 60 }, (_, at) => guess(at % 2 === 0, [all])),
@@ -100,16 +100,16 @@ for (const [kind, open] of Object.entries(kinds)) {
       assert.ok(countChecked() >= 3)
     })
 
-    await t.test('a check that fails counts for nothing, and holds up nobody', async () => {
+    await t.test('a check that throws is not counted and blocks no other', async () => {
       const { guard, guess } = openGuesses()
       for (let at = 0; at < 5; at += 1) {
-        const failing = guard([account], () => Promise.reject(new Error('the database is away')))
+        const failing = guard([account], () => Promise.reject(new Error('database unavailable')))
         await assert.rejects(failing, /away/)
       }
       assert.equal(await guess(true), true)
     })
 
-    await t.test('who is exempt is let in, and still counted', async () => {
+    await t.test('an exempt caller is accepted and still counted', async () => {
       const { guess, limits } = openGuesses()
       for (let at = 0; at < 3; at += 1) await guess(false, [all])
       const exempt = { ...all, isExempt: async () => true }
@@ -119,7 +119,7 @@ for (const [kind, open] of Object.entries(kinds)) {
       assert.equal((await limits.peek('password_account', 'a')).left, 0)
     })
 
-    await t.test('an error of its own is thrown where there is one', async () => {
+    await t.test('a custom error is thrown if there is one', async () => {
       const { guard, guess } = openGuesses()
       for (let at = 0; at < 3; at += 1) await guess(false)
       const own = {

@@ -20,11 +20,11 @@ async function countPassed(limits: OpenLimits, key: string, count = 5): Promise<
   return passed
 }
 
-test('A Redis', async (t) => {
+test('a Redis server', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
 
-  await t.test('that forgets its scripts is told again', async (t) => {
+  await t.test('that has lost its scripts gets them again', async (t) => {
     const limits = await openLimits(t, redis.url)
     const client = createClient({ url: redis.url })
     await client.connect()
@@ -55,7 +55,7 @@ test('A Redis', async (t) => {
     while (await isRefused()) await setTimeout(1)
   })
 
-  await t.test('that hangs holds up one request, and is left alone for a while', async (t) => {
+  await t.test('that hangs delays one request and is not used for a while', async (t) => {
     const limits = await openLimits(t, redis.url, { timeout: '200ms' })
     redis.pause()
     try {
@@ -72,7 +72,7 @@ test('A Redis', async (t) => {
     assert.match(limits.log[1] ?? '', /answers again/)
   })
 
-  await t.test('that refuses the password is named without it', async (t) => {
+  await t.test('that refuses the password is reported without the password', async (t) => {
     const url = redis.url.replace('redis://', 'redis://somebody:hunter2@')
     const limits = await openLimits(t, url)
     assert.equal(limits.log.length, 1)
@@ -82,7 +82,7 @@ test('A Redis', async (t) => {
   })
 })
 
-test('A Redis cluster counts each key on one of its nodes', async (t) => {
+test('a Redis cluster counts each key on one of its nodes', async (t) => {
   const cluster = await open(t, 'redis-cluster')
   if (!cluster) return
   const hosts = cluster.nodes.map(({ host, port }) => `${host}:${port}`).join(',')
@@ -97,7 +97,7 @@ test('A Redis cluster counts each key on one of its nodes', async (t) => {
   assert.deepEqual([one.log, other.log], [[], []])
 })
 
-test('Sentinels tell where to count', async (t) => {
+test('Sentinels return the server to count on', async (t) => {
   const { sentinels, masterName } = (await open(t, 'redis-sentinel')) ?? {}
   if (!sentinels) return
   const hosts = sentinels.map(({ host, port }) => `${host}:${port}`).join(',')
@@ -108,7 +108,7 @@ test('Sentinels tell where to count', async (t) => {
   assert.deepEqual([one.log, other.log], [[], []])
 })
 
-test('A rate limit service', async (t) => {
+test('a rate limit service', async (t) => {
   const rules = `
 domain: mine
 descriptors:
@@ -120,23 +120,23 @@ descriptors:
 `
   const { address } = await openRateLimitService(t, rules)
 
-  await t.test('applies rules of its own where it is to', async (t) => {
+  await t.test('applies its own rules if configured so', async (t) => {
     const limits = await openLimits(t, `grpc://${address}?domain=mine&rules=service`)
     assert.equal(await countPassed(limits, '192.0.2.1'), 4)
     const wait = await limits.take('verify', '192.0.2.1')
     assert.ok(wait !== undefined && wait >= 1 && wait <= 86_400, `${wait}`)
-    // There is no rule for it.
+    // The service has no rule for it.
     assert.equal(await limits.take('otp', '192.0.2.1'), undefined)
     assert.deepEqual(limits.log, [])
   })
 
-  await t.test('is told our limits otherwise', async (t) => {
+  await t.test('receives our limits otherwise', async (t) => {
     const now = () => Date.UTC(2030, 0, 1)
     const limits = await openLimits(t, `grpc://${address}?domain=mine`, { now })
     assert.equal(await countPassed(limits, '192.0.2.2'), 3)
   })
 
-  await t.test('that does not know the domain lets nobody pass uncounted', async (t) => {
+  await t.test('that does not know the domain allows no uncounted request', async (t) => {
     const limits = await openLimits(t, `grpc://${address}`)
     assert.equal(await countPassed(limits, '192.0.2.3'), 3)
     assert.equal(limits.log.length, 1)
@@ -144,7 +144,7 @@ descriptors:
   })
 })
 
-test('Two servers with one Redis refuse together, and say how long to wait', async (t) => {
+test('two servers with one Redis share their limits and return the time to wait', async (t) => {
   const redis = await open(t, 'redis')
   const postgres = await openSharedPostgres(t)
   if (!redis || !postgres) return

@@ -6,7 +6,7 @@ import { toLimitTable } from '../../src/limits/limit-table.ts'
 const tableOf = (env: Readonly<Record<string, string>>) => toLimitTable(parseConfig(env).config)
 const burstOf = (most: number) => tableOf({ AUTH_RATE_LIMIT_TOKEN_REFRESH: `${most}` }).token?.burst
 
-test('the bursts of the usual limits are those of the reference', () => {
+test('the default limits have the documented bursts', () => {
   const { token, authorize, callback, ...others } = tableOf({})
   const { verify, otp, user, anonymous, mfa, passkey } = others
   for (const limit of [token, authorize, callback]) {
@@ -19,7 +19,7 @@ test('the bursts of the usual limits are those of the reference', () => {
   assert.deepEqual(mfa, { most: 15, periodMs: 60_000, burst: 30 })
 })
 
-test('a burst grows with the rate, and is never above a low one', () => {
+test('a burst grows with the rate and never exceeds a low one', () => {
   assert.deepEqual([1, 2, 29, 30, 100, 150].map(burstOf), [1, 2, 29, 30, 30, 30])
   assert.deepEqual([300, 1_500, 900_000_000].map(burstOf), [60, 300, 180_000_000])
   for (const most of [1, 7, 150, 151, 10_000, 900_000_000]) {
@@ -29,7 +29,7 @@ test('a burst grows with the rate, and is never above a low one', () => {
   assert.equal(tableOf({ AUTH_MFA_RATE_LIMIT_CHALLENGE_AND_VERIFY: '2' }).mfa?.burst, 4)
 })
 
-test('0 and off turn one limit off, and a note says so', () => {
+test('0 and off disable a limit, with a warning', () => {
   const variables = {
     AUTH_RATE_LIMIT_TOKEN_REFRESH: 'token',
     AUTH_RATE_LIMIT_VERIFY: 'verify',
@@ -46,7 +46,7 @@ test('0 and off turn one limit off, and a note says so', () => {
       assert.equal(table[limiter], undefined, name)
       assert.ok(notes.includes(`${name} is off: these requests are not limited`))
       const others = Object.entries(table).filter(([, limit]) => limit === undefined)
-      // /signup, /otp, /magiclink, /recover, /resend and PUT /user have one variable.
+      // /signup, /otp, /magiclink, /recover, /resend and PUT /user share one variable.
       const counts: Readonly<Record<string, number>> = { otp: 6, authorize: 2 }
       assert.equal(others.length, counts[limiter] ?? 1, name)
     }
@@ -57,7 +57,7 @@ test('0 and off turn one limit off, and a note says so', () => {
   }
 })
 
-test('of messages 0 sends none, and off does not limit them', () => {
+test('for messages, 0 sends none and off removes the limit', () => {
   const capOf = (text: string) =>
     parseConfig({ AUTH_RATE_LIMIT_EMAIL_SENT: text, AUTH_RATE_LIMIT_SMS_SENT: text }).config.limits
   assert.deepEqual([capOf('0').emailSent.most, capOf('0').smsSent.most], [0, 0])

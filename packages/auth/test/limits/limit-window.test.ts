@@ -19,7 +19,7 @@ test('a limit becomes a window as long as its bucket takes to fill', () => {
   for (const [limit, window] of cases) assert.deepEqual(toLimitWindow(limit, nowMs), window)
 })
 
-test('whatever the limit, the rate is that of the limit, and every window ends', () => {
+test('for every limit, the window has the rate of the limit and ends', () => {
   const limits = fc.record({
     most: fc.integer({ min: 1, max: 10_000 }),
     burst: fc.integer({ min: 1, max: 100 }),

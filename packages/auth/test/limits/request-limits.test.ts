@@ -24,20 +24,20 @@ async function waitAfterAll(limits: OpenLimits, key: string): Promise<number> {
 }
 
 for (const [name, openPlace] of Object.entries(limitPlaces)) {
-  test(`Requests are counted ${name}`, async (t) => {
+  test(`requests are counted ${name}`, async (t) => {
     const place = await openPlace(t)
     if (!place) return
     const limits = await place.openLimits()
     assert.deepEqual(limits.log, [])
 
-    await t.test('so many pass at once, and then none', async () => {
+    await t.test('a burst is allowed, and then none', async () => {
       const key = newKey()
       const wait = await waitAfterAll(limits, key)
       assert.ok(Number.isInteger(wait) && wait >= 1 && wait <= 300, `${wait}`)
       assert.ok((await limits.take('verify', key)) !== undefined)
     })
 
-    await t.test('who waits as long as told may pass, and not much sooner', async () => {
+    await t.test('a request is allowed after the reported wait, and not much earlier', async () => {
       const key = newKey()
       const wait = await waitAfterAll(limits, key)
       await place.advance((wait * 1_000) / 2)
@@ -47,7 +47,7 @@ for (const [name, openPlace] of Object.entries(limitPlaces)) {
       assert.equal(await limits.take('verify', key), undefined)
     })
 
-    await t.test('after the whole time all of them are back, and no more', async () => {
+    await t.test('after the whole period the full burst is available again', async () => {
       const key = newKey()
       await waitAfterAll(limits, key)
       await place.advance(300_000)
@@ -56,7 +56,7 @@ for (const [name, openPlace] of Object.entries(limitPlaces)) {
       await waitAfterAll(limits, key)
     })
 
-    await t.test('keys and limiters are counted apart', async () => {
+    await t.test('keys and limiters are counted separately', async () => {
       const key = newKey()
       await waitAfterAll(limits, key)
       assert.equal(await limits.take('otp', key), undefined)
@@ -64,13 +64,13 @@ for (const [name, openPlace] of Object.entries(limitPlaces)) {
       assert.equal(await limits.take('verify', `${key}:otp`), undefined)
     })
 
-    await t.test('of many at once as many pass as one after the other', async () => {
+    await t.test('concurrent requests are limited like consecutive ones', async () => {
       const key = newKey()
       const waits = await Promise.all(Array.from({ length: 20 }, () => limits.take('verify', key)))
       assert.equal(waits.filter((wait) => wait === undefined).length, 3)
     })
 
-    await t.test('a limit that is off refuses none', async () => {
+    await t.test('a disabled limit refuses nothing', async () => {
       const key = newKey()
       for (let taken = 0; taken < 100; taken++) {
         assert.equal(await limits.take('signup', key), undefined)
@@ -79,7 +79,7 @@ for (const [name, openPlace] of Object.entries(limitPlaces)) {
       assert.deepEqual([left, waitSeconds], [Number.POSITIVE_INFINITY, 0])
     })
 
-    await t.test('to look counts nothing, and says how long to wait', async () => {
+    await t.test('peeking counts nothing and returns the time to wait', async () => {
       const key = newKey()
       for (let looks = 0; looks < 10; looks++) {
         assert.deepEqual(await limits.peek('verify', key), { left: 3, waitSeconds: 0 })
@@ -92,12 +92,12 @@ for (const [name, openPlace] of Object.entries(limitPlaces)) {
       assert.ok((await limits.peek('verify', key)).left >= 1)
     })
 
-    await t.test('what is cleared begins anew', async () => {
+    await t.test('a cleared key starts again', async () => {
       const key = newKey()
       await waitAfterAll(limits, key)
       await limits.clear('verify', key)
       assert.ok((await limits.peek('verify', key)).left >= 1)
-      // The protocol of rate limit services cannot take back what was counted.
+      // The protocol of rate limit services cannot undo counts.
       if (place.canClear) await waitAfterAll(limits, key)
     })
 
@@ -110,7 +110,7 @@ for (const [name, openPlace] of Object.entries(limitPlaces)) {
     const { store } = place
     if (!store) return
 
-    await t.test('two processes share what they count', async () => {
+    await t.test('two processes share their counts', async () => {
       const other = await place.openLimits()
       const key = newKey()
       assert.equal(await limits.take('verify', key), undefined)
@@ -120,7 +120,7 @@ for (const [name, openPlace] of Object.entries(limitPlaces)) {
       assert.ok((await limits.take('verify', key)) !== undefined)
     })
 
-    await t.test('without the store each process counts by itself, until it is back', async () => {
+    await t.test('without the store each process counts separately until it is back', async () => {
       const key = newKey()
       await waitAfterAll(limits, key)
       await store.kill()

@@ -34,12 +34,12 @@ test('a path is joined to the external URL', async (t) => {
   }
 })
 
-test('the query stands before a fragment', () => {
+test('the query precedes the fragment', () => {
   const url = toConfirmationUrl({ ...link, path: 'https://app.example/#/confirm' })
   assert.equal(url, `https://app.example/?${query}#/confirm`)
 })
 
-test('every message with a link has its type', () => {
+test('every message with a link has its own type', () => {
   const kinds = mailKinds.filter((kind) => kind !== 'reauthentication')
   const types = kinds.map((kind) =>
     new URL(toConfirmationUrl({ ...link, kind })).searchParams.get('type'),
@@ -48,7 +48,7 @@ test('every message with a link has its type', () => {
   assert.throws(() => toConfirmationUrl({ ...link, kind: 'reauthentication' }), TypeError)
 })
 
-test('a redirect comes out of the link as it went in', () => {
+test('a redirect survives encoding and decoding', () => {
   for (const redirectTo of ['https://s/?a=b&token=evil', 'myapp://cb', 'https://s/ä ö+%20', '']) {
     const { searchParams } = new URL(toConfirmationUrl({ ...link, redirectTo }))
     assert.equal(searchParams.get('redirect_to'), redirectTo)
@@ -56,7 +56,7 @@ test('a redirect comes out of the link as it went in', () => {
   }
 })
 
-test('only a listed host changes the external URL', async (t) => {
+test('only an allowed host changes the external URL', async (t) => {
   const settings = {
     externalUrl: 'https://x.example/auth/v1',
     externalHosts: ['other.example', 'Third.example:8443'],
@@ -87,7 +87,7 @@ test('only a listed host changes the external URL', async (t) => {
   }
 })
 
-test('a payload has the variables that templates know', () => {
+test('a payload has the documented template variables', () => {
   const any = { siteUrl: 'https://s', email: 'a@b.c', token: '123456', data: { name: 'A' } }
   assert.deepEqual(toMessagePayload({ ...any, kind: 'reauthentication' }), {
     SiteURL: 'https://s',

@@ -44,7 +44,7 @@ const subjects = {
   reauthentication: 'Confirm Reauthentication',
 }
 
-test('every built-in message has a heading, the code, and the link where there is one', async (t) => {
+test('every built-in message has a heading, the code, and a link if its type has one', async (t) => {
   const { renderer, log } = createRenderer()
   for (const kind of mailKinds) {
     await t.test(kind, async () => {
@@ -71,7 +71,7 @@ test('every built-in message has a heading, the code, and the link where there i
   assert.deepEqual(log, [])
 })
 
-test('every built-in notification says what has changed, and has no link', async (t) => {
+test('every built-in notification describes the change and has no link', async (t) => {
   const facts: Readonly<Record<NotificationKind, readonly string[]>> = {
     password_changed: [],
     email_changed: ['old@example.com'],
@@ -89,7 +89,7 @@ test('every built-in notification says what has changed, and has no link', async
       ]),
     ),
   )
-  const told = {
+  const payload = {
     SiteURL: variables.SiteURL,
     Email: variables.Email,
     OldEmail: 'old@example.com',
@@ -100,7 +100,7 @@ test('every built-in notification says what has changed, and has no link', async
   }
   for (const kind of notificationKinds) {
     await t.test(kind, async () => {
-      const { subject, html, text } = await renderer.render(`${kind}_notification`, told)
+      const { subject, html, text } = await renderer.render(`${kind}_notification`, payload)
       assert.notEqual(subject, '')
       assert.match(html, /<h1[^>]*>[^<]+<\/h1>/)
       for (const part of [html, text]) {
@@ -115,12 +115,12 @@ test('every built-in notification says what has changed, and has no link', async
   assert.deepEqual(log, [])
 })
 
-test('a notification that was switched off meanwhile is given up', async () => {
+test('a notification that has been disabled since it was queued is dropped', async () => {
   const { renderer } = createRenderer()
   await assert.rejects(renderer.render('password_changed_notification', {}), UndeliverableError)
 })
 
-test('a subject may have variables, and none of them begins a header', async () => {
+test('a subject may contain variables, but they cannot inject headers', async () => {
   const { renderer } = createRenderer({
     AUTH_MAILER_SUBJECTS_INVITE: '{{ .Token }}: {{ .Data.name }}',
   })
@@ -129,7 +129,7 @@ test('a subject may have variables, and none of them begins a header', async () 
   assert.equal(subject, '123456: xBcc: evil@example.com')
 })
 
-test('a template on the site itself is used, though the site is inside', async (t) => {
+test('a template on the site URL is used even if the site is on an internal network', async (t) => {
   const server = createServer((request, response) => {
     if (request.url === '/mail/invite.html')
       response.end('<p>{{ .Data.name }} at {{ .SiteURL }}</p>')
@@ -155,7 +155,7 @@ test('a template on the site itself is used, though the site is inside', async (
   ])
 })
 
-test('a template inside the network that is not on the site is replaced by the built-in one', async () => {
+test('a template on an internal address other than the site is replaced by the built-in one', async () => {
   const { renderer, log } = createRenderer({
     AUTH_MAILER_TEMPLATES_INVITE: 'http://169.254.169.254/latest/meta-data',
   })
@@ -164,7 +164,7 @@ test('a template inside the network that is not on the site is replaced by the b
   assert.match(log.join(), /169\.254\.169\.254, which is not an address of the internet/)
 })
 
-test('a template on a host that the operator names is used, though it is inside', async (t) => {
+test('a template on an allowed internal host is used', async (t) => {
   const server = createServer((_request, response) => response.end('<p>Ours</p>'))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())

@@ -10,7 +10,7 @@ import { findCapWait, spendCap } from '../../src/messages/statements/message-cap
 import { insertMessage } from '../../src/messages/statements/outbox.ts'
 import { openOutboxDatabase, readOutbox } from '../support/outbox.ts'
 
-/** As signing up does: a user, the message and the cap in one statement. */
+/** Like a sign-up, this inserts a user and a message and spends the cap in one statement. */
 const signUp = statement(
   'test_sign_up',
   `with ${spendCap('email', { most: '$1', refillMs: '$2', count: '$3', now: '$4' })},
@@ -35,7 +35,7 @@ let users = 0
 
 const start = Date.parse('2030-01-01T10:20:00Z')
 
-/** @returns whether it was allowed. */
+/** Returns whether the message was allowed. */
 async function spend(db: Database, cap: string | undefined, afterMs = 0, count = 1) {
   const { most, refillMs } = (cap === undefined ? undefined : parseMessageCap(cap)) ?? {}
   const now = new Date(start + afterMs)
@@ -62,7 +62,7 @@ test('the cap on messages', async (t) => {
     await db.run(clearOutbox)
   })
 
-  await t.test('of N lets N pass in an hour, which begins with the first', async () => {
+  await t.test('of N allows N messages within an hour from the first one', async () => {
     for (const afterMs of [0, minute, 2 * minute]) assert.ok(await spend(db, '3', afterMs))
     assert.equal(await spend(db, '3', 3 * minute), false)
     assert.equal(await spend(db, '3', 60 * minute - 1), false)
@@ -71,16 +71,16 @@ test('the cap on messages', async (t) => {
     assert.equal(await spend(db, '3', 63 * minute), false)
   })
 
-  await t.test('of 0 lets nothing pass', async () => {
+  await t.test('of 0 allows no message', async () => {
     assert.equal(await spend(db, '0'), false)
     assert.equal(await spend(db, '0/1m', 60 * minute), false)
   })
 
-  await t.test('that is not there lets everything pass', async () => {
+  await t.test('that is not set allows every message', async () => {
     for (let count = 0; count < 5; count++) assert.ok(await spend(db, undefined))
   })
 
-  await t.test('of N per duration is a bucket that refills one by one', async () => {
+  await t.test('of N per duration is a token bucket', async () => {
     for (let count = 0; count < 3; count++) assert.ok(await spend(db, '3/10m'))
     assert.equal(await spend(db, '3/10m', 9 * minute), false)
     assert.equal(await findWait(db, '3/10m', 9 * minute), 60)
@@ -92,7 +92,7 @@ test('the cap on messages', async (t) => {
     assert.equal(await spend(db, '3/10m', later), false)
   })
 
-  await t.test('is not spent by what it refuses', async () => {
+  await t.test('is not reduced by refused messages', async () => {
     assert.ok(await spend(db, '1/10m'))
     for (let second = 1; second < 600; second += 60) {
       assert.equal(await spend(db, '1/10m', second * 1_000), false)
@@ -100,39 +100,39 @@ test('the cap on messages', async (t) => {
     assert.ok(await spend(db, '1/10m', 10 * minute))
   })
 
-  await t.test('takes two messages at once or none', async () => {
+  await t.test('accepts two messages together or neither', async () => {
     assert.ok(await spend(db, '3', 0, 2))
     assert.equal(await spend(db, '3', 0, 2), false)
     assert.ok(await spend(db, '3', 0, 1))
     assert.equal((await readOutbox(db)).length, 3)
   })
 
-  await t.test('can be asked without being spent', async () => {
+  await t.test('can be checked without being reduced', async () => {
     for (let count = 0; count < 5; count++) assert.ok(await spend(db, '1', 0, 0))
     assert.ok(await spend(db, '1', 0, 1))
     assert.equal(await spend(db, '1', 0, 0), false)
   })
 
-  await t.test('that was made smaller holds at once', async () => {
+  await t.test('takes effect at once when it is lowered', async () => {
     for (let count = 0; count < 5; count++) assert.ok(await spend(db, '10'))
     assert.equal(await spend(db, '5'), false)
     assert.ok(await spend(db, '6'))
   })
 
-  await t.test('may become a bucket and an hour again', async () => {
+  await t.test('can change between a bucket and an hourly limit', async () => {
     for (let count = 0; count < 3; count++) assert.ok(await spend(db, '3'))
     assert.equal(await spend(db, '3'), false)
     assert.ok(await spend(db, '3/1m', 60 * minute))
     assert.ok(await spend(db, '3', 61 * minute))
   })
 
-  await t.test('loses nothing by a clock that was set back', async () => {
+  await t.test('is not affected by a clock that is set back', async () => {
     assert.ok(await spend(db, '2/10m', 60 * minute))
     assert.ok(await spend(db, '2/10m', 0))
     assert.equal(await spend(db, '2/10m', 0), false)
   })
 
-  await t.test('is exact among processes, and what it refuses writes nothing', async () => {
+  await t.test('is exact across processes, and a refused message writes nothing', async () => {
     const pools = [db, database.openAnother(), database.openAnother()]
     for (const cap of ['17', '17/10h']) {
       await db.run(clear)

@@ -7,14 +7,14 @@ import { openAuthServer } from '../support/auth-server.ts'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
 import { type Ask, ask, newEmail, password, sdk } from '../support/http-client.ts'
 
-test('the gap between two messages to an address', async (t) => {
+test('the cooldown between two messages to an address', async (t) => {
   const server = await openFlowServer(t, { AUTH_JWT_ALLOWED_AUDIENCES: 'elsewhere' })
   if (!server) return
   const { post, query, mailsTo } = server
   const statusesOf = (answers: readonly { readonly status: number }[]) =>
     answers.map(({ status }) => status).toSorted()
 
-  await t.test('lets one of many requests at once pass, whatever they are', async () => {
+  await t.test('allows only one of several concurrent requests to any endpoint', async () => {
     const known = await server.newUser()
     const paths = ['/signup', '/resend', '/signup', '/resend']
     for (const email of [known.email, newEmail()]) {
@@ -32,7 +32,7 @@ test('the gap between two messages to an address', async (t) => {
     assert.deepEqual(refused, [])
   })
 
-  await t.test('is the same for all servers of a database', async (t) => {
+  await t.test('is shared by all servers with the same database', async (t) => {
     const { databaseUrl: url, schema } = server
     const other = await openAuthServer(t, { database: { url, schema }, clock: server.clock })
     if (!other) return
@@ -41,7 +41,7 @@ test('the gap between two messages to an address', async (t) => {
     assert.equal((await ask(other.url, '/recover', { body: { email } })).status, 429)
   })
 
-  await t.test('is of one address and one audience', async () => {
+  await t.test('is separate for each address and audience', async () => {
     const email = newEmail()
     assert.equal((await post('/recover', { email })).status, 200)
     assert.equal((await post('/recover', { email: email.toUpperCase() })).status, 429)
@@ -50,7 +50,7 @@ test('the gap between two messages to an address', async (t) => {
     assert.equal((await post('/recover', { email: newEmail() })).status, 200)
   })
 
-  await t.test('begins with a message, and not with a request that fails', async () => {
+  await t.test('starts with a message and not with a failed request', async () => {
     const email = newEmail()
     const failing: readonly (readonly [string, object, object])[] = [
       ['/signup', { email, password: '1' }, {}],
@@ -67,7 +67,7 @@ test('the gap between two messages to an address', async (t) => {
     assert.equal((await post('/otp', { email })).status, 200)
   })
 
-  await t.test('is not touched by administrators, who do not wait either', async () => {
+  await t.test('does not apply to administrators, and they do not start it', async () => {
     const email = newEmail()
     const admin = { authorization: `Bearer ${server.serviceToken}` }
     for (let times = 0; times < 2; times += 1) {
@@ -81,7 +81,7 @@ test('the gap between two messages to an address', async (t) => {
     assert.equal((await post('/invite', { email }, admin)).status, 200)
   })
 
-  await t.test('is kept without the address', async () => {
+  await t.test('is stored without the address', async () => {
     const email = newEmail()
     await query('delete from message_gaps')
     await post('/recover', { email })
@@ -91,7 +91,7 @@ test('the gap between two messages to an address', async (t) => {
   })
 })
 
-test('without a gap nobody waits, and nothing is kept', async (t) => {
+test('without a cooldown no request waits, and nothing is stored', async (t) => {
   const server = await openFlowServer(t, { AUTH_SMTP_MAX_FREQUENCY: '0' })
   if (!server) return
   const { email } = await server.newUser()
@@ -103,7 +103,7 @@ test('without a gap nobody waits, and nothing is kept', async (t) => {
   const { body } = await server.post('/token?grant_type=password', { email, password })
   const call = (path: string, options: Ask = {}) =>
     ask(server.url, path, { token: body.access_token, ...options })
-  // As of two requests at once, the second one may be the earlier one.
+  // Of two concurrent requests, the second one may have the earlier time.
   for (const aheadMs of [0, -1_000]) {
     server.clock.aheadMs = aheadMs
     const change = { method: 'PUT', body: { email: newEmail() } }
@@ -112,7 +112,7 @@ test('without a gap nobody waits, and nothing is kept', async (t) => {
   }
 })
 
-test('a sign-up that may not be sent a message leaves the gap open', async (t) => {
+test('a sign-up over the message limit does not start the cooldown', async (t) => {
   const server = await openFlowServer(t, { AUTH_RATE_LIMIT_EMAIL_SENT: '0' })
   if (!server) return
   const email = newEmail()

@@ -24,7 +24,7 @@ const allOn = Object.fromEntries(
 )
 const another = 'another horse battery'
 
-/** The text of messages with a subject to an address, as it arrived there. */
+/** The text of delivered messages to an address with a given subject. */
 async function openPost(t: TestContext) {
   const { port, received } = await openMailServer(t)
   const find = (email: string, subject: string) =>
@@ -41,7 +41,7 @@ async function openPost(t: TestContext) {
   }
 }
 
-test('people are told what has changed about their account', async (t) => {
+test('users are notified of changes to their account', async (t) => {
   const post = await openPost(t)
   const server = await openExternalServer(t, ['keycloak'], {
     ...phoneEnvironment,
@@ -57,16 +57,16 @@ test('people are told what has changed about their account', async (t) => {
   const calls = createFactorCalls(server)
   const put = (token: string, body: object) => ask(url, '/user', { method: 'PUT', token, body })
 
-  await t.test('the password, with a subject of the operator', async () => {
-    const { email, token } = await calls.newSomebody()
+  await t.test('a changed password, with a configured subject', async () => {
+    const { email, token } = await calls.newSignedInUser()
     assert.equal((await put(token, { password: another })).status, 200)
     const text = await post.read(email, `New password of ${email}`)
     assert.match(text, /has just been changed/)
     assert.ok(text.includes(email) && text.includes('https://site.example'))
   })
 
-  await t.test('the address, at the one of before', async () => {
-    const { email, token } = await calls.newSomebody()
+  await t.test('a changed email address, at the previous address', async () => {
+    const { email, token } = await calls.newSignedInUser()
     const wanted = newEmail()
     assert.equal((await put(token, { email: wanted })).status, 200)
     const asked = await post.read(wanted, 'Confirm Email Change')
@@ -82,8 +82,8 @@ test('people are told what has changed about their account', async (t) => {
     assert.deepEqual(post.find(wanted, 'Your email address has been changed'), [])
   })
 
-  await t.test('the phone number, the first one as well', async () => {
-    const { email, token } = await calls.newSomebody()
+  await t.test('a changed phone number, including the first one', async () => {
+    const { email, token } = await calls.newSignedInUser()
     const change = async () => {
       const phone = newPhone()
       assert.equal((await put(token, { phone })).status, 200)
@@ -101,8 +101,8 @@ test('people are told what has changed about their account', async (t) => {
     assert.ok(post.find(email, subject)[1]?.includes(`changed from ${first} to ${second}.`))
   })
 
-  await t.test('an identity that was linked, by hand or by its address, and unlinked', async () => {
-    const { id, email, token } = await calls.newSomebody()
+  await t.test('an identity linked manually or by its address, and an unlinked one', async () => {
+    const { id, email, token } = await calls.newSignedInUser()
     await link(server, token, newAccount())
     assert.match(await post.read(email, 'A new identity has been linked'), /with keycloak/)
     const [identity] = await query(
@@ -113,7 +113,7 @@ test('people are told what has changed about their account', async (t) => {
     assert.equal(gone.status, 200, JSON.stringify(gone.body))
     assert.match(await post.read(email, 'An identity has been unlinked'), /with keycloak/)
 
-    const other = await calls.newSomebody()
+    const other = await calls.newSignedInUser()
     const account = newAccount({ email: other.email })
     await server.goThrough('keycloak', account)
     assert.match(await post.read(other.email, 'A new identity has been linked'), /with keycloak/)
@@ -121,7 +121,7 @@ test('people are told what has changed about their account', async (t) => {
     assert.equal(post.find(other.email, 'A new identity has been linked').length, 1)
   })
 
-  await t.test('a second factor, once it was shown, and recovery codes', async () => {
+  await t.test('a verified second factor, and recovery codes', async () => {
     const enrolled = 'A new MFA factor has been enrolled'
     const member = await calls.newMember()
     assert.match(await post.read(member.email, enrolled), /\(totp\)/)
@@ -138,7 +138,7 @@ test('people are told what has changed about their account', async (t) => {
   })
 })
 
-test('no cap and no gap holds a notification back', async (t) => {
+test('neither the message limit nor the cooldown delays notifications', async (t) => {
   const server = await openFlowServer(t, {
     ...phoneEnvironment,
     ...allOn,
@@ -147,15 +147,15 @@ test('no cap and no gap holds a notification back', async (t) => {
   })
   if (!server) return
   const { url, query } = server
-  const { newSomebody } = createFactorCalls(server)
+  const { newSignedInUser } = createFactorCalls(server)
   const put = (token: string, body: object) => ask(url, '/user', { method: 'PUT', token, body })
   const kindsTo = async (email: string) =>
     (await query('select kind, payload from outbox where recipient = $1 order by id', [email])).map(
       ({ kind, payload }) => [kind, payload.OldPhone, payload.Phone],
     )
 
-  await t.test('and one request may have several', async () => {
-    const { email, token } = await newSomebody()
+  await t.test('one request can cause several notifications', async () => {
+    const { email, token } = await newSignedInUser()
     const phone = newPhone()
     assert.equal((await put(token, { password: another, phone })).status, 200)
     assert.equal((await put(token, { password: `${another} 2` })).status, 200)
@@ -166,15 +166,15 @@ test('no cap and no gap holds a notification back', async (t) => {
     ])
   })
 
-  await t.test('but none goes to an address that nobody has confirmed', async () => {
-    const { id, email, token } = await newSomebody()
+  await t.test('no notification is sent to an unconfirmed address', async () => {
+    const { id, email, token } = await newSignedInUser()
     await query('update users set email_confirmed_at = null where id = $1', [id])
     assert.equal((await put(token, { password: another })).status, 200)
     assert.deepEqual(await kindsTo(email), [])
   })
 
-  await t.test('and what administrators do is told to nobody', async () => {
-    const { id, email } = await newSomebody()
+  await t.test('changes by administrators cause no notification', async () => {
+    const { id, email } = await newSignedInUser()
     const body = { password: another, phone: newPhone() }
     const options = { method: 'PUT', token: server.serviceToken, body }
     assert.equal((await ask(url, `/admin/users/${id}`, options)).status, 200)
@@ -182,16 +182,16 @@ test('no cap and no gap holds a notification back', async (t) => {
   })
 })
 
-test('a hook that sends email is told of it too', async (t) => {
+test('the send_email hook receives notifications too', async (t) => {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return
   const client = new Client({ connectionString: postgres.url })
   await client.connect()
   t.after(() => client.end())
   await client.query(`
-    create table told (data jsonb not null);
+    create table received_mail (data jsonb not null);
     create function tell(event jsonb) returns void language sql as
-      $$ insert into told select event -> 'email_data' $$`)
+      $$ insert into received_mail select event -> 'email_data' $$`)
   const server = await openFlowServer(t, {
     ...factorEnvironment,
     ...allOn,
@@ -200,7 +200,7 @@ test('a hook that sends email is told of it too', async (t) => {
   })
   if (!server) return
   await createFactorCalls(server).newMember()
-  const read = async () => (await client.query('select data from told')).rows
+  const read = async () => (await client.query('select data from received_mail')).rows
   await until(async () => (await read()).length > 0)
   assert.deepEqual(
     (await read()).map(({ data }) => [data.email_action_type, data.factor_type, data.site_url]),
@@ -208,11 +208,11 @@ test('a hook that sends email is told of it too', async (t) => {
   )
 })
 
-test('nobody is told anything unless the operator wants it', async (t) => {
+test('notifications are disabled by default', async (t) => {
   await checkSilence(t, {})
 })
 
-test('nor whom the server may not write to', async (t) => {
+test('no notification is sent to an address that is not authorized', async (t) => {
   await checkSilence(t, {
     ...allOn,
     AUTH_EXTERNAL_EMAIL_AUTHORIZED_ADDRESSES: 'somebody@example.com',

@@ -25,9 +25,9 @@ import {
 
 const clear = statement('test_clear_outbox', 'truncate {ns}.outbox')
 
-/** Rare enough that only `notify` explains what happens within a test. */
+/** The interval is so long that within a test only `notify` can trigger a poll. */
 const noPoll = { pollMs: 3_600_000 }
-/** Often enough to wait for. */
+/** The interval is short enough to wait for in a test. */
 const quick = { pollMs: 20, backoffMs: [30] }
 
 interface SenderOptions extends Partial<OutboxSenderSettings> {
@@ -53,7 +53,7 @@ function openSender(
   return { sender, log }
 }
 
-/** A database that somebody listens to, or stands in the way of. */
+/** A database wrapper that observes or intercepts the statements. */
 function wrapQueries(
   db: Database,
   around: <Result>(name: string, run: () => Promise<Result>) => Promise<Result>,
@@ -69,13 +69,13 @@ const refusal = (responseCode: number, text: string) =>
 
 const isEmpty = (db: Database) => async () => (await readOutbox(db)).length === 0
 
-test('the sender of the outbox', async (t) => {
+test('the outbox sender', async (t) => {
   const database = await openOutboxDatabase(t)
   if (!database) return
   const { db } = database
   t.beforeEach(async () => void (await db.run(clear)))
 
-  await t.test('sends a message as soon as it is told of it', async (t) => {
+  await t.test('sends a message as soon as it is notified', async (t) => {
     const server = await openMailServer(t)
     const { sender, log } = openSender(t, db, server.port, noPoll)
     await addMessage(db, { recipient: 'grace@example.com' })
@@ -92,7 +92,7 @@ test('the sender of the outbox', async (t) => {
   })
 
   await t.test(
-    'sends what was left before it began, and more than it sends at a time',
+    'sends the messages that were queued before it started, in several batches',
     async (t) => {
       const server = await openMailServer(t)
       for (let count = 0; count < 12; count++) await addMessage(db)
@@ -103,7 +103,7 @@ test('the sender of the outbox', async (t) => {
     },
   )
 
-  await t.test('sends as many at a time as AUTH_MESSAGES_CONCURRENCY says', async (t) => {
+  await t.test('sends at most AUTH_MESSAGES_CONCURRENCY messages at a time', async (t) => {
     let underWay = 0
     let most = 0
     const first = Promise.withResolvers<void>()
@@ -124,7 +124,7 @@ test('the sender of the outbox', async (t) => {
     assert.equal(most, 2)
   })
 
-  await t.test('finds by itself what nobody told it of', async (t) => {
+  await t.test('finds messages by polling, without a notification', async (t) => {
     const server = await openMailServer(t)
     openSender(t, db, server.port, quick)
     await addMessage(db)
@@ -132,7 +132,7 @@ test('the sender of the outbox', async (t) => {
     await until(isEmpty(db))
   })
 
-  await t.test('tries again what failed, as the same message', async (t) => {
+  await t.test('retries a failed message with the same message id', async (t) => {
     let refusals = 0
     const ids = new Set<string>()
     const server = await openMailServer(t, {
@@ -160,7 +160,8 @@ test('the sender of the outbox', async (t) => {
     const server = await openMailServer(t, {
       onRcptTo: (_, __, callback) => callback(refusal(451, 'Later')),
     })
-    // The second wait is longer than the lease of an attempt under way, and ends before the code expires.
+    // The second wait is longer than the lease of a running attempt and ends before the code
+    // expires.
     const backoffMs = [0, 1_200_000, 2_400_000]
     openSender(t, db, server.port, { pollMs: 20, backoffMs })
     await addMessage(db)
@@ -170,7 +171,7 @@ test('the sender of the outbox', async (t) => {
     assert.ok(row.wait_ms <= 1_200_000, `${row.wait_ms}`)
   })
 
-  await t.test('outlives a mail server that is not there', async (t) => {
+  await t.test('keeps working while the mail server is down', async (t) => {
     const first = await openMailServer(t)
     const { port } = first
     await first.close()
@@ -183,12 +184,12 @@ test('the sender of the outbox', async (t) => {
     await until(isEmpty(db))
   })
 
-  await t.test('gives up what is refused for good, and tells nobody the code', async (t) => {
+  await t.test('gives up a permanently refused message and does not log the code', async (t) => {
     const server = await openMailServer(t, {
       onData(stream, _, callback) {
         stream.resume()
-        const told = `Spam for ada@example.com: ${testPayload.ConfirmationURL} 246810 feedbeef`
-        stream.on('end', () => callback(refusal(550, told)))
+        const reply = `Spam for ada@example.com: ${testPayload.ConfirmationURL} 246810 feedbeef`
+        stream.on('end', () => callback(refusal(550, reply)))
       },
     })
     const { log } = openSender(t, db, server.port, quick)
@@ -204,7 +205,7 @@ test('the sender of the outbox', async (t) => {
     }
   })
 
-  await t.test('does not send a code that is no longer valid', async (t) => {
+  await t.test('does not send a code that has expired', async (t) => {
     const server = await openMailServer(t)
     const { log } = openSender(t, db, server.port, quick)
     await addMessage(db, { expiresInSeconds: -1 })
@@ -213,7 +214,7 @@ test('the sender of the outbox', async (t) => {
     assert.equal(server.received.length, 0)
   })
 
-  await t.test('gives up when the next attempt would come after the code is valid', async (t) => {
+  await t.test('gives up if the code would expire before the next attempt', async (t) => {
     const server = await openMailServer(t, {
       onRcptTo: (_, __, callback) => callback(refusal(451, 'Later')),
     })
@@ -223,7 +224,7 @@ test('the sender of the outbox', async (t) => {
     assert.match(log[0] ?? '', /is given up after 1 attempts/)
   })
 
-  await t.test('holds no connection to the database while a mail server is slow', async (t) => {
+  await t.test('holds no database connection while a mail server is slow', async (t) => {
     const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
     const { promise: free, resolve: release } = Promise.withResolvers<void>()
     const server = await openMailServer(t, {
@@ -251,7 +252,7 @@ test('the sender of the outbox', async (t) => {
     assert.deepEqual([...used], ['claim_messages', 'delete_message'])
   })
 
-  await t.test('ends an attempt that takes too long', async (t) => {
+  await t.test('aborts an attempt that takes too long', async (t) => {
     let attempts = 0
     const server = await openMailServer(t, {
       onRcptTo: (_, __, callback) => {
@@ -264,7 +265,7 @@ test('the sender of the outbox', async (t) => {
     assert.match(log[0] ?? '', /it took longer than 400 ms/)
   })
 
-  await t.test('insists on saying that a message was sent', async (t) => {
+  await t.test('retries until it has recorded that a message was sent', async (t) => {
     const server = await openMailServer(t)
     let failures = 0
     const queries = wrapQueries(db, async (name, run) => {
@@ -278,7 +279,7 @@ test('the sender of the outbox', async (t) => {
     assert.equal(server.received.length, 1)
   })
 
-  await t.test('goes on after the database was away, and says so once', async (t) => {
+  await t.test('continues after a database outage and logs it once', async (t) => {
     const server = await openMailServer(t)
     let isAway = true
     let questions = 0
@@ -295,7 +296,7 @@ test('the sender of the outbox', async (t) => {
     assert.deepEqual(log, ['The outbox cannot be read: Connection refused'])
   })
 
-  await t.test('drops messages where there is no mail server, and says so', async (t) => {
+  await t.test('drops messages and logs it if no mail server is configured', async (t) => {
     const { log } = openSender(t, db, undefined, quick)
     const id = await addMessage(db)
     await until(isEmpty(db))
@@ -304,7 +305,7 @@ test('the sender of the outbox', async (t) => {
     ])
   })
 
-  await t.test('waits for messages under way when it ends', async (t) => {
+  await t.test('waits for running deliveries when it stops', async (t) => {
     const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
     const { promise: free, resolve: release } = Promise.withResolvers<void>()
     const server = await openMailServer(t, {
@@ -323,10 +324,14 @@ test('the sender of the outbox', async (t) => {
     release()
     await drained
     assert.equal(server.received.length, 1)
-    assert.equal((await readOutbox(db))[0]?.attempts, 0, 'the later one is left to others')
+    assert.equal(
+      (await readOutbox(db))[0]?.attempts,
+      0,
+      'the later message is left to other senders',
+    )
   })
 
-  await t.test('leaves a message to others when it has no time to wait', async (t) => {
+  await t.test('releases a running delivery if it has no time to wait', async (t) => {
     const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
     const server = await openMailServer(t, { onRcptTo: () => reach() })
     const { sender } = openSender(t, db, server.port, noPoll)
@@ -342,7 +347,7 @@ test('the sender of the outbox', async (t) => {
     assert.ok(row && row.wait_ms <= 0, 'it is due at once')
   })
 
-  await t.test('does not wait for a mail server for ever when it ends', async (t) => {
+  await t.test('stops waiting for a mail server after the drain timeout', async (t) => {
     const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
     const server = await openMailServer(t, { onRcptTo: () => reach() })
     const { sender } = openSender(t, db, server.port, { ...noPoll, drainTimeoutMs: 50 })
@@ -353,7 +358,7 @@ test('the sender of the outbox', async (t) => {
     assert.equal((await readOutbox(db))[0]?.attempts, 0)
   })
 
-  await t.test('shares the work with others, and none sends what another sends', async (t) => {
+  await t.test('shares the work with other senders, and each message is sent once', async (t) => {
     const server = await openMailServer(t)
     const count = 80
     const wanted = Array.from({ length: count }, (_, index) => `user${index}@example.com`)
@@ -366,7 +371,7 @@ test('the sender of the outbox', async (t) => {
     assert.deepEqual(server.received.flatMap(({ to }) => to).toSorted(), wanted.toSorted())
   })
 
-  await t.test('that is killed loses nothing', (t) => testKills(t, database))
+  await t.test('loses no message when it is killed', (t) => testKills(t, database))
 })
 
 async function testKills(t: TestContext, { db, url, schema }: OutboxDatabase): Promise<void> {
@@ -389,7 +394,7 @@ async function testKills(t: TestContext, { db, url, schema }: OutboxDatabase): P
   for (let killed = 0; killed < kills; killed++) {
     const child = start()
     const before = server.received.length
-    // Messages come in while it works, and it dies at some point of sending them.
+    // Messages arrive while the process works, and it is killed while sending them.
     for (const end = next + count / kills; next < end; next++) {
       await addMessage(db, { recipient: wanted[next] ?? '' })
     }

@@ -33,7 +33,7 @@ test('the outbox', async (t) => {
   const { db } = database
   t.beforeEach(async () => void (await db.run(clear)))
 
-  await t.test('a message is claimed with all that is needed to send it', async () => {
+  await t.test('a claimed message has all the data that is needed to send it', async () => {
     const id = await addMessage(db, { kind: 'invite', expiresInSeconds: 100 })
     const [row, ...more] = await claim(db)
     assert.deepEqual(more, [])
@@ -47,7 +47,7 @@ test('the outbox', async (t) => {
     assert.ok(row.expires_in_ms > 50_000 && row.expires_in_ms <= 100_000)
   })
 
-  await t.test('a claimed message is nobody else’s until its lease ends', async () => {
+  await t.test('a claimed message cannot be claimed by others until its lease ends', async () => {
     await addMessage(db)
     assert.equal((await claim(db)).length, 1)
     assert.equal((await claim(db)).length, 0)
@@ -56,7 +56,7 @@ test('the outbox', async (t) => {
     assert.equal(again?.attempts, 2)
   })
 
-  await t.test('many that claim at once share the messages', async () => {
+  await t.test('concurrent claims share the messages', async () => {
     const ids = await Promise.all(Array.from({ length: 60 }, () => addMessage(db)))
     const pools = [database.openAnother(), database.openAnother()]
     const claimed = await Promise.all(
@@ -70,14 +70,14 @@ test('the outbox', async (t) => {
     )
   })
 
-  await t.test('the oldest come first, and no more than asked for', async () => {
+  await t.test('the oldest messages are claimed first, up to the limit', async () => {
     const ids = [await addMessage(db), await addMessage(db), await addMessage(db)]
     const found = (await claim(db, 2)).map(({ id }) => id)
     assert.deepEqual(found.toSorted(), ids.slice(0, 2))
   })
 
   await t.test(
-    'new codes come before invitations, notifications and what was tried before',
+    'new codes are claimed before all invitations, notifications and retries',
     async () => {
       const invitation = await addMessage(db, { kind: 'invite' })
       const notification = await addMessage(db, { kind: 'password_changed_notification' })
@@ -95,7 +95,7 @@ test('the outbox', async (t) => {
     },
   )
 
-  await t.test('each channel is claimed up to its own room', async () => {
+  await t.test('each channel is claimed up to its own limit', async () => {
     for (let count = 0; count < 3; count++) await addMessage(db)
     const rows = await db.run<OutboxRow>(claimMessages, [['sms', 'email'], [1, 2], 60_000])
     assert.deepEqual(
@@ -104,19 +104,19 @@ test('the outbox', async (t) => {
     )
   })
 
-  await t.test('messages of other channels are left alone', async () => {
+  await t.test('messages of other channels are not claimed', async () => {
     await addMessage(db)
     assert.deepEqual(await db.run(claimMessages, [['sms'], [10], 1_000]), [])
   })
 
-  await t.test('a sent message leaves nothing behind', async () => {
+  await t.test('a sent message is deleted', async () => {
     const id = await addMessage(db)
     await claim(db)
     await db.run(deleteMessage, [id])
     assert.deepEqual(await readOutbox(db), [])
   })
 
-  await t.test('a message to be tried again waits', async () => {
+  await t.test('a message that will be retried is not claimed before its time', async () => {
     const id = await addMessage(db)
     await claim(db)
     await db.run(retryMessage, [id, 1, 30_000, 'no answer'])
@@ -126,7 +126,7 @@ test('the outbox', async (t) => {
     assert.equal((await claim(db)).length, 0)
   })
 
-  await t.test('a released message is as if nobody had taken it', async () => {
+  await t.test('a released message can be claimed again at once', async () => {
     const id = await addMessage(db)
     await claim(db)
     await db.run(releaseMessage, [id, 1])
@@ -151,7 +151,7 @@ test('the outbox', async (t) => {
     assert.equal((await readOutbox(db)).length, 0)
   })
 
-  await t.test('who was too slow has no say in what became of a message', async () => {
+  await t.test('a sender whose lease has ended cannot update the message', async () => {
     const id = await addMessage(db)
     await claim(db)
     await db.run(makeDue)

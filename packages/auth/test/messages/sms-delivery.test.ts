@@ -4,14 +4,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFactorCalls, factorEnvironment } from '../support/factors.ts'
-import { isTold } from '../support/is-told.ts'
+import { containsSecret } from '../support/is-told.ts'
 import { until } from '../support/outbox.ts'
 import { newPhone, openPhoneServer } from '../support/phone-server.ts'
 import { openGatewayServer } from '../support/sms-gateways.ts'
 
 const dueNow = 'update outbox set next_attempt_at = now() where failed_at is null'
 
-test('text messages leave by the gateway', async (t) => {
+test('text messages are sent through the gateway', async (t) => {
   const gateway = await openGatewayServer(t, { status: 200, body: {} })
   const server = await openPhoneServer(t, {
     ...factorEnvironment,
@@ -23,7 +23,7 @@ test('text messages leave by the gateway', async (t) => {
     gateway.calls.map(({ body }) => JSON.parse(body)).filter(({ to }) => to === `+${phone}`)
   const isEmpty = async () => (await query('select from outbox')).length === 0
 
-  await t.test('as soon as they are asked for, and only once', async () => {
+  await t.test('as soon as they are requested, and only once', async () => {
     const phone = newPhone()
     await post('/otp', { phone })
     await until(() => callsTo(phone).length > 0)
@@ -32,11 +32,11 @@ test('text messages leave by the gateway', async (t) => {
     assert.equal((await post('/verify', { type: 'sms', phone, token: code })).status, 200)
     await until(isEmpty)
     assert.equal(callsTo(phone).length, 1)
-    assert.ok(!isTold(server.log.join(''), code))
+    assert.ok(!containsSecret(server.log.join(''), code))
   })
 
   await t.test(
-    'a failure that passes is tried again, and the request knows nothing of it',
+    'a temporary failure is retried, and the request does not fail because of it',
     async () => {
       const phone = newPhone()
       gateway.reply = { status: 500, body: '' }
@@ -55,7 +55,7 @@ test('text messages leave by the gateway', async (t) => {
     },
   )
 
-  await t.test('a number that the gateway refuses is not tried again', async (t) => {
+  await t.test('a phone number that the gateway refuses is not retried', async (t) => {
     t.after(() => {
       gateway.reply = { status: 200, body: '' }
     })
@@ -68,15 +68,15 @@ test('text messages leave by the gateway', async (t) => {
     assert.deepEqual([row.recipient, row.payload], ['', {}])
     assert.equal(row.last_error, 'the webhook answered 422')
     const { code } = callsTo(phone)[0]
-    const told = server.log.filter((line) => line.includes('is given up after 1 attempts'))
-    assert.equal(told.length, 1)
-    assert.ok(!told.some((line) => line.includes(phone)))
-    assert.ok(!isTold(server.log.join(''), code))
+    const logged = server.log.filter((line) => line.includes('is given up after 1 attempts'))
+    assert.equal(logged.length, 1)
+    assert.ok(!logged.some((line) => line.includes(phone)))
+    assert.ok(!containsSecret(server.log.join(''), code))
   })
 
-  await t.test('those of a phone factor too', async () => {
+  await t.test('including the messages of a phone factor', async () => {
     const calls = createFactorCalls(server)
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const phone = newPhone()
     const { body } = await calls.enroll(who, { factor_type: 'phone', phone })
     const asked = await calls.challenge(who, body.id, { channel: 'whatsapp' })
@@ -88,7 +88,7 @@ test('text messages leave by the gateway', async (t) => {
   })
 })
 
-test('a phone factor with the number of a test has its code', async (t) => {
+test('a phone factor with a test phone number uses its fixed code', async (t) => {
   const phone = newPhone()
   const server = await openPhoneServer(t, {
     ...factorEnvironment,
@@ -97,14 +97,14 @@ test('a phone factor with the number of a test has its code', async (t) => {
   })
   if (!server) return
   const calls = createFactorCalls(server)
-  const who = await calls.newSomebody()
+  const who = await calls.newSignedInUser()
   const { body } = await calls.enroll(who, { factor_type: 'phone', phone })
   const asked = await calls.challenge(who, body.id)
   assert.equal(asked.status, 200)
   assert.deepEqual(await server.query('select from outbox'), [])
   const answer = { challenge_id: asked.body.id, code: '123456' }
   assert.equal((await calls.call(who, `/factors/${body.id}/verify`, answer)).status, 200)
-  const another = await calls.newSomebody()
+  const another = await calls.newSignedInUser()
   const other = await calls.enroll(another, { factor_type: 'phone', phone: newPhone() })
   const refused = await calls.challenge(another, other.body.id)
   assert.deepEqual([refused.status, refused.body.msg], [500, 'error sending message'])

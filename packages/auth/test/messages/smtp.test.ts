@@ -26,7 +26,7 @@ function openClient(t: TestContext, port: number, settings: Partial<SmtpSettings
 
 const never = new AbortController().signal
 
-test('a message has what mail servers and readers expect', async (t) => {
+test('a message has the headers that mail servers and clients expect', async (t) => {
   const server = await openMailServer(t)
   await openClient(t, server.port).send(mail, never)
   const [received] = server.received
@@ -51,7 +51,7 @@ test('a message has what mail servers and readers expect', async (t) => {
   )
 })
 
-test('messages one after the other share a connection', async (t) => {
+test('consecutive messages share a connection', async (t) => {
   const server = await openMailServer(t)
   const client = openClient(t, server.port)
   for (let count = 0; count < 3; count++) await client.send(mail, never)
@@ -59,7 +59,7 @@ test('messages one after the other share a connection', async (t) => {
   assert.equal(server.connections, 1)
 })
 
-test('messages at the same time have a connection each', async (t) => {
+test('concurrent messages use separate connections', async (t) => {
   const server = await openMailServer(t)
   const client = openClient(t, server.port)
   await Promise.all([client.send(mail, never), client.send(mail, never)])
@@ -67,7 +67,7 @@ test('messages at the same time have a connection each', async (t) => {
   assert.equal(server.connections, 2)
 })
 
-test('a connection that nobody needs is closed', async (t) => {
+test('an idle connection is closed', async (t) => {
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   const server = await openMailServer(t, { onClose: () => resolve() })
   await openClient(t, server.port, { idleMs: 10 }).send(mail, never)
@@ -75,13 +75,13 @@ test('a connection that nobody needs is closed', async (t) => {
   assert.equal(server.received.length, 1)
 })
 
-test('after the server closed a connection the next message opens another one', async (t) => {
+test('the next message opens a new connection after the server closed the previous one', async (t) => {
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   const server = await openMailServer(t, { socketTimeout: 2_000, onClose: () => resolve() })
   const client = openClient(t, server.port)
   await client.send(mail, never)
   await closed
-  // The end of the connection is on its way to the client, which may be late to look.
+  // The client needs some time to notice that the connection was closed.
   await new Promise((done) => setTimeout(done, 50))
   await new Promise((done) => setImmediate(done))
   await client.send(mail, never)
@@ -93,12 +93,12 @@ test('encryption', async (t) => {
   const { certificate: cert, key } = authority.issue('localhost')
   const ca = authority.certificate
 
-  await t.test('is used where the server offers it', async (t) => {
+  await t.test('is used if the server offers STARTTLS', async (t) => {
     const server = await openMailServer(t, { cert, key })
     await openClient(t, server.port, { host: 'localhost', ca }).send(mail, never)
     assert.equal(server.received[0]?.isEncrypted, true)
   })
-  await t.test('is used with a user name and a password', async (t) => {
+  await t.test('is used for authentication', async (t) => {
     const server = await openMailServer(t, {
       ...{ cert, key, authOptional: false, authMethods: ['LOGIN'] },
       onAuth: ({ username, password }, _, callback) =>
@@ -110,19 +110,19 @@ test('encryption', async (t) => {
     assert.equal(server.received[0]?.isEncrypted, true)
     const wrong = openClient(t, server.port, { ...account, password: 'a secret' })
     await assert.rejects(wrong.send(mail, never), (error: Error) => {
-      assert.equal(error.name, 'Error', 'somebody may correct the password')
+      assert.equal(error.name, 'Error', 'the operator may correct the password')
       assert.match(error.message, /Invalid login: 535 Wrong/)
       assert.ok(!error.message.includes('a secret'))
       return true
     })
   })
-  await t.test('is there from the start where the port says so', async (t) => {
+  await t.test('is used from the start on the implicit TLS port', async (t) => {
     const server = await openMailServer(t, { cert, key, secure: true })
     const client = openClient(t, server.port, { host: 'localhost', ca, isSecure: true })
     await client.send(mail, never)
     assert.equal(server.received[0]?.isEncrypted, true)
   })
-  await t.test('is refused with a certificate that nobody vouches for', async (t) => {
+  await t.test('is refused if the certificate is not trusted', async (t) => {
     const server = await openMailServer(t, { cert, key })
     const client = openClient(t, server.port, { host: 'localhost' })
     await assert.rejects(client.send(mail, never), /certificate/)
@@ -130,7 +130,7 @@ test('encryption', async (t) => {
   })
 })
 
-test('a password goes to this machine only where there is no encryption', async (t) => {
+test('without encryption a password is sent only to localhost', async (t) => {
   let authentications = 0
   const server = await openMailServer(t, {
     onAuth: ({ username }, _, callback) => {
@@ -147,14 +147,14 @@ test('a password goes to this machine only where there is no encryption', async 
   assert.equal(authentications, 1)
 })
 
-test('a server that knows no users gets messages without a password', async (t) => {
+test('messages are sent without a password if the server has no authentication', async (t) => {
   const server = await openMailServer(t, { disabledCommands: ['AUTH', 'STARTTLS'] })
   const client = openClient(t, server.port, { host: '0.0.0.0', user: 'ada', password: 'secret' })
   await client.send(mail, never)
   assert.equal(server.received[0]?.user, undefined)
 })
 
-test('what the server refuses for good is undeliverable', async (t) => {
+test('a permanent refusal makes a message undeliverable', async (t) => {
   const refusal = (responseCode: number) =>
     Object.assign(new Error('No such user'), { responseCode })
   for (const [code, name] of [
@@ -179,7 +179,7 @@ test('what the server refuses for good is undeliverable', async (t) => {
       await assert.rejects(openClient(t, server.port).send(mail, never), { name })
     })
   }
-  await t.test('a sender, which an operator may correct, is not', async (t) => {
+  await t.test('a refused sender does not, because an operator may correct it', async (t) => {
     const server = await openMailServer(t, {
       onMailFrom: (_, __, callback) => callback(refusal(550)),
     })
@@ -187,7 +187,7 @@ test('what the server refuses for good is undeliverable', async (t) => {
   })
 })
 
-/** Something that talks, but not as a mail server should. */
+/** A server that does not follow the SMTP protocol. */
 async function openOddServer(t: TestContext, onSocket: (socket: Socket) => void) {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -203,7 +203,7 @@ async function openOddServer(t: TestContext, onSocket: (socket: Socket) => void)
   return (server.address() as AddressInfo).port
 }
 
-test('a server that hangs up in the middle of a message is an error', async (t) => {
+test('a server that disconnects in the middle of a message causes an error', async (t) => {
   const port = await openOddServer(t, (socket) => {
     socket.write('220 hi\r\n')
     socket.on('data', (data) => {
@@ -217,12 +217,12 @@ test('a server that hangs up in the middle of a message is an error', async (t) 
   await assert.rejects(openClient(t, port).send(mail, never), { name: 'Error' })
 })
 
-test('nobody waits for a silent server longer than they want to', async (t) => {
+test('sending to a silent server ends when the signal is aborted', async (t) => {
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   const controller = new AbortController()
   const port = await openOddServer(t, (socket) => {
     socket.on('close', () => resolve())
-    // Not before there is a connection to close.
+    // Wait until there is a connection to close.
     setTimeout(() => controller.abort(), 100)
   })
   const sent = openClient(t, port).send(mail, controller.signal)
@@ -230,7 +230,7 @@ test('nobody waits for a silent server longer than they want to', async (t) => {
   await closed
 })
 
-test('no address begins a header or another recipient', async (t) => {
+test('an address cannot inject headers or recipients', async (t) => {
   const server = await openMailServer(t)
   const client = openClient(t, server.port)
   for (const to of [
@@ -254,7 +254,7 @@ test('no address begins a header or another recipient', async (t) => {
   assert.equal(received?.headers.has('bcc'), false)
 })
 
-test('the name of the sender begins no header', async (t) => {
+test('the sender name cannot inject headers', async (t) => {
   const server = await openMailServer(t)
   const from = { name: 'x\r\nBcc: evil@example.com', address: 'noreply@auth.example' }
   await openClient(t, server.port, { from }).send(mail, never)

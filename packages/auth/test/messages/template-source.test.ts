@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { createTemplateSource, toTemplateUrl } from '../../src/messages/mail/template-source.ts'
 
-/** A web server with one template that a test changes. */
+/** A web server with one template that the test can change. */
 async function openTemplate(t: TestContext) {
   const page = { status: 200, body: 'one {{ .A }}', requests: 0 }
   const server = createServer((_, response) => {
@@ -29,7 +29,7 @@ async function openTemplate(t: TestContext) {
   return { page, clock, log, source, render }
 }
 
-test('a template is fetched once in its age', async (t) => {
+test('a template is cached for its maximum age', async (t) => {
   const { page, clock, render } = await openTemplate(t)
   assert.deepEqual(await Promise.all([render(), render(), render()]), Array(3).fill('one &lt;'))
   page.body = 'two {{ .A }}'
@@ -41,14 +41,14 @@ test('a template is fetched once in its age', async (t) => {
   assert.equal(page.requests, 2)
 })
 
-test('the last good copy serves while there is no newer one', async (t) => {
+test('the last good copy is used while the template is unavailable', async (t) => {
   const { page, clock, log, render } = await openTemplate(t)
   await render()
   page.status = 500
   clock.nowMs = 600_000
   assert.equal(await render(), 'one &lt;')
   assert.equal(await render(), 'one &lt;')
-  assert.equal(page.requests, 2, 'not asked again at once')
+  assert.equal(page.requests, 2, 'it is not fetched again at once')
   clock.nowMs += 10_000
   assert.equal(await render(), 'one &lt;')
   assert.equal(page.requests, 3)
@@ -61,7 +61,7 @@ test('the last good copy serves while there is no newer one', async (t) => {
   assert.equal(log.at(-1), 'The template of the message invite is available again')
 })
 
-test('a template that cannot be read counts as not available, and is told once', async (t) => {
+test('a template that cannot be parsed counts as unavailable and is logged once', async (t) => {
   const { page, clock, log, render } = await openTemplate(t)
   page.body = 'a\n{{ if .A }}'
   assert.equal(await render(), undefined)
@@ -74,7 +74,7 @@ test('a template that cannot be read counts as not available, and is told once',
   ])
 })
 
-test('a complaint does not take the template away from others', async (t) => {
+test('a rendering failure does not disable the template, and is logged once', async (t) => {
   const { log, source, render } = await openTemplate(t)
   source.complain('odd data')
   source.complain('odd data')
@@ -82,7 +82,7 @@ test('a complaint does not take the template away from others', async (t) => {
   assert.equal(log.length, 1)
 })
 
-test('a template without a scheme is a path of the site', () => {
+test('a template without a scheme is a path on the site', () => {
   const site = 'https://site.example/app/'
   assert.equal(toTemplateUrl('/t/a.html', site)?.href, 'https://site.example/app/t/a.html')
   assert.equal(toTemplateUrl('t.html', 'https://site.example')?.href, 'https://site.example/t.html')

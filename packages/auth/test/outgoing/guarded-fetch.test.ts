@@ -11,7 +11,7 @@ import {
   type ResolvedAddress,
 } from '../../src/outgoing/guarded-fetch.ts'
 
-test('addresses that are not of the internet are known in every spelling', async (t) => {
+test('addresses outside the public internet are recognized in every spelling', async (t) => {
   const reaches = {
     inside: [
       ...['127.0.0.1', '127.255.0.1', '10.1.2.3', '172.16.0.1', '172.31.255.255', '192.168.1.1'],
@@ -45,7 +45,7 @@ async function openServer(t: TestContext, listener: RequestListener): Promise<nu
   return (server.address() as AddressInfo).port
 }
 
-/** A DNS with one host after the other; the last answer stays. */
+/** A resolver that returns one result after the other; the last one is repeated. */
 function createDns(answers: Readonly<Record<string, readonly string[]>>) {
   const asked: string[] = []
   const resolve = async (host: string): Promise<readonly ResolvedAddress[]> => {
@@ -58,7 +58,7 @@ function createDns(answers: Readonly<Record<string, readonly string[]>>) {
   return { asked, resolve }
 }
 
-test('a page of a host that may be inside is read', async (t) => {
+test('a page on an allowed internal host is fetched', async (t) => {
   const port = await openServer(t, (request, response) =>
     response.end(`<p>${request.headers.host}`),
   )
@@ -67,7 +67,7 @@ test('a page of a host that may be inside is read', async (t) => {
   assert.equal(text, `<p>localhost:${port}`)
 })
 
-test('no request goes to the house itself', async (t) => {
+test('no request is sent to the internal network', async (t) => {
   let requests = 0
   const port = await openServer(t, (_, response) => {
     requests++
@@ -109,13 +109,13 @@ test('no request goes to the house itself', async (t) => {
   assert.equal(requests, 0)
 })
 
-test('not even a host that may be inside is a metadata service', async () => {
+test('a metadata service is refused even if its host is allowed', async () => {
   const dns = createDns({ 'site.example': ['169.254.169.254'] })
   const allowed = { ...settings, insideHosts: ['site.example'], resolve: dns.resolve }
   await assert.rejects(fetchGuarded(new URL('http://site.example/'), allowed), /169\.254\.169\.254/)
 })
 
-test('a redirect is checked as the first URL was', async (t) => {
+test('a redirect is checked like the first URL', async (t) => {
   const targets: Record<string, string> = {}
   const port = await openServer(t, (request, response) => {
     const location = targets[request.url ?? '']
@@ -140,7 +140,7 @@ test('a redirect is checked as the first URL was', async (t) => {
   await assert.rejects(fetchPath('/loop'), /more than 3 redirects/)
 })
 
-test('a redirect from elsewhere does not lead to a host that may be inside', async (t) => {
+test('a redirect from a public host to an allowed internal host is refused', async (t) => {
   const port = await openServer(t, (request, response) => {
     if (request.url === '/page') response.end('secret')
     else response.writeHead(302, { location: `http://site.example:${port}/page` }).end()
@@ -154,7 +154,7 @@ test('a redirect from elsewhere does not lead to a host that may be inside', asy
   )
 })
 
-test('the connection goes to the address that was checked', async (t) => {
+test('the connection uses the address that was checked', async (t) => {
   const port = await openServer(t, (_, response) => response.end('checked'))
   const dns = createDns({ 'site.example': ['127.0.0.1'] })
   const url = new URL(`http://site.example:${port}/`)
@@ -163,7 +163,7 @@ test('the connection goes to the address that was checked', async (t) => {
   assert.deepEqual(dns.asked, ['site.example'])
 })
 
-test('what is no good answer is an error with its reason', async (t) => {
+test('an invalid response is an error with its reason', async (t) => {
   const port = await openServer(t, (request, response) => {
     if (request.url === '/long') response.end('x'.repeat(1_001))
     else if (request.url === '/exact') response.end('x'.repeat(1_000))
@@ -183,7 +183,7 @@ test('what is no good answer is an error with its reason', async (t) => {
   await assert.rejects(fetchPath('/cut'), { name: 'FetchError' })
 })
 
-test('a certificate is checked for the host of the URL', async (t) => {
+test('the certificate must match the host of the URL', async (t) => {
   const authority = createAuthority('tests')
   const { certificate, key } = authority.issue('site.example')
   const server = createHttps({ cert: certificate, key }, (_, response) => response.end('safe'))

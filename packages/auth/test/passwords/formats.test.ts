@@ -7,17 +7,17 @@ import { createHashQueue, createPasswords } from '../../src/passwords/passwords.
 
 const queue = createHashQueue({ atOnce: 2, mostWaiting: 100 })
 
-/** The example of Firebase's own scrypt programme: password `user1password`. */
+/** The example from the Firebase scrypt repository; the password is `user1password`. */
 const firebase =
   '$fbscrypt$v=1,n=14,r=8,p=1,ss=Bw==,sk=jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA==$42xEC+ixf3L2lw==$lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ=='
 
-/** Where nothing else is written here, the defaults of the libraries. */
+/** Parameters that are not given are the defaults of the libraries. */
 const imported = {
   'bcrypt of cost 4': await hashBcrypt('user1password', { cost: 4 }),
   'bcrypt of cost 11': await hashBcrypt('user1password', { cost: 11 }),
-  // i in place of id, which the library has as a constant that cannot be imported.
+  // The value 1 is argon2i; the library exports it as a const enum that cannot be imported.
   argon2i: await hashArgon2('user1password', { algorithm: 1, memoryCost: 64, timeCost: 1 }),
-  'argon2id of other parameters': await hashArgon2('user1password', {
+  'argon2id with other parameters': await hashArgon2('user1password', {
     memoryCost: 64,
     timeCost: 1,
   }),
@@ -25,7 +25,7 @@ const imported = {
 }
 
 for (const name of ['bcrypt', 'argon2id'] as const) {
-  test(`every format that may be imported is checked, and made anew as ${name}`, async () => {
+  test(`every importable format is verified and rehashed as ${name}`, async () => {
     const passwords = createPasswords(queue, writtenFormats[name])
     for (const [kind, hash] of Object.entries(imported)) {
       const right = await passwords.check('user1password', hash)
@@ -35,7 +35,7 @@ for (const name of ['bcrypt', 'argon2id'] as const) {
   })
 }
 
-test('our own hashes are bcrypt of cost 10, or argon2id as OWASP has it, and stay so', async () => {
+test('new hashes are bcrypt with cost 10 or argon2id with the OWASP parameters, and need no rehash', async () => {
   const written = { bcrypt: /^\$2b\$10\$/, argon2id: /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/ }
   const hashes = new Map<string, string>()
   for (const name of ['bcrypt', 'argon2id'] as const) {
@@ -55,7 +55,7 @@ test('our own hashes are bcrypt of cost 10, or argon2id as OWASP has it, and sta
   assert.deepEqual(back, { isRight: true, isOutdated: true })
 })
 
-test('what stands in for a missing hash is of the kind that is written', () => {
+test('the placeholder for a missing hash has the configured format', () => {
   assert.match(createPasswords(queue).createUnusable(), /^\$2b\$10\$/)
   assert.match(
     createPasswords(queue, writtenFormats.argon2id).createUnusable(),
@@ -63,7 +63,7 @@ test('what stands in for a missing hash is of the kind that is written', () => {
   )
 })
 
-test('nobody has the password of a user who has none', async () => {
+test('no password matches for a user without one', async () => {
   for (const name of ['bcrypt', 'argon2id'] as const) {
     const passwords = createPasswords(queue, writtenFormats[name])
     assert.equal((await passwords.check('', undefined)).isRight, false)
@@ -72,7 +72,7 @@ test('nobody has the password of a user who has none', async () => {
   }
 })
 
-test('hashes that are unknown, or made to be expensive or impossible, are not computed', () => {
+test('hashes that are unknown, too expensive or invalid are not computed', () => {
   for (const hash of [
     '',
     'plain',
@@ -82,7 +82,7 @@ test('hashes that are unknown, or made to be expensive or impossible, are not co
     firebase.replace('n=14', 'n=25'),
     firebase.replace('r=8', 'r=0'),
     firebase.replace('p=1', 'p=0'),
-    // Below what RFC 9106 allows, or not as an encoder writes it.
+    // These parameters are below the minimum of RFC 9106 or not in the encoded form.
     '$argon2id$v=19$m=4,t=1,p=1$c2FsdHNhbHQ$aGFzaGhhc2g',
     '$argon2id$v=19$m=64,t=0,p=1$c2FsdHNhbHQ$aGFzaGhhc2g',
     '$argon2id$v=19$m=64,t=1,p=0$c2FsdHNhbHQ$aGFzaGhhc2g',
@@ -95,7 +95,7 @@ test('hashes that are unknown, or made to be expensive or impossible, are not co
   }
 })
 
-test('a queue that is full sends callers away and goes on with the others', async () => {
+test('a full queue refuses new callers and serves the waiting ones', async () => {
   const small = createHashQueue({ atOnce: 1, mostWaiting: 1 })
   const gate = Promise.withResolvers<void>()
   const first = small.run(() => gate.promise.then(() => 'first'))

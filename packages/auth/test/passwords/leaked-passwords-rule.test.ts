@@ -4,7 +4,7 @@ import { createLog } from '@portcullis/service-kit/log'
 import { createLeakedPasswords } from '../../src/passwords/password-policy.ts'
 import { toDigits } from '../support/leak-service.ts'
 
-/** Leaked passwords of a source that knows what `answer` says. */
+/** Creates a leak check whose source responds with `answer`. */
 function open(answer: (prefix: string) => string, failsClosed = false) {
   const asked: string[] = []
   const log: string[] = []
@@ -23,13 +23,13 @@ function open(answer: (prefix: string) => string, failsClosed = false) {
   return { leaks, asked, log, clock }
 }
 
-test('nothing but the first five digits of a hash is told to anybody', async () => {
+test('only the first five digits of a hash are sent', async () => {
   const { leaks, asked } = open(() => '')
   await leaks.has('correct horse')
   assert.deepEqual(asked, [toDigits('correct horse').slice(0, 5)])
 })
 
-test('a password is found by the rest of its hash, unless it is there as padding', async () => {
+test('a password is found by the remaining digits of its hash, except in padding entries', async () => {
   const rest = toDigits('password').slice(5)
   const other = toDigits('another').slice(5)
   for (const [range, isFound] of [
@@ -46,7 +46,7 @@ test('a password is found by the rest of its hash, unless it is there as padding
   }
 })
 
-test('a range is kept for a while, and not too many are', async () => {
+test('a range is cached for a while, up to a maximum number', async () => {
   const { leaks, asked, clock } = open(() => '')
   await leaks.has('first')
   clock.nowMs = 599_999
@@ -63,7 +63,7 @@ test('a range is kept for a while, and not too many are', async () => {
   assert.equal(asked.length, 103)
 })
 
-test('where nobody answers, a password passes, and the log says so; or none passes', async () => {
+test('if the service fails, a password is accepted with a warning or, when configured, refused', async () => {
   const away = () => {
     throw new Error('leaks.example cannot be reached')
   }
@@ -71,7 +71,7 @@ test('where nobody answers, a password passes, and the log says so; or none pass
   assert.equal(await leaks.has('first'), false)
   assert.match(log.join(), /not looked up among leaked ones: leaks\.example cannot be reached/)
   await leaks.has('first')
-  assert.equal(asked.length, 2, 'a failure is not kept')
+  assert.equal(asked.length, 2, 'a failure is not cached')
   await assert.rejects(open(away, true).leaks.has('first'), {
     code: 'unexpected_failure',
     status: 500,

@@ -10,7 +10,7 @@ import { openLeakService, toDigits } from '../support/leak-service.ts'
 
 const leaked = 'password123'
 
-test('leaked passwords are refused, and told of at login', async (t) => {
+test('leaked passwords are refused, and reported at sign-in', async (t) => {
   const service = await openLeakService(t)
   service.leak(leaked)
   const server = await openAuthServer(t, {
@@ -25,10 +25,10 @@ test('leaked passwords are refused, and told of at login', async (t) => {
 
   const email = newEmail()
   const { body: person } = await ask(url, '/signup', { body: { email, password } })
-  assert.ok(person.access_token, 'a password that nobody knows is taken')
+  assert.ok(person.access_token, 'a password that has not leaked is accepted')
   assert.deepEqual(service.ranges, [toDigits(password).slice(0, 5)])
 
-  await t.test('wherever somebody chooses one', async () => {
+  await t.test('wherever a password is set', async () => {
     type Choice = Omit<Ask, 'body'> & { readonly path: string; readonly body?: object }
     const choices: Readonly<Record<string, Choice>> = {
       'POST /signup': { path: '/signup', body: { email: newEmail() } },
@@ -53,19 +53,19 @@ test('leaked passwords are refused, and told of at login', async (t) => {
     assert.equal((await logIn(email, password)).status, 200, 'nothing has changed')
   })
 
-  await t.test('together with what else is wrong', async () => {
+  await t.test('together with other reasons', async () => {
     service.leak('123')
     const { body } = await ask(url, '/signup', { body: { email: newEmail(), password: '123' } })
     assert.deepEqual(body.weak_password, { reasons: ['length', 'pwned'] })
   })
 
-  await t.test('a login with one that has leaked since works, and says so', async () => {
+  await t.test('a sign-in with a leaked password works, with a warning', async () => {
     const { body: before } = await logIn(email, password)
     assert.equal(before.weak_password, undefined)
     service.leak(password)
     server.clock.aheadMs += 3_600_000
     let { status, body } = await logIn(email, password)
-    // A login waits a second at most, which a busy machine may need: the next one knows the answer.
+    // A sign-in waits at most a second for the service; a later one finds the result in the cache.
     for (let tries = 0; tries < 10 && body.weak_password === undefined; tries += 1) {
       ;({ status, body } = await logIn(email, password))
     }
@@ -74,11 +74,11 @@ test('leaked passwords are refused, and told of at login', async (t) => {
     assert.ok(body.access_token)
     const asked = service.ranges.length
     await logIn(email, 'wrong')
-    assert.equal(service.ranges.length, asked, 'nobody is asked about a wrong password')
+    assert.equal(service.ranges.length, asked, 'a wrong password is not looked up')
   })
 
-  await t.test('where nobody answers, passwords are taken', async () => {
-    service.trouble = 'broken'
+  await t.test('if the service does not respond, passwords are accepted', async () => {
+    service.failure = 'broken'
     const body = { email: newEmail(), password: 'another of theirs' }
     assert.equal((await ask(url, '/signup', { body })).status, 200)
     assert.match(
@@ -90,9 +90,9 @@ test('leaked passwords are refused, and told of at login', async (t) => {
   assert.deepEqual(service.faults, [])
 })
 
-test('whoever wants certainty takes no password that could not be looked up', async (t) => {
+test('with fail-closed, a password that could not be checked is refused', async (t) => {
   const service = await openLeakService(t)
-  service.trouble = 'broken'
+  service.failure = 'broken'
   const server = await openAuthServer(t, {
     env: { AUTH_PASSWORD_HIBP_ENABLED: 'true', AUTH_PASSWORD_HIBP_FAIL_CLOSED: 'true' },
     checkers: { leaksUrl: service.url },
@@ -108,19 +108,19 @@ test('whoever wants certainty takes no password that could not be looked up', as
   ])
   assert.doesNotMatch(server.log.join('\n'), new RegExp(password))
 
-  await t.test('and lets people in all the same, also when it takes too long', async () => {
-    service.trouble = undefined
+  await t.test('and sign-ins still succeed, even if the service is slow', async () => {
+    service.failure = undefined
     assert.equal((await ask(server.url, '/signup', { body })).status, 200)
-    for (const trouble of ['broken', 'never answers'] as const) {
-      service.trouble = trouble
+    for (const failure of ['broken', 'never responds'] as const) {
+      service.failure = failure
       server.clock.aheadMs += 3_600_000
       const login = await ask(server.url, '/token?grant_type=password', { body })
-      assert.deepEqual([login.status, login.body.weak_password], [200, undefined], trouble)
+      assert.deepEqual([login.status, login.body.weak_password], [200, undefined], failure)
     }
   })
 })
 
-test('nobody is asked unless the operator wants it', async (t) => {
+test('the leak service is not used by default', async (t) => {
   const service = await openLeakService(t)
   service.leak(leaked)
   const server = await openAuthServer(t, { checkers: { leaksUrl: service.url } })

@@ -9,12 +9,12 @@ import { openFlowServer } from '../support/flow-server.ts'
 import { ask, newEmail } from '../support/http-client.ts'
 
 const password = 'user1password'
-/** As the libraries name it: i in place of id. */
+/** The libraries use 1 for argon2i. */
 const argon2i = 1
 const cheap = { memoryCost: 64, timeCost: 1 }
 const bcrypt = await hashBcrypt(password, { cost: 4 })
 
-/** As other systems have stored the same password. */
+/** The same password as stored by other systems. */
 const imported = {
   'bcrypt $2b$, cost 4': bcrypt,
   'bcrypt $2a$, cost 4': bcrypt.replace('$2b$', '$2a$'),
@@ -22,11 +22,11 @@ const imported = {
   'bcrypt, cost 11': await hashBcrypt(password, { cost: 11 }),
   argon2id: await hashArgon2(password, cheap),
   argon2i: await hashArgon2(password, { ...cheap, algorithm: argon2i }),
-  // The example of Firebase's own scrypt programme.
+  // The example from the Firebase scrypt repository.
   firebase:
     '$fbscrypt$v=1,n=14,r=8,p=1,ss=Bw==,sk=jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA==$42xEC+ixf3L2lw==$lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ==',
 }
-/** All of them once; to the other kind one of each library. */
+/** All formats are upgraded to bcrypt, and one of each library to argon2id. */
 const upgraded = {
   bcrypt: Object.keys(imported) as (keyof typeof imported)[],
   argon2id: ['bcrypt $2b$, cost 4', 'argon2id', 'argon2i', 'firebase'],
@@ -34,7 +34,7 @@ const upgraded = {
 const written = { bcrypt: /^\$2b\$10\$/, argon2id: /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/ }
 
 for (const kind of ['bcrypt', 'argon2id'] as const) {
-  test(`passwords are stored as ${kind}, wherever they come from`, async (t) => {
+  test(`passwords are stored as ${kind}, whatever their origin`, async (t) => {
     const server = await openFlowServer(t, {
       AUTH_PASSWORD_HASH: kind,
       AUTH_MAILER_AUTOCONFIRM: 'true',
@@ -50,7 +50,7 @@ for (const kind of ['bcrypt', 'argon2id'] as const) {
       return row.encrypted_password
     }
 
-    await t.test('new ones, which stay as they are', async () => {
+    await t.test('new hashes, which are not rehashed', async () => {
       const email = newEmail()
       await server.post('/signup', { email, password })
       const before = await storedOf(email)
@@ -62,7 +62,7 @@ for (const kind of ['bcrypt', 'argon2id'] as const) {
 
     for (const name of upgraded[kind]) {
       const hash = imported[name]
-      await t.test(`${name}, from the next login on`, async () => {
+      await t.test(`${name}, after the next sign-in`, async () => {
         const email = newEmail()
         const body = { email, password_hash: hash, email_confirm: true }
         assert.equal((await ask(url, '/admin/users', { body, token })).status, 200)
@@ -75,7 +75,7 @@ for (const kind of ['bcrypt', 'argon2id'] as const) {
       })
     }
 
-    await t.test('none of who has none, at the same cost', async () => {
+    await t.test('a user without a password gets an unusable hash of the same cost', async () => {
       const email = newEmail()
       await ask(url, '/admin/users', { body: { email, email_confirm: true }, token })
       assert.match(await storedOf(email), written[kind])
@@ -84,7 +84,7 @@ for (const kind of ['bcrypt', 'argon2id'] as const) {
   })
 }
 
-test('a hash that nobody could check is refused when it is imported', async (t) => {
+test('an unusable hash is refused at import', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   for (const hash of ['plain', '$argon2d$v=19$m=64,t=1,p=1$c2FsdHNhbHQ$aGFzaGhhc2g', '$2b$31$x']) {

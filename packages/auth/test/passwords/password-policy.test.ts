@@ -48,7 +48,7 @@ test('length is counted in characters, and a password of more than 72 bytes is r
 
 const leaks = { has: async (password: string) => password.includes('leaked') }
 
-test('a leaked password is refused, whatever else is wrong with it', async () => {
+test('a leaked password is refused, with any other reasons', async () => {
   assert.equal(await findReasons('a1!xxxxx', leaks), undefined)
   assert.deepEqual(await findReasons('a1!leaked', leaks), {
     code: 'weak_password',
@@ -61,7 +61,7 @@ test('a leaked password is refused, whatever else is wrong with it', async () =>
   assert.match(several?.message ?? '', /abc, 0123456789, :!\. Password is known to be weak/)
 })
 
-test('at login what cannot be told, or not in time, is not told', async () => {
+test('at sign-in a leak check that fails or is too slow reports nothing', async () => {
   const notice = (leaks: LeakedPasswords) => noticeWeakness('a1!leaked', { ...policy, leaks })
   assert.deepEqual((await notice(leaks))?.reasons, ['pwned'])
   assert.equal(await notice({ has: () => Promise.reject(new Error('away')) }), undefined)

@@ -10,7 +10,7 @@ import { ask, password } from '../support/http-client.ts'
 
 const another = 'another horse battery'
 
-test('what a password opens while it is being changed', async (t) => {
+test('races between sign-ins and password changes', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   const { url, query } = server
@@ -20,7 +20,7 @@ test('what a password opens while it is being changed', async (t) => {
   const openSessionsOf = (id: string) =>
     query('select id from sessions where user_id = $1 and revoked_at is null', [id])
 
-  /** Does something that has to wait for a change which was there first and is not done yet. */
+  /** Runs an operation that has to wait for an uncommitted change. */
   const during = async <Result>(
     sql: string,
     values: readonly unknown[],
@@ -46,31 +46,31 @@ test('what a password opens while it is being changed', async (t) => {
   }
   const changeHash = `update users set encrypted_password =
     (select encrypted_password from users where id = $2) where id = $1`
-  const stranger = await server.newUser()
-  const setAnother = await put((await signIn(stranger.email)).body.access_token, {
+  const otherUser = await server.newUser()
+  const setAnother = await put((await signIn(otherUser.email)).body.access_token, {
     password: another,
   })
   assert.equal(setAnother.status, 200)
 
-  await t.test('a login that has checked the old one gets no session', async () => {
+  await t.test('a sign-in that has checked the old password gets no session', async () => {
     const { id, email } = await server.newUser()
-    const answer = await during(changeHash, [id, stranger.id], () => signIn(email))
+    const answer = await during(changeHash, [id, otherUser.id], () => signIn(email))
     assert.deepEqual(errorOf(answer), [400, 'invalid_credentials', 'Invalid login credentials'])
     assert.deepEqual(await openSessionsOf(id), [])
     assert.ok(!(await server.actionsOf(id)).includes('login'))
     assert.equal((await signIn(email, another)).status, 200)
   })
 
-  await t.test('another hash of the same password is no reason to refuse it', async () => {
+  await t.test('another hash of the same password does not refuse the sign-in', async () => {
     const { id, email } = await server.newUser()
-    const twin = await server.newUser()
-    const answer = await during(changeHash, [id, twin.id], () => signIn(email))
+    const other = await server.newUser()
+    const answer = await during(changeHash, [id, other.id], () => signIn(email))
     assert.equal(answer.status, 200, JSON.stringify(answer.body))
     assert.equal((await openSessionsOf(id)).length, 1)
   })
 
   for (const who of ['the owner', 'an administrator']) {
-    await t.test(`${who} who changes it ends a session that is being opened`, async () => {
+    await t.test(`${who} changing the password ends a session that is being opened`, async () => {
       const { id, email } = await server.newUser()
       const { access_token: token } = (await signIn(email)).body
       const opened = randomUUID()
@@ -92,10 +92,10 @@ test('what a password opens while it is being changed', async (t) => {
     })
   }
 
-  await t.test('who has shown the old one changes nothing once it is another', async () => {
+  await t.test('a concurrently changed password makes another change fail', async () => {
     const { id, email } = await server.newUser()
     const { access_token: token } = (await signIn(email)).body
-    const answer = await during(changeHash, [id, stranger.id], () =>
+    const answer = await during(changeHash, [id, otherUser.id], () =>
       put(token, { password: 'a third horse battery', current_password: password }),
     )
     assert.deepEqual(errorOf(answer), [

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { findPasswordFormat, writtenFormats } from '../../src/passwords/formats/index.ts'
 
 for (const [name, format] of Object.entries(writtenFormats)) {
-  test(`an unusable hash is one that ${name} reads, and no password fits`, async () => {
+  test(`an unusable hash can be parsed by ${name} and matches no password`, async () => {
     const hash = format.createUnusable()
     assert.equal(findPasswordFormat(hash), format)
     assert.equal(format.isCurrent(hash), true)

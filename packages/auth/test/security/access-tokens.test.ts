@@ -15,7 +15,7 @@ type Header = Readonly<Record<string, unknown>>
 const toSegment = (value: unknown) =>
   Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64url')
 
-/** A token made by hand: a header or body may be any text. */
+/** Builds a token by hand; header and body may be any text. */
 function forge(header: unknown, claims: unknown, key: string | Buffer, digest = 'sha256'): string {
   const data = `${toSegment(header)}.${toSegment(claims)}`
   return `${data}.${createHmac(digest, key).update(data).digest('base64url')}`
@@ -73,7 +73,7 @@ for (const [name, env] of Object.entries(configurations)) {
     const forged: readonly (readonly [string, string])[] = [
       ...withoutSignature,
       ...confused,
-      ['an algorithm that is not ours', forge({ alg: 'HS512' }, claims, jwtSecret, 'sha512')],
+      ['an unsupported algorithm', forge({ alg: 'HS512' }, claims, jwtSecret, 'sha512')],
       ['the name of a method as algorithm', forge({ alg: 'toString' }, claims, jwtSecret)],
       ['a list as algorithm', forge({ alg: ['HS256'] }, claims, jwtSecret)],
       ['RS256 with the secret', forge({ alg: 'RS256', kid: 'rsa' }, claims, jwtSecret)],
@@ -81,19 +81,19 @@ for (const [name, env] of Object.entries(configurations)) {
       ['a known kid', await sign({ alg: 'RS256', kid: 'rsa' }, theirRsa.privateKey)],
       ['no kid', await sign({ alg: 'RS256' }, theirRsa.privateKey)],
       ['the kid of another algorithm', await sign({ alg: 'RS256', kid: 'ec' }, rsa.privateKey)],
-      ['the same the other way', await sign({ alg: 'ES256', kid: 'rsa' }, ec.privateKey)],
+      ['the reverse', await sign({ alg: 'ES256', kid: 'rsa' }, ec.privateKey)],
       ['another hash for a key', await sign({ alg: 'RS512', kid: 'rsa' }, rsa.privateKey)],
       ['another padding for a key', await sign({ alg: 'PS256', kid: 'rsa' }, rsa.privateKey)],
       ['another curve', await sign({ alg: 'ES256', kid: 'ec' }, theirEc.privateKey)],
       [
-        'a key of its own',
+        'a key in the header',
         await sign(
           { alg: 'RS256', jwk: theirRsa.publicKey.export({ format: 'jwk' }) },
           theirRsa.privateKey,
         ),
       ],
       [
-        'an address of keys',
+        'a key set URL in the header',
         await sign({ alg: 'RS256', jku: 'https://evil.example/jwks' }, theirRsa.privateKey),
       ],
       ['a kid that is a file', forge({ ...hs, kid: '../../../dev/null' }, claims, '')],
@@ -116,13 +116,13 @@ for (const [name, env] of Object.entries(configurations)) {
       ['padding', `${token}=`],
       ['a body that is a list', forge(hs, [claims], jwtSecret)],
       ['a body that is null', forge(hs, 'null', jwtSecret)],
-      ['a body that is no JSON', forge(hs, '{', jwtSecret)],
+      ['a body that is not JSON', forge(hs, '{', jwtSecret)],
       ['expired', forge(hs, { ...claims, exp: now - 1 }, jwtSecret)],
       ['expired long ago', forge(hs, { ...claims, exp: -1 }, jwtSecret)],
-      ['an end that is a text', forge(hs, { ...claims, exp: '9999999999' }, jwtSecret)],
-      ['an end that is null', forge(hs, { ...claims, exp: null }, jwtSecret)],
+      ['exp as a string', forge(hs, { ...claims, exp: '9999999999' }, jwtSecret)],
+      ['exp null', forge(hs, { ...claims, exp: null }, jwtSecret)],
       ['not valid yet', forge(hs, { ...claims, nbf: now + 3_600 }, jwtSecret)],
-      ['a beginning that is a text', forge(hs, { ...claims, nbf: '0' }, jwtSecret)],
+      ['nbf as a string', forge(hs, { ...claims, nbf: '0' }, jwtSecret)],
       ...[['exp'], ['b64'], [], null, 'exp', {}].map(
         (crit) =>
           [
@@ -130,7 +130,7 @@ for (const [name, env] of Object.entries(configurations)) {
             forge({ ...hs, crit, b64: true }, claims, jwtSecret),
           ] as const,
       ),
-      ['claims that come twice', forge(hs, twice, jwtSecret)],
+      ['duplicate claims', forge(hs, twice, jwtSecret)],
       ['the same with spaces', forge(hs, twice.replaceAll('":', '" : '), jwtSecret)],
       ['the same in another spelling', forge(hs, twice.replace('role', 'r\\u006fle'), jwtSecret)],
       ...('AUTH_JWT_KEYS' in env
@@ -153,7 +153,7 @@ for (const [name, env] of Object.entries(configurations)) {
     const accepted = {
       'its own': token,
       'with spaces': forge(hs, JSON.stringify(real, null, 1), jwtSecret),
-      'with a name inside that is there outside': forge(
+      'a nested name that also exists at the top level': forge(
         hs,
         `{ "sub": "${real.sub}", "a": { "sub": 1, "b": [{ "sub": "\\"{" }] } }`,
         jwtSecret,
@@ -162,12 +162,12 @@ for (const [name, env] of Object.entries(configurations)) {
     for (const [what, good] of Object.entries(accepted)) {
       assert.equal((await ask(url, '/user', { token: good })).status, 200, what)
     }
-    const nobody = await ask(url, '/user', { token: forge(hs, bare, jwtSecret) })
-    assert.deepEqual([nobody.status, nobody.body.error_code], [403, 'bad_jwt'])
+    const bareToken = await ask(url, '/user', { token: forge(hs, bare, jwtSecret) })
+    assert.deepEqual([bareToken.status, bareToken.body.error_code], [403, 'bad_jwt'])
   })
 }
 
-test('users stay users', async (t) => {
+test('users cannot become administrators', async (t) => {
   const server = await openFlowServer(t, { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' })
   if (!server) return
   const { url, post, query } = server
@@ -212,7 +212,7 @@ test('users stay users', async (t) => {
     identities: 1,
   }
 
-  await t.test('18.10 no user reaches an admin endpoint, whatever they claim to be', async () => {
+  await t.test('18.10 no user reaches an admin endpoint, whatever their token claims', async () => {
     const { id, email } = await server.newUser()
     await query('update users set raw_user_meta_data = $2 where id = $1', [id, roles])
     const signedIn = await post('/token?grant_type=password', { email, password, ...roles })
@@ -241,11 +241,11 @@ test('users stay users', async (t) => {
         assert.equal(answer.status, 403, `${method} ${path}`)
         assert.equal(answer.body.error_code, 'not_admin', `${method} ${path}`)
       }
-      const nobody = await ask(url, path.replaceAll(/:\w+/g, id), {
+      const anonymous = await ask(url, path.replaceAll(/:\w+/g, id), {
         method,
         ...(method !== 'GET' && { body: {} }),
       })
-      assert.equal(nobody.status, 401, `${method} ${path}`)
+      assert.equal(anonymous.status, 401, `${method} ${path}`)
     }
   })
 
@@ -255,7 +255,7 @@ test('users stay users', async (t) => {
     'POST /magiclink': '/magiclink',
   } as const
   for (const [name, path] of Object.entries(signUps)) {
-    await t.test(`18.11 ${name} assigns nothing but what it is for`, async () => {
+    await t.test(`18.11 ${name} assigns only the intended fields`, async () => {
       const email = newEmail()
       const data = { ...assigned, sub: assigned.id, email: 'x@y.z', email_verified: true }
       const answer = await post(path, { ...assigned, email, password, data })
@@ -269,7 +269,7 @@ test('users stay users', async (t) => {
     })
   }
 
-  await t.test('18.11 neither does PUT /user', async () => {
+  await t.test('18.11 PUT /user assigns only the intended fields', async () => {
     const { id, email } = await server.newUser()
     const signedIn = await post('/token?grant_type=password', { email, password })
     const before = await query('select * from users where id = $1', [id])
@@ -285,7 +285,7 @@ test('users stay users', async (t) => {
   })
 })
 
-test('18.52 with an issuer, tokens of others are refused', async (t) => {
+test('18.52 with a configured issuer, tokens of other issuers are refused', async (t) => {
   const issuer = 'https://auth.example/auth/v1'
   const server = await openAuthServer(t, {
     env: { AUTH_JWT_ISSUER: issuer, AUTH_JWT_ACCEPTED_ISSUERS: 'keys-of-ours' },
@@ -323,7 +323,7 @@ test('18.52 with an issuer, tokens of others are refused', async (t) => {
   }
 })
 
-test('18.52 with an issuer, the keys that Supabase generates still work; without one, any does', async (t) => {
+test('18.52 with an issuer, API keys generated by Supabase still work; without one, any issuer does', async (t) => {
   const withIssuer = await openAuthServer(t, { env: { AUTH_JWT_ISSUER: 'https://auth.example' } })
   const without = await openAuthServer(t)
   if (!withIssuer || !without) return

@@ -10,7 +10,7 @@ import { ask, type HttpAnswer, newEmail, password, sdk } from '../support/http-c
 import { newPhone, openPhoneServer } from '../support/phone-server.ts'
 import { openCountedServer } from './counted-server.ts'
 
-test('nobody learns who has an account', async (t) => {
+test('responses do not reveal who has an account', async (t) => {
   const server = await openCountedServer(t)
   if (!server) return
   const { url } = server
@@ -26,7 +26,7 @@ test('nobody learns who has an account', async (t) => {
   const hash = await writtenFormats.bcrypt.hash(password)
   const newUser = async (change: string) => {
     const email = newEmail()
-    // Without a hash for each of them, which takes its time.
+    // Users are inserted without a password hash, because hashing is slow.
     await post('/magiclink', { email, data: { secret: 'of theirs' } }, sdk)
     await client.query('update users set encrypted_password = $2 where email = $1', [email, hash])
     await client.query(`update users set ${change} where email = $1`, [email])
@@ -35,22 +35,22 @@ test('nobody learns who has an account', async (t) => {
   }
   const confirmed = 'email_confirmed_at = now(), confirmation_sent_at = null'
   const people = {
-    'somebody new': async () => newEmail(),
-    'somebody confirmed': async () => (await newUser(confirmed)).email,
-    'somebody unconfirmed': async () =>
+    'a new user': async () => newEmail(),
+    'a confirmed user': async () => (await newUser(confirmed)).email,
+    'an unconfirmed user': async () =>
       (await newUser("created_at = now() - interval '1 day', confirmation_sent_at = null")).email,
-    'somebody unconfirmed who was written to just now': async () =>
+    'an unconfirmed user who was written to just now': async () =>
       (await newUser('updated_at = now()')).email,
-    'somebody invited': async () =>
+    'an invited user': async () =>
       (await newUser('invited_at = now(), encrypted_password = null')).email,
-    'somebody banned': async () =>
+    'a banned user': async () =>
       (await newUser(`${confirmed}, banned_until = now() + interval '1 day'`)).email,
-    'somebody with another role': async () =>
+    'a user with another role': async () =>
       (await newUser(`${confirmed}, role = 'service_role'`)).email,
-    'somebody of another audience': async () => (await newUser(`${confirmed}, aud = 'x'`)).email,
+    'a user of another audience': async () => (await newUser(`${confirmed}, aud = 'x'`)).email,
   } as const
 
-  /** Everything about an answer but the address itself and the ids, which are random. */
+  /** The whole response except for the address and the random ids. */
   const toLetters = ({ status, body, headers }: HttpAnswer, email: string) =>
     JSON.stringify({
       status,
@@ -65,7 +65,7 @@ test('nobody learns who has an account', async (t) => {
       post('/signup', { email, password, data: { zz: 1, a: { y: 1, x: 2 }, name: 'Ada' } }),
     '18.3 POST /recover': (email: string) => post('/recover', { email }),
     '18.3 POST /otp': (email: string) => post('/otp', { email }),
-    '18.3 POST /otp that makes nobody': (email: string) =>
+    '18.3 POST /otp that creates no user': (email: string) =>
       post('/otp', { email, create_user: true }),
     '18.3 POST /otp of the client': (email: string) => post('/otp', { email }, sdk),
     '18.3 POST /magiclink': (email: string) => post('/magiclink', { email }),
@@ -81,7 +81,7 @@ test('nobody learns who has an account', async (t) => {
   } as const
 
   for (const [name, request] of Object.entries(requests)) {
-    await t.test(`${name} answers everybody alike, also the second time`, async () => {
+    await t.test(`${name} gets the same response for everyone, also repeatedly`, async () => {
       const answers = new Map<string, string>()
       for (const [who, find] of Object.entries(people)) {
         const email = await find()
@@ -93,7 +93,7 @@ test('nobody learns who has an account', async (t) => {
         answers.set(who, `${toLetters(first, email)}\n${toLetters(second, email)}`)
         if (name.includes('/signup')) {
           assert.equal(first.status, 200)
-          // Once the gap is over, it is still the same user.
+          // After the cooldown, the account is still unchanged.
           await client.query('delete from message_gaps')
           const third = await request(email)
           assert.equal(third.body.id, first.body.id, who)
@@ -110,12 +110,12 @@ test('nobody learns who has an account', async (t) => {
           assert.ok(text.endsWith(`after ${headers.get('retry-after')} seconds.`), text)
         }
       }
-      const expected = answers.get('somebody new')
+      const expected = answers.get('a new user')
       for (const [who, actual] of answers) assert.equal(actual, expected, who)
     })
   }
 
-  await t.test('18.1 a repeated sign-up shows nothing of the account', async () => {
+  await t.test('18.1 a repeated sign-up reveals nothing about the account', async () => {
     for (const change of [confirmed, 'updated_at = now()']) {
       const { email } = await newUser(change)
       const { body } = await post('/signup', { email, password: 'another one', data: { mine: 1 } })
@@ -124,7 +124,7 @@ test('nobody learns who has an account', async (t) => {
     }
   })
 
-  await t.test('18.1 the client is told no more', async () => {
+  await t.test('18.1 the client library gets no more information', async () => {
     const { email } = await newUser(confirmed)
     const other = newEmail()
     const known = await post('/signup', { email, password }, sdk)
@@ -132,7 +132,7 @@ test('nobody learns who has an account', async (t) => {
     assert.equal(toLetters(known, email), toLetters(fresh, other))
   })
 
-  await t.test('18.1 nor is somebody who names another audience', async () => {
+  await t.test('18.1 nor does a request for another audience', async () => {
     const { email } = await newUser(confirmed)
     const headers = { 'x-jwt-aud': 'elsewhere' }
     const known = await post('/signup', { email, password }, headers)
@@ -141,7 +141,7 @@ test('nobody learns who has an account', async (t) => {
     assert.equal(toLetters(known, email), toLetters(fresh, other))
   })
 
-  await t.test('18.3 the same work is done whether a message leaves or not', async () => {
+  await t.test('18.3 the same statements run whether or not a message is sent', async () => {
     const statements = { '/recover': 1, '/magiclink': 2, '/otp': 2, '/resend': 1 }
     for (const [path, count] of Object.entries(statements)) {
       const { email } = await newUser(confirmed)
@@ -153,14 +153,14 @@ test('nobody learns who has an account', async (t) => {
           await post(path, { email: address, type: 'signup' })
           counts.push(server.takeCost().statements.length)
         }
-        // A refusal asks why.
+        // A refused request looks up the reason.
         assert.deepEqual(counts, [count, count + 1], path)
       }
     }
   })
 
-  await t.test('18.3 no frequency error tells who has an account, in whatever order', async () => {
-    // Each leaves what the next one finds; the clock moves where that could open a gap.
+  await t.test('18.3 no cooldown error reveals an account, in any order of requests', async () => {
+    // Each request leaves state for the next one; the clock is advanced where a cooldown could end.
     const steps = [
       ['/resend', 0],
       ['/signup', 0],
@@ -174,9 +174,9 @@ test('nobody learns who has an account', async (t) => {
       ['/magiclink', 61_000],
     ] as const
     for (const headers of [{}, sdk]) {
-      const told = new Map<string, readonly string[]>()
+      const responses = new Map<string, readonly string[]>()
       for (const [who, find] of Object.entries(people)) {
-        // Hashes take their time; the others are asked above.
+        // Hashing is slow, so only some states are tested here; the others are covered above.
         if (/banned|role|invited|written to/.test(who)) continue
         const email = await find()
         const answers = []
@@ -188,9 +188,9 @@ test('nobody learns who has an account', async (t) => {
             status === 200 ? '' : `${body.error_code ?? body.code} ${body.msg ?? body.message}`
           answers.push(`${path} ${status} ${answer.headers.get('retry-after')} ${text}`)
         }
-        told.set(who, answers)
+        responses.set(who, answers)
       }
-      const expected = told.get('somebody new')
+      const expected = responses.get('a new user')
       assert.deepEqual(
         expected?.map((line) => line.split(' ').slice(0, 2).join(' ')),
         [
@@ -206,26 +206,26 @@ test('nobody learns who has an account', async (t) => {
           '/magiclink 200',
         ],
       )
-      for (const [who, actual] of told) assert.deepEqual(actual, expected, who)
+      for (const [who, actual] of responses) assert.deepEqual(actual, expected, who)
     }
   })
 
   const oneStep = { unconfirmed: 'updated_at = now()', banned: "banned_until = 'infinity'" }
   for (const [state, change] of Object.entries(oneStep)) {
-    await t.test(`18.5 that somebody is ${state} is told after the right password`, async () => {
+    await t.test(`18.5 a ${state} user gets the reason only after the right password`, async () => {
       const { email } = await newUser(state === 'banned' ? `${confirmed}, ${change}` : change)
       const codes = []
       for (const candidate of ['wrong', password]) {
         const body = { email, password: candidate }
         codes.push((await post('/token?grant_type=password', body)).body.error_code)
       }
-      const told = state === 'banned' ? 'user_banned' : 'email_not_confirmed'
-      assert.deepEqual(codes, ['invalid_credentials', told])
+      const reason = state === 'banned' ? 'user_banned' : 'email_not_confirmed'
+      assert.deepEqual(codes, ['invalid_credentials', reason])
     })
   }
 
   await t.test(
-    '18.4 somebody without a password, or with one of no format, costs a hash',
+    '18.4 a user without a password, or with an unknown hash format, costs a hash',
     async () => {
       for (const hash of ['null', "''", "'$unknown$'"]) {
         const { email } = await newUser(`${confirmed}, encrypted_password = ${hash}`)
@@ -237,19 +237,19 @@ test('nobody learns who has an account', async (t) => {
   )
 })
 
-test('18.3 nobody learns who has a number', async (t) => {
+test('18.3 responses do not reveal who has a phone number', async (t) => {
   const server = await openPhoneServer(t)
   if (!server) return
   const { post, query } = server
   const people = {
-    'somebody new': async () => newPhone(),
-    'somebody confirmed': async () => (await server.newPerson()).phone,
-    'somebody unconfirmed': async () => {
+    'a new user': async () => newPhone(),
+    'a confirmed user': async () => (await server.newPerson()).phone,
+    'an unconfirmed user': async () => {
       const { id, phone } = await server.newPerson()
       await query('update users set phone_confirmed_at = null where id = $1', [id])
       return phone
     },
-    'somebody of another audience': async () => {
+    'a user of another audience': async () => {
       const { id, phone } = await server.newPerson()
       await query("update users set aud = 'x' where id = $1", [id])
       return phone
@@ -265,25 +265,25 @@ test('18.3 nobody learns who has a number', async (t) => {
     ['/otp', 61_000, 200],
   ] as const
   for (const headers of [{}, sdk]) {
-    const told = new Map<string, readonly unknown[]>()
+    const responses = new Map<string, readonly unknown[]>()
     for (const [who, find] of Object.entries(people)) {
       const phone = await find()
       const answers = []
       for (const [path, passedMs, expected] of steps) {
         server.clock.aheadMs += passedMs
         const body = { phone, password, type: 'sms' }
-        const { status, body: told, headers: received } = await post(path, body, headers)
+        const { status, body: answer, headers: received } = await post(path, body, headers)
         assert.equal(status, expected, `${path} of ${who}`)
-        answers.push(received.get('retry-after'), status === 200 ? Object.keys(told) : told)
+        answers.push(received.get('retry-after'), status === 200 ? Object.keys(answer) : answer)
       }
-      told.set(who, answers)
+      responses.set(who, answers)
     }
-    const expected = told.get('somebody new')
-    for (const [who, actual] of told) assert.deepEqual(actual, expected, who)
+    const expected = responses.get('a new user')
+    for (const [who, actual] of responses) assert.deepEqual(actual, expected, who)
   }
 })
 
-test('18.44 where signing up is disabled', async (t) => {
+test('18.44 with sign-up disabled', async (t) => {
   const server = await openPhoneServer(t, { AUTH_DISABLE_SIGNUP: 'true' })
   if (!server) return
   const headers = { authorization: `Bearer ${server.serviceToken}` }
@@ -299,7 +299,7 @@ test('18.44 where signing up is disabled', async (t) => {
   await makeUser({ phone: waitingPhone })
   await server.query('delete from outbox')
 
-  await t.test('18.44 everybody is answered alike', async () => {
+  await t.test('18.44 everyone gets the same response', async () => {
     const people = [
       { email: invited },
       { email: confirmedEmail },
@@ -324,7 +324,7 @@ test('18.44 where signing up is disabled', async (t) => {
     }
   })
 
-  await t.test('18.44 who was invited can finish, who signed up before cannot', async () => {
+  await t.test('18.44 an invited user can finish, an unconfirmed sign-up cannot', async () => {
     const [mail] = await server.mailsTo(invited)
     const code = { type: 'email', email: invited, token: mail?.code }
     assert.equal((await server.post('/verify', code)).status, 200)
@@ -336,7 +336,7 @@ test('18.44 where signing up is disabled', async (t) => {
   })
 })
 
-test('18.44 no kind of message keeps another waiting', async (t) => {
+test('18.44 no kind of message delays another', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   for (const email of [(await server.newUser()).email, newEmail()]) {

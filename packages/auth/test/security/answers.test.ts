@@ -10,17 +10,17 @@ import { jwtSecret } from '../support/auth-server.ts'
 import { openFlowServer } from '../support/flow-server.ts'
 import { ask, newEmail, password, sdk } from '../support/http-client.ts'
 
-/** Of the machine, the database and the program: nothing of it is for callers. */
+/** Details of the machine, the database and the program that must not reach clients. */
 const inner =
   /select |insert |update |relation|column|syntax|pg_|postgres|SQL|\bat \/|\.ts\b|node:|node_modules|Error:|stack/i
 
-test('answers', async (t) => {
+test('responses', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   const { url, query } = server
   const token = server.serviceToken
 
-  await t.test('18.34 wildcards stand for themselves', async () => {
+  await t.test('18.34 wildcards match literally', async () => {
     const add = async (name: string) =>
       ask(url, '/admin/users', {
         body: { email: newEmail(), user_metadata: { full_name: name } },
@@ -64,7 +64,7 @@ test('answers', async (t) => {
     ...['authorization', 'apikey', 'content-type', 'accept', 'x-client-info', 'x-client-ip'],
     ...['x-jwt-aud', 'x-use-cookie', 'x-supabase-api-version'],
   ]
-  await t.test('18.38 browsers may send every header of the client, from anywhere', async () => {
+  await t.test('18.38 browsers may send every header of the client, from any origin', async () => {
     for (const { method, path } of endpoints) {
       const answer = await ask(url, path, {
         method: 'OPTIONS',
@@ -84,7 +84,7 @@ test('answers', async (t) => {
     }
   })
 
-  await t.test('18.38 no origin that is none is let in, and none is a wildcard', async () => {
+  await t.test('18.38 an invalid origin is not allowed, and there is no wildcard', async () => {
     for (const path of ['/user', '/settings', '/nowhere']) {
       for (const method of ['GET', 'OPTIONS']) {
         for (const headers of [{ origin: 'null' }, {}]) {
@@ -95,7 +95,7 @@ test('answers', async (t) => {
         const headers = { origin: 'https://evil.example' }
         const answer = await ask(url, path, { method, headers })
         assert.notEqual(answer.headers.get('access-control-allow-origin'), '*')
-        // What makes that harmless: nothing that a browser adds by itself lets anybody in.
+        // This is harmless, because no credential is sent by browsers automatically.
         assert.equal(answer.headers.get('set-cookie'), null)
       }
     }
@@ -105,7 +105,7 @@ test('answers', async (t) => {
     assert.equal((await ask(url, '/admin/users', { headers: cookies })).status, 401)
   })
 
-  await t.test('18.39 errors are JSON that no browser reads as a page', async () => {
+  await t.test('18.39 errors are JSON that no browser interprets as a page', async () => {
     const evil = '<script>alert(1)</script>'
     const encoded = encodeURIComponent(evil)
     const answers = [
@@ -135,7 +135,7 @@ test('answers', async (t) => {
     }
   })
 
-  await t.test('18.39 not even for what is no request', async () => {
+  await t.test('18.39 including responses to input that is not a request', async () => {
     const { hostname, port } = new URL(url)
     const requests = [
       'GET / HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n',
@@ -152,7 +152,7 @@ test('answers', async (t) => {
     }
   })
 
-  await t.test('18.32 bad requests are answered without a word of what is inside', async () => {
+  await t.test('18.32 responses to bad requests reveal no internal details', async () => {
     const bad = '\u0000\u0001{"'
     const answers = [
       await ask(url, '/signup', { body: bad }),
@@ -174,8 +174,8 @@ test('answers', async (t) => {
     }
   })
 
-  // The last: the tables are gone afterwards.
-  await t.test('18.32 a failure tells an id, and the log has the rest under it', async () => {
+  // This test must be the last one, because it drops tables.
+  await t.test('18.32 a failure returns an id, and the log has the details', async () => {
     const email = newEmail()
     await query('alter table users rename to users_away')
     const requests = [

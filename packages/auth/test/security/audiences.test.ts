@@ -10,7 +10,7 @@ import { ask, newEmail, password, sdk } from '../support/http-client.ts'
 
 const refusal = [400, 'validation_failed', 'The audience is not allowed']
 
-test('18.51 nobody chooses an audience that the operator has not allowed', async (t) => {
+test('18.51 only audiences that the operator allows can be chosen', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_JWT_AUD: 'authenticated',
     AUTH_JWT_ALLOWED_AUDIENCES: 'staff, partners',
@@ -25,7 +25,7 @@ test('18.51 nobody chooses an audience that the operator has not allowed', async
   const userToken: string = (await signIn()).body.access_token
   const others = ['billing', 'Authenticated', 'authenticated,billing', 'service_role', '*', 'null']
 
-  await t.test('18.51 by the header, at any endpoint', async () => {
+  await t.test('18.51 with the header, at any endpoint', async () => {
     const bodies: Readonly<Record<string, object>> = {
       '/otp': { email: newEmail() },
       '/token': { email, password },
@@ -44,16 +44,16 @@ test('18.51 nobody chooses an audience that the operator has not allowed', async
     }
   })
 
-  await t.test('18.51 and nothing has happened by then', async () => {
-    const stranger = newEmail()
+  await t.test('18.51 a refused request has no effect', async () => {
+    const unknown = newEmail()
     const before = await server.query('select count(*) from users')
     for (const aud of others) {
       const headers = { 'x-jwt-aud': aud }
       for (const answer of [
-        await post('/signup', { email: stranger, password }, headers),
+        await post('/signup', { email: unknown, password }, headers),
         await post('/signup', {}, headers),
-        await post('/otp', { email: stranger }, headers),
-        await post('/magiclink', { email: stranger }, headers),
+        await post('/otp', { email: unknown }, headers),
+        await post('/magiclink', { email: unknown }, headers),
         await post('/recover', { email }, headers),
         await signIn(headers),
       ]) {
@@ -61,10 +61,10 @@ test('18.51 nobody chooses an audience that the operator has not allowed', async
       }
     }
     assert.deepEqual(await server.query('select count(*) from users'), before)
-    assert.deepEqual([await server.mailsTo(stranger), await server.mailsTo(email)], [[], []])
+    assert.deepEqual([await server.mailsTo(unknown), await server.mailsTo(email)], [[], []])
   })
 
-  await t.test('18.51 nor does an administrator, in the body or in a header', async () => {
+  await t.test('18.51 administrators cannot either, in the body or in a header', async () => {
     const create = (body: object, headers = {}) =>
       ask(url, '/admin/users', {
         body: { email: newEmail(), ...body },
@@ -80,7 +80,7 @@ test('18.51 nobody chooses an audience that the operator has not allowed', async
     assert.equal((await create({ aud: '' })).body.aud, 'authenticated')
   })
 
-  await t.test('18.51 those that are allowed are separate, and so is the default', async () => {
+  await t.test('18.51 allowed audiences are separate from each other and the default', async () => {
     for (const aud of ['staff', 'partners', 'authenticated', '']) {
       const headers = { 'x-jwt-aud': aud }
       const person = newEmail()
@@ -95,7 +95,7 @@ test('18.51 nobody chooses an audience that the operator has not allowed', async
         headers: { 'x-jwt-aud': elsewhere },
       })
       assert.equal(login.body.error_code, 'invalid_credentials')
-      // A header that names another audience than the token does.
+      // The header names another audience than the token.
       const mismatch = await ask(url, '/user', {
         token: body.access_token,
         headers: { 'x-jwt-aud': elsewhere },

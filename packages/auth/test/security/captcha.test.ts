@@ -10,25 +10,25 @@ import { errorOf } from '../support/flow-server.ts'
 import { type Ask, ask as askHttp, newEmail, password } from '../support/http-client.ts'
 import { newPerson, signInByLink } from './people.ts'
 
-/** Always from somebody else: how many may come from one is not the question here. */
+/** Each request has another client address, because rate limits are not tested here. */
 const ask = (url: string, path: string, options: Ask) =>
-  askHttp(url, path, { ...options, headers: { 'x-somebody': crypto.randomUUID() } })
+  askHttp(url, path, { ...options, headers: { 'x-client': crypto.randomUUID() } })
 
-/** What a request without a good token is answered. */
+/** The response to a request without a valid token. */
 const refused = (why: string) => [
   400,
   'captcha_failed',
   `captcha protection: request disallowed (${why})`,
 ]
 
-test('a CAPTCHA stands before everything that a program could try by the thousand', async (t) => {
+test('a CAPTCHA protects every endpoint that can be abused in bulk', async (t) => {
   const service = await openCaptchaService(t, 'hcaptcha')
   const server = await openAuthServer(t, {
     env: {
       ...toCaptchaEnvironment('hcaptcha'),
       AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
       AUTH_PASSKEY_ENABLED: 'true',
-      AUTH_RATE_LIMIT_HEADER: 'x-somebody',
+      AUTH_RATE_LIMIT_HEADER: 'x-client',
       AUTH_SMTP_MAX_FREQUENCY: '0',
       AUTH_RATE_LIMIT_CODES: 'off',
     },
@@ -39,7 +39,7 @@ test('a CAPTCHA stands before everything that a program could try by the thousan
   t.after(() => assert.deepEqual(service.faults, []))
 
   const { email } = await newPerson(server)
-  /** Each with a body that is fine but for the token, and a status that only who passes gets. */
+  /** A valid body without a token for each endpoint, and the status of an accepted request. */
   const guarded = {
     '/signup': [() => ({ email: newEmail(), password }), 200],
     '/recover': [() => ({ email }), 200],
@@ -52,7 +52,7 @@ test('a CAPTCHA stands before everything that a program could try by the thousan
   } as const
   const paths = Object.entries(guarded)
 
-  await t.test('18.31 a token that is missing, empty or wrong keeps everybody out', async () => {
+  await t.test('18.31 a token that is missing, empty or wrong is refused', async () => {
     for (const [path, [toBody]] of paths) {
       server.takeStatements()
       const forms = service.forms.length
@@ -69,14 +69,14 @@ test('a CAPTCHA stands before everything that a program could try by the thousan
         const answer = await ask(url, path, { body: { ...toBody(), ...extra } })
         assert.deepEqual(errorOf(answer), refused('no captcha_token found'), path)
       }
-      assert.equal(service.forms.length, forms, 'the service is not asked about nothing')
+      assert.equal(service.forms.length, forms, 'the service is not called without a token')
       const wrong = await ask(url, path, { body: { ...toBody(), captcha_token: 'made up' } })
       assert.deepEqual(errorOf(wrong), refused('invalid-input-response'), path)
       assert.deepEqual(server.takeStatements(), [], path)
     }
   })
 
-  await t.test('18.31 a token counts in both places, once', async () => {
+  await t.test('18.31 a token is accepted in both places, once', async () => {
     for (const [path, [toBody, status]] of paths) {
       for (const toExtra of [
         (token: string) => ({ captcha_token: token }),
@@ -94,7 +94,7 @@ test('a CAPTCHA stands before everything that a program could try by the thousan
     }
   })
 
-  await t.test('18.31 of two tokens the first place counts', async () => {
+  await t.test('18.31 of two tokens the first place is used', async () => {
     const body = { email: newEmail(), password }
     const good = service.solve()
     const nested = { captcha_token: 'made up', gotrue_meta_security: { captcha_token: good } }
@@ -104,7 +104,7 @@ test('a CAPTCHA stands before everything that a program could try by the thousan
     assert.equal((await ask(url, '/signup', { body: { ...body, ...top } })).status, 200)
   })
 
-  await t.test('18.31 only an administrator with a good token goes past it', async () => {
+  await t.test('18.31 only an administrator with a valid token can bypass it', async () => {
     const { access_token: own } = await signInByLink(server, email)
     const sign = (claims: Readonly<Record<string, unknown>>, secret: string = jwtSecret) =>
       new SignJWT(claims)
@@ -114,13 +114,13 @@ test('a CAPTCHA stands before everything that a program could try by the thousan
     const others = {
       'a user': own,
       'an anonymous key': await sign({ role: 'anon' }),
-      'a forged one': await sign({ role: 'service_role' }, 'x'.repeat(40)),
-      'an expired one': await sign({ role: 'service_role', exp: hourAgo }),
-      'one of a session that has ended': await sign({
+      'a forged token': await sign({ role: 'service_role' }, 'x'.repeat(40)),
+      'an expired token': await sign({ role: 'service_role', exp: hourAgo }),
+      'a token of an ended session': await sign({
         role: 'service_role',
         session_id: crypto.randomUUID(),
       }),
-      'one with a broken session': await sign({ role: 'service_role', session_id: 'x' }),
+      'a token with an invalid session': await sign({ role: 'service_role', session_id: 'x' }),
       nonsense: 'nonsense',
     }
     for (const [path, [toBody, status]] of paths) {
@@ -134,7 +134,7 @@ test('a CAPTCHA stands before everything that a program could try by the thousan
     }
   })
 
-  await t.test('18.31 grants that need more than guessing have none', async () => {
+  await t.test('18.31 grants that cannot be guessed need no token', async () => {
     const { refresh_token } = await signInByLink(server, email)
     const path = '/token?grant_type=refresh_token'
     assert.equal((await ask(url, path, { body: { refresh_token } })).status, 200)
@@ -142,13 +142,13 @@ test('a CAPTCHA stands before everything that a program could try by the thousan
       const answer = await ask(url, `/token?grant_type=${name}`, { body: {} })
       assert.notEqual(answer.body.error_code, 'captcha_failed', name)
     }
-    // The first one is what the request is, and what is checked.
+    // The first grant type is the one that is used and checked.
     const twice = '/token?grant_type=password&grant_type=refresh_token'
     const answer = await ask(url, twice, { body: { email, password } })
     assert.deepEqual(errorOf(answer), refused('no captcha_token found'))
   })
 
-  await t.test('18.31 the secret is in no answer and in no log', async () => {
+  await t.test('18.31 the secret is in no response and in no log', async () => {
     const body = { email, captcha_token: 'made up' }
     const answer = await ask(url, '/recover', { body })
     assert.equal(answer.status, 400)

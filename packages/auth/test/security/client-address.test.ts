@@ -16,20 +16,20 @@ type Headers = Readonly<Record<string, string>>
 
 const here = '127.0.0.1'
 const client = '203.0.113.9'
-const lie = '192.0.2.66'
+const forgedIp = '192.0.2.66'
 
-/** Everything that a caller could claim to be. */
-const lies: Headers = {
-  'x-forwarded-for': `${lie}, ${lie}`,
-  forwarded: `for=${lie}`,
-  'x-real-ip': lie,
-  'x-client-ip': lie,
-  'cf-connecting-ip': lie,
-  'true-client-ip': lie,
-  'sb-forwarded-for': lie,
+/** Every header in which a client could claim an address. */
+const forged: Headers = {
+  'x-forwarded-for': `${forgedIp}, ${forgedIp}`,
+  forwarded: `for=${forgedIp}`,
+  'x-real-ip': forgedIp,
+  'x-client-ip': forgedIp,
+  'cf-connecting-ip': forgedIp,
+  'true-client-ip': forgedIp,
+  'sb-forwarded-for': forgedIp,
 }
 
-/** A server, and what its places say about where a request came from. */
+/** Opens a server and reads the client address from all places that record it. */
 async function openWitness(t: TestContext, env: Env) {
   const captcha = await openCaptchaService(t, 'hcaptcha')
   const server = await openFlowServer(
@@ -41,7 +41,7 @@ async function openWitness(t: TestContext, env: Env) {
   const { url, query } = server
   const calls = createFactorCalls(server)
 
-  /** Each place once, after requests with these headers. */
+  /** Reads each place once after requests with these headers. */
   const findPlaces = async (headers: Headers) => {
     const { email } = await newUser()
     const { body } = await ask(url, '/token?grant_type=password', {
@@ -82,45 +82,45 @@ async function openWitness(t: TestContext, env: Env) {
   return { server, calls, findPlaces }
 }
 
-/** What all places should say. */
+/** The same address in all places. */
 const all = (ip: string) => ({ session: ip, audit: ip, challenge: ip, captcha: ip, log: ip })
 
 const cases: readonly (readonly [name: string, env: Env, headers: Headers, expected: string])[] = [
-  ['without configuration the connection counts', {}, lies, here],
+  ['by default the address of the connection is used', {}, forged, here],
   [
-    'one trusted hop: the last value, whatever a caller wrote before it',
+    'one trusted hop: the last value, regardless of values before it',
     { AUTH_TRUSTED_HOPS: '1' },
-    { ...lies, 'x-forwarded-for': `${lie}, ${client}` },
+    { ...forged, 'x-forwarded-for': `${forgedIp}, ${client}` },
     client,
   ],
   [
     'AUTH_RATE_LIMIT_HEADER is one trusted hop',
     { AUTH_RATE_LIMIT_HEADER: 'X-Forwarded-For' },
-    { ...lies, 'x-forwarded-for': `${lie}, ${client}` },
+    { ...forged, 'x-forwarded-for': `${forgedIp}, ${client}` },
     client,
   ],
   [
-    'two trusted hops: the last value but one',
+    'two trusted hops: the second to last value',
     { AUTH_TRUSTED_HOPS: '2', AUTH_RATE_LIMIT_HEADER: 'X-Proxies' },
-    { ...lies, 'x-proxies': `${lie}, ${client}, 10.0.0.1` },
+    { ...forged, 'x-proxies': `${forgedIp}, ${client}, 10.0.0.1` },
     client,
   ],
   [
-    'trusted proxies: the last address that is not one of them',
+    'trusted proxies: the last address that is not a trusted proxy',
     { AUTH_TRUSTED_PROXIES: '127.0.0.0/8, 10.0.0.0/8' },
-    { ...lies, 'x-forwarded-for': `${lie}, ${client}, 10.0.0.1` },
+    { ...forged, 'x-forwarded-for': `${forgedIp}, ${client}, 10.0.0.1` },
     client,
   ],
   [
     'a connection that is not from a trusted proxy',
     { AUTH_TRUSTED_PROXIES: '10.0.0.0/8' },
-    { ...lies, 'x-forwarded-for': `${lie}, ${client}` },
+    { ...forged, 'x-forwarded-for': `${forgedIp}, ${client}` },
     here,
   ],
   [
     'a value that is not an address',
     { AUTH_TRUSTED_HOPS: '1' },
-    { ...lies, 'x-forwarded-for': `${lie}, unknown` },
+    { ...forged, 'x-forwarded-for': `${forgedIp}, unknown` },
     here,
   ],
   [
@@ -132,14 +132,14 @@ const cases: readonly (readonly [name: string, env: Env, headers: Headers, expec
 ]
 
 for (const [name, env, headers, expected] of cases) {
-  test(`18.53 one address for sessions, audit, challenges, CAPTCHA and log: ${name}`, async (t) => {
+  test(`18.53 the same address for sessions, audit, challenges, CAPTCHA and log: ${name}`, async (t) => {
     const witness = await openWitness(t, env)
     if (!witness) return
     assert.deepEqual(await witness.findPlaces(headers), all(expected))
   })
 }
 
-/** Sends each header line as it is, also several of one name. */
+/** Sends header lines unchanged, also several with the same name. */
 function verifyWith(url: string, lines: readonly (readonly [string, string])[]): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const sent = request(`${url}/verify`, {
@@ -154,7 +154,7 @@ function verifyWith(url: string, lines: readonly (readonly [string, string])[]):
   return promise
 }
 
-test('18.53 a proxy that appends to X-Forwarded-For does not open the limits', async (t) => {
+test('18.53 a proxy that appends to X-Forwarded-For does not bypass the limits', async (t) => {
   const limits = { AUTH_RATE_LIMIT_VERIFY: '3' }
   for (const env of [
     { ...limits, AUTH_RATE_LIMIT_HEADER: 'X-Forwarded-For' },
@@ -175,26 +175,26 @@ test('18.53 a proxy that appends to X-Forwarded-For does not open the limits', a
     for (const status of [400, 400, 400, 429, 429]) {
       assert.equal(await from(client), status, JSON.stringify(env))
     }
-    // Spellings of the same address.
+    // These are other spellings of the same address.
     for (const same of [`${client}:${4_000}`, `::ffff:${client}`, `[::ffff:${client}]:1`]) {
       assert.equal(await from(same), 429, same)
     }
     assert.equal(await from('203.0.113.10'), 400)
-    // What is of no use counts as the connection.
+    // An unusable value counts as the address of the connection.
     for (const status of [400, 400, 400, 429, 429]) {
       assert.equal(await from(`not an address ${++next}`), status, JSON.stringify(env))
     }
   }
 })
 
-test('18.53 forwarding headers that are not trusted are reported once, by workers too', async (t) => {
+test('18.53 untrusted forwarding headers are reported once, also by workers', async (t) => {
   const env = await openProgramEnvironment(t)
   if (!env) return
   for (const workers of ['1', '2']) {
     const server = await startAuth(t, ['up'], { ...env, AUTH_WORKERS: workers })
     assert.match(server.output(), /No proxy is trusted.*AUTH_TRUSTED_PROXIES/)
-    // Each is a connection of its own, so that all workers get some.
-    const headers = { ...lies, connection: 'close' }
+    // Each request uses a new connection, so that all workers get some.
+    const headers = { ...forged, connection: 'close' }
     for (let at = 0; at < 8; at += 1) await ask(server.url, '/settings', { headers })
     const path = '"path":"/settings"'
     await until(() => server.output().split(path).length > 8)
@@ -205,7 +205,7 @@ test('18.53 forwarding headers that are not trusted are reported once, by worker
       warnings[0] ?? '',
       /"warning".*127\.0\.0\.1.*x-forwarded-for.*AUTH_TRUSTED_PROXIES/,
     )
-    // A handed-over connection still has the address of the client.
+    // A connection handed over to a worker keeps the address of the client.
     const logged = lines.filter((line) => line.includes(path))
     assert.equal(logged.length, 8)
     for (const line of logged) assert.match(line, /"remote_addr":"127\.0\.0\.1"/)

@@ -17,7 +17,7 @@ crypto.timingSafeEqual = (one, other) => {
 }
 syncBuiltinESMExports()
 
-/** What a check compared in constant time, and what it said. */
+/** The values that a check compared in constant time, and its result. */
 function watch<Result>(check: () => Result) {
   compared = []
   let result: Result | 'refused'
@@ -29,7 +29,7 @@ function watch<Result>(check: () => Result) {
   return { result, count: compared.length }
 }
 
-/** Another last character, the hardest to find by the clock. */
+/** Changes the last character, which is the hardest to find by timing. */
 function change(text: string): string {
   const bytes = Buffer.from(text, 'base64url')
   bytes.writeUInt8(bytes.readUInt8(bytes.length - 5) ^ 1, bytes.length - 5)
@@ -54,7 +54,7 @@ test('18.35 refresh tokens are compared in constant time', () => {
   const token = tokens.encode({ sessionId: randomUUID(), counter: 7 })
   assert.equal(watch(() => tokens.decode(token)).count, 1)
   const bytes = Buffer.from(token, 'base64url')
-  // The last byte of the keyed hash, with a checksum that fits: anybody can make one.
+  // The last byte of the keyed hash is changed and the checksum is recomputed, which anyone can do.
   bytes.writeUInt8(bytes.readUInt8(36) ^ 1, 36)
   createHash('sha256').update(bytes.subarray(0, 37)).digest().copy(bytes, 37, 0, 4)
   assert.deepEqual(
@@ -63,7 +63,7 @@ test('18.35 refresh tokens are compared in constant time', () => {
   )
 })
 
-test('18.35 verifiers of PKCE are compared in constant time', () => {
+test('18.35 PKCE verifiers are compared in constant time', () => {
   const verifier = randomBytes(32).toString('base64url')
   const challenge = createHash('sha256').update(verifier).digest('base64url')
   for (const [method, expected] of [
@@ -77,7 +77,7 @@ test('18.35 verifiers of PKCE are compared in constant time', () => {
   }
 })
 
-test('18.35 codes and links are looked up by hashes, which a guess cannot come near', () => {
+test('18.35 codes and links are looked up by hashes that a guess cannot approach', () => {
   const tokens = createOneTimeTokens(createKeyRing(randomBytes(32)))
   const { digits, linkToken } = tokens.create(6, false)
   const near = (text: string) => text.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
@@ -85,7 +85,7 @@ test('18.35 codes and links are looked up by hashes, which a guess cannot come n
     [tokens.hashLink(linkToken), tokens.hashLink(near(linkToken))],
     [tokens.hashDigits(digits, 'a@b.c'), tokens.hashDigits(near(digits), 'a@b.c')],
     [tokens.hashDigits(digits, 'a@b.c'), tokens.hashDigits(digits, 'a@b.d')],
-    // Without the key of the server nobody knows the hash of even the right digits.
+    // Without the key of the server, the hash of a code cannot be computed.
     [
       tokens.hashDigits(digits, 'a@b.c'),
       createOneTimeTokens(createKeyRing(randomBytes(32))).hashDigits(digits, 'a@b.c'),

@@ -15,9 +15,9 @@ import { testEnvironment } from '../support/auth-server.ts'
 import { isBackgroundStatement } from '../support/background-statements.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
 
-/** What a request costs besides the network: what an attacker could measure by the clock. */
+/** The cost of a request besides the network, which an attacker could measure. */
 export interface Cost {
-  /** Passwords hashed, or compared with a hash: each takes some 70 ms. */
+  /** The number of passwords hashed or compared with a hash; each takes about 70 ms. */
   readonly hashes: number
   readonly statements: readonly string[]
 }
@@ -26,9 +26,9 @@ export interface CountedServer {
   readonly url: string
   readonly databaseUrl: string
   readonly schema: string
-  /** Since the last call. */
+  /** Returns the cost since the last call. */
   takeCost(): Cost
-  /** It stands still, so that answers can be compared to the letter. */
+  /** The clock stands still, so that responses can be compared exactly. */
   clock: { nowMs: number }
 }
 
@@ -40,7 +40,7 @@ const unlimited = {
 
 const log = createLog({ level: 'error', format: 'text', write: () => {} })
 
-/** The server of the application, with a clock that stands still and hashes that are counted. */
+/** Opens a server with a frozen clock and counted hashes. */
 export async function openCountedServer(t: TestContext): Promise<CountedServer | undefined> {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return undefined
@@ -59,7 +59,7 @@ export async function openCountedServer(t: TestContext): Promise<CountedServer |
   await migrate({ url: postgres.url, schema })
   let statements: string[] = []
   let hashes = 0
-  // A zero at the end: some write it out, others do not.
+  // The fraction ends with a zero, which some formats omit.
   const clock = { nowMs: Math.floor(Date.now() / 1_000) * 1_000 + 120 }
   const db = openDatabase({
     url: postgres.url,
@@ -87,7 +87,7 @@ export async function openCountedServer(t: TestContext): Promise<CountedServer |
     endpoints,
     services: {
       ...services,
-      // Not what is tested here, and all requests come from one address.
+      // Limits are not tested here, and all requests come from one address.
       requestLimits: unlimited,
       guesses: createGuesses(unlimited),
       passwords: createPasswords(

@@ -6,10 +6,10 @@ import { test } from 'node:test'
 import { createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
 import { ask, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
-import { newPhone, notCode, openPhoneServer } from '../support/phone-server.ts'
+import { newPhone, openPhoneServer, toWrongCode } from '../support/phone-server.ts'
 import { newPerson, signInByLink } from './people.ts'
 
-/** No gap between two messages: it is not what bounds them here. */
+/** Without a cooldown, only the daily limit applies. */
 const environment = { AUTH_SMTP_MAX_FREQUENCY: '0', AUTH_SMS_MAX_FREQUENCY: '0' }
 
 const day = 86_400_000
@@ -20,13 +20,13 @@ test('codes by email', async (t) => {
   if (!server) return
   const { url, clock, post } = server
 
-  await t.test('18.15 an address is sent no more than thirty codes a day', async (t) => {
+  await t.test('18.15 at most thirty codes a day are sent to an address', async (t) => {
     t.after(() => {
       clock.aheadMs = 0
     })
     const { email } = await newPerson(server)
     let sent = 0
-    // Asked for every quarter of an hour, all day long.
+    // Request a code every quarter of an hour, all day long.
     for (; clock.aheadMs < day; clock.aheadMs += 900_000) {
       const answer = await post('/otp', { email })
       if (answer.status === 200) sent += 1
@@ -36,7 +36,7 @@ test('codes by email', async (t) => {
     assert.equal((await server.mailsTo(email)).length, sent)
   })
 
-  await t.test('18.15 all kinds of codes count, and half of a day may come at once', async () => {
+  await t.test('18.15 all kinds of codes count, and half of them may be sent at once', async () => {
     const { email } = await newPerson(server)
     const { access_token: token } = await signInByLink(server, email)
     const sends = [
@@ -61,7 +61,7 @@ test('codes by email', async (t) => {
       assert.deepEqual(errorOf(refused), [429, 'over_email_send_rate_limit', text], `${at}`)
       assert.equal(seconds, 5_760)
     }
-    // What is done without a code works.
+    // Requests without a code still work.
     const { status } = await ask(url, '/user', { method: 'PUT', token, body: { data: {} } })
     assert.equal(status, 200)
     assert.equal((await signInByLink(server, email)).refresh_token.length > 0, true)
@@ -84,7 +84,7 @@ test('codes by email', async (t) => {
     assert.deepEqual(await transcript(newEmail(), '/resend', { type: 'signup' }), expected)
   })
 
-  await t.test('18.15 a request that sends nothing counts for nothing', async () => {
+  await t.test('18.15 a request that sends nothing is not counted', async () => {
     const { email } = await newPerson(server)
     for (let at = 0; at < 20; at += 1) {
       const body = { email, code_challenge: 'too short', code_challenge_method: 's256' }
@@ -93,7 +93,7 @@ test('codes by email', async (t) => {
     assert.equal((await post('/otp', { email })).status, 200)
   })
 
-  await t.test('18.15 a day of guessing is 150 guesses, one in 6,666', async (t) => {
+  await t.test('18.15 a day allows 150 guesses, a chance of one in 6,666', async (t) => {
     t.after(() => {
       clock.aheadMs = 0
     })
@@ -104,15 +104,15 @@ test('codes by email', async (t) => {
       if (status !== 200) continue
       const { code } = await server.mailTo(email)
       for (let at = 0; at < 5; at += 1, guesses += 1) {
-        await post('/verify', { type: 'email', email, token: notCode(code) })
+        await post('/verify', { type: 'email', email, token: toWrongCode(code) })
       }
-      // No further guess is of any use.
+      // Further guesses are refused.
       assert.equal((await post('/verify', { type: 'email', email, token: code })).status, 403)
     }
     assert.ok(guesses >= 145 && guesses <= 150, `${guesses}`)
   })
 
-  await t.test('18.15 invitations and links of administrators are not held back', async () => {
+  await t.test('18.15 invitations and links of administrators are not limited', async () => {
     const email = newEmail()
     const admin = { authorization: `Bearer ${server.serviceToken}` }
     for (let at = 0; at < 20; at += 1) {
@@ -123,7 +123,7 @@ test('codes by email', async (t) => {
   })
 })
 
-test('18.15 a gap that refuses a request keeps the day as it was', async (t) => {
+test('18.15 a request refused by the cooldown does not count for the day', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   const { email } = await newPerson(server)
@@ -148,21 +148,21 @@ test('codes by text message', async (t) => {
   const { post } = server
   const calls = createFactorCalls(server)
 
-  await t.test('18.15 a number is sent as many as an address', async () => {
+  await t.test('18.15 the limit of a phone number is that of an address', async () => {
     const phone = newPhone()
     const answers: unknown[] = []
     for (let at = 0; at < 16; at += 1)
       answers.push(codeOf(await post('/otp', { phone: `+${phone}` })))
     assert.deepEqual(answers, [...Array(15).fill(200), 'over_sms_send_rate_limit'])
     assert.equal(codeOf(await post('/signup', { phone, password })), 'over_sms_send_rate_limit')
-    // Nothing is ever sent to a number for tests.
+    // No messages are sent to test phone numbers.
     for (let at = 0; at < 20; at += 1) {
       assert.equal((await post('/otp', { phone: tested })).status, 200)
     }
   })
 
   await t.test('18.15 codes of a phone factor count too', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const phone = newPhone()
     const { body } = await calls.enroll(who, { factor_type: 'phone', phone })
     const answers: unknown[] = []
@@ -172,7 +172,7 @@ test('codes by text message', async (t) => {
   })
 })
 
-test('18.15 the limit of codes can be set, and turned off', async (t) => {
+test('18.15 the code limit can be set and disabled', async (t) => {
   const few = await openFlowServer(t, { ...environment, AUTH_RATE_LIMIT_CODES: '4' })
   const none = await openFlowServer(t, { ...environment, AUTH_RATE_LIMIT_CODES: 'off' })
   if (!few || !none) return

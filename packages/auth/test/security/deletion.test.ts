@@ -7,13 +7,13 @@ import { errorOf, openFlowServer } from '../support/flow-server.ts'
 import { ask, newEmail, password } from '../support/http-client.ts'
 import { newPerson, signInByLink } from './people.ts'
 
-test('who is deleted is gone', async (t) => {
+test('deleted users', async (t) => {
   const server = await openFlowServer(t, { AUTH_TRUSTED_HOPS: '1' })
   if (!server) return
   const { url, post, query, serviceToken } = server
   const remove = (id: string, body: object = {}) =>
     ask(url, `/admin/users/${id}`, { method: 'DELETE', body, token: serviceToken })
-  /** Everything that the schema holds, whatever tables there are by now. */
+  /** All rows of the schema, in whatever tables exist. */
   const dump = async () => {
     const tables = await query(
       `select table_name as name from information_schema.tables
@@ -33,7 +33,7 @@ test('who is deleted is gone', async (t) => {
     )
 
   await t.test(
-    '18.36 a deleted user leaves no session, token or identity, and gets in nowhere',
+    '18.36 a deleted user has no session, token or identity and cannot sign in',
     async () => {
       const { id, email } = await newPerson(server)
       const tokens = await signInByLink(server, email)
@@ -72,7 +72,7 @@ test('who is deleted is gone', async (t) => {
     },
   )
 
-  await t.test('18.40 after a soft delete no table knows who it was', async () => {
+  await t.test('18.40 after a soft deletion no table has personal data', async () => {
     const secrets = {
       email: `zelda.${crypto.randomUUID()}@example.org`,
       firstWish: `wish1.${crypto.randomUUID()}@example.org`,
@@ -98,7 +98,7 @@ test('who is deleted is gone', async (t) => {
     })
     const put = (body: object) =>
       ask(url, '/user', { method: 'PUT', body, token: login.access_token, headers })
-    // Two changes of address, whose messages have not left yet.
+    // Two email changes are pending, and their messages have not been sent yet.
     assert.equal((await put({ email: firstWish })).status, 200)
     server.clock.aheadMs += 901_000
     assert.equal((await put({ email: secondWish, data: { motto: name } })).status, 200)
@@ -123,11 +123,11 @@ test('who is deleted is gone', async (t) => {
       for (const [what, secret] of Object.entries(secrets)) {
         assert.ok(!rows.includes(secret), `${what} in ${rows.slice(0, 2_000)}`)
       }
-      assert.ok(!rows.includes('$2b$10$'), 'the hash of the password')
+      assert.ok(!rows.includes('$2b$10$'), 'the password hash')
     }
     assert.equal((await post('/token?grant_type=password', { email, password })).status, 400)
 
-    // Whoever comes now waits as long as anybody for the next message.
+    // The cooldown for a new user of the address is the usual one.
     server.clock.aheadMs += 901_000
     const again = await post('/signup', { email, password })
     assert.equal(again.status, 200)

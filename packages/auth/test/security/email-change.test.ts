@@ -19,7 +19,7 @@ import { newPerson, signInByLink } from './people.ts'
 const changed = 'Confirmation link accepted. The email address has been changed'
 const verifier = 'v'.repeat(64)
 
-/** An attacker who wants the address of somebody else for an account of their own. */
+/** An attacker requests a change to the address of another person. */
 async function openChange(server: FlowServer, more: object = {}) {
   const attacker = await newPerson(server)
   const { access_token: token } = await signInByLink(server, attacker.email)
@@ -37,12 +37,12 @@ async function signInTimeOf({ query }: FlowServer, id: string): Promise<unknown>
   return user.last_sign_in_at
 }
 
-test('18.61 whoever confirms an address for an account of others is not signed in to it', async (t) => {
+test('18.61 confirming an address for the account of another person does not sign in to it', async (t) => {
   const server = await openFlowServer(t, { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' })
   if (!server) return
   const { url, post } = server
 
-  await t.test('18.61 by the link, after the other address', async () => {
+  await t.test('18.61 with the link, after the other address was confirmed', async () => {
     const { id, email, victim } = await openChange(server)
     const { token } = await server.mailTo(email)
     await post('/verify', { type: 'email_change', token_hash: token })
@@ -54,7 +54,7 @@ test('18.61 whoever confirms an address for an account of others is not signed i
     assert.deepEqual(await signInTimeOf(server, id), since)
   })
 
-  await t.test('18.61 by a page that sends the token of the link', async () => {
+  await t.test('18.61 with the token of the link, sent by a page', async () => {
     for (const field of ['token_hash', 'token']) {
       const { id, email, victim } = await openChange(server)
       const current = await server.mailTo(email)
@@ -77,7 +77,7 @@ test('18.61 whoever confirms an address for an account of others is not signed i
     assert.equal(await sessionsOf(server, body.user.id), 1)
   })
 
-  await t.test('18.61 by the code of a PKCE flow, which needs the verifier', async () => {
+  await t.test('18.61 with the code of a PKCE flow, which needs the verifier', async () => {
     const { id, email, victim } = await openChange(server, {
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
       code_challenge_method: 's256',
@@ -93,7 +93,7 @@ test('18.61 whoever confirms an address for an account of others is not signed i
   })
 
   await t.test(
-    '18.61 who owns the account is: by its own mailbox, or by typing the code',
+    '18.61 the account owner is signed in by the current mailbox or by typing the code',
     async () => {
       const owner = await openChange(server)
       await ask(url, (await server.mailTo(owner.victim)).path)
@@ -108,7 +108,7 @@ test('18.61 whoever confirms an address for an account of others is not signed i
   )
 })
 
-test('18.61 one confirmation is no different', async (t) => {
+test('18.61 the same holds if one confirmation is enough', async (t) => {
   const server = await openFlowServer(t, { AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED: 'false' })
   if (!server) return
   const { id, victim } = await openChange(server)
@@ -118,7 +118,7 @@ test('18.61 one confirmation is no different', async (t) => {
   assert.equal(await sessionsOf(server, id), before)
 })
 
-test('18.61 an unverified address of a linked identity is no different', async (t) => {
+test('18.61 the same holds for an unverified address of a linked identity', async (t) => {
   const server = await openExternalServer(t, ['keycloak'], {
     AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true',
     AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
@@ -128,7 +128,7 @@ test('18.61 an unverified address of a linked identity is no different', async (
   const account = newAccount({ email_verified: false })
   const answer = await link(server, body.access_token, account)
   assert.equal(errorOf(answer)[1], 'email_not_confirmed')
-  // The address stays free for its owner until they lend it.
+  // The address stays available to its owner until it is confirmed.
   assert.deepEqual(await server.query('select 1 from users where email = $1', [account.email]), [])
   const followed = await ask(server.url, (await server.mailTo(account.email)).path)
   assert.deepEqual(fragmentOf(followed), { message: changed, sb: '' })

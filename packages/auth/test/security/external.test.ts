@@ -26,21 +26,21 @@ function problemOf(answer: HttpAnswer): readonly unknown[] {
 
 const noState = ['bad_oauth_state', 'OAuth state not found or expired']
 
-/** A browser that has just agreed at the provider. */
+/** A browser whose user has just agreed at the provider. */
 async function agree(server: ExternalServer, query: Readonly<Record<string, string>>) {
   const provider = server.at(query['provider'] ?? '')
   const { url, cookie, state } = await server.depart(query)
   return { agreement: await provider.agree(`${url}`), cookie, state }
 }
 
-test('18.19 a state is good once, in time, and for the browser that asked', async (t) => {
+test('18.19 a state works once, in time, and only in the browser that started the flow', async (t) => {
   const server = await openExternalServer(t, ['keycloak', 'google'])
   if (!server) return
   server.at('keycloak').account = newAccount()
   const plain = { provider: 'keycloak' } as const
   const exchange = (body: object) => server.post('/token?grant_type=pkce', body)
 
-  await t.test('18.19 missing, malformed and unknown states lead to the site', async () => {
+  await t.test('18.19 missing, malformed and unknown states redirect to the site', async () => {
     const cases = [
       ['', ['bad_oauth_callback', 'OAuth state parameter missing']],
       ['mine', ['bad_oauth_state', 'OAuth state parameter is invalid']],
@@ -75,7 +75,7 @@ test('18.19 a state is good once, in time, and for the browser that asked', asyn
     ])
   })
 
-  await t.test('18.19 of twenty who come at once one gets in', async () => {
+  await t.test('18.19 only one of twenty concurrent callbacks succeeds', async () => {
     for (const query of [plain, pkce]) {
       const { agreement, cookie } = await agree(server, query)
       const answers: readonly HttpAnswer[] = await Promise.all(
@@ -88,7 +88,7 @@ test('18.19 a state is good once, in time, and for the browser that asked', asyn
     }
   })
 
-  await t.test('18.19 a victim is not signed in as who started the flow', async () => {
+  await t.test('18.19 a victim is not signed in as the user who started the flow', async () => {
     const { agreement } = await agree(server, plain)
     const ofVictim = await agree(server, plain)
     for (const cookie of ['', ofVictim.cookie]) {
@@ -96,12 +96,12 @@ test('18.19 a state is good once, in time, and for the browser that asked', asyn
     }
   })
 
-  await t.test('18.19 a browser by another name needs the cookie too', async () => {
+  await t.test('18.19 the cookie is required for any kind of browser', async () => {
     const { agreement } = await agree(server, plain)
     const { pathname, search } = new URL(agreement.url)
     const path = `${pathname}${search}`
     for (const sign of ['Sec-Fetch-Mode: navigate', 'Cookie: theme=dark']) {
-      // What says how a request is made, fetch says itself.
+      // fetch sets the headers about the request mode itself.
       const { write, received } = await openRawConnection(t, server.url)
       write(`GET ${path} HTTP/1.1\r\nHost: auth.example\r\n${sign}\r\nConnection: close\r\n\r\n`)
       assert.match(await received, /^location: .*[?&]error_code=bad_oauth_state/im)
@@ -120,7 +120,7 @@ test('18.19 a state is good once, in time, and for the browser that asked', asyn
     }
   })
 
-  await t.test('18.19 a code without a cookie is worth nothing without the verifier', async () => {
+  await t.test('18.19 a code without a cookie is useless without the verifier', async () => {
     const { agreement } = await agree(server, pkce)
     const { code: auth_code } = queryOf(await server.arrive(agreement, ''))
     const refused = await exchange({ auth_code, code_verifier: 'w'.repeat(64) })
@@ -132,7 +132,7 @@ test('18.19 a state is good once, in time, and for the browser that asked', asyn
     assert.equal(twice.body.error_code, 'flow_state_not_found')
   })
 
-  await t.test('18.19 a code is over after five minutes', async () => {
+  await t.test('18.19 a code expires after five minutes', async () => {
     const { agreement, cookie } = await agree(server, pkce)
     const { code: auth_code } = queryOf(await server.arrive(agreement, cookie))
     server.clock.aheadMs += 301_000
@@ -140,7 +140,7 @@ test('18.19 a state is good once, in time, and for the browser that asked', asyn
     assert.equal(late.body.error_code, 'flow_state_expired')
   })
 
-  await t.test('18.19 the code of a message is no state', async () => {
+  await t.test('18.19 the code of a message is not accepted as a state', async () => {
     const { email } = await server.newUser()
     const { provider: _, ...challenge } = pkce
     await server.post('/magiclink', { email, ...challenge })
@@ -150,7 +150,7 @@ test('18.19 a state is good once, in time, and for the browser that asked', asyn
   })
 })
 
-test('18.20 the code of one provider is of no use with the state of another', async (t) => {
+test('18.20 the code of one provider does not work with the state of another', async (t) => {
   const server = await openExternalServer(t, ['keycloak', 'google'])
   if (!server) return
   const codeOf = (url: string) => new URL(url).searchParams.get('code') ?? ''
@@ -161,7 +161,7 @@ test('18.20 the code of one provider is of no use with the state of another', as
   assert.match(`${problemOf(answer)[1]}`, /^Unable to exchange external code/)
   assert.deepEqual(server.at('keycloak').refusals, ['unknown code'])
 
-  await t.test('18.20 nor a code that says it is of another issuer', async () => {
+  await t.test('18.20 nor does a code with the issuer of another provider', async () => {
     const back = await agree(server, { provider: 'keycloak' })
     const iss = encodeURIComponent(server.at('google').url)
     const mixed = await server.arrive({ url: `${back.agreement.url}&iss=${iss}` }, back.cookie)
@@ -173,13 +173,13 @@ test('18.20 the code of one provider is of no use with the state of another', as
   })
 })
 
-test('18.21 who registers an address of others has nothing when they come', async (t) => {
+test('18.21 registering the address of another person gives no access once the owner signs in', async (t) => {
   const server = await openExternalServer(t, ['keycloak', 'google'])
   if (!server) return
   const email = newEmail()
   const attacker = { email, password, data: { note: 'mine' } }
   const { body: made } = await server.post('/signup', attacker)
-  // The worst case: the attacker has got a session, an identity and a number before.
+  // In the worst case the attacker already has a session, an identity and a phone number.
   await server.query('update users set email_confirmed_at = now() where id = $1', [made.id])
   const { body: session } = await server.post('/token?grant_type=password', { email, password })
   await server.query(
@@ -210,24 +210,24 @@ test('18.21 who registers an address of others has nothing when they come', asyn
   )
   assert.deepEqual([user.user_metadata.note, user.new_email], [undefined, undefined])
 
-  await t.test('18.21 no factor is in the way', async () => {
+  await t.test('18.21 no factor blocks the owner', async () => {
     assert.deepEqual(await server.query('select 1 from mfa_factors'), [])
   })
-  await t.test('18.21 the password is dead', async () => {
+  await t.test('18.21 the password of the attacker no longer works', async () => {
     const { body } = await server.post('/token?grant_type=password', { email, password })
     assert.equal(body.error_code, 'invalid_credentials')
   })
-  await t.test('18.21 the session is dead', async () => {
+  await t.test('18.21 the session of the attacker has ended', async () => {
     const { refresh_token, access_token: token } = session
     const refreshed = await server.post('/token?grant_type=refresh_token', { refresh_token })
     assert.equal(refreshed.status, 400)
     const changed = await ask(server.url, '/user', { method: 'PUT', token, body: { data: {} } })
     assert.equal(changed.body.error_code, 'session_not_found')
   })
-  await t.test('18.21 links from before are dead', async () => {
+  await t.test('18.21 earlier links no longer work', async () => {
     assert.equal(fragmentOf(await ask(server.url, link))['error_code'], 'otp_expired')
   })
-  await t.test('18.21 the identity from before is nobody’s here', async () => {
+  await t.test('18.21 the identity of the attacker is unlinked', async () => {
     const google = { sub: 'attacker', email: 'attacker@evil.example', email_verified: true }
     const other = fragmentOf(await server.goThrough('google', google))
     const { body } = await ask(server.url, '/user', { token: other['access_token'] ?? '' })
@@ -235,7 +235,7 @@ test('18.21 who registers an address of others has nothing when they come', asyn
   })
 })
 
-test('18.22 an address that the provider has not verified links to nobody', async (t) => {
+test('18.22 an address that the provider has not verified is not linked', async (t) => {
   for (const autoconfirm of ['false', 'true']) {
     await t.test(`18.22 with AUTH_MAILER_AUTOCONFIRM=${autoconfirm}`, async (t) => {
       const server = await openExternalServer(t, ['keycloak', 'google'], {
@@ -266,16 +266,16 @@ test('18.22 an address that the provider has not verified links to nobody', asyn
       const { body: user } = await ask(server.url, '/user', {
         token: fragment['access_token'] ?? '',
       })
-      assert.equal(user.id, victim.id, 'who has it verified is not drawn to the other account')
+      assert.equal(user.id, victim.id, 'the verified user is not merged into the other account')
     })
   }
 })
 
-test('18.23 an ID token is taken only as its issuer made it for us', async (t) => {
+test('18.23 an ID token is accepted only as its issuer made it for us', async (t) => {
   const server = await openExternalServer(t, ['keycloak'])
   if (!server) return
   const keycloak = server.at('keycloak')
-  const stranger = await openOAuthServer(t, keycloakShape)
+  const untrusted = await openOAuthServer(t, keycloakShape)
   const now = Math.floor(server.clock.now() / 1_000)
   const account = newAccount()
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
@@ -307,13 +307,13 @@ test('18.23 an ID token is taken only as its issuer made it for us', async (t) =
       bad,
     ],
     [
-      'the token of a stranger’s server',
-      await stranger.createIdToken({ ...account, aud: keycloak.clientId }),
+      'a token from an untrusted server',
+      await untrusted.createIdToken({ ...account, aud: keycloak.clientId }),
       bad,
     ],
-    ['a stranger’s key in our issuer’s name', await sign('ES256', privateKey), bad],
+    ['an untrusted key with our issuer', await sign('ES256', privateKey), bad],
     ['expired', await keycloak.createIdToken({ ...account, exp: now - 1 }), bad],
-    ['without an end', await keycloak.createIdToken({ ...account, exp: undefined }), bad],
+    ['without exp', await keycloak.createIdToken({ ...account, exp: undefined }), bad],
     ['not yet valid', await keycloak.createIdToken({ ...account, nbf: now + 60 }), bad],
     [
       'without a user',
@@ -351,20 +351,20 @@ test('18.23 an ID token is taken only as its issuer made it for us', async (t) =
     })
   }
 
-  await t.test('18.23 an issuer that the caller names is never asked', async () => {
+  await t.test('18.23 an issuer named by the caller is never contacted', async () => {
     const answer = await server.post('/token?grant_type=id_token', {
-      issuer: stranger.url,
+      issuer: untrusted.url,
       client_id: keycloak.clientId,
-      id_token: await stranger.createIdToken({ aud: keycloak.clientId }),
+      id_token: await untrusted.createIdToken({ aud: keycloak.clientId }),
     })
     assert.deepEqual(
       [answer.status, answer.body.msg],
-      [400, `Provider (issuer "${stranger.url}") is not enabled`],
+      [400, `Provider (issuer "${untrusted.url}") is not enabled`],
     )
-    assert.equal(stranger.keyRequests, 0)
+    assert.equal(untrusted.keyRequests, 0)
   })
 
-  await t.test('18.23 and nobody was let in', async () => {
+  await t.test('18.23 no user was created or signed in', async () => {
     assert.deepEqual(await server.query('select 1 from users'), [])
   })
 })

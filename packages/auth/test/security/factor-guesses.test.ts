@@ -16,14 +16,14 @@ interface Target {
   readonly factorId: string
 }
 
-test('codes of second factors that are guessed', async (t) => {
+test('guessing codes of second factors', async (t) => {
   const server = await openFlowServer(t, { ...factorEnvironment, AUTH_TRUSTED_HOPS: '1' })
   if (!server) return
   const { url, clock } = server
   const calls = createFactorCalls(server)
   const atHome = (ip = home) => ({ 'x-forwarded-for': ip })
 
-  /** A challenge and an answer to it, from one address. */
+  /** Requests a challenge and answers it from one address. */
   const answer = async ({ token, factorId }: Target, code: string, ip = home) => {
     const options = { token, headers: atHome(ip) }
     const { body } = await ask(url, `/factors/${factorId}/challenge`, { ...options, body: {} })
@@ -32,21 +32,24 @@ test('codes of second factors that are guessed', async (t) => {
       body: { challenge_id: body.id, code },
     })
   }
-  /** Somebody who has shown their factor at home. */
+  /** Creates a user who has verified a factor at the home address. */
   const newOwner = async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const { body } = await calls.enroll(who)
     const app = createApp(body.totp.secret, clock)
     const factorId: string = body.id
     calls.take(who, await answer({ token: who.token, factorId }, app.nextCode()))
-    /** What somebody with the password has as well: a session at aal1. */
+    /** An attacker who knows the password has a session at aal1. */
     const enter = async (): Promise<Target> => ({
       token: (await calls.signIn(who.email)).token,
       factorId,
     })
     return { ...who, factorId, app, enter }
   }
-  /** Wrong codes in fresh sessions, until they are refused. @returns how many were looked at. */
+  /**
+   * Sends wrong codes in new sessions until they are refused.
+   * @returns how many were checked.
+   */
   const guessOn = async (
     owner: Awaited<ReturnType<typeof newOwner>>,
     toAddress: (at: number) => string,
@@ -66,35 +69,35 @@ test('codes of second factors that are guessed', async (t) => {
 
   await t.test('18.54 ten wrong codes lock the session that sent them, and no other', async () => {
     const owner = await newOwner()
-    const stranger = await owner.enter()
+    const attacker = await owner.enter()
     for (let at = 0; at < 10; at += 1) {
-      const guessed = await answer(stranger, owner.app.wrongCode(), '203.0.113.1')
+      const guessed = await answer(attacker, owner.app.wrongCode(), '203.0.113.1')
       assert.equal(codeOf(guessed), 'mfa_verification_failed')
     }
-    // From any address, with the right code as well.
+    // The session is locked from any address, even with the right code.
     for (const ip of ['203.0.113.1', '203.0.113.2', home]) {
-      const locked = await answer(stranger, owner.app.nextCode(), ip)
+      const locked = await answer(attacker, owner.app.nextCode(), ip)
       assert.equal(codeOf(locked), 'over_request_rate_limit')
       const seconds = Number(locked.headers.get('retry-after'))
       assert.ok(seconds > 400 && seconds <= 600, `${seconds}`)
     }
-    // The owner gets in, at home and elsewhere.
+    // The owner can verify a code, at home and elsewhere.
     assert.equal((await answer(await owner.enter(), owner.app.nextCode())).status, 200)
     const elsewhere = await answer(await owner.enter(), owner.app.nextCode(), '198.51.100.1')
     assert.equal(elsewhere.status, 200)
   })
 
-  await t.test('18.54 also where the stranger is at the same address', async () => {
+  await t.test('18.54 also if the attacker has the same address', async () => {
     const owner = await newOwner()
-    const stranger = await owner.enter()
-    for (let at = 0; at < 10; at += 1) await answer(stranger, owner.app.wrongCode())
-    const locked = await answer(stranger, owner.app.nextCode())
+    const attacker = await owner.enter()
+    for (let at = 0; at < 10; at += 1) await answer(attacker, owner.app.wrongCode())
+    const locked = await answer(attacker, owner.app.nextCode())
     assert.equal(codeOf(locked), 'over_request_rate_limit')
     assert.equal((await answer(await owner.enter(), owner.app.nextCode())).status, 200)
   })
 
   await t.test(
-    '18.54 a session is locked for ten minutes, and forgets after a success',
+    '18.54 a session is locked for ten minutes, and a success resets the count',
     async (t) => {
       t.after(() => {
         clock.aheadMs = 0
@@ -125,10 +128,10 @@ test('codes of second factors that are guessed', async (t) => {
     assert.equal(codeOf(refused), 'over_request_rate_limit')
     const seconds = Number(refused.headers.get('retry-after'))
     assert.ok(seconds > 3_000 && seconds <= 3_456, `${seconds}`)
-    // The owner, who has another address of the network at home today.
+    // The owner has another address of the same network today.
     const again = '2001:db8:1:2:ffff::7'
     assert.equal((await answer(await owner.enter(), owner.app.nextCode(), again)).status, 200)
-    // And so it goes on for the rest of the day.
+    // This holds for the whole day.
     let looked = 25
     for (let hours = 1; hours <= 23; hours += 1) {
       clock.aheadMs += 3_600_000
@@ -136,23 +139,23 @@ test('codes of second factors that are guessed', async (t) => {
     }
     assert.ok(looked >= 45 && looked <= 50, `${looked}`)
     assert.equal((await answer(await owner.enter(), owner.app.nextCode(), again)).status, 200)
-    // Without an attack the count is over after a day.
+    // Without an attack the count expires after a day.
     clock.aheadMs += day
     const elsewhere = await answer(await owner.enter(), owner.app.nextCode(), '198.51.100.1')
     assert.equal(elsewhere.status, 200)
   })
 
-  await t.test('18.54 from an address of the owner there are no more of them', async () => {
+  await t.test('18.54 from an address of the owner there are no more guesses', async () => {
     const owner = await newOwner()
     assert.equal(await guessOn(owner, () => home, 60), 25)
-    // Only who is at home is concerned.
+    // Only clients at the home address are affected.
     const elsewhere = await answer(await owner.enter(), owner.app.nextCode(), '198.51.100.1')
     assert.equal(elsewhere.status, 200)
   })
 
-  await t.test('18.54 guesses that come at once count as well', async () => {
+  await t.test('18.54 concurrent guesses are counted as well', async () => {
     const owner = await newOwner()
-    // One by one: a new link takes the place of the one before.
+    // Sessions are opened one by one, because a new link replaces the previous one.
     const sessions: Target[] = []
     while (sessions.length < 6) sessions.push(await owner.enter())
     const guesses = await Promise.all(
@@ -164,19 +167,19 @@ test('codes of second factors that are guessed', async (t) => {
     assert.equal(looked.length, 25)
   })
 
-  await t.test('18.54 wrong recovery codes lock their session alone', async () => {
+  await t.test('18.54 wrong recovery codes lock only their session', async () => {
     const owner = await newOwner()
     const { body } = await calls.call(owner, '/factors/recovery-codes')
     const verify = ({ token }: Pick<Target, 'token'>, code: string) =>
       ask(url, '/factors/recovery-codes/verify', { token, body: { code } })
-    const stranger = await owner.enter()
+    const attacker = await owner.enter()
     for (let at = 0; at < 10; at += 1) {
-      assert.equal(codeOf(await verify(stranger, 'x'.repeat(16))), 'mfa_verification_failed')
+      assert.equal(codeOf(await verify(attacker, 'x'.repeat(16))), 'mfa_verification_failed')
     }
-    const locked = await verify(stranger, body.codes[0])
+    const locked = await verify(attacker, body.codes[0])
     assert.equal(codeOf(locked), 'mfa_recovery_codes_locked')
-    // Nor does it matter for the codes of the app.
-    assert.equal(codeOf(await answer(stranger, owner.app.wrongCode())), 'mfa_verification_failed')
+    // Codes of the app are not affected.
+    assert.equal(codeOf(await answer(attacker, owner.app.wrongCode())), 'mfa_verification_failed')
     assert.equal((await verify(await owner.enter(), body.codes[0])).status, 200)
   })
 })

@@ -17,7 +17,9 @@ type Headers = Readonly<Record<string, string>>
 
 const evil = 'https://evil.example/'
 
-/** Every header that the server reads, and some that others read, with what an attacker would write. */
+/**
+ * Every header that the server reads, and some that other servers read, with values of an attacker.
+ */
 const headers: Headers = {
   'x-supabase-api-version': '2024-01-01',
   'x-jwt-aud': 'admin',
@@ -54,20 +56,24 @@ const headers: Headers = {
   baggage: 'role=admin',
 }
 
-/** These say what the request is about; what is not permitted is refused, before anything happens. */
+/**
+ * These headers select an audience or a redirect; forbidden values are refused without any effect.
+ */
 const refusable: ReadonlySet<string> = new Set(['x-jwt-aud', 'redirect_to'])
 
-/** Browsers that look ahead send these. */
+/** Browsers send these headers with prefetch requests. */
 const ahead: ReadonlySet<string> = new Set(['sec-purpose', 'purpose', 'x-purpose', 'x-moz'])
 
-/** Proxies write these. */
+/** Headers that proxies set. */
 const forwarding = /^(?:forwarded$|x-forwarded-|x-real-ip|x-client-ip|cf-|true-client|sb-forwarded)/
 
-/** Those that the server answers to by itself, one at a time; the others in groups, to save time. */
+/**
+ * Headers that the server reads are tested one at a time, and the others in groups to save time.
+ */
 const trials: Readonly<Record<string, Headers>> = {
   ...pickEach('x-supabase-api-version', 'x-jwt-aud', 'redirect_to', 'authorization'),
   'sec-purpose': pick((name) => ahead.has(name)),
-  'of proxies': pick((name) => forwarding.test(name)),
+  'proxy headers': pick((name) => forwarding.test(name)),
   others: pick((name) => !isTriedAlone(name) && !ahead.has(name) && !forwarding.test(name)),
 }
 
@@ -83,22 +89,22 @@ function isTriedAlone(name: string): boolean {
   return name === 'x-supabase-api-version' || name === 'authorization' || refusable.has(name)
 }
 
-/** What a caller learns and gets, and what has happened. */
+/** The response that a client gets, and the effects of the request. */
 interface Outcome {
   readonly status: number
   readonly code: string | null
-  /** Which secrets the answer has. */
+  /** The secrets in the response. */
   readonly secrets: readonly string[]
-  /** The host that a redirect leads to. */
+  /** The host of a redirect. */
   readonly host: string | undefined
   readonly effects: unknown
 }
 
-/** Something that must be refused, or tell nothing. Each is made for one request. */
+/** A request that must be refused or reveal nothing. Each scene is created for one request. */
 interface Scene {
   readonly path: string
   readonly options: Ask
-  /** What has happened to whom it is about. */
+  /** The state of the user concerned. */
   readonly effects: () => Promise<unknown>
 }
 
@@ -117,7 +123,7 @@ function toOutcome(answer: HttpAnswer, effects: unknown): Outcome {
   }
 }
 
-/** @param url of the server. @param added to what the scene sends by itself. */
+/** Sends the request of a scene with additional headers. */
 async function play(url: string, { path, options, effects }: Scene, added: Headers) {
   const before = await effects()
   const answer = await ask(url, path, {
@@ -127,12 +133,12 @@ async function play(url: string, { path, options, effects }: Scene, added: Heade
   return { before, outcome: toOutcome(answer, await effects()), answer }
 }
 
-/** A token that the scene has must not be replaced by the one that is tried out. */
+/** Keeps the token of the scene, which an added header must not replace. */
 function toAuthorization({ token }: Ask): Headers {
   return token === undefined ? {} : { authorization: `Bearer ${token}` }
 }
 
-/** What differs on purpose, and why. */
+/** Intended differences and their reasons. */
 type Difference = { readonly why: string } & Partial<Outcome>
 
 /** By scene and header. */
@@ -169,7 +175,7 @@ async function checkScenes(
   }
 }
 
-/** Bodies are compared without what is somebody's own. */
+/** Bodies are compared without personal values. */
 function toComparable({ status, body, headers: answered }: HttpAnswer): unknown {
   const text = JSON.stringify(body)
     .replaceAll(/[\w.-]+@example\.com/g, 'EMAIL')
@@ -178,15 +184,15 @@ function toComparable({ status, body, headers: answered }: HttpAnswer): unknown 
   return { status, text, code: answered.get('x-sb-error-code') }
 }
 
-/** With every header, somebody with an account is answered as somebody without one. */
-async function checkTwins(
+/** With every header, a user with an account gets the same response as one without. */
+async function checkPairs(
   t: TestContext,
   url: string,
-  twins: Readonly<Record<string, readonly [MakeScene, MakeScene]>>,
+  pairs: Readonly<Record<string, readonly [MakeScene, MakeScene]>>,
   exceptions: Readonly<Record<string, Readonly<Record<string, string>>>> = {},
 ): Promise<void> {
-  for (const [name, [makeKnown, makeUnknown]] of Object.entries(twins)) {
-    await t.test(`18.56 no header tells who has an account: ${name}`, async () => {
+  for (const [name, [makeKnown, makeUnknown]] of Object.entries(pairs)) {
+    await t.test(`18.56 no header reveals an account: ${name}`, async () => {
       for (const [header, added] of Object.entries({ '': {}, ...trials })) {
         const { answer: known } = await play(url, await makeKnown(), added)
         const { answer: unknown } = await play(url, await makeUnknown(), added)
@@ -208,7 +214,7 @@ function mapValues<In, Out>(
   )
 }
 
-/** What concerns a person: sessions, messages with where they lead, the stored password. */
+/** The state of a user: sessions, messages with their redirects, and the stored password. */
 function watch(server: FlowServer, email: string) {
   let firstHash: string | undefined
   return async () => {
@@ -401,11 +407,11 @@ test('no header weakens a check', async (t) => {
   }
 
   const site = 'site.example'
-  const siteInstead = 'D5: today’s client passes any redirect and expects the site instead'
+  const siteInstead = 'the client passes any redirect and expects the site URL instead'
   const mailed = [['recovery', 'https://auth.example', site]]
   const notNow = {
     'sec-purpose': {
-      why: 'a browser that looks ahead must not use a link up: it is told to come back',
+      why: 'a prefetch request must not use up a link, so it is refused',
       status: 503,
       code: null,
       host: undefined,
@@ -414,7 +420,7 @@ test('no header weakens a check', async (t) => {
   await checkScenes(t, url, scenes, {
     'no token': {
       authorization: {
-        why: 'a token that is none is another fault than no token',
+        why: 'an invalid token is another error than a missing token',
         status: 403,
         code: 'bad_jwt',
       },
@@ -437,7 +443,7 @@ test('no header weakens a check', async (t) => {
     }),
   })
 
-  const twins: Readonly<Record<string, readonly [MakeScene, MakeScene]>> = {
+  const pairs: Readonly<Record<string, readonly [MakeScene, MakeScene]>> = {
     'a wrong password': [
       async () =>
         post('/token?grant_type=password', { email: (await withPassword()).email, password: 'x' }),
@@ -455,7 +461,7 @@ test('no header weakens a check', async (t) => {
       async () => post('/otp', { email: (await newPerson(server)).email }),
       async () => post('/otp', { email: newEmail() }),
     ],
-    'a code for nobody new': [
+    'a code for an existing user': [
       async () => post('/otp', { email: (await newPerson(server)).email, create_user: true }),
       async () => post('/otp', { email: newEmail(), create_user: true }),
     ],
@@ -477,17 +483,16 @@ test('no header weakens a check', async (t) => {
       async () => post('/verify', { type: 'email', email: newEmail(), token: '000000' }),
     ],
   }
-  await checkTwins(t, url, twins, {
+  await checkPairs(t, url, pairs, {
     'a code that creates no account': {
-      'x-supabase-api-version':
-        'D4: the client asks by create_user: false to be told that there is no such user',
+      'x-supabase-api-version': 'with create_user: false the client asks whether the user exists',
     },
   })
 })
 
 const confirmed = { email: '', encrypted_password: 'as before', is_confirmed: true }
 
-test('no header opens a sign-up that is closed', async (t) => {
+test('no header enables a disabled sign-up', async (t) => {
   const server = await openFlowServer(t, { AUTH_DISABLE_SIGNUP: 'true' })
   if (!server) return
   await checkScenes(t, server.url, {
@@ -496,14 +501,14 @@ test('no header opens a sign-up that is closed', async (t) => {
       const options = { body: { email, password } }
       return { path: '/signup', options, effects: watch(server, email) }
     },
-    'a magic link for somebody new': async () => {
+    'a magic link for a new user': async () => {
       const email = newEmail()
       return { path: '/magiclink', options: { body: { email } }, effects: watch(server, email) }
     },
   })
 })
 
-test('no header goes past a CAPTCHA', async (t) => {
+test('no header bypasses a CAPTCHA', async (t) => {
   const service = await openCaptchaService(t, 'hcaptcha')
   const server = await openFlowServer(t, toCaptchaEnvironment('hcaptcha'), {
     checkers: { captchaUrl: service.url },
@@ -520,7 +525,7 @@ test('no header goes past a CAPTCHA', async (t) => {
   })
 })
 
-test('no header goes past a limit', async (t) => {
+test('no header bypasses a limit', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_RATE_LIMIT_VERIFY: '1',
     AUTH_RATE_LIMIT_TOKEN_REFRESH: '1',
@@ -548,7 +553,7 @@ test('no header goes past a limit', async (t) => {
   )
 })
 
-test('18.56 every header that the server reads is tried out', () => {
+test('18.56 every header that the server reads is tested', () => {
   const source = join(import.meta.dirname, '../../src')
   const files = globSync('{http,features,messages,telemetry}/**/*.ts', { cwd: source })
   assert.ok(files.length > 50)
@@ -569,7 +574,7 @@ test('18.56 every header that the server reads is tried out', () => {
   }
   const untried = [...found].filter((name) => !(name in headers)).toSorted()
   assert.deepEqual(untried, [])
-  // The patterns do find them.
+  // Check that the patterns find headers at all.
   for (const name of ['x-jwt-aud', 'x-supabase-api-version', 'redirect_to', 'x-moz', 'cookie']) {
     assert.ok(found.has(name), name)
   }

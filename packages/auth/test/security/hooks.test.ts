@@ -4,7 +4,7 @@ import type { ResolvedAddress } from '../../src/outgoing/guarded-fetch.ts'
 import { createHttpTransport } from '../../src/plugins/hooks/http-transport.ts'
 import { openHookReceiver } from '../support/hook-receiver.ts'
 
-test('18.29 no hook is called inside the house, whatever the DNS says', async (t) => {
+test('18.29 no hook on an internal address is called, whatever DNS returns', async (t) => {
   const receiver = await openHookReceiver(t)
   const addresses: Readonly<Record<string, readonly string[]>> = {
     'inside.example': ['127.0.0.1'],
@@ -32,7 +32,7 @@ test('18.29 no hook is called inside the house, whatever the DNS says', async (t
   }
   await assert.rejects(ask('metadata.example', true), refused)
   assert.equal(receiver.questions.length, 0)
-  // Who is named in AUTH_HOOK_ALLOWED_HOSTS may be there.
+  // A host in AUTH_HOOK_ALLOWED_HOSTS may be internal.
   await ask('inside.example', true)
   assert.equal(receiver.questions.length, 1)
 })

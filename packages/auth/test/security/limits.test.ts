@@ -8,7 +8,7 @@ import { ask } from '../support/http-client.ts'
 
 const fourHundred = { body: { type: 'signup', token: '' } }
 
-test('18.30 limits hold by default, and nobody gets around them with headers', async (t) => {
+test('18.30 limits apply by default, and headers do not bypass them', async (t) => {
   const server = await openAuthServer(t)
   if (!server) return
   const spoofed = (at: number) => ({
@@ -42,7 +42,7 @@ test('18.30 limits hold by default, and nobody gets around them with headers', a
     }
     assert.deepEqual(statuses.indexOf(429), 30, path)
   }
-  // A callback by POST is the same one, and linking begins as a sign-in does.
+  // A callback by POST shares the limit, and linking starts like a sign-in.
   for (const [path, options] of [
     ['/user/identities/confirm?state=x', {}],
     ['/user/identities/confirm', { body: { state: 'x' } }],
@@ -51,13 +51,13 @@ test('18.30 limits hold by default, and nobody gets around them with headers', a
   ] as const) {
     assert.equal((await ask(server.url, path, options)).status, 429, path)
   }
-  // Another spelling of a path is the same one.
+  // Another spelling of a path shares the limit.
   for (const path of ['/verify/', '/verify?x=1']) {
     assert.equal((await ask(server.url, path, fourHundred)).status, 429, path)
   }
 })
 
-test('18.30 a trusted header counts, others do not, and without it the address does', async (t) => {
+test('18.30 only a trusted header is used as the address; without it the connection is used', async (t) => {
   const server = await openAuthServer(t, {
     env: { AUTH_RATE_LIMIT_HEADER: 'X-Real-Client', AUTH_RATE_LIMIT_VERIFY: '2' },
   })
@@ -65,7 +65,7 @@ test('18.30 a trusted header counts, others do not, and without it the address d
   const verify = async (headers: Readonly<Record<string, string>>) =>
     (await ask(server.url, '/verify', { ...fourHundred, headers })).status
   for (const status of [400, 400, 429, 429]) {
-    // Only the last value is the proxy's; what a caller wrote before it changes nothing.
+    // Only the last value comes from the proxy; earlier values have no effect.
     const forwarded = `198.51.100.${Math.random()}`
     const headers = { 'x-real-client': `${forwarded}, a`, 'x-forwarded-for': forwarded }
     assert.equal(await verify(headers), status)
@@ -78,7 +78,7 @@ test('18.30 a trusted header counts, others do not, and without it the address d
   assert.equal(await verify({ 'x-real-client': 'b, ' }), 429)
 })
 
-test('18.30 Sb-Forwarded-For is who asks where the operator says so', async (t) => {
+test('18.30 Sb-Forwarded-For is used as the address if enabled', async (t) => {
   const server = await openAuthServer(t, {
     env: {
       AUTH_SECURITY_SB_FORWARDED_FOR_ENABLED: 'true',
@@ -100,7 +100,7 @@ test('18.30 Sb-Forwarded-For is who asks where the operator says so', async (t) 
   assert.match(logged, /203\.0\.113\.9/)
 })
 
-test('18.30 the addresses of one network of IPv6 count as one', async (t) => {
+test('18.30 addresses in one IPv6 network share a limit', async (t) => {
   const server = await openAuthServer(t, {
     env: { AUTH_RATE_LIMIT_HEADER: 'X-Real-Client', AUTH_RATE_LIMIT_VERIFY: '1' },
   })

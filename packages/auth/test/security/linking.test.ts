@@ -43,7 +43,7 @@ async function providersOf({ query }: ExternalServer, id: string): Promise<reado
 const unlink = ({ url }: ExternalServer, token: string, id: string) =>
   ask(url, `/user/identities/${id}`, { method: 'DELETE', token })
 
-test('18.57 identities change at the level of the address, and never change it', async (t) => {
+test('18.57 changing identities needs the level of an email change and never changes the address', async (t) => {
   const server = await openExternalServer(t, ['keycloak'], env)
   if (!server) return
   const calls = createFactorCalls(server)
@@ -65,7 +65,7 @@ test('18.57 identities change at the level of the address, and never change it',
     return row.id as string
   }
 
-  await t.test('18.57 whoever has a second factor links and unlinks at aal2 only', async () => {
+  await t.test('18.57 a user with a second factor can link and unlink only at aal2', async () => {
     const member = await calls.newMember()
     const lower = await calls.signIn(member.email)
     for (const flow of ['pkce', 'implicit'] as const) {
@@ -82,8 +82,8 @@ test('18.57 identities change at the level of the address, and never change it',
     assert.equal((await unlink(server, member.token, linked)).status, 200)
   })
 
-  await t.test('18.57 a factor that is verified meanwhile counts', async () => {
-    const who = await calls.newSomebody()
+  await t.test('18.57 a factor that is verified meanwhile is required', async () => {
+    const who = await calls.newSignedInUser()
     const before = who.token
     const account = newAccount()
     keycloak.account = account
@@ -92,17 +92,17 @@ test('18.57 identities change at the level of the address, and never change it',
     const { body: factor } = await calls.enroll(other)
     const app = createApp(factor.totp.secret, server.clock)
     calls.take(other, await calls.answer(other, factor.id, app.nextCode()))
-    // The factor ends sessions that are below it, and so what they have started.
+    // Verifying the factor ends sessions at aal1 and the flows they have started.
     const back = await server.arrive(await keycloak.agree(asked.body.url), '')
     assert.equal(queryOf(back)['code'], undefined)
     assert.equal(queryOf(back)['error_code'], 'session_not_found')
     assert.deepEqual(await providersOf(server, who.id), ['email'])
   })
 
-  await t.test('18.57 nothing is linked after the session that asked has ended', async () => {
+  await t.test('18.57 nothing is linked after the session that started it has ended', async () => {
     const signOut = (token: string) =>
       ask(server.url, '/logout', { method: 'POST', token, body: {} })
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     keycloak.account = newAccount()
     const early = await askToLink(server, who.token, 'pkce')
     const late = await askToLink(server, who.token, 'pkce')
@@ -115,8 +115,8 @@ test('18.57 identities change at the level of the address, and never change it',
     assert.deepEqual(await providersOf(server, who.id), ['email'])
   })
 
-  await t.test('18.57 a stolen session does not move the account to another address', async () => {
-    const who = await calls.newSomebody()
+  await t.test('18.57 a stolen session cannot move the account to another address', async () => {
+    const who = await calls.newSignedInUser()
     const account = newAccount()
     await link(server, who.token, account)
     const refused = await unlink(server, who.token, await identityOf(who.id, 'email'))
@@ -130,20 +130,20 @@ test('18.57 identities change at the level of the address, and never change it',
   })
 })
 
-test('18.58 an identity is linked by the browser that asked for it', async (t) => {
+test('18.58 an identity is linked only in the browser that started the flow', async (t) => {
   const server = await openExternalServer(t, ['keycloak', 'apple'], env)
   if (!server) return
   const calls = createFactorCalls(server)
   const keycloak = server.at('keycloak')
   const start = async (flow: LinkingFlow) => {
-    const attacker = await calls.newSomebody()
+    const attacker = await calls.newSignedInUser()
     const { body, headers } = await askToLink(server, attacker.token, flow)
     return { attacker, url: body.url as string, cookie: cookieOf({ headers } as HttpAnswer) }
   }
   const open = (url: string, cookie = '') =>
     ask(server.url, pathOf(url), { headers: cookie === '' ? {} : { cookie } })
 
-  await t.test('18.58 PKCE: a foreign browser gets no session, and links nothing', async () => {
+  await t.test('18.58 PKCE: another browser gets no session and links nothing', async () => {
     const { attacker, url } = await start('pkce')
     keycloak.account = newAccount()
     const back = await server.arrive(await keycloak.agree(url), '')
@@ -157,13 +157,13 @@ test('18.58 an identity is linked by the browser that asked for it', async (t) =
     })
     assert.equal(guessed.body.error_code, 'bad_code_verifier')
     assert.deepEqual(await providersOf(server, attacker.id), ['email'])
-    // The identity is still nobody's.
+    // The identity is still not linked to any user.
     const fragment = fragmentOf(await server.goThrough('keycloak', keycloak.account))
     const { body } = await ask(server.url, '/user', { token: fragment['access_token'] ?? '' })
     assert.notEqual(body.id, attacker.id)
   })
 
-  await t.test('18.58 PKCE: the verifier links, once', async () => {
+  await t.test('18.58 PKCE: the verifier links the identity once', async () => {
     const { attacker, url } = await start('pkce')
     keycloak.account = newAccount()
     const { code = '' } = queryOf(await server.arrive(await keycloak.agree(url), ''))
@@ -173,23 +173,23 @@ test('18.58 an identity is linked by the browser that asked for it', async (t) =
     assert.deepEqual(await providersOf(server, attacker.id), ['email', 'keycloak'])
   })
 
-  await t.test('18.58 without PKCE: a foreign browser is asked, and gets no session', async () => {
+  await t.test('18.58 without PKCE: another browser is asked and gets no session', async () => {
     const { attacker, url } = await start('implicit')
     keycloak.account = newAccount()
     const page = await open(url)
     assert.equal(page.status, 200)
-    assert.ok(page.body.includes(attacker.email), 'it says whose account it is')
+    assert.ok(page.body.includes(attacker.email), 'the page names the account')
     assert.deepEqual(await providersOf(server, attacker.id), ['email'])
     const victim = cookieOf(page)
     const agreed = await decide(server, url, victim)
     const there = agreed.headers.get('location') ?? ''
     const back = await server.arrive(await keycloak.agree(there), victim)
-    // Even who agrees is not signed in as somebody else.
+    // Even a victim who consents is not signed in to the account of the attacker.
     assert.deepEqual(fragmentOf(back), { message: 'Identity linked', sb: '' })
     assert.deepEqual(queryOf(back), {})
   })
 
-  await t.test('18.58 without PKCE: whoever comes back needs to have agreed', async () => {
+  await t.test('18.58 without PKCE: the callback requires prior consent', async () => {
     const { attacker, url } = await start('implicit')
     const state = new URL(url).searchParams.get('state') ?? ''
     const [{ provider_url: there }] = await server.query(
@@ -200,20 +200,20 @@ test('18.58 an identity is linked by the browser that asked for it', async (t) =
     const victim = cookieOf(await open(url))
     const unasked = await server.arrive(await keycloak.agree(there), victim)
     assert.deepEqual(problemOf(unasked), noState)
-    // What the attacker has agreed to does not hold for others.
+    // The consent of the attacker does not apply to other browsers.
     await decide(server, url, victim)
     for (const cookie of ['', 'theme=dark', victim.replace(/=.*/, `=${'A'.repeat(43)}`)]) {
       const foreign = await server.arrive(await keycloak.agree(there), cookie)
       assert.deepEqual(problemOf(foreign), noState)
     }
-    // Nor do programs come without.
+    // Clients that are not browsers need it too.
     const { url: back } = await keycloak.agree(there)
     const program = await ask(server.url, pathOf(back), { headers: { 'user-agent': 'curl/8' } })
     assert.deepEqual(problemOf(program), noState)
     assert.deepEqual(await providersOf(server, attacker.id), ['email'])
   })
 
-  await t.test('18.58 one browser can go on, and no other', async () => {
+  await t.test('18.58 only one browser can continue the flow', async () => {
     const { url } = await start('implicit')
     const first = await open(url)
     const cookie = cookieOf(first)
@@ -225,7 +225,7 @@ test('18.58 an identity is linked by the browser that asked for it', async (t) =
     assert.equal((await ask(server.url, pathOf(url), { method: 'HEAD' })).status, 200)
   })
 
-  await t.test('18.58 nobody agrees for somebody else', async () => {
+  await t.test('18.58 consent cannot be given for another user', async () => {
     const { url } = await start('implicit')
     const cookie = cookieOf(await open(url))
     for (const origin of ['https://evil.example', 'null', 'https://auth.example.evil.example']) {
@@ -238,7 +238,7 @@ test('18.58 an identity is linked by the browser that asked for it', async (t) =
     assert.equal((await decide(server, url, cookie)).status, 303)
   })
 
-  await t.test('18.58 who says no ends it', async () => {
+  await t.test('18.58 a refusal ends the flow', async () => {
     const { attacker, url } = await start('implicit')
     const cookie = cookieOf(await open(url))
     const answer = await decide(server, url, cookie, 'cancel')
@@ -248,7 +248,7 @@ test('18.58 an identity is linked by the browser that asked for it', async (t) =
   })
 
   await t.test(
-    '18.58 a script of the same origin has the cookie, and its browser is known',
+    '18.58 a script of the same origin has the cookie, so its browser is recognized',
     async () => {
       const { attacker, url, cookie } = await start('implicit')
       assert.match(cookie, /auth-flow-/)
@@ -262,7 +262,7 @@ test('18.58 an identity is linked by the browser that asked for it', async (t) =
     },
   )
 
-  await t.test('18.58 the page is text, and nobody puts a frame around it', async () => {
+  await t.test('18.58 the page escapes its content and cannot be framed', async () => {
     const { attacker } = await start('implicit')
     const email = `o'hara&{b}-${randomUUID()}@example.com`
     await server.query('update users set email = $2 where id = $1', [attacker.id, email])
@@ -279,7 +279,7 @@ test('18.58 an identity is linked by the browser that asked for it', async (t) =
     assert.doesNotMatch(html, /<script/i)
   })
 
-  await t.test('18.58 the URL is over with its time', async () => {
+  await t.test('18.58 the URL expires', async () => {
     const { url } = await start('implicit')
     const cookie = cookieOf(await open(url))
     server.clock.aheadMs += 301_000
@@ -291,8 +291,8 @@ test('18.58 an identity is linked by the browser that asked for it', async (t) =
     }
   })
 
-  await t.test('18.58 a provider that comes back by a form needs it no less', async () => {
-    const attacker = await calls.newSomebody()
+  await t.test('18.58 a provider that returns by a form post needs it as well', async () => {
+    const attacker = await calls.newSignedInUser()
     const { body } = await askToLink(server, attacker.token, 'implicit', 'apple')
     const page = await open(body.url)
     assert.match(page.headers.get('set-cookie') ?? '', /SameSite=None/)

@@ -23,7 +23,7 @@ async function openWebServer(t: TestContext, listener: RequestListener): Promise
   return port
 }
 
-/** Values stand where they could do harm. */
+/** Values are inserted in contexts where they could be dangerous. */
 const template = `<p>{{ .Data.name }}</p><p title="{{ .Data.name }}">x</p><p title={{ .Data.name }}>x</p>
 <a href="{{ .Data.link }}">link</a><a href='{{ .Data.link }}'>link</a>
 <img src="{{ .Data.link }}"><a onclick="go({{ .Data.name }})">x</a>
@@ -63,7 +63,7 @@ const links = [
   'javascript&colon;alert(1)',
 ]
 
-test('what users say of themselves does no harm in a message', async (t) => {
+test('user data cannot do harm in a message', async (t) => {
   const mailServer = await openMailServer(t)
   const port = await openWebServer(t, (_request, response) => response.end(template))
   const server = await openFlowServer(t, {
@@ -96,14 +96,14 @@ test('what users say of themselves does no harm in a message', async (t) => {
       const html = parts.get('text/html') ?? ''
       assert.deepEqual(toTags(html), expected, html)
       for (const [, link = ''] of html.matchAll(/(?:href|src)=(?:"|')([^"']*)/g)) {
-        // oxlint-disable-next-line no-control-regex -- browsers leave them out
+        // oxlint-disable-next-line no-control-regex -- browsers ignore these characters
         const read = link.replaceAll('&amp;', '&').replaceAll(/[\u0000-\u0020]/g, '')
         assert.doesNotMatch(read, /^(?:javascript|vbscript|data):/i)
       }
       assert.doesNotMatch(html.replaceAll(/"[^"]*"|'[^']*'/g, '""'), /<[^>]*\son(?!click)\w+=/)
-      // A template in a value is a text: the code of the message stands where its template says.
+      // A template in a value is literal text; the code appears only where the template has it.
       const code = /\b\d{6}<\/p>/.exec(html)?.[0].slice(0, 6) ?? ''
-      // The digits may stand inside the address by chance.
+      // The digits may occur in the address by chance.
       assert.equal(html.replaceAll(to[0] ?? '', '').split(code).length, 2, html)
       assert.doesNotMatch(html, /verify\?token=/)
     }
@@ -120,7 +120,7 @@ test('what users say of themselves does no harm in a message', async (t) => {
     }
   })
 
-  await t.test('18.28 built-in messages say nothing that users said', async (t) => {
+  await t.test('18.28 built-in messages contain no user data', async (t) => {
     const letters = await openMailServer(t)
     const plainServer = await openFlowServer(t, { AUTH_SMTP_PORT: `${letters.port}` })
     if (!plainServer) return
@@ -136,12 +136,12 @@ test('what users say of themselves does no harm in a message', async (t) => {
   })
 })
 
-test('18.29 no template is fetched from the house itself, however it is named', async (t) => {
+test('18.29 no template is fetched from the internal network, however it is named', async (t) => {
   let requests = 0
   const port = await openWebServer(t, (request, response) => {
     requests += 1
     const [, target] = /^\/to\?(.*)$/.exec(request.url ?? '') ?? []
-    if (target === undefined) response.end('<p>secret of the house</p>')
+    if (target === undefined) response.end('<p>internal page</p>')
     else response.writeHead(302, { location: decodeURIComponent(target) }).end()
   })
   const rebinding = ['1.1.1.1', '127.0.0.1']
@@ -191,8 +191,8 @@ test('18.29 no template is fetched from the house itself, however it is named', 
   }
   assert.equal(requests, 0)
 
-  // The site may be inside, and may not send us on.
-  assert.match((await render('/mail.html')).html, /secret of the house/)
+  // The site may be internal, but it must not redirect.
+  assert.match((await render('/mail.html')).html, /internal page/)
   const before = requests
   for (const target of ['http://169.254.169.254/', `http://inside.example:${port}/`, 'file:///x']) {
     const { html } = await render(`/to?${encodeURIComponent(target)}`)
@@ -200,7 +200,7 @@ test('18.29 no template is fetched from the house itself, however it is named', 
   }
   assert.equal(requests, before + 3)
 
-  // Asked once, a name cannot first lead outside and then inside.
+  // The name is resolved once, so it cannot change from an external to an internal address.
   await render('http://rebinding.example:9/')
   assert.deepEqual(rebinding, ['127.0.0.1'])
 })

@@ -35,7 +35,7 @@ async function sizeOf({ query }: FlowServer, id: string): Promise<number> {
   return row.bytes
 }
 
-test('18.59 metadata are bounded, and so is the token that has them', async (t) => {
+test('18.59 the size of metadata and of the token with it is limited', async (t) => {
   const server = await openFlowServer(t, env)
   if (!server) return
   const { url, post, query, serviceToken } = server
@@ -57,9 +57,9 @@ test('18.59 metadata are bounded, and so is the token that has them', async (t) 
     'an invitation': () => asAdmin('/invite', { email: newEmail(), data: large }),
     'a link to sign up': () =>
       asAdmin('/admin/generate_link', { type: 'signup', email: newEmail(), password, data: large }),
-    'a new user of an administrator': () =>
+    'a user created by an administrator': () =>
       asAdmin('/admin/users', { email: newEmail(), user_metadata: large }),
-    'a change of an administrator': () =>
+    'a change by an administrator': () =>
       asAdmin(`/admin/users/${person.id}`, { user_metadata: large }, 'PUT'),
   }
   for (const [name, request] of Object.entries(paths)) {
@@ -70,7 +70,7 @@ test('18.59 metadata are bounded, and so is the token that has them', async (t) 
     })
   }
 
-  await t.test('18.59 app_metadata of an administrator', async () => {
+  await t.test('18.59 app_metadata set by an administrator', async () => {
     const refused = [
       await asAdmin('/admin/users', { email: newEmail(), app_metadata: large }),
       await asAdmin(`/admin/users/${person.id}`, { app_metadata: large }, 'PUT'),
@@ -78,12 +78,12 @@ test('18.59 metadata are bounded, and so is the token that has them', async (t) 
     for (const answer of refused) assert.deepEqual(errorOf(answer), tooLarge('app_metadata'))
   })
 
-  await t.test('18.59 the same for an address that has an account', async () => {
+  await t.test('18.59 also for an address that has an account', async () => {
     const known = await post('/signup', { email: person.email, password, data: large })
     assert.deepEqual(errorOf(known), tooLarge('user_metadata'))
   })
 
-  await t.test('18.59 the size after the merge counts', async () => {
+  await t.test('18.59 the limit applies to the size after the merge', async () => {
     const { id, email } = await newPerson(server)
     const { access_token } = await signInByLink(server, email)
     const part = 'x'.repeat(3_500)
@@ -109,7 +109,7 @@ test('18.59 metadata are bounded, and so is the token that has them', async (t) 
     }
   })
 
-  await t.test('18.59 also of changes at the same time', async () => {
+  await t.test('18.59 also for concurrent changes', async () => {
     const { id, email } = await newPerson(server)
     const { access_token } = await signInByLink(server, email)
     const answers = await Promise.all(
@@ -122,7 +122,7 @@ test('18.59 metadata are bounded, and so is the token that has them', async (t) 
     assert.ok((await sizeOf(server, id)) <= mostBytes)
   })
 
-  await t.test('18.59 what is stored already does not lock its owner out', async () => {
+  await t.test('18.59 metadata that is already too large does not lock the user out', async () => {
     const { id, email } = await server.newUser()
     await query('update users set raw_user_meta_data = $2 where id = $1', [
       id,
@@ -136,7 +136,7 @@ test('18.59 metadata are bounded, and so is the token that has them', async (t) 
     assert.ok(
       server.log.some((line) => line.includes(id) && /without the user_metadata/.test(line)),
     )
-    // It may shrink, and not grow.
+    // It may shrink but not grow.
     assert.equal((await put(server, access_token, { more: 'x' })).status, 422)
     assert.equal((await put(server, access_token, { big: 'x'.repeat(900_001) })).status, 422)
     assert.equal((await put(server, access_token, { big: 'x'.repeat(800_000) })).status, 200)
@@ -145,7 +145,7 @@ test('18.59 metadata are bounded, and so is the token that has them', async (t) 
     assert.deepEqual(claimsOf(refreshed.body.access_token)['user_metadata'], { name: 'Ada' })
   })
 
-  await t.test('18.59 all of it can be removed at once', async () => {
+  await t.test('18.59 all metadata can be removed at once', async () => {
     const { id, email } = await newPerson(server)
     const keys = Array.from({ length: 5_000 }, (_, at) => `key ${at}`)
     await query('update users set raw_user_meta_data = $2 where id = $1', [
@@ -158,7 +158,7 @@ test('18.59 metadata are bounded, and so is the token that has them', async (t) 
     assert.equal(await sizeOf(server, id), '{"name": "Ada"}'.length)
   })
 
-  await t.test('18.59 the largest token that there is gets through', async () => {
+  await t.test('18.59 the largest possible token fits into a request', async () => {
     const { id, email } = await newPerson(server)
     const full = (keys: object) => {
       const empty = JSON.stringify({ text: '', ...keys }).length + 40
@@ -177,7 +177,7 @@ test('18.59 metadata are bounded, and so is the token that has them', async (t) 
   })
 })
 
-test('18.59 what a provider says is cut, and keeps nobody out', async (t) => {
+test('18.59 metadata from a provider is truncated and does not block a sign-in', async (t) => {
   const server = await openExternalServer(t, ['keycloak'])
   if (!server) return
   const account = newAccount({ name: 'Ada', department: 'x'.repeat(200_000) })
@@ -192,12 +192,12 @@ test('18.59 what a provider says is cut, and keeps nobody out', async (t) => {
   assert.ok((await sizeOf(server, sub)) <= mostBytes)
 })
 
-test('18.59 no hook makes a token that servers refuse', async (t) => {
+test('18.59 no hook can make a token that servers refuse', async (t) => {
   const server = await openHookedServer(t, ['customize-access-token'])
   if (!server) return
   const { email } = await server.newUser()
   const signIn = (change: object) =>
-    server.saying(
+    server.withReply(
       'customize-access-token',
       ({ claims }) => ({ body: { claims: { ...claims, ...change } } }),
       () => server.post('/token?grant_type=password', { email, password }),
@@ -218,7 +218,7 @@ test('18.59 no hook makes a token that servers refuse', async (t) => {
   )
 })
 
-test('18.60 users do not write what the server says about them', async (t) => {
+test('18.60 users cannot write the fields of their metadata that the server sets', async (t) => {
   const server = await openFlowServer(t, env)
   if (!server) return
   const claimed = {
@@ -246,7 +246,7 @@ test('18.60 users do not write what the server says about them', async (t) => {
     assert.deepEqual(anonymous.body.user.user_metadata, { name: 'Ada' })
   })
 
-  await t.test('18.60 nor by /otp and /magiclink', async () => {
+  await t.test('18.60 with /otp and /magiclink', async () => {
     for (const path of ['/otp', '/magiclink']) {
       const email = newEmail()
       await server.post(path, { email, data: claimed })
@@ -256,7 +256,7 @@ test('18.60 users do not write what the server says about them', async (t) => {
     }
   })
 
-  await t.test('18.60 nor later', async () => {
+  await t.test('18.60 later', async () => {
     const { id, email } = await server.newUser()
     const { body } = await server.post('/token?grant_type=password', { email, password })
     const before = await metadataOf(id)
@@ -267,7 +267,7 @@ test('18.60 users do not write what the server says about them', async (t) => {
     assert.deepEqual(await metadataOf(id), { ...before, name: 'Ada' })
   })
 
-  await t.test('18.60 a number is the user’s own word until the account has one', async () => {
+  await t.test('18.60 users can set a phone number until the account has one', async () => {
     const { id, email } = await server.newUser()
     const { body } = await server.post('/token?grant_type=password', { email, password })
     await put(server, body.access_token, { phone: 'home' })

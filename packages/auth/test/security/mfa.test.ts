@@ -23,7 +23,7 @@ test('second factors', async (t) => {
   const { call, challenge, answer } = calls
   const put = (token: string, body: object) => ask(url, '/user', { method: 'PUT', token, body })
 
-  await t.test('18.24 at aal1 nobody changes what a factor protects', async () => {
+  await t.test('18.24 at aal1 a user cannot change what a factor protects', async () => {
     const member = await calls.newMember()
     const lower = await calls.signIn(member.email)
     const refused = [
@@ -41,19 +41,19 @@ test('second factors', async (t) => {
     assert.equal((await calls.user(member)).factors.length, 1)
   })
 
-  await t.test('18.24 a token of before the second factor stays at aal1', async () => {
-    const who = await calls.newSomebody()
+  await t.test('18.24 a token from before the second factor stays at aal1', async () => {
+    const who = await calls.newSignedInUser()
     const before = who.token
     const { body: factor } = await calls.enroll(who)
     const app = createApp(factor.totp.secret, clock)
     calls.take(who, await answer(who, factor.id, app.nextCode()))
-    // The session is raised; the token that was stolen from it earlier is not.
+    // The session is raised, but not a token that was stolen from it earlier.
     assert.equal((await put(before, { email: newEmail() })).body.error_code, 'insufficient_aal')
     assert.equal((await calls.unenroll({ token: before }, factor.id)).status, 422)
     assert.equal((await put(who.token, { email: newEmail() })).status, 200)
   })
 
-  await t.test('18.24 a code works once, whatever challenge it answers', async () => {
+  await t.test('18.24 a code works once, for any challenge', async () => {
     const member = await calls.newMember()
     assert.deepEqual(errorOf(await answer(member, member.factorId, member.app.lastCode())), wrong)
     const code = member.app.nextCode()
@@ -62,12 +62,12 @@ test('second factors', async (t) => {
     assert.equal(raised.status, 200)
     const again = await calls.signIn(member.email)
     assert.deepEqual(errorOf(await answer(again, member.factorId, code)), wrong)
-    // Nor the one before it, though its time is not over.
+    // The previous code does not work either, although it has not expired.
     assert.equal((await answer(again, member.factorId, member.app.nextCode())).status, 200)
     assert.deepEqual(errorOf(await answer(member, member.factorId, code)), wrong)
   })
 
-  await t.test('18.24 of several who come with one code at once one gets in', async () => {
+  await t.test('18.24 only one of several concurrent requests with a code succeeds', async () => {
     const member = await calls.newMember()
     const code = member.app.nextCode()
     const sessions = [await calls.signIn(member.email), await calls.signIn(member.email)]
@@ -85,7 +85,7 @@ test('second factors', async (t) => {
     assert.equal(answers.filter(({ status }) => status === 200).length, 1)
   })
 
-  await t.test('18.24 a challenge works once, and for the address that asked for it', async () => {
+  await t.test('18.24 a challenge works once, from the address that requested it', async () => {
     const member = await calls.newMember()
     const path = `/factors/${member.factorId}`
     const { body: used } = await challenge(member, member.factorId)
@@ -99,7 +99,7 @@ test('second factors', async (t) => {
     assert.equal((await verify(ours.id, member.app.lastCode())).status, 200)
   })
 
-  await t.test("18.24 another user's factor and challenge do not exist", async () => {
+  await t.test('18.24 factors and challenges of other users are not found', async () => {
     const [one, other] = [await calls.newMember(), await calls.newMember()]
     const { body } = await challenge(other, other.factorId)
     const code = other.app.nextCode()
@@ -117,19 +117,19 @@ test('second factors', async (t) => {
     assert.equal(own.status, 200)
   })
 
-  await t.test('18.24 the refresh token of before a second factor dies', async () => {
-    const who = await calls.newSomebody()
+  await t.test('18.24 a refresh token from before a second factor stops working', async () => {
+    const who = await calls.newSignedInUser()
     const { refreshToken: before } = who
     const { body: factor } = await calls.enroll(who)
     const app = createApp(factor.totp.secret, clock)
     calls.take(who, await answer(who, factor.id, app.nextCode()))
     const old = await calls.refresh(before)
     assert.deepEqual([old.status, old.body.error_code], [400, 'refresh_token_already_used'])
-    // As any reuse it ends the session: whoever has the token gets nowhere.
+    // Like any reuse, it ends the session, so the token is useless.
     assert.equal((await calls.refresh(who.refreshToken)).body.error_code, 'session_not_found')
   })
 
-  await t.test('18.24 who removes a factor is at aal1 again, with the token as well', async () => {
+  await t.test('18.24 removing a factor lowers the session to aal1, and its token', async () => {
     const member = await calls.newMember()
     const { body: spare } = await calls.enroll(member)
     const app = createApp(spare.totp.secret, clock)
@@ -137,14 +137,14 @@ test('second factors', async (t) => {
     const other = { ...member, ...(await calls.signIn(member.email)) }
     calls.take(other, await answer(other, member.factorId, member.app.nextCode()))
     await calls.unenroll(other, member.factorId)
-    // The access token still says aal2: the session no longer does.
+    // The access token still says aal2, but the session does not.
     assert.equal(claimsOf(other.token).aal, 'aal2')
     assert.equal((await calls.enroll(other)).body.error_code, 'insufficient_aal')
     assert.equal((await calls.unenroll(other, spare.id)).body.error_code, 'insufficient_aal')
     assert.equal(claimsOf((await calls.refresh(other.refreshToken)).body.access_token).aal, 'aal1')
   })
 
-  await t.test('18.24 guessing ends soon, from however many addresses it comes', async (t) => {
+  await t.test('18.24 guessing is limited across all addresses', async (t) => {
     t.after(() => {
       clock.aheadMs = 0
     })
@@ -191,7 +191,7 @@ test('second factors', async (t) => {
     assert.match(texts, /verification_attempted/)
   })
 
-  await t.test('18.37 somebody anonymous has no factors and no password alone', async () => {
+  await t.test('18.37 an anonymous user can have no factors and no password alone', async () => {
     const { body } = await server.post('/signup', {})
     const who = { token: body.access_token as string }
     const refused = [403, 'no_authorization', 'Anonymous user not allowed to perform these actions']

@@ -12,7 +12,7 @@ const wrongDigits = [403, 'otp_expired', 'Token has expired or is invalid'] as c
 const wrongLink = [403, 'otp_expired', 'Email link is invalid or has expired'] as const
 
 test('one-time tokens', async (t) => {
-  // Without a limit of requests, which does not stop an attacker with many addresses.
+  // There is no request limit, because an attacker may have many addresses.
   const server = await openFlowServer(t, { AUTH_TRUSTED_HOPS: '1' })
   if (!server) return
   const { url, post, query } = server
@@ -20,14 +20,14 @@ test('one-time tokens', async (t) => {
   const other = (digits: string) => `${(Number(digits) + 1) % 1_000_000}`.padStart(6, '0')
   const signedUp = async () => {
     const email = newEmail()
-    // To the client the first link of somebody new is that of a sign-up.
+    // For the client library, the first link of a new user is a sign-up link.
     await post('/magiclink', { email }, sdk)
     return { email, mail: await server.mailTo(email) }
   }
   const recovering = async () => {
     const { email, id } = await newPerson(server)
     const { access_token: token } = await signInByLink(server, email)
-    // As if that had been long ago: otherwise no message would leave.
+    // Pretend that this was long ago; otherwise the cooldown would block the message.
     await query('update users set recovery_sent_at = null where id = $1', [id])
     await post('/recover', { email })
     return { id, email, token, mail: await server.mailTo(email) }
@@ -36,7 +36,7 @@ test('one-time tokens', async (t) => {
   const put = (token: string, body: object) => ask(url, '/user', { method: 'PUT', body, token })
 
   await t.test(
-    '18.15 after five wrong codes the right one fails, from whatever address',
+    '18.15 after five wrong codes the right one fails too, from any address',
     async () => {
       for (const type of ['signup', 'email']) {
         const { email, mail } = await signedUp()
@@ -50,7 +50,7 @@ test('one-time tokens', async (t) => {
     },
   )
 
-  await t.test('18.15 fifty guesses at once are no more than five', async () => {
+  await t.test('18.15 of fifty concurrent guesses only five are checked', async () => {
     const { email, mail } = await recovering()
     const guesses = Array.from({ length: 50 }, () =>
       verify({ type: 'recovery', email, token: other(mail.code) }),
@@ -58,11 +58,11 @@ test('one-time tokens', async (t) => {
     await Promise.all(guesses)
     const right = await verify({ type: 'recovery', email, token: mail.code })
     assert.deepEqual(errorOf(right), wrongDigits)
-    // The link has no digits that somebody could guess.
+    // The link has no code to guess, so it still works.
     assert.equal((await verify({ type: 'recovery', token: mail.token })).status, 200)
   })
 
-  await t.test('18.15 wrong types and other spellings of a code are no free guesses', async () => {
+  await t.test('18.15 wrong types and other spellings of a code count as guesses', async () => {
     const { email, mail } = await recovering()
     for (const type of ['recovery', 'magiclink', 'email', 'recovery', 'magiclink']) {
       await verify({ type, email: email.toUpperCase(), token: other(mail.code) })
@@ -73,7 +73,7 @@ test('one-time tokens', async (t) => {
     )
   })
 
-  await t.test('18.15 a code of a password change dies of five wrong ones too', async (t) => {
+  await t.test('18.15 five wrong guesses invalidate a reauthentication code too', async (t) => {
     const strict = await openFlowServer(t, {
       AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION: 'true',
     })
@@ -95,7 +95,7 @@ test('one-time tokens', async (t) => {
   })
 
   await t.test(
-    '18.15 the token of a link has 224 random bits, and nothing to do with the code',
+    '18.15 the token of a link has 224 random bits and is unrelated to the code',
     async () => {
       const seen = new Set<string>()
       for (let count = 0; count < 5; count += 1) {
@@ -103,7 +103,7 @@ test('one-time tokens', async (t) => {
         assert.match(mail.token, /^[\da-f]{56}$/)
         assert.match(mail.code, /^\d{6}$/)
         seen.add(mail.token)
-        // As the ancestor of this server made them.
+        // Supabase Auth derives the token from the code in this way.
         for (const digest of ['sha224', 'sha256']) {
           const guess = createHash(digest).update(`${email}${mail.code}`).digest('hex')
           assert.notEqual(mail.token, guess.slice(0, 56))
@@ -120,7 +120,7 @@ test('one-time tokens', async (t) => {
     },
   )
 
-  await t.test('18.16 each works once, as link or as code, also for many at once', async () => {
+  await t.test('18.16 each works once, as link or as code, also concurrently', async () => {
     const { email, mail } = await recovering()
     const link = { type: 'recovery', token_hash: mail.token }
     const answers = await Promise.all(Array.from({ length: 10 }, () => verify(link)))
@@ -133,7 +133,7 @@ test('one-time tokens', async (t) => {
     assert.equal(fragmentOf(await ask(url, mail.path))['error_code'], 'otp_expired')
   })
 
-  await t.test('18.16 a new one takes the place of the one before', async () => {
+  await t.test('18.16 a new token replaces the previous one', async () => {
     const { email, mail } = await recovering()
     server.clock.aheadMs += 900_000
     await post('/recover', { email })
@@ -142,14 +142,14 @@ test('one-time tokens', async (t) => {
     assert.equal((await verify({ type: 'recovery', token_hash: newest.token })).status, 200)
   })
 
-  await t.test('18.16 none outlives a change of password', async () => {
+  await t.test('18.16 tokens are invalidated by a password change', async () => {
     const { token, mail } = await recovering()
     const changed = await put(token, { password: 'another password' })
     assert.equal(changed.status, 200)
     assert.deepEqual(errorOf(await verify({ type: 'recovery', token_hash: mail.token })), wrongLink)
   })
 
-  await t.test('18.16 nor a change of address, also one that an administrator makes', async () => {
+  await t.test('18.16 and by an email change, also one made by an administrator', async () => {
     const { id, email, token: session, mail } = await recovering()
     const newAddress = newEmail()
     await put(session, { email: newAddress })
@@ -171,7 +171,7 @@ test('one-time tokens', async (t) => {
     assert.deepEqual(errorOf(late), wrongLink)
   })
 
-  await t.test('18.16 none works for another purpose', async () => {
+  await t.test('18.16 no token works for another purpose', async () => {
     const signup = await signedUp()
     const recovery = await recovering()
     const changer = await newPerson(server)
@@ -190,7 +190,7 @@ test('one-time tokens', async (t) => {
         [type, changer.email, current.token, current.code] as const,
         [type, newAddress, next.token, next.code] as const,
       ]),
-      // The code of one address for the other.
+      // Use the code of one address for the other.
       ['email_change', newAddress, '0', current.code],
       ['email_change', changer.email, '0', next.code],
     ]
@@ -201,7 +201,7 @@ test('one-time tokens', async (t) => {
       const followed = await ask(url, `/verify?type=${type}&token=${token}`)
       assert.equal(fragmentOf(followed)['error_code'], 'otp_expired', type)
     }
-    // Half of a change does not make the whole by being shown twice.
+    // Confirming the same address twice does not complete the change.
     assert.equal((await verify({ type: 'email_change', token_hash: current.token })).status, 200)
     const again = await verify({ type: 'email_change', token_hash: current.token })
     assert.deepEqual(errorOf(again), wrongLink)
@@ -209,7 +209,7 @@ test('one-time tokens', async (t) => {
     assert.equal(row.email, changer.email)
   })
 
-  await t.test('18.16 a link that leads to a code gives no tokens without its prefix', async () => {
+  await t.test('18.16 a PKCE link gives no tokens without its prefix', async () => {
     const { email } = await newPerson(server)
     const challenge = { code_challenge: 'c'.repeat(43), code_challenge_method: 'plain' }
     await post('/recover', { email, ...challenge })
@@ -221,7 +221,7 @@ test('one-time tokens', async (t) => {
     assert.equal(fragmentOf(followed)['error_code'], 'otp_expired')
   })
 
-  await t.test('18.16 an hour and a second later it is over', async () => {
+  await t.test('18.16 a token expires after an hour', async () => {
     const first = await recovering()
     const second = await recovering()
     server.clock.aheadMs += 3_599_000
@@ -233,7 +233,7 @@ test('one-time tokens', async (t) => {
     assert.deepEqual(errorOf(await verify({ type, email, token: mail.code })), wrongDigits)
   })
 
-  await t.test('18.17 a code of one person is no good for another', async () => {
+  await t.test('18.17 a code of one user does not work for another', async () => {
     const { email, mail } = await recovering()
     const victim = await recovering()
     const [name = '', host = ''] = email.split('@')
@@ -253,12 +253,12 @@ test('one-time tokens', async (t) => {
     }
     const both = await verify({ type: 'recovery', email, phone: '15550100', token: mail.code })
     assert.equal(both.status, 400)
-    // In capitals it is the same address.
+    // In capital letters it is the same address.
     const own = await verify({ type: 'recovery', email: email.toUpperCase(), token: mail.code })
     assert.equal(own.body.user.email, email)
   })
 
-  await t.test('18.18 what only looks does not use a link up', async () => {
+  await t.test('18.18 link previews and prefetching do not use up a link', async () => {
     const { mail } = await recovering()
     const head = await fetch(`${url}${mail.path}`, { method: 'HEAD', redirect: 'manual' })
     assert.equal(head.headers.get('location'), null)

@@ -3,32 +3,34 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { claimsOf, type Somebody } from '../support/factors.ts'
+import { claimsOf, type SignedInUser } from '../support/factors.ts'
 import { errorOf, type FlowServer, openFlowServer } from '../support/flow-server.ts'
 import { createPasskeyCalls, newAuthenticator, passkeyEnvironment } from '../support/passkeys.ts'
-import type { Lies } from '../support/software-authenticator.ts'
+import type { Overrides } from '../support/software-authenticator.ts'
 
-/** The user touched the authenticator, which did not check who they are. */
+/** The user was present but not verified by the authenticator. */
 const unverified = { flags: 1 } as const
 
 const failed = [400, 'webauthn_verification_failed', 'Credential verification failed']
 const wrong = [422, 'mfa_verification_failed', 'Invalid WebAuthn credential shown']
 
-/** What is asked of an authenticator, and what its answers lead to. */
+/** The options for an authenticator, and the results of its responses. */
 function createCalls(server: FlowServer) {
   const calls = createPasskeyCalls(server)
-  /** Enrolls a key as a second factor, or shows it again. */
+  /** Enrols a key as a second factor, or uses it again. */
   const showFactor = async (
-    who: Somebody,
+    who: SignedInUser,
     factorId: string,
     authenticator: ReturnType<typeof newAuthenticator>,
-    lies: Lies,
+    overrides: Overrides,
   ) => {
     const { body } = await calls.challenge(who, factorId)
     const { type, credential_options } = body.webauthn
     const { publicKey } = credential_options
     const credential_response =
-      type === 'create' ? authenticator.create(publicKey, lies) : authenticator.get(publicKey, lies)
+      type === 'create'
+        ? authenticator.create(publicKey, overrides)
+        : authenticator.get(publicKey, overrides)
     const answer = await calls.call(who, `/factors/${factorId}/verify`, {
       challenge_id: body.id,
       webauthn: { type, credential_response },
@@ -36,26 +38,26 @@ function createCalls(server: FlowServer) {
     const asked = publicKey.userVerification ?? publicKey.authenticatorSelection.userVerification
     return { answer, asked }
   }
-  const enroll = async (who: Somebody) =>
+  const enroll = async (who: SignedInUser) =>
     (await calls.enroll(who, { factor_type: 'webauthn' })).body.id as string
   return { ...calls, enroll, showFactor }
 }
 
-test('18.62 a passkey need not check its user by default, and its session stays at aal1', async (t) => {
+test('18.62 by default a passkey needs no user verification, and its session stays at aal1', async (t) => {
   const server = await openFlowServer(t, passkeyEnvironment)
   if (!server) return
   const calls = createCalls(server)
   const options = await calls.signInOptions()
   assert.equal(options.body.options.userVerification, 'preferred')
   const owner = await calls.newOwner()
-  for (const lies of [unverified, {}]) {
-    const { status, body } = await calls.signInWith(owner.authenticator, lies)
+  for (const overrides of [unverified, {}]) {
+    const { status, body } = await calls.signInWith(owner.authenticator, overrides)
     assert.equal(status, 200)
     assert.equal(claimsOf(body.access_token).aal, 'aal1')
   }
 })
 
-test('18.62 where user verification is required, nothing counts without it', async (t) => {
+test('18.62 if user verification is required, nothing is accepted without it', async (t) => {
   const server = await openFlowServer(t, {
     ...passkeyEnvironment,
     AUTH_WEBAUTHN_REQUIRE_USER_VERIFICATION: 'true',
@@ -64,7 +66,7 @@ test('18.62 where user verification is required, nothing counts without it', asy
   const calls = createCalls(server)
 
   await t.test('18.62 registration of a passkey', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const { body } = await calls.registrationOptions(who)
     assert.equal(body.options.authenticatorSelection.userVerification, 'required')
     const authenticator = newAuthenticator()
@@ -84,7 +86,7 @@ test('18.62 where user verification is required, nothing counts without it', asy
   })
 
   await t.test('18.62 a second factor', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const authenticator = newAuthenticator()
     const factorId = await calls.enroll(who)
     const made = await calls.showFactor(who, factorId, authenticator, unverified)

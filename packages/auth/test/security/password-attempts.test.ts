@@ -16,7 +16,7 @@ const login = (url: string, body: object, headers: Readonly<Record<string, strin
 
 const from = (address: string) => ({ 'x-forwarded-for': address })
 
-/** A guess that is wrong each time in another way. */
+/** Returns a different wrong password each time. */
 let guesses = 0
 const guess = () => `wrong ${++guesses}`
 
@@ -30,31 +30,31 @@ function secondsToWait({ headers }: HttpAnswer): number {
   return Number(headers.get('retry-after'))
 }
 
-test('passwords that are guessed', async (t) => {
+test('guessing passwords', async (t) => {
   const server = await openFlowServer(t, { AUTH_TRUSTED_HOPS: '1' })
   if (!server) return
   const { url, clock } = server
 
-  await t.test('18.30 ten wrong passwords for an account end the guessing', async () => {
+  await t.test('18.30 ten wrong passwords for an account block further guesses', async () => {
     const email = await newUser(server)
     for (let at = 0; at < 10; at += 1) {
       assert.deepEqual(errorOf(await login(url, { email, password: guess() })), wrong)
     }
     server.takeStatements()
-    // The right one is not even looked at, and no spelling of the account makes a difference.
+    // The right password is not checked, whatever the spelling of the account.
     for (const name of [email, email.toUpperCase()]) {
       const refused = await login(url, { email: name, password })
       assert.deepEqual(errorOf(refused), tooMany)
       assert.equal(secondsToWait(refused), 90)
     }
     assert.deepEqual(server.takeStatements(), [])
-    // Neither others at this address nor the owner at another one are concerned.
+    // Other users at this address and the owner at another address are not affected.
     assert.equal((await login(url, { email: await newUser(server), password })).status, 200)
     assert.equal((await login(url, { email, password }, from('203.0.113.9'))).status, 200)
     assert.deepEqual(errorOf(await login(url, { email, password })), tooMany)
   })
 
-  await t.test('18.30 it is never for long, and one guess comes back at a time', async (t) => {
+  await t.test('18.30 the block is short, and guesses come back one at a time', async (t) => {
     t.after(() => {
       clock.aheadMs = 0
     })
@@ -69,7 +69,7 @@ test('passwords that are guessed', async (t) => {
     assert.equal((await login(url, { email, password })).status, 200)
   })
 
-  await t.test('18.30 a right password forgets the wrong ones of its address', async () => {
+  await t.test('18.30 a right password resets the wrong ones from its address', async () => {
     const email = await newUser(server)
     for (const rounds of [9, 9, 10]) {
       for (let at = 0; at < rounds; at += 1) {
@@ -78,13 +78,13 @@ test('passwords that are guessed', async (t) => {
       const status = rounds === 10 ? 429 : 200
       assert.equal((await login(url, { email, password })).status, status)
     }
-    // Somebody else's success does not help.
+    // A success from another address does not reset them.
     const elsewhere = from('203.0.113.10')
     assert.equal((await login(url, { email, password }, elsewhere)).status, 200)
     assert.equal((await login(url, { email, password })).status, 429)
   })
 
-  await t.test('18.30 accounts that do not exist are refused in the same way', async () => {
+  await t.test('18.30 unknown accounts are refused in the same way', async () => {
     const known = await newUser(server)
     const unknown = newEmail()
     const phones = { phone: '15550100' }
@@ -99,12 +99,12 @@ test('passwords that are guessed', async (t) => {
     const expected = await transcript({ email: known })
     assert.deepEqual(expected[11], [...tooMany, '90'])
     assert.deepEqual(await transcript({ email: unknown }), expected)
-    // Also a name that the database would not take.
+    // This includes a name that the database cannot store.
     assert.deepEqual(await transcript({ email: 'nul\0@example.com' }), expected)
     assert.equal((await login(url, { ...phones, password })).status, 422)
   })
 
-  await t.test('18.30 of fifty guesses at once ten are looked at', async () => {
+  await t.test('18.30 of fifty concurrent guesses only ten are checked', async () => {
     const email = await newUser(server)
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => login(url, { email, password: guess() })),
@@ -119,7 +119,7 @@ test('passwords that are guessed', async (t) => {
     assert.deepEqual(new Set(logins.map(({ status }) => status)), new Set([200]))
   })
 
-  await t.test('18.30 the password of a stolen session is not found out either', async () => {
+  await t.test('18.30 the password cannot be guessed in a stolen session either', async () => {
     const email = await newUser(server)
     const { body } = await login(url, { email, password })
     const change = () =>
@@ -136,7 +136,7 @@ test('passwords that are guessed', async (t) => {
   })
 })
 
-test('18.30 guessing from many addresses is slowed, and the owner still gets in', async (t) => {
+test('18.30 guessing from many addresses is slowed, and the owner can still sign in', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_TRUSTED_HOPS: '1',
     AUTH_RATE_LIMIT_PASSWORD_ACCOUNT: '20',
@@ -158,16 +158,16 @@ test('18.30 guessing from many addresses is slowed, and the owner still gets in'
     assert.deepEqual(errorOf(refused), tooMany)
     assert.equal(secondsToWait(refused), 180)
   }
-  // The owner, who has another address of the same network today.
+  // The owner has another address of the same network today.
   const again = from('2001:db8:1:2:3::4')
   for (let at = 0; at < 3; at += 1) {
     assert.deepEqual(errorOf(await login(url, { email, password: guess() }, again)), wrong)
     assert.equal((await login(url, { email, password }, again)).status, 200)
   }
-  // Whoever is at that address has ten guesses as well, and no more.
+  // A client at that address has ten guesses as well, and no more.
   for (let at = 0; at < 10; at += 1) await login(url, { email, password: guess() }, again)
   assert.deepEqual(errorOf(await login(url, { email, password }, again)), tooMany)
-  // Elsewhere the owner waits, for minutes and not for ever.
+  // At another address the owner has to wait, but only for minutes.
   clock.aheadMs += 3_600_000
   assert.equal((await login(url, { email, password }, from('198.51.100.1'))).status, 200)
 })
@@ -175,7 +175,8 @@ test('18.30 guessing from many addresses is slowed, and the owner still gets in'
 test('18.30 servers that share a Redis count wrong passwords together', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
-  // Who waits too long for Redis counts alone: a busy machine must not be taken for a lost server.
+  // With a short timeout a busy machine could be taken for a lost Redis, and servers would count
+  // alone.
   const env = { AUTH_RATE_LIMIT_SERVICE_URL: redis.url, AUTH_RATE_LIMIT_SERVICE_TIMEOUT: '10s' }
   const first = await openFlowServer(t, env)
   if (!first) return
@@ -195,7 +196,7 @@ test('18.30 servers that share a Redis count wrong passwords together', async (t
   for (const url of urls) {
     assert.deepEqual(errorOf(await login(url, { email, password })), tooMany)
   }
-  // A right password is heard of by both.
+  // Both servers see a right password.
   const other = await newUser(first)
   for (let at = 0; at < 9; at += 1) await login(first.url, { email: other, password: guess() })
   assert.equal((await login(second.url, { email: other, password })).status, 200)
@@ -204,7 +205,7 @@ test('18.30 servers that share a Redis count wrong passwords together', async (t
   }
 })
 
-test('18.30 both limits of passwords can be turned off', async (t) => {
+test('18.30 both password limits can be disabled', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_RATE_LIMIT_PASSWORD: 'off',
     AUTH_RATE_LIMIT_PASSWORD_ACCOUNT: '0',

@@ -11,7 +11,7 @@ import { newPerson, type Person, signInByLink } from './people.ts'
 
 const newPassword = 'a wholly new password'
 
-test('a change of password', async (t) => {
+test('changing a password', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   const { url, post, query } = server
@@ -49,7 +49,7 @@ test('a change of password', async (t) => {
     assert.equal((await signIn(email, newPassword)).status, 200)
   })
 
-  await t.test('18.25 an administrator ends all sessions with it', async () => {
+  await t.test('18.25 ends all sessions if an administrator does it', async () => {
     const { id, email } = await newPerson(server)
     const mine = await signInByLink(server, email)
     await ask(url, `/admin/users/${id}`, {
@@ -61,7 +61,7 @@ test('a change of password', async (t) => {
   })
 })
 
-test('18.25 the code of a change of password', async (t) => {
+test('18.25 the reauthentication code for a password change', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION: 'true',
   })
@@ -80,11 +80,11 @@ test('18.25 the code of a change of password', async (t) => {
   const victim = await prepare()
   const attacker = await prepare()
 
-  await t.test('of one user does nothing for another', async () => {
+  await t.test('of one user does not work for another', async () => {
     const body = { password: newPassword, nonce: attacker.nonce }
     assert.deepEqual(errorOf(await put(victim.token, body)).slice(0, 2), refused)
   })
-  await t.test('is needed, and is no sign-in', async () => {
+  await t.test('is required, and does not sign in', async () => {
     const without = await put(victim.token, { password: newPassword })
     assert.deepEqual(errorOf(without).slice(0, 2), [400, 'reauthentication_needed'])
     for (const type of ['signup', 'recovery', 'magiclink', 'email', 'email_change']) {
@@ -92,7 +92,7 @@ test('18.25 the code of a change of password', async (t) => {
       assert.equal((await ask(url, '/verify', { body })).status, 403, type)
     }
   })
-  await t.test('works once, also for many at once', async () => {
+  await t.test('works once, also concurrently', async () => {
     const body = { password: newPassword, nonce: victim.nonce }
     const answers = await Promise.all([1, 2, 3].map(() => put(victim.token, body)))
     const statuses = answers.map(({ status }) => status).sort()
@@ -100,7 +100,7 @@ test('18.25 the code of a change of password', async (t) => {
     const again = await put(victim.token, { ...body, password: 'yet another password' })
     assert.deepEqual(errorOf(again).slice(0, 2), refused)
   })
-  await t.test('ends with its time', async () => {
+  await t.test('expires', async () => {
     server.clock.aheadMs += 3_601_000
     const { access_token: token } = await signInByLink(server, attacker.email)
     const late = await put(token, { password: newPassword, nonce: attacker.nonce })
@@ -108,7 +108,7 @@ test('18.25 the code of a change of password', async (t) => {
   })
 })
 
-test('18.63 only the whole password signs in', async (t) => {
+test('18.63 only the complete password signs in', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   const signIn = (email: string, word: string) =>
@@ -119,7 +119,7 @@ test('18.63 only the whole password signs in', async (t) => {
     argon2: (word: string) => hashArgon2(word, { memoryCost: 64, timeCost: 1 }),
   } as const
   const longest = 'x'.repeat(72)
-  // What bcrypt takes for the password, and what UTF-8 makes the same text.
+  // Texts that bcrypt or UTF-8 decoding would treat as the same password.
   const alike: readonly (readonly [string, readonly string[]])[] = [
     [longest, [`${longest}x`, `${longest}\0`, 'x'.repeat(500_000)]],
     ['secret', ['secret\0secret', 'secret\0']],
@@ -131,7 +131,7 @@ test('18.63 only the whole password signs in', async (t) => {
         const { email } = await importUser(server, await toHash(word))
         for (const other of others) assert.deepEqual(errorOf(await signIn(email, other)), refused)
         assert.equal((await signIn(email, word)).status, 200)
-        // Now the hash is our own.
+        // Now the hash is one of our own.
         for (const other of others) assert.deepEqual(errorOf(await signIn(email, other)), refused)
         assert.equal((await signIn(email, word)).status, 200)
       }
@@ -140,7 +140,7 @@ test('18.63 only the whole password signs in', async (t) => {
     })
   }
 
-  await t.test('18.63 the current password, where a new one is set', async () => {
+  await t.test('18.63 the current password when a new one is set', async () => {
     const { email } = await importUser(server, await hashers.bcrypt(longest))
     const { access_token: token } = (await signIn(email, longest)).body
     const put = (current: string) =>
@@ -153,7 +153,7 @@ test('18.63 only the whole password signs in', async (t) => {
     assert.equal((await put(longest)).status, 200)
   })
 
-  await t.test('18.63 nobody gets a password that others are equal to', async () => {
+  await t.test('18.63 a password that others would match is refused', async () => {
     for (const word of ['secret\0one', 'a half \ud800']) {
       const answer = await server.post('/signup', { email: newEmail(), password: word })
       assert.deepEqual(errorOf(answer), [

@@ -13,14 +13,14 @@ export interface Tokens {
 
 type Server = Pick<FlowServer, 'url' | 'serviceToken'>
 
-/** Somebody with a confirmed address and no password: to hash one takes its time. */
+/** Creates a user with a confirmed address and no password, because hashing is slow. */
 export async function newPerson({ url, serviceToken: token }: Server): Promise<Person> {
   const email = newEmail()
   const { body } = await ask(url, '/admin/users', { body: { email, email_confirm: true }, token })
   return { id: body.id, email }
 }
 
-/** A new session, by a link. */
+/** Opens a new session with a link. */
 export async function signInByLink(
   { url, serviceToken: token }: Server,
   email: string,

@@ -9,7 +9,7 @@ import { readMigrations } from '../../src/db/migrate/files.ts'
 import { migrate } from '../../src/db/migrate/migrate.ts'
 import { openProgramEnvironment, startAuth } from '../support/auth-program.ts'
 import { openAuthServer } from '../support/auth-server.ts'
-import { waitingForUs } from '../support/flow-server.ts'
+import { blockedByThisSession } from '../support/flow-server.ts'
 import { ask, newEmail, password } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
@@ -17,7 +17,7 @@ import { openSharedPostgres } from '../support/shared-postgres.ts'
 const refresh = (url: string, token: string) =>
   ask(url, '/token?grant_type=refresh_token', { body: { refresh_token: token } })
 
-test('18.41 two that start together on an empty database: one migrates, both serve', async (t) => {
+test('18.41 of two processes that start together on an empty database, one migrates and both serve', async (t) => {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return
   const { url } = postgres
@@ -35,7 +35,7 @@ test('18.41 two that start together on an empty database: one migrates, both ser
   const body = { email: newEmail(), password }
   const signedUp = await ask(one.url, '/signup', { body })
   assert.equal(signedUp.status, 200)
-  // They share the keys that the first of them made.
+  // They share the keys that the first process created.
   const token = signedUp.body.access_token
   assert.equal((await ask(other.url, '/user', { token })).status, 200)
   const rotated = await refresh(other.url, signedUp.body.refresh_token)
@@ -43,7 +43,7 @@ test('18.41 two that start together on an empty database: one migrates, both ser
   assert.equal((await refresh(one.url, rotated.body.refresh_token)).status, 200)
 })
 
-test('18.42 SIGTERM waits for requests under way, and leaves no refresh token half rotated', async (t) => {
+test('18.42 SIGTERM waits for running requests and leaves no refresh token half rotated', async (t) => {
   const env = await openProgramEnvironment(t)
   if (!env) return
   const started = {
@@ -58,9 +58,9 @@ test('18.42 SIGTERM waits for requests under way, and leaves no refresh token ha
     people.push({ token: body.refresh_token as string, answers: 0 })
   }
   const [held, ...busy] = people
-  if (held === undefined) throw new Error('Nobody signed up')
+  if (held === undefined) throw new Error('No user signed up')
 
-  // One refresh waits in the database, others come and go.
+  // One refresh waits in the database while others run.
   const client = new Client({
     connectionString: env['DATABASE_URL'] ?? '',
     options: `-c search_path=${env['AUTH_DB_NAMESPACE']}`,
@@ -83,13 +83,13 @@ test('18.42 SIGTERM waits for requests under way, and leaves no refresh token ha
         person.answers += 1
       } catch (error) {
         if (error instanceof assert.AssertionError || !isStopping) throw error
-        // Nobody listens any more.
+        // The server no longer listens.
         return
       }
     }
   })
   await until(async () => {
-    const locks = await client.query(waitingForUs)
+    const locks = await client.query(blockedByThisSession)
     return locks.rows.length > 0 && busy.every(({ answers }) => answers > 0)
   })
   isStopping = true
@@ -99,7 +99,7 @@ test('18.42 SIGTERM waits for requests under way, and leaves no refresh token ha
   })
   await Promise.all(loops)
   await setTimeout(100)
-  assert.equal(code, undefined, 'it ended before its requests')
+  assert.equal(code, undefined, 'the server exited before its requests ended')
   await client.query('commit')
   const answer = await waiting
   assert.equal(answer.status, 200)
@@ -107,7 +107,7 @@ test('18.42 SIGTERM waits for requests under way, and leaves no refresh token ha
   await stopped
   assert.equal(code, 0)
 
-  // Whatever each of them has now is good: the present token, or the one whose answer was lost.
+  // Every client has a valid token: the current one, or the one whose response was lost.
   const second = await startAuth(t, ['serve'], started)
   for (const { token } of people) assert.equal((await refresh(second.url, token)).status, 200)
 })

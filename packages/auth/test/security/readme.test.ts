@@ -5,7 +5,7 @@ import { test } from 'node:test'
 
 const read = (name: string) => readFile(join(import.meta.dirname, name), 'utf8')
 
-test('every property has a test of its number in each file that the table names', async () => {
+test('every file in the table has a test with the number of its property', async () => {
   const rows = [...(await read('README.md')).matchAll(/^\| (\d+) \|.*\| ([^|]+) \|$/gm)]
   const numbers = rows.map(([, number]) => Number(number))
   assert.deepEqual(

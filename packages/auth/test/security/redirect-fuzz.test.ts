@@ -16,22 +16,24 @@ import { createRandom } from '../support/random.ts'
 import { openRawConnection } from '../support/raw-connection.ts'
 
 const rounds = enduranceOr(3_000, 25)
-/** How long a client waits for an answer that the server owes it within a minute, however busy the machine. */
+/**
+ * How long a client waits for a response; the limit is generous because the machine may be busy.
+ */
 const patienceMs = 300_000
 
 const allowList = 'https://any.example/mine/**,https://*.preview.example/**,myapp://**'
 
-/** A whole number below a limit. */
+/** Returns an integer below a limit. */
 type Random = (limit: number) => number
 
-/** Text as it stands in a query, percent-encoded or not, well or badly. */
+/** Random query text, percent-encoded or not, valid or invalid. */
 function toStrangeText(random: Random): string {
   const pieces = [
     () => encodeURIComponent(String.fromCodePoint(0x100 + random(0xd700))),
     () => encodeURIComponent(String.fromCodePoint(0x1_0000 + random(0x10_0000))),
     () => encodeURIComponent(String.fromCodePoint(0x80 + random(0x80))),
     () => `%${random(0x80).toString(16).padStart(2, '0')}`,
-    // Halves of a pair, as UTF-8 does not have them; bytes that UTF-8 does not have.
+    // Surrogate halves and bytes that are invalid in UTF-8.
     () => `%ED%${(0xa0 + random(0x20)).toString(16)}%${(0x80 + random(0x40)).toString(16)}`,
     () => ['%FF', '%C3', '%', '%zz', '%u0100', '%EF%BF%BF'][random(6)] ?? '',
     () =>
@@ -54,7 +56,7 @@ function toStrangeTarget(random: Random): string {
   return `${starts[random(starts.length)]}${toStrangeText(random)}`
 }
 
-/** What a browser may be sent to, whatever the request says. */
+/** Whether a browser may be redirected to this URL. */
 function isPermitted({ protocol, hostname, pathname, port }: URL, providerUrl: URL): boolean {
   if (protocol === 'myapp:' || hostname === 'site.example') return true
   if (hostname === 'any.example') return pathname.startsWith('/mine/')
@@ -62,7 +64,7 @@ function isPermitted({ protocol, hostname, pathname, port }: URL, providerUrl: U
   return hostname === providerUrl.hostname && port === providerUrl.port
 }
 
-test('18.48 whatever a request contains, its redirect is a URL and it is answered', async (t) => {
+test('18.48 whatever a request contains, it gets a response, and any redirect is a valid URL', async (t) => {
   const env = await openProgramEnvironment(t)
   const shape = providerShapes.find(({ id }) => id === 'keycloak')
   if (!env || shape === undefined) return
@@ -75,7 +77,7 @@ test('18.48 whatever a request contains, its redirect is a URL and it is answere
     ...provider.env,
     AUTH_URI_ALLOW_LIST: allowList,
     AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true',
-    // A connection that stays open would keep the server from ending.
+    // An open connection would prevent the server from stopping.
     AUTH_DRAIN_TIMEOUT: '24h',
   })
   const { url } = server
@@ -125,7 +127,7 @@ test('18.48 whatever a request contains, its redirect is a URL and it is answere
     assert.equal(status, 200)
     return `/verify?type=${body.verification_type}&token=${body.hashed_token}`
   }
-  /** A browser, which never percent-encodes what a script writes into a header. */
+  /** Browsers do not percent-encode header values that a script sets. */
   const strangeHeader = (random: Random) => {
     const text = Array.from({ length: random(9) }, () => String.fromCharCode(0xa1 + random(0x5e)))
     return `https://site.example/${text.join('')}`
@@ -193,10 +195,10 @@ test('18.48 whatever a request contains, its redirect is a URL and it is answere
     )
   }
   t.diagnostic(`${locations} redirects`)
-  assert.ok(pages > 0, 'no page that asks was opened')
+  assert.ok(pages > 0, 'no consent page was opened')
   assert.ok(locations > rounds * 5, `${locations} redirects only`)
 
-  // With a link that is good, the redirect has the tokens and nobody waits.
+  // With a valid link, the redirect contains the tokens and no request waits.
   const good = await follow(
     `${await makeLink()}&redirect_to=https://site.example/%C4%80%F0%9F%98%80`,
   )

@@ -9,7 +9,7 @@ import { ask, type HttpAnswer, newEmail, password, sdk } from '../support/http-c
 
 const site = 'https://site.example'
 
-/** Places that look permitted to somebody who reads them in a hurry. */
+/** Forbidden URLs that look permitted at first glance. */
 const elsewhere = [
   'https://evil.example',
   'https://evil.example/https://site.example',
@@ -94,7 +94,7 @@ const allowList = [
   'com.app.example:/mine/**',
 ].join()
 
-/** What is sent in place of each; undefined: it is refused. */
+/** The URL that is sent instead; undefined if it is refused. */
 const rewritten: Readonly<Record<string, string | undefined>> = {
   'https://mine.example/mine/../evil/': undefined,
   'https://mine.example/mine/%2e%2e/evil/': undefined,
@@ -136,7 +136,7 @@ const rewritten: Readonly<Record<string, string | undefined>> = {
   'com.app.example:/mine/x': 'com.app.example:/mine/x',
 }
 
-test('nobody is sent elsewhere', async (t) => {
+test('redirects stay within the permitted URLs', async (t) => {
   const server = await openFlowServer(t, { AUTH_URI_ALLOW_LIST: allowList })
   if (!server) return
   const { url, post } = server
@@ -152,14 +152,14 @@ test('nobody is sent elsewhere', async (t) => {
         [refused.status, refused.body.error_code, refused.headers.get('location')],
         [400, 'validation_failed', null],
       )
-      // The client expects the site instead.
+      // The client library expects the site URL instead.
       const followed = await follow(target, sdk)
       assert.equal(followed.status, 303)
       assert.match(followed.headers.get('location') ?? '', /^https:\/\/site\.example#error=/)
     })
   }
 
-  await t.test('18.6 what is permitted is, also in capitals and with another port', async () => {
+  await t.test('18.6 permitted URLs work, also in capitals and with another port', async () => {
     const fine = {
       'https://site.example/in?a=b': 'https://site.example/in?a=b',
       'https://site.example': 'https://site.example',
@@ -176,7 +176,7 @@ test('nobody is sent elsewhere', async (t) => {
   })
 
   for (const [target, sent] of Object.entries(rewritten)) {
-    await t.test(`18.50 what is sent is what was checked: ${JSON.stringify(target)}`, async () => {
+    await t.test(`18.50 the checked URL is the one sent: ${JSON.stringify(target)}`, async () => {
       const answer = await follow(target)
       const location = answer.headers.get('location')
       if (sent === undefined) assert.deepEqual([answer.status, location], [400, null])
@@ -184,7 +184,7 @@ test('nobody is sent elsewhere', async (t) => {
     })
   }
 
-  await t.test('18.50 the same for a referrer, and for what a link carries', async () => {
+  await t.test('18.50 the same holds for a referrer and for the redirect in a link', async () => {
     const headers = { referer: 'https://mine.example/mine/../evil/' }
     const answer = await ask(url, '/verify?type=signup&token=none', { headers })
     assert.match(answer.headers.get('location') ?? '', /^https:\/\/site\.example#error=/)
@@ -199,21 +199,21 @@ test('nobody is sent elsewhere', async (t) => {
     const long = (length: number) => 'https://site.example/'.padEnd(length, 'x')
     assert.equal((await follow(long(2_048))).status, 303)
     assert.equal((await follow(long(2_049))).status, 400)
-    // It is longer when it is encoded.
+    // The encoded form is longer.
     assert.equal((await follow(`https://site.example/${'\u{1f600}'.repeat(160)}`)).status, 303)
     assert.equal((await follow(`https://site.example/${'\u{1f600}'.repeat(180)}`)).status, 400)
     assert.equal((await follow(`https://${'a.'.repeat(120)}deep.example/`)).status, 303)
     assert.equal((await follow(`https://${'a.'.repeat(121)}deep.example/`)).status, 400)
   })
 
-  await t.test('18.6 a referrer elsewhere is ignored', async () => {
+  await t.test('18.6 a forbidden referrer is ignored', async () => {
     for (const referer of ['https://evil.example/', 'https://site.example@evil.example']) {
       const answer = await ask(url, '/verify?type=signup&token=none', { headers: { referer } })
       assert.match(answer.headers.get('location') ?? '', /^https:\/\/site\.example#error=/)
     }
   })
 
-  await t.test('18.6 no header of a request decides where a link leads', async () => {
+  await t.test('18.6 no request header changes the host of a link', async () => {
     const { email } = await server.newUser()
     await post('/recover', { email }, { 'x-forwarded-host': 'evil.example', host: 'evil.example' })
     assert.equal((await server.mailTo(email)).url.origin, 'https://auth.example')
@@ -223,7 +223,7 @@ test('nobody is sent elsewhere', async (t) => {
   const readAll = async () => {
     const rows = []
     for (const table of [...tables, 'audit_log_entries', 'message_caps']) {
-      // The sender works beside the requests, and notes in its table what it is at.
+      // The sender runs in the background and updates other columns of the outbox.
       const columns = table === 'outbox' ? 't.id, t.kind, t.recipient, t.payload' : 't.*'
       rows.push(
         await server.query(
@@ -239,7 +239,7 @@ test('nobody is sent elsewhere', async (t) => {
     code_challenge_method: 's256',
   }
 
-  await t.test('18.7 a forbidden redirect leaves no trace', async () => {
+  await t.test('18.7 a forbidden redirect has no effect', async () => {
     const { email } = await server.newUser()
     const signedIn = await post('/token?grant_type=password', { email, password })
     const token = signedIn.body.access_token
@@ -293,7 +293,7 @@ test('nobody is sent elsewhere', async (t) => {
     assert.ok(fragmentOf(used)['access_token'])
   })
 
-  await t.test('18.8 tokens are never in a query, and no answer is kept or passed on', async () => {
+  await t.test('18.8 tokens are never in a query, and responses are not cached', async () => {
     const { email } = await server.newUser()
     const kept: HttpAnswer[] = []
     const keep = (answer: HttpAnswer) => {

@@ -19,7 +19,7 @@ test('refresh tokens', async (t) => {
   const used = [400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used'] as const
   const ended = [400, 'session_not_found', 'Invalid Refresh Token: No Valid Session Found'] as const
 
-  await t.test('18.12 the one before gets the same child within the interval', async () => {
+  await t.test('18.12 the previous token returns the same token in the interval', async () => {
     const { refresh_token: first } = await signIn()
     const { body: rotated } = await refresh(first)
     server.clock.aheadMs += 9_000
@@ -29,7 +29,7 @@ test('refresh tokens', async (t) => {
     assert.equal((await refresh(rotated.refresh_token)).status, 200)
   })
 
-  await t.test('18.12 later it ends the whole family', async () => {
+  await t.test('18.12 later the previous token ends the whole family', async () => {
     const { refresh_token: first } = await signIn()
     const { body: rotated } = await refresh(first)
     server.clock.aheadMs += 10_001
@@ -44,11 +44,11 @@ test('refresh tokens', async (t) => {
     assert.deepEqual(
       entries,
       [{ reason: 'refresh_token_already_used' }],
-      'the audit log tells once',
+      'the audit log records it once',
     )
   })
 
-  await t.test('18.12 the one before that does, however soon', async () => {
+  await t.test('18.12 an older token ends the family at any time', async () => {
     const { refresh_token: first } = await signIn()
     const { body: second } = await refresh(first)
     const { body: third } = await refresh(second.refresh_token)
@@ -57,7 +57,7 @@ test('refresh tokens', async (t) => {
     assert.deepEqual(errorOf(await refresh(second.refresh_token)), ended)
   })
 
-  await t.test('18.12 a family that ended leaves the other sessions of the user', async () => {
+  await t.test('18.12 an ended family does not affect other sessions of the user', async () => {
     const { refresh_token: first } = await signIn()
     const { refresh_token: other } = await signIn()
     await refresh((await refresh(first)).body.refresh_token)
@@ -65,7 +65,7 @@ test('refresh tokens', async (t) => {
     assert.equal((await refresh(other)).status, 200)
   })
 
-  await t.test('18.12 tokens that were tampered with are none, and end nothing', async () => {
+  await t.test('18.12 tampered tokens are refused and end nothing', async () => {
     const { refresh_token: token } = await signIn()
     const bytes = Buffer.from(token, 'base64url')
     const missing = [400, 'refresh_token_not_found']
@@ -81,7 +81,7 @@ test('refresh tokens', async (t) => {
     assert.equal((await refresh(token)).status, 200)
   })
 
-  await t.test('18.13 fifty at once on two servers: one rotation, one child', async (t) => {
+  await t.test('18.13 fifty concurrent refreshes on two servers rotate once', async (t) => {
     const second = await openAuthServer(t, {
       env: { AUTH_MAILER_AUTOCONFIRM: 'true' },
       database: { url: server.databaseUrl, schema: server.schema },
@@ -113,18 +113,18 @@ test('refresh tokens', async (t) => {
     assert.equal((await refresh([...children][0] ?? '', second.url)).status, 200)
   })
 
-  await t.test('18.14 each scope of a logout ends what it names and nothing else', async () => {
+  await t.test('18.14 each scope of a logout ends only the sessions that it names', async () => {
     const scopes = {
       '?scope=local': { own: 400, other: 200 },
       '?scope=others': { own: 200, other: 400 },
       '?scope=global': { own: 400, other: 400 },
       '': { own: 400, other: 400 },
     } as const
-    const stranger = await newPerson(server)
+    const otherUser = await newPerson(server)
     for (const [scope, { own, other }] of Object.entries(scopes)) {
       const mine = await signIn()
       const elsewhere = await signIn()
-      const strangers = await signIn(stranger.email)
+      const otherSession = await signIn(otherUser.email)
       const { status } = await ask(url, `/logout${scope}`, {
         method: 'POST',
         token: mine.access_token,
@@ -132,7 +132,7 @@ test('refresh tokens', async (t) => {
       assert.equal(status, 204)
       assert.equal((await refresh(mine.refresh_token)).status, own, `own, ${scope}`)
       assert.equal((await refresh(elsewhere.refresh_token)).status, other, `other, ${scope}`)
-      assert.equal((await refresh(strangers.refresh_token)).status, 200, `stranger, ${scope}`)
+      assert.equal((await refresh(otherSession.refresh_token)).status, 200, `other user, ${scope}`)
       const changed = await ask(url, '/user', {
         method: 'PUT',
         body: { data: { a: 1 } },
@@ -147,18 +147,18 @@ test('refresh tokens', async (t) => {
     assert.equal(bad.status, 400)
   })
 
-  await t.test('18.14 nobody is logged out by the token of another', async () => {
-    const stranger = await signIn((await newPerson(server)).email)
+  await t.test('18.14 the token of another user cannot log a user out', async () => {
+    const otherUser = await signIn((await newPerson(server)).email)
     const mine = await signIn()
     const [, claims = ''] = mine.access_token.split('.')
     const { session_id: session } = JSON.parse(Buffer.from(claims, 'base64url').toString())
     for (const path of ['/logout', `/logout?session_id=${session}&user_id=${id}`]) {
-      await ask(url, path, { method: 'POST', token: stranger.access_token, body: { id, session } })
+      await ask(url, path, { method: 'POST', token: otherUser.access_token, body: { id, session } })
     }
     assert.equal((await refresh(mine.refresh_token)).status, 200)
   })
 
-  await t.test('18.12 a token of a database is worth nothing in another', async (t) => {
+  await t.test('18.12 a token from another database is refused', async (t) => {
     const other = await openAuthServer(t)
     if (!other) return
     const body = { email: newEmail(), password }

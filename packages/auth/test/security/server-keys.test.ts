@@ -17,17 +17,17 @@ import { until } from '../support/outbox.ts'
 const oldKey = 'the first key of thirty-two characters or more'
 const newKey = 'the second key of thirty-two characters or more'
 
-test('18.64 whoever reads the database cannot make tokens', async (t) => {
+test('18.64 reading the database is not enough to make tokens', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   const calls = createFactorCalls(server)
-  const { token, refreshToken } = await calls.newSomebody()
+  const { token, refreshToken } = await calls.newSignedInUser()
   const { session_id: sessionId } = claimsOf(token)
   const rows = await server.query('select name, value, wrapped_with from secret_keys')
   assert.deepEqual(new Set(rows.map(({ name }) => name)), new Set(keyNames))
   for (const { name, wrapped_with: fingerprint } of rows) assert.ok(fingerprint !== null, name)
   assert.deepEqual(await server.query('select from server_keys'), [])
-  // Every byte string of the table, as a key: the encrypted key, and what is inside of it.
+  // Try every byte string in the table as a key: the ciphertext, and parts of it.
   for (const { value } of rows) {
     for (const key of [value, value.subarray(28), value.subarray(0, 32)]) {
       const forged = createRefreshTokens(createKeyRing(key)).encode({ sessionId, counter: 0 })
@@ -55,10 +55,10 @@ test('keys in AUTH_SECRETS_KEY', async (t) => {
     const rows = await query('select distinct wrapped_with as with from secret_keys')
     return rows.map((row) => row.with)
   }
-  const { email, refreshToken } = await calls.newSomebody()
+  const { email, refreshToken } = await calls.newSignedInUser()
   let current = refreshToken
 
-  await t.test('18.64 encrypt what was not encrypted, and nobody notices', async () => {
+  await t.test('18.64 encrypt existing keys without ending sessions', async () => {
     assert.deepEqual(await fingerprints(), [null])
     const encrypted = await open(oldKey)
     const [fingerprint] = await fingerprints()
@@ -69,19 +69,19 @@ test('keys in AUTH_SECRETS_KEY', async (t) => {
     current = body.refresh_token
   })
 
-  await t.test('18.64 of others, or none at all, end the start with a word', async () => {
+  await t.test('18.64 a wrong or missing key stops the start with an error', async () => {
     const refusal =
       /AUTH_SECRETS_KEY has another key\. Set it to the key that they were encrypted with/
     await assert.rejects(open(newKey), refusal)
     await assert.rejects(open(''), /AUTH_SECRETS_KEY is not set/)
   })
 
-  await t.test('18.64 a server of the version before does not make keys of its own', async () => {
+  await t.test('18.64 a server of the previous version cannot insert its own keys', async () => {
     const add = "insert into server_keys (name, value) values ('refresh_tokens', '\\x00')"
     await assert.rejects(query(add), /encrypted with AUTH_SECRETS_KEY/)
   })
 
-  await t.test('18.65 are replaced by others, and no session ends', async () => {
+  await t.test('18.65 can be replaced without ending sessions', async () => {
     const [before] = await fingerprints()
     const both = await open(`${newKey},${oldKey}`)
     const [after] = await fingerprints()
@@ -92,7 +92,7 @@ test('keys in AUTH_SECRETS_KEY', async (t) => {
     assert.deepEqual([first.status, second.status], [200, 200])
   })
 
-  await t.test('that are lost are replaced after the table was emptied', async () => {
+  await t.test('if they are lost, new ones are created after the table was emptied', async () => {
     await query('delete from secret_keys')
     const anew = await open(oldKey)
     const at = anew?.url ?? ''
@@ -107,20 +107,20 @@ test('keys in AUTH_SECRETS_KEY', async (t) => {
   })
 })
 
-test('18.65 every key is replaced and nobody is logged out', async (t) => {
+test('18.65 every key can be replaced without logging users out', async (t) => {
   const server = await openFlowServer(t, factorEnvironment)
   if (!server) return
   const { query, databaseUrl, schema, clock, url } = server
   const env = { ...testEnvironment, DATABASE_URL: databaseUrl, AUTH_DB_NAMESPACE: schema }
   const keys = (...args: string[]) => runCommand(['keys', ...args], { env })
   const calls = createFactorCalls(server)
-  const idle = await calls.newSomebody()
-  const active = await calls.newSomebody()
-  const away = await calls.newSomebody()
+  const idle = await calls.newSignedInUser()
+  const active = await calls.newSignedInUser()
+  const away = await calls.newSignedInUser()
   const member = await calls.newMember()
   const codesPath = '/factors/recovery-codes'
   const { codes } = (await ask(url, codesPath, { method: 'POST', token: member.token })).body
-  // A code on its way.
+  // This code is sent before the rotation.
   const { email } = await server.newUser()
   await server.post('/otp', { email })
   const { code } = await server.mailTo(email)
@@ -133,7 +133,7 @@ test('18.65 every key is replaced and nobody is logged out', async (t) => {
     (await keys('retire')).stdout,
     /^refresh_tokens: version 2 is not in use yet; kept$/m,
   )
-  // A minute later.
+  // Activate the new keys, as if a minute had passed.
   await query('update secret_keys set active_at = now() where version = 2')
   const next = await openAuthServer(t, {
     env: factorEnvironment,
@@ -146,11 +146,12 @@ test('18.65 every key is replaced and nobody is logged out', async (t) => {
   const refresh = (token: string) => at('/token?grant_type=refresh_token', { refresh_token: token })
 
   await t.test(
-    'sessions go on, on servers that know the new key and on those that learn of it',
+    'sessions continue on servers with the new key and on those that still have to load it',
     async () => {
       const renewed = await refresh(active.refreshToken)
       assert.equal(renewed.status, 200)
-      // The server of before reads it within seconds; until then the token is unknown to it, and stays.
+      // The older server loads the key within seconds; until then it does not accept the token, but
+      // the session stays.
       await until(async () => {
         const answer = await calls.refresh(renewed.body.refresh_token)
         if (answer.status !== 200) return false
@@ -160,7 +161,7 @@ test('18.65 every key is replaced and nobody is logged out', async (t) => {
     },
   )
 
-  await t.test('codes on their way, second factors and recovery codes work', async () => {
+  await t.test('codes already sent, second factors and recovery codes work', async () => {
     assert.equal((await at('/verify', { type: 'email', email, token: code })).status, 200)
     const { token } = await calls.signIn(member.email)
     const challenge = await at(`/factors/${member.factorId}/challenge`, {}, token)
@@ -171,7 +172,7 @@ test('18.65 every key is replaced and nobody is logged out', async (t) => {
     assert.equal((await at(`${codesPath}/verify`, { code: codes[0] }, again.token)).status, 200)
   })
 
-  await t.test('older versions are kept while somebody needs them', async () => {
+  await t.test('older versions are kept while they are in use', async () => {
     const { stdout } = await keys('retire')
     assert.match(
       stdout,
@@ -181,14 +182,14 @@ test('18.65 every key is replaced and nobody is logged out', async (t) => {
     assert.match(stdout, /^factor_secrets: version 2 is the only one now$/m)
     assert.match(stdout, /^decoy_ids: version 2 is the only one now$/m)
     assert.equal((await refresh(idle.refreshToken)).status, 200)
-    // Its secret is encrypted with the new key by now.
+    // Its secret has been encrypted with the new key.
     const { token } = await calls.signIn(member.email)
     const challenge = await at(`/factors/${member.factorId}/challenge`, {}, token)
     const answer = { challenge_id: challenge.body.id, code: member.app.nextCode() }
     assert.equal((await at(`/factors/${member.factorId}/verify`, answer, token)).status, 200)
   })
 
-  await t.test('and deleted by force, which ends what depends on them', async () => {
+  await t.test('--force deletes them and ends what depends on them', async () => {
     const renewed = await refresh(active.refreshToken)
     const forced = await keys('retire', 'refresh_tokens', '--force')
     assert.match(forced.stdout, /^refresh_tokens: version 2 is the only one now$/m)
@@ -202,7 +203,7 @@ test('18.65 every key is replaced and nobody is logged out', async (t) => {
     assert.deepEqual(await refreshLater(renewed.body.refresh_token), [200, undefined])
   })
 
-  await t.test('wrong usage is explained', async () => {
+  await t.test('invalid usage is explained', async () => {
     const unknown = await keys('rotate', 'jwt')
     assert.deepEqual([unknown.code, unknown.stdout], [1, ''])
     assert.match(unknown.stderr, /There is no key "jwt"; there are: refresh_tokens, /)
@@ -211,7 +212,7 @@ test('18.65 every key is replaced and nobody is logged out', async (t) => {
   })
 })
 
-test('auth keys unwrap stores keys as the version before does', async (t) => {
+test('auth keys unwrap stores keys like the previous version', async (t) => {
   const env = await openProgramEnvironment(t)
   if (!env) return
   const { DATABASE_URL: connectionString, AUTH_DB_NAMESPACE: schema } = env

@@ -9,7 +9,7 @@ import { createFactorCalls } from '../support/factors.ts'
 import { openFlowServer } from '../support/flow-server.ts'
 import { ask } from '../support/http-client.ts'
 
-test('18.66 all sessions are revoked by administrators', async (t) => {
+test('18.66 administrators can revoke all sessions', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   const { url, serviceToken, query } = server
@@ -21,18 +21,18 @@ test('18.66 all sessions are revoked by administrators', async (t) => {
     })
   const statusOf = async (refreshToken: string) => (await calls.refresh(refreshToken)).status
 
-  await t.test('and by nobody else', async () => {
-    const { token, refreshToken } = await calls.newSomebody()
+  await t.test('only administrators can', async () => {
+    const { token, refreshToken } = await calls.newSignedInUser()
     assert.equal((await revokeAll()).status, 401)
     assert.equal((await revokeAll(token)).status, 403)
     assert.equal(await statusOf(refreshToken), 200)
   })
 
-  await t.test('of everybody, but for sessions that were opened later', async () => {
-    const one = await calls.newSomebody()
-    const other = await calls.newSomebody()
+  await t.test('of all users, except sessions that were opened later', async () => {
+    const one = await calls.newSignedInUser()
+    const other = await calls.newSignedInUser()
     const before = new Date(server.clock.now()).toISOString()
-    const late = await calls.newSomebody()
+    const late = await calls.newSignedInUser()
     const { status, body } = await revokeAll(serviceToken, `?before=${before}`)
     assert.equal(status, 200)
     assert.deepEqual([body.revoked >= 2, body.before, body.after], [true, before, undefined])
@@ -49,14 +49,14 @@ test('18.66 all sessions are revoked by administrators', async (t) => {
     assert.equal(entries[0].traits.count, body.revoked)
   })
 
-  await t.test('in several calls where there are many', async () => {
-    const { id, refreshToken } = await calls.newSomebody()
+  await t.test('in several calls if there are many', async () => {
+    const { id, refreshToken } = await calls.newSignedInUser()
     await query(
       `insert into sessions (id, user_id, created_at)
        select gen_random_uuid(), $1, '2020-01-01' from generate_series(1, 4100)`,
       [id],
     )
-    // A middle of the way that a slow server would have answered with.
+    // A slow server would have returned a cursor in the middle.
     const [{ middle }] = await query(
       'select id as middle from sessions order by id offset 2000 limit 1',
     )
@@ -70,21 +70,21 @@ test('18.66 all sessions are revoked by administrators', async (t) => {
     assert.equal(wrong.status, 400)
   })
 
-  await t.test('by a command, of one user or of all', async () => {
+  await t.test('with a command, for one user or for all', async () => {
     const env = {
       ...testEnvironment,
       DATABASE_URL: server.databaseUrl,
       AUTH_DB_NAMESPACE: server.schema,
     }
     const revoke = (...args: string[]) => runCommand(['admin', 'revokesessions', ...args], { env })
-    const one = await calls.newSomebody()
-    const other = await calls.newSomebody()
+    const one = await calls.newSignedInUser()
+    const other = await calls.newSignedInUser()
     const single = await revoke(one.email)
     assert.equal(single.code, 0, single.stderr)
     assert.ok(single.stdout.endsWith(`(${one.email}) is signed out everywhere\n`))
     assert.equal(await statusOf(one.refreshToken), 400)
     assert.equal(await statusOf(other.refreshToken), 200)
-    // The clock of the test is ahead of that of PostgreSQL, which a command goes by.
+    // The test clock is ahead of PostgreSQL, whose time the command uses.
     await query("update sessions set created_at = now() - interval '1 hour'")
     const all = await revoke('--all')
     assert.equal(all.code, 0, all.stderr)

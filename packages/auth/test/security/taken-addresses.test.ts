@@ -10,7 +10,7 @@ import { newPerson, signInByLink } from './people.ts'
 
 const tooMany = [429, 'over_request_rate_limit', 'Request rate limit reached']
 
-test('addresses and numbers that others have', async (t) => {
+test('addresses and phone numbers of other users', async (t) => {
   const server = await openPhoneServer(t, { AUTH_SMTP_MAX_FREQUENCY: '0' })
   if (!server) return
   const { url, clock } = server
@@ -23,7 +23,7 @@ test('addresses and numbers that others have', async (t) => {
     }
   }
 
-  await t.test('18.55 a user is told of five in an hour, and of none after that', async (t) => {
+  await t.test('18.55 a user can find out about five an hour', async (t) => {
     t.after(() => {
       clock.aheadMs = 0
     })
@@ -37,14 +37,14 @@ test('addresses and numbers that others have', async (t) => {
     const [email, number] = ['email_exists', 'phone_exists']
     assert.deepEqual(codes, [email, number, email, number, email])
     server.takeStatements()
-    // Whatever is asked for now, the answer is the same.
+    // From now on every request gets the same response.
     for (const body of [...taken, { email: newEmail() }, { phone: newPhone() }]) {
       const refused = await caller.put(body)
       assert.deepEqual(errorOf(refused), tooMany)
       assert.equal(refused.headers.get('retry-after'), '720')
     }
     assert.deepEqual([...new Set(server.takeStatements())], ['find_caller'])
-    // Other changes are not concerned, and neither are other users.
+    // Other changes and other users are not affected.
     assert.equal((await caller.put({ data: { name: 'Ada' } })).status, 200)
     assert.equal((await caller.put({ email: caller.email })).status, 200)
     const other = await newCaller()
@@ -53,7 +53,7 @@ test('addresses and numbers that others have', async (t) => {
     assert.equal((await caller.put({ email: newEmail() })).status, 200)
   })
 
-  await t.test('18.55 addresses that nobody has do not count', async () => {
+  await t.test('18.55 addresses that are not taken do not count', async () => {
     const caller = await newCaller()
     for (let at = 0; at < 7; at += 1) {
       assert.equal((await caller.put({ email: newEmail() })).status, 200)
@@ -62,11 +62,11 @@ test('addresses and numbers that others have', async (t) => {
     assert.equal((await caller.put({ email })).body.error_code, 'email_exists')
   })
 
-  await t.test('18.55 of many at once five are told', async () => {
+  await t.test('18.55 of many concurrent requests only five get the answer', async () => {
     const caller = await newCaller()
     const { email } = await newPerson(server)
     const answers = await Promise.all(Array.from({ length: 20 }, () => caller.put({ email })))
-    const told = answers.filter(({ body }) => body.error_code === 'email_exists')
-    assert.equal(told.length, 5)
+    const revealed = answers.filter(({ body }) => body.error_code === 'email_exists')
+    assert.equal(revealed.length, 5)
   })
 })

@@ -9,21 +9,23 @@ import { fragmentOf } from '../support/flow-server.ts'
 import { ask, newEmail, password, sdk } from '../support/http-client.ts'
 import { newPhone, phoneEnvironment } from '../support/phone-server.ts'
 
-/** An address or a number. */
+/** An email address or a phone number. */
 type Name = { readonly email: string } | { readonly phone: string }
 
-const ofStranger = { note: 'of the stranger' }
+const ofAttacker = { note: 'from the attacker' }
 const ofOwner = { color: 'blue' }
 const ownerPassword = 'chosen by the owner'
 
-/** Both channels and a provider, so that every way to an account is there. */
+/** Email, phone and a provider are enabled, to cover every way to sign in. */
 const openServer = (t: TestContext) => openExternalServer(t, ['keycloak'], phoneEnvironment)
 
-/** A stranger registers a name of somebody else and leaves all they can in the account. */
-async function registerStranger(server: ExternalServer, name: Name) {
-  const { body: made } = await server.post('/signup', { ...name, password, data: ofStranger })
+/**
+ * An attacker registers the address of another person and adds everything possible to the account.
+ */
+async function registerAttacker(server: ExternalServer, name: Name) {
+  const { body: made } = await server.post('/signup', { ...name, password, data: ofAttacker })
   const column = 'email' in name ? 'email_confirmed_at' : 'phone_confirmed_at'
-  // The worst case: the stranger has got a session, an identity and a factor before.
+  // In the worst case the attacker already has a session, an identity and a factor.
   await server.query(`update users set ${column} = now() where id = $1`, [made.id])
   const { body: session } = await server.post('/token?grant_type=password', { ...name, password })
   await server.query(`update users set ${column} = null where id = $1`, [made.id])
@@ -41,11 +43,14 @@ async function registerStranger(server: ExternalServer, name: Name) {
 }
 
 interface Arrival {
-  /** How the owner comes and proves to own the name. @returns their access token. */
+  /**
+   * Proves that the owner controls the address.
+   * @returns the access token of the owner.
+   */
   arrive(server: ExternalServer, name: Name & Record<string, string>): Promise<string>
-  /** Undefined: no password opens the account afterwards. */
+  /** The password that works afterwards; undefined if none does. */
   readonly password?: string
-  /** What the owner, or an administrator, said about the account. */
+  /** The metadata set by the owner or an administrator. */
   readonly data?: Readonly<Record<string, string>>
   readonly provider?: string
 }
@@ -62,7 +67,7 @@ async function verify(server: ExternalServer, proof: object): Promise<string> {
   return body.access_token
 }
 
-/** Asks for a message, and follows the link in it. */
+/** Requests a message and follows its link. */
 function byMail(path: string, body: object, type: string, headers: Record<string, string> = {}) {
   return async (server: ExternalServer, { email = '' }: Record<string, string>) => {
     const asked = await server.post(path, { email, ...body }, headers)
@@ -71,7 +76,7 @@ function byMail(path: string, body: object, type: string, headers: Record<string
   }
 }
 
-/** The same, with the code of a text message. */
+/** Requests a text message and sends its code. */
 function byText(path: string, body: object) {
   return async (server: ExternalServer, { phone = '' }: Record<string, string>) => {
     const asked = await server.post(path, { phone, ...body })
@@ -109,9 +114,9 @@ const byEmail: Readonly<Record<string, Arrival>> = {
     password: ownerPassword,
     data: ofOwner,
   },
-  'POST /signup, after the stranger asked for a magic link': {
+  'POST /signup, after the attacker requested a magic link': {
     async arrive(server, name) {
-      await server.post('/otp', { ...name, data: ofStranger })
+      await server.post('/otp', { ...name, data: ofAttacker })
       return byMail('/signup', { password: ownerPassword }, 'signup')(server, name)
     },
     password: ownerPassword,
@@ -121,7 +126,7 @@ const byEmail: Readonly<Record<string, Arrival>> = {
     arrive: byMail('/otp', { data: ofOwner }, 'signup', sdk),
     data: ofOwner,
   },
-  'POST /otp, and the stranger asks for another message': {
+  'POST /otp, and the attacker requests another message': {
     async arrive(server, { email = '' }) {
       await server.post('/otp', { email }, sdk)
       return byMail('/resend', { type: 'signup' }, 'signup')(server, { email })
@@ -180,7 +185,7 @@ const byPhone: Readonly<Record<string, Arrival>> = {
     data: ofOwner,
   },
   'POST /otp': { arrive: byText('/otp', { data: ofOwner }), data: ofOwner },
-  'POST /otp, and the stranger asks for another message': {
+  'POST /otp, and the attacker requests another message': {
     async arrive(server, { phone = '' }) {
       await server.post('/otp', { phone })
       await server.query('delete from message_gaps')
@@ -195,7 +200,7 @@ const channels = {
   phone: { newName: () => ({ phone: newPhone() }), arrivals: byPhone },
 } as const
 
-test('18.43 whoever proves to own an address or a number owns the account', async (t) => {
+test('18.43 the person who proves to own an address or phone number owns the account', async (t) => {
   const server = await openServer(t)
   if (!server) return
   const { post, query, url } = server
@@ -203,25 +208,25 @@ test('18.43 whoever proves to own an address or a number owns the account', asyn
     for (const [way, { arrive, data, provider, ...arrival }] of Object.entries(arrivals)) {
       await t.test(`18.21, 18.43 ${channel}: ${way}`, async () => {
         const name = newName()
-        const { id, session } = await registerStranger(server, name)
+        const { id, session } = await registerAttacker(server, name)
         const token = await arrive(server, name)
         const { body: owner } = await ask(url, '/user', { token })
         assert.equal(owner.id, id)
 
         const { user_metadata: metadata, identities } = owner
-        assert.equal(metadata.note, undefined, 'the metadata of the stranger')
+        assert.equal(metadata.note, undefined, 'the metadata of the attacker')
         assert.equal(identities[0].identity_data.note, undefined, 'in the identity as well')
         assert.equal(metadata.color, data?.['color'], 'the metadata of the owner')
 
         const login = async (secret: string) =>
           (await post('/token?grant_type=password', { ...name, password: secret })).status
-        assert.equal(await login(password), 400, 'the password of the stranger')
+        assert.equal(await login(password), 400, 'the password of the attacker')
         const expected = arrival.password === undefined ? 400 : 200
         assert.equal(await login(ownerPassword), expected, 'the password of the owner')
 
         const { refresh_token, access_token: stale } = session
         const refreshed = await post('/token?grant_type=refresh_token', { refresh_token })
-        assert.equal(refreshed.status, 400, 'the session of the stranger')
+        assert.equal(refreshed.status, 400, 'the session of the attacker')
         const change = { method: 'PUT', token: stale, body: { data: {} } }
         assert.equal((await ask(url, '/user', change)).body.error_code, 'session_not_found')
 
@@ -245,9 +250,9 @@ test('18.43 whoever proves to own an address or a number owns the account', asyn
     assert.deepEqual(await read(), before)
   })
 
-  await t.test('18.43 words of a stranger are not in the message to the owner', async () => {
+  await t.test('18.43 data of the attacker is not in messages to the owner', async () => {
     const name = { email: newEmail() }
-    await post('/signup', { ...name, password, data: ofStranger })
+    await post('/signup', { ...name, password, data: ofAttacker })
     for (const path of ['/recover', '/otp', '/resend', '/signup']) {
       await query('delete from message_gaps')
       await post(path, { ...name, password: ownerPassword, type: 'signup' })
@@ -258,9 +263,9 @@ test('18.43 whoever proves to own an address or a number owns the account', asyn
     }
   })
 
-  await t.test('18.43 a link that leads to a code proves as much', async () => {
+  await t.test('18.43 a link that leads to a PKCE code is the same proof', async () => {
     const name = { email: newEmail() }
-    await registerStranger(server, name)
+    await registerAttacker(server, name)
     const challenge = { code_challenge: 'c'.repeat(43), code_challenge_method: 'plain' }
     await post('/otp', { ...name, ...challenge })
     const followed = await ask(url, (await server.mailTo(name.email)).path)
@@ -270,10 +275,10 @@ test('18.43 whoever proves to own an address or a number owns the account', asyn
   })
 
   await t.test(
-    '18.43 also where the stranger came by a provider, and has no password',
+    '18.43 also if the attacker signed up with a provider and has no password',
     async () => {
       const name = { email: newEmail() }
-      const { id } = await registerStranger(server, name)
+      const { id } = await registerAttacker(server, name)
       await query(`delete from identities where user_id = $1 and provider = 'email'`, [id])
       await query('update users set encrypted_password = null where id = $1', [id])
       await byMail('/otp', {}, 'magiclink')(server, name)
@@ -284,14 +289,14 @@ test('18.43 whoever proves to own an address or a number owns the account', asyn
   )
 })
 
-test('18.43 what an owner or an administrator has set stays', async (t) => {
+test('18.43 data set by the owner or an administrator is kept', async (t) => {
   const server = await openServer(t)
   if (!server) return
   const { post, url } = server
   const login = (name: object, secret: string) =>
     post('/token?grant_type=password', { ...name, password: secret })
 
-  await t.test('of a sign-up that is confirmed, by email and by phone', async () => {
+  await t.test('of a confirmed sign-up, by email and by phone', async () => {
     const email = newEmail()
     await post('/signup', { email, password, data: ofOwner })
     await verify(server, { type: 'signup', token: (await server.mailTo(email)).token })
@@ -306,7 +311,7 @@ test('18.43 what an owner or an administrator has set stays', async (t) => {
     }
   })
 
-  await t.test('of somebody who proves again to own their address', async () => {
+  await t.test('of a user who confirms their address again', async () => {
     const { email } = await server.newUser()
     const { body: before } = await login({ email }, password)
     for (const [path, type] of [
@@ -320,7 +325,7 @@ test('18.43 what an owner or an administrator has set stays', async (t) => {
     assert.equal((await post('/token?grant_type=refresh_token', { refresh_token })).status, 200)
   })
 
-  await t.test('of a user whom an administrator made', async () => {
+  await t.test('of a user created by an administrator', async () => {
     const email = newEmail()
     const made = { email, password, user_metadata: ofOwner }
     await post('/admin/users', made, asAdmin(server))
@@ -329,7 +334,7 @@ test('18.43 what an owner or an administrator has set stays', async (t) => {
     assert.deepEqual([status, body.user.user_metadata], [200, { ...ofOwner, email_verified: true }])
   })
 
-  await t.test('of a sign-up whose metadata an administrator has completed', async () => {
+  await t.test('of a sign-up whose metadata an administrator has extended', async () => {
     const email = newEmail()
     const { body: made } = await post('/signup', { email, password, data: { note: 'mine' } })
     const change = { user_metadata: { customer: '7' } }

@@ -1,16 +1,24 @@
 /**
  * @legs endurance
  * @servers postgres
- * @isolated It measures times, which other tests beside it would blur.
+ * @isolated measures response times, which concurrent tests would distort
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newEmail } from '../support/http-client.ts'
-import { newPhone, notCode, openPhoneServer, type PhoneServer } from '../support/phone-server.ts'
+import {
+  newPhone,
+  openPhoneServer,
+  type PhoneServer,
+  toWrongCode,
+} from '../support/phone-server.ts'
 
 const samples = 200
 
-/** How likely a random time of `left` is above one of `right`: 0.5 tells nothing. */
+/**
+ * The probability that a time of `left` exceeds one of `right`; 0.5 means they are
+ * indistinguishable.
+ */
 function areaUnderCurve(left: readonly number[], right: readonly number[]): number {
   let wins = 0
   for (const a of left) for (const b of right) wins += a > b ? 1 : a === b ? 0.5 : 0
@@ -18,7 +26,10 @@ function areaUnderCurve(left: readonly number[], right: readonly number[]): numb
 }
 
 interface Question {
-  /** Makes somebody who has an account. @returns their address or number. */
+  /**
+   * Creates a user.
+   * @returns the address or phone number.
+   */
   readonly makeKnown: (server: PhoneServer) => Promise<string>
   readonly makeUnknown: () => string
   readonly ask: (name: string) => { readonly path: string; readonly body: object }
@@ -44,7 +55,7 @@ async function makePhone(server: PhoneServer): Promise<string> {
 
 const byEmail = { makeKnown: makeEmail, makeUnknown: newEmail }
 const byPhone = { makeKnown: makePhone, makeUnknown: newPhone }
-const wrong = notCode('000000')
+const wrong = toWrongCode('000000')
 
 const questions: Readonly<Record<string, Question>> = {
   'POST /recover': { ...byEmail, ask: (email) => ({ path: '/recover', body: { email } }) },
@@ -52,15 +63,15 @@ const questions: Readonly<Record<string, Question>> = {
     ...byEmail,
     ask: (email) => ({ path: '/resend', body: { type: 'signup', email } }),
   },
-  'POST /otp, where nobody is signed up': {
+  'POST /otp that creates no user': {
     ...byEmail,
     ask: (email) => ({ path: '/otp', body: { email, create_user: true } }),
   },
-  'POST /otp to a phone, where nobody is signed up': {
+  'POST /otp to a phone, that creates no user': {
     ...byPhone,
     ask: (phone) => ({ path: '/otp', body: { phone, create_user: true } }),
   },
-  'POST /verify with wrong digits of an email': {
+  'POST /verify with a wrong email code': {
     async makeKnown(server) {
       const email = await makeEmail(server)
       await server.post('/recover', { email })
@@ -69,7 +80,7 @@ const questions: Readonly<Record<string, Question>> = {
     makeUnknown: newEmail,
     ask: (email) => ({ path: '/verify', body: { type: 'recovery', email, token: wrong } }),
   },
-  'POST /verify with wrong digits of a text message': {
+  'POST /verify with a wrong SMS code': {
     async makeKnown(server) {
       const phone = await makePhone(server)
       await server.post('/otp', { phone })
@@ -80,7 +91,7 @@ const questions: Readonly<Record<string, Question>> = {
   },
 }
 
-test('18.45 the time of an answer does not tell who has an account', async (t) => {
+test('18.45 the response time does not reveal who has an account', async (t) => {
   const server = await openPhoneServer(t)
   if (!server) return
   for (const [name, { makeKnown, makeUnknown, ask }] of Object.entries(questions)) {
@@ -94,7 +105,7 @@ test('18.45 the time of an answer does not tell who has an account', async (t) =
         const { status } = await server.post(path, body)
         const took = performance.now() - start
         assert.equal(status, path === '/verify' ? 403 : 200)
-        // What the request left to do is not in the way of the next one.
+        // Background work of the request must not delay the next one.
         await server.untilAnswered()
         return took
       }

@@ -6,33 +6,32 @@ import { errorMeanings } from './error-meanings.ts'
 const callers: Readonly<Record<Allowed, string>> = {
   anyone: 'anyone',
   user: 'user',
-  'former user': 'user, also after sign-out',
+  'former user': 'user, even after sign-out',
   admin: 'admin',
 }
 
-/** docs/auth-api.md, from the route table and the table of errors. */
+/** Renders docs/auth-api.md from the route table and the error table. */
 export function toApiPage(): string {
   return `# Endpoints and errors of the auth server
 
-Written from the code by \`UPDATE_DOCS=1 npm test -- packages/auth/test/docs.test.ts\`. A server
-describes itself in the same way at \`/openapi.json\` (OpenAPI 3.1).
+Generated from the code by \`UPDATE_DOCS=1 npm test -- packages/auth/test/docs.test.ts\`. A running
+server serves the same description at \`/openapi.json\` (OpenAPI 3.1).
 
 ## Endpoints
 
-*user* is an access token in \`Authorization: Bearer …\`, *admin* one whose role is among
-\`AUTH_JWT_ADMIN_ROLES\`. Fields in italics are parameters of the query, the others belong to the JSON
-body.
+*user* means an access token in \`Authorization: Bearer …\`; *admin* means a token whose role is in
+\`AUTH_JWT_ADMIN_ROLES\`. Fields in italics are query parameters; the others are fields of the JSON body.
 
-| endpoint | for | what it does | takes | answers |
+| endpoint | caller | description | parameters | response |
 |---|---|---|---|---|
 ${endpoints.map(toRow).join('\n')}
 
 ## Errors
 
 Without a version header the body is \`{"code": 400, "error_code": "…", "msg": "…"}\`; with
-\`X-Supabase-Api-Version: 2024-01-01\` it is \`{"code": "…", "message": "…", "msg": "…"}\`. The code is in
-the header \`X-Sb-Error-Code\` as well. An endpoint may answer with another status than the usual one;
-of failures of the server (500 and above) \`error_id\` says where the log has them.
+\`X-Supabase-Api-Version: 2024-01-01\` it is \`{"code": "…", "message": "…", "msg": "…"}\`. The code is also
+in the \`X-Sb-Error-Code\` header. An endpoint may respond with another status than the usual one. For
+server errors (500 and above), \`error_id\` identifies the entries in the log.
 
 | code | usual status | when |
 |---|---|---|

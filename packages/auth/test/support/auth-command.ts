@@ -6,8 +6,9 @@ import type { Ended, RunOptions } from './auth-program.ts'
 const home = process.cwd()
 
 /**
- * Runs a command as the program does, but in this process: to start one costs more than most commands.
- * Nothing to read on standard input, and one at a time where a folder is named: a process has only one.
+ * Runs a command in this process, because starting a process takes longer than most commands.
+ * Standard input is empty. Commands with a `cwd` must not run concurrently, because a process has
+ * only one working directory.
  */
 export async function runCommand(
   args: readonly string[],

@@ -8,7 +8,7 @@ import { type Mailbox, openMailbox } from './mailbox.ts'
 export type AuthClient = GoTrueClient
 export type AuthClientOptions = Partial<ConstructorParameters<typeof GoTrueClient>[0]>
 
-/** What clients that share it take for the storage of one browser. */
+/** In-memory session storage; clients that share it behave like tabs of one browser. */
 export function createMemory() {
   const memory = new Map<string, string>()
   return {
@@ -18,7 +18,7 @@ export function createMemory() {
   }
 }
 
-/** The client that applications use, unchanged, with a memory for its session. */
+/** The unmodified client library, with in-memory session storage. */
 export function createAuthClient(url: string, options: AuthClientOptions = {}): AuthClient {
   return new GoTrueClient({
     url,
@@ -30,10 +30,10 @@ export function createAuthClient(url: string, options: AuthClientOptions = {}): 
   })
 }
 
-/** Where a link led. */
+/** The redirect that a link returned. */
 export interface Followed {
   readonly status: number
-  /** Without query and fragment. */
+  /** The URL without query and fragment. */
   readonly target: string
   readonly query: Readonly<Record<string, string>>
   readonly fragment: Readonly<Record<string, string>>
@@ -42,11 +42,11 @@ export interface Followed {
 export interface ClientServer extends AuthServer {
   readonly mailbox: Mailbox
   createClient(options?: AuthClientOptions): AuthClient
-  /** A client of a back end that may do everything. */
+  /** An admin client with the service token. */
   readonly admin: AuthClient['admin']
-  /** Somebody with a confirmed address and a password. */
+  /** Creates a user with a confirmed email address and a password. */
   newUser(): Promise<{ readonly id: string; readonly email: string }>
-  /** A client that this somebody has signed in with. */
+  /** Returns a client that is signed in as this user. */
   signIn(email: string, options?: AuthClientOptions): Promise<AuthClient>
 }
 
@@ -59,10 +59,10 @@ const manyRequests = {
 } as const
 
 /**
- * A server whose links work and whose messages arrive, without limits that a test does not ask
- * for. Undefined where PostgreSQL is missing.
- * @param other a server to share the database with, and the mailbox: either of them may send the
- * messages of both.
+ * Opens a server with working links and a mailbox, and without the limits that a test does not set.
+ * Returns undefined if PostgreSQL is missing.
+ * @param other a server that shares its database and mailbox; either server may send the messages
+ * of both.
  */
 export async function openClientServer(
   t: TestContext,
@@ -108,7 +108,7 @@ export async function openClientServer(
   }
 }
 
-/** Does with a link what a browser does up to the redirect. */
+/** Requests a link like a browser, without following the redirect. */
 export async function follow(link: string): Promise<Followed> {
   const { status, headers } = await fetch(link, { redirect: 'manual' })
   const location = new URL(headers.get('location') ?? 'none:')
@@ -120,7 +120,7 @@ export async function follow(link: string): Promise<Followed> {
   }
 }
 
-/** What the client does in a browser with the fragment of a link. */
+/** Signs the client in with the tokens in the fragment, as in a browser. */
 export async function enterByFragment(
   client: AuthClient,
   { fragment }: Followed,
@@ -134,20 +134,20 @@ interface Result {
   readonly error: unknown
 }
 
-/** The data of an answer that must not be an error. */
+/** Returns the data of a response and throws its error. */
 export function dataOf<R extends Result>({ data, error }: R): Extract<R, { error: null }>['data'] {
   if (error) throw error
   return data
 }
 
-/** Code, status and text of an answer that must be an error. */
+/** Returns code, status and message of a response that must be an error. */
 export function errorOf({ error }: { readonly error: unknown }): readonly unknown[] {
-  if (!(error instanceof Error)) throw new Error('The client got no error')
+  if (!(error instanceof Error)) throw new Error('The client returned no error')
   const { code, status } = error as { code?: unknown; status?: unknown }
   return [code, status, error.message]
 }
 
-/** The events of a client from now on, in their order, beginning with the first session. */
+/** Collects the events of a client in order, starting with the initial session. */
 export async function watchEvents(client: AuthClient): Promise<readonly AuthChangeEvent[]> {
   const events: AuthChangeEvent[] = []
   const { promise, resolve } = Promise.withResolvers<void>()

@@ -25,7 +25,7 @@ export interface RunOptions {
   readonly cwd?: string
 }
 
-/** Runs the program to its end, with these variables and none that concerns it. */
+/** Runs the program until it exits, with only these AUTH_ variables. */
 export async function runAuth(
   args: readonly string[],
   { env = {}, stdin = '', cwd = '/' }: RunOptions = {},
@@ -47,12 +47,12 @@ export async function runAuth(
 
 export interface StartedAuth {
   readonly url: string
-  /** What it logged so far. */
+  /** The log output so far. */
   output(): string
   stop(signal: NodeJS.Signals): Promise<number | null>
 }
 
-/** Starts the server as a process, and waits until it listens. */
+/** Starts the server as a process and waits until it listens. */
 export async function startAuth(
   t: TestContext,
   args: readonly string[],
@@ -90,7 +90,7 @@ export async function startAuth(
 
 let schemas = 0
 
-/** Variables for a program on a schema of its own. Undefined where PostgreSQL is missing. */
+/** Environment for a program with its own schema. Returns undefined if PostgreSQL is missing. */
 export async function openProgramEnvironment(t: TestContext): Promise<Env | undefined> {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return undefined

@@ -24,7 +24,7 @@ export const testEnvironment = {
   AUTH_JWT_SECRET: jwtSecret,
   AUTH_SECRETS_KEY: 'a key of at least thirty-two characters',
   AUTH_MAILER_AUTOCONFIRM: 'true',
-  // Tests run on busy machines.
+  // Tests run on busy machines, so requests get more time.
   AUTH_API_MAX_REQUEST_DURATION: '60s',
 } as const
 
@@ -32,11 +32,11 @@ export interface AuthServer {
   readonly url: string
   readonly databaseUrl: string
   readonly schema: string
-  /** Names of the statements since the last call. */
+  /** Returns the names of the statements since the last call. */
   takeStatements(): readonly string[]
   readonly log: readonly string[]
   readonly clock: FrozenClock
-  /** A token of the service itself, without a user. */
+  /** An access token with the service role and without a user. */
   readonly serviceToken: string
 }
 
@@ -44,17 +44,19 @@ const cheapHashes = createBcrypt(4)
 
 export interface AuthServerOptions {
   readonly env?: Readonly<Record<string, string>>
-  /** To share one with another server; a fresh one otherwise. */
+  /** A database to share with another server; by default a new schema is created. */
   readonly database?: { readonly url: string; readonly schema: string }
-  /** Where the server connects, when that is not the database itself: to a pooler, say. */
+  /** The URL that the server connects to instead of the database, for example a pooler. */
   readonly through?: string
-  /** That of another server, where both are asked about the same rows. */
+  /** The clock of another server that works on the same rows. */
   readonly clock?: FrozenClock
-  /** Who is asked about CAPTCHA tokens and leaked passwords. */
+  /** The services that check CAPTCHA tokens and leaked passwords. */
   readonly checkers?: AppSettings['checkers']
 }
 
-/** A server in this process, on a schema of its own. Undefined where PostgreSQL is missing. */
+/**
+ * Opens a server in this process with its own schema. Returns undefined if PostgreSQL is missing.
+ */
 export async function openAuthServer(
   t: TestContext,
   { env = {}, database, through, clock = createFrozenClock(), checkers }: AuthServerOptions = {},
@@ -95,7 +97,7 @@ export async function openAuthServer(
     lifecycle,
     now: () => clock.now(),
     checkers,
-    // Who names a kind wants it; all others make users by the dozen.
+    // Low-cost hashes keep tests fast, unless a test sets the hash format.
     passwordFormat: env['AUTH_PASSWORD_HASH'] === undefined ? cheapHashes : undefined,
     onStatement: (name) => {
       if (!isBackgroundStatement(name)) statements.push(name)
@@ -119,7 +121,7 @@ export async function openAuthServer(
   }
 }
 
-/** There is only one Google and one Apple, and no variable leads elsewhere; but none of them is here. */
+/** Apple and Google have no URL setting, so tests replace their URLs in the configuration. */
 function withStandIns(config: Config, env: Readonly<Record<string, string>>): Config {
   const standIn = (id: 'apple' | 'google') => ({
     ...config.external[id],

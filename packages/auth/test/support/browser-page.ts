@@ -1,4 +1,4 @@
-// The script of every page of the test site: the client as a web application makes it.
+// The script of every page on the test site; it creates the client like a web application.
 import { GoTrueClient, navigatorLock } from '@supabase/auth-js'
 
 const { pathname } = location

@@ -12,41 +12,45 @@ import { shareServer } from './shared-server.ts'
 type Context = Awaited<ReturnType<ChromiumServer['browser']['newContext']>>
 type Page = Awaited<ReturnType<Context['newPage']>>
 
-/** Methods of the client that answer later. */
+/** The asynchronous methods of the client. */
 type Method = {
   [Name in keyof AuthClient]: AuthClient[Name] extends (...args: never[]) => Promise<unknown>
     ? Name
     : never
 }[keyof AuthClient]
 
-/** A tab whose page is of the site. */
+/** A browser tab with a page of the site. */
 export interface Tab {
   readonly page: Page
-  /** Calls the client of the page. Errors come as the client writes them as JSON. */
+  /** Calls the client of the page. Errors are returned as the client serializes them to JSON. */
   call<Name extends Method>(
     name: Name,
     ...args: Parameters<AuthClient[Name]>
   ): Promise<Awaited<ReturnType<AuthClient[Name]>>>
   events(): Promise<readonly string[]>
-  /** Waits until the client of the page has told of an event. */
+  /** Waits until the client of the page has emitted an event. */
   waitForEvent(event: string): Promise<void>
 }
 
 export interface BrowserSite {
-  /** Of another origin than the authentication server. */
+  /** The site has another origin than the authentication server. */
   readonly url: string
   readonly server: ClientServer
-  /** A browser of its own: no tab of another one shares its storage. */
+  /** Opens a browser context that shares no storage with others. */
   openBrowser(): Promise<{
     readonly context: Context
-    /** A path of the site, or a link. `/pkce…` and `/locked…` set up their clients so. */
+    /**
+     * Opens a path of the site or a link. The paths `/pkce…` and `/locked…` configure their client
+     * accordingly.
+     */
     openTab(path: string): Promise<Tab>
   }>
 }
 
 /**
- * A web application in a real browser. Undefined where PostgreSQL or Chromium is missing.
- * @param hostname of the site; passkeys need a name, `localhost`.
+ * Opens a web application in a real browser. Returns undefined if PostgreSQL or Chromium is
+ * missing.
+ * @param hostname of the site; passkeys need a host name, `localhost`.
  */
 export async function openBrowserSite(
   t: TestContext,
@@ -89,7 +93,7 @@ export async function openBrowserSite(
 }
 
 let bundling: Promise<string> | undefined
-/** To start it costs as much as a test. */
+/** Starting a browser takes as long as a test, so it is shared. */
 const openBrowser = shareServer('chromium')
 
 async function bundlePage(): Promise<string> {
@@ -127,7 +131,7 @@ function toTab(page: Page): Tab {
     },
     events: () => page.evaluate(() => [...site.events]),
     async waitForEvent(event) {
-      // Not with each frame, which is the default, and for which the browser would have to paint.
+      // Poll at an interval instead of each frame, which would make the browser paint.
       const polling = 50
       // After a redirect the script of the next page may not have run yet.
       const isPast = (name: string) => typeof site !== 'undefined' && site.events.includes(name)

@@ -8,7 +8,7 @@ import type { CaptchaName } from '../../src/plugins/captcha/index.ts'
 
 export const captchaSecret = 'our secret there'
 
-/** Their words for a token that was used before. */
+/** The error codes of the services for a token that was used before. */
 const usedBefore: Readonly<Record<CaptchaName, string>> = {
   hcaptcha: 'invalid-or-already-seen-response',
   turnstile: 'timeout-or-duplicate',
@@ -16,22 +16,22 @@ const usedBefore: Readonly<Record<CaptchaName, string>> = {
 
 export interface CaptchaService {
   readonly url: string
-  /** What a page gets when somebody has shown to be human; good for one use. */
+  /** Returns a token as a page gets it after a solved challenge; it is valid once. */
   solve(): string
-  /** The forms that came, in their order. */
+  /** The received forms in order. */
   readonly forms: readonly Readonly<Record<string, string>>[]
-  /** What the server of ours did against the rules. */
+  /** Violations of the documented protocol by the server. */
   readonly faults: readonly string[]
-  /** Undefined: as it should. */
-  trouble:
-    | 'never answers'
+  /** When undefined, the service works normally. */
+  failure:
+    | 'never responds'
     | 'broken'
-    | 'no json'
+    | 'invalid JSON'
     | { readonly reasons: readonly string[] }
     | undefined
 }
 
-/** A service that keeps to what both document, and counts every use of a token. */
+/** Follows the documented protocol of both services and counts every use of a token. */
 export async function openCaptchaService(
   t: TestContext,
   name: CaptchaName,
@@ -55,11 +55,11 @@ export async function openCaptchaService(
     faults.push(...findFaults(request, body))
     const form = Object.fromEntries(new URLSearchParams(body))
     forms.push(form)
-    const { trouble } = service
-    if (trouble === 'never answers') return
-    if (trouble === 'broken') return response.writeHead(502).end('<h1>Bad gateway</h1>')
-    if (trouble === 'no json') return response.end('true')
-    const reasons = trouble?.reasons ?? judge(form)
+    const { failure } = service
+    if (failure === 'never responds') return
+    if (failure === 'broken') return response.writeHead(502).end('<h1>Bad gateway</h1>')
+    if (failure === 'invalid JSON') return response.end('true')
+    const reasons = failure?.reasons ?? judge(form)
     const answer = {
       success: reasons.length === 0,
       challenge_ts: new Date().toISOString(),
@@ -84,7 +84,7 @@ export async function openCaptchaService(
     },
     forms,
     faults,
-    trouble: undefined,
+    failure: undefined,
   }
   return service
 }
@@ -100,7 +100,7 @@ function findFaults({ method, url, headers }: IncomingMessage, body: string): re
   ]
 }
 
-/** What switches the CAPTCHA on. */
+/** The environment that enables CAPTCHA checks. */
 export function toCaptchaEnvironment(name: CaptchaName) {
   return {
     AUTH_SECURITY_CAPTCHA_ENABLED: 'true',

@@ -3,10 +3,13 @@ import { type Person, type PersonSession, refresh } from './crash-people.ts'
 import { serviceToken } from './crash-server.ts'
 import { ask } from './http-client.ts'
 
-/** Whether everything acknowledged is so. What was not answered becomes what is found. */
+/**
+ * Checks that everything acknowledged has been stored, and records the outcome of unacknowledged
+ * requests.
+ */
 export async function checkPerson(url: string, person: Person): Promise<number> {
   if (person.id === undefined) {
-    // Its making was never answered: the next try takes another address.
+    // The sign-up was never acknowledged, so the next attempt uses another address.
     return 0
   }
   const asked = await ask(url, `/admin/users/${person.id}`, { token: serviceToken })
@@ -23,13 +26,15 @@ export async function checkPerson(url: string, person: Person): Promise<number> 
   return person.session === undefined ? 2 : 2 + (await checkSession(url, person.session))
 }
 
-/** Exactly one works: the last that was acknowledged, unless the next was on its way. */
+/**
+ * Exactly one password works: the last acknowledged one, or the one of an unacknowledged change.
+ */
 async function checkPasswords(url: string, person: Person): Promise<void> {
   const working: string[] = []
   for (const password of person.passwords) {
     const body = { email: person.email, password }
     const { status, body: answer } = await ask(url, '/token?grant_type=password', { body })
-    // Who knows the password learns that the address is not confirmed.
+    // With a correct password, the error says that the address is not confirmed.
     if (status === 200 || answer.error_code === 'email_not_confirmed') working.push(password)
     else assert.deepEqual([status, answer.error_code], [400, 'invalid_credentials'])
   }
@@ -37,7 +42,9 @@ async function checkPasswords(url: string, person: Person): Promise<void> {
   person.passwords = working
 }
 
-/** The token that was acknowledged rotates once, whether a rotation was on its way or not. */
+/**
+ * The acknowledged token can be rotated once, whether or not an unacknowledged rotation was stored.
+ */
 async function checkSession(url: string, session: PersonSession): Promise<number> {
   const first = await refresh(url, session.refreshToken)
   if (session.isOpen === 'maybe') session.isOpen = first.status === 200 ? 'yes' : 'no'
@@ -54,7 +61,7 @@ async function checkSession(url: string, session: PersonSession): Promise<number
   session.refreshToken = first.body.refresh_token
   session.accessToken = first.body.access_token
   if (parent === undefined) return 2
-  // Two generations old: whoever shows it has stolen it, and the session ends.
+  // A token two generations old counts as stolen and ends the session.
   const stolen = await refresh(url, parent)
   assert.deepEqual([stolen.status, stolen.body.error_code], [400, 'refresh_token_already_used'])
   session.isOpen = 'no'

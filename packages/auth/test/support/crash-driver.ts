@@ -12,11 +12,11 @@ import { createRandom, type Random } from './random.ts'
 export interface CrashSettings {
   readonly moments: number
   readonly schema: string
-  /** Starts it on the same database as before. */
+  /** Starts the server on the same database as before. */
   start(env: Readonly<Record<string, string>>): Promise<CrashServer>
-  /** Ends it, and whatever else is to end. */
+  /** Kills the server and everything else that has to end. */
   kill(server: CrashServer): Promise<void>
-  /** Where the database is, now that the server runs. */
+  /** Returns the URL of the database of the running server. */
   findDatabase(): Promise<string>
 }
 
@@ -29,10 +29,10 @@ export interface CrashFigures {
 const workers = 6
 
 /**
- * People at work; the server is killed in the middle of it, started again, and asked about everything
- * it had acknowledged. Again and again, at moments that depend on a seed alone as far as they can.
+ * Runs operations, kills the server in the middle, starts it again and checks everything it had
+ * acknowledged. This is repeated at moments that depend on a seed, as far as possible.
  */
-export async function crashAgainAndAgain(
+export async function runCrashRounds(
   t: TestContext,
   settings: CrashSettings,
 ): Promise<CrashFigures> {
@@ -69,7 +69,7 @@ function toEnvironment(mail: MailServer, confirmsByMail: boolean) {
     AUTH_SMTP_HOST: '127.0.0.1',
     AUTH_SMTP_PORT: `${mail.port}`,
     AUTH_SMTP_ADMIN_EMAIL: 'noreply@auth.example',
-    // A busy machine may take long to start a server, and to check passwords.
+    // A busy machine may take long to start a server and to check passwords.
     AUTH_API_MAX_REQUEST_DURATION: '120s',
     AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL: '600s',
   }
@@ -101,7 +101,7 @@ async function workUntilKilled({ server, people, random, figures, kill }: Work):
       try {
         if (await operation.run(server.url, known)) figures.acknowledged++
       } catch (error) {
-        // Without an answer nothing is known. An answer that is wrong is a fault.
+        // Without a response the outcome is unknown. A wrong response is a fault.
         if (error instanceof assert.AssertionError) faults.push(error)
         else if (!isKilled) faults.push(error)
         else figures.unanswered++
@@ -111,7 +111,7 @@ async function workUntilKilled({ server, people, random, figures, kill }: Work):
       if (figures.acknowledged >= killAfter) resolve()
     }
   }
-  // Nobody touches what somebody else is working on.
+  // No two workers use the same user.
   const own = people.filter(isActive)
   const working = Array.from({ length: workers }, (_, at) =>
     work(own.filter((_, index) => index % workers === at).slice(-3)),
@@ -134,7 +134,7 @@ function addPerson(own: Person[], people: Person[]): Person {
   return person
 }
 
-/** Everything acknowledged is so, as far as it may have changed since the last look. */
+/** Checks everything acknowledged that may have changed since the last check. */
 async function check(
   { url }: CrashServer,
   settings: CrashSettings,
@@ -150,7 +150,7 @@ async function check(
       person.isDirty = false
     }),
   )
-  // What has left the outbox was received before.
+  // A message that has left the outbox must have been received.
   const waiting = new Set(await query(settings, 'select recipient from outbox'))
   const received = new Set(mail.received.flatMap(({ to }) => to))
   const mailed = dirty.filter(({ isMailed }) => isMailed)
@@ -160,7 +160,10 @@ async function check(
   return checks + mailed.length
 }
 
-/** Messages that a dead server had taken are sent by others in a while: here, at once. */
+/**
+ * Messages that a killed server had claimed are sent after their lease; this makes them due at
+ * once.
+ */
 async function checkAllMailed(
   { url }: CrashServer,
   settings: CrashSettings,
@@ -168,7 +171,7 @@ async function checkAllMailed(
   mail: MailServer,
 ): Promise<void> {
   await query(settings, 'update outbox set next_attempt_at = now()')
-  // One more message makes the server look for all.
+  // One more message wakes the sender.
   await operations['sign up']?.run(url, newPerson())
   await until(async () => (await query(settings, 'select recipient from outbox')).length === 0)
   const received = new Set(mail.received.flatMap(({ to }) => to))
@@ -176,7 +179,7 @@ async function checkAllMailed(
   assert.deepEqual(lost, [])
 }
 
-/** The first column of all rows. */
+/** Returns the first column of all rows. */
 async function query(settings: CrashSettings, sql: string): Promise<unknown[]> {
   const client = new Client({
     connectionString: await settings.findDatabase(),

@@ -1,20 +1,20 @@
 import assert from 'node:assert/strict'
 import { ask, type HttpAnswer, newEmail, password } from './http-client.ts'
 
-/** What went on meanwhile. */
+/** The results of a load. */
 export interface LoadReport {
   readonly succeeded: number
-  /** By status and code: `503 database_unavailable`. */
+  /** By status and code, for example `503 database_unavailable`. */
   readonly failures: ReadonlyMap<string, number>
-  /** What no answer may be: no JSON, a trace of the program, another status. */
+  /** Responses that must not occur: no JSON, a stack trace or an unexpected status. */
   readonly faults: readonly string[]
 }
 
 export interface Load {
   readonly report: LoadReport
-  /** Resolves once every worker has succeeded so many times more. */
+  /** Resolves once every worker has succeeded this many more times. */
   untilSucceeded(times: number): Promise<void>
-  /** Resolves once so many requests more have failed. */
+  /** Resolves once this many more requests have failed. */
   untilFailed(times: number): Promise<void>
   stop(): Promise<void>
 }
@@ -25,12 +25,12 @@ interface Worker {
   accessToken: string
 }
 
-/** Longer than any limit of the server: whoever waits so long hangs. */
+/** A request that takes longer than any limit of the server hangs. */
 const hangMs = 120_000
 
 /**
- * People who look at themselves and refresh, all the time. A refresh whose answer was lost is
- * repeated with the same token, as every client does, and must go on.
+ * Runs workers that request GET /user and refresh their tokens. A refresh without a response is
+ * repeated with the same token, as every client does, and must succeed.
  */
 export async function openLoad(url: string, workers: number): Promise<Load> {
   const failures = new Map<string, number>()
@@ -47,7 +47,10 @@ export async function openLoad(url: string, workers: number): Promise<Load> {
       if (faults.length > 0) reject(new Error(faults[0]))
       else if (isSo()) resolve()
     }
-    const patience = setTimeout(() => reject(new Error('It never happened')), hangMs)
+    const patience = setTimeout(
+      () => reject(new Error('The condition was not met in time')),
+      hangMs,
+    )
     waiting.add(check)
     check()
     await promise.finally(() => {
@@ -58,7 +61,7 @@ export async function openLoad(url: string, workers: number): Promise<Load> {
 
   const people: Worker[] = []
   for (let count = 0; count < workers; count++) {
-    const { body } = await signUpInTheEnd(url)
+    const { body } = await signUpWithRetries(url)
     const { access_token: accessToken, refresh_token: refreshToken } = body
     people.push({ succeeded: 0, accessToken, refreshToken })
   }
@@ -120,18 +123,18 @@ export async function openLoad(url: string, workers: number): Promise<Load> {
   }
 }
 
-/** Somebody new. Where the server asks to try again, they do. */
-export async function signUpInTheEnd(url: string): Promise<HttpAnswer> {
+/** Signs a new user up, and retries if the server asks for it. */
+export async function signUpWithRetries(url: string): Promise<HttpAnswer> {
   const endsAt = performance.now() + hangMs
   for (;;) {
     const answer = await ask(url, '/signup', { body: { email: newEmail(), password } })
     if (answer.status === 200) return answer
     assert.equal(findFault(answer), undefined)
-    assert.ok(performance.now() < endsAt, 'nobody can sign up')
+    assert.ok(performance.now() < endsAt, 'no sign-up succeeded in time')
   }
 }
 
-/** A text where there was no answer at all. */
+/** Returns a text if there was no response. */
 async function send(request: () => Promise<HttpAnswer>): Promise<HttpAnswer | string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   const timer = setTimeout(() => resolve('a request hangs'), hangMs)
@@ -152,7 +155,9 @@ const retryable: Readonly<Record<string, number>> = {
 function findFault({ status, body, headers }: HttpAnswer): string | undefined {
   const text = JSON.stringify(body)
   const { code, error_code: errorCode, msg, error_id: id } = body
-  const isTold = retryable[errorCode] === status && code === status && /please retry/.test(msg)
-  const isRight = isTold && typeof id === 'string' && headers.get('x-sb-error-code') === errorCode
+  const containsSecret =
+    retryable[errorCode] === status && code === status && /please retry/.test(msg)
+  const isRight =
+    containsSecret && typeof id === 'string' && headers.get('x-sb-error-code') === errorCode
   return isRight && !/\bat .+:\d+|postgres|ECONN/i.test(text) ? undefined : `${status}: ${text}`
 }

@@ -3,37 +3,37 @@ import { serviceToken } from './crash-server.ts'
 import { ask, type HttpAnswer, newEmail, password } from './http-client.ts'
 import type { Random } from './random.ts'
 
-/** What is known of something that a request was to change: `maybe` until it is answered. */
+/** The state of something that a request should change: `maybe` until the response arrives. */
 export type Known = 'yes' | 'no' | 'maybe'
 
 export interface PersonSession {
   accessToken: string
-  /** The last that was acknowledged. */
+  /** The last acknowledged token. */
   refreshToken: string
-  /** The one before it. */
+  /** The token before it. */
   parent: string | undefined
   isOpen: Known
 }
 
-/** A user, and all that the server has acknowledged about them. */
+/** A user and everything that the server has acknowledged about them. */
 export interface Person {
   readonly email: string
-  /** Undefined: nothing was acknowledged, and nothing is promised. */
+  /** Undefined while the sign-up is not acknowledged. */
   id: string | undefined
   isThere: Known
-  /** The last one that was acknowledged, and one that was on its way. */
+  /** The last acknowledged password, and one from an unacknowledged change. */
   passwords: string[]
   session: PersonSession | undefined
   isMailed: boolean
-  /** Whether something has changed since it was checked. */
+  /** Whether something has changed since the last check. */
   isDirty: boolean
 }
 
-/** Returns whether the server has acknowledged it. @throws when there is no answer. */
+/** Returns whether the server has acknowledged the operation. Throws if there is no response. */
 type Operation = (url: string, person: Person) => Promise<boolean>
 
 interface Choice {
-  /** How often it comes up, beside the others. */
+  /** The relative frequency of the operation. */
   readonly weight: number
   readonly isFor: (person: Person) => boolean
   readonly run: Operation
@@ -44,7 +44,7 @@ const isNew = ({ isThere, id }: Person) => isThere === 'no' && id === undefined
 const isIn = ({ isThere, session }: Person) => isThere === 'yes' && session?.isOpen === 'yes'
 const isConfirmed = ({ isThere, isMailed }: Person) => isThere === 'yes' && !isMailed
 
-/** What people do, all the time. Each notes first what may become true, and then what is. */
+/** Each operation first records what may become true, and then what was acknowledged. */
 export const operations: Readonly<Record<string, Choice>> = {
   'sign up': {
     weight: 3,
@@ -159,7 +159,7 @@ export function refresh(url: string, refreshToken: string): Promise<HttpAnswer> 
   return ask(url, '/token?grant_type=refresh_token', { body: { refresh_token: refreshToken } })
 }
 
-/** Only a request without an answer may fail: what is answered must be what was asked for. */
+/** A request may fail only without a response; a response must be the expected one. */
 async function expect(status: number, asked: Promise<HttpAnswer>): Promise<HttpAnswer> {
   const answer = await asked
   assert.equal(answer.status, status, JSON.stringify(answer.body))

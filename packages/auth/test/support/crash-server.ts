@@ -9,18 +9,18 @@ import { createSigningKeys } from '../../src/tokens/signing-keys.ts'
 import { packageFolder } from './auth-program.ts'
 import { jwtSecret, testEnvironment } from './auth-server.ts'
 
-/** A server that is a process of its own, so that it can end badly. */
+/** A server in a separate process, so that it can be killed. */
 export interface CrashServer {
   readonly url: string
   readonly pid: number
-  /** What it logged so far. */
+  /** The log output so far. */
   output(): string
   hasEnded(): boolean
-  /** SIGKILL, and nothing before it. Resolves once it is gone. */
+  /** Sends SIGKILL and resolves once the process has exited. */
   kill(): Promise<void>
 }
 
-/** Loads do not stop at limits that are meant for people. */
+/** Limits that are high enough for load tests. */
 export const unlimited = {
   AUTH_RATE_LIMIT_EMAIL_SENT: '1000000',
   AUTH_RATE_LIMIT_OTP: '1000000',
@@ -33,7 +33,7 @@ export const serviceToken = createTokenSigner(
   createSigningKeys({ secret: jwtSecret, keyId: undefined, keys: undefined }),
 ).sign({ role: 'service_role' })
 
-/** Starts `auth up`, and waits until it listens. */
+/** Starts `auth up` and waits until it listens. */
 export async function startCrashServer(
   t: TestContext,
   env: Readonly<Record<string, string>>,
@@ -74,7 +74,7 @@ export async function startCrashServer(
   }
 }
 
-/** Memory of a process in MB; undefined where the system does not tell. */
+/** Resident memory of a process in MB; undefined where the system does not provide it. */
 export function readMemoryMb(pid: number): number | undefined {
   if (process.platform !== 'linux') return undefined
   const [, kb] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []

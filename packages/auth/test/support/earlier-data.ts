@@ -10,11 +10,11 @@ const tokenKey = Buffer.alloc(32, 'one-time tokens')
 const sessionKey = Buffer.alloc(32, 'refresh tokens')
 const oneTimeTokens = createOneTimeTokens(createKeyRing(tokenKey))
 
-/** People as a server of an earlier version has left them. */
+/** Users created by a server of an earlier version. */
 export const earlier = {
-  /** Has a password, a session, and all that later versions could give her. */
+  /** Has a password, a session, and rows in all tables of later versions. */
   ada: { id: '00000000-0000-4000-8000-00000000000a', email: 'ada@earlier.example' },
-  /** Was asked to confirm an address, and has not yet. */
+  /** Has not confirmed the address yet. */
   ben: { id: '00000000-0000-4000-8000-00000000000b', email: 'ben@earlier.example' },
   sessionId: '00000000-0000-4000-8000-0000000000a1',
   refreshToken: createRefreshTokens(createKeyRing(sessionKey)).encode({
@@ -31,14 +31,14 @@ export const earlier = {
 const { ada, ben } = earlier
 const challenge = createHash('sha256').update(earlier.codeVerifier).digest('base64url')
 const linked = oneTimeTokens.store({ digits: '123456', linkToken: earlier.linkToken }, ben.email)
-/** Cheaper than what is written today, which a login makes up for. */
+/** The low cost keeps tests fast; the hash is upgraded at the next sign-in. */
 const passwordHash = await hash(password, { cost: 4 })
 
 type Insert = readonly [table: string, row: Readonly<Record<string, unknown>>]
 
 /**
- * What each version brought, with the columns that it had then: a migration that adds a table or a
- * column gets rows here, and those that follow it have to keep them.
+ * The rows of each version, with the columns that it had then. A migration that adds a table or a
+ * column gets rows here, and later migrations have to keep them.
  */
 const rows: Readonly<Record<string, readonly Insert[]>> = {
   '0001-init': [
@@ -259,7 +259,7 @@ const rows: Readonly<Record<string, readonly Insert[]>> = {
   ],
 }
 
-/** Adds what a version brought. The search path is that of the schema. */
+/** Inserts the rows of a version. The search path must contain the schema. */
 export async function addEarlierRows(client: Client, version: string): Promise<void> {
   for (const [table, row] of rows[version] ?? []) {
     const names = Object.keys(row)

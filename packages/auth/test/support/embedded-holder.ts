@@ -1,5 +1,5 @@
-// Opens the embedded PostgreSQL of a folder, says so, and stays: something for a test to kill.
-// With "write" it also inserts rows, several at once, and tells of each that was acknowledged.
+// Opens the embedded PostgreSQL in a folder, reports it and keeps running, so that a test can kill
+// it. With "write" it also inserts rows concurrently and reports each acknowledged row.
 import { createLog } from '@portcullis/service-kit/log'
 import { Pool } from 'pg'
 import {
@@ -22,7 +22,7 @@ async function write(pool: Pool): Promise<void> {
       const { rows } = await pool.query('insert into kept default values returning id')
       say({ acknowledged: rows[0]?.id })
     } catch {
-      // Not acknowledged: nothing is promised. The next try may find the server again.
+      // The row was not acknowledged. The next attempt may find a new server.
       await new Promise((resolve) => setTimeout(resolve, 10))
     }
   }

@@ -18,7 +18,7 @@ import {
 
 const closers = new WeakMap<TestContext, (() => PromiseLike<unknown>)[]>()
 
-/** After the test, what was opened last is closed first. */
+/** Closes resources after the test in reverse order. */
 function closeAfter(t: TestContext, close: () => PromiseLike<unknown>): void {
   const known = closers.get(t)
   if (known) {
@@ -32,7 +32,7 @@ function closeAfter(t: TestContext, close: () => PromiseLike<unknown>): void {
   })
 }
 
-/** A temporary folder that every user can enter, gone after the test. */
+/** Creates a temporary folder that every user can enter; it is removed after the test. */
 export async function makeFolder(t: TestContext, mode = 0o755): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-embedded-'))
   await chmod(folder, mode)
@@ -42,7 +42,7 @@ export async function makeFolder(t: TestContext, mode = 0o755): Promise<string> 
 
 export type OpenedPostgres = EmbeddedPostgres & { readonly log: readonly string[] }
 
-/** Open until the end of the test, or until the test closes it. */
+/** Opens a database that is closed at the end of the test, if not before. */
 export async function openEmbedded(
   t: TestContext,
   settings: Omit<EmbeddedPostgresSettings, 'log'>,
@@ -54,7 +54,7 @@ export async function openEmbedded(
   return { ...postgres, log: lines }
 }
 
-/** The rows of one statement, over a connection of its own. */
+/** Returns the rows of one statement, run on a separate connection. */
 export async function query(url: string, sql: string): Promise<Record<string, unknown>[]> {
   const client = new Client({ connectionString: url })
   await client.connect()
@@ -71,7 +71,7 @@ interface Holder {
   readonly pid: number
   readonly log: readonly string[]
   readonly acknowledged: readonly number[]
-  /** Where PostgreSQL answers, or why it does not. */
+  /** The URL of PostgreSQL, or the reason why it did not start. */
   readonly opened: Promise<{ readonly url?: string; readonly error?: string }>
 }
 
@@ -81,7 +81,7 @@ export interface HolderOptions {
   readonly gid?: number
 }
 
-/** A process that has the database of a folder open. */
+/** Starts a process that keeps the database in a folder open. */
 export function startHolder(
   t: TestContext,
   settings: Omit<EmbeddedPostgresSettings, 'log'>,
@@ -110,13 +110,13 @@ export function startHolder(
   return { process: child, pid: child.pid ?? 0, log, acknowledged, opened: opened.promise }
 }
 
-/** For hangs only: no busy machine takes so long. */
+/** The limit detects hangs only; even a busy machine is faster. */
 const hangMs = 120_000
 
 export async function waitUntil(what: string, isSo: () => boolean | Promise<boolean>) {
   const deadline = performance.now() + hangMs
   while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error(`It never happened: ${what}`)
+    if (performance.now() > deadline) throw new Error(`Timed out waiting for: ${what}`)
     await sleep(10)
   }
 }
@@ -130,7 +130,7 @@ export interface Descendant {
   readonly command: string
 }
 
-/** All that a process started, directly or not, and that still runs. */
+/** All running processes that a process has started, directly or indirectly. */
 export function descendantsOf(pid: number): readonly Descendant[] {
   const all = listProcesses()
   const below = (parent: number): Descendant[] =>
@@ -143,7 +143,7 @@ export function kill(...pids: readonly number[]): void {
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
-      // It ended on its own, because of those before it.
+      // The process has already exited because another one was killed.
     }
   }
 }

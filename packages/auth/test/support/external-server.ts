@@ -7,10 +7,10 @@ import { openOAuth1Server } from './oauth1-server.ts'
 import type { Account } from './provider-shape.ts'
 import { providerShapes } from './provider-shapes/index.ts'
 
-/** A browser on its way to a provider. */
+/** The redirect of a browser to a provider. */
 export interface Departure {
   readonly answer: HttpAnswer
-  /** Of the provider. */
+  /** The authorization URL of the provider. */
   readonly url: URL
   readonly state: string
   /** `name=value`, or empty. */
@@ -18,16 +18,16 @@ export interface Departure {
 }
 
 export interface ExternalServer extends FlowServer {
-  /** The provider of that id. */
+  /** Returns the provider with this id. */
   at(id: string): OAuthServer
-  /** Asks for `/authorize` with a query. */
+  /** Requests `/authorize` with a query. */
   depart(
     query: Readonly<Record<string, string>>,
     headers?: Record<string, string>,
   ): Promise<Departure>
-  /** Follows the provider's answer, with the cookies of the browser. */
+  /** Sends the browser back to the callback, with its cookies. */
   arrive(agreement: Agreement, cookie: string): Promise<HttpAnswer>
-  /** All of it, as a browser whose user agrees to everything. The answer of the callback. */
+  /** Runs the whole flow with a user who agrees, and returns the response of the callback. */
   goThrough(
     provider: string,
     account: Account,
@@ -35,7 +35,10 @@ export interface ExternalServer extends FlowServer {
   ): Promise<HttpAnswer>
 }
 
-/** A server that is registered at some providers. Undefined where PostgreSQL is missing. */
+/**
+ * Opens a server that is registered with some providers. Returns undefined if PostgreSQL is
+ * missing.
+ */
 export async function openExternalServer(
   t: TestContext,
   ids: readonly string[],
@@ -86,7 +89,7 @@ export async function openExternalServer(
   }
 }
 
-/** Somebody at keycloak, which is as plain as providers get. */
+/** A new account at Keycloak, the provider without special behaviour. */
 export function newAccount(more: Account = {}): Account & { readonly email: string } {
   const sub = randomUUID()
   return { sub, email: `${sub}@realm.example`, email_verified: true, name: 'Ada', ...more }

@@ -4,19 +4,19 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 
-/** What becomes of a request that has been read. */
+/** What the server does after it has read a request. */
 const behaviours = {
   works: (response: ServerResponse) => void response.writeHead(200).end('{}'),
-  'says nothing': () => {},
-  'answers 500': (response: ServerResponse) => void response.writeHead(500).end('oops'),
-  'answers 503 with a page': (response: ServerResponse) =>
+  'never responds': () => {},
+  'responds with 500': (response: ServerResponse) => void response.writeHead(500).end('oops'),
+  'responds with 503 and a page': (response: ServerResponse) =>
     void response.writeHead(503, { 'content-type': 'text/html' }).end('<h1>Back soon</h1>'),
-  'hangs up': (response: ServerResponse) => void response.socket?.resetAndDestroy(),
-  'begins an answer and hangs up': (response: ServerResponse) => {
+  disconnects: (response: ServerResponse) => void response.socket?.resetAndDestroy(),
+  'starts a response and disconnects': (response: ServerResponse) => {
     response.writeHead(200, { 'content-length': '100' }).write('{')
     setImmediate(() => response.socket?.resetAndDestroy())
   },
-  'begins an answer and says no more': (response: ServerResponse) => {
+  'starts a response and stalls': (response: ServerResponse) => {
     response.writeHead(200, { 'content-length': '100' }).write('{')
   },
 } as const
@@ -25,15 +25,15 @@ export type HttpBehaviour = keyof typeof behaviours
 
 export interface FaultyHttpServer {
   readonly url: string
-  /** Bodies of all requests. */
+  /** The bodies of all requests. */
   readonly bodies: readonly string[]
-  /** Requests that have no answer. */
+  /** The number of requests without a response. */
   readonly open: number
-  /** From now on; who waits is cut off. */
+  /** Sets the behaviour and disconnects waiting clients. */
   behave(name: HttpBehaviour): void
 }
 
-/** A service of somebody else, on one of its bad days. */
+/** A third-party service that can fail in several ways. */
 export async function openFaultyHttpServer(t: TestContext): Promise<FaultyHttpServer> {
   const bodies: string[] = []
   const waiting = new Set<ServerResponse>()

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openMailServer, type ReceivedMail } from './mail-server.ts'
 
-/** What becomes of a connection, with one to the real server behind it. */
+/** What the server does with a connection; it can open one to a working server. */
 type Behaviour = (client: Socket, openReal: () => Socket, rest: Promise<void>) => void
 
 const works: Behaviour = (client, openReal) => {
@@ -13,7 +13,7 @@ const works: Behaviour = (client, openReal) => {
   client.pipe(real).pipe(client)
 }
 
-/** Answers one command by itself, and passes the others on. */
+/** Answers one command itself and forwards the others. */
 const answer =
   (command: string, reply: string): Behaviour =>
   (client, openReal) => {
@@ -33,14 +33,14 @@ const answer =
 
 const behaviours = {
   works,
-  'says nothing': () => {},
-  'says nothing once it has been greeted': (client) => void client.write('220 mail.example\r\n'),
-  'is too busy to talk': (client) => void client.end('421 4.3.2 Too busy\r\n'),
-  'serves nobody': (client) => void client.end('554 5.7.1 No mail here\r\n'),
+  'sends nothing': () => {},
+  'sends nothing after its greeting': (client) => void client.write('220 mail.example\r\n'),
+  'is too busy': (client) => void client.end('421 4.3.2 Too busy\r\n'),
+  'refuses all clients': (client) => void client.end('554 5.7.1 No mail here\r\n'),
   'refuses the sender': answer('MAIL FROM', '550 5.7.1 Who is that?'),
   'has no room for the recipient': answer('RCPT TO', '452 4.2.2 Mailbox full'),
   'has no room for the message': answer('DATA', '451 4.3.0 Disk full'),
-  'hangs up in the middle of a message': (client, openReal) => {
+  'disconnects in the middle of a message': (client, openReal) => {
     const real = openReal()
     real.pipe(client)
     client.on('data', (bytes: Buffer) => {
@@ -48,7 +48,7 @@ const behaviours = {
       else real.write(bytes)
     })
   },
-  'says a byte at a time': (client, openReal, rest) => {
+  'sends one byte at a time': (client, openReal, rest) => {
     const real = openReal()
     client.pipe(real)
     const dribble = async () => {
@@ -69,19 +69,19 @@ export type BehaviourName = keyof typeof behaviours
 export interface FaultyMailServer {
   readonly port: number
   readonly received: readonly ReceivedMail[]
-  /** So many connections there were in all, and so many there are. */
+  /** The total number of connections, and the number of open ones. */
   readonly connections: number
   readonly open: number
-  /** From now on; who is connected is cut off. */
+  /** Sets the behaviour and disconnects clients. */
   behave(name: BehaviourName): void
-  /** Lets one that says a byte at a time go on after the first of them. */
-  sayTheRest(): void
-  /** Nobody listens until `listen`. */
-  leave(): Promise<void>
+  /** Lets the slow behaviour continue after its first byte. */
+  sendRest(): void
+  /** Stops listening until `listen` is called. */
+  stopListening(): Promise<void>
   listen(): Promise<void>
 }
 
-/** A mail server that can go wrong in every way there is, and well again. */
+/** A mail server that can fail in several ways and recover. */
 export async function openFaultyMailServer(t: TestContext): Promise<FaultyMailServer> {
   const real = await openMailServer(t)
   const sockets = new Set<Socket>()
@@ -119,12 +119,12 @@ export async function openFaultyMailServer(t: TestContext): Promise<FaultyMailSe
   }
   let server = await openServer(0)
   const { port } = server.address() as AddressInfo
-  const leave = async () => {
+  const stopListening = async () => {
     const closed = new Promise((resolve) => server.close(resolve))
     cutOff()
     await closed
   }
-  t.after(leave)
+  t.after(stopListening)
   return {
     port,
     received: real.received,
@@ -138,8 +138,8 @@ export async function openFaultyMailServer(t: TestContext): Promise<FaultyMailSe
       behaviour = behaviours[name]
       cutOff()
     },
-    sayTheRest: () => rest.resolve(),
-    leave,
+    sendRest: () => rest.resolve(),
+    stopListening,
     async listen() {
       server = await openServer(port)
     },

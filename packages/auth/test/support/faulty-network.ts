@@ -3,11 +3,11 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 
 export interface FaultyNetwork {
-  /** The URL of the target, through this network. */
+  /** The URL of the target through this network. */
   readonly url: string
-  /** From now on requests arrive, and no answer comes back. */
+  /** From now on requests arrive, but no response comes back. */
   cut(): void
-  /** Ends the connections that were cut; new ones work. */
+  /** Closes the connections that were cut; new ones work. */
   restore(): void
 }
 
@@ -31,7 +31,7 @@ export async function openFaultyNetwork(t: TestContext, targetUrl: string): Prom
       socket.on('error', () => {})
       socket.on('close', () => {
         sockets.delete(socket)
-        // Across a cut, neither end learns that the other has closed.
+        // Across a cut network, neither end sees that the other has closed.
         if (!isCut) other.destroy()
       })
     }

@@ -6,45 +6,48 @@ import { type AuthServer, type AuthServerOptions, openAuthServer } from './auth-
 import { ask, type HttpAnswer, newEmail, password } from './http-client.ts'
 import { openSharedPostgres } from './shared-postgres.ts'
 
-/** A message as it waits to be sent. */
+/** A message in the outbox. */
 export interface Mail {
   readonly kind: string
   readonly recipient: string
-  /** The digits. */
+  /** The numeric code. */
   readonly code: string
-  /** The token of the link. */
+  /** The token in the link. */
   readonly token: string
-  /** The link, on the server of the test. */
+  /** The path and query of the link, on the server under test. */
   readonly path: string
   readonly url: URL
 }
 
 export interface FlowServer extends AuthServer {
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look at any column of any table
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read arbitrary columns
   query(sql: string, values?: readonly unknown[]): Promise<readonly any[]>
-  /** Until whoever is to get the messages that were asked for is found. */
+  /** Waits until the requested messages have been assigned to their recipients. */
   untilAnswered(): Promise<void>
-  /** Those to an address, the newest first. */
+  /** The messages to an address, newest first. */
   mailsTo(email: string): Promise<readonly Mail[]>
-  /** The newest one to an address. */
+  /** The newest message to an address. */
   mailTo(email: string): Promise<Mail>
   post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<HttpAnswer>
-  /** Somebody with a confirmed address and a password. */
+  /** Creates a user with a confirmed email address and a password. */
   newUser(): Promise<{ readonly id: string; readonly email: string }>
   /**
-   * Does something while somebody else has changed the user and not yet said so: it waits for them,
-   * and must go on from what they leave.
+   * Runs `use` while another transaction has changed the user and not yet committed. The operation
+   * has to wait for it and must not lose the change.
    */
   whileChanged<Result>(userId: string, use: () => Promise<Result>): Promise<Result>
-  /** What the audit log says that a user did, the newest last. */
+  /** The audit log actions of a user, oldest first. */
   actionsOf(userId: string): Promise<readonly string[]>
 }
 
-/** Who waits for the transaction that asks. Others on the same server may wait for somebody else. */
-export const waitingForUs =
+/**
+ * Finds sessions blocked by the current one. Other sessions on the same server may be blocked by
+ * others.
+ */
+export const blockedByThisSession =
   'select 1 from pg_locks where not granted and pg_backend_pid() = any(pg_blocking_pids(pid))'
 
-/** Sends mail nowhere, and has no limits that a test does not ask for. */
+/** Sends no mail and removes the limits that a test does not set. */
 const environment = {
   AUTH_MAILER_AUTOCONFIRM: 'false',
   AUTH_SMTP_ADMIN_EMAIL: 'auth@example.com',
@@ -57,7 +60,9 @@ const environment = {
   AUTH_RATE_LIMIT_EXTERNAL: '1000000',
 } as const
 
-/** A server whose messages and tables can be read. Undefined where PostgreSQL is missing. */
+/**
+ * Opens a server whose messages and tables can be read. Returns undefined if PostgreSQL is missing.
+ */
 export async function openFlowServer(
   t: TestContext,
   env: Readonly<Record<string, string>> = {},
@@ -109,7 +114,8 @@ export async function openFlowServer(
       await query('update users set email_confirmed_at = now() where id = $1', [body.id])
       await query('delete from one_time_tokens where user_id = $1', [body.id])
       await query('delete from outbox where recipient = $1', [email])
-      // As if the sign-up were long ago. Nobody can tell which of them is theirs.
+      // Pretend that the sign-up was long ago. Cooldown keys are hashed, so all of them are
+      // deleted.
       await query('delete from message_gaps')
       return { id: body.id, email }
     },
@@ -121,7 +127,7 @@ export async function openFlowServer(
         [userId],
       )
       const result = use()
-      while ((await query(waitingForUs)).length === 0) await setTimeout(5)
+      while ((await query(blockedByThisSession)).length === 0) await setTimeout(5)
       await query('commit')
       return result
     },
@@ -149,7 +155,7 @@ function toMail({ kind, recipient, payload }: any): Mail {
   }
 }
 
-/** What a redirect carries behind `#`. */
+/** The fragment of a redirect. */
 export function fragmentOf({ headers }: HttpAnswer): Record<string, string> {
   const [, fragment = ''] = (headers.get('location') ?? '').split('#')
   return Object.fromEntries(new URLSearchParams(fragment))

@@ -1,10 +1,10 @@
-/** The clock of a server under test: it stands still, unless the test moves it. */
+/** The clock of a server under test; it stands still unless the test moves it. */
 export interface FrozenClock {
-  /** How far the test has moved it ahead, in milliseconds. */
+  /** How far the test has moved the clock ahead, in milliseconds. */
   aheadMs: number
   /** Milliseconds since the epoch. */
   now(): number
-  /** Sets it to the real time, which clients in a browser go by. */
+  /** Sets the clock to the real time, which clients in a browser use. */
   catchUp(): void
 }
 

@@ -10,11 +10,11 @@ export const hookSecret = 'v1,whsec_c2VjcmV0IG9mIHR3ZW50eS1mb3VyIGJ5dGVz'
 export interface Question {
   readonly headers: IncomingHttpHeaders
   readonly text: string
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look at any field of any question
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read arbitrary fields
   readonly body: any
 }
 
-/** A status with a body, JSON if nothing else is said; or no answer at all. */
+/** A status with a body, JSON by default; or no response at all. */
 export interface Reply {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
@@ -25,23 +25,23 @@ export interface Reply {
 export interface HookReceiver {
   readonly url: string
   readonly port: number
-  /** All that were asked, the newest last. */
+  /** All received requests, newest last. */
   readonly questions: Question[]
-  /** What it says to each; to begin with, nothing. */
+  /** The response to each request; empty by default. */
   reply: (question: Question, count: number) => Reply
-  /** As receivers do after some seconds. */
+  /** Closes idle connections, as receivers do after some seconds. */
   closeIdle(): void
-  /** Resolves with the first question that fits, which may come yet. */
+  /** Resolves with the first matching request, now or later. */
   waitFor(fits: (question: Question) => boolean): Promise<Question>
 }
 
 export interface ReceiverOptions {
   readonly tls?: { readonly key: string; readonly certificate: string }
-  /** Without one it believes everybody. */
+  /** Without a secret, signatures are not checked. */
   readonly secret?: string
 }
 
-/** Whoever writes a receiver checks signatures with this package: so does this one. */
+/** A receiver that verifies signatures with the standardwebhooks package, as real receivers do. */
 export async function openHookReceiver(
   t: TestContext,
   { tls, secret }: ReceiverOptions = {},

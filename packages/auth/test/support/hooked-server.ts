@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test'
 import { type FlowServer, openFlowServer } from './flow-server.ts'
 import { type HookReceiver, hookSecret, openHookReceiver, type Reply } from './hook-receiver.ts'
 
-/** By what `metadata` calls it: how variables do. */
+/** The part of the variable names, by the hook name in `metadata`. */
 const variables = {
   'send-sms': 'SEND_SMS',
   'send-email': 'SEND_EMAIL',
@@ -30,22 +30,22 @@ export function toHookEnvironment(
 
 export interface HookedServer extends FlowServer {
   readonly receiver: HookReceiver
-  /** What one hook was asked, the newest last. */
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look at any field of any question
+  /** The payloads that a hook has received, newest last. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read arbitrary fields
   asked(name: HookedName): readonly any[]
-  /** What it says while something is done; otherwise all say yes. */
-  saying<Result>(
+  /** Sets the response of a hook while `use` runs; by default all hooks accept. */
+  withReply<Result>(
     name: HookedName,
     // oxlint-disable-next-line typescript/no-explicit-any -- as above
     reply: (body: any) => Reply,
     use: () => Promise<Result>,
   ): Promise<Result>
-  /** The next message that a hook gets to send, or notice of a user, which may come yet. */
+  /** Resolves with the first matching payload of a hook, now or later. */
   // oxlint-disable-next-line typescript/no-explicit-any -- as above
-  told(name: HookedName, fits: (body: any) => boolean): Promise<any>
+  waitForCall(name: HookedName, fits: (body: any) => boolean): Promise<any>
 }
 
-/** A server whose hooks are asked. Undefined where PostgreSQL is missing. */
+/** Opens a server with a receiver for its hooks. Returns undefined if PostgreSQL is missing. */
 export async function openHookedServer(
   t: TestContext,
   names: readonly HookedName[],
@@ -69,7 +69,7 @@ export async function openHookedServer(
     receiver,
     asked: (name) =>
       receiver.questions.map(({ body }) => body).filter(({ metadata }) => metadata.name === name),
-    async saying(name, reply, use) {
+    async withReply(name, reply, use) {
       replies.set(name, reply)
       try {
         return await use()
@@ -77,7 +77,7 @@ export async function openHookedServer(
         replies.delete(name)
       }
     },
-    async told(name, fits) {
+    async waitForCall(name, fits) {
       const { body } = await receiver.waitFor(
         (question) => question.body.metadata.name === name && fits(question.body),
       )
@@ -86,7 +86,7 @@ export async function openHookedServer(
   }
 }
 
-/** `{"error": …}` as hooks write it. */
+/** An `{"error": …}` response of a hook. */
 export function rejection(http_code: number, message: string): Reply {
   return { body: { error: { http_code, message } } }
 }

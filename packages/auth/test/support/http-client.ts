@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 export interface HttpAnswer {
   readonly status: number
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look at any field of any answer
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests read arbitrary fields
   readonly body: any
   readonly headers: Headers
 }
@@ -18,8 +18,8 @@ export interface Ask {
 const mostAttempts = 10
 
 /**
- * Repeats a request that the server has not received: it closes a connection whose headers take longer
- * than two seconds, and a busy machine may need longer to send them. RFC 9110, section 15.5.9.
+ * Repeats a request that the server has not received. The server closes a connection whose headers
+ * take longer than two seconds, and a busy machine may be slower (RFC 9110, section 15.5.9).
  */
 export const fetchReceived: typeof fetch = async (target, options) => {
   for (let attempt = 1; ; attempt += 1) {
@@ -29,7 +29,7 @@ export const fetchReceived: typeof fetch = async (target, options) => {
   }
 }
 
-/** Plain HTTP as the specification shows it: no header says which version of what is meant. */
+/** Sends a plain HTTP request without a version header. */
 export async function ask(url: string, path: string, options: Ask = {}): Promise<HttpAnswer> {
   const { body, token, headers = {} } = options
   const response = await fetchReceived(`${url}${path}`, {
@@ -46,13 +46,13 @@ export async function ask(url: string, path: string, options: Ask = {}): Promise
   const isJson = response.headers.get('content-type')?.startsWith('application/json')
   return {
     status: response.status,
-    // HEAD has the headers only.
+    // A response to HEAD has no body.
     body: isJson && text !== '' ? JSON.parse(text) : text,
     headers: response.headers,
   }
 }
 
-/** What today's client sends with every request. */
+/** The header that the client library sends with every request. */
 export const sdk = { 'x-supabase-api-version': '2024-01-01' } as const
 
 export function newEmail(): string {

@@ -1,5 +1,5 @@
-/** Whether a text tells a secret. The digits of a code may stand inside an id or a duration. */
-export function isTold(text: string, secret: string): boolean {
+/** Whether a text contains a secret. Digits inside an id or a duration do not count. */
+export function containsSecret(text: string, secret: string): boolean {
   if (!/^\d+$/.test(secret)) return text.includes(secret)
   return new RegExp(`(?<![\\w-]|\\d\\.)${secret}(?![\\w-])`).test(text)
 }

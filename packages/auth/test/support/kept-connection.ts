@@ -8,10 +8,10 @@ export interface KeptAnswer {
   readonly body: string
 }
 
-/** One connection that is kept between requests: all of them reach the same process. */
+/** A keep-alive connection; all requests on it reach the same process. */
 export interface KeptConnection {
   ask(path: string, body?: unknown): Promise<KeptAnswer>
-  /** Resolves when the other side has closed it. */
+  /** Resolves when the server has closed the connection. */
   readonly closed: Promise<void>
 }
 

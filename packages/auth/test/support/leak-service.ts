@@ -6,17 +6,17 @@ import type { TestContext } from 'node:test'
 
 export interface LeakService {
   readonly url: string
-  /** Makes a password known to everybody. */
+  /** Adds a password to the list of leaked ones. */
   leak(password: string): void
-  /** The beginnings that were asked for, in their order. */
+  /** The requested prefixes in order. */
   readonly ranges: readonly string[]
-  /** What the server of ours did against the rules. */
+  /** Violations of the documented protocol by the server. */
   readonly faults: readonly string[]
-  /** Undefined: as it should. */
-  trouble: 'never answers' | 'broken' | undefined
+  /** When undefined, the service works normally. */
+  failure: 'never responds' | 'broken' | undefined
 }
 
-/** As haveibeenpwned.com answers, with its padding. */
+/** Responds like haveibeenpwned.com, with padding. */
 export async function openLeakService(t: TestContext): Promise<LeakService> {
   const leaked = new Set<string>()
   const ranges: string[] = []
@@ -26,12 +26,12 @@ export async function openLeakService(t: TestContext): Promise<LeakService> {
     faults.push(...findFaults(request))
     const prefix = request.url?.slice('/range/'.length) ?? ''
     ranges.push(prefix)
-    if (service.trouble === 'never answers') return
-    if (service.trouble === 'broken') return response.writeHead(503).end('Unavailable')
+    if (service.failure === 'never responds') return
+    if (service.failure === 'broken') return response.writeHead(503).end('Unavailable')
     const seen = [...leaked].filter((digits) => digits.startsWith(prefix))
     const lines = [
       ...seen.map((digits) => `${digits.slice(5)}:12`),
-      // Padding: never seen by anybody.
+      // Padding entries have a count of zero.
       ...Array.from({ length: 20 }, (_, at) => `${toDigits(`${prefix}${at}`).slice(5)}:0`),
     ]
     response.setHeader('content-type', 'text/plain').end(lines.toSorted().join('\r\n'))
@@ -48,7 +48,7 @@ export async function openLeakService(t: TestContext): Promise<LeakService> {
     leak: (password) => void leaked.add(toDigits(password)),
     ranges,
     faults,
-    trouble: undefined,
+    failure: undefined,
   }
   return service
 }
@@ -60,7 +60,7 @@ export function toDigits(password: string): string {
 function findFaults({ method, url = '', headers }: IncomingMessage): readonly string[] {
   return [
     ...(method === 'GET' && /^\/range\/[\dA-F]{5}$/.test(url) ? [] : [`${method} ${url}`]),
-    ...(headers['add-padding'] === 'true' ? [] : ['no padding asked for']),
+    ...(headers['add-padding'] === 'true' ? [] : ['no padding requested']),
     ...(headers['user-agent'] ? [] : ['no user agent']),
   ]
 }

@@ -16,26 +16,26 @@ import { openRequestLimits } from '../../src/limits/shared/index.ts'
 import { testEnvironment } from './auth-server.ts'
 import { openRateLimitService } from './rate-limit-service.ts'
 
-/** What a process of the server would have. */
+/** The request limits of one server process. */
 export interface OpenLimits extends RequestLimits {
-  /** What it logged. */
+  /** The log output. */
   readonly log: readonly string[]
 }
 
-/** One way to count, ready for use. */
+/** A place where requests are counted. */
 export interface LimitPlace {
   openLimits(): Promise<OpenLimits>
-  /** Whether the place can forget what it has counted. */
+  /** Whether the counts can be cleared. */
   readonly canClear: boolean
-  /** Lets time pass for what was counted. */
+  /** Advances the time of the counts. */
   advance(ms: number): Promise<void>
-  /** Where somebody else counts. */
+  /** The external store, if there is one. */
   readonly store?: { kill(): Promise<void>; restart(): Promise<void> }
 }
 
 export type OpenLimitPlace = (t: TestContext) => Promise<LimitPlace | undefined>
 
-/** Three at once, and one more each 100 seconds. */
+/** Three requests at once, and one more every 100 seconds. */
 const three = { most: 3, periodMs: 300_000, burst: 3 }
 
 export const contractLimits = toLimits({ verify: three, otp: three })
@@ -49,11 +49,11 @@ export interface LimitsOptions {
   /** Milliseconds since the epoch. */
   readonly now?: () => number
   readonly limits?: LimitTable
-  /** How long an answer may take: by default longer than a busy machine needs. */
+  /** The timeout for a response; the default is long enough for a busy machine. */
   readonly timeout?: string
 }
 
-/** Limits as the server makes them of its configuration. */
+/** Opens limits from a configuration, like the server. */
 export async function openLimits(
   t: TestContext,
   url: string,
@@ -97,7 +97,7 @@ export const limitPlaces: Readonly<Record<string, OpenLimitPlace>> = {
     return {
       canClear: true,
       openLimits: () => openLimits(t, url),
-      // Redis has the clock; so what it noted is moved back instead.
+      // Redis has its own clock, so the stored times are moved back instead.
       async advance(ms) {
         const client = createClient({ url: `${redis.url}/3` })
         await client.connect()
@@ -111,7 +111,7 @@ export const limitPlaces: Readonly<Record<string, OpenLimitPlace>> = {
   async 'in a rate limit service'(t) {
     await untilNoHourEnds()
     const service = await openRateLimitService(t, 'domain: auth\n')
-    // Some minutes after the full hour.
+    // Start some minutes after the full hour.
     const clock = { nowMs: Math.floor(Date.now() / 3_600_000) * 3_600_000 + 400_000 }
     return {
       canClear: false,
@@ -124,7 +124,7 @@ export const limitPlaces: Readonly<Record<string, OpenLimitPlace>> = {
   },
 }
 
-/** The service has a clock of its own, and begins anew with each hour. */
+/** The service has its own clock, and its counts start again every hour. */
 async function untilNoHourEnds(): Promise<void> {
   while (Date.now() % 3_600_000 > 3_540_000) await new Promise((done) => setTimeout(done, 100))
 }

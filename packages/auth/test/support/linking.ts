@@ -15,7 +15,7 @@ export type LinkingFlow = 'pkce' | 'implicit'
 
 export const authOrigin = 'https://auth.example'
 
-/** What the client asks for by a script: the URL that its browser goes to. */
+/** Requests the URL that the browser has to open to link an identity. */
 export async function askToLink(
   { url }: ExternalServer,
   token: string,
@@ -40,7 +40,7 @@ export function pathOf(url: string): string {
   return `${pathname}${search}`
 }
 
-/** A button of the page that asks whether its user has started this. */
+/** Presses a button on the page that asks for consent to the link. */
 export function decide(
   { url }: ExternalServer,
   page: string,
@@ -61,8 +61,9 @@ export function exchange({ post }: ExternalServer, code: string): Promise<HttpAn
 }
 
 /**
- * All of it, as the client does in a browser of its own. With PKCE the answer to the exchange, or that
- * of the callback where it has no code; otherwise that of the callback.
+ * Runs the whole flow like the client in a new browser. With PKCE, returns the response of the code
+ * exchange, or that of the callback if it has no code; otherwise returns the response of the
+ * callback.
  */
 export async function link(
   server: ExternalServer,

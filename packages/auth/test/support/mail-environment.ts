@@ -1,4 +1,4 @@
-/** What a server needs to know to send email to a port of this machine. */
+/** The environment for a server that sends email to a local port. */
 export function toMailEnvironment(port: number) {
   return {
     AUTH_SITE_URL: 'https://site.example',

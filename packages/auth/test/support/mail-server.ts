@@ -10,7 +10,7 @@ export interface ReceivedMail {
   readonly user: string | undefined
   /** By lower-case names. */
   readonly headers: ReadonlyMap<string, string>
-  /** By media types, decoded: `text/plain`, `text/html`. */
+  /** Decoded, by media type: `text/plain`, `text/html`. */
   readonly parts: ReadonlyMap<string, string>
   readonly raw: string
 }
@@ -18,14 +18,16 @@ export interface ReceivedMail {
 export interface MailServer {
   readonly port: number
   readonly received: readonly ReceivedMail[]
-  /** So many connections there were in all. */
+  /** The total number of connections. */
   readonly connections: number
-  /** Resolves once so many messages have come. */
+  /** Resolves once this many messages have been received. */
   waitFor(count: number): Promise<readonly ReceivedMail[]>
   close(): Promise<void>
 }
 
-/** A real SMTP server that keeps what it gets. Options can make it refuse, wait or hang up. */
+/**
+ * A real SMTP server that stores received messages. Options can make it refuse, wait or disconnect.
+ */
 export async function openMailServer(
   t: TestContext,
   options: SMTPServerOptions & { readonly port?: number } = {},
@@ -62,7 +64,7 @@ export async function openMailServer(
       else callback()
     },
   })
-  // Clients that hang up in the middle are what some tests are about.
+  // Some tests disconnect in the middle of a message.
   server.on('error', () => undefined)
   server.listen(options.port ?? 0, '127.0.0.1')
   await once(server.server, 'listening')

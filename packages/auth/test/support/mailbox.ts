@@ -2,26 +2,26 @@ import type { TestContext } from 'node:test'
 import { openMailServer, type ReceivedMail } from './mail-server.ts'
 import { until } from './outbox.ts'
 
-/** A message as a person reads it. */
+/** A received message. */
 export interface Letter {
   readonly subject: string
-  /** Empty in a message that has none. */
+  /** Empty if the message has no link. */
   readonly link: string
-  /** The token of the link, which applications with links of their own use as `token_hash`. */
+  /** The token in the link, which applications with their own links send as `token_hash`. */
   readonly tokenHash: string
-  /** The digits to type in. */
+  /** The numeric code. */
   readonly code: string
 }
 
 export interface Mailbox {
   readonly port: number
-  /** The oldest message to an address that was not read yet. Waits for it. */
+  /** Waits for the oldest unread message to an address. */
   readNext(email: string): Promise<Letter>
-  /** How many have come to an address in all. */
+  /** The total number of messages to an address. */
   countOf(email: string): number
 }
 
-/** What a real mail server received, to be read by addresses. */
+/** Reads the messages that a real mail server received, by address. */
 export async function openMailbox(t: TestContext): Promise<Mailbox> {
   const server = await openMailServer(t)
   const read = new Set<ReceivedMail>()

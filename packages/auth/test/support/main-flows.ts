@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { ask, type HttpAnswer, newEmail, password } from './http-client.ts'
 import type { Mailbox } from './mailbox.ts'
 
-/** What a server needs for `runMainFlows`, besides its database and a mail server. */
+/** The environment for `runMainFlows`, besides the database and a mail server. */
 export const mainFlowsEnvironment = {
   AUTH_MAILER_AUTOCONFIRM: 'false',
   AUTH_SMTP_MAX_FREQUENCY: '0s',
@@ -16,7 +16,7 @@ export interface MainFlowsSettings {
   readonly mailbox: Mailbox
 }
 
-/** What most people do most days, over HTTP alone, so that any version of the server can be asked. */
+/** Runs the most common flows over HTTP only, so that any version of the server can be tested. */
 export async function runMainFlows({ url, serviceToken, mailbox }: MainFlowsSettings) {
   const email = newEmail()
   const post = (path: string, body: unknown, token?: string) =>

@@ -8,25 +8,25 @@ import type { Account, ProviderShape } from './provider-shape.ts'
 
 export interface OAuthServer {
   readonly shape: ProviderShape
-  /** What `EXTERNAL_X_URL` is set to. */
+  /** The value of `EXTERNAL_X_URL`. */
   readonly url: string
-  /** Variables with which our server is registered here. */
+  /** The environment that registers our server with this provider. */
   readonly env: Readonly<Record<string, string>>
   readonly clientId: string
   readonly secret: string
-  /** Who sits at the browser from now on. */
+  /** The account that signs in from now on. */
   account: Account
-  /** What goes wrong from now on; undefined: nothing. */
-  trouble: Trouble | undefined
-  /** What it refused, and why. */
+  /** The failure to simulate from now on; undefined for none. */
+  failure: Failure | undefined
+  /** The reasons of all refused requests. */
   readonly refusals: readonly string[]
-  /** How often somebody has asked for its keys. */
+  /** The number of requests for its keys. */
   readonly keyRequests: number
-  /** An ID token, as the provider's own SDK would get one; a claim that is undefined is left out. */
+  /** An ID token like one from the SDK of the provider; claims that are undefined are omitted. */
   createIdToken(claims?: Account): Promise<string>
   /**
-   * What a browser does here: reads the page, agrees, and is sent back.
-   * @returns where to, and what is posted there if it is not a redirect.
+   * Opens the authorization page like a browser, agrees, and is sent back.
+   * @returns the URL, and the form if it is posted instead of a redirect.
    */
   agree(authorizeUrl: string): Promise<Agreement>
 }
@@ -36,13 +36,13 @@ export interface Agreement {
   readonly form?: Readonly<Record<string, string>>
 }
 
-/** `deny`: the user does not agree. The others are about programs that ask. */
-export type Trouble =
+/** `deny`: the user denies access. All others are failures of server-to-server requests. */
+export type Failure =
   | 'deny'
   | 'token endpoint fails'
   | 'API fails'
-  | 'too long answer'
-  | 'no answer'
+  | 'oversized response'
+  | 'no response'
 
 export interface OAuthServerOptions {
   readonly redirectUri?: string
@@ -55,7 +55,7 @@ interface Grant {
   readonly redirectUri: string
 }
 
-/** A provider that takes nothing for granted, on a port of its own. */
+/** A provider that validates every request, on its own port. */
 export async function openOAuthServer(
   t: TestContext,
   shape: ProviderShape,
@@ -109,15 +109,15 @@ export async function openOAuthServer(
   function authorize({ searchParams: query }: URL, response: ServerResponse) {
     const flaw = findFlaw(query)
     if (flaw !== undefined) {
-      // As real ones do: nobody is sent to an address that is not registered.
+      // Like real providers, it does not redirect to an unregistered URL.
       refusals.push(flaw)
       return send(response, 400, { error: 'invalid_request', error_description: flaw })
     }
     const state = query.get('state') ?? ''
     const back: Record<string, string> = { state }
-    if (server.trouble === 'deny') {
+    if (server.failure === 'deny') {
       back['error'] = 'access_denied'
-      back['error_description'] = 'The user said no'
+      back['error_description'] = 'The user denied access'
     } else {
       const code = randomUUID()
       grants.set(code, {
@@ -146,15 +146,15 @@ export async function openOAuthServer(
     if (!query.get('state')) return 'state is missing'
     if (query.has('client_secret')) return 'the secret is in the URL'
     const method = query.get('code_challenge_method')
-    if (query.has('code_challenge') !== (method === 'S256')) return 'half a challenge'
+    if (query.has('code_challenge') !== (method === 'S256')) return 'incomplete challenge'
     return undefined
   }
 
   async function giveTokens(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (server.trouble === 'no answer') return
-    if (server.trouble === 'too long answer') return void response.end('x'.repeat(2_000_000))
-    if (server.trouble === 'token endpoint fails') {
-      return refuse(response, 500, 'server_error', 'it was told to fail')
+    if (server.failure === 'no response') return
+    if (server.failure === 'oversized response') return void response.end('x'.repeat(2_000_000))
+    if (server.failure === 'token endpoint fails') {
+      return refuse(response, 500, 'server_error', 'simulated failure')
     }
     const form = new URLSearchParams(await readBody(request))
     const flaw = findCredentialFlaw(request, form)
@@ -164,7 +164,7 @@ export async function openOAuthServer(
     }
     const code = form.get('code') ?? ''
     const grant = grants.get(code)
-    // Whatever comes of it, a code is good for one attempt.
+    // A code can be used once, even if the request fails.
     grants.delete(code)
     if (grant === undefined) return refuse(response, 400, 'invalid_grant', 'unknown code')
     if (form.get('redirect_uri') !== grant.redirectUri) {
@@ -210,7 +210,7 @@ export async function openOAuthServer(
   }
 
   function callApi(path: string, asked: URL, request: IncomingMessage, response: ServerResponse) {
-    if (server.trouble === 'API fails') {
+    if (server.failure === 'API fails') {
       const status = shape.refusalFields === undefined ? 503 : 200
       return send(response, status, { ...shape.refusalFields, error: 'overloaded' })
     }
@@ -246,7 +246,7 @@ export async function openOAuthServer(
     clientId,
     secret,
     account: shape.example.account,
-    trouble: undefined,
+    failure: undefined,
     refusals,
     get keyRequests() {
       return keyRequests

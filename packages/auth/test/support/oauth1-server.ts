@@ -9,13 +9,16 @@ import type { Account, ProviderShape } from './provider-shape.ts'
 
 interface Requested {
   readonly secret: string
-  /** With the state. */
+  /** The callback URL including the state. */
   readonly callback: string
   verifier: string
   account: Account
 }
 
-/** A provider of OAuth 1.0a that takes nothing for granted. It answers forms that it calls HTML. */
+/**
+ * An OAuth 1.0a provider that validates every request. Its form responses have the content type
+ * HTML.
+ */
 export async function openOAuth1Server(
   t: TestContext,
   shape: ProviderShape,
@@ -48,11 +51,11 @@ export async function openOAuth1Server(
     const path = asked.pathname
     if (path === shape.authorizePath) return authorize(asked, response)
     const isToken = path === shape.requestTokenPath || path === shape.tokenPath
-    if (server.trouble === 'no answer') return
-    if (isToken && server.trouble === 'too long answer') {
+    if (server.failure === 'no response') return
+    if (isToken && server.failure === 'oversized response') {
       return send(response, 200, 'x'.repeat(2_000_000))
     }
-    if (path === shape.tokenPath && server.trouble === 'token endpoint fails') {
+    if (path === shape.tokenPath && server.failure === 'token endpoint fails') {
       return send(response, 500, '')
     }
     const parameters = readHeader(request)
@@ -62,7 +65,7 @@ export async function openOAuth1Server(
     check(request, asked, parameters, known?.secret ?? '')
     if (path === shape.requestTokenPath) return giveRequestToken(parameters, response)
     if (path === shape.tokenPath) return giveToken(token, parameters, response)
-    if (server.trouble === 'API fails') return send(response, 503, '')
+    if (server.failure === 'API fails') return send(response, 503, '')
     const account = granted.get(token)?.account
     const handler = shape.api[path]
     if (account === undefined || handler === undefined) throw new Error(`no ${path} for ${token}`)
@@ -106,7 +109,7 @@ export async function openOAuth1Server(
     const given = requested.get(token)
     if (given === undefined) throw new Error('unknown request token')
     const back = new URL(given.callback)
-    if (server.trouble === 'deny') {
+    if (server.failure === 'deny') {
       requested.delete(token)
       back.searchParams.set('denied', token)
     } else {
@@ -120,7 +123,7 @@ export async function openOAuth1Server(
 
   function giveToken(token: string, { oauth_verifier: verifier }: Texts, response: ServerResponse) {
     const given = requested.get(token)
-    // Whatever comes of it, a verifier is good for one attempt.
+    // A verifier can be used once, even if the request fails.
     requested.delete(token)
     if (given === undefined || given.verifier === '' || given.verifier !== verifier) {
       throw new Error(`verifier ${verifier}`)
@@ -150,10 +153,10 @@ export async function openOAuth1Server(
     clientId,
     secret,
     account: shape.example.account,
-    trouble: undefined,
+    failure: undefined,
     refusals,
     keyRequests: 0,
-    createIdToken: () => Promise.reject(new Error('There are none in OAuth 1.0a')),
+    createIdToken: () => Promise.reject(new Error('OAuth 1.0a has no ID tokens')),
     async agree(authorizeUrl) {
       const response = await fetch(authorizeUrl, { redirect: 'manual' })
       await response.text()

@@ -1,4 +1,5 @@
-// A process that sends what is in an outbox, to be killed: outbox-process.ts DATABASE_URL SCHEMA SMTP_PORT
+// A process that sends the messages in an outbox, to be killed by a test.
+// Usage: outbox-process.ts DATABASE_URL SCHEMA SMTP_PORT
 import { parseConfig } from '../../src/config/config.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { openMessages } from '../../src/messages/sending/open-messages.ts'

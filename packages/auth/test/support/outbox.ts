@@ -10,13 +10,13 @@ export interface OutboxDatabase {
   readonly url: string
   readonly schema: string
   readonly db: Database
-  /** Another process would have a pool of its own. */
+  /** Opens a second pool, like another process. */
   openAnother(): Database
 }
 
 const silent = { warning: () => undefined }
 
-/** A schema of its own, with our tables. */
+/** Opens a new schema with our tables. */
 export async function openOutboxDatabase(t: TestContext): Promise<OutboxDatabase | undefined> {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return undefined
@@ -58,12 +58,12 @@ export const testPayload = {
   Data: {},
 }
 
-/** @returns its id. */
+/** Returns the id of the message. */
 export async function addMessage(db: Database, message: TestMessage = {}): Promise<number> {
   const { kind = 'confirmation', recipient = 'ada@example.com', payload = testPayload } = message
   const values = [kind, recipient, payload, message.expiresInSeconds ?? 3_600]
   const [row] = await db.run<{ readonly id: number }>(addOne, values)
-  if (row === undefined) throw new Error('Nothing was written')
+  if (row === undefined) throw new Error('No row was inserted')
   return row.id
 }
 
@@ -87,13 +87,15 @@ export async function readOutbox(db: Database): Promise<readonly StoredMessage[]
   return await db.run<StoredMessage>(readAll)
 }
 
-/** Everything that waits is due now. */
+/** Makes all pending messages due. */
 export const makeDue: Statement = statement(
   'test_make_due',
   'update {ns}.outbox set next_attempt_at = now() where failed_at is null',
 )
 
-/** Waits until every message that was asked for has left; several are sent at a time, in no order. */
+/**
+ * Waits until all requested messages have been sent; several are sent concurrently, in any order.
+ */
 export async function untilAllSent(server: {
   readonly databaseUrl: string
   readonly schema: string
@@ -110,15 +112,15 @@ export async function untilAllSent(server: {
   }
 }
 
-/** For hangs only: no busy machine takes so long. */
+/** The limit detects hangs only; even a busy machine is faster. */
 const hangMs = 120_000
 
-/** Looks again and again until it is so. */
+/** Polls until the condition holds. */
 export async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
   const endsAt = performance.now() + hangMs
   while (!(await isSo())) {
     if (performance.now() > endsAt)
-      throw new Error(`It did not become so within ${hangMs / 1_000} s`)
+      throw new Error(`The condition did not hold within ${hangMs / 1_000} s`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

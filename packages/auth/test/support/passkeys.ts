@@ -1,14 +1,17 @@
-import { createFactorCalls, factorEnvironment, type Somebody } from './factors.ts'
+import { createFactorCalls, factorEnvironment, type SignedInUser } from './factors.ts'
 import type { FlowServer } from './flow-server.ts'
 import { ask, type HttpAnswer } from './http-client.ts'
 import {
   type AuthenticatorSettings,
   createAuthenticator,
-  type Lies,
+  type Overrides,
   type SoftwareAuthenticator,
 } from './software-authenticator.ts'
 
-/** Passkeys for the site of the tests, and WebAuthn factors; no limits that a test does not ask for. */
+/**
+ * Enables passkeys and WebAuthn factors for the test site and removes the limits that a test does
+ * not set.
+ */
 export const passkeyEnvironment = {
   ...factorEnvironment,
   AUTH_SITE_URL: 'https://app.example.com/home',
@@ -27,19 +30,19 @@ export function newAuthenticator(settings: Partial<AuthenticatorSettings> = {}) 
 export function createPasskeyCalls(server: FlowServer) {
   const { url, post } = server
   const factors = createFactorCalls(server)
-  const registrationOptions = (who: Pick<Somebody, 'token'>) =>
+  const registrationOptions = (who: Pick<SignedInUser, 'token'>) =>
     factors.call(who, '/passkeys/registration/options')
-  const finishRegistration = (who: Pick<Somebody, 'token'>, body: unknown) =>
+  const finishRegistration = (who: Pick<SignedInUser, 'token'>, body: unknown) =>
     factors.call(who, '/passkeys/registration/verify', body)
   const signInOptions = () => post('/passkeys/authentication/options', {})
   const finishSignIn = (body: unknown) => post('/passkeys/authentication/verify', body)
   const register = async (
-    who: Pick<Somebody, 'token'>,
+    who: Pick<SignedInUser, 'token'>,
     authenticator: SoftwareAuthenticator,
-    lies: Lies & { readonly id?: string } = {},
+    overrides: Overrides & { readonly id?: string } = {},
   ): Promise<HttpAnswer> => {
     const { body } = await registrationOptions(who)
-    const credential = authenticator.create(body.options, lies)
+    const credential = authenticator.create(body.options, overrides)
     return finishRegistration(who, { challenge_id: body.challenge_id, credential })
   }
   return {
@@ -49,20 +52,23 @@ export function createPasskeyCalls(server: FlowServer) {
     register,
     signInOptions,
     finishSignIn,
-    async signInWith(authenticator: SoftwareAuthenticator, lies: Lies = {}): Promise<HttpAnswer> {
+    async signInWith(
+      authenticator: SoftwareAuthenticator,
+      overrides: Overrides = {},
+    ): Promise<HttpAnswer> {
       const { body } = await signInOptions()
-      const credential = authenticator.get(body.options, lies)
+      const credential = authenticator.get(body.options, overrides)
       return finishSignIn({ challenge_id: body.challenge_id, credential })
     },
-    list: (who: Pick<Somebody, 'token'>) => ask(url, '/passkeys', { token: who.token }),
-    rename: (who: Pick<Somebody, 'token'>, id: string, body: unknown) =>
+    list: (who: Pick<SignedInUser, 'token'>) => ask(url, '/passkeys', { token: who.token }),
+    rename: (who: Pick<SignedInUser, 'token'>, id: string, body: unknown) =>
       ask(url, `/passkeys/${id}`, { method: 'PATCH', body, token: who.token }),
-    remove: (who: Pick<Somebody, 'token'>, id: string) =>
+    remove: (who: Pick<SignedInUser, 'token'>, id: string) =>
       ask(url, `/passkeys/${id}`, { method: 'DELETE', token: who.token }),
-    /** Somebody with a passkey, and the authenticator that has it. */
+    /** Creates a user with a passkey, and the authenticator that holds it. */
     async newOwner(settings: Partial<AuthenticatorSettings> = {}) {
       const authenticator = newAuthenticator(settings)
-      const who = await factors.newSomebody()
+      const who = await factors.newSignedInUser()
       const { body } = await register(who, authenticator)
       return Object.assign(who, { authenticator, passkeyId: body.id as string })
     },

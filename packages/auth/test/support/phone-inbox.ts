@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test'
 import { until } from './outbox.ts'
 import { openGatewayServer } from './sms-gateways.ts'
 
-/** A text message as a person reads it. */
+/** A received text message. */
 export interface ShortMessage {
   readonly text: string
   readonly code: string
@@ -10,13 +10,13 @@ export interface ShortMessage {
 }
 
 export interface PhoneInbox {
-  /** Makes a server send its text messages here. */
+  /** The environment that makes a server send its text messages here. */
   readonly env: Readonly<Record<string, string>>
-  /** The oldest message to a number that was not read yet. Waits for it. */
+  /** Waits for the oldest unread message to a phone number. */
   readNext(phone: string): Promise<ShortMessage>
 }
 
-/** What a gateway received, to be read by numbers. */
+/** Reads the messages that a gateway received, by phone number. */
 export async function openPhoneInbox(t: TestContext): Promise<PhoneInbox> {
   const gateway = await openGatewayServer(t, { status: 204, body: '' })
   const readCounts = new Map<string, number>()

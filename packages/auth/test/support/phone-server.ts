@@ -3,7 +3,9 @@ import type { TestContext } from 'node:test'
 import { type FlowServer, openFlowServer } from './flow-server.ts'
 import { ask, type HttpAnswer } from './http-client.ts'
 
-/** Nobody is there: messages stay where tests can read them. */
+/**
+ * Nothing listens at the gateway URL, so messages stay in the outbox, where tests can read them.
+ */
 export const phoneEnvironment = {
   AUTH_EXTERNAL_PHONE_ENABLED: 'true',
   AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
@@ -19,29 +21,29 @@ export interface Text {
 }
 
 export interface PhoneServer extends FlowServer {
-  /** Those to a number, the newest first. */
+  /** The messages to a phone number, newest first. */
   textsTo(phone: string): Promise<readonly Text[]>
-  /** The code of the newest one to a number. */
+  /** The code in the newest message to a phone number. */
   codeTo(phone: string): Promise<string>
-  /** Somebody with a confirmed number, without a password, who has signed in. */
+  /** Creates a user with a confirmed phone number and no password, and signs in. */
   newPerson(): Promise<{ readonly id: string; readonly phone: string; readonly token: string }>
-  /** As somebody who has signed in. */
+  /** Sends a request with an access token. */
   call(token: string, path: string, body?: unknown, method?: string): Promise<HttpAnswer>
 }
 
 let last = 0
 
-/** Digits that no other test has. */
+/** A phone number that no other test uses. */
 export function newPhone(): string {
   return `1555${String(process.pid % 1_000).padStart(3, '0')}${String(++last).padStart(4, '0')}`
 }
 
-/** A code that is not the right one. */
-export function notCode(code: string): string {
+/** A code that differs from the given one. */
+export function toWrongCode(code: string): string {
   return code.replace(/^./, (digit) => (digit === '1' ? '2' : '1'))
 }
 
-/** A server for people with phones, without limits that a test does not ask for. */
+/** Opens a server with phone sign-in, without the limits that a test does not set. */
 export async function openPhoneServer(
   t: TestContext,
   env: Readonly<Record<string, string>> = {},

@@ -1,61 +1,64 @@
 import type { IncomingMessage } from 'node:http'
 import type { JWTPayload } from 'jose'
 
-/** Any fields: what a provider knows about somebody. */
+/** The fields of an account at a provider. */
 export type Account = Readonly<Record<string, unknown>>
 
 /**
- * How a provider looks from outside, as its documentation and recorded answers show it. One file for
- * each in `provider-shapes/`.
+ * The protocol of a provider according to its documentation and recorded responses. There is one
+ * file for each provider in `provider-shapes/`.
  */
 export interface ProviderShape {
   readonly id: string
-  /** Below the URL of the server, which is what `EXTERNAL_X_URL` is set to. */
+  /** The path of the URL that `EXTERNAL_X_URL` is set to. */
   readonly basePath?: string
-  /** Below that: what the issuer of its ID tokens ends with. */
+  /** The path of the issuer of its ID tokens, relative to that URL. */
   readonly issuerPath?: string
-  /** Of OAuth 1.0a; it is then served by `oauth1-server.ts`. */
+  /** Only for OAuth 1.0a; such a provider is served by `oauth1-server.ts`. */
   readonly requestTokenPath?: string
   readonly authorizePath: string
   readonly tokenPath: string
-  /** Must be asked for. */
+  /** The scopes that must be requested. */
   readonly scopes: readonly string[]
-  /** Whether it refuses all others. */
+  /** Whether the provider refuses other scopes. */
   readonly hasFixedScopes?: boolean
-  /** More parameters that the authorization URL must have. */
+  /** Additional parameters that the authorization URL must have. */
   readonly parameters?: Readonly<Record<string, string>>
-  /** The only way it takes client id and secret; either one where this is left out. */
+  /** How client id and secret must be sent; by default either way is accepted. */
   readonly credentials?: 'basic' | 'body'
-  /** How it answers a request for tokens: JSON unless said. */
+  /** The format of token responses; default: JSON. */
   readonly tokenFormat?: 'json' | 'form'
-  /** Whether refusals of the token endpoint are answers 200 with an error inside. */
+  /** Whether the token endpoint returns errors with status 200. */
   readonly hidesRefusals?: boolean
-  /** More fields of its refusals. Those of its API are then hidden too. */
+  /** Additional fields of error responses. If set, the API also returns errors with status 200. */
   readonly refusalFields?: Readonly<Record<string, unknown>>
-  /** How people come back: by a redirect unless said. */
+  /** How the browser returns; default: by a redirect. */
   readonly returnsBy?: 'redirect' | 'form post'
-  /** More that comes back with the code. */
+  /** Additional parameters that are returned with the code. */
   readonly returnsWith?: (account: Account) => Readonly<Record<string, string>>
-  /** More fields of the answer to a request for tokens. */
+  /** Additional fields of token responses. */
   readonly tokenFields?: (account: Account) => Readonly<Record<string, unknown>>
-  /** Claims of the ID token, beside iss, aud, iat and exp. Left out: it gives none. */
+  /** Claims of the ID token besides iss, aud, iat and exp. When undefined, there is no ID token. */
   readonly idToken?: (account: Account) => JWTPayload
-  /** Answers of its API, by path; the access token has been checked. */
+  /** API responses by path; the access token has already been checked. */
   readonly api: Readonly<Record<string, (account: Account, request: ApiRequest) => unknown>>
-  /** What an application must send along to our `/authorize`. */
+  /** Parameters that an application must send to our `/authorize`. */
   readonly query?: Readonly<Record<string, string>>
   readonly example: ShapeExample
 }
 
-/** An account as it comes from the provider, and what our server makes of it. */
+/** An account at the provider and the identity that our server stores for it. */
 export interface ShapeExample {
   readonly account: Account
   readonly identityData: Account
-  /** What is other for somebody whose address it has not verified. Left out: it cannot say so. */
+  /**
+   * The fields that differ for an unverified address. When undefined, the provider does not report
+   * it.
+   */
   readonly unverified?: Account
-  /** … for somebody of whom it tells no address. */
+  /** The fields that differ for an account without an email address. */
   readonly withoutEmail: Account
-  /** … and for nobody at all. */
+  /** The fields that differ for a response without an id. */
   readonly withoutId: Account
 }
 

@@ -1,7 +1,7 @@
-/** Numbers from 0 to 1, as Math.random gives them. */
+/** Returns numbers from 0 to 1, like Math.random. */
 export type Random = () => number
 
-/** mulberry32: the same numbers for the same seed. */
+/** The mulberry32 generator; the same seed gives the same numbers. */
 export function createRandom(seed: number): Random {
   let state = seed
   return () => {

@@ -11,13 +11,13 @@ export interface RateLimitService {
   /** `host:port` */
   readonly address: string
   kill(): Promise<void>
-  /** On the same port; what it counted is gone. */
+  /** Restarts the service on the same port; the counts are lost. */
   restart(): Promise<void>
 }
 
 const program = join(import.meta.dirname, '../../../ratelimit/src/main.ts')
 
-/** Our own rate limit service as people run it, with one file of rules. */
+/** Starts our rate limit service as a process, with one rule file. */
 export async function openRateLimitService(
   t: TestContext,
   rules: string,

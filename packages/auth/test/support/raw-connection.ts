@@ -6,11 +6,11 @@ import type { TestContext } from 'node:test'
 export interface RawConnection {
   readonly socket: Socket
   write(text: string): void
-  /** All that came until the other side closed. */
+  /** Everything received until the server closed the connection. */
   readonly received: Promise<string>
 }
 
-/** A client that says what it likes, as slowly as it likes. */
+/** A TCP client for raw and slow requests. */
 export async function openRawConnection(t: TestContext, url: string): Promise<RawConnection> {
   const { hostname, port } = new URL(url)
   const socket = connect({ host: hostname, port: Number(port) })

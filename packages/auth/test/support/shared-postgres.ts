@@ -4,9 +4,10 @@ import { Client } from 'pg'
 import { shareServer } from './shared-server.ts'
 
 /**
- * By the value of AUTH_TEST_POSTGRES: the system's PostgreSQL, and the one we bring along. Without the
- * variable, the header of a test file decides: tests of endpoints and statements declare the embedded
- * one and all others the system's, so that both versions run our statements.
+ * The PostgreSQL servers by the value of AUTH_TEST_POSTGRES: the one of the system and the embedded
+ * one. Without the variable, the header of a test file decides: tests of endpoints and statements
+ * declare the embedded one and all others that of the system, so that both versions run our
+ * statements.
  */
 const kinds = {
   debian: { server: 'postgres', common: 'PORTCULLIS_TEST_POSTGRES_URL' },
@@ -25,7 +26,7 @@ function chooseKind() {
   throw new Error(`AUTH_TEST_POSTGRES is ${Object.keys(kinds).join(' or ')}, not "${name}"`)
 }
 
-/** All that most tests need of a server. */
+/** The part of a server that most tests need. */
 export type SharedPostgres = Pick<PostgresServer, 'url'>
 
 const openServer = shareServer(testPostgres)
@@ -37,13 +38,13 @@ after(async () => {
 })
 
 /**
- * One database for all tests of a file, which keep apart by their schemas. Undefined, and the test
- * skipped, where PostgreSQL is missing.
+ * Opens one database for all tests in a file; they use separate schemas. Returns undefined and
+ * skips the test if PostgreSQL is missing.
  */
 export async function openSharedPostgres(
   t: Pick<TestContext, 'skip'>,
 ): Promise<SharedPostgres | undefined> {
-  // In the server of the whole run, if there is one; to make one takes a second.
+  // Use the server of the whole test run if there is one, because starting one takes a second.
   const serverUrl = process.env[common]
   if (!serverUrl) return openServer(t)
   shared ??= createDatabaseIn(serverUrl, `test_${process.pid}`)
@@ -51,8 +52,8 @@ export async function openSharedPostgres(
 }
 
 /**
- * A database of its own, for a test that changes it as a whole. Undefined, and the test skipped, where
- * PostgreSQL is missing.
+ * Opens a separate database for a test that changes the whole database. Returns undefined and skips
+ * the test if PostgreSQL is missing.
  */
 export async function openOwnDatabase(t: TestContext): Promise<SharedPostgres | undefined> {
   const serverUrl = process.env[common]
@@ -69,7 +70,7 @@ async function createDatabaseIn(serverUrl: string, name: string) {
   return { url: url.href, drop: () => runIn(serverUrl, `drop database ${name} with (force)`) }
 }
 
-/** Over a connection of its own. */
+/** Runs a statement on a separate connection. */
 export async function runIn(url: string, statement: string): Promise<void> {
   const client = new Client({ connectionString: url })
   await client.connect()

@@ -2,8 +2,8 @@ import { after, type TestContext } from 'node:test'
 import { open, type ServerName } from '@portcullis/test-servers'
 
 /**
- * One server for all tests of the process, closed after the last of them. Undefined, and the test skipped,
- * where its program is missing.
+ * Shares one server among all tests of the process and closes it after the last one. Returns
+ * undefined and skips the test if its program is missing.
  */
 export function shareServer<Name extends ServerName>(name: Name) {
   const closing: (() => unknown)[] = []

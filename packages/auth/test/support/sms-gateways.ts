@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import type { SmsGatewayName } from '../../src/plugins/sms/index.ts'
 
-/** A request as it came. */
+/** A received request. */
 export interface GatewayCall {
   readonly method: string
   readonly path: string
@@ -13,26 +13,26 @@ export interface GatewayCall {
   readonly body: string
 }
 
-/** What is sent back; a text as it is, all else as JSON. */
+/** The response; a string body is sent unchanged, any other as JSON. */
 export interface GatewayReply {
   readonly status: number
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A service that keeps to the documents of one gateway. */
+/** The documented protocol of one gateway. */
 export interface GatewayShape {
-  /** What the server of ours is told. `URL` stands for the address of the service. */
+  /** The environment of our server. `URL` stands for the URL of the gateway. */
   readonly env: Readonly<Record<string, string>>
-  /** Whoever deviates from what is documented is told by an assertion. */
+  /** Asserts that a request is as documented. */
   assertCall(call: GatewayCall, message: ExpectedText): void
-  /** As it answers what it takes. */
+  /** The response to an accepted message. */
   readonly accepted: GatewayReply
   readonly refused: readonly RefusedCase[]
 }
 
 export interface ExpectedText {
-  /** Digits. */
+  /** The phone number, digits only. */
   readonly to: string
   readonly text: string
   readonly code: string
@@ -57,7 +57,7 @@ function assertForm(
   assert.equal(sent.length, Object.keys(fields).length)
 }
 
-/** Each with answers as their documents show them. */
+/** The responses are those in the documentation of each gateway. */
 export const gatewayShapes: Readonly<Record<SmsGatewayName, GatewayShape>> = {
   twilio: {
     env: {
@@ -288,11 +288,11 @@ export const gatewayShapes: Readonly<Record<SmsGatewayName, GatewayShape>> = {
 export interface GatewayServer {
   readonly url: string
   readonly calls: readonly GatewayCall[]
-  /** To whatever comes next; null: never. */
+  /** The response to the next requests; null for no response. */
   reply: GatewayReply | null
 }
 
-/** A service that keeps what it gets and answers as it is told to. */
+/** A gateway that records requests and returns the configured response. */
 export async function openGatewayServer(
   t: TestContext,
   reply: GatewayReply,
@@ -320,7 +320,7 @@ export async function openGatewayServer(
   return gateway
 }
 
-/** The environment with the address of a service in it. */
+/** Replaces `URL` in the environment by the URL of a gateway. */
 export function withUrl(
   env: Readonly<Record<string, string>>,
   url: string,

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 
-/** What a browser is told, as far as an authenticator cares. */
+/** The options of a browser that an authenticator uses. */
 export interface CreationOptions {
   readonly challenge: string
   readonly user: { readonly id: string }
@@ -11,8 +11,8 @@ export interface RequestOptions {
   readonly allowCredentials?: readonly { readonly id: string }[]
 }
 
-/** What browser and authenticator say that they would not say if all were well. */
-export interface Lies {
+/** Wrong values to send instead of the correct ones. */
+export interface Overrides {
   readonly origin?: string
   readonly rpId?: string
   readonly challenge?: string
@@ -20,8 +20,8 @@ export interface Lies {
   readonly counter?: number
   readonly flags?: number
   readonly userHandle?: string
-  /** Takes part in what is sent, not in what is signed. */
-  readonly spoil?: (signature: Buffer) => Buffer
+  /** Changes the signature before it is sent. */
+  readonly alterSignature?: (signature: Buffer) => Buffer
 }
 
 export interface MadeKey {
@@ -38,30 +38,30 @@ export interface AuthenticatorSettings {
   readonly rpId: string
   readonly origin: string
   readonly aaguid?: string
-  /** Whether it counts signatures; those of passkeys that are synchronized do not. */
+  /** Whether it counts signatures; synchronized passkeys do not. */
   readonly counts?: boolean
   readonly isSyncable?: boolean
 }
 
-/** A browser with an authenticator (WebAuthn): P-256 keys, attestation `none`. */
+/** A browser with a WebAuthn authenticator: P-256 keys, attestation `none`. */
 export function createAuthenticator(settings: AuthenticatorSettings) {
   const { rpId, origin, aaguid = unknownModel, counts = true, isSyncable = false } = settings
   const keys: MadeKey[] = []
   const kept = isSyncable ? flagBits.syncable | flagBits.backedUp : 0
   const present = flagBits.present | flagBits.verified | kept
 
-  const toClientData = (type: string, challenge: string, lies: Lies) =>
+  const toClientData = (type: string, challenge: string, overrides: Overrides) =>
     Buffer.from(
       JSON.stringify({
-        type: lies.type ?? type,
-        challenge: lies.challenge ?? challenge,
-        origin: lies.origin ?? origin,
+        type: overrides.type ?? type,
+        challenge: overrides.challenge ?? challenge,
+        origin: overrides.origin ?? origin,
         crossOrigin: false,
       }),
     )
-  const toHead = (flags: number, counter: number, lies: Lies) => {
+  const toHead = (flags: number, counter: number, overrides: Overrides) => {
     const head = Buffer.alloc(37)
-    hash(lies.rpId ?? rpId).copy(head)
+    hash(overrides.rpId ?? rpId).copy(head)
     head[32] = flags
     head.writeUInt32BE(counter, 33)
     return head
@@ -70,10 +70,10 @@ export function createAuthenticator(settings: AuthenticatorSettings) {
   return {
     keys,
 
-    /** `navigator.credentials.create` */
-    create(options: CreationOptions, lies: Lies & { readonly id?: string } = {}) {
+    /** Implements `navigator.credentials.create`. */
+    create(options: CreationOptions, overrides: Overrides & { readonly id?: string } = {}) {
       const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-      const id = lies.id ?? randomBytes(32).toString('base64url')
+      const id = overrides.id ?? randomBytes(32).toString('base64url')
       const key: MadeKey = { id, userHandle: options.user.id, privateKey, counter: 0 }
       keys.push(key)
       const { x = '', y = '' } = publicKey.export({ format: 'jwk' })
@@ -87,9 +87,9 @@ export function createAuthenticator(settings: AuthenticatorSettings) {
       const idBytes = Buffer.from(id, 'base64url')
       const idLength = Buffer.alloc(2)
       idLength.writeUInt16BE(idBytes.length)
-      const flags = lies.flags ?? present
+      const flags = overrides.flags ?? present
       const authData = Buffer.concat([
-        toHead(flags | flagBits.attested, lies.counter ?? key.counter, lies),
+        toHead(flags | flagBits.attested, overrides.counter ?? key.counter, overrides),
         Buffer.from(aaguid.replaceAll('-', ''), 'hex'),
         idLength,
         idBytes,
@@ -103,27 +103,38 @@ export function createAuthenticator(settings: AuthenticatorSettings) {
       return {
         ...toCredential(id),
         response: {
-          clientDataJSON: encode(toClientData('webauthn.create', options.challenge, lies)),
+          clientDataJSON: encode(toClientData('webauthn.create', options.challenge, overrides)),
           attestationObject: encode(attestationObject),
           transports: ['internal'],
         },
       }
     },
 
-    /** `navigator.credentials.get` @param key which of its keys; the last one if none. */
-    get(options: RequestOptions, lies: Lies = {}, key: MadeKey | undefined = keys.at(-1)) {
+    /**
+     * Implements `navigator.credentials.get`.
+     * @param key the key to use; default: the last one.
+     */
+    get(
+      options: RequestOptions,
+      overrides: Overrides = {},
+      key: MadeKey | undefined = keys.at(-1),
+    ) {
       if (key === undefined) throw new Error('The authenticator has no key')
       if (counts) key.counter += 1
-      const authData = toHead(lies.flags ?? present, lies.counter ?? key.counter, lies)
-      const clientData = toClientData('webauthn.get', options.challenge, lies)
+      const authData = toHead(
+        overrides.flags ?? present,
+        overrides.counter ?? key.counter,
+        overrides,
+      )
+      const clientData = toClientData('webauthn.get', options.challenge, overrides)
       const signature = sign('sha256', Buffer.concat([authData, hash(clientData)]), key.privateKey)
       return {
         ...toCredential(key.id),
         response: {
           clientDataJSON: encode(clientData),
           authenticatorData: encode(authData),
-          signature: encode(lies.spoil?.(signature) ?? signature),
-          userHandle: lies.userHandle ?? key.userHandle,
+          signature: encode(overrides.alterSignature?.(signature) ?? signature),
+          userHandle: overrides.userHandle ?? key.userHandle,
         },
       }
     },
@@ -143,7 +154,7 @@ function encode(bytes: Buffer): string {
   return bytes.toString('base64url')
 }
 
-// The little of CBOR (RFC 8949) that is needed.
+// A minimal CBOR encoder (RFC 8949).
 
 function toHeader(major: number, value: number): Buffer {
   const kind = major << 5

@@ -1,9 +1,8 @@
 import { providerIds } from '../../src/plugins/providers/index.ts'
 
 /**
- * The configuration table of the specification, written out a second time on purpose: name, and the
- * default as an operator would write it (that of the reference, 9.2, where the specification shows
- * none; empty: none).
+ * An independent copy of the documented settings: the name without its prefix, and the default as
+ * an operator would write it (empty if there is none).
  */
 const table = `
 SITE_URL
@@ -89,7 +88,7 @@ ${providerIds
   ])
   .join('\n')}`
 
-/** Names without the prefix, with the default as the manual shows it. */
+/** The defaults by name without the prefix. */
 export const specifiedVariables: ReadonlyMap<string, string> = new Map(
   table
     .trim()
@@ -100,7 +99,7 @@ export const specifiedVariables: ReadonlyMap<string, string> = new Map(
     }),
 )
 
-/** What may come without a prefix: the specification's own, then those of D2 and reference 9.1. */
+/** Variables that may be set without a prefix, and the settings that they belong to. */
 export const bareNames: Readonly<Record<string, string>> = {
   PORT: 'API_PORT',
   WORKERS: 'WORKERS',

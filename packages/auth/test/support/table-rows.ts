@@ -2,7 +2,7 @@ import type { Client } from 'pg'
 
 export type Columns = ReadonlyMap<string, readonly string[]>
 
-/** By table, without those of the runner of migrations. */
+/** The columns of each table, except those of the migration runner. */
 export async function readColumns(client: Client, schema: string): Promise<Columns> {
   const { rows } = await client.query<{ name: string; columns: string[] }>(
     `select c.table_name as name, array_agg(c.column_name::text order by c.column_name) as columns
@@ -14,7 +14,7 @@ export async function readColumns(client: Client, schema: string): Promise<Colum
   return new Map(rows.map(({ name, columns }) => [name, columns]))
 }
 
-/** All rows, as JSON, in an order that only depends on them. */
+/** All rows as JSON, in an order that depends only on their content. */
 export async function readRows(client: Client, schema: string, columns: Columns) {
   const all = new Map<string, readonly string[]>()
   for (const [table, names] of columns) {

@@ -1,19 +1,19 @@
 import { Client } from 'pg'
 import { migrate } from '../../src/db/migrate/migrate.ts'
 
-/** Those of this process whose tests are over. */
+/** Schemas of this process that are no longer in use. */
 const free: string[] = []
 let made = 0
 
 export interface TestSchema {
   readonly name: string
-  /** Nobody uses it any more. */
+  /** Marks the schema as no longer in use. */
   release(): void
 }
 
 /**
- * A schema with our tables, all of them empty. To make one takes PostgreSQL a tenth of a second, and to
- * empty one next to nothing: so one serves many tests, if none of them has changed its tables.
+ * Opens a schema with empty tables. Creating one takes PostgreSQL a tenth of a second and emptying
+ * one almost no time, so a schema is reused unless a test has changed its tables.
  */
 export async function openTestSchema(url: string): Promise<TestSchema> {
   for (let name = free.pop(); name !== undefined; name = free.pop()) {
@@ -28,7 +28,7 @@ function toTestSchema(name: string): TestSchema {
   return { name, release: () => void free.push(name) }
 }
 
-/** What was written to the catalog later than by the migrations. */
+/** Finds catalog entries that are newer than the migrations. */
 const findChanges = `
   with ns as (select $1::regnamespace as oid),
     things as (
@@ -46,7 +46,7 @@ const findChanges = `
     )
   select from things where age(xmin) < (select min(age(xmin)) from schema_migrations) limit 1`
 
-/** Without its triggers, and so in any order. */
+/** Deletes all rows with triggers disabled, so the order does not matter. */
 const deleteAll = `
   do $$
     declare thing record;
@@ -64,7 +64,7 @@ const deleteAll = `
     end
   $$`
 
-/** @returns false where a test has changed the tables themselves. */
+/** Returns false if a test has changed the tables themselves. */
 async function empty(url: string, schema: string): Promise<boolean> {
   const client = new Client({ connectionString: url, options: `-c search_path=${schema}` })
   await client.connect()

@@ -29,14 +29,14 @@ function sumOf(family: Family | undefined, labels: object = {}): number {
   return (samples ?? []).reduce((sum, { value }) => sum + value, 0)
 }
 
-test('metrics are a page that can be pulled', async (t) => {
+test('metrics can be pulled from a page', async (t) => {
   const server = await openFlowServer(t, { ...pulled, AUTH_RATE_LIMIT_EMAIL_SENT: '1' })
   if (!server) return
   const { url } = server
   const [, page = ''] = /Metrics on (http:\/\/127\.0\.0\.1:\d+\/)/.exec(server.log.join('')) ?? []
   const pull = async () => parsePage(await (await fetch(page)).text())
 
-  await t.test('in the format of Prometheus, at /, at /metrics and nowhere else', async () => {
+  await t.test('in the Prometheus format, at / and /metrics only', async () => {
     for (const path of ['', 'metrics']) {
       const { status, headers } = await fetch(`${page}${path}`)
       assert.equal(status, 200)
@@ -49,7 +49,7 @@ test('metrics are a page that can be pulled', async (t) => {
   })
 
   await t.test(
-    'with every answer by status and route, never by path or by what callers say',
+    'with every response by status and route, never by path or client data',
     async () => {
       await ask(url, '/settings', { headers: { 'user-agent': 'robot-7' } })
       const ids = Array.from({ length: 5 }, () => randomUUID())
@@ -75,7 +75,7 @@ test('metrics are a page that can be pulled', async (t) => {
     },
   )
 
-  await t.test('with the runtime, the connections to PostgreSQL and the version', async () => {
+  await t.test('with the runtime, the PostgreSQL connections and the version', async () => {
     const families = await pull()
     for (const name of [
       'nodejs_eventloop_delay_p99_seconds',
@@ -101,13 +101,13 @@ test('metrics are a page that can be pulled', async (t) => {
     assert.equal(families.get('target_info')?.samples[0]?.labels['auth_version'], '0.0.0-test')
   })
 
-  await t.test('with passwords, messages and the limit of email', async () => {
+  await t.test('with passwords, messages and the email limit', async () => {
     const email = newEmail()
     await server.post('/signup', { email, password })
     await server.post('/token?grant_type=password', { email, password: 'wrong password' })
     const refused = await server.post('/signup', { email: newEmail(), password })
     assert.equal(refused.body.error_code, 'over_email_send_rate_limit')
-    // Nothing listens where the mail should go.
+    // Nothing listens on the port of the mail server.
     await until(async () => sumOf((await pull()).get('auth_email_send_errors_total')) > 0)
     const families = await pull()
     for (const [name, least] of [
@@ -125,11 +125,11 @@ test('metrics are a page that can be pulled', async (t) => {
   })
 })
 
-test('metrics show the outbox, cleanup and statements, by names that Prometheus likes', async (t) => {
+test('metrics cover the outbox, cleanup and statements, with valid Prometheus names', async (t) => {
   const server = await openFlowServer(t, {
     ...pulled,
     AUTH_DB_MAX_POOL_SIZE: '1',
-    // Nothing listens there, and the code in the message ends before the second attempt.
+    // Nothing listens there, and the code in the message expires before the second attempt.
     AUTH_MAILER_OTP_EXP: '1',
   })
   if (!server) return
@@ -137,7 +137,7 @@ test('metrics show the outbox, cleanup and statements, by names that Prometheus 
   const pull = async () => parsePage(await (await fetch(`${page}metrics`)).text())
   const valueOf = async (name: string, labels = {}) => sumOf((await pull()).get(name), labels)
 
-  await t.test('messages that wait, and those that were given up', async () => {
+  await t.test('waiting messages and given-up ones', async () => {
     await server.query(
       `insert into outbox (channel, kind, recipient, payload, expires_at, next_attempt_at, created_at)
        values ('email', 'invite', 'a@example.com', '{}', now() + interval '1 day',
@@ -152,7 +152,7 @@ test('metrics show the outbox, cleanup and statements, by names that Prometheus 
     assert.equal(await valueOf('auth_outbox_overdue_seconds'), 0)
   })
 
-  await t.test('how long statements take, and how long they wait for a connection', async () => {
+  await t.test('the duration of statements and their wait for a connection', async () => {
     const families = await pull()
     const durations = families.get('db_client_operation_duration_seconds')
     assert.equal(durations?.type, 'histogram')
@@ -168,7 +168,7 @@ test('metrics show the outbox, cleanup and statements, by names that Prometheus 
     assert.equal(sumOf(families.get('db_client_connection_max')), 1)
   })
 
-  await t.test('and promtool has nothing to say about them', async (t) => {
+  await t.test('promtool reports no problems', async (t) => {
     const promtool = await provideOrSkip(t, 'promtool')
     if (promtool === undefined) return
     const { stdout, stderr } = await runWithInput(
@@ -180,7 +180,7 @@ test('metrics show the outbox, cleanup and statements, by names that Prometheus 
   })
 })
 
-/** What the program writes to either output. */
+/** Runs a program and returns its combined output. */
 async function runWithInput(program: string, args: readonly string[], input: string) {
   const child = spawn(program, args)
   child.stdin.end(input)
@@ -192,7 +192,7 @@ for (const protocol of ['http/protobuf', 'grpc'] as const) {
   test(`metrics are pushed over OTLP ${protocol}`, async (t) => {
     const server = await openCollectedServer(t, protocol, {
       AUTH_METRICS_ENABLED: 'true',
-      // The other one is for spans alone.
+      // The other protocol is only for spans.
       OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: protocol === 'grpc' ? 'http/protobuf' : 'grpc',
     })
     if (!server) return

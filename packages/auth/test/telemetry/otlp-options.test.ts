@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findTemporality, toGrpcOptions, toHttpOptions } from '../../src/telemetry/otlp-options.ts'
 
-test('the endpoint of all signals gets a path, and the one of a signal is taken as it is', () => {
+test('a common endpoint gets the path of the signal, and an endpoint of one signal is used unchanged', () => {
   const shared = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' }
   assert.equal(toHttpOptions(shared, 'TRACES').url, 'http://collector:4318/v1/traces')
   assert.equal(toHttpOptions(shared, 'METRICS').url, 'http://collector:4318/v1/metrics')
@@ -13,7 +13,7 @@ test('the endpoint of all signals gets a path, and the one of a signal is taken 
   assert.equal(toHttpOptions({}, 'TRACES').url, undefined)
 })
 
-test('headers are decoded, and those of a signal win', () => {
+test('headers are decoded, and those of a signal take precedence', () => {
   const variables = {
     OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20one,tenant=a',
     OTEL_EXPORTER_OTLP_METRICS_HEADERS: 'tenant=b',
@@ -24,7 +24,7 @@ test('headers are decoded, and those of a signal win', () => {
   assert.deepEqual(metadata?.getMap(), { authorization: 'Bearer one', tenant: 'b' })
 })
 
-test('time limit and compression are those of the standard, and nothing else', () => {
+test('only the timeouts and compressions of the specification are accepted', () => {
   const good = { OTEL_EXPORTER_OTLP_TIMEOUT: '100', OTEL_EXPORTER_OTLP_COMPRESSION: 'gzip' }
   const { timeoutMillis, compression } = toHttpOptions(good, 'TRACES')
   assert.deepEqual([timeoutMillis, `${compression}`], [100, 'gzip'])
@@ -33,7 +33,7 @@ test('time limit and compression are those of the standard, and nothing else', (
   assert.deepEqual([options.timeoutMillis, options.compression], [undefined, 'none'])
 })
 
-test('a gRPC connection is encrypted unless its URL or a variable says otherwise', () => {
+test('a gRPC connection is encrypted unless its URL or a variable disables it', () => {
   const isSecure = (endpoint: string, insecure = '') => {
     const variables = {
       OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
@@ -47,7 +47,7 @@ test('a gRPC connection is encrypted unless its URL or a variable says otherwise
   assert.equal(isSecure('collector:4317', ' True '), false)
 })
 
-test('temporality is cumulative unless another one of the standard is named', () => {
+test('temporality is cumulative unless another valid one is configured', () => {
   const name = 'OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE'
   assert.deepEqual(
     ['Delta', 'lowmemory', 'cumulative', 'other'].map((text) => findTemporality({ [name]: text })),

@@ -9,11 +9,11 @@ import { ask } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
 
-test('without a collector requests are answered, and the log says once what is lost', async (t) => {
+test('without a collector requests still succeed, and the loss is logged once', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_TRACING_ENABLED: 'true',
     AUTH_METRICS_ENABLED: 'true',
-    // Nobody listens there.
+    // Nothing listens on this port.
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
     OTEL_EXPORTER_OTLP_TIMEOUT: '1000',
     OTEL_BSP_SCHEDULE_DELAY: '20',
@@ -30,7 +30,7 @@ test('without a collector requests are answered, and the log says once what is l
   assert.match(server.log.join(''), /did not take them \(.*ECONNREFUSED.*OTEL_EXPORTER_OTLP_/)
 })
 
-test('an address that is none keeps the server from starting, and it says what to change', async (t) => {
+test('an invalid endpoint stops the start with instructions', async (t) => {
   if (!(await openSharedPostgres(t))) return
   const opened = openFlowServer(t, {
     AUTH_TRACING_ENABLED: 'true',

@@ -20,7 +20,7 @@ import { openCollectedServer } from './support/collected-server.ts'
 
 const statuses: Readonly<Record<string, number>> = { '/bad?token=secret': 500, '/none': 204 }
 
-/** A service that we ask for something. */
+/** A third-party service that records the headers it receives. */
 async function openService(t: TestContext) {
   const received: IncomingHttpHeaders[] = []
   const server = createServer(({ headers, url }, response) => {
@@ -82,7 +82,7 @@ async function get(url: string): Promise<void> {
   await once(response, 'end')
 }
 
-test('what a request asks of others carries its trace and its baggage on', async (t) => {
+test('outgoing requests carry the trace and the baggage of the incoming request', async (t) => {
   const { url, port, received } = await openService(t)
   const { exporter, call, parent } = openTracer(t)
   const closedPort = await findClosedPort()
@@ -112,7 +112,7 @@ test('what a request asks of others carries its trace and its baggage on', async
   assert.ok(!JSON.stringify(spans.map(({ attributes }) => attributes)).includes('secret'))
 })
 
-test('what belongs to no request carries nothing', async (t) => {
+test('requests outside an incoming request carry no trace', async (t) => {
   const { url, received } = await openService(t)
   const { exporter, call } = openTracer(t)
   await fetch(url)
@@ -124,7 +124,7 @@ test('what belongs to no request carries nothing', async (t) => {
   assert.deepEqual(exporter.getFinishedSpans(), [])
 })
 
-test('a hook gets the trace and the baggage of whoever called the server', async (t) => {
+test('a hook receives the trace and the baggage of the client', async (t) => {
   const { port, received } = await openService(t)
   const server = await openCollectedServer(t, 'http/protobuf', {
     AUTH_TRACING_ENABLED: 'true',

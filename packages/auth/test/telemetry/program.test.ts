@@ -17,7 +17,7 @@ const pulled = {
   OTEL_EXPORTER_PULL_HOST: '127.0.0.1',
 }
 
-test('what was not sent yet is sent when SIGTERM comes, and no more of OpenTelemetry is loaded than that takes', async (t) => {
+test('pending telemetry is sent on SIGTERM, and only the needed parts of OpenTelemetry are loaded', async (t) => {
   const env = await openProgramEnvironment(t)
   if (!env) return
   const collector = await openHttpCollector()
@@ -41,11 +41,11 @@ test('what was not sent yet is sent when SIGTERM comes, and no more of OpenTelem
   assert.deepEqual(collector.faults, [])
   assert.match(server.output(), /loaded @opentelemetry\/exporter-trace-otlp-proto/)
   assert.doesNotMatch(server.output(), /loaded @opentelemetry\/exporter-\S+-grpc/)
-  // DEBUG=true.
+  // This line is logged because DEBUG is true.
   assert.match(server.output(), /"level":"info","msg":"OpenTelemetry: /)
 })
 
-/** So many ports in a row that nobody has. */
+/** Finds this many consecutive free ports. */
 async function findPorts(count: number): Promise<number> {
   for (;;) {
     const first = 20_000 + Math.floor(Math.random() * 10_000)
@@ -58,7 +58,7 @@ async function findPorts(count: number): Promise<number> {
   }
 }
 
-test('each worker has its page, on ports in a row', async (t) => {
+test('each worker has its own metrics page on consecutive ports', async (t) => {
   const env = await openProgramEnvironment(t)
   if (!env) return
   const first = await findPorts(2)
@@ -68,7 +68,7 @@ test('each worker has its page, on ports in a row', async (t) => {
     AUTH_WORKERS: '2',
     OTEL_EXPORTER_PULL_PORT: `${first}`,
   })
-  // Connections go to whoever has fewer.
+  // New connections go to the worker with the fewest.
   const close = { headers: { connection: 'close' } }
   for (let asked = 0; asked < 6; asked += 1) await ask(server.url, '/settings', close)
   const counts = await Promise.all(
@@ -84,7 +84,7 @@ test('each worker has its page, on ports in a row', async (t) => {
   assert.equal(await server.stop('SIGTERM'), 0)
 })
 
-test('a port for metrics that somebody has keeps the server from starting, and it says what to change', async (t) => {
+test('a metrics port that is in use stops the start with instructions', async (t) => {
   const env = await openProgramEnvironment(t)
   if (!env) return
   const holder = createServer().listen(0, '127.0.0.1')

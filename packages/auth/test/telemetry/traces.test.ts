@@ -14,7 +14,7 @@ const traceId = '0af7651916cd43dd8448eb211c80319c'
 const spanId = 'b7ad6b7169203331'
 
 for (const protocol of ['http/protobuf', 'grpc'] as const) {
-  test(`requests become spans, sent over OTLP ${protocol}`, async (t) => {
+  test(`requests become spans that are sent over OTLP ${protocol}`, async (t) => {
     const server = await openCollectedServer(t, protocol, {
       AUTH_TRACING_ENABLED: 'true',
       AUTH_API_PATH_PREFIX: '/auth/v1',
@@ -24,7 +24,7 @@ for (const protocol of ['http/protobuf', 'grpc'] as const) {
     if (!server) return
     const { url, collector, serviceToken: token } = server
 
-    await t.test('with route, method, parameters, status and what the server is', async () => {
+    await t.test('with route, method, parameters, status and resource attributes', async () => {
       const userId = randomUUID()
       await ask(url, `/admin/users/${userId}?secret=abc`, { token })
       const span = await collector.untilSpan('GET /admin/users/{user_id}')
@@ -44,7 +44,7 @@ for (const protocol of ['http/protobuf', 'grpc'] as const) {
     })
 
     await t.test(
-      'whatever the path is: behind a prefix, with a slash, unknown, broken',
+      'for every kind of path: with a prefix, with a trailing slash, unknown, malformed',
       async () => {
         const routesOf = async (path: string, method = 'GET') => {
           const before = collector.spans.length
@@ -66,7 +66,7 @@ for (const protocol of ['http/protobuf', 'grpc'] as const) {
       },
     )
 
-    await t.test('as part of the trace of the caller, statements below them', async () => {
+    await t.test('as part of the trace of the client, with statements as child spans', async () => {
       const { email } = await server.newUser()
       const { status } = await server.post(
         '/token?grant_type=password',
@@ -86,14 +86,14 @@ for (const protocol of ['http/protobuf', 'grpc'] as const) {
       assert.ok(server.log.some((line) => line.includes(`trace_id=${traceId}`)))
     })
 
-    await t.test('unless the caller does not want that', async () => {
+    await t.test('unless the client did not sample the trace', async () => {
       await ask(url, '/health', { headers: { traceparent: `00-${traceId}-${spanId}-00` } })
       await ask(url, '/settings?last')
       await collector.untilSpan('GET /settings')
       assert.ok(!collector.spans.some(({ name }) => name === 'GET /health'))
     })
 
-    await t.test('and a failure of ours is marked as one, without its words', async () => {
+    await t.test('a server error is marked as such, without its message', async () => {
       await server.query('alter table users rename to users_away')
       await ask(url, '/magiclink', { body: { email: 'somebody@example.com' } })
       await server.query('alter table users_away rename to users')
@@ -105,12 +105,12 @@ for (const protocol of ['http/protobuf', 'grpc'] as const) {
     })
 
     assert.deepEqual(collector.faults, [])
-    // What sends the messages of a request is not part of it.
+    // Sending the messages is not part of the request.
     assert.ok(!collector.spans.some(({ name }) => name === claimMessages.name))
   })
 }
 
-test('OTEL_TRACES_SAMPLER decides where the caller does not say', async (t) => {
+test('OTEL_TRACES_SAMPLER decides if the client sends no trace', async (t) => {
   const server = await openCollectedServer(t, 'http/protobuf', {
     AUTH_TRACING_ENABLED: 'true',
     OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',

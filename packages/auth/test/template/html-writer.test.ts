@@ -9,7 +9,7 @@ function render(source: string, A: unknown): string {
 
 const nasty = `</script><b x="1" y='2'>&\``
 
-test('a value is escaped for where it stands', async (t) => {
+test('a value is escaped for its context', async (t) => {
   const cases: readonly (readonly [title: string, source: string, value: unknown, html: string])[] =
     [
       [
@@ -30,13 +30,13 @@ test('a value is escaped for where it stands', async (t) => {
         "'><b>",
         "<p title='&#39;&gt;&lt;b&gt;'>",
       ],
-      ['an attribute without quotes', '<p title={{ .A }}>', 'a onx=1', '<p title=a&#32;onx&#61;1>'],
-      ['an empty one without quotes', '<p title={{ .A }} id=x>', '', '<p title=&#xfffd; id=x>'],
-      ['the name of an attribute', '<p {{ .A }}>', 'hidden', '<p hidden>'],
-      ['a dangerous name of an attribute', '<p {{ .A }}="x()">', 'onclick', '<p ="x()">'],
-      ['a name that a value completes', '<p on{{ .A }}="x()">', 'click', '<p on="x()">'],
-      ['a name that could end the tag', '<p {{ .A }}>', 'a><b', '<p >'],
-      ['the name of a tag', '<{{ .A }}>', 'script', '<>'],
+      ['an unquoted attribute', '<p title={{ .A }}>', 'a onx=1', '<p title=a&#32;onx&#61;1>'],
+      ['an empty unquoted attribute', '<p title={{ .A }} id=x>', '', '<p title=&#xfffd; id=x>'],
+      ['an attribute name', '<p {{ .A }}>', 'hidden', '<p hidden>'],
+      ['a dangerous attribute name', '<p {{ .A }}="x()">', 'onclick', '<p ="x()">'],
+      ['an attribute name completed by a value', '<p on{{ .A }}="x()">', 'click', '<p on="x()">'],
+      ['an attribute name that could end the tag', '<p {{ .A }}>', 'a><b', '<p >'],
+      ['a tag name', '<{{ .A }}>', 'script', '<>'],
       ['a comment', '<!-- {{ .A }} -->{{ .A }}', '--><b>', '<!--  -->--&gt;&lt;b&gt;'],
       [
         'a comment for Outlook',
@@ -45,7 +45,7 @@ test('a value is escaped for where it stands', async (t) => {
         '<!--[if mso]><i>--&gt;&lt;b&gt;</i><![endif]-->',
       ],
       [
-        'after a comment that is over at once',
+        'after an empty comment',
         '<!--[if !mso]><!-->{{ .A }}<!--<![endif]-->',
         '<b>',
         '<!--[if !mso]><!-->&lt;b&gt;<!--<![endif]-->',
@@ -97,13 +97,13 @@ test('a value is escaped for where it stands', async (t) => {
       ],
       ['the end of a style sheet', '<style>{{ .A }}</style>', '</style><b>', '<style></style>'],
       [
-        'a page in an attribute',
+        'an HTML document in an attribute',
         '<iframe srcdoc="{{ .A }}">',
         '<b>',
         '<iframe srcdoc="&amp;lt;b&amp;gt;">',
       ],
       [
-        'where a page could be sent elsewhere',
+        'a meta refresh',
         '<meta http-equiv="refresh" content="{{ .A }}">',
         '0;url=//evil',
         '<meta http-equiv="refresh" content="">',
@@ -116,7 +116,7 @@ test('a value is escaped for where it stands', async (t) => {
       ],
       ['objects in text', '{{ .A }}', { a: ['<'] }, '{&quot;a&quot;:[&quot;&lt;&quot;]}'],
       [
-        'a tag across an if',
+        'a tag with an if inside',
         '<a {{ if .A }}href="{{ .A }}"{{ end }}>x</a>',
         'https://x',
         '<a href="https://x">x</a>',
@@ -131,35 +131,35 @@ test('a value in a link', async (t) => {
   const cases: readonly (readonly [title: string, source: string, value: string, html: string])[] =
     [
       [
-        'is a URL',
+        'may be a URL',
         '<a href="{{ .A }}">',
         'https://x/v?a=1&b=2#c',
         '<a href="https://x/v?a=1&amp;b=2#c">',
       ],
       [
-        'is encoded where it has to be',
+        'is percent-encoded where necessary',
         '<a href="{{ .A }}">',
         'https://x/a "b"<é%20%',
         '<a href="https://x/a%20%22b%22%3C%C3%A9%20%25">',
       ],
-      ['may be relative', '<a href="{{ .A }}">', '/a/b', '<a href="/a/b">'],
-      ['may be an address', '<a href="{{ .A }}">', 'mailto:a@b.c', '<a href="mailto:a@b.c">'],
+      ['may be a relative URL', '<a href="{{ .A }}">', '/a/b', '<a href="/a/b">'],
+      ['may be a mailto URL', '<a href="{{ .A }}">', 'mailto:a@b.c', '<a href="mailto:a@b.c">'],
       [
-        'is one piece of a query',
+        'is one query parameter',
         '<a href="https://x/?n={{ .A }}&m=1">',
         'https://y/?a=1&b=2',
         '<a href="https://x/?n=https%3A%2F%2Fy%2F%3Fa%3D1%26b%3D2&m=1">',
       ],
       [
-        'is one piece of a query after a value',
+        'is one query parameter after another value',
         '<a href="{{ .A }}/c?n={{ .A }}">',
         'https://y',
         '<a href="https://y/c?n=https%3A%2F%2Fy">',
       ],
-      ['is a piece of a path', '<a href="https://x/{{ .A }}">', 'a:b', '<a href="https://x/a:b">'],
+      ['may be part of a path', '<a href="https://x/{{ .A }}">', 'a:b', '<a href="https://x/a:b">'],
       ['cannot complete a scheme', '<a href="java{{ .A }}">', 'script:x()', '<a href="java">'],
       [
-        'cannot get into a script',
+        'is removed from a script',
         '<a href="javascript:f(\'{{ .A }}\')">',
         "%27)+x('",
         '<a href="javascript:f(\'\')">',
@@ -170,7 +170,7 @@ test('a value in a link', async (t) => {
   }
 })
 
-test('no link runs a script, however it is written', async (t) => {
+test('no spelling of a link runs a script', async (t) => {
   for (const url of [
     'javascript:alert(1)',
     'JavaScript:alert(1)',
@@ -195,18 +195,18 @@ test('no link runs a script, however it is written', async (t) => {
   }
 })
 
-test('two values cannot make a dangerous scheme together', () => {
+test('two values together cannot form a dangerous scheme', () => {
   const template = parseHtmlTemplate('<a href="{{ .A }}{{ .B }}">')
   assert.equal(template.render({ A: 'java', B: 'script:x()' }), '<a href="java">')
 })
 
-test('a value before a colon of the template cannot choose the scheme', () => {
+test('a value before a colon in the template cannot select the scheme', () => {
   const template = parseHtmlTemplate('<a href="{{ .A }}://host">')
   assert.equal(template.render({ A: 'https' }), '<a href="https://host">')
   assert.throws(() => template.render({ A: 'javascript' }), /a value makes a link/)
 })
 
-/** Where values can stand; each closes what it opens. */
+/** Contexts for values; each closes the tags that it opens. */
 const places = [
   '<p>{{ .A }}</p>',
   '<p title="{{ .A }}">x</p>',
@@ -248,7 +248,7 @@ const hostile = fc.oneof(
     .map((pieces) => pieces.join('')),
 )
 
-test('whatever a value is, the tags of the page are those of the template', () => {
+test('values never change the tags of the page', () => {
   const tagsOf = (html: string) => html.match(/[<>]/g)?.length
   const page = fc.array(fc.constantFrom(...places), { minLength: 1, maxLength: 6 })
   fc.assert(
@@ -260,7 +260,7 @@ test('whatever a value is, the tags of the page are those of the template', () =
   )
 })
 
-test('whatever a value is, it stays between its quotes', () => {
+test('values never break out of their quotes', () => {
   fc.assert(
     fc.property(fc.constantFrom(...places), hostile, (source, value) => {
       const quotesOf = (html: string) => html.replace(/[^"']/g, '')
@@ -270,7 +270,7 @@ test('whatever a value is, it stays between its quotes', () => {
   )
 })
 
-test('whatever a template is, it is read or refused with a place', () => {
+test('any template is either parsed or refused with a position', () => {
   const pieces = fc.constantFrom(
     ...[
       '{{',

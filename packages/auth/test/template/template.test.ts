@@ -6,7 +6,7 @@ function render(source: string, data: unknown = {}): string {
   return parseHtmlTemplate(source).render(data)
 }
 
-test('a template is its text with values in it', async (t) => {
+test('a template inserts values into its text', async (t) => {
   const data = {
     Email: 'ada@example.com',
     Data: { name: 'Ada', age: 36, tags: ['x', 'y'], empty: [], none: null, deep: { er: 'yes' } },
@@ -19,13 +19,17 @@ test('a template is its text with values in it', async (t) => {
     ['if', '{{ if .Data.name }}a{{ end }}{{ if .Data.nope }}b{{ end }}', 'a'],
     ['else', '{{ if .Data.nope }}a{{ else }}b{{ end }}', 'b'],
     ['else if', '{{ if .X }}a{{ else if .Data.age }}b{{ else }}c{{ end }}', 'b'],
-    ['the last else', '{{ if .X }}a{{ else if .Y }}b{{ else if .Z }}c{{ else }}d{{ end }}', 'd'],
-    ['emptiness is false', '{{ if .Data.empty }}a{{ else }}b{{ end }}', 'b'],
+    [
+      'the last else branch',
+      '{{ if .X }}a{{ else if .Y }}b{{ else if .Z }}c{{ else }}d{{ end }}',
+      'd',
+    ],
+    ['empty values are false', '{{ if .Data.empty }}a{{ else }}b{{ end }}', 'b'],
     ['range', '{{ range .Items }}[{{ .name }}]{{ end }}', '[one][two]'],
     ['dot in range', '{{ range .Data.tags }}{{ . }},{{ end }}', 'x,y,'],
-    ['else of range', '{{ range .Data.empty }}a{{ else }}none{{ end }}', 'none'],
+    ['else in range', '{{ range .Data.empty }}a{{ else }}none{{ end }}', 'none'],
     [
-      'root in range',
+      'the root in range',
       '{{ range .Data.tags }}{{ $.Email }} {{ end }}',
       'ada@example.com ada@example.com ',
     ],
@@ -34,9 +38,13 @@ test('a template is its text with values in it', async (t) => {
     ['eq', '{{ if eq .Data.name "Ada" }}a{{ end }}', 'a'],
     ['eq with several', '{{ if eq .Data.age 1 36 }}a{{ end }}', 'a'],
     ['ne', '{{ if ne .Data.name "Bob" }}a{{ end }}', 'a'],
-    ['what is missing equals empty', '{{ if ne .Data.nope "" }}a{{ else }}b{{ end }}', 'b'],
+    [
+      'a missing value equals the empty string',
+      '{{ if ne .Data.nope "" }}a{{ else }}b{{ end }}',
+      'b',
+    ],
     ['and, or, not', '{{ if and .Email (or .X (not .Y)) }}a{{ end }}', 'a'],
-    ['and is the value that decided', '{{ and .Email .Data.name }}{{ or .X "z" }}', 'Adaz'],
+    ['and and or return the deciding value', '{{ and .Email .Data.name }}{{ or .X "z" }}', 'Adaz'],
     ['order', '{{ if and (lt 1 2) (ge .Data.age 36) }}a{{ end }}', 'a'],
     ['index', '{{ index .Data.tags 1 }}{{ (index .Items 0).name }}', 'yone'],
     ['index with a name', '{{ index .Data "name" }}', 'Ada'],
@@ -46,14 +54,14 @@ test('a template is its text with values in it', async (t) => {
     ['comments', 'a{{/* .Email }} */}}b{{- /* c */ -}} d', 'abd'],
     ['trim markers', 'a \n {{- " b " -}} \n c', 'a b c'],
     ['a minus without a space is a sign', '{{-3}}', '-3'],
-    ['braces in a text', '{{ "}}" }}', '}}'],
+    ['braces in a string', '{{ "}}" }}', '}}'],
   ]
   for (const [title, source, expected] of cases) {
     await t.test(title, () => assert.equal(render(source, data), expected))
   }
 })
 
-test('what cannot be read says where and why', async (t) => {
+test('a syntax error has a position and a reason', async (t) => {
   const cases: readonly (readonly [source: string, message: string])[] = [
     ['a\n  {{ .x', 'line 2, column 3: this {{ has no }}'],
     ['{{ if .a }}x', 'line 1, column 1: this if has no {{ end }}'],
@@ -85,14 +93,14 @@ test('what cannot be read says where and why', async (t) => {
   }
 })
 
-test('a function that does not exist is named with those that do', () => {
+test('an unknown function is named together with the available ones', () => {
   assert.throws(
     () => parseHtmlTemplate('{{ exec "rm" }}'),
     /there is no function exec, only and, or/,
   )
 })
 
-test('names that lead into the language are nothing', () => {
+test('properties of the prototype are not accessible', () => {
   const data = { Data: JSON.parse('{"__proto__": {"x": 1}, "constructor": "c", "a": [1]}') }
   for (const path of [
     '.__proto__',
@@ -109,11 +117,11 @@ test('names that lead into the language are nothing', () => {
   }
 })
 
-test('a value is never a template', () => {
+test('a value is never parsed as a template', () => {
   assert.equal(render('{{ .A }}', { A: '{{ .B }}', B: 'secret' }), '{{ .B }}')
 })
 
-test('a template cannot nest without end', () => {
+test('the nesting of a template is limited', () => {
   const source = `${'{{ if .a }}'.repeat(5_000)}${'{{ end }}'.repeat(5_000)}`
   assert.throws(() => parseHtmlTemplate(source), /nested too deep/)
   const parentheses = `{{ ${'('.repeat(5_000)}.a${')'.repeat(5_000)} }}`
@@ -122,7 +130,7 @@ test('a template cannot nest without end', () => {
   assert.throws(() => parseHtmlTemplate(elses), /nested too deep/)
 })
 
-test('loops inside loops end', () => {
+test('nested loops are limited', () => {
   const list = Array.from({ length: 1_000 }, (_, index) => index)
   const template = parseHtmlTemplate('{{ range .L }}{{ range $.L }}x{{ end }}{{ end }}')
   assert.throws(() => template.render({ L: list }), TemplateError)
@@ -130,7 +138,7 @@ test('loops inside loops end', () => {
   assert.throws(() => empty.render({ L: list }), /too many repetitions/)
 })
 
-test('a message cannot grow without end', () => {
+test('the length of a message is limited', () => {
   const template = parseHtmlTemplate('{{ range .L }}{{ $.A }}{{ end }}')
   const data = { L: Array.from({ length: 1_000 }, () => 1), A: 'x'.repeat(100_000) }
   assert.throws(() => template.render(data), /too long/)

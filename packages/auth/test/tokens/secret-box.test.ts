@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { createKeyRing } from '../../src/tokens/key-ring.ts'
 import { createSecretBox } from '../../src/tokens/secret-box.ts'
 
-test('a secret comes out of the box as it went in, and never looks the same inside', () => {
+test('decryption returns the secret, and every ciphertext is different', () => {
   const box = createSecretBox(createKeyRing(randomBytes(32)))
   const secret = randomBytes(20)
   const [one, other] = [box.seal(secret, 'row'), box.seal(secret, 'row')]
@@ -14,7 +14,7 @@ test('a secret comes out of the box as it went in, and never looks the same insi
   assert.equal(one.includes(secret), false)
 })
 
-test('what was changed, moved to another row or sealed with another key does not open', () => {
+test('a ciphertext that was changed, moved to another row or encrypted with another key is refused', () => {
   const box = createSecretBox(createKeyRing(randomBytes(32)))
   const sealed = box.seal(Buffer.from('secret'), 'row')
   const isRefused = (open: () => Buffer) => assert.throws(open, /authenticate|Invalid/)

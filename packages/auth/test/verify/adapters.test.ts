@@ -34,7 +34,7 @@ const schema = new GraphQLSchema({
   }),
 })
 
-/** Each answers a request that has a valid token with the id of the user. */
+/** Each host responds to a request with a valid token with the id of the user. */
 const hosts: Readonly<Record<string, OpenHost>> = {
   Express: async (t, isDown) => {
     const app = express()
@@ -81,7 +81,7 @@ const hosts: Readonly<Record<string, OpenHost>> = {
 }
 
 for (const [name, open] of Object.entries(hosts)) {
-  test(`${name}: a valid token passes, others are refused with the reason`, async (t) => {
+  test(`${name}: a valid token is accepted, others are refused with the reason`, async (t) => {
     const ask = await open(t, false)
     const token = await new SignJWT({ sub: 'ada', aud: 'authenticated' })
       .setProtectedHeader({ alg: 'HS256' })
@@ -108,7 +108,7 @@ for (const [name, open] of Object.entries(hosts)) {
   })
 }
 
-test('where tokens are optional, none is fine and a bad one is not', async () => {
+test('if tokens are optional, a missing one is accepted and an invalid one is refused', async () => {
   const handle = forFetch(
     { ...options, isOptional: true },
     (_request, claims) => new Response(claims?.sub ?? 'a guest'),
@@ -118,7 +118,7 @@ test('where tokens are optional, none is fine and a bad one is not', async () =>
   assert.equal((await handle(bad)).status, 401)
 })
 
-test('options that cannot work are refused when the adapter is made', () => {
+test('invalid options are refused when the adapter is created', () => {
   const { verifier } = options
   const wrong: readonly (readonly [unknown, RegExp])[] = [
     [undefined, /"verifier" must be made by createVerifier/],
@@ -135,7 +135,7 @@ test('options that cannot work are refused when the adapter is made', () => {
   }
 })
 
-test('the body of a refusal can be one of the application', async () => {
+test('an application can set the body of a refusal', async () => {
   const handle = forFetch(
     { ...options, toBody: ({ status }) => JSON.stringify({ problem: status }) },
     () => new Response(),

@@ -3,7 +3,10 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { TestContext } from 'node:test'
 
-/** Serves until the end of the test. @returns the address, without a slash at the end. */
+/**
+ * Serves until the end of the test.
+ * @returns the URL without a trailing slash.
+ */
 export async function listen(t: TestContext, listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1')
   await once(server, 'listening')

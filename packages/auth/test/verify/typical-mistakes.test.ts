@@ -1,4 +1,5 @@
-// The table of typical mistakes in docs/auth.md: each mistake is made, and gives the message of its row.
+// Checks that each mistake in the table of typical mistakes in docs/auth.md gives the message of
+// its row.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -26,12 +27,14 @@ const signWithKey = (kid: string) =>
     .setExpirationTime('1h')
     .sign(pair.privateKey)
 
-// The types refuse some of these; JavaScript does not.
+// The types reject some of these options, but JavaScript does not.
 const create = (options: object) => () => createVerifier(options as never)
 const verify = (options: object, token: string | Promise<string>) => async () =>
   createVerifier(options as never).verify(await token)
 
-/** Asks an API with one of the adapters, which answers 503 and passes the reason to `warn`. */
+/**
+ * Sends a request to an API with an adapter that responds with 503 and passes the reason to `warn`.
+ */
 const readWarning = (options: object) => async () => {
   let warning = ''
   const warn = (message: string) => {
@@ -43,7 +46,7 @@ const readWarning = (options: object) => async () => {
   throw new Error(warning)
 }
 
-/** By the words of the table. */
+/** By the text in the table. */
 const mistakes: { readonly [mistake: string]: (t: TestContext) => unknown } = {
   'The variable with the address or the secret is not set': create({ authUrl: undefined }),
   'The variable with the secret is empty': create({ secret: '' }),
@@ -100,7 +103,7 @@ const page = readFileSync(join(import.meta.dirname, '../../../../docs/auth.md'),
 const table = /^#### Typical mistakes$.*?(?=^#)/ms.exec(page)?.[0] ?? ''
 const rows = [...table.matchAll(/^\| (.+) \| `(.+)` \|$/gm)]
 
-test('the table of typical mistakes has the mistakes that are made here', () => {
+test('the table of typical mistakes has exactly the mistakes in this file', () => {
   assert.deepEqual(
     rows.map(([, mistake]) => mistake),
     Object.keys(mistakes),
@@ -108,21 +111,21 @@ test('the table of typical mistakes has the mistakes that are made here', () => 
 })
 
 for (const [, mistake = '', wanted = ''] of rows) {
-  test(`the message is that of the table: ${mistake}`, async (t) => {
+  test(`the message matches the table: ${mistake}`, async (t) => {
     const parts = wanted.split('…').map((part) => part.trim().replace(/\W/g, '\\$&'))
     const message = new RegExp(`^${parts.join('.*')}$`, 's')
     await assert.rejects(async () => mistakes[mistake]?.(t), { message })
   })
 }
 
-test('an API key is recognised where only key pairs are accepted', async () => {
+test('an API key is recognized if only key pairs are accepted', async () => {
   const key = await signWithSecret({ role: 'anon', sub: undefined, aud: undefined })
   await assert.rejects(verify({ jwks }, key), {
     message: /^The token is an API key \(role "anon"\)/,
   })
 })
 
-test('a reason that keys cannot be fetched is reported once, and not when that is turned off', async (t) => {
+test('a failure to fetch keys is reported once, unless reporting is disabled', async (t) => {
   const log = t.mock.method(console, 'warn', () => {})
   const verifier = createVerifier({ authUrl: 'http://127.0.0.1:2' })
   const headers = { authorization: `Bearer ${await signWithKey('ours')}` }

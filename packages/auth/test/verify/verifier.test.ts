@@ -38,7 +38,7 @@ const refuses = (run: Promise<unknown>, code: TokenErrorCode) =>
     return true
   })
 
-test('a token that is signed with the secret is accepted with its claims', async () => {
+test('a token signed with the secret is accepted with its claims', async () => {
   const verifier = createVerifier<{ readonly plan?: string }>({ secret, now })
   const verified = await verifier.verify(await sign({ plan: 'gold' }))
   assert.deepEqual(
@@ -82,7 +82,7 @@ test('every reason to refuse a token has a code', async (t) => {
   }
 })
 
-test('headers that carry no bearer token are refused', async () => {
+test('headers without a bearer token are refused', async () => {
   const verifier = createVerifier({ secret, now })
   for (const missing of [undefined, null, '']) {
     await refuses(verifier.verifyHeader(missing), 'missing_token')
@@ -92,7 +92,7 @@ test('headers that carry no bearer token are refused', async () => {
   }
 })
 
-test('a server without an audience issues tokens for the empty one', async () => {
+test('a server without an audience issues tokens with an empty one', async () => {
   const verifier = createVerifier({ secret, now, audience: '' })
   assert.equal((await verifier.verify(await sign({ aud: '' }))).sub, claims.sub)
 })
@@ -104,7 +104,7 @@ test('clocks may differ by a few seconds', async () => {
   await refuses(strict.verify(late), 'expired_token')
 })
 
-test('options that cannot work are refused with what to do', () => {
+test('invalid options are refused with instructions', () => {
   const wrong: readonly (readonly [object, RegExp])[] = [
     [{}, /"authUrl", "secret" or "jwks"/],
     [{ secret: undefined, authUrl: undefined }, /"authUrl", "secret" or "jwks"/],
@@ -155,7 +155,7 @@ async function makeKey(kid: string) {
   return { jwk, sign: signWith }
 }
 
-test('public keys are fetched once, and again for a new key, but not for made-up ones', async (t) => {
+test('public keys are fetched once, again for a new key id, but not for made-up ones', async (t) => {
   const server = await openKeyServer(t)
   const [first, second, third] = [await makeKey('1'), await makeKey('2'), await makeKey('3')]
   server.keys = [first.jwk]
@@ -179,7 +179,7 @@ test('public keys are fetched once, and again for a new key, but not for made-up
   await assert.rejects(verifier.verify(await sign()), { message: /signed with a secret/ })
 })
 
-test('keys that were fetched last as long as the auth server is down, for a day', async (t) => {
+test('fetched keys are used for up to a day while the auth server is down', async (t) => {
   const server = await openKeyServer(t)
   const key = await makeKey('1')
   server.keys = [key.jwk]
@@ -195,7 +195,7 @@ test('keys that were fetched last as long as the auth server is down, for a day'
   aheadMs = 3_600_000
   assert.equal((await verifier.verify(token)).sub, claims.sub)
   assert.equal(server.fetches, 2)
-  // Known to be down: the next requests do not try.
+  // While the auth server is known to be down, no further request is sent.
   await verifier.verify(token)
   assert.equal(server.fetches, 2)
   aheadMs = 25 * 3_600_000
@@ -205,7 +205,7 @@ test('keys that were fetched last as long as the auth server is down, for a day'
   assert.equal((await verifier.verify(token)).sub, claims.sub)
 })
 
-test('an auth server without keys, or that is down, is not the fault of the token', async (t) => {
+test('an auth server without keys or that is down is not reported as an invalid token', async (t) => {
   const server = await openKeyServer(t)
   const { sign: signWith } = await makeKey('1')
   const token = await signWith()
@@ -217,7 +217,7 @@ test('an auth server without keys, or that is down, is not the fault of the toke
   await assert.rejects(down.verify(token), AuthUnavailableError)
 })
 
-test('tokens of the secret and of the keys are both accepted during a change', async () => {
+test('tokens signed with the secret and with keys are both accepted during a migration', async () => {
   const key = await makeKey('1')
   const verifier = createVerifier({ secret, jwks: { keys: [key.jwk] }, now })
   assert.equal((await verifier.verify(await sign())).sub, claims.sub)
@@ -231,7 +231,7 @@ test('tokens of the secret and of the keys are both accepted during a change', a
   )
 })
 
-test('errors become answers as RFC 6750 has them', () => {
+test('errors become responses according to RFC 6750', () => {
   const statusOf = (error: unknown) => {
     const refusal = toRefusal(error)
     return refusal && [refusal.status, refusal.headers['www-authenticate']]

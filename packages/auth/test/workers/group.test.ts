@@ -19,7 +19,7 @@ function openLink() {
   return { link, sent, stops, channel }
 }
 
-test('requests that passed are told together, once for each address', (t) => {
+test('admitted requests are reported in batches, once per address', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { link, sent } = openLink()
   for (const key of ['a', 'b', 'a', 'a']) link.peers.tell('otp', key, 1)
@@ -39,12 +39,12 @@ test('requests that passed are told together, once for each address', (t) => {
   assert.deepEqual(sent[1], { kind: 'admitted', counts: [['otp', 'a', 1]] })
 })
 
-test('what passed elsewhere is heard, and a connection whose client has left is not counted', () => {
+test('requests admitted by other workers are counted, and a closed connection is not', () => {
   const { link, sent, stops } = openLink()
-  const heard: unknown[] = []
-  link.peers.hear((...taken) => heard.push(taken))
+  const reported: unknown[] = []
+  link.peers.hear((...taken) => reported.push(taken))
   link.take({ kind: 'admitted', counts: [['verify', 'a', 2]] }, undefined)
-  assert.deepEqual(heard, [['verify', 'a', 2]])
+  assert.deepEqual(reported, [['verify', 'a', 2]])
   link.take({ kind: 'connection', listener }, undefined)
   assert.deepEqual(sent, [{ kind: 'adopted', count: 0 }])
   link.take({ kind: 'stop', signal: 'SIGTERM' }, undefined)
@@ -69,7 +69,7 @@ test('connections are counted from their arrival until they are closed', (t) => 
   ])
 })
 
-test('a connection that is refused on its arrival is not counted', (t) => {
+test('a connection that is refused on arrival is not counted', (t) => {
   const { link, sent } = openLink()
   link.receive(() => link.tellClosed())
   const socket = new Socket()
@@ -78,13 +78,13 @@ test('a connection that is refused on its arrival is not counted', (t) => {
   assert.deepEqual(sent, [{ kind: 'adopted', count: 0 }])
 })
 
-test('a warning goes to the primary, which knows whether it is the first', () => {
+test('a warning is sent to the primary, which knows whether it is the first', () => {
   const { link, sent } = openLink()
   link.warnOnce('forwarding', 'a proxy')
   assert.deepEqual(sent, [{ kind: 'warning', topic: 'forwarding', message: 'a proxy' }])
 })
 
-test('nothing is sent to a primary that is gone', async () => {
+test('nothing is sent to a primary that has exited', async () => {
   const { link, sent, channel } = openLink()
   channel.connected = false
   await link.send({ kind: 'ready' })

@@ -14,7 +14,7 @@ import { listener } from '../../src/workers/group.ts'
 import { startAuthWorkers } from '../../src/workers/primary.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 
-/** Stands in for the process of a worker: the test speaks for it. */
+/** A fake worker process; the test sends messages in its name. */
 class FakeChild extends EventEmitter {
   connected = true
   exitCode: number | null = null
@@ -44,13 +44,13 @@ class FakeChild extends EventEmitter {
     return true
   }
 
-  /** What the primary said of requests that passed at other workers. */
-  get heard(): readonly unknown[] {
+  /** The reports of requests admitted by other workers. */
+  get reported(): readonly unknown[] {
     return this.received.filter(({ kind }) => kind === 'admitted')
   }
 }
 
-/** Workers whose processes are not started. */
+/** Starts workers without processes. */
 function startFakeWorkers(t: TestContext, size: number) {
   const children: FakeChild[] = []
   t.mock.method(childProcess, 'fork', () => {
@@ -77,7 +77,7 @@ function startFakeWorkers(t: TestContext, size: number) {
   return { workers, children, warnings }
 }
 
-test('requests that a worker has admitted are reported to all other workers, and not to itself', (t) => {
+test('requests admitted by one worker are reported to all others', (t) => {
   const { children } = startFakeWorkers(t, 3)
   const [first, second, third] = children
   assert.ok(first && second && third)
@@ -87,30 +87,30 @@ test('requests that a worker has admitted are reported to all other workers, and
     ['token', '192.0.2.2', 1],
   ]
   second.say({ kind: 'admitted', counts })
-  assert.deepEqual(first.heard, [{ kind: 'admitted', counts }])
-  assert.deepEqual(third.heard, [{ kind: 'admitted', counts }])
-  assert.deepEqual(second.heard, [])
+  assert.deepEqual(first.reported, [{ kind: 'admitted', counts }])
+  assert.deepEqual(third.reported, [{ kind: 'admitted', counts }])
+  assert.deepEqual(second.reported, [])
 })
 
-test('of the warnings of all workers about one topic the first is logged', (t) => {
+test('of the warnings of all workers about one topic, only the first is logged', (t) => {
   const { children, warnings } = startFakeWorkers(t, 2)
   const [first, second] = children
   assert.ok(first && second)
-  first.say({ kind: 'warning', topic: 'forwarding', message: 'of the first' })
-  second.say({ kind: 'warning', topic: 'forwarding', message: 'of the second' })
-  second.say({ kind: 'warning', topic: 'another', message: 'of something else' })
+  first.say({ kind: 'warning', topic: 'forwarding', message: 'from the first' })
+  second.say({ kind: 'warning', topic: 'forwarding', message: 'from the second' })
+  second.say({ kind: 'warning', topic: 'another', message: 'about another topic' })
   first.say({ kind: 'warning', topic: 'forwarding', message: 'again' })
-  assert.deepEqual(warnings, ['of the first', 'of something else'])
+  assert.deepEqual(warnings, ['from the first', 'about another topic'])
 })
 
-test('a worker that is still starting is not told, and one that was replaced is', async (t) => {
+test('reports are not sent to a worker that is starting, but to one that was restarted', async (t) => {
   const { workers, children } = startFakeWorkers(t, 2)
   const [first, second] = children
   assert.ok(first && second)
   first.say({ kind: 'ready' })
   const counts = [['otp', '192.0.2.1', 1]]
   first.say({ kind: 'admitted', counts })
-  assert.deepEqual(second.heard, [])
+  assert.deepEqual(second.reported, [])
   second.say({ kind: 'ready' })
   await workers.ready()
   second.kill()
@@ -119,11 +119,11 @@ test('a worker that is still starting is not told, and one that was replaced is'
   assert.ok(replacement)
   replacement.say({ kind: 'ready' })
   first.say({ kind: 'admitted', counts })
-  assert.deepEqual(second.heard, [])
-  assert.deepEqual(replacement.heard, [{ kind: 'admitted', counts }])
+  assert.deepEqual(second.reported, [])
+  assert.deepEqual(replacement.reported, [{ kind: 'admitted', counts }])
 })
 
-test('connections go to the worker with the fewest, as workers report them', async (t) => {
+test('connections go to the worker that reports the fewest', async (t) => {
   const { workers, children } = startFakeWorkers(t, 2)
   for (const child of children) child.say({ kind: 'ready' })
   const [first, second] = children

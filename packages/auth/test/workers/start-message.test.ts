@@ -8,7 +8,7 @@ import { chapters, parseConfig } from '../../src/config/config.ts'
 import { toShare } from '../../src/workers/primary.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 
-test('a worker gets the configuration as it was read, with everything in it', () => {
+test('a worker receives the complete parsed configuration', () => {
   const { config } = parseConfig({
     ...testEnvironment,
     DATABASE_URL: 'postgres://db.example/auth',
@@ -30,7 +30,7 @@ test('a worker gets the configuration as it was read, with everything in it', ()
   assert.deepEqual(deserialize(serialize(config)), config)
 })
 
-test('no variable becomes what cannot travel to a worker', () => {
+test('no setting has a value that cannot be serialized for a worker', () => {
   const { config } = parseConfig(testEnvironment)
   const visit = (value: unknown, path: string): void => {
     assert.notEqual(typeof value, 'function', path)

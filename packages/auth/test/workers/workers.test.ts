@@ -19,7 +19,7 @@ import { testEnvironment } from '../support/auth-server.ts'
 import { ask, newEmail, password } from '../support/http-client.ts'
 import { openConnection } from '../support/kept-connection.ts'
 
-/** Of those that serve, by their numbers; a worker that was replaced counts no more. */
+/** Process ids of the serving workers by number; a replaced worker is not included. */
 function toPids({ output }: StartedAuth): ReadonlyMap<string, number> {
   const lines = [...output().matchAll(/Worker (\d+) \(pid (\d+)\) serves/g)]
   return new Map(lines.map(([, number = '', pid]) => [number, Number(pid)]))
@@ -29,7 +29,7 @@ async function waitFor(isSo: () => boolean): Promise<void> {
   while (!isSo()) await sleep(10)
 }
 
-/** Keeps everybody who wants to read or write users waiting, until told. */
+/** Blocks all access to the table users until it is released. */
 async function blockUsers(t: TestContext, env: Readonly<Record<string, string>>) {
   const client = new Client({ connectionString: env['DATABASE_URL'] })
   await client.connect()
@@ -45,7 +45,7 @@ async function blockUsers(t: TestContext, env: Readonly<Record<string, string>>)
   }
 }
 
-test('workers share a port: one that is killed takes its own connections along and is replaced, and SIGTERM lets requests end', async (t) => {
+test('workers share a port, a killed worker is replaced, and SIGTERM lets running requests finish', async (t) => {
   const env = await openProgramEnvironment(t)
   if (!env) return
   const server = await startAuth(t, ['up'], { ...env, WORKERS: '2' })
@@ -78,7 +78,7 @@ test('workers share a port: one that is killed takes its own connections along a
   await waitFor(() => gone.size >= 2 && toPids(server).get('1') !== first)
   isLoaded = false
   await Promise.all(load)
-  // Nobody can lose more than the one request that was under way.
+  // At most the one running request per connection can fail.
   assert.ok(failed <= lanes, `${failed} requests failed`)
   assert.match(server.output(), /Worker 1 \(pid \d+\) was lost: killed by SIGKILL; another one/)
   for (const [index, connection] of connections.entries()) {
@@ -100,24 +100,24 @@ test('workers share a port: one that is killed takes its own connections along a
   assert.equal(await ended, 0)
 })
 
-test('a limit holds for all workers together, and a second signal ends them at once', async (t) => {
+test('a limit applies to all workers together, and a second signal stops them at once', async (t) => {
   const env = await openProgramEnvironment(t)
   if (!env) return
   const server = await startAuth(t, ['up'], { ...env, WORKERS: '2', AUTH_RATE_LIMIT_OTP: '20' })
   const [one, other] = [openConnection(t, server.url), openConnection(t, server.url)]
   await Promise.all([one.ask('/health'), other.ask('/health')])
-  // An address has a limit of its own.
+  // Each address has its own limit, so a new one is used for each request.
   const recover = () => ({ email: newEmail() })
   let atOne = 0
   while ((await one.ask('/recover', recover())).status === 200) atOne += 1
-  // One comes back every 15 seconds.
+  // One request is allowed again every 15 seconds.
   assert.ok(atOne >= 20 && atOne < 25, `${atOne} passed`)
   let atOther = 0
   while ((await other.ask('/recover', recover())).status === 200) {
     atOther += 1
     await sleep(100)
   }
-  assert.ok(atOther < 20, 'the other worker knew nothing')
+  assert.ok(atOther < 20, 'the other worker did not know the count')
 
   const { waiting } = await blockUsers(t, env)
   const signup = one.ask('/signup', { email: newEmail(), password })
@@ -126,12 +126,12 @@ test('a limit holds for all workers together, and a second signal ends them at o
   const ended = server.stop('SIGTERM')
   await waitFor(() => server.output().includes('Received SIGTERM'))
   void server.stop('SIGTERM')
-  // Resolves when the last of the processes has closed the log.
+  // The promise resolves when the last process has closed the log.
   assert.equal(await ended, 143)
   await lost
 })
 
-test('what keeps workers from starting is told once', async (t) => {
+test('a failure to start workers is logged once', async (t) => {
   const env = await openProgramEnvironment(t)
   if (!env) return
   const occupant = createServer().listen(0, '127.0.0.1')
@@ -152,7 +152,7 @@ test('what keeps workers from starting is told once', async (t) => {
   assert.doesNotMatch(lost.stderr, /hidden-word/)
 })
 
-test('four servers that start together on one empty database all serve, and each file is applied once', async (t) => {
+test('four servers that start concurrently on one empty database all serve and apply each file once', async (t) => {
   const env = await openProgramEnvironment(t)
   if (!env) return
   const servers = await Promise.all(
@@ -171,6 +171,6 @@ test('four servers that start together on one empty database all serve, and each
   assert.ok(applied.length > 2)
   assert.equal(new Set(applied).size, applied.length)
 
-  // The end of the log is the end of the workers: they do not outlive who started them.
+  // The log ends with the workers, so they do not outlive the process that started them.
   assert.equal(await servers[3]?.stop('SIGKILL'), null)
 })

@@ -5,9 +5,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf } from '../../support/flow-server.ts'
 import { ask, newEmail, password, sdk } from '../../support/http-client.ts'
-import { newPhone, notCode, openPhoneServer } from '../../support/phone-server.ts'
+import { newPhone, openPhoneServer, toWrongCode } from '../../support/phone-server.ts'
 
-test('users and their numbers', async (t) => {
+test('phone numbers of users', async (t) => {
   const server = await openPhoneServer(t, {
     AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION: 'true',
   })
@@ -18,7 +18,7 @@ test('users and their numbers', async (t) => {
     clock.aheadMs = 0
   })
 
-  await t.test('a new number counts once its code was shown', async () => {
+  await t.test('a new phone number takes effect once its code is verified', async () => {
     const { id, phone: before, token } = await server.newPerson()
     const phone = newPhone()
     server.takeStatements()
@@ -34,7 +34,7 @@ test('users and their numbers', async (t) => {
       post('/verify', { type: 'phone_change', phone, token: text?.code, ...fields })
     assert.equal((await verify({ type: 'sms' })).status, 403)
     assert.equal((await verify({ phone: before })).status, 403)
-    assert.equal((await verify({ token: notCode(text?.code ?? '') })).status, 403)
+    assert.equal((await verify({ token: toWrongCode(text?.code ?? '') })).status, 403)
     server.takeStatements()
     const verified = await verify({})
     assert.deepEqual(server.takeStatements(), ['change_phone_by_digits'])
@@ -50,7 +50,7 @@ test('users and their numbers', async (t) => {
     assert.deepEqual(await textsTo(before), [])
   })
 
-  await t.test('the second message comes a minute after the first', async () => {
+  await t.test('a second message can be requested a minute after the first', async () => {
     const { token, phone: before } = await server.newPerson()
     const [wrong, right] = [newPhone(), newPhone()]
     await update(token, { phone: wrong })
@@ -70,7 +70,7 @@ test('users and their numbers', async (t) => {
     const { body } = await update(token, { phone: right, channel: 'whatsapp' })
     assert.equal(body.new_phone, right)
     assert.equal((await textsTo(right))[0]?.channel, 'whatsapp')
-    // The code for the number before is no good any more.
+    // The code sent to the previous phone number is no longer valid.
     const old = { type: 'phone_change', phone: wrong, token: await codeTo(wrong) }
     assert.equal((await post('/verify', old)).status, 403)
     const asked = await Promise.all([1, 2, 3].map(() => update(token, { phone: newPhone() })))
@@ -81,7 +81,7 @@ test('users and their numbers', async (t) => {
   })
 
   await t.test(
-    'a number of somebody else is refused, also when it becomes theirs later',
+    'a phone number that another user has, or takes before the code is verified, is refused',
     async () => {
       const one = await server.newPerson()
       const other = await server.newPerson()
@@ -101,7 +101,7 @@ test('users and their numbers', async (t) => {
     },
   )
 
-  await t.test('two who want one number have a code each', async () => {
+  await t.test('two users who request the same phone number get separate codes', async () => {
     const [one, other] = [await server.newPerson(), await server.newPerson()]
     const phone = newPhone()
     await update(one.token, { phone })
@@ -114,7 +114,7 @@ test('users and their numbers', async (t) => {
     assert.equal(late.body.error_code, 'phone_exists')
   })
 
-  await t.test('a stranger becomes a user by their number', async () => {
+  await t.test('an anonymous user becomes permanent by confirming a phone number', async () => {
     const { body: anonymous } = await post('/signup', { data: { basket: [1] } })
     const { access_token: token, user } = anonymous
     assert.equal(user.is_anonymous, true)
@@ -130,7 +130,7 @@ test('users and their numbers', async (t) => {
     assert.ok(verified.user.phone_confirmed_at)
   })
 
-  await t.test('an address and a number at once: two messages, or none', async () => {
+  await t.test('an email and a phone change together send both messages or neither', async () => {
     const { token, id } = await server.newPerson()
     const [email, phone] = [newEmail(), newPhone()]
     server.takeStatements()
@@ -151,7 +151,7 @@ test('users and their numbers', async (t) => {
     assert.equal((await post('/verify', shown)).body.user.phone, phone)
   })
 
-  await t.test('an address of somebody with a number is verified wherever it says so', async () => {
+  await t.test('a phone user who confirms an email address has both verified', async () => {
     const { token, phone } = await server.newPerson()
     const email = newEmail()
     await update(token, { email })
@@ -162,7 +162,7 @@ test('users and their numbers', async (t) => {
     assert.deepEqual(body.user.app_metadata.providers, ['phone', 'email'])
   })
 
-  await t.test('GET /reauthenticate sends a nonce to the phone of who has no address', async () => {
+  await t.test('GET /reauthenticate sends an SMS nonce to a user without email', async () => {
     const { token, phone, id } = await server.newPerson()
     const fresh = 'a better password'
     assert.equal(
@@ -179,7 +179,7 @@ test('users and their numbers', async (t) => {
     assert.deepEqual([again.status, again.body.error_code], [429, 'over_sms_send_rate_limit'])
     const nonce = text?.code ?? ''
     assert.equal((await post('/verify', { type: 'sms', phone, token: nonce })).status, 403)
-    const wrong = await update(token, { password: fresh, nonce: notCode(nonce) })
+    const wrong = await update(token, { password: fresh, nonce: toWrongCode(nonce) })
     assert.equal(wrong.body.error_code, 'reauthentication_not_valid')
     assert.equal((await update(token, { password: fresh, nonce })).status, 200)
     assert.equal((await post('/token?grant_type=password', { phone, password: fresh })).status, 200)
@@ -192,19 +192,19 @@ test('users and their numbers', async (t) => {
     ])
   })
 
-  await t.test('numbers and channels that do not do', async () => {
+  await t.test('invalid phone numbers and channels are refused', async () => {
     const { token, phone } = await server.newPerson()
     assert.equal((await update(token, { phone: '0' })).status, 400)
     const fax = await update(token, { phone: newPhone(), channel: 'fax' })
     assert.match(fax.body.msg, /^Invalid channel, /)
     const same = await update(token, { phone: `+${phone}`, channel: 'sms' })
     assert.deepEqual([same.status, same.body.new_phone], [200, undefined])
-    // The client may send it with any update.
+    // The client may send a channel with any update.
     assert.equal((await update(token, { data: {}, channel: 'fax' })).status, 200)
   })
 })
 
-test('a change of number without room, or without a gateway, changes nothing', async (t) => {
+test('a phone number change over the SMS limit, or without a gateway, changes nothing', async (t) => {
   const full = await openPhoneServer(t, { AUTH_RATE_LIMIT_SMS_SENT: '1' })
   const bare = await openPhoneServer(t, {
     AUTH_EXTERNAL_PHONE_ENABLED: 'false',
@@ -234,7 +234,7 @@ test('a change of number without room, or without a gateway, changes nothing', a
   ])
 })
 
-test('where numbers are not confirmed, a new one counts at once', async (t) => {
+test('a new phone number takes effect at once when confirmation is disabled', async (t) => {
   const server = await openPhoneServer(t, { AUTH_SMS_AUTOCONFIRM: 'true', AUTH_SMS_PROVIDER: '' })
   if (!server) return
   const { body: anonymous } = await server.post('/signup', {}, sdk)

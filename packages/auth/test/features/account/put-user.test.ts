@@ -35,7 +35,7 @@ test('PUT /user', async (t) => {
   if (!server) return
   const { url, query, mailsTo } = server
 
-  await t.test('merges data: keys replace, null removes, others stay; two statements', async () => {
+  await t.test('merges metadata: sets keys, null removes, others stay; 2 statements', async () => {
     const { id, token } = await newSession(server)
     await put(server, token, { data: { a: 1, b: { deep: null }, c: 3 } })
     server.takeStatements()
@@ -50,7 +50,7 @@ test('PUT /user', async (t) => {
     assert.equal((await server.actionsOf(id)).at(-1), 'user_modified')
   })
 
-  await t.test('changes of data at the same time all count', async () => {
+  await t.test('concurrent metadata updates are all applied', async () => {
     const { token } = await newSession(server)
     const names = Array.from({ length: 12 }, (_, index) => `key${index}`)
     const answers = await Promise.all(
@@ -62,7 +62,7 @@ test('PUT /user', async (t) => {
   })
 
   await t.test(
-    'a new password ends other sessions and one-time tokens, and keeps this one',
+    'a new password ends all other sessions and one-time tokens but keeps the current session',
     async () => {
       const { id, email, token } = await newSession(server)
       const other = await signIn(server, email)
@@ -92,7 +92,7 @@ test('PUT /user', async (t) => {
     },
   )
 
-  await t.test('refuses a password that is the same, weak or too long', async () => {
+  await t.test('refuses a password that is unchanged, weak or too long', async () => {
     const { token } = await newSession(server)
     assert.deepEqual(errorOf(await put(server, token, { password })), [
       422,
@@ -115,7 +115,7 @@ test('PUT /user', async (t) => {
     assert.deepEqual([form.status, form.body.code], [422, 'same_password'])
   })
 
-  await t.test('checks a current password that is sent', async () => {
+  await t.test('checks the current password if one is sent', async () => {
     const { token } = await newSession(server)
     const wrong = await put(server, token, { password: another, current_password: 'wrong' })
     assert.deepEqual(errorOf(wrong), [
@@ -127,7 +127,7 @@ test('PUT /user', async (t) => {
     assert.equal(right.status, 200)
   })
 
-  await t.test('a new address waits for both addresses; three statements', async () => {
+  await t.test('a new email address is confirmed at both addresses; three statements', async () => {
     const { id, email, token } = await newSession(server)
     const wanted = newEmail()
     server.takeStatements()
@@ -164,7 +164,7 @@ test('PUT /user', async (t) => {
     assert.equal(whole.body.user.new_email, undefined)
   })
 
-  await t.test('asks to wait before another change of address', async () => {
+  await t.test('requires a wait before another email change', async () => {
     const { token } = await newSession(server)
     assert.equal((await put(server, token, { email: newEmail() })).status, 200)
     const early = await put(server, token, { email: newEmail() })
@@ -175,11 +175,11 @@ test('PUT /user', async (t) => {
       /^For security purposes, you can only request this after \d+ seconds\.$/,
     )
     assert.ok(Number(early.headers.get('retry-after')) > 0)
-    // Everything else may still change, and the address it already has is none.
+    // Other fields can still be changed during the cooldown.
     assert.equal((await put(server, token, { data: { a: 1 } })).status, 200)
   })
 
-  await t.test('of changes of address at the same time one counts', async () => {
+  await t.test('only one of several concurrent email changes succeeds', async () => {
     const { id, token } = await newSession(server)
     const answers = await Promise.all(
       Array.from({ length: 6 }, () => put(server, token, { email: newEmail() })),
@@ -192,7 +192,7 @@ test('PUT /user', async (t) => {
     assert.equal((await query('select from one_time_tokens where user_id = $1', [id])).length, 2)
   })
 
-  await t.test('the own address is no change', async () => {
+  await t.test('sending the current email address changes nothing', async () => {
     const { email, token } = await newSession(server)
     const { status, body } = await put(server, token, { email })
     assert.equal(status, 200)
@@ -201,7 +201,7 @@ test('PUT /user', async (t) => {
   })
 
   await t.test(
-    'a change of address by PKCE leaves a flow and a link that leads to a code',
+    'an email change with PKCE stores a flow and sends a link that returns a code',
     async () => {
       const { id, token } = await newSession(server)
       const wanted = newEmail()
@@ -220,7 +220,7 @@ test('PUT /user', async (t) => {
     },
   )
 
-  await t.test('refuses an address or number that is taken, and one that is none', async () => {
+  await t.test('refuses an email address or phone number that is taken or invalid', async () => {
     const { token } = await newSession(server)
     const { email: taken } = await server.newUser()
     assert.deepEqual(errorOf(await put(server, token, { email: taken })), [
@@ -247,7 +247,7 @@ test('PUT /user', async (t) => {
   })
 
   await t.test(
-    'a forbidden redirect fails before anything happens; the client gets the site',
+    'a forbidden redirect fails before any change; the client library is sent to the site URL',
     async () => {
       const { token } = await newSession(server)
       const wanted = newEmail()
@@ -261,7 +261,7 @@ test('PUT /user', async (t) => {
     },
   )
 
-  await t.test('users cannot make themselves anything else', async () => {
+  await t.test('users cannot change their own role, id or other protected fields', async () => {
     const { id, token } = await newSession(server)
     const before = (await ask(url, '/user', { token })).body
     const { status, body } = await put(server, token, {
@@ -296,7 +296,7 @@ test('PUT /user', async (t) => {
     assert.deepEqual(admin.body.app_metadata.providers, ['email'])
   })
 
-  await t.test('metadata may have any key, and only what can be stored', async () => {
+  await t.test('metadata may have any key but only values that can be stored', async () => {
     const { token } = await newSession(server)
     const odd = '{"data": {"__proto__": {"polluted": 1}, "constructor": {"prototype": 2}}}'
     const { status, body } = await put(server, token, odd)
@@ -312,7 +312,7 @@ test('PUT /user', async (t) => {
     }
   })
 
-  await t.test('who signs in through their company changes nothing here', async () => {
+  await t.test('an SSO user cannot change email, phone or password', async () => {
     const { id, token } = await newSession(server)
     await query('update users set is_sso_user = true where id = $1', [id])
     for (const body of [{ email: newEmail() }, { password: another }, { phone: '15550100' }]) {
@@ -325,7 +325,7 @@ test('PUT /user', async (t) => {
     assert.equal((await put(server, token, { data: { a: 1 } })).status, 200)
   })
 
-  await t.test('needs a session that has not ended', async () => {
+  await t.test('requires a session that has not ended', async () => {
     const { token } = await newSession(server)
     await ask(url, '/logout', { method: 'POST', token })
     assert.equal((await put(server, token, { data: {} })).body.error_code, 'session_not_found')
@@ -337,7 +337,7 @@ test('PUT /user', async (t) => {
   })
 })
 
-test('PUT /user of somebody anonymous, where addresses need no confirmation', async (t) => {
+test('PUT /user for an anonymous user when email confirmation is disabled', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_MAILER_AUTOCONFIRM: 'true',
     AUTH_SMS_AUTOCONFIRM: 'true',
@@ -350,7 +350,7 @@ test('PUT /user of somebody anonymous, where addresses need no confirmation', as
     return { id: body.user.id, token: body.access_token }
   }
 
-  await t.test('cannot have a password alone', async () => {
+  await t.test('an anonymous user cannot set a password alone', async () => {
     const { token } = await anonymous()
     assert.deepEqual(errorOf(await put(server, token, { password })), [
       422,
@@ -359,7 +359,7 @@ test('PUT /user of somebody anonymous, where addresses need no confirmation', as
     ])
   })
 
-  await t.test('becomes somebody with an address at once, under the same id', async () => {
+  await t.test('an anonymous user gets the email address at once and keeps the id', async () => {
     const { id, token } = await anonymous()
     const email = newEmail()
     const { status, body } = await put(server, token, { email, password })
@@ -377,7 +377,7 @@ test('PUT /user of somebody anonymous, where addresses need no confirmation', as
     await signIn(server, email)
   })
 
-  await t.test('of two who want one address at once one gets it', async () => {
+  await t.test('only one of two concurrent requests for an email address succeeds', async () => {
     const email = newEmail()
     const users = await Promise.all([anonymous(), anonymous(), anonymous()])
     const answers = await Promise.all(users.map(({ token }) => put(server, token, { email })))
@@ -387,7 +387,7 @@ test('PUT /user of somebody anonymous, where addresses need no confirmation', as
     }
   })
 
-  await t.test('a number counts at once where numbers are not confirmed', async () => {
+  await t.test('a phone number takes effect at once when confirmation is disabled', async () => {
     const { token } = await anonymous()
     const { status, body } = await put(server, token, { phone: '+1 555 0199' })
     assert.equal(status, 200, JSON.stringify(body))
@@ -403,7 +403,7 @@ test('PUT /user of somebody anonymous, where addresses need no confirmation', as
     ])
   })
 
-  await t.test('a permanent user still has to confirm a new address, once', async () => {
+  await t.test('a permanent user still has to confirm a new email address, once', async () => {
     const email = newEmail()
     const { body: session } = await server.post('/signup', { email, password })
     const wanted = newEmail()
@@ -417,12 +417,12 @@ test('PUT /user of somebody anonymous, where addresses need no confirmation', as
   })
 })
 
-test('PUT /user where messages are limited for all together', async (t) => {
+test('PUT /user with a global limit on messages', async (t) => {
   const server = await openFlowServer(t, { AUTH_RATE_LIMIT_EMAIL_SENT: '2' })
   if (!server) return
   const { token } = await newSession(server)
   const wanted = newEmail()
-  // The sign-up took one of two, and a change of address takes two.
+  // The sign-up used one of the two messages, and an email change needs two.
   const over = await put(server, token, { email: wanted, data: { a: 1 } })
   assert.deepEqual(errorOf(over), [429, 'over_email_send_rate_limit', 'email rate limit exceeded'])
   assert.ok(Number(over.headers.get('retry-after')) > 0)
@@ -431,7 +431,7 @@ test('PUT /user where messages are limited for all together', async (t) => {
   assert.equal((await server.mailsTo(wanted)).length, 0)
 })
 
-test('PUT /user is limited by address', async (t) => {
+test('PUT /user is rate limited by client address', async (t) => {
   const server = await openFlowServer(t, { AUTH_RATE_LIMIT_OTP: '3' })
   if (!server) return
   const statuses: number[] = []

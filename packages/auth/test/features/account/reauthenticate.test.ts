@@ -16,7 +16,7 @@ async function newSession(server: FlowServer) {
   return { id, email, token: body.access_token as string }
 }
 
-/** Such a message has no link. */
+/** Reads the code from the outbox, because the message contains no link. */
 async function codeTo(server: FlowServer, email: string): Promise<string> {
   const [row] = await server.query(
     "select payload ->> 'Token' as code, kind from outbox where recipient = $1 order by id desc",
@@ -26,7 +26,7 @@ async function codeTo(server: FlowServer, email: string): Promise<string> {
   return row.code
 }
 
-test('GET /reauthenticate and the password it is for', async (t) => {
+test('GET /reauthenticate and the password change that it allows', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION: 'true',
   })
@@ -36,7 +36,7 @@ test('GET /reauthenticate and the password it is for', async (t) => {
   const setPassword = (token: string, body: object) =>
     ask(url, '/user', { method: 'PUT', token, body })
 
-  await t.test('a code goes to the address, in two statements, and works once', async () => {
+  await t.test('a code is sent by email, in two statements, and works once', async () => {
     const { id, email, token } = await newSession(server)
     assert.deepEqual(errorOf(await setPassword(token, { password: another })), needed)
     server.takeStatements()
@@ -61,7 +61,7 @@ test('GET /reauthenticate and the password it is for', async (t) => {
     assert.ok(actions.includes('user_reauthenticate_requested'))
   })
 
-  await t.test('a nonce changes other things without being spent', async () => {
+  await t.test('a nonce is not used up by an update without a password', async () => {
     const { email, token } = await newSession(server)
     await reauthenticate(token)
     const nonce = await codeTo(server, email)
@@ -71,7 +71,7 @@ test('GET /reauthenticate and the password it is for', async (t) => {
     assert.equal((await setPassword(token, { password: another, nonce })).status, 200)
   })
 
-  await t.test('of changes with one code at the same time one counts', async () => {
+  await t.test('only one of several concurrent changes with a code succeeds', async () => {
     const { email, token } = await newSession(server)
     await reauthenticate(token)
     const nonce = await codeTo(server, email)
@@ -93,7 +93,7 @@ test('GET /reauthenticate and the password it is for', async (t) => {
   })
 
   await t.test(
-    'after five wrong codes the right one fails, however quickly they come',
+    'after five wrong codes the right one fails, even if they arrive concurrently',
     async () => {
       const { email, token } = await newSession(server)
       await reauthenticate(token)
@@ -108,7 +108,7 @@ test('GET /reauthenticate and the password it is for', async (t) => {
   )
 
   await t.test(
-    'a code that has expired does not work, and neither does one that is replaced',
+    'an expired code does not work, and neither does one that has been replaced',
     async (t) => {
       t.after(() => {
         server.clock.aheadMs = 0
@@ -123,7 +123,7 @@ test('GET /reauthenticate and the password it is for', async (t) => {
       assert.equal((await reauthenticate(token)).status, 200)
       const second = await codeTo(server, email)
       const replaced = await setPassword(token, { password: another, nonce: first })
-      // One in a million times they are the same.
+      // There is a one in a million chance that the two codes are equal.
       if (first !== second) assert.deepEqual(errorOf(replaced), notValid)
       await query(
         "update one_time_tokens set expires_at = expires_at - interval '1 hour' where user_id = $1",
@@ -134,7 +134,7 @@ test('GET /reauthenticate and the password it is for', async (t) => {
     },
   )
 
-  await t.test('whoever came by a recovery link needs none', async () => {
+  await t.test('a session from a recovery link needs no reauthentication', async () => {
     const { email } = await server.newUser()
     await server.post('/recover', { email })
     const { token } = await server.mailTo(email)
@@ -142,7 +142,7 @@ test('GET /reauthenticate and the password it is for', async (t) => {
     assert.equal((await setPassword(body.access_token, { password: another })).status, 200)
   })
 
-  await t.test('needs an address or a number, and a confirmed one', async () => {
+  await t.test('requires a confirmed email address or phone number', async () => {
     const { id, token } = await newSession(server)
     await query('update users set email_confirmed_at = null where id = $1', [id])
     assert.deepEqual(errorOf(await reauthenticate(token)), [
@@ -172,7 +172,7 @@ test('GET /reauthenticate and the password it is for', async (t) => {
   })
 })
 
-test('a current password is asked for where that is set, save after a recovery', async (t) => {
+test('the current password is required when configured, except after a recovery', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD: 'true',
   })

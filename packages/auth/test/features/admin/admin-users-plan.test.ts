@@ -11,7 +11,7 @@ import { openSharedPostgres } from '../../support/shared-postgres.ts'
 
 const schema = `auth_plan_${process.pid}`
 
-test('a page of users is not planned anew for its number', async (t) => {
+test('listing users uses a generic plan for every page number', async (t) => {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return
   await migrate({ url: postgres.url, schema })
@@ -25,7 +25,7 @@ test('a page of users is not planned anew for its number', async (t) => {
   for (const [direction, statement] of Object.entries(listUsers)) {
     const { name } = statement
     const text = withSchema(statement.text, schema)
-    // PostgreSQL looks at five pages before it makes up its mind.
+    // PostgreSQL makes five custom plans before it considers a generic one.
     for (let page = 0; page < 7; page++) {
       const { rows } = await client.query({ name, text, values: ['a', page * 50, 50] })
       assert.equal(rows.length, 50)

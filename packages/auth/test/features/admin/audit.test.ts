@@ -24,7 +24,7 @@ test('GET /admin/audit', async (t) => {
   const actions = (body: readonly { readonly payload: { readonly action: string } }[]) =>
     body.map(({ payload }) => payload.action)
 
-  await t.test('shows entries, the newest first', async () => {
+  await t.test('lists entries, newest first', async () => {
     server.takeStatements()
     const { status, body, headers } = await audit()
     assert.equal(status, 200)
@@ -50,7 +50,7 @@ test('GET /admin/audit', async (t) => {
     })
   })
 
-  await t.test('page by page', async () => {
+  await t.test('is paginated', async () => {
     const { body, headers } = await audit('?page=2&per_page=3')
     assert.deepEqual(actions(body), ['user_confirmation_requested'])
     assert.equal(headers.get('link'), '</admin/audit?page=2&per_page=3>; rel="last"')
@@ -64,7 +64,7 @@ test('GET /admin/audit', async (t) => {
   })
 
   await t.test(
-    'searches authors, actions and types, and takes wildcards for what they are',
+    'searches by author, action and type, and matches wildcard characters literally',
     async () => {
       const found = async (search: string) =>
         actions((await audit(`?${new URLSearchParams({ query: search })}`)).body)
@@ -91,7 +91,7 @@ test('GET /admin/audit', async (t) => {
     },
   )
 
-  await t.test('finds what happened to a user, whoever did it', async () => {
+  await t.test('finds every entry about a user, regardless of who caused it', async () => {
     const changed = { method: 'PUT', token, body: { user_metadata: { a: 1 } } }
     assert.equal((await ask(url, `/admin/users/${id}`, changed)).status, 200)
     server.takeStatements()
@@ -109,14 +109,14 @@ test('GET /admin/audit', async (t) => {
     )
     assert.equal(headers.get('x-total-count'), '4')
     assert.match(headers.get('link') ?? '', /[?&]query=user%3A/)
-    const stranger = await audit('?query=user:00000000-0000-4000-8000-000000000000')
-    assert.deepEqual([stranger.status, stranger.body], [200, []])
+    const unknown = await audit('?query=user:00000000-0000-4000-8000-000000000000')
+    assert.deepEqual([unknown.status, unknown.body], [200, []])
     const bad = await audit('?query=user:me')
     assert.equal(bad.status, 400)
     assert.equal(bad.body.msg, 'Invalid query: "me" is not the id of a user')
   })
 
-  await t.test('refuses another scope', async () => {
+  await t.test('refuses an unknown search scope', async () => {
     for (const wanted of ['name:x', 'login', 'toString:x', ':x']) {
       const { status, body } = await audit(`?${new URLSearchParams({ query: wanted })}`)
       assert.deepEqual(
@@ -129,7 +129,7 @@ test('GET /admin/audit', async (t) => {
   })
 })
 
-/** Entries of an hour each, the newest now: mostly refreshes, as in any log. */
+/** Inserts entries one hour apart, the newest now; most are token refreshes, as in a real log. */
 async function fillLog({ query }: FlowServer, count: number): Promise<void> {
   await query(
     `insert into audit_log_entries (id, payload, created_at)
@@ -161,14 +161,14 @@ test('a large audit log is read in bounded steps', async (t) => {
   }
   const follow = (next: string | undefined) => audit(next?.split('?')[1] ?? '')
 
-  await t.test('its size is an estimate, and no page is called the last', async () => {
+  await t.test('the total is an estimate, and no page is marked as the last one', async () => {
     const { total, link, names } = await audit('per_page=2')
     assert.ok(total >= 40_000 && total <= 50_000, `${total}`)
     assert.equal(link, '</admin/audit?page=2&per_page=2>; rel="next"')
     assert.deepEqual(names, ['n1', 'n2'])
   })
 
-  await t.test('pages follow each other from a time on', async () => {
+  await t.test('pages start at a given time', async () => {
     const first = await audit('per_page=2&before=2025-12-31T22:00:00Z')
     assert.deepEqual(first.names, ['n3', 'n4'])
     assert.deepEqual((await follow(first.next)).names, ['n5', 'n6'])
@@ -179,9 +179,9 @@ test('a large audit log is read in bounded steps', async (t) => {
     assert.match(bad.body.msg, /^Bad Pagination Parameters: before must be a time/)
   })
 
-  await t.test('a search for an author goes on where it stopped', async () => {
+  await t.test('a search by author continues where it stopped', async () => {
     const first = await audit('query=author:n44')
-    // n44, n440 to n449, n4400 to n4499; what is further back was not read.
+    // Matches n44, n440 to n449 and n4400 to n4499; older entries were not read yet.
     assert.deepEqual(first.names.slice(0, 3), ['n44', 'n440', 'n441'])
     const found: string[] = []
     let steps = 0
@@ -201,7 +201,7 @@ test('a large audit log is read in bounded steps', async (t) => {
     assert.deepEqual([end.names, end.total], [[], 0])
   })
 
-  await t.test('rare actions and types are found wherever they are', async () => {
+  await t.test('rare actions and types are found wherever they are in the log', async () => {
     for (const search of ['action:deleted', 'type:team']) {
       const last = await audit(`query=${search}&per_page=20&page=23`)
       assert.deepEqual(last.names.slice(-2), ['n44900', 'n45000'])
@@ -213,7 +213,7 @@ test('a large audit log is read in bounded steps', async (t) => {
     assert.deepEqual((await audit('query=action:nothing')).names, [])
   })
 
-  await t.test('frequent ones are found at once, page by page', async () => {
+  await t.test('frequent actions and types are found at once and are paginated', async () => {
     const first = await audit('query=action:refresh&per_page=2')
     assert.deepEqual(first.names, ['n1', 'n2'])
     assert.deepEqual((await follow(first.next)).names, ['n3', 'n4'])
@@ -223,14 +223,14 @@ test('a large audit log is read in bounded steps', async (t) => {
     ])
   })
 
-  await t.test('a user with many entries has as many pages', async () => {
+  await t.test('the entries of a user with many of them are paginated', async () => {
     const id = '00000000-0000-4000-8000-000000000001'
     const { names, total, next } = await audit(`query=user:${id}&per_page=2&page=2`)
     assert.deepEqual([names, total], [['n3', 'n4'], 1_001])
     assert.ok(next)
   })
 
-  await t.test('a page that is too far back is refused, and says what to do', async () => {
+  await t.test('a page that is too far back is refused with a hint', async () => {
     await server.query('update pg_class set reltuples = 1000000 where oid = $1::regclass', [
       'audit_log_entries',
     ])
@@ -242,7 +242,7 @@ test('a large audit log is read in bounded steps', async (t) => {
   })
 })
 
-test('audit entries are kept as long as AUTH_AUDIT_LOG_RETENTION says', () => {
+test('audit entries are kept for AUTH_AUDIT_LOG_RETENTION', () => {
   const parse = (value: string, more = {}) =>
     parseConfig({
       ...testEnvironment,

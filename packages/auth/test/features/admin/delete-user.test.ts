@@ -6,11 +6,11 @@ import { test } from 'node:test'
 import { type FlowServer, openFlowServer } from '../../support/flow-server.ts'
 import { ask, newEmail, password } from '../../support/http-client.ts'
 
-/** Somebody who has left traces wherever one can. */
+/** Creates a user with data in every table that can refer to a user. */
 async function newTrace(server: FlowServer) {
   const { post, query, url, serviceToken } = server
   const { id, email } = await server.newUser()
-  const name = `Somebody ${id}`
+  const name = `Person ${id}`
   const ip = `2001:db8::a${id.slice(0, 3)}:b${id.slice(4, 7)}`
   const headers = { 'x-forwarded-for': ip }
   const phone = `1666${Math.floor(Math.random() * 1e7)}`
@@ -38,7 +38,7 @@ async function newTrace(server: FlowServer) {
   return { id, email, wanted, phone, name, ip, token, refreshToken }
 }
 
-/** Tables in whose rows a text occurs anywhere. */
+/** Lists the tables that contain a text in any column. */
 async function findText({ query }: FlowServer, text: string): Promise<readonly string[]> {
   const tables = await query(
     `select table_name as name from information_schema.tables
@@ -78,7 +78,7 @@ test('DELETE /admin/users/{user_id}', async (t) => {
   }
 
   await t.test(
-    'removes a user with everything that belongs to them, in one statement',
+    'removes a user with all rows that refer to them, in one statement only',
     async () => {
       const [trace, bystander] = [await newTrace(server), await newTrace(server)]
       assert.ok((await findText(server, trace.email)).length >= 5)
@@ -100,7 +100,7 @@ test('DELETE /admin/users/{user_id}', async (t) => {
     },
   )
 
-  await t.test('softly keeps the id and nothing that tells who it was', async () => {
+  await t.test('soft deletion keeps the id and removes all personal data', async () => {
     const trace = await newTrace(server)
     await server.untilAnswered()
     server.takeStatements()
@@ -130,7 +130,7 @@ test('DELETE /admin/users/{user_id}', async (t) => {
     assert.equal((await ask(url, `/admin/users/${trace.id}`, { token })).status, 404)
   })
 
-  await t.test('takes the empty body of the client, and no other type than a boolean', async () => {
+  await t.test('accepts the empty body of the client; the flag must be a boolean', async () => {
     const { id } = await server.newUser()
     const odd = await remove(id, { should_soft_delete: 'yes' })
     assert.deepEqual([odd.status, odd.body.error_code], [400, 'bad_json'])

@@ -9,7 +9,7 @@ import { type Ask, ask } from '../../support/http-client.ts'
 
 const someId = '11111111-2222-4333-8444-555555555555'
 
-test('administration of factors', async (t) => {
+test('administration of MFA factors', async (t) => {
   const server = await openFlowServer(t, factorEnvironment)
   if (!server) return
   const { url, query, serviceToken: token } = server
@@ -20,7 +20,7 @@ test('administration of factors', async (t) => {
   const put = (id: string, body: object) => admin(`${path}/${id}`, { method: 'PUT', body })
   const remove = (to: string) => admin(to, { method: 'DELETE' })
 
-  await t.test('lists them without their secrets, in one statement', async () => {
+  await t.test('lists factors without their secrets, in one statement', async () => {
     server.takeStatements()
     const { status, body } = await admin(path)
     assert.equal(status, 200)
@@ -30,7 +30,7 @@ test('administration of factors', async (t) => {
     assert.ok(!JSON.stringify(body).includes('secret'))
   })
 
-  await t.test('renames them, and changes the number of a phone', async () => {
+  await t.test('renames factors and changes the phone number of a phone factor', async () => {
     const { body: phone } = await calls.enroll(member, { factor_type: 'phone', phone: '15550101' })
     const renamed = await put(member.factorId, { friendly_name: ' Work ' })
     assert.deepEqual([renamed.body.friendly_name, renamed.body.id], ['Work', member.factorId])
@@ -51,7 +51,7 @@ test('administration of factors', async (t) => {
     await remove(`${path}/${second.id}`)
   })
 
-  await t.test('removes them, which ends the level that they gave', async () => {
+  await t.test('removes factors, which lowers the level of their sessions', async () => {
     assert.equal((await calls.call(member, '/factors/recovery-codes')).status, 200)
     const { status, body } = await remove(`${path}/${member.factorId}`)
     assert.deepEqual([status, body.id, body.factor_type], [200, member.factorId, 'totp'])
@@ -71,7 +71,7 @@ test('administration of factors', async (t) => {
     assert.equal(entries.at(-1).traits.factor_id, member.factorId)
   })
 
-  await t.test('what there is not', async () => {
+  await t.test('unknown users and factors are not found', async () => {
     const noUser = [404, 'user_not_found', 'User not found']
     const noFactor = [404, 'mfa_factor_not_found', 'Factor not found']
     assert.deepEqual(errorOf(await admin(`/admin/users/${someId}/factors`)), noUser)

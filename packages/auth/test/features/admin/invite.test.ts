@@ -15,7 +15,7 @@ test('POST /invite', async (t) => {
   const { url, query, serviceToken: token } = server
   const invite = (body: object, path = '/invite') => ask(url, path, { token, body })
 
-  await t.test('invites somebody new although sign-ups are disabled; two statements', async () => {
+  await t.test('invites a new user even if sign-ups are disabled; two statements', async () => {
     const email = newEmail()
     server.takeStatements()
     const { status, body } = await invite(
@@ -45,7 +45,7 @@ test('POST /invite', async (t) => {
     assert.ok(verified.body.user.email_confirmed_at)
   })
 
-  await t.test('invites again at once who has not answered, and nobody who has', async () => {
+  await t.test('a pending invitation can be repeated at once, an accepted one cannot', async () => {
     const email = newEmail()
     const first = await invite({ email })
     const again = await invite({ email })
@@ -62,20 +62,20 @@ test('POST /invite', async (t) => {
     ])
   })
 
-  await t.test('invitations of one address at the same time make one user', async () => {
+  await t.test('concurrent invitations of one address create one user', async () => {
     const email = newEmail()
     const answers = await Promise.all(Array.from({ length: 5 }, () => invite({ email })))
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
     assert.equal(new Set(answers.map(({ body }) => body.id)).size, 1)
   })
 
-  await t.test('an address of another audience is taken as well', async () => {
+  await t.test('an address is also taken if its user has another audience', async () => {
     const email = newEmail()
     await ask(url, '/admin/users', { token, body: { email, aud: 'elsewhere' } })
     assert.equal((await invite({ email })).body.error_code, 'email_exists')
   })
 
-  await t.test('needs an address, a permitted redirect and an administrator', async () => {
+  await t.test('requires an email address, a permitted redirect and an administrator', async () => {
     assert.deepEqual(errorOf(await invite({})), [
       400,
       'validation_failed',
@@ -100,7 +100,7 @@ test('POST /invite', async (t) => {
   })
 })
 
-test('POST /invite is for administrators, and counts against the messages of an hour', async (t) => {
+test('POST /invite requires an administrator and counts against the hourly message limit', async (t) => {
   const server = await openFlowServer(t, { AUTH_RATE_LIMIT_EMAIL_SENT: '2' })
   if (!server) return
   const { email } = await server.newUser()

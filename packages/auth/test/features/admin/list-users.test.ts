@@ -7,7 +7,7 @@ import { createAuthClient } from '../../support/auth-js.ts'
 import { errorOf, type FlowServer, openFlowServer } from '../../support/flow-server.ts'
 import { ask, newEmail } from '../../support/http-client.ts'
 
-/** A minute apart, the highest number newest. */
+/** Inserts users created one minute apart; the user with the highest number is the newest. */
 async function addUsers({ query }: FlowServer, count: number, aud = ''): Promise<void> {
   await query(
     `insert into users (id, aud, email, raw_user_meta_data, created_at)
@@ -36,7 +36,7 @@ test('GET /admin/users', async (t) => {
   await addUsers(server, 120)
   await addUsers(server, 7, 'other')
 
-  await t.test('shows fifty, the newest first, in one statement', async () => {
+  await t.test('lists fifty users, newest first, in one statement', async () => {
     server.takeStatements()
     const answer = await list('?page=&per_page=')
     assert.equal(answer.status, 200, JSON.stringify(answer.body))
@@ -50,7 +50,7 @@ test('GET /admin/users', async (t) => {
     )
   })
 
-  await t.test('every page of either order is what counting would give', async () => {
+  await t.test('every page in both sort orders has the expected users', async () => {
     const newest = Array.from({ length: 120 }, (_, index) => name(120 - index))
     for (const size of [7, 50, 60, 119, 120, 200]) {
       for (const [sort, all] of [
@@ -70,7 +70,7 @@ test('GET /admin/users', async (t) => {
     assert.equal(last.headers.get('link'), '</admin/users?page=3&per_page=50>; rel="last"')
   })
 
-  await t.test('users of another audience are listed for it', async () => {
+  await t.test('users of another audience are listed separately', async () => {
     const { body, headers } = await ask(url, '/admin/users', {
       token,
       headers: { 'x-jwt-aud': 'other' },
@@ -79,12 +79,12 @@ test('GET /admin/users', async (t) => {
     assert.equal(headers.get('x-total-count'), '7')
   })
 
-  await t.test('filters by a part of the address or the full name, whatever the case', async () => {
+  await t.test('filters by a part of the email or the full name, ignoring case', async () => {
     const cases: readonly (readonly [string, readonly number[]])[] = [
       ['U0117', [117]],
       ['person 11', [119, 118, 117, 116, 115, 114, 113, 112, 111, 110, 11]],
       ['0@list', [120, 110, 100, 90, 80, 70, 60, 50, 40, 30, 20, 10]],
-      // Too short for the index.
+      // This text is too short for the trigram index.
       [' 7', [79, 78, 77, 76, 75, 74, 73, 72, 71, 70, 7]],
       ['nobody', []],
     ]
@@ -103,7 +103,7 @@ test('GET /admin/users', async (t) => {
     )
   })
 
-  await t.test('percent, underscore and backslash in a filter stand for themselves', async () => {
+  await t.test('percent, underscore and backslash in a filter match literally', async () => {
     for (const filter of ['%', '_', '%%%', 'u____@', 'u%example', '\\', 'u0001\\', "'", "' or 1"]) {
       const answer = await list(`?${new URLSearchParams({ filter })}`)
       assert.deepEqual([answer.status, emailsOf(answer)], [200, []], filter)
@@ -117,7 +117,7 @@ test('GET /admin/users', async (t) => {
     }
   })
 
-  await t.test('by a cursor, all users once, whatever happens meanwhile', async () => {
+  await t.test('a cursor visits every user once, even if users are added meanwhile', async () => {
     const seen: string[] = []
     let cursor = ''
     for (;;) {
@@ -127,7 +127,7 @@ test('GET /admin/users', async (t) => {
       const { next_cursor: next, has_more: hasMore } = answer.body.pagination
       assert.equal(hasMore, next !== undefined)
       if (next === undefined) break
-      // Somebody new would move every page by one.
+      // With page numbers, a new user would shift every page by one.
       await ask(url, '/admin/users', { token, body: { email: newEmail() } })
       cursor = next
     }
@@ -140,7 +140,7 @@ test('GET /admin/users', async (t) => {
     await query("delete from users where email like 'user-%'")
   })
 
-  await t.test('the total follows every way users come and go', async () => {
+  await t.test('the total is correct however users are added and removed', async () => {
     const total = async () => (await list('?per_page=1')).headers.get('x-total-count')
     assert.equal(await total(), '120')
     const { body } = await ask(url, '/admin/users', { token, body: { email: newEmail() } })
@@ -154,7 +154,7 @@ test('GET /admin/users', async (t) => {
     assert.equal(await total(), '120')
   })
 
-  await t.test('users come with their identities', async () => {
+  await t.test('users are listed with their identities', async () => {
     const { id } = await server.newUser()
     const { body } = await list('?per_page=1')
     assert.deepEqual([body.users[0].id, body.users[0].identities.length], [id, 1])
@@ -163,7 +163,7 @@ test('GET /admin/users', async (t) => {
     await query("delete from users where email like 'user-%'")
   })
 
-  await t.test('refuses numbers, orders and cursors that are none', async () => {
+  await t.test('refuses invalid page numbers, sort orders and cursors', async () => {
     const cases = [
       ['page=0', 'Bad Pagination Parameters: page must be a whole number from 1 to'],
       ['page=x', 'Bad Pagination Parameters: page must be'],
@@ -186,7 +186,7 @@ test('GET /admin/users', async (t) => {
     assert.deepEqual(errorOf(await ask(url, '/admin/users'))[0], 401)
   })
 
-  await t.test('the client finds its way', async () => {
+  await t.test('the client library can read the pagination headers', async () => {
     const { admin } = createAuthClient(url, { headers: { authorization: `Bearer ${token}` } })
     const first = await admin.listUsers({ page: 1, perPage: 50 })
     assert.equal(first.error, null)

@@ -8,11 +8,11 @@ import { openAuthServer } from '../../support/auth-server.ts'
 import { ask } from '../../support/http-client.ts'
 import { openOwnDatabase } from '../../support/shared-postgres.ts'
 
-test('where pg_trgm cannot be had, everything is there but the index', async (t) => {
+test('listing users works without pg_trgm, only without the index', async (t) => {
   const postgres = await openOwnDatabase(t)
   if (!postgres) return
   const client = new Client({ connectionString: postgres.url })
-  // It is still open when its database goes.
+  // The connection is still open when its database is dropped.
   client.on('error', () => {})
   await client.connect()
   t.after(() => client.end())

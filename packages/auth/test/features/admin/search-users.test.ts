@@ -6,10 +6,10 @@ import { test } from 'node:test'
 import { openFlowServer } from '../../support/flow-server.ts'
 import { ask } from '../../support/http-client.ts'
 
-test('a search among many users reads a bounded number of them', async (t) => {
+test('a search among many users reads a bounded number of rows', async (t) => {
   const server = await openFlowServer(t, { AUTH_JWT_AUD: 'authenticated' })
   if (!server) return
-  // The oldest 12,000 are of another domain, and more than are counted.
+  // The oldest 12,000 users have another domain, and they are more than a search counts.
   await server.query(
     `insert into users (id, aud, phone, email, raw_user_meta_data, created_at)
      select gen_random_uuid(), 'authenticated', case when n > 33000 then '1555' || lpad(n::text, 7, '0') end,
@@ -35,7 +35,7 @@ test('a search among many users reads a bounded number of them', async (t) => {
     }
   }
 
-  await t.test('what many have is found at once, and their number is an estimate', async () => {
+  await t.test('a frequent match is found at once, and the total is an estimate', async () => {
     const { names, total, link } = await list('filter=today&per_page=2')
     assert.deepEqual(names, ['1', '2'])
     assert.equal(total, 35_000)
@@ -43,7 +43,7 @@ test('a search among many users reads a bounded number of them', async (t) => {
     assert.deepEqual((await list('filter=today&per_page=2&page=2')).names, ['3', '4'])
   })
 
-  await t.test('what few have is found and counted wherever it is', async () => {
+  await t.test('a rare match is found and counted exactly, wherever it is', async () => {
     const { names, total, link } = await list('filter=34998')
     assert.deepEqual([names, total], [['34998'], 1])
     assert.equal(link, '</admin/users?page=1&per_page=50&filter=34998>; rel="last"')
@@ -54,7 +54,7 @@ test('a search among many users reads a bounded number of them', async (t) => {
     assert.deepEqual((await list('filter=nobody')).names, [])
   })
 
-  await t.test('a search that has read enough goes on where it stopped', async () => {
+  await t.test('a search that reached its limit continues where it stopped', async () => {
     const first = await list('filter=before&per_page=3')
     assert.deepEqual(first.names, [])
     assert.match(
@@ -73,7 +73,7 @@ test('a search among many users reads a bounded number of them', async (t) => {
     ])
   })
 
-  await t.test('a part of a phone number and the start of an id are found by indexes', async () => {
+  await t.test('parts of phone numbers and starts of ids are found by indexes', async () => {
     for (const filter of ['15550034997', '+1 (555) 003-4997', '0034997']) {
       const { names, total } = await list(`filter=${encodeURIComponent(filter)}`)
       assert.deepEqual([names, total], [['34997'], 1], filter)
@@ -95,7 +95,7 @@ test('a search among many users reads a bounded number of them', async (t) => {
     }
   })
 
-  await t.test('so does one for a text that is too short for the index', async () => {
+  await t.test('a search too short for the index also continues where it stopped', async () => {
     const found: string[] = []
     let steps = 0
     let cursor: string | undefined = ''

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openFlowServer } from '../../support/flow-server.ts'
 import { ask, password } from '../../support/http-client.ts'
 
-test('sign-ins are counted, and failed ones kept for administrators', async (t) => {
+test('sign-ins are counted, and failed sign-ins are stored for administrators', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_JWT_AUD: 'authenticated',
     AUTH_MAILER_AUTOCONFIRM: 'false',
@@ -20,7 +20,7 @@ test('sign-ins are counted, and failed ones kept for administrators', async (t) 
     const body = { email, password, email_confirm: true, ...more }
     return (await ask(server.url, '/admin/users', { ...asAdmin, body })).body.id as string
   }
-  /** They are written a moment later, so that no answer waits for it. */
+  /** Waits for the failures, because they are written after the response is sent. */
   const readFailures = async (query: string, count: number) => {
     for (;;) {
       const { body } = await ask(server.url, `/admin/sign-in-failures?${query}`, asAdmin)
@@ -32,7 +32,7 @@ test('sign-ins are counted, and failed ones kept for administrators', async (t) 
   await create('ben@example.com', { email_confirm: false })
   await create('eve@example.com', { ban_duration: '1h' })
 
-  await t.test('each with its reason, whether there is an account or not', async () => {
+  await t.test('failures have their reason, whether or not the account exists', async () => {
     assert.equal((await signIn('ada@example.com')).status, 200)
     const wrong = await signIn('ada@example.com', 'not the right one')
     await signIn('ADA@example.com', 'nor is this one')
@@ -40,7 +40,7 @@ test('sign-ins are counted, and failed ones kept for administrators', async (t) 
     assert.deepEqual([wrong.status, wrong.body], [unknown.status, unknown.body])
     await signIn('ben@example.com')
     await signIn('eve@example.com')
-    // A password in the wrong field.
+    // The user typed the password into the email field.
     await signIn('correct horse battery')
 
     const failures = await readFailures('', 5)
@@ -64,7 +64,7 @@ test('sign-ins are counted, and failed ones kept for administrators', async (t) 
     )
   })
 
-  await t.test('the second step of a sign-in, and one that a limit refuses', async () => {
+  await t.test('a failed second factor and a rate-limited sign-in are recorded', async () => {
     const { body: tokens } = await signIn('ada@example.com')
     const asAda = { token: tokens.access_token }
     const { body: factor } = await ask(server.url, '/factors', {
@@ -92,7 +92,7 @@ test('sign-ins are counted, and failed ones kept for administrators', async (t) 
   })
 
   await t.test(
-    'the counts are those of the server, in steps, and say when it started',
+    'the counts are those of this server, by time step, with its start time',
     async () => {
       const { body } = await ask(server.url, '/admin/sign-ins', asAdmin)
       const sums: Record<string, number> = {}
@@ -106,7 +106,7 @@ test('sign-ins are counted, and failed ones kept for administrators', async (t) 
     },
   )
 
-  await t.test('a flood leaves a bounded number of rows', async () => {
+  await t.test('a flood of failures leaves a bounded number of rows', async () => {
     await server.query(
       `insert into sign_in_failures (id, period, aud, name, reason, ip_address, count, first_at, last_at)
        select gen_random_uuid(), now(), 'authenticated', n || '@flood.example', 'wrong_password', '', 1,
@@ -121,7 +121,7 @@ test('sign-ins are counted, and failed ones kept for administrators', async (t) 
     assert.deepEqual(rows, { none: 5_000, some: 4 })
   })
 
-  await t.test('with the account its failures go', async () => {
+  await t.test('deleting an account deletes its recorded failures', async () => {
     for (const isSoft of [true, false]) {
       const id = await create('gone@example.com')
       await signIn('gone@example.com', 'not the right one')

@@ -76,7 +76,7 @@ test('administration of users', async (t) => {
     })
   })
 
-  await t.test('identities that begin together are in the order of the providers', async () => {
+  await t.test('identities created at the same time are ordered by provider', async () => {
     for (let times = 0; times < 8; times += 1) {
       const { body } = await create({ email: newEmail(), phone: newPhone() })
       const providers = body.identities.map(({ provider }: { provider: string }) => provider)
@@ -84,7 +84,7 @@ test('administration of users', async (t) => {
     }
   })
 
-  await t.test('creates a user who is confirmed and signs in', async () => {
+  await t.test('creates a confirmed user who can sign in', async () => {
     const email = newEmail()
     const { body } = await create({ email, password, email_confirm: true })
     assert.ok(body.email_confirmed_at)
@@ -93,7 +93,7 @@ test('administration of users', async (t) => {
     assert.equal((await signIn(email)).status, 200)
   })
 
-  await t.test('takes the id of the path, or of the body, and each only once', async () => {
+  await t.test('takes the id from the path or the body, and each id only once', async () => {
     const [inPath, inBody] = [randomUUID(), randomUUID()]
     const byPath = await create(
       { email: newEmail(), id: randomUUID() },
@@ -117,7 +117,7 @@ test('administration of users', async (t) => {
     ])
   })
 
-  await t.test('refuses what is missing, taken or malformed', async () => {
+  await t.test('refuses missing, taken and malformed values', async () => {
     const [email, phone] = [newEmail(), newPhone()]
     await create({ email, phone })
     assert.deepEqual(errorOf(await create({ email: email.toUpperCase() })), emailTaken)
@@ -155,14 +155,14 @@ test('administration of users', async (t) => {
     assert.deepEqual([typed.status, typed.body.error_code], [400, 'bad_json'])
   })
 
-  await t.test('of creations of one address at the same time one succeeds', async () => {
+  await t.test('only one of several concurrent creations of an address succeeds', async () => {
     const email = newEmail()
     const answers = await Promise.all(Array.from({ length: 6 }, () => create({ email })))
     const statuses = answers.map(({ status }) => status).toSorted()
     assert.deepEqual(statuses, [200, 422, 422, 422, 422, 422])
   })
 
-  await t.test('a user without a password has none that anybody could guess', async () => {
+  await t.test('a user created without a password gets a random one', async () => {
     const email = newEmail()
     const { body } = await create({ email, email_confirm: true })
     const [row] = await query('select encrypted_password from users where id = $1', [body.id])
@@ -173,7 +173,7 @@ test('administration of users', async (t) => {
   })
 
   await t.test(
-    'imports hashes of bcrypt, argon2 and Firebase, and makes them anew at login',
+    'imports bcrypt, argon2 and Firebase hashes, and rehashes them at sign-in',
     async () => {
       const hashes = [
         await hashBcrypt(password, { cost: 4 }),
@@ -189,7 +189,7 @@ test('administration of users', async (t) => {
         assert.match(row.encrypted_password, /^\$2[aby]\$10\$/)
         assert.equal((await signIn(email)).status, 200)
       }
-      // The example that the documentation of Firebase's scrypt gives.
+      // This is the example in the documentation of Firebase scrypt.
       const firebase =
         '$fbscrypt$v=1,n=14,r=8,p=1,ss=Bw==,sk=jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA==' +
         '$42xEC+ixf3L2lw==$lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ=='
@@ -232,7 +232,7 @@ test('administration of users', async (t) => {
     assert.equal(nothing.body.email_confirmed_at, body.email_confirmed_at)
   })
 
-  await t.test('confirming an address flips what says that it is not', async () => {
+  await t.test('confirming an address updates email_verified everywhere', async () => {
     const email = newEmail()
     const { body: user } = await post('/signup', { email, password })
     const { body } = await update(user.id, { email_confirm: true })
@@ -243,7 +243,7 @@ test('administration of users', async (t) => {
   })
 
   await t.test(
-    'a new address follows into the copies, and ends what waits for the old one',
+    'a new address is copied to the metadata and invalidates tokens for the old address',
     async () => {
       const { id, email: before } = await server.newUser()
       await post('/recover', { email: before })
@@ -271,7 +271,7 @@ test('administration of users', async (t) => {
     assert.equal((await signIn(email, 'another password')).status, 200)
   })
 
-  await t.test('an update to what others have fails as a creation does', async () => {
+  await t.test('an update to a taken address or phone number fails like a creation', async () => {
     const [one, other] = [
       await create({ email: newEmail(), phone: newPhone() }),
       await create({ email: newEmail(), phone: newPhone() }),
@@ -311,7 +311,7 @@ test('administration of users', async (t) => {
     assert.match(early.body.banned_until, /^2[12]\d\d-/)
   })
 
-  await t.test('an administrator with an account is none while it is banned', async () => {
+  await t.test('an administrator who is banned loses administrator access', async () => {
     const { id, email } = await server.newUser()
     await update(id, { role: 'service_role' })
     const { access_token } = (await signIn(email)).body
@@ -323,7 +323,7 @@ test('administration of users', async (t) => {
     assert.equal((await read()).status, 200)
   })
 
-  await t.test('an anonymous user whose address is confirmed is one no more', async () => {
+  await t.test('an anonymous user whose address is confirmed becomes permanent', async () => {
     const { body: user } = await create({ email: newEmail() })
     await query('update users set is_anonymous = true where id = $1', [user.id])
     const unproven = await update(user.id, { email: newEmail() })
@@ -344,7 +344,7 @@ test('administration of users', async (t) => {
     assert.deepEqual([malformed.status, malformed.body.code], [404, 'validation_failed'])
   })
 
-  await t.test('users cannot reach any of it, whatever they claim in their metadata', async () => {
+  await t.test('users cannot call admin endpoints, whatever their metadata claims', async () => {
     const { id, email } = await server.newUser()
     await query(
       `update users set raw_user_meta_data = '{"role": "service_role"}',
@@ -370,7 +370,7 @@ test('administration of users', async (t) => {
       assert.equal(asNobody.status, 401, path)
     }
     assert.equal((await admin(`/admin/users/${id}`)).body.role, 'authenticated')
-    // A role that an administrator gave counts, once the user signs in again.
+    // A role assigned by an administrator takes effect at the next sign-in.
     await update(id, { role: 'supabase_admin' })
     const { body: promoted } = await signIn(email)
     assert.equal((await ask(url, '/admin/users', { token: promoted.access_token })).status, 200)

@@ -9,7 +9,7 @@ import { ask, password, sdk } from '../../support/http-client.ts'
 
 const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
 
-test('people are sent to a provider', async (t) => {
+test('GET /authorize redirects to the provider', async (t) => {
   const server = await openExternalServer(t, ['github', 'keycloak'], {
     AUTH_URI_ALLOW_LIST: 'app://callback',
   })
@@ -17,7 +17,7 @@ test('people are sent to a provider', async (t) => {
   const flowOf = async (state: string) =>
     (await server.query('select * from flow_states where id = $1', [state]))[0]
 
-  await t.test('with our id, our address, a state and the scopes of the provider', async () => {
+  await t.test('with the client id, callback URL, state and provider scopes', async () => {
     const { answer, url, state } = await server.depart({ provider: 'GitHub' })
     assert.equal(answer.status, 302)
     assert.equal(`${url.origin}${url.pathname}`, `${server.at('github').url}/login/oauth/authorize`)
@@ -34,12 +34,12 @@ test('people are sent to a provider', async (t) => {
     )
   })
 
-  await t.test('scopes of the request are added, each once', async () => {
+  await t.test('requested scopes are added without duplicates', async () => {
     const { url } = await server.depart({ provider: 'github', scopes: 'repo,user:email gist' })
     assert.equal(url.searchParams.get('scope'), 'user:email repo gist')
   })
 
-  await t.test('other parameters go along, but none that decides who we are', async () => {
+  await t.test('other parameters are forwarded, except those of the protocol', async () => {
     const { url } = await server.depart({
       provider: 'keycloak',
       prompt: 'login',
@@ -65,7 +65,7 @@ test('people are sent to a provider', async (t) => {
     assert.notEqual(query['state'], 'mine')
   })
 
-  await t.test('the challenge of the application stays here, and ours goes along', async () => {
+  await t.test('the challenge of the application is stored, and another one is sent', async () => {
     const { url, state } = await server.depart({
       provider: 'keycloak',
       code_challenge: challenge,
@@ -78,7 +78,7 @@ test('people are sent to a provider', async (t) => {
     assert.equal(typeof flow.provider_memo.verifier, 'string')
   })
 
-  await t.test('the browser gets a cookie of this host, whose hash alone is stored', async () => {
+  await t.test('the browser gets a host-only cookie, and only its hash is stored', async () => {
     const { answer, state, cookie } = await server.depart({ provider: 'github' })
     assert.match(
       answer.headers.get('set-cookie') ?? '',
@@ -89,7 +89,7 @@ test('people are sent to a provider', async (t) => {
     assert.equal(hash.length, 32)
   })
 
-  await t.test('a permitted redirect is kept, and another one refused or replaced', async () => {
+  await t.test('a permitted redirect is stored, and any other is refused or replaced', async () => {
     const good = await server.depart({ provider: 'github', redirect_to: 'app://callback' })
     assert.equal((await flowOf(good.state)).referrer, 'app://callback')
     const count = async () => (await server.query('select count(*) from flow_states'))[0].count
@@ -113,35 +113,35 @@ test('people are sent to a provider', async (t) => {
     ['__proto__', 'Unsupported provider: Provider __proto__ could not be found'],
   ] as const
   for (const [provider, message] of refusals) {
-    await t.test(`"${provider}" is refused in JSON`, async () => {
+    await t.test(`provider "${provider}" is refused with a JSON error`, async () => {
       const { answer } = await server.depart({ provider })
       assert.deepEqual(errorOf(answer), [400, 'validation_failed', message])
     })
   }
 
-  await t.test('half a challenge is refused', async () => {
+  await t.test('an incomplete PKCE challenge is refused', async () => {
     const { answer } = await server.depart({ provider: 'github', code_challenge: challenge })
     assert.equal(errorOf(answer)[0], 400)
   })
 
-  await t.test('an invitation that nobody was sent is refused', async () => {
+  await t.test('an unknown invitation token is refused', async () => {
     const { answer } = await server.depart({ provider: 'github', invite_token: 'unknown' })
     assert.deepEqual(errorOf(answer), [404, 'user_not_found', 'User identified by token not found'])
   })
 
-  await t.test('it takes one statement', async () => {
+  await t.test('takes one statement', async () => {
     server.takeStatements()
     await server.depart({ provider: 'github' })
     assert.deepEqual(server.takeStatements(), ['start_external_flow'])
   })
 
-  await t.test('the settings say which providers there are', async () => {
+  await t.test('the settings list the enabled providers', async () => {
     const { body } = await ask(server.url, '/settings')
     const enabled = Object.keys(body.external).filter((id) => body.external[id])
     assert.deepEqual([Object.keys(body.external).length, enabled], [17, ['github', 'keycloak']])
   })
 
-  await t.test('a link for scripts needs a user and the permission of the operator', async () => {
+  await t.test('manual linking requires a user and has to be enabled', async () => {
     const path = '/user/identities/authorize?provider=github&skip_http_redirect=true'
     assert.equal((await ask(server.url, path)).status, 401)
     const { email } = await server.newUser()

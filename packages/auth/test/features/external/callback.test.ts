@@ -18,13 +18,13 @@ function claimsOf(token = '') {
   return JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
 }
 
-/** Where the browser lands, and the three words of the error. */
+/** The three error fields in the redirect URL. */
 function problemOf(answer: HttpAnswer): readonly unknown[] {
   const { error, error_code, error_description } = queryOf(answer)
   return [error, error_code, error_description]
 }
 
-test('people come back from a provider', async (t) => {
+test('GET /callback completes an external sign-in', async (t) => {
   const server = await openExternalServer(t, ['keycloak', 'github', 'google'], {
     AUTH_EXTERNAL_GITHUB_EMAIL_OPTIONAL: 'true',
   })
@@ -33,7 +33,7 @@ test('people come back from a provider', async (t) => {
   const userWith = async (email: string) =>
     (await server.query('select * from users where email = $1', [email]))[0]
 
-  await t.test('with tokens in the fragment, for a new and confirmed user', async () => {
+  await t.test('redirects with tokens in the fragment, for a new and confirmed user', async () => {
     const account = newAccount()
     server.takeStatements()
     const answer = await server.goThrough('keycloak', account)
@@ -67,7 +67,7 @@ test('people come back from a provider', async (t) => {
     assert.deepEqual(await server.actionsOf(user.id), ['user_signedup', 'login'])
   })
 
-  await t.test('the cookie is taken back, and the flow is gone', async () => {
+  await t.test('deletes the cookie and the stored flow', async () => {
     keycloak.account = newAccount()
     const { url, cookie, state } = await server.depart({ provider: 'keycloak' })
     const answer = await server.arrive(await keycloak.agree(`${url}`), cookie)
@@ -75,7 +75,7 @@ test('people come back from a provider', async (t) => {
     assert.deepEqual(await server.query('select 1 from flow_states where id = $1', [state]), [])
   })
 
-  await t.test('a program that follows redirects need not keep cookies', async () => {
+  await t.test('an HTTP client that follows redirects does not have to keep cookies', async () => {
     keycloak.account = newAccount()
     const { url } = await server.depart({ provider: 'keycloak' })
     const { pathname, search } = new URL((await keycloak.agree(`${url}`)).url)
@@ -85,17 +85,20 @@ test('people come back from a provider', async (t) => {
     assert.equal(queryOf(again)['error_code'], 'bad_oauth_state')
   })
 
-  await t.test("the provider's tokens are there where scopes were asked for", async () => {
+  await t.test("the fragment has the provider's tokens if scopes were requested", async () => {
     const answer = await server.goThrough('keycloak', newAccount(), { scopes: 'offline_access' })
     const fragment = fragmentOf(answer)
     assert.match(fragment['provider_token'] ?? '', /^access /)
     assert.match(fragment['provider_refresh_token'] ?? '', /^refresh /)
   })
 
-  await t.test('with a code in a PKCE flow, whose exchange has them always', async () => {
+  await t.test('a PKCE flow ends with a code; its exchange returns those tokens', async () => {
     const account = newAccount()
     const redirectTo = 'https://site.example/in?tab=1'
-    const answer = await server.goThrough('keycloak', account, { ...pkce, redirect_to: redirectTo })
+    const answer = await server.goThrough('keycloak', account, {
+      ...pkce,
+      redirect_to: redirectTo,
+    })
     const location = new URL(answer.headers.get('location') ?? '')
     assert.deepEqual([location.searchParams.get('tab'), location.hash], ['1', ''])
     const body = { auth_code: location.searchParams.get('code'), code_verifier: verifier }
@@ -109,7 +112,7 @@ test('people come back from a provider', async (t) => {
     assert.equal((await server.post('/token?grant_type=pkce', body)).status, 404)
   })
 
-  await t.test('a second time as the same user, with what has changed since', async () => {
+  await t.test('a second sign-in finds the same user and updates the profile', async () => {
     const account = newAccount()
     await server.goThrough('keycloak', account)
     const { id } = await userWith(account.email)
@@ -125,7 +128,7 @@ test('people come back from a provider', async (t) => {
   })
 
   await t.test(
-    'who has confirmed the same address keeps one account and the password',
+    'a user who has confirmed the same address keeps the account and the password',
     async () => {
       const { id, email } = await server.newUser()
       const fragment = fragmentOf(await server.goThrough('keycloak', newAccount({ email })))
@@ -142,16 +145,18 @@ test('people come back from a provider', async (t) => {
     },
   )
 
-  await t.test('an identity with the verified address leads to the same account', async () => {
+  await t.test('another identity with the verified address has the same account', async () => {
     const account = newAccount()
     await server.goThrough('keycloak', account)
     const google = { sub: randomUUID(), email: account.email, email_verified: true }
     const fragment = fragmentOf(await server.goThrough('google', google))
-    const { body: user } = await ask(server.url, '/user', { token: fragment['access_token'] ?? '' })
+    const { body: user } = await ask(server.url, '/user', {
+      token: fragment['access_token'] ?? '',
+    })
     assert.deepEqual(user.app_metadata.providers, ['keycloak', 'google'])
   })
 
-  await t.test('several accounts with the address are nobody', async () => {
+  await t.test('a sign-in is refused if several accounts have the address', async () => {
     const first = newAccount()
     await server.goThrough('keycloak', first)
     const { email } = await server.newUser()
@@ -165,7 +170,7 @@ test('people come back from a provider', async (t) => {
     ])
   })
 
-  await t.test('an unverified address is asked to be confirmed first', async () => {
+  await t.test('an unverified address has to be confirmed first', async () => {
     const account = newAccount({ email_verified: false })
     const answer = await server.goThrough('keycloak', account)
     assert.deepEqual(problemOf(answer), [
@@ -187,7 +192,7 @@ test('people come back from a provider', async (t) => {
   })
 
   await t.test(
-    'a profile with a field of the wrong type is refused, and the field named',
+    'a profile with a field of the wrong type is refused with the name of the field',
     async () => {
       for (const [field, value] of [
         ['email', ['a@b.example']],
@@ -205,7 +210,7 @@ test('people come back from a provider', async (t) => {
     },
   )
 
-  await t.test('somebody without any address comes in where the operator says so', async () => {
+  await t.test('a profile without an address is accepted only where allowed', async () => {
     const bare = { sub: randomUUID(), name: 'Nobody' }
     assert.deepEqual(problemOf(await server.goThrough('keycloak', bare)), [
       'server_error',
@@ -220,28 +225,28 @@ test('people come back from a provider', async (t) => {
     }
   })
 
-  await t.test('what the provider says against it is passed on', async () => {
-    keycloak.trouble = 'deny'
+  await t.test('the error of the provider is forwarded', async () => {
+    keycloak.failure = 'deny'
     const query = { redirect_to: 'https://site.example/in' }
     const answer = await server.goThrough('keycloak', newAccount(), query).finally(() => {
-      keycloak.trouble = undefined
+      keycloak.failure = undefined
     })
     assert.equal(answer.status, 302)
     assert.equal(queryOf(answer)['error'], 'access_denied')
-    assert.equal(fragmentOf(answer)['error_description'], 'The user said no')
+    assert.equal(fragmentOf(answer)['error_description'], 'The user denied access')
     assert.ok(answer.headers.get('location')?.startsWith('https://site.example/in?'))
   })
 
-  const troubles = [
+  const failures = [
     ['token endpoint fails', /^Unable to exchange external code: [\da-f]{4}$/],
-    ['too long answer', /^Unable to exchange external code: [\da-f]{4}$/],
+    ['oversized response', /^Unable to exchange external code: [\da-f]{4}$/],
     ['API fails', /^Error getting user profile from external provider$/],
   ] as const
-  for (const [trouble, message] of troubles) {
-    await t.test(`${trouble}: the browser is told, and the log why`, async () => {
-      keycloak.trouble = trouble
+  for (const [failure, message] of failures) {
+    await t.test(`${failure}: the browser gets an error, and the log has the reason`, async () => {
+      keycloak.failure = failure
       const answer = await server.goThrough('keycloak', newAccount()).finally(() => {
-        keycloak.trouble = undefined
+        keycloak.failure = undefined
       })
       const [error, code, description] = problemOf(answer)
       assert.deepEqual([error, code], ['server_error', 'unexpected_failure'])
@@ -250,7 +255,7 @@ test('people come back from a provider', async (t) => {
     })
   }
 
-  await t.test('without a code nothing happens', async () => {
+  await t.test('a callback without a code is refused', async () => {
     const { cookie, state } = await server.depart({ provider: 'keycloak' })
     const answer = await server.arrive(
       { url: `https://auth.example/callback?state=${state}` },
@@ -263,7 +268,7 @@ test('people come back from a provider', async (t) => {
     ])
   })
 
-  await t.test('a provider may post a form', async () => {
+  await t.test('a provider may post the callback as a form', async () => {
     keycloak.account = newAccount()
     const { url, cookie } = await server.depart({ provider: 'keycloak' })
     const back = new URL((await keycloak.agree(`${url}`)).url)
@@ -272,14 +277,14 @@ test('people come back from a provider', async (t) => {
     assert.equal(fragmentOf(answer)['provider'], 'keycloak')
   })
 
-  await t.test('forms are taken nowhere else', async () => {
+  await t.test('no other endpoint accepts forms', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     const body = 'email=a%40b.example&password=correct+horse'
     const { status } = await ask(server.url, '/signup', { body, headers })
     assert.equal(status, 400)
   })
 
-  await t.test('a banned user stays out', async () => {
+  await t.test('a banned user cannot sign in', async () => {
     const account = newAccount()
     await server.goThrough('keycloak', account)
     await server.query(`update users set banned_until = now() + '1 h' where email = $1`, [
@@ -292,13 +297,13 @@ test('people come back from a provider', async (t) => {
     ])
   })
 
-  await t.test('an invitation is accepted by who has its address there', async () => {
+  await t.test('an invitation can be accepted only with the invited address', async () => {
     const email = newEmail()
     const invited = { token: server.serviceToken, body: { email, data: { team: 'red' } } }
     await ask(server.url, '/invite', invited)
     const { token } = await server.mailTo(email)
-    const stranger = await server.goThrough('keycloak', newAccount(), { invite_token: token })
-    assert.deepEqual(problemOf(stranger), [
+    const mismatch = await server.goThrough('keycloak', newAccount(), { invite_token: token })
+    assert.deepEqual(problemOf(mismatch), [
       'invalid_request',
       'bad_oauth_callback',
       'Invited email does not match emails from external provider',
@@ -315,7 +320,7 @@ test('people come back from a provider', async (t) => {
     assert.equal(again.answer.status, 404)
   })
 
-  await t.test('two who come back at once with a new identity are one user', async () => {
+  await t.test('two concurrent callbacks with the same new identity create one user', async () => {
     keycloak.account = newAccount()
     const backs = await Promise.all(
       [1, 2, 3].map(async () => {
@@ -331,7 +336,7 @@ test('people come back from a provider', async (t) => {
   })
 })
 
-test('where nobody may sign up, who is known may still come in', async (t) => {
+test('with sign-up disabled, existing users can still sign in', async (t) => {
   const server = await openExternalServer(t, ['keycloak'], {
     AUTH_DISABLE_SIGNUP: 'true',
     AUTH_EXTERNAL_REDIRECT_URL: 'https://site.example/always',
@@ -351,7 +356,7 @@ test('where nobody may sign up, who is known may still come in', async (t) => {
   assert.equal(claimsOf(fragmentOf(fine)['access_token']).email, email)
   assert.ok(fine.headers.get('location')?.startsWith('https://site.example/always#'))
 
-  await t.test('a host to which nobody comes back gives no cookie', async () => {
+  await t.test('no cookie is set if the callback URL is on another host', async () => {
     const { answer } = await server.depart({ provider: 'keycloak' })
     assert.equal(answer.headers.get('set-cookie'), null)
   })

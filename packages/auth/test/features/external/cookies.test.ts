@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readCookie, toCookie } from '../../../src/features/external/endpoints/authorize.ts'
 
-test('a cookie is for this host, for a time, and for no script', () => {
+test('a cookie is host-only, expires, and is hidden from scripts', () => {
   const settings = { maxAgeSeconds: 300, sameSite: 'Lax' } as const
   assert.equal(
     toCookie('a', 'b', { ...settings, isSecure: false }),
@@ -14,7 +14,7 @@ test('a cookie is for this host, for a time, and for no script', () => {
   )
 })
 
-test('a cookie is found by its whole name', () => {
+test('a cookie is found by its full name', () => {
   assert.equal(readCookie('xa=1; a=2;b=3', 'a'), '2')
   assert.equal(readCookie('xa=1; a=2=;b=3', 'a'), '2=')
   assert.equal(readCookie('ab=1', 'a'), undefined)

@@ -12,7 +12,7 @@ const path = '/token?grant_type=id_token'
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 const refusalOf = ({ status, body }: HttpAnswer) => [status, body.error, body.error_description]
 
-test('apps sign people in with ID tokens', async (t) => {
+test('sign-in with an ID token', async (t) => {
   const server = await openExternalServer(t, ['keycloak', 'google', 'github'], {
     AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true',
     AUTH_EXTERNAL_GOOGLE_SKIP_NONCE_CHECK: 'true',
@@ -22,7 +22,7 @@ test('apps sign people in with ID tokens', async (t) => {
   const provider = 'keycloak'
   const create = (claims = {}) => keycloak.createIdToken({ ...newAccount(), ...claims })
 
-  await t.test('a new user is made, and comes back as the same', async () => {
+  await t.test('creates a user, who is found again at the next sign-in', async () => {
     const account = newAccount()
     const first = await server.post(path, { provider, id_token: await create(account) })
     assert.equal(first.status, 200)
@@ -32,7 +32,7 @@ test('apps sign people in with ID tokens', async (t) => {
     assert.equal(second.body.user.id, first.body.user.id)
   })
 
-  await t.test('a nonce must be the one whose hash is in the token', async () => {
+  await t.test('a nonce must match the hash in the token', async () => {
     const id_token = await create({ nonce: sha256('right') })
     const fine = await server.post(path, { provider, id_token, nonce: 'right' })
     assert.equal(fine.status, 200)
@@ -40,12 +40,12 @@ test('apps sign people in with ID tokens', async (t) => {
     assert.deepEqual(refusalOf(wrong), [400, 'invalid nonce', 'Nonces mismatch'])
   })
 
-  await t.test('the operator may switch the look at the nonce off', async () => {
+  await t.test('the nonce check can be disabled', async () => {
     const id_token = await server.at('google').createIdToken({ ...newAccount(), nonce: 'any' })
     assert.equal((await server.post(path, { provider: 'google', id_token })).status, 200)
   })
 
-  await t.test('an access token must be the one that came with it', async () => {
+  await t.test('an access token must match the at_hash of the ID token', async () => {
     const half = createHash('sha256').update('access').digest().subarray(0, 16)
     const id_token = await create({ at_hash: half.toString('base64url') })
     const fine = await server.post(path, { provider, id_token, access_token: 'access' })
@@ -54,7 +54,7 @@ test('apps sign people in with ID tokens', async (t) => {
     assert.deepEqual(refusalOf(wrong), [400, 'invalid request', 'Bad ID token'])
   })
 
-  await t.test('older apps name issuer and client id', async () => {
+  await t.test('older apps send an issuer and a client id', async () => {
     const { url: issuer, clientId: client_id } = keycloak
     const id_token = await create()
     assert.equal((await server.post(path, { issuer, client_id, id_token })).status, 200)
@@ -66,7 +66,7 @@ test('apps sign people in with ID tokens', async (t) => {
     ])
   })
 
-  await t.test('a claim of the wrong type is refused, and named', async () => {
+  await t.test('a claim of the wrong type is refused with its name', async () => {
     const wrong: Readonly<Record<string, readonly [value: unknown, error: string]>> = {
       sub: [{ a: 'b' }, 'Bad ID token: the user id must be a string'],
       email: [['a@b.example'], 'Bad ID token: email must be a string'],
@@ -93,7 +93,7 @@ test('apps sign people in with ID tokens', async (t) => {
     assert.doesNotMatch(server.log.join(''), /level=error/)
   })
 
-  await t.test('what is missing is said', async () => {
+  await t.test('a missing parameter is named', async () => {
     assert.deepEqual(refusalOf(await server.post(path, { provider })), [
       400,
       'invalid request',
@@ -112,13 +112,13 @@ test('apps sign people in with ID tokens', async (t) => {
     assert.deepEqual(errorOf(await server.post(path, { provider: 'apple', id_token: 'x' }))[0], 400)
   })
 
-  await t.test('an unverified address is to be confirmed first', async () => {
+  await t.test('an unverified address has to be confirmed first', async () => {
     const id_token = await create({ email_verified: false })
     const answer = await server.post(path, { provider, id_token })
     assert.deepEqual(errorOf(answer).slice(0, 2), [422, 'provider_email_needs_verification'])
   })
 
-  await t.test('with a bearer the identity becomes theirs', async () => {
+  await t.test('with a bearer token the identity is linked to that user', async () => {
     const { id, email } = await server.newUser()
     const { body } = await server.post('/token?grant_type=password', { email, password })
     const link = { provider, id_token: await create(), link_identity: true }
@@ -131,7 +131,7 @@ test('apps sign people in with ID tokens', async (t) => {
     assert.deepEqual(errorOf(again), [422, 'identity_already_exists', 'Identity is already linked'])
   })
 
-  await t.test('the keys are fetched once', async () => {
+  await t.test('the keys of the provider are fetched once', async () => {
     const before = keycloak.refusals.length
     const started = keycloak.keyRequests
     await server.post(path, { provider, id_token: await create() })

@@ -10,7 +10,7 @@ import {
   newAccount,
   openExternalServer,
 } from '../../support/external-server.ts'
-import { errorOf, fragmentOf, queryOf, waitingForUs } from '../../support/flow-server.ts'
+import { blockedByThisSession, errorOf, fragmentOf, queryOf } from '../../support/flow-server.ts'
 import { ask, type HttpAnswer, password } from '../../support/http-client.ts'
 import { askToLink, link } from '../../support/linking.ts'
 
@@ -19,7 +19,7 @@ const linking = { AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true' } as const
 const unlink = (server: ExternalServer, token: string, identityId: string) =>
   ask(server.url, `/user/identities/${identityId}`, { method: 'DELETE', token })
 
-test('users link and unlink identities', async (t) => {
+test('linking and unlinking identities', async (t) => {
   const server = await openExternalServer(t, ['keycloak', 'google'], {
     ...linking,
     AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
@@ -33,7 +33,7 @@ test('users link and unlink identities', async (t) => {
     return [error_code, error_description]
   }
 
-  await t.test('a linked identity signs in to the account, whatever its address', async () => {
+  await t.test('a linked identity signs in to the account, even with another address', async () => {
     const { id, email } = await server.newUser()
     const account = newAccount()
     const { body: linked } = await link(server, await signIn(email), account)
@@ -46,7 +46,7 @@ test('users link and unlink identities', async (t) => {
     assert.equal((await userOf(fragment['access_token'] ?? '')).id, id)
   })
 
-  await t.test('without the flag the browser is redirected, and gets a cookie', async () => {
+  await t.test('without the flag the browser is redirected and gets a cookie', async () => {
     const { email } = await server.newUser()
     const answer = await ask(server.url, '/user/identities/authorize?provider=keycloak', {
       token: await signIn(email),
@@ -55,7 +55,7 @@ test('users link and unlink identities', async (t) => {
     assert.match(answer.headers.get('set-cookie') ?? '', /auth-flow/)
   })
 
-  await t.test('an identity is linked once', async () => {
+  await t.test('an identity can be linked only once', async () => {
     const account = newAccount()
     const { email } = await server.newUser()
     const token = await signIn(email)
@@ -71,7 +71,7 @@ test('users link and unlink identities', async (t) => {
     ])
   })
 
-  await t.test('an anonymous user becomes a permanent one', async () => {
+  await t.test('an anonymous user becomes permanent', async () => {
     const { body } = await server.post('/signup', {})
     const account = newAccount()
     const linked = await link(server, body.access_token, account)
@@ -80,7 +80,7 @@ test('users link and unlink identities', async (t) => {
     assert.ok(user.email_confirmed_at)
   })
 
-  await t.test('the address of another user is not for an anonymous one', async () => {
+  await t.test('an anonymous user cannot link the address of another user', async () => {
     const { email } = await server.newUser()
     const { body } = await server.post('/signup', {})
     const answer = await link(server, body.access_token, newAccount({ email }))
@@ -88,7 +88,7 @@ test('users link and unlink identities', async (t) => {
     assert.equal((await userOf(body.access_token)).is_anonymous, true)
   })
 
-  await t.test('an unverified address of an anonymous user is to be confirmed', async () => {
+  await t.test('an anonymous user has to confirm an unverified address', async () => {
     const { body } = await server.post('/signup', {})
     const account = newAccount({ email_verified: false })
     const answer = await link(server, body.access_token, account)
@@ -101,14 +101,14 @@ test('users link and unlink identities', async (t) => {
     assert.deepEqual(
       Object.keys(followed),
       ['message', 'sb'],
-      'it may be the mail of somebody else',
+      'the mail may have reached another person',
     )
     const confirmed = await userOf(body.access_token)
     assert.deepEqual([confirmed.id, confirmed.email], [body.user.id, account.email])
     assert.ok(confirmed.email_confirmed_at)
   })
 
-  await t.test('an unlinked identity is nobody again', async () => {
+  await t.test('an unlinked identity no longer signs in to the account', async () => {
     const { id, email } = await server.newUser()
     const token = await signIn(email)
     const account = newAccount()
@@ -125,7 +125,7 @@ test('users link and unlink identities', async (t) => {
   })
 
   await t.test(
-    'an identity with the address of the account stays until that has another',
+    'an identity with the email address of the account cannot be unlinked yet',
     async () => {
       const { email } = await server.newUser()
       const token = await signIn(email)
@@ -138,7 +138,7 @@ test('users link and unlink identities', async (t) => {
       ])
       const user = await userOf(token)
       assert.deepEqual([user.email, user.identities.length], [email, 2])
-      // Another identity with the same address carries it as well.
+      // It can be unlinked if another identity has the same address.
       await link(
         server,
         token,
@@ -151,7 +151,7 @@ test('users link and unlink identities', async (t) => {
     },
   )
 
-  await t.test('the same where the address changes meanwhile', async () => {
+  await t.test('the check also holds if the address changes concurrently', async () => {
     const { id, email } = await server.newUser()
     const token = await signIn(email)
     const account = newAccount()
@@ -160,14 +160,14 @@ test('users link and unlink identities', async (t) => {
     await server.query('begin')
     await server.query('update users set email = $2 where id = $1', [id, account.email])
     const asked = unlink(server, token, linked.identity_id)
-    while ((await server.query(waitingForUs)).length === 0) await setTimeout(5)
+    while ((await server.query(blockedByThisSession)).length === 0) await setTimeout(5)
     await server.query('commit')
     assert.equal(errorOf(await asked)[1], 'email_conflict_identity_not_deletable')
     assert.equal((await userOf(token)).identities.length, 2)
   })
 
   await t.test(
-    'without PKCE a page asks first, and the session stays the one there is',
+    'without PKCE a page asks for consent first, and the session stays the same',
     async () => {
       const { id, email } = await server.newUser()
       const token = await signIn(email)
@@ -178,7 +178,7 @@ test('users link and unlink identities', async (t) => {
     },
   )
 
-  await t.test('unlinking the number forgets it', async () => {
+  await t.test('unlinking the phone identity removes the phone number', async () => {
     const { id, email } = await server.newUser()
     const phone = `4917${Math.floor(Math.random() * 1e8)}`
     await server.query('update users set phone = $2, phone_confirmed_at = now() where id = $1', [
@@ -197,15 +197,15 @@ test('users link and unlink identities', async (t) => {
     assert.deepEqual([user.phone, user.phone_confirmed_at, user.email], ['', undefined, email])
   })
 
-  await t.test('the last one stays, however many ask at once', async () => {
+  await t.test('the last identity cannot be removed, even by concurrent requests', async () => {
     const { email } = await server.newUser()
     const token = await signIn(email)
     await link(server, token, newAccount())
     await link(server, token, newAccount(), { provider: 'google' })
-    // Neither of the others has the address of the account.
+    // Neither of the remaining identities has the email address of the account.
     await server.query("delete from identities where provider = 'email' and email = $1", [email])
     const { id: userId, identities } = await userOf(token)
-    // Both have seen two of them, and wait for somebody else.
+    // Both requests have seen two identities and wait for the lock on the user.
     await server.query('begin')
     await server.query('select 1 from users where id = $1 for update', [userId])
     const asked: readonly Promise<HttpAnswer>[] = identities.map(
@@ -225,7 +225,7 @@ test('users link and unlink identities', async (t) => {
     ])
   })
 
-  await t.test('only what is the user’s own can be unlinked', async () => {
+  await t.test('users can unlink only their own identities', async () => {
     const [mine, theirs] = [await server.newUser(), await server.newUser()]
     const token = await signIn(mine.email)
     const [identity] = (await userOf(await signIn(theirs.email))).identities
@@ -239,7 +239,7 @@ test('users link and unlink identities', async (t) => {
   })
 })
 
-test('without PKCE nobody links an identity where a cookie would not come back', async (t) => {
+test('linking requires PKCE if the cookie would not reach the callback host', async (t) => {
   const server = await openExternalServer(t, ['keycloak'], {
     ...linking,
     AUTH_API_EXTERNAL_URL: 'https://another.example',

@@ -25,8 +25,8 @@ test('TOTP factors', async (t) => {
   const calls = createFactorCalls(server)
   const { enroll, challenge, answer, unenroll, call, take } = calls
 
-  await t.test('from enrolling to aal2, with the statements it takes', async () => {
-    const who = await calls.newSomebody()
+  await t.test('from enrolment to aal2, with the expected statements', async () => {
+    const who = await calls.newSignedInUser()
     assert.equal(claimsOf(who.token).aal, 'aal1')
     server.takeStatements()
     const enrolled = await enroll(who, { factor_type: 'totp', friendly_name: 'My app' })
@@ -104,8 +104,8 @@ test('TOTP factors', async (t) => {
     assert.equal((await calls.user(who)).factors, undefined)
   })
 
-  await t.test('the secret is in no table as it is', async () => {
-    const who = await calls.newSomebody()
+  await t.test('the secret is stored encrypted', async () => {
+    const who = await calls.newSignedInUser()
     const { body } = await enroll(who)
     const [row] = await query(
       'select secret, to_json(f)::text as text from mfa_factors f where id = $1',
@@ -115,16 +115,16 @@ test('TOTP factors', async (t) => {
     const plain = createBytes(body.totp.secret)
     assert.equal(row.secret.includes(plain), false)
     assert.equal(plain.length, 20)
-    // Sealed for its own row only.
-    const other = await calls.newSomebody()
+    // The ciphertext is bound to its row.
+    const other = await calls.newSignedInUser()
     const { body: moved } = await enroll(other)
     await query('update mfa_factors set secret = $1 where id = $2', [row.secret, moved.id])
     const app = createApp(body.totp.secret, clock)
     assert.equal((await answer(other, moved.id, app.nextCode())).status, 500)
   })
 
-  await t.test('an issuer, and users without an address', async () => {
-    const who = await calls.newSomebody()
+  await t.test('the URI has the issuer, also for users without an email address', async () => {
+    const who = await calls.newSignedInUser()
     const { body } = await enroll(who, { factor_type: 'totp', issuer: 'A & B: C' })
     assert.match(
       body.totp.uri,
@@ -142,8 +142,8 @@ test('TOTP factors', async (t) => {
     assert.ok(byId.totp.uri.startsWith(`otpauth://totp/site.example:${who.id}?`))
   })
 
-  await t.test('what cannot be enrolled', async () => {
-    const who = await calls.newSomebody()
+  await t.test('invalid enrolments are refused', async () => {
+    const who = await calls.newSignedInUser()
     for (const factor_type of [undefined, '', 'recovery_code', 'toString', 'sms']) {
       assert.deepEqual(errorOf(await enroll(who, { factor_type })), [
         400,
@@ -168,7 +168,7 @@ test('TOTP factors', async (t) => {
       'too_many_enrolled_mfa_factors',
       'Maximum number of verified factors reached, unenroll to continue',
     ])
-    // Nobody verified them in time: they make room, and so do their names.
+    // Factors that were not verified in time are removed, and their names can be used again.
     await query(
       "update mfa_factors set created_at = created_at - interval '301 seconds' where user_id = $1",
       [who.id],
@@ -177,9 +177,9 @@ test('TOTP factors', async (t) => {
     assert.equal((await calls.user(who)).factors.length, 1)
   })
 
-  await t.test('what is not right about a challenge or an answer', async () => {
-    const who = await calls.newSomebody()
-    const other = await calls.newSomebody()
+  await t.test('invalid challenges and wrong codes are refused', async () => {
+    const who = await calls.newSignedInUser()
+    const other = await calls.newSignedInUser()
     const { body: factor } = await enroll(who)
     const app = createApp(factor.totp.secret, clock)
     const verify = (challenge_id: unknown, code: unknown) =>
@@ -226,7 +226,7 @@ test('TOTP factors', async (t) => {
   })
 
   await t.test(
-    'verifying ends the sessions below aal2 and drops what was left half-done',
+    'verifying a factor ends sessions below aal2 and removes unverified factors',
     async () => {
       const member = await calls.newMember()
       const lower = await calls.signIn(member.email)
@@ -243,7 +243,7 @@ test('TOTP factors', async (t) => {
     },
   )
 
-  await t.test('sessions that rest on a factor drop to aal1 when it goes', async () => {
+  await t.test('removing a factor lowers the sessions that used it to aal1', async () => {
     const member = await calls.newMember()
     const second = { ...member, ...(await calls.signIn(member.email)) }
     take(second, await answer(second, member.factorId, member.app.nextCode()))
@@ -251,7 +251,7 @@ test('TOTP factors', async (t) => {
     const app = createApp(spare.totp.secret, clock)
     take(member, await answer(member, spare.id, app.nextCode()))
     assert.equal((await unenroll(member, member.factorId)).status, 200)
-    // One session showed the factor that stays, the other only the one that is gone.
+    // One session used the remaining factor, the other only the removed one.
     const stays = take(member, await calls.refresh(member.refreshToken))
     assert.deepEqual([claimsOf(stays.body.access_token).aal], ['aal2'])
     const drops = take(second, await calls.refresh(second.refreshToken))
@@ -268,7 +268,7 @@ test('TOTP factors', async (t) => {
     assert.equal(claimsOf(last.body.access_token).aal, 'aal1')
   })
 
-  await t.test('who has a factor shows it before address, number or password change', async () => {
+  await t.test('a factor makes aal2 necessary to change email, phone or password', async () => {
     const member = await calls.newMember()
     const put = (token: string, body: object) => ask(url, '/user', { method: 'PUT', token, body })
     await query('update users set is_sso_user = false where id = $1', [member.id])
@@ -283,13 +283,13 @@ test('TOTP factors', async (t) => {
     assert.equal((await put(token, { data: { a: 1 } })).status, 200)
     assert.equal((await put(token, { email: member.email })).status, 200)
     assert.equal((await put(member.token, { password: another })).status, 200)
-    const unverified = await calls.newSomebody()
+    const unverified = await calls.newSignedInUser()
     await enroll(unverified)
     assert.equal((await put(unverified.token, { password: another })).status, 200)
   })
 
-  await t.test('a second factor is enrolled and verified at aal2 only', async () => {
-    const who = await calls.newSomebody()
+  await t.test('a second factor can be enrolled and verified only at aal2', async () => {
+    const who = await calls.newSignedInUser()
     const { body: early } = await enroll(who, { factor_type: 'phone', phone: '15550177' })
     const { body: factor } = await enroll(who)
     const app = createApp(factor.totp.secret, clock)
@@ -300,32 +300,32 @@ test('TOTP factors', async (t) => {
     assert.deepEqual(errorOf(await challenge(lower, early.id)), refused)
     assert.deepEqual(errorOf(await answer(lower, early.id, '123456')), refused)
     assert.equal((await enroll(who)).status, 200)
-    // What nobody verified is not worth a second factor to remove.
+    // An unverified factor can be removed at aal1.
     assert.equal((await unenroll(lower, early.id)).status, 200)
   })
 
-  await t.test('a token without a session has no factors', async () => {
-    const who = await calls.newSomebody()
+  await t.test('a token without a session cannot have factors', async () => {
+    const who = await calls.newSignedInUser()
     await query('delete from sessions where user_id = $1', [who.id])
     assert.equal((await enroll(who)).body.error_code, 'session_not_found')
   })
 })
 
-/** Base32 by hand. */
+/** A separate base32 decoder, independent of the code under test. */
 function createBytes(text: string): Buffer {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
   const bits = [...text].map((each) => alphabet.indexOf(each).toString(2).padStart(5, '0')).join('')
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
 }
 
-test('kinds that are switched off, and the most that a user may have', async (t) => {
+test('disabled factor types, and the maximum number of factors', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_MFA_TOTP_VERIFY_ENABLED: 'false',
     AUTH_MFA_MAX_ENROLLED_FACTORS: '1',
   })
   if (!server) return
   const calls = createFactorCalls(server)
-  const who = await calls.newSomebody()
+  const who = await calls.newSignedInUser()
   assert.deepEqual(errorOf(await calls.enroll(who, { factor_type: 'phone', phone: '15550100' })), [
     422,
     'mfa_phone_enroll_not_enabled',
@@ -341,14 +341,14 @@ test('kinds that are switched off, and the most that a user may have', async (t)
     disabled,
   )
   assert.equal((await calls.enroll(who)).body.error_code, 'too_many_enrolled_mfa_factors')
-  // The limit of the endpoints is on by default: thirty at once, fifteen a minute.
+  // The endpoint limit is on by default: a burst of thirty, then fifteen a minute.
   const asked = await Promise.all(Array.from({ length: 35 }, () => calls.challenge(who, body.id)))
   const limited = asked.filter(({ status }) => status === 429)
   assert.ok(limited.length >= 6, `${limited.length}`)
   assert.equal(limited[0]?.body.error_code, 'over_request_rate_limit')
 })
 
-test('no more factors are verified than one may have', async (t) => {
+test('no more factors than the maximum can be verified', async (t) => {
   const server = await openFlowServer(t, {
     ...factorEnvironment,
     AUTH_MFA_MAX_VERIFIED_FACTORS: '1',
@@ -356,7 +356,7 @@ test('no more factors are verified than one may have', async (t) => {
   if (!server) return
   const { clock } = server
   const calls = createFactorCalls(server)
-  const who = await calls.newSomebody()
+  const who = await calls.newSignedInUser()
   const tooMany = [
     422,
     'too_many_enrolled_mfa_factors',
@@ -368,6 +368,6 @@ test('no more factors are verified than one may have', async (t) => {
   calls.take(who, await calls.answer(who, factor.id, app.nextCode()))
   assert.deepEqual(errorOf(await calls.answer(who, phone.id, '123456')), tooMany)
   assert.deepEqual(errorOf(await calls.enroll(who)), tooMany)
-  // Recovery codes do not count.
+  // Recovery codes do not count towards the maximum.
   assert.equal((await calls.call(who, '/factors/recovery-codes')).status, 200)
 })

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { claimsOf, createFactorCalls, factorEnvironment, methodsOf } from '../../support/factors.ts'
 import { errorOf, openFlowServer } from '../../support/flow-server.ts'
 import { ask, type HttpAnswer } from '../../support/http-client.ts'
-import { isTold } from '../../support/is-told.ts'
+import { containsSecret } from '../../support/is-told.ts'
 
 test('phone factors', async (t) => {
   const server = await openFlowServer(t, { ...factorEnvironment, AUTH_MFA_PHONE_OTP_LENGTH: '8' })
@@ -30,8 +30,8 @@ test('phone factors', async (t) => {
     code: string,
   ) => call(who, `/factors/${id}/verify`, { challenge_id, code })
 
-  await t.test('a code goes out as a text message and raises the session', async () => {
-    const who = await calls.newSomebody()
+  await t.test('a code is sent by SMS and raises the session to aal2', async () => {
+    const who = await calls.newSignedInUser()
     const phone = newPhone()
     const enrolled = await enroll(who, {
       factor_type: 'phone',
@@ -53,7 +53,7 @@ test('phone factors', async (t) => {
       'select to_json(c)::text as text from mfa_challenges c where id = $1',
       [asked.body.id],
     )
-    assert.ok(!isTold(stored.text, code))
+    assert.ok(!containsSecret(stored.text, code))
     server.takeStatements()
     take(who, await verify(who, id, asked.body.id, code))
     assert.deepEqual(server.takeStatements(), ['find_caller', 'try_challenge', 'accept_factor'])
@@ -71,11 +71,11 @@ test('phone factors', async (t) => {
     ])
   })
 
-  await t.test('a wrong code, and the code of another challenge', async (t) => {
+  await t.test('a wrong code and the code of another challenge are refused', async (t) => {
     t.after(() => {
       clock.aheadMs = 0
     })
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const { id, phone } = await enrollPhone(who)
     const { body: first } = await challenge(who, id)
     clock.aheadMs = 61_000
@@ -94,11 +94,11 @@ test('phone factors', async (t) => {
     assert.equal((await verify(who, id, first.id, ` ${early.payload.Code} `)).status, 200)
   })
 
-  await t.test('two messages to one factor have a minute between them', async (t) => {
+  await t.test('messages to one factor are at least a minute apart', async (t) => {
     t.after(() => {
       clock.aheadMs = 0
     })
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const { id, phone } = await enrollPhone(who)
     const asked = await Promise.all([challenge(who, id), challenge(who, id), challenge(who, id)])
     assert.deepEqual(asked.map(({ status }) => status).toSorted(), [200, 429, 429])
@@ -114,8 +114,8 @@ test('phone factors', async (t) => {
     assert.equal((await challenge(who, id)).status, 200)
   })
 
-  await t.test('numbers and channels that do not do', async () => {
-    const who = await calls.newSomebody()
+  await t.test('invalid phone numbers and channels are refused', async () => {
+    const who = await calls.newSignedInUser()
     for (const phone of [undefined, '']) {
       assert.deepEqual(errorOf(await enroll(who, { factor_type: 'phone', phone })), [
         400,
@@ -132,15 +132,15 @@ test('phone factors', async (t) => {
     assert.match((await challenge(who, id, { channel: 'pigeon' })).body.msg, /^Invalid channel, /)
     assert.equal((await challenge(who, id, { channel: 'whatsapp' })).status, 200)
     assert.equal((await messagesTo(phone))[0].payload.Channel, 'whatsapp')
-    // Enrolled once more, an unverified one is replaced.
+    // Enrolling the same phone number again replaces the unverified factor.
     const again = await enroll(who, { factor_type: 'phone', phone })
     const ids = (await calls.user(who)).factors.map((factor: { id: string }) => factor.id)
     assert.deepEqual(ids, [again.body.id])
   })
 
-  await t.test('the messages of somebody who is deleted do not go out', async () => {
+  await t.test('pending messages of a deleted user are not sent', async () => {
     for (const should_soft_delete of [true, false]) {
-      const who = await calls.newSomebody()
+      const who = await calls.newSignedInUser()
       const { id, phone } = await enrollPhone(who)
       await challenge(who, id)
       assert.equal((await messagesTo(phone)).length, 1)
@@ -156,13 +156,13 @@ test('phone factors', async (t) => {
   })
 })
 
-test('without room for messages, and without a gateway, there is no challenge', async (t) => {
+test('no challenge is created over the SMS limit or without a gateway', async (t) => {
   const env = { ...factorEnvironment, AUTH_RATE_LIMIT_SMS_SENT: '1' }
   const full = await openFlowServer(t, env)
   const bare = await openFlowServer(t, { ...env, AUTH_SMS_PROVIDER: '' })
   if (!full || !bare) return
   const calls = createFactorCalls(full)
-  const who = await calls.newSomebody()
+  const who = await calls.newSignedInUser()
   const phones = ['15550101', '15550102']
   const ids = []
   for (const phone of phones)
@@ -172,7 +172,7 @@ test('without room for messages, and without a gateway, there is no challenge', 
   assert.deepEqual(errorOf(refused), [429, 'over_sms_send_rate_limit', 'SMS rate limit exceeded'])
   assert.ok(Number(refused.headers.get('retry-after')) > 0)
   const others = createFactorCalls(bare)
-  const other = await others.newSomebody()
+  const other = await others.newSignedInUser()
   const { body } = await others.enroll(other, { factor_type: 'phone', phone: '15550103' })
   assert.deepEqual(errorOf(await others.challenge(other, body.id)), [
     500,

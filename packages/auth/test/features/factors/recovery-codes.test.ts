@@ -24,7 +24,7 @@ test('recovery codes', async (t) => {
   const verify = (who: Who, code: unknown) => calls.call(who, `${path}/verify`, { code })
   const remove = ({ token }: Who) => ask(url, path, { method: 'DELETE', token })
 
-  await t.test('ten codes, each good for one way to aal2', async () => {
+  await t.test('ten codes are generated, and each raises a session to aal2 once', async () => {
     const member = await calls.newMember()
     server.takeStatements()
     const { status: ok, body } = await generate(member)
@@ -61,7 +61,7 @@ test('recovery codes', async (t) => {
     assert.equal(actions.filter((action) => action === 'verification_succeeded').length, 2)
   })
 
-  await t.test('of several who come with one code at once one gets in', async () => {
+  await t.test('only one of several concurrent requests with the same code succeeds', async () => {
     const member = await calls.newMember()
     const { codes } = (await generate(member)).body
     const tokens = [await calls.signIn(member.email), await calls.signIn(member.email)]
@@ -70,8 +70,8 @@ test('recovery codes', async (t) => {
     assert.equal((await status(member)).remaining, 9)
   })
 
-  await t.test('a set has its conditions', async () => {
-    const who = await calls.newSomebody()
+  await t.test('generating a set requires aal2 and that there is none yet', async () => {
+    const who = await calls.newSignedInUser()
     assert.deepEqual(errorOf(await generate(who)), [
       403,
       'insufficient_aal',
@@ -102,7 +102,7 @@ test('recovery codes', async (t) => {
       'validation_failed',
       'Recovery codes have no challenge: use POST /factors/recovery-codes/verify',
     ])
-    // Half of two at once.
+    // Only one of two concurrent requests succeeds.
     const other = await calls.newMember()
     const both = await Promise.all([generate(other), generate(other)])
     assert.deepEqual(both.map((answer) => answer.status).toSorted(), [200, 422])
@@ -113,7 +113,7 @@ test('recovery codes', async (t) => {
     assert.equal((await generate(other)).body.error_code, 'mfa_recovery_codes_sole_factor')
   })
 
-  await t.test('another set takes the place of the one before', async () => {
+  await t.test('a new set replaces the previous one', async () => {
     const member = await calls.newMember()
     const { body: before } = await generate(member, { friendly_name: 'Paper' })
     const { body: after } = await regenerate(member)
@@ -131,13 +131,13 @@ test('recovery codes', async (t) => {
   })
 
   await t.test(
-    'codes go with the last other factor, and with them the level they gave',
+    'the codes are removed with the last other factor, and so is the level they gave',
     async () => {
       const member = await calls.newMember()
       const { codes } = (await generate(member)).body
       const lost = { ...member, ...(await calls.signIn(member.email)) }
       calls.take(lost, await verify(lost, codes[5]))
-      // The phone with the app is gone: its factor too, and then a new one may come.
+      // The user has lost the phone with the app, removes its factor and enrols a new one.
       assert.equal((await calls.unenroll(lost, member.factorId)).status, 200)
       assert.equal((await calls.user(lost)).factors, undefined)
       const { body } = calls.take(lost, await calls.refresh(lost.refreshToken))
@@ -147,7 +147,7 @@ test('recovery codes', async (t) => {
     },
   )
 
-  await t.test('after ten wrong codes none is looked at for a while', async (t) => {
+  await t.test('after ten wrong codes the session is locked for a while', async (t) => {
     t.after(() => {
       clock.aheadMs = 0
     })
@@ -172,7 +172,7 @@ test('recovery codes', async (t) => {
   })
 })
 
-test('recovery codes that are switched off', async (t) => {
+test('recovery codes can be disabled', async (t) => {
   const server = await openFlowServer(t, {
     ...factorEnvironment,
     AUTH_MFA_RECOVERY_CODES_ENROLL_ENABLED: 'false',

@@ -3,54 +3,56 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { claimsOf, methodsOf, type Somebody } from '../../support/factors.ts'
+import { claimsOf, methodsOf, type SignedInUser } from '../../support/factors.ts'
 import { errorOf, openFlowServer } from '../../support/flow-server.ts'
 import { createPasskeyCalls, newAuthenticator, passkeyEnvironment } from '../../support/passkeys.ts'
-import type { Lies, SoftwareAuthenticator } from '../../support/software-authenticator.ts'
+import type { Overrides, SoftwareAuthenticator } from '../../support/software-authenticator.ts'
 
 const wrong = [422, 'mfa_verification_failed', 'Invalid WebAuthn credential shown']
 
-test('security keys are second factors', async (t) => {
+test('security keys as second factors', async (t) => {
   const server = await openFlowServer(t, passkeyEnvironment)
   if (!server) return
   const { query } = server
   const calls = createPasskeyCalls(server)
-  const enroll = async (who: Somebody, friendly_name = '') =>
+  const enroll = async (who: SignedInUser, friendly_name = '') =>
     (await calls.enroll(who, { factor_type: 'webauthn', friendly_name })).body.id as string
-  const verify = (who: Somebody, factorId: string, body: unknown) =>
+  const verify = (who: SignedInUser, factorId: string, body: unknown) =>
     calls.call(who, `/factors/${factorId}/verify`, body)
-  /** A challenge, and what the authenticator says to it. */
+  /** Requests a challenge and returns the response of the authenticator. */
   const prepare = async (
-    who: Somebody,
+    who: SignedInUser,
     factorId: string,
     authenticator: SoftwareAuthenticator,
-    lies: Lies = {},
+    overrides: Overrides = {},
   ) => {
     const { body } = await calls.challenge(who, factorId)
     const { type, credential_options } = body.webauthn
     const { publicKey } = credential_options
     const credential_response =
-      type === 'create' ? authenticator.create(publicKey, lies) : authenticator.get(publicKey, lies)
+      type === 'create'
+        ? authenticator.create(publicKey, overrides)
+        : authenticator.get(publicKey, overrides)
     return { challenge_id: body.id, webauthn: { type, credential_response } }
   }
   const show = async (
-    who: Somebody,
+    who: SignedInUser,
     factorId: string,
     authenticator: SoftwareAuthenticator,
-    lies: Lies = {},
-  ) => verify(who, factorId, await prepare(who, factorId, authenticator, lies))
-  /** Somebody with a verified key, at aal2. */
+    overrides: Overrides = {},
+  ) => verify(who, factorId, await prepare(who, factorId, authenticator, overrides))
+  /** Creates a user with a verified security key, in a session at aal2. */
   const newKeyOwner = async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const authenticator = newAuthenticator({ aaguid: 'cb69481e-8ff7-4039-93ec-0a2729a154a8' })
     const factorId = await enroll(who, 'Key')
     calls.take(who, await show(who, factorId, authenticator))
     return Object.assign(who, { authenticator, factorId })
   }
-  const signInAgain = async (who: Somebody) => ({ ...who, ...(await calls.signIn(who.email)) })
+  const signInAgain = async (who: SignedInUser) => ({ ...who, ...(await calls.signIn(who.email)) })
 
-  await t.test('a factor is enrolled, makes a key, and raises the session', async () => {
-    const who = await calls.newSomebody()
+  await t.test('enrolling a factor creates a key and raises the session to aal2', async () => {
+    const who = await calls.newSignedInUser()
     const enrolled = await calls.enroll(who, { factor_type: 'webauthn', friendly_name: 'Key' })
     const { id } = enrolled.body
     assert.deepEqual(enrolled.body, { id, type: 'webauthn', friendly_name: 'Key' })
@@ -59,9 +61,10 @@ test('security keys are second factors', async (t) => {
     })
     assert.deepEqual([body.type, body.webauthn.type], ['webauthn', 'create'])
     const { publicKey } = body.webauthn.credential_options
-    // What the client says of the site has no say.
+    // The relying party that the client sends is ignored.
     assert.equal(publicKey.rp.id, 'app.example.com')
-    // Another than that of passkeys, which an authenticator would replace by this key.
+    // The user handle differs from that of passkeys, otherwise an authenticator would replace the
+    // passkey by this key.
     assert.equal(Buffer.from(publicKey.user.id, 'base64url').toString(), id)
     assert.deepEqual([publicKey.user.name, publicKey.attestation], [who.email, 'none'])
     assert.equal(publicKey.authenticatorSelection.residentKey, 'discouraged')
@@ -79,7 +82,7 @@ test('security keys are second factors', async (t) => {
     assert.ok(!JSON.stringify(factor).includes('public_key'))
   })
 
-  await t.test('the next session shows the same key, and its counter is stored', async () => {
+  await t.test('the next session can use the same key, and the counter is stored', async () => {
     const owner = await newKeyOwner()
     const again = await signInAgain(owner)
     const { body } = await calls.challenge(again, owner.factorId)
@@ -106,18 +109,18 @@ test('security keys are second factors', async (t) => {
     )
   })
 
-  await t.test('what was signed for others, or by others, raises nothing', async () => {
+  await t.test('responses signed for another site or by another key are refused', async () => {
     const owner = await newKeyOwner()
     const other = await newKeyOwner()
     const again = await signInAgain(owner)
-    const lies: Readonly<Record<string, Lies>> = {
+    const forgeries: Readonly<Record<string, Overrides>> = {
       'another origin': { origin: 'https://evil.example' },
       'another relying party': { rpId: 'evil.example' },
       'another challenge': { challenge: Buffer.alloc(32).toString('base64url') },
-      'a tampered signature': { spoil: (signature) => signature.subarray(1) },
+      'a tampered signature': { alterSignature: (signature) => signature.subarray(1) },
     }
-    for (const [what, lie] of Object.entries(lies)) {
-      const answer = await show(again, owner.factorId, owner.authenticator, lie)
+    for (const [what, overrides] of Object.entries(forgeries)) {
+      const answer = await show(again, owner.factorId, owner.authenticator, overrides)
       assert.deepEqual(errorOf(answer), wrong, what)
     }
     assert.deepEqual(errorOf(await show(again, owner.factorId, other.authenticator)), wrong)
@@ -126,7 +129,7 @@ test('security keys are second factors', async (t) => {
     assert.equal((await show(again, owner.factorId, owner.authenticator)).status, 200)
   })
 
-  await t.test('an answer works once', async () => {
+  await t.test('a response works once', async () => {
     const owner = await newKeyOwner()
     const again = await signInAgain(owner)
     const answer = await prepare(again, owner.factorId, owner.authenticator)
@@ -138,14 +141,14 @@ test('security keys are second factors', async (t) => {
     ])
   })
 
-  await t.test('no second key takes the place of a verified one', async () => {
-    const who = await calls.newSomebody()
+  await t.test('a second key cannot replace a verified one', async () => {
+    const who = await calls.newSignedInUser()
     const factorId = await enroll(who)
     const first = await prepare(who, factorId, newAuthenticator())
     const second = await prepare(who, factorId, newAuthenticator())
     calls.take(who, await verify(who, factorId, first))
     assert.deepEqual(errorOf(await verify(who, factorId, second)), wrong)
-    // Nor is a new key an answer to the question for the one that is there.
+    // A newly created key is not a valid response to a challenge for the existing one.
     const { body } = await calls.challenge(who, factorId)
     const { challenge } = body.webauthn.credential_options.publicKey
     const made = newAuthenticator().create({ challenge, user: { id: 'eA' } })
@@ -155,7 +158,7 @@ test('security keys are second factors', async (t) => {
     }
   })
 
-  await t.test('a key of the user is not offered for another factor', async () => {
+  await t.test('existing keys of the user are excluded for another factor', async () => {
     const owner = await newKeyOwner()
     const factorId = await enroll(owner, 'Another')
     const { body } = await calls.challenge(owner, factorId)
@@ -166,7 +169,7 @@ test('security keys are second factors', async (t) => {
     )
   })
 
-  await t.test('a factor is no passkey', async () => {
+  await t.test('a WebAuthn factor cannot be used as a passkey', async () => {
     const owner = await newKeyOwner()
     assert.equal(
       (await calls.signInWith(owner.authenticator)).body.error_code,
@@ -174,8 +177,8 @@ test('security keys are second factors', async (t) => {
     )
   })
 
-  await t.test('an answer without its parts is told what it lacks', async () => {
-    const who = await calls.newSomebody()
+  await t.test('an incomplete response is refused with the name of the missing part', async () => {
+    const who = await calls.newSignedInUser()
     const factorId = await enroll(who)
     const { body } = await calls.challenge(who, factorId)
     const flaws = [
@@ -195,7 +198,7 @@ test('security keys are second factors', async (t) => {
     }
   })
 
-  await t.test('a factor that is removed takes the level with it', async () => {
+  await t.test('removing a factor lowers the session to aal1', async () => {
     const owner = await newKeyOwner()
     assert.equal((await calls.unenroll(owner, owner.factorId)).status, 200)
     calls.take(owner, await calls.refresh(owner.refreshToken))
@@ -204,7 +207,7 @@ test('security keys are second factors', async (t) => {
   })
 })
 
-test('WebAuthn factors are switched on one by one', async (t) => {
+test('enrolment and verification of WebAuthn factors are enabled separately', async (t) => {
   const server = await openFlowServer(t, {
     ...passkeyEnvironment,
     AUTH_MFA_WEB_AUTHN_ENROLL_ENABLED: 'false',
@@ -212,7 +215,7 @@ test('WebAuthn factors are switched on one by one', async (t) => {
   })
   if (!server) return
   const calls = createPasskeyCalls(server)
-  const who = await calls.newSomebody()
+  const who = await calls.newSignedInUser()
   assert.deepEqual(errorOf(await calls.enroll(who, { factor_type: 'webauthn' })), [
     422,
     'mfa_webauthn_enroll_not_enabled',

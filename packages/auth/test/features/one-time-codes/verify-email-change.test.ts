@@ -19,7 +19,7 @@ const halfMessage =
 
 const changedMessage = 'Confirmation link accepted. The email address has been changed'
 
-/** Somebody whose messages about another address are on their way. */
+/** Creates a user with a pending email change. */
 async function openChange(server: FlowServer, more: object = {}) {
   const { id, email } = await server.newUser()
   const next = newEmail()
@@ -40,13 +40,13 @@ const present = (mail: Mail | undefined): Mail => {
   return mail
 }
 
-test('a change of address is confirmed at both', async (t) => {
+test('an email change is confirmed at both addresses', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   const { url, post, query } = server
   const half = (body: unknown) => assert.deepEqual(body, { code: '200', msg: halfMessage })
 
-  await t.test('in either order, by link or by digits', async () => {
+  await t.test('in either order, by link or by code', async () => {
     for (const isNewFirst of [true, false]) {
       const { id, email, next, toNext, ...change } = await openChange(server)
       const toCurrent = present(change.toCurrent)
@@ -54,7 +54,7 @@ test('a change of address is confirmed at both', async (t) => {
       const accepted = await post('/verify', { type: 'email_change', token: first.token })
       assert.equal(accepted.status, 200)
       half(accepted.body)
-      // The same one twice is not both.
+      // Confirming the same address twice does not complete the change.
       const again = await post('/verify', { type: 'email_change', token: first.token })
       assert.deepEqual([again.status, again.body.error_code], [403, 'otp_expired'])
       const [waiting] = await query('select * from users where id = $1', [id])
@@ -84,7 +84,7 @@ test('a change of address is confirmed at both', async (t) => {
     }
   })
 
-  await t.test('in the browser, which is told of the first half in the fragment', async () => {
+  await t.test('in the browser, with a message in the fragment halfway', async () => {
     const { toNext, toCurrent } = await openChange(server)
     const first = await ask(url, toNext.path)
     assert.equal(
@@ -98,7 +98,7 @@ test('a change of address is confirmed at both', async (t) => {
   })
 
   await t.test(
-    'in a PKCE flow, with the message in the query too and a code at the end',
+    'in a PKCE flow, with the message also in the query and a code at the end',
     async () => {
       const verifier = randomBytes(56).toString('hex')
       const challenge = createHash('sha256').update(verifier).digest('base64url')
@@ -117,7 +117,7 @@ test('a change of address is confirmed at both', async (t) => {
     },
   )
 
-  await t.test('at once, and only one of both finishes it', async () => {
+  await t.test('concurrent confirmations complete the change only once', async () => {
     const { id, next, toNext, toCurrent } = await openChange(server)
     const verify = ({ token }: Mail) => post('/verify', { type: 'email_change', token })
     const answers = await Promise.all(
@@ -132,7 +132,7 @@ test('a change of address is confirmed at both', async (t) => {
     assert.equal(user.email, next)
   })
 
-  await t.test('and goes on from what another has changed while it waited', async () => {
+  await t.test('a concurrent change of the user is not lost', async () => {
     const { id, next, toNext, toCurrent } = await openChange(server)
     const first = await server.whileChanged(id, () =>
       post('/verify', { type: 'email_change', token: toNext.token }),
@@ -144,7 +144,7 @@ test('a change of address is confirmed at both', async (t) => {
     assert.deepEqual([body.user?.email, body.user?.user_metadata.changed], [next, true])
   })
 
-  await t.test('unless somebody has taken the address meanwhile', async () => {
+  await t.test('the change fails if another user has taken the address meanwhile', async () => {
     const { id, email, next, toNext, toCurrent } = await openChange(server)
     await post('/verify', { type: 'email_change', token: present(toCurrent).token })
     await post('/signup', { email: next, password })
@@ -159,14 +159,14 @@ test('a change of address is confirmed at both', async (t) => {
     assert.equal(user.email, email)
   })
 
-  await t.test('and digits for the one address do not work for the other', async () => {
+  await t.test('the code for one address does not work for the other', async () => {
     const { email, toNext } = await openChange(server)
     const swapped = await post('/verify', { type: 'email_change', token: toNext.code, email })
     assert.deepEqual([swapped.status, swapped.body.error_code], [403, 'otp_expired'])
   })
 })
 
-test('a change of address is confirmed at the new one where that is enough', async (t) => {
+test('an email change is confirmed only at the new address when secure email change is disabled', async (t) => {
   const server = await openFlowServer(t, { AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED: 'false' })
   if (!server) return
   for (const how of ['link', 'digits'] as const) {
@@ -181,7 +181,7 @@ test('a change of address is confirmed at the new one where that is enough', asy
   }
 })
 
-test('somebody without a name gets one by confirming an address', async (t) => {
+test('an anonymous user becomes permanent by confirming an address', async (t) => {
   const server = await openFlowServer(t, { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' })
   if (!server) return
   const { post } = server

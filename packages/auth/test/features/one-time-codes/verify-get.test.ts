@@ -28,7 +28,7 @@ test('GET /verify', async (t) => {
     return { email, id: body.id, mail: await mailTo(email) }
   }
 
-  await t.test('signs the user in and goes to the site with tokens in the fragment', async () => {
+  await t.test('signs the user in and redirects with tokens in the fragment', async () => {
     const { email, mail } = await signUp()
     assert.equal(mail.url.searchParams.get('type'), 'signup')
     const answer = await get(mail.path)
@@ -55,7 +55,7 @@ test('GET /verify', async (t) => {
     assert.equal(refreshed.status, 200)
   })
 
-  await t.test('goes where the link says, also to the pages and apps of the list', async () => {
+  await t.test('redirects to the URL in the link, also to allowed pages and apps', async () => {
     for (const target of [
       'https://site.example/welcome?from=mail',
       'https://app.example/deep/page',
@@ -71,7 +71,7 @@ test('GET /verify', async (t) => {
     assert.match(location, /^https:\/\/site\.example\/#access_token=/)
   })
 
-  await t.test('knows each kind of link', async () => {
+  await t.test('accepts every type of link', async () => {
     const { email } = await server.newUser()
     for (const [path, type] of [
       ['/magiclink', 'magiclink'],
@@ -88,7 +88,7 @@ test('GET /verify', async (t) => {
     assert.equal(fragmentOf(answer)['type'], 'invite')
   })
 
-  await t.test('says in the fragment why a link does not work', async () => {
+  await t.test('puts the reason in the fragment if a link does not work', async () => {
     const { id, mail } = await signUp('https://site.example/welcome')
     await query(`update users set banned_until = now() + interval '10 years' where id = $1`, [id])
     const banned = await get(mail.path)
@@ -115,7 +115,7 @@ test('GET /verify', async (t) => {
     assert.deepEqual(fragmentOf(unknown), { ...gone, sb: '' })
   })
 
-  await t.test('answers with JSON where it cannot know where to go', async () => {
+  await t.test('responds with JSON if there is no URL to redirect to', async () => {
     assert.deepEqual(errorOf(await get('/verify?type=signup')), [
       400,
       'validation_failed',
@@ -128,7 +128,7 @@ test('GET /verify', async (t) => {
     ])
   })
 
-  await t.test('fails on a redirect that is not permitted, and the link still works', async () => {
+  await t.test('fails if the redirect is not permitted, and the link still works', async () => {
     const { mail } = await signUp()
     const evil = `/verify?type=signup&token=${mail.token}&redirect_to=`
     for (const target of [
@@ -149,12 +149,12 @@ test('GET /verify', async (t) => {
       mail.recipient,
     ])
     assert.equal(tokens.length, 1)
-    // The client expects the site instead.
+    // The client library expects the site URL instead.
     const answer = await get(`${evil}https://evil.example`, sdk)
     assert.match(answer.headers.get('location') ?? '', /^https:\/\/site\.example#access_token=/)
   })
 
-  await t.test('is not used up by programs that only look', async () => {
+  await t.test('a link is not used up by HEAD requests or prefetching', async () => {
     const { mail } = await signUp()
     const head = await fetch(`${url}${mail.path}`, { method: 'HEAD', redirect: 'manual' })
     assert.deepEqual([head.status, head.headers.get('location')], [200, null])
@@ -163,7 +163,7 @@ test('GET /verify', async (t) => {
     assert.equal(fragmentOf(await get(mail.path))['type'], 'signup')
   })
 
-  await t.test('takes one of many clicks', async () => {
+  await t.test('only one of many concurrent clicks signs in', async () => {
     const { id, mail } = await signUp()
     const answers = await Promise.all(Array.from({ length: 10 }, () => get(mail.path)))
     const signedIn = answers.filter((answer) => 'access_token' in fragmentOf(answer))
@@ -171,13 +171,13 @@ test('GET /verify', async (t) => {
     assert.equal((await query('select 1 from sessions where user_id = $1', [id])).length, 1)
   })
 
-  await t.test('leads to a code where the flow is PKCE', async () => {
+  await t.test('redirects with a code in a PKCE flow', async () => {
     const verifier = randomBytes(56).toString('hex')
     const challenge = createHash('sha256').update(verifier).digest('base64url')
     const pkce = { code_challenge: challenge, code_challenge_method: 's256' }
     const { id, mail } = await signUp('https://site.example/in?a=b#c', pkce)
     assert.match(mail.token, /^pkce_[0-9a-f]{56}$/)
-    // Without its beginning it is not a token for anything.
+    // Without its prefix the token is invalid.
     const stripped = await get(`/verify?type=signup&token=${mail.token.slice(5)}`)
     assert.deepEqual(fragmentOf(stripped), { ...gone, sb: '' })
     server.takeStatements()
@@ -188,14 +188,14 @@ test('GET /verify', async (t) => {
     assert.deepEqual(others, { a: 'b' })
     assert.match(code ?? '', /^[0-9a-f-]{36}$/)
     assert.equal(answer.headers.get('location')?.split('#')[1], 'c')
-    // Nobody has signed in yet.
+    // No session exists until the code is exchanged.
     assert.deepEqual(await query('select 1 from sessions where user_id = $1', [id]), [])
     const again = await get(mail.path)
     assert.deepEqual(queryOf(again), { a: 'b', ...gone })
     assert.deepEqual(fragmentOf(again), { ...gone, sb: '' })
   })
 
-  await t.test('fails where the flow of a PKCE link is gone, and leaves the link', async () => {
+  await t.test('fails if the flow of a PKCE link is gone, and keeps the link', async () => {
     const challenge = 'c'.repeat(43)
     const pkce = { code_challenge: challenge, code_challenge_method: 'plain' }
     const { id, mail } = await signUp('', pkce)

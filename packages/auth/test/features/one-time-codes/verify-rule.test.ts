@@ -29,7 +29,7 @@ const accepted: VerdictRow = {
   session_id: 'session',
 }
 
-/** Services whose database accepts every token, and what it was asked. */
+/** Services with a database that accepts every token, and the statements it received. */
 function openServices(row: Partial<VerdictRow> = {}, { hasNotices = false } = {}) {
   const asked: { readonly statement: Statement; readonly values: Verification }[] = []
   const woken = { count: 0 }
@@ -68,7 +68,7 @@ function openServices(row: Partial<VerdictRow> = {}, { hasNotices = false } = {}
     },
     signInLog: noSignInLog,
     now: () => 5_900,
-    // A verification needs no more of the services than this.
+    // The code under test uses no other services.
   } as unknown as Services
   return { services, asked, woken }
 }
@@ -84,7 +84,7 @@ async function verify(type: EmailVerificationType, changed: Partial<VerifyInput>
 
 const hex = (text: string) => Buffer.from(text).toString('hex')
 
-test('a session is opened for tokens, and none for a code', async () => {
+test('a session is opened when tokens are returned, but not when a code is returned', async () => {
   const { session } = await verify('signup')
   assert.ok(session)
   assert.deepEqual(session.amr, [{ method: 'otp', timestamp: 5 }])
@@ -98,7 +98,7 @@ test('only a recovery opens a session that may set a new password', async () => 
   }
 })
 
-test('the audit log says whether somebody signed up, signed in, or changed their account', async () => {
+test('the audit log distinguishes sign-ups, sign-ins and account changes', async () => {
   const signedUp = { action: 'user_signedup', log_type: 'team' }
   const modified = { action: 'user_modified', log_type: 'user' }
   const auditOf = async (type: EmailVerificationType, changed?: Partial<VerifyInput>) => {
@@ -111,7 +111,7 @@ test('the audit log says whether somebody signed up, signed in, or changed their
   assert.deepEqual(await auditOf('email_change'), { first: modified, later: modified })
 })
 
-test('a link is looked up by its hash, digits by theirs and who received them', async () => {
+test('a link is looked up by its hash, a code by its hash and recipient', async () => {
   const none = { otp_hashes: null, relates_to: null, aud: null }
   const pick = ({ token_hash, is_pkce, otp_hashes, relates_to, aud }: Verification) => ({
     ...{ token_hash, is_pkce, otp_hashes, relates_to, aud },
@@ -132,7 +132,7 @@ test('a link is looked up by its hash, digits by theirs and who received them', 
   })
 })
 
-test('a password that was sent is needed and offered; one that was not may be asked for', async () => {
+test('a password in the request is stored; a missing one can be required', async () => {
   const pick = ({ needs_password, offers_password }: Verification) => [
     needs_password,
     offers_password,
@@ -142,7 +142,7 @@ test('a password that was sent is needed and offered; one that was not may be as
   assert.deepEqual(pick(await verify('signup', { password: 'secret' })), [true, true])
 })
 
-test('each type takes its own tokens, under the name that a PKCE flow has for them', async () => {
+test('each verification type accepts its own token types, with their PKCE method names', async () => {
   const methodsOf = async (type: EmailVerificationType) => (await verify(type)).methods
   assert.deepEqual(await methodsOf('signup'), { confirmation: 'email/signup' })
   assert.deepEqual(await methodsOf('invite'), { confirmation: 'invite' })
@@ -158,7 +158,7 @@ test('each type takes its own tokens, under the name that a PKCE flow has for th
   })
 })
 
-test('the response names what the token was for, whatever type was sent', async () => {
+test('the response names the type of the token, not the type in the request', async () => {
   const plain = { wantsCode: false, asksPassword: false, password: undefined }
   const typeOf = async (type: EmailVerificationType, tokenType: string) => {
     const { services } = openServices({ token_type: tokenType })
@@ -170,7 +170,7 @@ test('the response names what the token was for, whatever type was sent', async 
   assert.equal(await typeOf('recovery', 'recovery'), 'recovery')
 })
 
-test('a code, half a change, and a token that somebody else used first are told apart', async () => {
+test('a code, a half-confirmed change and an already used token have different results', async () => {
   const plain = { wantsCode: false, asksPassword: false, password: undefined }
   const run = (row: Partial<VerdictRow>) =>
     verifyEmail(openServices(row).services, { type: 'signup', proof: link, client, ...plain })

@@ -22,7 +22,7 @@ test('POST /verify', async (t) => {
     return { email, id: body.id, mail: await mailTo(email) }
   }
 
-  await t.test('confirms a sign-up by the token of its link, in one statement', async () => {
+  await t.test('confirms a sign-up with the token from the link, in one statement', async () => {
     const { id, mail } = await signUp()
     server.takeStatements()
     const { status, body } = await post('/verify', { type: 'signup', token: mail.token })
@@ -52,7 +52,7 @@ test('POST /verify', async (t) => {
     assert.equal(login.status, 200)
   })
 
-  await t.test('takes the same token as token_hash, and digits with an address', async () => {
+  await t.test('accepts the token as token_hash, and a code with an address', async () => {
     const first = await signUp()
     const byHash = await post('/verify', { type: 'signup', token_hash: first.mail.token }, sdk)
     assert.equal(byHash.status, 200, JSON.stringify(byHash.body))
@@ -69,7 +69,7 @@ test('POST /verify', async (t) => {
     assert.deepEqual(server.takeStatements(), ['confirm_by_digits'])
   })
 
-  await t.test('works once, and only until it ends', async () => {
+  await t.test('a token works once, and only until it expires', async () => {
     const { email, mail } = await signUp()
     const again = { type: 'signup', token: mail.token }
     assert.equal((await post('/verify', again)).status, 200)
@@ -87,7 +87,7 @@ test('POST /verify', async (t) => {
     assert.equal((await post('/verify', lateLink)).status, 200)
   })
 
-  await t.test('gives tokens to exactly one of many requests with one token', async () => {
+  await t.test('only one of many concurrent requests with the same token gets tokens', async () => {
     for (const how of ['link', 'digits'] as const) {
       const { id, email, mail } = await signUp()
       const body =
@@ -102,7 +102,7 @@ test('POST /verify', async (t) => {
     }
   })
 
-  await t.test('takes no digits any more after five wrong ones, but still the link', async () => {
+  await t.test('five wrong guesses invalidate a code; the link keeps working', async () => {
     const { email, mail } = await signUp()
     const wrong = mail.code === '000000' ? '000001' : '000000'
     for (let tries = 0; tries < 5; tries++) {
@@ -116,7 +116,7 @@ test('POST /verify', async (t) => {
     assert.equal((await post('/verify', { type: 'signup', token: mail.token })).status, 200)
   })
 
-  await t.test('counts wrong digits that come all at once', async () => {
+  await t.test('counts concurrent wrong guesses', async () => {
     const { email, mail } = await signUp()
     const wrong = Array.from(
       { length: 30 },
@@ -128,7 +128,7 @@ test('POST /verify', async (t) => {
     assert.deepEqual(errorOf(await guess(mail.code)), badDigits)
   })
 
-  await t.test('asks the database the same whether a user exists or not', async () => {
+  await t.test('runs the same statements whether or not the user exists', async () => {
     const { email } = await signUp()
     const statements = []
     for (const address of [email, newEmail()]) {
@@ -141,7 +141,7 @@ test('POST /verify', async (t) => {
   })
 
   await t.test(
-    'takes a token for nothing but what it is for, and digits only with its address',
+    'accepts a token only for its own type, and a code only with its address',
     async () => {
       const { email, mail } = await signUp()
       for (const type of ['recovery', 'magiclink', 'email_change']) {
@@ -160,7 +160,7 @@ test('POST /verify', async (t) => {
         { 'x-jwt-aud': 'another' },
       )
       assert.deepEqual(errorOf(audience), badDigits)
-      // Somebody has given the account another address meanwhile.
+      // The address of the account has changed since the code was sent.
       await query('update users set email = $2 where email = $1', [email, newEmail()])
       assert.deepEqual(
         errorOf(await post('/verify', { type: 'signup', token: mail.token })),
@@ -170,7 +170,7 @@ test('POST /verify', async (t) => {
   )
 
   await t.test(
-    'signs in by a recovery link, confirms the address and marks the session',
+    'a recovery link signs in, confirms the address and marks the new session',
     async () => {
       const { id, email } = await signUp()
       await post('/recover', { email })
@@ -183,13 +183,13 @@ test('POST /verify', async (t) => {
       assert.deepEqual(await query('select is_recovery from sessions where user_id = $1', [id]), [
         { is_recovery: true },
       ])
-      // The confirmation that was still open went with it.
+      // The pending confirmation was removed as well.
       assert.deepEqual(await query('select 1 from one_time_tokens where user_id = $1', [id]), [])
       assert.equal((await server.actionsOf(id)).at(-1), 'user_signedup')
     },
   )
 
-  await t.test('signs a known user in by a magic link, which the log calls a login', async () => {
+  await t.test('a magic link signs a known user in, which is logged as a login', async () => {
     const { id, email } = await server.newUser()
     await post('/magiclink', { email })
     const { token } = await mailTo(email)
@@ -201,7 +201,7 @@ test('POST /verify', async (t) => {
     ])
   })
 
-  await t.test('tells somebody who is banned, and leaves their token', async () => {
+  await t.test('refuses a banned user and does not use up the token', async () => {
     const { id, mail } = await signUp()
     await query(`update users set banned_until = now() + interval '10 years' where id = $1`, [id])
     const banned = await post('/verify', { type: 'signup', token: mail.token })
@@ -210,7 +210,7 @@ test('POST /verify', async (t) => {
     assert.equal((await post('/verify', { type: 'signup', token: mail.token })).status, 200)
   })
 
-  await t.test('requires a password for the sign-up of a user who has none', async () => {
+  await t.test('requires a password to confirm the sign-up of a user without one', async () => {
     const { id, email, mail } = await signUp()
     await query('update users set encrypted_password = null where id = $1', [id])
     await query(`update one_time_tokens set claim = '{}' where user_id = $1`, [id])
@@ -228,7 +228,7 @@ test('POST /verify', async (t) => {
     assert.equal(login.status, 200)
   })
 
-  await t.test('leaves the password of a user who has one', async () => {
+  await t.test('does not change an existing password', async () => {
     const { email, mail } = await signUp()
     const body = { type: 'signup', token: mail.token, password: 'another one' }
     assert.equal((await post('/verify', body)).status, 200)
@@ -236,7 +236,7 @@ test('POST /verify', async (t) => {
   })
 
   await t.test(
-    'gives somebody invited a password that nobody has, unless they send one',
+    'sets a random password for an invited user, unless the request has one',
     async () => {
       for (const chosen of [undefined, 'chosen by the invited']) {
         const { id, email, mail } = await signUp()
@@ -263,7 +263,7 @@ test('POST /verify', async (t) => {
     },
   )
 
-  await t.test('says what is wrong with a request', async () => {
+  await t.test('reports invalid requests', async () => {
     const email = 'a@example.com'
     const cases: readonly (readonly [object, number, string])[] = [
       [{ token: 'x' }, 400, 'Verify requires a verification type'],
@@ -312,7 +312,7 @@ test('POST /verify', async (t) => {
     assert.deepEqual(errorOf(unknown), badLink)
   })
 
-  await t.test('goes on from what another has changed while it waited', async () => {
+  await t.test('a concurrent change of the user is not lost', async () => {
     for (const how of ['link', 'digits'] as const) {
       const { id, email } = await server.newUser()
       await post('/magiclink', { email })
@@ -325,7 +325,7 @@ test('POST /verify', async (t) => {
     }
   })
 
-  await t.test('does not wait in a circle with refreshes and new messages', async () => {
+  await t.test('does not deadlock with refreshes and new messages', async () => {
     const { email } = await server.newUser()
     const login = await post('/token?grant_type=password', { email, password })
     let refreshToken = login.body.refresh_token
@@ -351,7 +351,7 @@ test('POST /verify', async (t) => {
   })
 })
 
-test('POST /verify is limited by address', async (t) => {
+test('POST /verify is rate limited by client address', async (t) => {
   const server = await openFlowServer(t, { AUTH_RATE_LIMIT_VERIFY: '2' })
   if (!server) return
   const verify = () => server.post('/verify', { type: 'signup', token: 'x' })

@@ -27,7 +27,7 @@ const needsLevel = [
 ]
 const notFound = [404, 'validation_failed', 'Passkey not found']
 
-test('passkeys are registered and managed', async (t) => {
+test('registering and managing passkeys', async (t) => {
   const server = await openFlowServer(t, {
     ...passkeyEnvironment,
     AUTH_PASSKEY_MAX_PASSKEYS_PER_USER: '3',
@@ -37,8 +37,8 @@ test('passkeys are registered and managed', async (t) => {
   const { url, query, clock } = server
   const calls = createPasskeyCalls(server)
 
-  await t.test('options ask for a discoverable key without attestation', async () => {
-    const who = await calls.newSomebody()
+  await t.test('the options ask for a discoverable key without attestation', async () => {
+    const who = await calls.newSignedInUser()
     server.takeStatements()
     const { status, body } = await calls.registrationOptions(who)
     assert.deepEqual(server.takeStatements(), [
@@ -64,7 +64,7 @@ test('passkeys are registered and managed', async (t) => {
   })
 
   await t.test('a passkey is named after its authenticator, and excluded next time', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const authenticator = newAuthenticator({ aaguid: 'bada5566-a7aa-401f-bd96-45619a55120d' })
     const { status, body } = await calls.register(who, authenticator)
     assert.equal(status, 200)
@@ -84,20 +84,20 @@ test('passkeys are registered and managed', async (t) => {
     ])
   })
 
-  await t.test('what the authenticator answers must be for us, and for now', async () => {
-    const who = await calls.newSomebody()
-    const lies = {
+  await t.test('a response must be for our site and the current challenge', async () => {
+    const who = await calls.newSignedInUser()
+    const forgeries = {
       'another origin': { origin: 'https://evil.example' },
-      'an origin that begins like ours': { origin: `${siteOrigin}.evil.example` },
+      'an origin that starts like ours': { origin: `${siteOrigin}.evil.example` },
       'our origin without TLS': { origin: 'http://app.example.com' },
       'another relying party': { rpId: 'evil.example' },
       'another challenge': { challenge: Buffer.alloc(32).toString('base64url') },
       'an assertion': { type: 'webauthn.get' },
-      'nobody there': { flags: 0 },
+      'user not present': { flags: 0 },
       'an id that is too long': { id: Buffer.alloc(1_024, 7).toString('base64url') },
     }
-    for (const [what, lie] of Object.entries(lies)) {
-      const answer = await calls.register(who, newAuthenticator(), lie)
+    for (const [what, overrides] of Object.entries(forgeries)) {
+      const answer = await calls.register(who, newAuthenticator(), overrides)
       assert.deepEqual(errorOf(answer), failed, what)
     }
     for (const credential of [{}, 'text', [], { id: 'x', rawId: 'x', type: 'public-key' }]) {
@@ -111,12 +111,12 @@ test('passkeys are registered and managed', async (t) => {
     assert.deepEqual((await calls.list(who)).body, [])
   })
 
-  await t.test('an attestation is not looked at, and no certificate is read', async () => {
-    const who = await calls.newSomebody()
+  await t.test('attestation is ignored, and no certificate is parsed', async () => {
+    const who = await calls.newSignedInUser()
     const { body } = await calls.registrationOptions(who)
     const credential = newAuthenticator().create(body.options)
     const text = Buffer.from(credential.response.attestationObject, 'base64url').toString('latin1')
-    // Checked, a statement of Apple without a certificate would be refused.
+    // If attestation were verified, an Apple statement without a certificate would be refused.
     const forged = text.replace('\x63fmt\x64none', '\x63fmt\x65apple')
     assert.notEqual(forged, text)
     const answer = await calls.finishRegistration(who, {
@@ -132,9 +132,9 @@ test('passkeys are registered and managed', async (t) => {
     assert.equal(answer.status, 200)
   })
 
-  await t.test('a challenge works once, for one user, for one purpose, for a while', async () => {
-    const who = await calls.newSomebody()
-    const other = await calls.newSomebody()
+  await t.test('a challenge works once, for one user and purpose, for a while', async () => {
+    const who = await calls.newSignedInUser()
+    const other = await calls.newSignedInUser()
     const authenticator = newAuthenticator()
     const { body } = await calls.registrationOptions(who)
     const answer = {
@@ -161,8 +161,8 @@ test('passkeys are registered and managed', async (t) => {
     assert.deepEqual(errorOf(await calls.finishRegistration(who, lateAnswer)), usedUp)
   })
 
-  await t.test('of registrations that were only begun the last ten stay', async () => {
-    const who = await calls.newSomebody()
+  await t.test('at most ten unfinished registrations are kept per user', async () => {
+    const who = await calls.newSignedInUser()
     const begun = []
     for (let count = 0; count < 12; count += 1) begun.push(await calls.registrationOptions(who))
     const rows = await query('select id from webauthn_challenges where user_id = $1', [who.id])
@@ -176,7 +176,7 @@ test('passkeys are registered and managed', async (t) => {
   })
 
   await t.test('missing fields are named', async () => {
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     const messages = [
       [{ credential: {} }, 'challenge_id is required'],
       [{ challenge_id: randomUUID() }, 'credential is required'],
@@ -189,9 +189,9 @@ test('passkeys are registered and managed', async (t) => {
     }
   })
 
-  await t.test('a key that somebody has is nobody else’s', async () => {
+  await t.test('a key that one user has registered cannot be registered by another', async () => {
     const owner = await calls.newOwner()
-    const thief = await calls.newSomebody()
+    const thief = await calls.newSignedInUser()
     const [key] = owner.authenticator.keys
     assert.ok(key)
     const answer = await calls.register(thief, newAuthenticator(), { id: key.id })
@@ -203,8 +203,8 @@ test('passkeys are registered and managed', async (t) => {
     assert.equal((await calls.signInWith(owner.authenticator)).body.user.id, owner.id)
   })
 
-  await t.test('nobody gets more of them than are allowed, all at once neither', async () => {
-    const who = await calls.newSomebody()
+  await t.test('the maximum number of passkeys holds, also for concurrent requests', async () => {
+    const who = await calls.newSignedInUser()
     const tooMany = [422, 'too_many_passkeys', 'Maximum number of passkeys reached']
     const all = await Promise.all(Array.from({ length: 6 }, () => calls.registrationOptions(who)))
     const answers = await Promise.all(
@@ -224,14 +224,14 @@ test('passkeys are registered and managed', async (t) => {
     assert.deepEqual(errorOf(await calls.registrationOptions(who)), tooMany)
   })
 
-  await t.test('anonymous users and those of single sign-on have none', async () => {
+  await t.test('anonymous users and SSO users cannot register passkeys', async () => {
     const { body } = await server.post('/signup', {})
     const anonymous = { token: body.access_token }
     const refused = [403, 'no_authorization', 'Anonymous user not allowed to perform these actions']
     assert.deepEqual(errorOf(await calls.registrationOptions(anonymous)), refused)
     const answer = { challenge_id: randomUUID(), credential: {} }
     assert.deepEqual(errorOf(await calls.finishRegistration(anonymous, answer)), refused)
-    const who = await calls.newSomebody()
+    const who = await calls.newSignedInUser()
     await query('update users set is_sso_user = true where id = $1', [who.id])
     assert.deepEqual(errorOf(await calls.registrationOptions(who)), [
       422,
@@ -241,7 +241,7 @@ test('passkeys are registered and managed', async (t) => {
     assert.equal((await ask(url, '/passkeys')).status, 401)
   })
 
-  await t.test('they are listed, renamed and removed', async () => {
+  await t.test('passkeys can be listed, renamed and removed', async () => {
     const owner = await calls.newOwner()
     const [item, ...more] = (await calls.list(owner)).body
     assert.deepEqual(more, [])
@@ -265,10 +265,10 @@ test('passkeys are registered and managed', async (t) => {
       assert.deepEqual(errorOf(answer), [400, 'validation_failed', message])
     }
 
-    const stranger = await calls.newSomebody()
+    const otherUser = await calls.newSignedInUser()
     for (const id of [item.id, randomUUID(), 'x']) {
-      assert.deepEqual(errorOf(await calls.remove(stranger, id)), notFound)
-      const answer = await calls.rename(stranger, id, { friendly_name: 'Mine' })
+      assert.deepEqual(errorOf(await calls.remove(otherUser, id)), notFound)
+      const answer = await calls.rename(otherUser, id, { friendly_name: 'Mine' })
       assert.deepEqual(errorOf(answer), notFound)
     }
     const removed = await calls.remove(owner, item.id)
@@ -283,11 +283,11 @@ test('passkeys are registered and managed', async (t) => {
     ])
   })
 
-  await t.test('who has a second factor manages them after showing it only', async () => {
+  await t.test('a user with a second factor can manage passkeys only at aal2', async () => {
     const member = await calls.newMember()
     const { body } = await calls.register(member, newAuthenticator())
     const low = await calls.signIn(member.email)
-    // Begun with both factors, and finished without the second.
+    // The registration started at aal2 and is finished at aal1.
     const begun = (await calls.registrationOptions(member)).body
     const answer = {
       challenge_id: begun.challenge_id,
@@ -302,7 +302,7 @@ test('passkeys are registered and managed', async (t) => {
     assert.equal((await calls.remove(member, body.id)).status, 204)
   })
 
-  await t.test('administrators list and remove them', async () => {
+  await t.test('administrators can list and remove passkeys', async () => {
     const owner = await calls.newOwner()
     const token = server.serviceToken
     const path = `/admin/users/${owner.id}/passkeys`
@@ -310,10 +310,13 @@ test('passkeys are registered and managed', async (t) => {
     const remove = (to: string) => ask(url, to, { method: 'DELETE', token })
     assert.deepEqual(errorOf(await remove(`${path}/${randomUUID()}`)), notFound)
     assert.deepEqual(errorOf(await remove(`${path}/x`)), notFound)
-    const nobody = `/admin/users/${randomUUID()}/passkeys`
-    assert.equal((await remove(`${nobody}/${owner.passkeyId}`)).body.error_code, 'user_not_found')
-    assert.equal((await ask(url, nobody, { token })).body.error_code, 'user_not_found')
-    const other = await calls.newSomebody()
+    const unknownUser = `/admin/users/${randomUUID()}/passkeys`
+    assert.equal(
+      (await remove(`${unknownUser}/${owner.passkeyId}`)).body.error_code,
+      'user_not_found',
+    )
+    assert.equal((await ask(url, unknownUser, { token })).body.error_code, 'user_not_found')
+    const other = await calls.newSignedInUser()
     const wrongOwner = `/admin/users/${other.id}/passkeys/${owner.passkeyId}`
     assert.deepEqual(errorOf(await remove(wrongOwner)), notFound)
     assert.equal((await remove(`${path}/${owner.passkeyId}`)).status, 204)
@@ -332,7 +335,7 @@ test('passkeys are registered and managed', async (t) => {
     })
   })
 
-  await t.test('nothing of them stays of a user who is deleted, softly or not', async () => {
+  await t.test('deleting a user, hard or soft, deletes the passkeys', async () => {
     for (const should_soft_delete of [true, false]) {
       const owner = await calls.newOwner()
       await calls.registrationOptions(owner)
@@ -350,7 +353,7 @@ test('passkeys are registered and managed', async (t) => {
     }
   })
 
-  await t.test('challenges that nobody answered are deleted after a day', async (t) => {
+  await t.test('unanswered challenges are deleted after a day', async (t) => {
     const db = openDatabase({
       url: server.databaseUrl,
       schema: server.schema,
@@ -372,7 +375,7 @@ test('passkeys are registered and managed', async (t) => {
   })
 })
 
-test('a passkey of an account that nobody had proven goes when its owner comes', async (t) => {
+test('passkeys of an unconfirmed account are removed when the owner of the address signs in', async (t) => {
   const server = await openExternalServer(t, ['keycloak'], passkeyEnvironment)
   if (!server) return
   const calls = createPasskeyCalls(server)
@@ -380,8 +383,8 @@ test('a passkey of an account that nobody had proven goes when its owner comes',
   const { body } = await server.post('/admin/users', account, {
     authorization: `Bearer ${server.serviceToken}`,
   })
-  // Whoever this is came in another way, and never showed that the address is theirs.
-  const { token } = await calls.newSomebody()
+  // This user never proved to own the address.
+  const { token } = await calls.newSignedInUser()
   const authenticator = newAuthenticator()
   const { body: registered } = await calls.register({ token }, authenticator)
   await server.query('update webauthn_credentials set user_id = $1 where id = $2', [
@@ -394,7 +397,7 @@ test('a passkey of an account that nobody had proven goes when its owner comes',
   assert.deepEqual((await calls.list(owner)).body, [])
 })
 
-test('without AUTH_PASSKEY_ENABLED there are no passkeys', async (t) => {
+test('without AUTH_PASSKEY_ENABLED the passkey endpoints are disabled', async (t) => {
   const server = await openAuthServer(t)
   if (!server) return
   const { url, serviceToken } = server

@@ -4,21 +4,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { claimsOf, methodsOf } from '../../support/factors.ts'
-import { errorOf, openFlowServer, waitingForUs } from '../../support/flow-server.ts'
+import { blockedByThisSession, errorOf, openFlowServer } from '../../support/flow-server.ts'
 import { until } from '../../support/outbox.ts'
 import { createPasskeyCalls, newAuthenticator, passkeyEnvironment } from '../../support/passkeys.ts'
-import type { Lies } from '../../support/software-authenticator.ts'
+import type { Overrides } from '../../support/software-authenticator.ts'
 
 const failed = [400, 'webauthn_verification_failed', 'Credential verification failed']
 const usedUp = [400, 'webauthn_challenge_not_found', 'Challenge not found or already used']
 
-test('people sign in with passkeys', async (t) => {
+test('signing in with passkeys', async (t) => {
   const server = await openFlowServer(t, passkeyEnvironment)
   if (!server) return
   const { query, clock } = server
   const calls = createPasskeyCalls(server)
 
-  await t.test('options name no credentials, and no user', async () => {
+  await t.test('the options contain neither credentials nor a user', async () => {
     server.takeStatements()
     const { status, body } = await calls.signInOptions()
     assert.equal(status, 200)
@@ -33,7 +33,7 @@ test('people sign in with passkeys', async (t) => {
     assert.equal(typeof body.expires_at, 'number')
   })
 
-  await t.test('a passkey opens a session of the first level, in three statements', async () => {
+  await t.test('a passkey opens a session at aal1, in three statements', async () => {
     const owner = await calls.newOwner()
     const { body: begun } = await calls.signInOptions()
     const credential = owner.authenticator.get(begun.options)
@@ -50,36 +50,37 @@ test('people sign in with passkeys', async (t) => {
     assert.equal((await calls.refresh(body.refresh_token)).status, 200)
   })
 
-  await t.test('of several people each gets in with their own', async () => {
+  await t.test('each user signs in with their own passkey', async () => {
     const [one, two] = await Promise.all([calls.newOwner(), calls.newOwner()])
     assert.equal((await calls.signInWith(two.authenticator)).body.user.id, two.id)
     assert.equal((await calls.signInWith(one.authenticator)).body.user.id, one.id)
   })
 
-  await t.test('a passkey that is lied about signs nobody in', async () => {
+  await t.test('a forged passkey response is refused', async () => {
     const owner = await calls.newOwner()
     const other = await calls.newOwner()
     const handleOf = (id: string) => Buffer.from(id).toString('base64url')
-    const lies: Readonly<Record<string, Lies>> = {
+    const forgeries: Readonly<Record<string, Overrides>> = {
       'another origin': { origin: 'https://evil.example' },
       'another relying party': { rpId: 'example.com' },
       'another challenge': { challenge: Buffer.alloc(32).toString('base64url') },
       'a registration': { type: 'webauthn.create' },
-      'nobody there': { flags: 0 },
-      'it can be backed up all of a sudden': { flags: 13 },
+      'user not present': { flags: 0 },
+      'unexpectedly eligible for backup': { flags: 13 },
       'a tampered signature': {
-        spoil: (signature) => Buffer.from(signature.map((byte, at) => (at === 20 ? ~byte : byte))),
+        alterSignature: (signature) =>
+          Buffer.from(signature.map((byte, at) => (at === 20 ? ~byte : byte))),
       },
-      'no signature': { spoil: () => Buffer.alloc(0) },
+      'no signature': { alterSignature: () => Buffer.alloc(0) },
       'another user': { userHandle: handleOf(other.id) },
       'no user': { userHandle: '' },
-      'no user that could be': { userHandle: handleOf('x') },
+      'an invalid user': { userHandle: handleOf('x') },
     }
-    for (const [what, lie] of Object.entries(lies)) {
-      const { status, body } = await calls.signInWith(owner.authenticator, lie)
+    for (const [what, overrides] of Object.entries(forgeries)) {
+      const { status, body } = await calls.signInWith(owner.authenticator, overrides)
       assert.deepEqual([status, body.error_code], failed.slice(0, 2), what)
     }
-    // Another's key under the id of this one.
+    // Use the key of another user with the credential id of this one.
     const [key] = owner.authenticator.keys
     const [otherKey] = other.authenticator.keys
     assert.ok(key && otherKey)
@@ -90,10 +91,10 @@ test('people sign in with passkeys', async (t) => {
     assert.equal((await calls.signInWith(owner.authenticator)).status, 200)
   })
 
-  await t.test('an unknown passkey is refused as a wrong one is', async () => {
-    const stranger = newAuthenticator()
-    stranger.create({ challenge: '', user: { id: Buffer.from('x').toString('base64url') } })
-    assert.deepEqual(errorOf(await calls.signInWith(stranger)), failed)
+  await t.test('an unknown passkey gets the same error as a wrong one', async () => {
+    const unknown = newAuthenticator()
+    unknown.create({ challenge: '', user: { id: Buffer.from('x').toString('base64url') } })
+    assert.deepEqual(errorOf(await calls.signInWith(unknown)), failed)
     const { body } = await calls.signInOptions()
     const nonsense = { challenge_id: body.challenge_id, credential: { id: 1 } }
     assert.deepEqual(errorOf(await calls.finishSignIn(nonsense)), [
@@ -104,11 +105,11 @@ test('people sign in with passkeys', async (t) => {
     assert.deepEqual(errorOf(await calls.finishSignIn(nonsense)), usedUp)
   })
 
-  await t.test('a challenge works once, whatever came of it, and for five minutes', async () => {
+  await t.test('a challenge works once, even after a failure, and for five minutes', async () => {
     const owner = await calls.newOwner()
-    const begin = async (lies: Lies = {}) => {
+    const begin = async (overrides: Overrides = {}) => {
       const { body } = await calls.signInOptions()
-      const credential = owner.authenticator.get(body.options, lies)
+      const credential = owner.authenticator.get(body.options, overrides)
       return { challenge_id: body.challenge_id, credential }
     }
     const answer = await begin()
@@ -120,7 +121,7 @@ test('people sign in with passkeys', async (t) => {
     assert.deepEqual(errorOf(await calls.finishSignIn(wrong)), failed)
     assert.deepEqual(errorOf(await calls.finishSignIn(wrong)), usedUp)
 
-    // A signature for one challenge under the id of another.
+    // Send a signature for one challenge with the id of another.
     const [first, second] = [await begin(), await begin()]
     const crossed = { ...first, challenge_id: second.challenge_id }
     assert.deepEqual(errorOf(await calls.finishSignIn(crossed)), failed)
@@ -132,7 +133,7 @@ test('people sign in with passkeys', async (t) => {
       'webauthn_challenge_expired',
       'Challenge has expired',
     ])
-    // Nor does a challenge for a new passkey do.
+    // A challenge for registering a passkey does not work either.
     const who = { ...owner, ...(await calls.signIn(owner.email)) }
     const { body } = await calls.registrationOptions(who)
     const credential = owner.authenticator.get(body.options)
@@ -140,7 +141,7 @@ test('people sign in with passkeys', async (t) => {
     assert.deepEqual(errorOf(await calls.finishSignIn(swapped)), usedUp)
   })
 
-  await t.test('a counter that does not rise is a copy', async () => {
+  await t.test('a counter that does not increase indicates a cloned key', async () => {
     const { authenticator, passkeyId } = await calls.newOwner()
     const count = async () => {
       const rows = await query('select sign_count from webauthn_credentials where id = $1', [
@@ -154,24 +155,24 @@ test('people sign in with passkeys', async (t) => {
       assert.deepEqual(errorOf(await calls.signInWith(authenticator, { counter })), failed)
     }
     assert.equal(await count(), 7)
-    // A copy that has signed as often, and whose request is a little ahead.
+    // A cloned key has signed as often, and its request arrives slightly earlier.
     await query('begin')
     await query('update webauthn_credentials set sign_count = 8 where id = $1', [passkeyId])
     const second = calls.signInWith(authenticator, { counter: 8 })
-    await until(async () => (await query(waitingForUs)).length > 0)
+    await until(async () => (await query(blockedByThisSession)).length > 0)
     await query('commit')
     assert.deepEqual(errorOf(await second), failed)
     assert.equal(await count(), 8)
   })
 
-  await t.test('a passkey that does not count stays at zero', async () => {
+  await t.test('a passkey without a counter stays at zero', async () => {
     const { authenticator } = await calls.newOwner({ counts: false, isSyncable: true })
     assert.equal((await calls.signInWith(authenticator)).status, 200)
     assert.equal((await calls.signInWith(authenticator)).status, 200)
   })
 
   await t.test(
-    'who is banned or not confirmed is told so, once the passkey was right',
+    'a banned or unconfirmed user gets the reason once the passkey was verified',
     async () => {
       const owner = await calls.newOwner()
       const states = [
@@ -198,7 +199,7 @@ test('people sign in with passkeys', async (t) => {
     },
   )
 
-  await t.test('a second factor is still asked for', async () => {
+  await t.test('a second factor is still required', async () => {
     const member = await calls.newMember()
     const authenticator = newAuthenticator()
     await calls.register(member, authenticator)
@@ -213,7 +214,7 @@ test('people sign in with passkeys', async (t) => {
   })
 })
 
-test('options are limited by AUTH_RATE_LIMIT_PASSKEY', async (t) => {
+test('the options are limited by AUTH_RATE_LIMIT_PASSKEY', async (t) => {
   const server = await openFlowServer(t, { ...passkeyEnvironment, AUTH_RATE_LIMIT_PASSKEY: '2' })
   if (!server) return
   const { signInOptions } = createPasskeyCalls(server)

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { errorOf, fragmentOf, openFlowServer } from '../../support/flow-server.ts'
 import { ask, newEmail, sdk } from '../../support/http-client.ts'
 
-/** Headers that say nothing about the user. */
+/** These headers vary between responses and reveal nothing about the user. */
 const varying = new Set(['date', 'x-request-id', 'x-supabase-api-version'])
 
 test('POST /recover', async (t) => {
@@ -14,7 +14,7 @@ test('POST /recover', async (t) => {
   if (!server) return
   const { url, post, mailTo, mailsTo, query } = server
 
-  await t.test('sends a link that signs in for a new password', async () => {
+  await t.test('sends a link that signs in to set a new password', async () => {
     const { id, email } = await server.newUser()
     const answer = await post('/recover?redirect_to=https://site.example/new-password', { email })
     assert.deepEqual([answer.status, answer.body], [200, {}])
@@ -30,7 +30,7 @@ test('POST /recover', async (t) => {
     assert.deepEqual((await server.actionsOf(id)).slice(-2), ['user_recovery_requested', 'login'])
   })
 
-  await t.test('answers alike whether there is such a user, also when asked again', async () => {
+  await t.test('responds the same for unknown users, also to repeated requests', async () => {
     for (const headers of [{}, sdk]) {
       const { email } = await server.newUser()
       const answers = []
@@ -50,7 +50,7 @@ test('POST /recover', async (t) => {
     }
   })
 
-  await t.test('tells who asks again how long to wait', async () => {
+  await t.test('says how long to wait before another request', async () => {
     for (const email of [(await server.newUser()).email, newEmail()]) {
       await post('/recover', { email })
       server.clock.aheadMs += 100_000
@@ -65,7 +65,7 @@ test('POST /recover', async (t) => {
     }
   })
 
-  await t.test('sends one in 900 seconds, and one to many requests at once', async () => {
+  await t.test('sends one message in 900 seconds, also for concurrent requests', async () => {
     const { email } = await server.newUser()
     const [sent] = await query('select sent from message_caps')
     for (const address of [email, newEmail()]) {
@@ -76,7 +76,7 @@ test('POST /recover', async (t) => {
       assert.deepEqual(statuses, [200, ...Array(9).fill(429)])
     }
     assert.equal((await mailsTo(email)).length, 1)
-    // What was refused took nothing from the hourly limit either.
+    // Refused requests do not count against the hourly limit.
     assert.deepEqual(await query('select sent from message_caps'), [{ sent: sent.sent + 1 }])
     server.clock.aheadMs += 800_000
     await post('/recover', { email })
@@ -86,14 +86,14 @@ test('POST /recover', async (t) => {
     assert.equal((await mailsTo(email)).length, 2)
   })
 
-  await t.test('does nothing where the redirect is not permitted', async () => {
+  await t.test('does nothing if the redirect is not permitted', async () => {
     const { email } = await server.newUser()
     const answer = await post('/recover?redirect_to=https://evil.example', { email })
     assert.deepEqual(errorOf(answer), [400, 'validation_failed', 'redirect_to is not permitted'])
     assert.deepEqual(await mailsTo(email), [])
   })
 
-  await t.test('says what is wrong with a request', async () => {
+  await t.test('reports invalid requests', async () => {
     const required = [400, 'validation_failed', 'Password recovery requires an email']
     assert.deepEqual(errorOf(await post('/recover', {})), required)
     assert.deepEqual(errorOf(await post('/recover', { email: null })), required)
@@ -105,7 +105,7 @@ test('POST /recover', async (t) => {
   })
 })
 
-test('POST /recover stops at the hourly limit alike for everybody', async (t) => {
+test('POST /recover stops at the hourly limit for known and unknown users alike', async (t) => {
   const server = await openFlowServer(t, { AUTH_RATE_LIMIT_EMAIL_SENT: '2/30m' })
   if (!server) return
   const [known, other] = [await server.newUser(), await server.newUser()]
@@ -121,14 +121,14 @@ test('POST /recover stops at the hourly limit alike for everybody', async (t) =>
       'email rate limit exceeded',
     ])
   }
-  // Nobody was sent anything, so nobody has to wait for the next.
+  // No message was sent, so no cooldown applies.
   assert.deepEqual(await server.query('select * from message_gaps order by key'), gaps)
   server.clock.aheadMs += 1_800_000
   assert.equal((await server.post('/recover', { email: known.email })).status, 200)
   assert.equal((await server.mailsTo(known.email)).length, 1)
 })
 
-test('POST /recover is limited by address', async (t) => {
+test('POST /recover is rate limited by client address', async (t) => {
   const server = await openFlowServer(t, { AUTH_RATE_LIMIT_OTP: '1' })
   if (!server) return
   for (const path of ['/recover', '/otp', '/magiclink', '/resend']) {

@@ -11,7 +11,7 @@ test('POST /resend', async (t) => {
   if (!server) return
   const { post, mailTo, mailsTo, query } = server
 
-  await t.test('sends a confirmation again, once it is time', async () => {
+  await t.test('sends a confirmation again after the cooldown', async () => {
     const email = newEmail()
     await post('/signup', { email, password })
     const first = await mailTo(email)
@@ -28,14 +28,14 @@ test('POST /resend', async (t) => {
     assert.equal((await post('/verify', { type: 'signup', token: second.token })).status, 200)
   })
 
-  await t.test('answers alike where nothing waits, with as many statements', async () => {
+  await t.test('responds the same, with the same statements, if nothing is due', async () => {
     const waiting = newEmail()
     await post('/signup', { email: waiting, password })
     const { email: confirmed } = await server.newUser()
     server.clock.aheadMs += 901_000
-    const nobody = newEmail()
+    const unknown = newEmail()
     for (const type of ['signup', 'email_change']) {
-      for (const email of [waiting, confirmed, nobody]) {
+      for (const email of [waiting, confirmed, unknown]) {
         await server.untilAnswered()
         server.takeStatements()
         const answer = await post('/resend', { type, email })
@@ -43,7 +43,7 @@ test('POST /resend', async (t) => {
         assert.equal(server.takeStatements()[0], 'defer_email')
       }
       const again = new Set<string>()
-      for (const email of [waiting, confirmed, nobody]) {
+      for (const email of [waiting, confirmed, unknown]) {
         await server.untilAnswered()
         server.takeStatements()
         const { status, body, headers } = await post('/resend', { type, email })
@@ -56,7 +56,7 @@ test('POST /resend', async (t) => {
     assert.equal((await mailsTo(waiting)).length, 2)
   })
 
-  await t.test('sends both messages of a change of address again', async () => {
+  await t.test('sends both messages of an email change again', async () => {
     const { id, email } = await server.newUser()
     const next = newEmail()
     await query(
@@ -65,7 +65,7 @@ test('POST /resend', async (t) => {
       [id, next, server.clock.now()],
     )
     const resend = () => post('/resend', { type: 'email_change', email })
-    // That there is a change is told to nobody, nor that it is too young.
+    // The response reveals neither the pending change nor its cooldown.
     assert.deepEqual((await resend()).body, {})
     assert.deepEqual([await mailsTo(email), await mailsTo(next)], [[], []])
     server.clock.aheadMs += 901_000
@@ -79,7 +79,7 @@ test('POST /resend', async (t) => {
     assert.equal(user.email_change_confirm_status, 0)
   })
 
-  await t.test('says what is wrong with a request', async () => {
+  await t.test('reports invalid requests', async () => {
     const email = newEmail()
     const phone = '+491701234567'
     const types = 'Missing one of these types: signup, email_change, sms, phone_change'

@@ -7,7 +7,7 @@ import {
   withQuery,
 } from '../../../src/features/redirects/redirect-location.ts'
 
-test('a fragment is sorted, encoded as forms are, and takes the place of one that is there', () => {
+test('a fragment is sorted, form-encoded, and replaces an existing one', () => {
   const parameters = { type: 'signup', message: 'a b&c' }
   const expected = '#message=a+b%26c&sb=&type=signup'
   for (const [target, base] of [
@@ -19,7 +19,7 @@ test('a fragment is sorted, encoded as forms are, and takes the place of one tha
   }
 })
 
-test('a query is added to the one that is there, and no name comes twice', () => {
+test('query parameters are added to the existing ones, and no name appears twice', () => {
   const code = { code: 'x' }
   for (const [target, expected] of [
     ['https://site.example', 'https://site.example?code=x'],
@@ -31,7 +31,7 @@ test('a query is added to the one that is there, and no name comes twice', () =>
   }
 })
 
-test('an error is named by its status', () => {
+test('an error is named after its status', () => {
   const nameOf = (code: ErrorCode, status?: number) =>
     toErrorParameters(new ApiError(code, 'text', status === undefined ? {} : { status }))['error']
   assert.equal(nameOf('validation_failed'), 'invalid_request')

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { findRedirectTarget } from '../../../src/features/redirects/redirect-target.ts'
 import { createRedirects } from '../../../src/features/redirects/redirects.ts'
 
-test('an empty redirect_to hides neither the next place for it nor the referrer', () => {
+test('an empty redirect_to falls back to the next source and the referrer', () => {
   const redirects = createRedirects({
     siteUrl: 'https://site.example',
     allowList: [],

@@ -18,7 +18,7 @@ const redirects = createRedirects({
 })
 const isPermitted = (url: string) => redirects.judge(url).isPermitted
 
-test('every URI that shares the host of the site is permitted, whatever its port and path', () => {
+test('every URI on the host of the site is permitted, regardless of port and path', () => {
   for (const url of [
     'https://site.example',
     'http://site.example/x?y#z',
@@ -28,7 +28,7 @@ test('every URI that shares the host of the site is permitted, whatever its port
   }
 })
 
-test('patterns match one label or segment with *, any run with **', () => {
+test('in patterns, * matches within one label or segment and ** matches any sequence', () => {
   const expected: Readonly<Record<string, boolean>> = {
     'https://a.foo.example.com': true,
     'https://a.foo.example.com/': true,
@@ -54,7 +54,7 @@ test('patterns match one label or segment with *, any run with **', () => {
   }
 })
 
-test('no trick makes another place look like a permitted one', () => {
+test('a URL cannot be disguised as a permitted one', () => {
   for (const url of [
     'https://evil.example',
     'https://site.example@evil.example',
@@ -89,7 +89,7 @@ test('no trick makes another place look like a permitted one', () => {
   }
 })
 
-test('strict mode wants scheme and port too, but any port of this machine', () => {
+test('strict mode also compares scheme and port, but allows any port on localhost', () => {
   const strict = createRedirects({
     siteUrl: 'https://site.example:3000',
     allowList: [],
@@ -102,12 +102,12 @@ test('strict mode wants scheme and port too, but any port of this machine', () =
   assert.equal(local.judge('http://localhost:5173').isPermitted, true)
 })
 
-test('the verdict says why', () => {
+test('the verdict includes the reason', () => {
   assert.match(redirects.judge('https://docs.example.com/x').reason, /matches https:\/\/docs/)
   assert.match(redirects.judge('https://evil.example').reason, /not on the host.*no pattern/)
 })
 
-test('a pattern that cannot be read is refused at the start', () => {
+test('an invalid pattern is refused at start', () => {
   assert.throws(() => parseRedirectPattern('https://a[b.example'), /a \[ without its \]/)
   assert.throws(() => parseRedirectPattern('https://{a.example'), /braces that do not match/)
   assert.throws(() => parseRedirectPattern('https://a}.example'), /braces that do not match/)
@@ -116,7 +116,7 @@ test('a pattern that cannot be read is refused at the start', () => {
   assert.throws(() => parseRedirectPattern('example.com'), /has no scheme/)
 })
 
-test('patterns are compared with URLs as they are written out', () => {
+test('patterns are compared with normalized URLs', () => {
   const expected: Readonly<
     Record<string, readonly [yes: readonly string[], no: readonly string[]]>
   > = {
@@ -151,7 +151,7 @@ test('patterns are compared with URLs as they are written out', () => {
   }
 })
 
-test('a ** at the end takes what follows the host too, and no other scheme', () => {
+test('a trailing ** also matches what follows the host, but no other scheme', () => {
   const { judge } = createRedirects({
     siteUrl: 'https://site.example',
     allowList: ['myapp://**', 'com.app://**', 'https://preview-**'],
@@ -174,7 +174,7 @@ test('a ** at the end takes what follows the host too, and no other scheme', () 
   }
 })
 
-test('a URL is written out once: what was sent is sent again as it is', () => {
+test('normalizing a redirect URL twice gives the same result', () => {
   for (const url of [
     'https://SITE.example:3000?\u0100#\u{1f600}',
     'https://any.example.com/a/./b/%2e%2e/%7e?%27',

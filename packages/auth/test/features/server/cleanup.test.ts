@@ -16,7 +16,7 @@ import { openOutboxDatabase } from '../../support/outbox.ts'
 
 const ages = { linkSeconds: 3_600, gapMs: 86_400_000 }
 
-test('sessions that ended a day ago are deleted, others stay', async (t) => {
+test('sessions that ended more than a day ago are deleted, others are kept', async (t) => {
   const server = await openAuthServer(t)
   if (!server) return
   const db = openDatabase({
@@ -44,7 +44,7 @@ test('sessions that ended a day ago are deleted, others stay', async (t) => {
   assert.equal((await refresh(second.body.refresh_token)).status, 200)
 })
 
-test('challenges and factors that nobody verified are deleted after a day', async (t) => {
+test('unverified challenges and factors are deleted after a day', async (t) => {
   const server = await openFlowServer(t, factorEnvironment)
   if (!server) return
   const db = openDatabase({
@@ -69,7 +69,7 @@ test('challenges and factors that nobody verified are deleted after a day', asyn
   assert.deepEqual(ids, [member.factorId])
 })
 
-test('gaps between messages are deleted when the longest of them is over', async (t) => {
+test('message cooldowns are deleted after the longest cooldown has passed', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   const db = openDatabase({
@@ -92,7 +92,7 @@ test('gaps between messages are deleted when the longest of them is over', async
   assert.equal((await server.post('/recover', { email })).status, 200)
 })
 
-test('one process cleans up at a time, and a backlog is reported', async (t) => {
+test('only one process cleans up at a time, and a backlog is reported', async (t) => {
   const database = await openOutboxDatabase(t)
   if (!database) return
   const { db, url, schema } = database
@@ -110,7 +110,7 @@ test('one process cleans up at a time, and a backlog is reported', async (t) => 
     [nowMs],
   )
 
-  await t.test('a round is skipped while another process has the lock', async () => {
+  await t.test('a round is skipped while another process holds the lock', async () => {
     await client.query('begin')
     await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
       `cleanup of "${schema}"`,
@@ -122,16 +122,16 @@ test('one process cleans up at a time, and a backlog is reported', async (t) => 
   })
 
   await t.test(
-    'a round deletes the oldest rows up to its bound, and says how far it is behind',
+    'a round deletes the oldest rows up to its limit and reports the backlog',
     async () => {
       const { outcome, deleted, lagMs } = await cleanUpNow()
       assert.deepEqual([outcome, deleted.get('audit entries')], ['completed', 10_000])
-      // The 281st hour past the 30 days is the oldest that is left.
+      // The oldest remaining row is 281 hours past the 30 days.
       assert.ok(lagMs !== undefined && Math.abs(lagMs - 281 * 3_600_000) <= 3_600_000, `${lagMs}`)
     },
   )
 
-  await t.test('the next round deletes the rest, and nothing that is younger', async () => {
+  await t.test('the next round deletes the remaining old rows and nothing newer', async () => {
     const { deleted, lagMs } = await cleanUpNow()
     assert.deepEqual([deleted.get('audit entries'), lagMs], [280, 0])
     assert.equal(await count(), 720)
@@ -160,7 +160,7 @@ test('one process cleans up at a time, and a backlog is reported', async (t) => 
     assert.equal((await cleanUpNow()).deleted.get('message gaps'), 100)
   })
 
-  await t.test('several processes that clean up at once delete each row once', async () => {
+  await t.test('several processes that clean up concurrently delete each row once', async () => {
     await client.query(
       `insert into message_gaps (key, sent_at)
        select decode(md5(n::text), 'hex'), now() - interval '30 days' from generate_series(1, 3000) n`,
@@ -169,7 +169,7 @@ test('one process cleans up at a time, and a backlog is reported', async (t) => 
     const rounds = await Promise.all([db, ...others].map((each) => cleanUp(each, nowMs, ages)))
     const sum = (all: readonly CleanupRound[]) =>
       all.reduce((count, { deleted }) => count + (deleted.get('message gaps') ?? 0), 0)
-    // Each stops where another one holds the lock, so some rows may be left.
+    // Each process stops when another one holds the lock, so some rows may be left.
     let total = sum(rounds)
     for (let isDone = false; !isDone; ) {
       const round = await cleanUpNow()

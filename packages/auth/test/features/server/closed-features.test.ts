@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { openAuthServer } from '../../support/auth-server.ts'
 import { ask, sdk } from '../../support/http-client.ts'
 
-test('what the client knows and this server does not have says so', async (t) => {
+test('client features that this server does not support return a specific error', async (t) => {
   const server = await openAuthServer(t)
   if (!server) return
   const cases = [

@@ -8,7 +8,7 @@ import { createLocalJWKSet, jwtVerify } from 'jose'
 import { openAuthServer } from '../../support/auth-server.ts'
 import { ask, newEmail, password } from '../../support/http-client.ts'
 
-test('a secret that signs is not among the public keys', async (t) => {
+test('a symmetric signing secret is not published as a public key', async (t) => {
   const server = await openAuthServer(t)
   if (!server) return
   const { status, body, headers } = await ask(server.url, '/.well-known/jwks.json')
@@ -17,7 +17,7 @@ test('a secret that signs is not among the public keys', async (t) => {
   assert.equal(headers.get('cache-control'), 'public, max-age=600')
 })
 
-test('others verify access tokens by the public keys, which have no private part', async (t) => {
+test('access tokens can be verified with the public keys, which have no private part', async (t) => {
   const signing = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const former = generateKeyPairSync('ed25519')
   const keys = [

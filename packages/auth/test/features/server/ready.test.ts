@@ -18,7 +18,7 @@ test('GET /ready', async (t) => {
   const { url, query } = server
   const ready = (method = 'GET') => ask(url, '/ready', { method })
 
-  await t.test('answers 200 where everything is in order', async () => {
+  await t.test('responds with 200 if all checks pass', async () => {
     const { status, body, headers } = await ready()
     assert.equal(status, 200)
     assert.deepEqual(body, {
@@ -29,7 +29,7 @@ test('GET /ready', async (t) => {
     assert.ok(!server.log.some((line) => line.includes('/ready')))
   })
 
-  await t.test('asks the database at most once a second', async () => {
+  await t.test('queries the database at most once a second', async () => {
     server.takeStatements()
     const startMs = performance.now()
     for (let round = 0; round < 5; round++) {
@@ -39,7 +39,7 @@ test('GET /ready', async (t) => {
     assert.ok(server.takeStatements().length <= seconds)
   })
 
-  await t.test('names the migrations that are missing, also to HEAD', async () => {
+  await t.test('names missing migrations, also for HEAD requests', async () => {
     const [{ version }] = await query(
       'select version from schema_migrations order by version desc limit 1',
     )
@@ -64,7 +64,7 @@ test('GET /ready', async (t) => {
   })
 })
 
-test('an outbox is stuck where a message has been due for long', async (t) => {
+test('the outbox check fails if a message has been due for too long', async (t) => {
   const database = await openOutboxDatabase(t)
   if (!database) return
   const { db } = database
@@ -89,7 +89,7 @@ test('an outbox is stuck where a message has been due for long', async (t) => {
   assert.match(checks.outbox, /^Stuck: a message has been due for 6\d\d s and no process sends it$/)
 })
 
-test('a database that is lost or hangs is not ready', async () => {
+test('the server is not ready if the database is unreachable or hangs', async () => {
   const lost = createReadiness({
     db: { run: () => Promise.reject(new DatabaseLostError(new Error('to 10.0.0.7'), 'away')) },
   })

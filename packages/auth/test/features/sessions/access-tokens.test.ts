@@ -24,7 +24,7 @@ const signedIn: SignedIn = {
 
 const settings = { expiresInSeconds: 60 * minute, issuer: undefined, lowAalMs: 10 * minute * 1_000 }
 
-/** How many seconds a token is valid that is issued so many seconds after the session began. */
+/** Returns the lifetime of a token issued this many seconds after the session began. */
 function validSeconds(
   afterSeconds: number,
   {
@@ -40,7 +40,7 @@ function validSeconds(
   return exp - iat
 }
 
-test('a token ends with the time that a session has without its second factor', () => {
+test('a token expires when the time to verify a second factor is over', () => {
   assert.equal(validSeconds(0), 10 * minute)
   assert.equal(validSeconds(4 * minute), 6 * minute)
 })
@@ -50,11 +50,11 @@ test('a token is valid for at least a second, even when that time is over', () =
   assert.equal(validSeconds(20 * minute), 1)
 })
 
-test('a token lasts no longer than others because of that time', () => {
+test('that time does not extend the lifetime of a token', () => {
   assert.equal(validSeconds(0, { expiresInSeconds: 5 * minute }), 5 * minute)
 })
 
-test('who has no second factor, or has shown it, gets a token of the usual length', () => {
+test('a user without a second factor, or with a verified one, gets the usual lifetime', () => {
   assert.equal(validSeconds(4 * minute, { factors: [] }), 60 * minute)
   assert.equal(
     validSeconds(4 * minute, { factors: [{ ...factor, status: 'unverified' }] }),
@@ -63,7 +63,7 @@ test('who has no second factor, or has shown it, gets a token of the usual lengt
   assert.equal(validSeconds(4 * minute, { aal: 'aal2' }), 60 * minute)
 })
 
-test('the claims name the user, the session and the newest way of signing in first', () => {
+test('the claims name the user, the session and the sign-in methods, newest first', () => {
   const claims = toAccessClaims({ ...settings, issuer: 'https://i' }, signedIn, 1_000_900)
   assert.deepEqual(claims, {
     iss: 'https://i',
@@ -87,8 +87,8 @@ test('the claims name the user, the session and the newest way of signing in fir
   assert.equal('iss' in toAccessClaims(settings, signedIn, 0), false)
 })
 
-test('a token has the times that its claims were given, and none without them', () => {
-  const signer = { sign: () => 'text', verify: () => assert.fail('nothing is to be verified') }
+test('a token cannot be created from claims without iat and exp', () => {
+  const signer = { sign: () => 'text', verify: () => assert.fail('no token should be verified') }
   assert.deepEqual(createAccessToken(signer, { iat: 100, exp: 160 }), {
     text: 'text',
     expiresInSeconds: 60,

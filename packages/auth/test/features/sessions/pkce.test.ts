@@ -29,7 +29,7 @@ test('POST /token with a PKCE code', async (t) => {
     return { email, id: body.id }
   }
 
-  await t.test('gives tokens for the code of each kind of link, in two statements', async () => {
+  await t.test('returns tokens for the code of each type of link; two statements', async () => {
     const { verifier, pkce } = createVerifier()
     const { email, id } = await signUp(pkce)
     const flows = [
@@ -59,7 +59,7 @@ test('POST /token with a PKCE code', async (t) => {
     }
   })
 
-  await t.test('takes a code once, and gives tokens to one of many requests with it', async () => {
+  await t.test('a code works once, also for concurrent requests', async () => {
     const { verifier, pkce } = createVerifier()
     const { email, id } = await signUp(pkce)
     const code = await follow(email)
@@ -71,7 +71,7 @@ test('POST /token with a PKCE code', async (t) => {
     assert.deepEqual(await query('select 1 from flow_states where user_id = $1', [id]), [])
   })
 
-  await t.test('goes on from what another has changed while it waited', async () => {
+  await t.test('a concurrent change of the user is not lost', async () => {
     const { verifier, pkce } = createVerifier()
     const { email, id } = await signUp(pkce)
     const code = await server.whileChanged(id, () => follow(email))
@@ -79,7 +79,7 @@ test('POST /token with a PKCE code', async (t) => {
     assert.deepEqual([status, body.user?.user_metadata.changed], [200, true])
   })
 
-  await t.test('takes a plain challenge, and no other verifier', async () => {
+  await t.test('accepts a plain challenge, and only its own verifier', async () => {
     const verifier = 'v'.repeat(50)
     const { email } = await signUp({ code_challenge: verifier, code_challenge_method: 'PLAIN' })
     const code = await follow(email)
@@ -91,7 +91,7 @@ test('POST /token with a PKCE code', async (t) => {
     assert.equal((await exchange(code, verifier)).status, 200)
   })
 
-  await t.test('takes a code for five minutes, counted from the click', async () => {
+  await t.test('a code is valid for five minutes after the click', async () => {
     const { verifier, pkce } = createVerifier()
     const { email } = await signUp(pkce)
     server.clock.aheadMs += 1_800_000
@@ -106,7 +106,7 @@ test('POST /token with a PKCE code', async (t) => {
     assert.equal((await exchange(code, verifier)).status, 200)
   })
 
-  await t.test('knows no code that nobody was shown, and none of a banned user', async () => {
+  await t.test('refuses a code that was never issued, and the code of a banned user', async () => {
     const { verifier, pkce } = createVerifier()
     const { email, id } = await signUp(pkce)
     const [flow] = await query('select auth_code from flow_states where user_id = $1', [id])
@@ -121,7 +121,7 @@ test('POST /token with a PKCE code', async (t) => {
     ])
   })
 
-  await t.test('says what is wrong with a request', async () => {
+  await t.test('reports invalid requests', async () => {
     const empty = [
       400,
       'validation_failed',
@@ -135,7 +135,7 @@ test('POST /token with a PKCE code', async (t) => {
   })
 
   await t.test(
-    'links of a PKCE flow work for tokens where a server shows them by POST',
+    'POST /verify returns tokens for a link from a PKCE flow of a server app',
     async () => {
       const { pkce } = createVerifier()
       const { email } = await signUp(pkce)

@@ -7,7 +7,7 @@ import { createKeyRing } from '../../../src/tokens/key-ring.ts'
 
 const tokens = createRefreshTokens(createKeyRing(Buffer.alloc(32, 1)))
 
-test('a token says which session it belongs to, and which one of it it is', () => {
+test('a token identifies its session and its position in the session', () => {
   fc.assert(
     fc.property(fc.uuid(), fc.nat({ max: 2 ** 32 - 1 }), (sessionId, counter) => {
       const text = tokens.encode({ sessionId, counter })
@@ -17,7 +17,7 @@ test('a token says which session it belongs to, and which one of it it is', () =
   )
 })
 
-test('a token that was changed, or made with another key, is none', () => {
+test('a token that was changed or made with another key is invalid', () => {
   const text = tokens.encode({ sessionId: randomUUID(), counter: 7 })
   const bytes = Buffer.from(text, 'base64url')
   for (let at = 0; at < bytes.length; at += 1) {

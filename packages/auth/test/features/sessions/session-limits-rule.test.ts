@@ -26,7 +26,7 @@ test('each limit is the time before which a session must not have begun or been 
   })
 })
 
-test('a limit that is not set lies before every session', () => {
+test('a limit that is not set allows every session', () => {
   const limits = { timeboxMs: undefined, inactivityMs: undefined, lowAalMs: undefined }
   const values = toLimitValues({ ...limits, singlePerUser: false, tags: [] }, now)
   const epoch = new Date(0)

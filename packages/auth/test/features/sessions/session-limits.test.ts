@@ -16,7 +16,7 @@ const expired = (why: string) => [
 const lowAal = expired(' (Low AAL: User Needs MFA Verification)')
 const newer = expired(' (Revoked by Newer Login)')
 
-test('who has a second factor must show it in time', async (t) => {
+test('a user with a second factor must verify it in time', async (t) => {
   const server = await openFlowServer(t, {
     ...factorEnvironment,
     AUTH_SESSIONS_ALLOW_LOW_AAL: '10m',
@@ -27,9 +27,9 @@ test('who has a second factor must show it in time', async (t) => {
   const calls = createFactorCalls(server)
   const member = await calls.newMember()
   const low = await calls.signIn(member.email)
-  const other = await calls.newSomebody()
+  const other = await calls.newSignedInUser()
 
-  await t.test('the access token ends with what the session has left', async () => {
+  await t.test('the access token expires with the remaining time of the session', async () => {
     const { iat, exp, aal } = claimsOf(low.token)
     assert.equal(aal, 'aal1')
     assert.ok(exp - iat <= 600 && exp - iat >= 598, `${exp - iat}`)
@@ -39,7 +39,7 @@ test('who has a second factor must show it in time', async (t) => {
     assert.equal(without.exp - without.iat, 3_600)
   })
 
-  await t.test('a refresh within that time is one statement, and gives no more time', async () => {
+  await t.test('a refresh within that time takes one statement and adds no time', async () => {
     clock.aheadMs += 300_000
     server.takeStatements()
     const { status, body } = await calls.refresh(low.refreshToken)
@@ -52,7 +52,7 @@ test('who has a second factor must show it in time', async (t) => {
     low.token = body.access_token
   })
 
-  await t.test('afterwards it has ended, for administrators too, and is not listed', async () => {
+  await t.test('then the session has ended, for administrators too, and is hidden', async () => {
     await server.query("update users set role = 'operator' where id = $1", [member.id])
     const admin = await calls.signIn(member.email)
     const asOperator = () => ask(server.url, '/admin/users', { token: admin.token })
@@ -73,13 +73,13 @@ test('who has a second factor must show it in time', async (t) => {
     )
   })
 
-  await t.test('sessions that have shown it, and people who have none, go on', async () => {
+  await t.test('sessions at aal2, and users without a second factor, are not limited', async () => {
     assert.equal((await calls.refresh(member.refreshToken)).status, 200)
     assert.equal((await calls.refresh(other.refreshToken)).status, 200)
   })
 })
 
-test('one session for each tag', async (t) => {
+test('one session per tag', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_SESSIONS_SINGLE_PER_USER: 'true',
     AUTH_SESSIONS_TAGS: 'web,phone',
@@ -89,7 +89,7 @@ test('one session for each tag', async (t) => {
   const { clock } = server
   const calls = createFactorCalls(server)
   const asAdmin = { authorization: `Bearer ${server.serviceToken}` }
-  /** Every sign-in is a while after the one before. */
+  /** Signs in a while after the previous sign-in. */
   const signIn = async (email: string, tag?: string) => {
     clock.aheadMs += 60_000
     const link = await server.post('/admin/generate_link', { type: 'magiclink', email }, asAdmin)
@@ -102,8 +102,8 @@ test('one session for each tag', async (t) => {
   }
   const refresh = ({ refresh_token: token }: { refresh_token: string }) => calls.refresh(token)
 
-  await t.test('another tag is in nobody’s way, the same one is', async () => {
-    const { email } = await calls.newSomebody()
+  await t.test('only a session with the same tag is replaced', async () => {
+    const { email } = await calls.newSignedInUser()
     const web = await signIn(email, 'web')
     const phone = await signIn(email, 'phone')
     assert.equal((await refresh(phone)).status, 200)
@@ -116,8 +116,8 @@ test('one session for each tag', async (t) => {
     assert.equal((await refresh(again)).status, 200)
   })
 
-  await t.test('no tag, or one that is not in the list, is the first of the list', async () => {
-    const { email } = await calls.newSomebody()
+  await t.test('a missing or unknown tag counts as the first in the list', async () => {
+    const { email } = await calls.newSignedInUser()
     const phone = await signIn(email, 'phone')
     const web = await signIn(email, 'web')
     const unknown = await signIn(email, 'toaster')
@@ -132,8 +132,8 @@ test('one session for each tag', async (t) => {
     )
   })
 
-  await t.test('a session that has ended by another limit is in nobody’s way', async () => {
-    const { id, email } = await calls.newSomebody()
+  await t.test('a session that has ended for another reason does not block a new one', async () => {
+    const { id, email } = await calls.newSignedInUser()
     const older = await signIn(email, 'web')
     const later = await signIn(email, 'web')
     await server.query(
@@ -144,7 +144,7 @@ test('one session for each tag', async (t) => {
     assert.equal((await refresh(older)).status, 200)
   })
 
-  await t.test('whatever the way to sign in', async () => {
+  await t.test('the limit holds for every sign-in method', async () => {
     const tagged = { 'x-session-tag': 'phone' }
     const { email } = await server.newUser()
     const byPassword = await server.post('/token?grant_type=password', { email, password }, tagged)
@@ -162,7 +162,7 @@ test('one session for each tag', async (t) => {
     }
   })
 
-  await t.test('a browser may send the header', async () => {
+  await t.test('CORS allows the header', async () => {
     const { headers } = await ask(server.url, '/token', {
       method: 'OPTIONS',
       headers: { origin: 'https://site.example' },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toDeviceName } from '../../../src/features/sessions/session-list.ts'
 
-test('a user agent becomes what people call the device', () => {
+test('a user agent is shown as a browser and an operating system', () => {
   const names = {
     'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36 Edg/140.0.0.0':
       'Edge on Windows',

@@ -60,13 +60,13 @@ interface Refresh {
   readonly customize?: SessionParts['customize']
 }
 
-/** Refreshes a session whose token the statement for the usual case did not accept. */
+/** Refreshes a session whose token was not accepted by the statement for the usual case. */
 async function refresh({ settings: changed, row, afterMs = 0, counter = 5, customize }: Refresh) {
   const statements: Statement[] = []
   const db: Database = {
     async run(statement: Statement) {
       statements.push(statement)
-      // The row has the shape that this statement returns.
+      // The row has the columns that this statement returns.
       return statement === findRefresh ? ([{ ...session, ...row }] as never) : []
     },
     transaction: () => assert.fail('no transaction is needed'),
@@ -75,11 +75,11 @@ async function refresh({ settings: changed, row, afterMs = 0, counter = 5, custo
   }
   const sessions = createSessions({
     db,
-    signer: { sign: () => 'signed', verify: () => assert.fail('nothing is to be verified') },
+    signer: { sign: () => 'signed', verify: () => assert.fail('no token should be verified') },
     refreshTokens,
     settings: { ...settings, ...changed },
     customize,
-    tokenSize: { mostBytes: 12_288, onOmitted: () => assert.fail('nothing is too large') },
+    tokenSize: { mostBytes: 12_288, onOmitted: () => assert.fail('no claim should be omitted') },
     deliveries: { mark() {}, async settled() {} },
     now: () => created + afterMs,
   })
@@ -101,12 +101,12 @@ const at = (ms: number) => new Date(created + ms).toISOString()
 
 /** Each limit is the last moment at which the session is still valid. */
 const limits: Readonly<Record<string, Refresh & { message: string }>> = {
-  'the time box': {
+  'the maximum session duration': {
     settings: { timeboxMs: minute },
     row: { refreshed_at: at(minute) },
     message: 'Session Expired',
   },
-  'the end that an administrator has set': {
+  'the end set by an administrator': {
     row: { not_after: at(minute) },
     message: 'Session Expired',
   },
@@ -114,7 +114,7 @@ const limits: Readonly<Record<string, Refresh & { message: string }>> = {
     settings: { inactivityMs: minute },
     message: 'Session Expired (Inactivity)',
   },
-  'the time without a second factor': {
+  'the time allowed without a second factor': {
     settings: { lowAalMs: minute },
     row: { factors: [factor] },
     message: 'Session Expired (Low AAL: User Needs MFA Verification)',
@@ -128,20 +128,20 @@ for (const [name, { message, ...given }] of Object.entries(limits)) {
   })
 }
 
-test('inactivity begins anew with every refresh', async () => {
+test('every refresh restarts the inactivity timeout', async () => {
   const given = { settings: { inactivityMs: minute }, row: { refreshed_at: at(5 * minute) } }
   assert.equal((await refresh({ ...given, afterMs: 6 * minute })).outcome, used)
   const { outcome } = await refresh({ ...given, afterMs: 6 * minute + 1 })
   assert.equal(outcome, 'Session Expired (Inactivity)')
 })
 
-test('the time without a second factor is for those who have one and have not shown it', async () => {
+test('the time limit without a second factor applies only to users who have one and have not verified it', async () => {
   const given = { settings: { lowAalMs: minute }, afterMs: 2 * minute }
   assert.equal((await refresh({ ...given, row: { factors: [] } })).outcome, used)
   assert.equal((await refresh({ ...given, row: { factors: [factor], aal: 'aal2' } })).outcome, used)
 })
 
-test('a session that was ended, banned or replaced is refused, whatever token is shown', async () => {
+test('a session that was revoked, replaced or whose user is banned is refused for any token', async () => {
   const outcomeOf = async (row: Partial<RefreshRow>) => (await refresh({ row })).outcome
   assert.equal(await outcomeOf({ revoked_at: createdAt }), 'No Valid Session Found')
   assert.equal(await outcomeOf({ deleted_at: createdAt }), 'No Valid Session Found')
@@ -150,7 +150,7 @@ test('a session that was ended, banned or replaced is refused, whatever token is
   assert.equal(await outcomeOf({ has_newer: true }), 'Session Expired (Revoked by Newer Login)')
 })
 
-test('the token before gets the present one until the reuse interval is over, to the millisecond', async () => {
+test('the previous token returns the current one until the reuse interval ends, to the millisecond', async () => {
   const given = { row: { delivered_at: at(0) }, counter: 4 }
   assert.deepEqual(await refresh({ ...given, afterMs: 10_000 }), {
     outcome: present,
@@ -159,7 +159,7 @@ test('the token before gets the present one until the reuse interval is over, to
   assert.deepEqual(await refresh({ ...given, afterMs: 10_001 }), { outcome: used, hasEnded: true })
 })
 
-test('the token before gets the present one at any age while that is not known to be delivered', async () => {
+test('the previous token returns the current one at any age while the current one is not known to be delivered', async () => {
   const given = { counter: 4, afterMs: 600 * minute }
   const kept = { outcome: present, hasEnded: false }
   assert.deepEqual(await refresh({ ...given, row: { delivered_counter: 4 } }), kept)
@@ -174,7 +174,7 @@ test('the token before gets the present one at any age while that is not known t
   assert.deepEqual(await refresh({ ...older, settings: { parentGrace: true } }), ended)
 })
 
-test('a token from before the last one ends the session, unless tokens are not rotated', async () => {
+test('a token older than the previous one ends the session, unless rotation is disabled', async () => {
   const given = { row: { delivered_at: at(0) }, counter: 3 }
   assert.deepEqual(await refresh(given), { outcome: used, hasEnded: true })
   assert.deepEqual(await refresh({ ...given, settings: { rotates: false } }), {
@@ -190,7 +190,7 @@ test('a token that was not issued yet is refused, and the session stays', async 
   })
 })
 
-test('a hook for claims is asked only about a token that is about to be accepted', async () => {
+test('the access token hook is called only for a token that is about to be accepted', async () => {
   let asked = 0
   const given: Refresh = {
     async customize({ claims }) {

@@ -11,7 +11,7 @@ const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefo
 const iphone =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1'
 
-test('people see where they are signed in, and end what they do not know', async (t) => {
+test('users can list and end their own sessions', async (t) => {
   const server = await openAuthServer(t, { env: { AUTH_TRUSTED_HOPS: '1' } })
   if (!server) return
   const { url, serviceToken } = server
@@ -31,7 +31,7 @@ test('people see where they are signed in, and end what they do not know', async
   }
   const list = async (token: string) => (await ask(url, '/user/sessions', { token })).body
 
-  await t.test('device, address, last use, and which one asks', async () => {
+  await t.test('shows device, IP address, last use, and the current session', async () => {
     const { email } = await signUp()
     const here = await signIn(email, firefox)
     await signIn(email, iphone, '203.0.113.9')
@@ -53,7 +53,7 @@ test('people see where they are signed in, and end what they do not know', async
     assert.equal(sessions[1].last_used_at, sessions[1].created_at)
   })
 
-  await t.test('a refresh is a use', async () => {
+  await t.test('a refresh counts as a use', async () => {
     const { email } = await signUp()
     const here = await signIn(email, firefox)
     await signIn(email, iphone)
@@ -67,7 +67,7 @@ test('people see where they are signed in, and end what they do not know', async
     assert.ok(first.last_used_at > first.created_at)
   })
 
-  await t.test('one that is ended cannot be refreshed, and is no longer listed', async () => {
+  await t.test('an ended session cannot be refreshed and is no longer listed', async () => {
     const { email } = await signUp()
     const here = await signIn(email, firefox)
     const lost = await signIn(email, iphone)
@@ -92,7 +92,7 @@ test('people see where they are signed in, and end what they do not know', async
     assert.equal(again.body.msg, 'Session not found')
   })
 
-  await t.test('nobody ends a session of somebody else', async () => {
+  await t.test('a user cannot end the session of another user', async () => {
     const mine = await signIn((await signUp()).email, firefox)
     const theirs = await signIn((await signUp()).email, iphone)
     const [{ id }] = await list(theirs.access_token)
@@ -109,7 +109,7 @@ test('people see where they are signed in, and end what they do not know', async
     assert.equal(wrong.body.msg, 'session_id must be an UUID')
   })
 
-  await t.test('an administrator sees and ends them', async () => {
+  await t.test('an administrator can list and end the sessions of a user', async () => {
     const { email, id: userId } = await signUp()
     const path = `/admin/users/${userId}/sessions`
     assert.deepEqual((await ask(url, path, { token: serviceToken })).body, [])
@@ -128,7 +128,7 @@ test('people see where they are signed in, and end what they do not know', async
   })
 })
 
-test('sessions that have run out are not listed', async (t) => {
+test('expired sessions are not listed', async (t) => {
   const server = await openAuthServer(t, { env: { AUTH_SESSIONS_INACTIVITY_TIMEOUT: '2h' } })
   if (!server) return
   const { url, clock, serviceToken } = server

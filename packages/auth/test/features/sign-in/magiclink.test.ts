@@ -11,7 +11,7 @@ test('POST /magiclink', async (t) => {
   if (!server) return
   const { url, post, mailTo, mailsTo, query } = server
 
-  await t.test('sends a link that signs in and says that it was one', async () => {
+  await t.test('sends a link that signs in with the type magiclink', async () => {
     const { email } = await server.newUser()
     const answer = await post('/magiclink?redirect_to=https://site.example/in', { email })
     assert.deepEqual([answer.status, answer.body], [200, {}])
@@ -28,11 +28,11 @@ test('POST /magiclink', async (t) => {
     assert.equal((await ask(url, '/user', { token: access_token ?? '' })).body.email, email)
   })
 
-  await t.test('signs newcomers up, and confirms who is not confirmed yet', async () => {
+  await t.test('signs new users up and confirms unconfirmed ones', async () => {
     const email = newEmail()
     await post('/magiclink', { email, data: { a: 1 } })
     server.clock.aheadMs += 61_000
-    // The data of the request whose link is followed count.
+    // Only the data of the request whose link is followed is stored.
     await post('/magiclink', { email, data: { b: 2 } })
     assert.deepEqual(
       (await mailsTo(email)).map(({ kind }) => kind),
@@ -48,7 +48,7 @@ test('POST /magiclink', async (t) => {
     assert.deepEqual([a, b], [undefined, 2])
   })
 
-  await t.test('to the client newcomers get the message of a sign-up', async () => {
+  await t.test('for the client library, new users get the sign-up message', async () => {
     const email = newEmail()
     await post('/magiclink', { email }, sdk)
     server.clock.aheadMs += 901_000
@@ -63,21 +63,21 @@ test('POST /magiclink', async (t) => {
     assert.equal((await mailTo(email)).kind, 'magic_link')
   })
 
-  await t.test('sends one in a minute', async () => {
+  await t.test('sends at most one message per minute', async () => {
     const { email } = await server.newUser()
     await post('/magiclink', { email })
     server.clock.aheadMs += 30_000
     const early = await post('/magiclink', { email })
     assert.deepEqual([early.status, early.body.error_code], [429, 'over_email_send_rate_limit'])
     assert.equal((await mailsTo(email)).length, 1)
-    // Who asks for a link for somebody else does not keep them from recovering the account.
+    // A magic link requested by another person does not delay the recovery of the account.
     assert.equal((await post('/recover', { email })).status, 200)
     server.clock.aheadMs += 30_000
     await post('/magiclink', { email })
     assert.equal((await mailsTo(email)).length, 3)
   })
 
-  await t.test('says what is wrong with a request', async () => {
+  await t.test('reports invalid requests', async () => {
     assert.deepEqual(errorOf(await post('/magiclink', {})), [
       422,
       'validation_failed',
@@ -97,7 +97,7 @@ test('POST /magiclink', async (t) => {
   })
 })
 
-test('SMTP_MAX_FREQUENCY, where it is set, is the gap between magic links too', async (t) => {
+test('SMTP_MAX_FREQUENCY, if set, is also the cooldown between magic links', async (t) => {
   const server = await openFlowServer(t, { AUTH_SMTP_MAX_FREQUENCY: '10' })
   if (!server) return
   const { email } = await server.newUser()

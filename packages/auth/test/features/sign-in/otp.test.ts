@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf, openFlowServer } from '../../support/flow-server.ts'
 import { newEmail, password, sdk } from '../../support/http-client.ts'
-import { isTold } from '../../support/is-told.ts'
+import { containsSecret } from '../../support/is-told.ts'
 
 test('POST /otp', async (t) => {
   const server = await openFlowServer(t, { AUTH_JWT_ALLOWED_AUDIENCES: 'another' })
@@ -14,7 +14,7 @@ test('POST /otp', async (t) => {
   const exists = async (email: string) =>
     (await query('select 1 from users where email = $1', [email])).length > 0
 
-  await t.test('sends a known user a link to sign in, in two statements', async () => {
+  await t.test('sends a known user a sign-in link, in two statements', async () => {
     const { id, email } = await server.newUser()
     server.takeStatements()
     const answer = await post('/otp', { email })
@@ -31,12 +31,12 @@ test('POST /otp', async (t) => {
     const [user] = await query('select recovery_sent_at from users where id = $1', [id])
     assert.ok(user.recovery_sent_at)
     const [token] = await query('select * from one_time_tokens where user_id = $1', [id])
-    assert.ok(!isTold(JSON.stringify(token), mail.code))
+    assert.ok(!containsSecret(JSON.stringify(token), mail.code))
     const verified = await post('/verify', { type: 'email', token: mail.code, email })
     assert.deepEqual([verified.status, verified.body.type], [200, 'magiclink'])
   })
 
-  await t.test('signs a newcomer up, whose first link confirms the address', async () => {
+  await t.test('signs a new user up, and the first link confirms the address', async () => {
     const email = newEmail()
     server.takeStatements()
     const answer = await post('/otp', { email: email.toUpperCase(), data: { plan: 'a' } })
@@ -52,7 +52,7 @@ test('POST /otp', async (t) => {
     assert.deepEqual(errorOf(login), [400, 'invalid_credentials', 'Invalid login credentials'])
   })
 
-  await t.test('to the letter, create_user says that nobody is signed up', async () => {
+  await t.test('without a version header, create_user: true creates no user', async () => {
     const absent = newEmail()
     const silent = await post('/otp', { email: absent, create_user: true })
     assert.deepEqual([silent.status, silent.body], [200, {}])
@@ -65,7 +65,7 @@ test('POST /otp', async (t) => {
     assert.equal((await mailTo(known.email)).kind, 'magic_link')
   })
 
-  await t.test('to the client, create_user says that somebody may be', async () => {
+  await t.test('with the version header, create_user: true may create a user', async () => {
     const made = newEmail()
     assert.equal((await post('/otp', { email: made, create_user: true }, sdk)).status, 200)
     const byDefault = newEmail()
@@ -83,7 +83,7 @@ test('POST /otp', async (t) => {
     assert.equal((await mailsTo(known.email)).length, 1)
   })
 
-  await t.test('sends one in a minute, and says so to everybody alike', async () => {
+  await t.test('sends one message per minute; the response reveals no account', async () => {
     for (const headers of [{}, sdk]) {
       const known = await server.newUser()
       const fresh = newEmail()
@@ -101,7 +101,7 @@ test('POST /otp', async (t) => {
       }
       assert.equal(second.size, 1)
       assert.match([...second].join(), /^\[429.*can only request this after N seconds/)
-      // Whatever message it is that they get.
+      // The cooldown is the same for both types of message.
       server.clock.aheadMs += 61_000
       for (const email of [known.email, fresh]) {
         await post('/otp', { email }, headers)
@@ -110,7 +110,7 @@ test('POST /otp', async (t) => {
     }
   })
 
-  await t.test('a new message takes the place of the one before', async () => {
+  await t.test('a new message invalidates the previous one', async () => {
     const { email } = await server.newUser()
     await post('/otp', { email })
     const first = await mailTo(email)
@@ -122,7 +122,7 @@ test('POST /otp', async (t) => {
     assert.equal((await post('/verify', { type: 'magiclink', token })).status, 200)
   })
 
-  await t.test('many requests at once send one message and make one user', async () => {
+  await t.test('concurrent requests send one message and create one user', async () => {
     const known = await server.newUser()
     for (const email of [known.email, newEmail()]) {
       const answers = await Promise.all(Array.from({ length: 10 }, () => post('/otp', { email })))
@@ -133,7 +133,7 @@ test('POST /otp', async (t) => {
     }
   })
 
-  await t.test('does nothing where the redirect is not permitted', async () => {
+  await t.test('does nothing if the redirect is not permitted', async () => {
     const email = newEmail()
     const path = '/otp?redirect_to=https://evil.example'
     const refused = [400, 'validation_failed', 'redirect_to is not permitted']
@@ -149,13 +149,13 @@ test('POST /otp', async (t) => {
     assert.equal((await mailTo(other)).url.searchParams.get('redirect_to'), 'https://site.example')
   })
 
-  await t.test('says nothing of an address that another audience has', async () => {
+  await t.test('does not reveal an address that belongs to another audience', async () => {
     const { email } = await server.newUser()
     const answer = await post('/otp', { email }, { 'x-jwt-aud': 'another' })
     assert.deepEqual([answer.status, answer.body, await mailsTo(email)], [200, {}, []])
   })
 
-  await t.test('says what is wrong with a request', async () => {
+  await t.test('reports invalid requests', async () => {
     const email = newEmail()
     const cases: readonly (readonly [object, string])[] = [
       [
@@ -188,7 +188,7 @@ test('POST /otp', async (t) => {
     assert.equal((await post('/otp', nulls, sdk)).status, 200)
   })
 
-  await t.test('sends no text messages where phones are not enabled', async () => {
+  await t.test('sends no text messages if phone sign-in is disabled', async () => {
     assert.deepEqual(errorOf(await post('/otp', { phone: '+491701234567' })), [
       400,
       'phone_provider_disabled',
@@ -199,7 +199,7 @@ test('POST /otp', async (t) => {
   })
 })
 
-test('POST /otp stops at the hourly limit alike for everybody', async (t) => {
+test('POST /otp stops at the hourly limit for known and unknown users alike', async (t) => {
   const server = await openFlowServer(t, { AUTH_RATE_LIMIT_EMAIL_SENT: '3' })
   if (!server) return
   const { post } = server
@@ -226,7 +226,7 @@ test('POST /otp stops at the hourly limit alike for everybody', async (t) => {
   assert.equal((await server.mailsTo(known.email)).length, 2)
 })
 
-test('POST /otp sends a link to newcomers who need no confirmation', async (t) => {
+test('POST /otp sends a magic link to new users if confirmation is disabled', async (t) => {
   const server = await openFlowServer(t, { AUTH_MAILER_AUTOCONFIRM: 'true' })
   if (!server) return
   const email = newEmail()
@@ -239,7 +239,7 @@ test('POST /otp sends a link to newcomers who need no confirmation', async (t) =
   assert.deepEqual([verified.status, verified.body.type], [200, 'magiclink'])
 })
 
-test('POST /otp makes nobody where signing up is disabled', async (t) => {
+test('POST /otp creates no user if sign-up is disabled', async (t) => {
   const server = await openFlowServer(t, { AUTH_DISABLE_SIGNUP: 'true' })
   if (!server) return
   const email = newEmail()

@@ -17,7 +17,7 @@ test('POST /otp with a phone', async (t) => {
     clock.aheadMs = 0
   })
 
-  await t.test('signs up who is new, and signs in who is known', async () => {
+  await t.test('signs new users up and known users in', async () => {
     const phone = newPhone()
     server.takeStatements()
     const first = await post('/otp', { phone: `+${phone}`, data: { plan: 'free' } })
@@ -47,7 +47,7 @@ test('POST /otp with a phone', async (t) => {
     assert.equal(wrong.body.error_code, 'invalid_credentials')
   })
 
-  await t.test('create_user: to the specification true makes nobody', async () => {
+  await t.test('create_user: true creates no user, except for the client library', async () => {
     const phone = newPhone()
     const silent = await post('/otp', { phone, create_user: true })
     assert.deepEqual([silent.status, silent.body, await exists(phone)], [200, {}, false])
@@ -59,7 +59,7 @@ test('POST /otp with a phone', async (t) => {
     assert.equal(await exists(phone), true)
   })
 
-  await t.test('sends one in a minute to a number, whoever has it', async () => {
+  await t.test('sends at most one message per minute to a phone number, known or not', async () => {
     const { phone: known } = await server.newPerson()
     const fresh = newPhone()
     const absent = newPhone()
@@ -82,7 +82,7 @@ test('POST /otp with a phone', async (t) => {
     }
   })
 
-  await t.test('a code does not take the place of a link that confirms an address', async () => {
+  await t.test('a code does not replace a pending email confirmation link', async () => {
     const { id, phone } = await server.newPerson()
     const email = `both-${phone}@example.com`
     await query('update users set email = $2 where id = $1', [id, email])
@@ -98,7 +98,7 @@ test('POST /otp with a phone', async (t) => {
     assert.equal((await post('/verify', { type: 'signup', token })).status, 200)
   })
 
-  await t.test('verify takes the digits of a phone by type and number only', async () => {
+  await t.test('a phone code is accepted only with its type and phone number', async () => {
     const { phone } = await server.newPerson()
     await post('/otp', { phone })
     const token = await codeTo(phone)
@@ -128,20 +128,20 @@ test('POST /otp with a phone', async (t) => {
     assert.equal((await post('/verify', { type: 'sms', phone, token, redirect_to })).status, 200)
   })
 
-  await t.test('a password from before the number was confirmed is no good after it', async () => {
+  await t.test('a password from before the confirmation stops working', async () => {
     const phone = newPhone()
-    // Somebody else was there first, and waits for the owner of the number to confirm it.
-    const stranger = await post('/signup', { phone, password })
+    // An attacker has signed up first and waits for the owner to confirm the phone number.
+    const attacker = await post('/signup', { phone, password })
     clock.aheadMs += 61_000
     await post('/otp', { phone })
     const token = await codeTo(phone)
     const { body } = await post('/verify', { type: 'sms', phone, token })
-    assert.equal(body.user.id, stranger.body.id)
+    assert.equal(body.user.id, attacker.body.id)
     const late = await post('/token?grant_type=password', { phone, password })
     assert.equal(late.body.error_code, 'invalid_credentials')
   })
 
-  await t.test('nobody who is banned gets in', async () => {
+  await t.test('a banned user cannot sign in', async () => {
     const { id, phone } = await server.newPerson()
     await post('/otp', { phone })
     await query("update users set banned_until = now() + interval '1 hour' where id = $1", [id])
@@ -150,7 +150,7 @@ test('POST /otp with a phone', async (t) => {
     assert.deepEqual(errorOf(answer), [403, 'user_banned', 'User is banned'])
   })
 
-  await t.test('of many who show one code, one gets in', async () => {
+  await t.test('only one of many concurrent requests with the same code succeeds', async () => {
     const { phone } = await server.newPerson()
     await post('/otp', { phone })
     const token = await codeTo(phone)
@@ -161,7 +161,7 @@ test('POST /otp with a phone', async (t) => {
     assert.deepEqual(statuses, [200, 403, 403, 403])
   })
 
-  await t.test('POST /resend sends again what still waits', async () => {
+  await t.test('POST /resend sends pending messages again', async () => {
     const phone = newPhone()
     await post('/signup', { phone, password })
     const resend = (fields: object) => post('/resend', { type: 'sms', ...fields })
@@ -173,9 +173,9 @@ test('POST /otp with a phone', async (t) => {
     const token = await codeTo(phone)
     assert.equal((await post('/verify', { type: 'sms', phone, token })).status, 200)
     clock.aheadMs += 61_000
-    for (const nobody of [phone, newPhone()]) {
+    for (const recipient of [phone, newPhone()]) {
       for (const type of ['sms', 'phone_change']) {
-        const answer = await post('/resend', { type, phone: nobody })
+        const answer = await post('/resend', { type, phone: recipient })
         assert.deepEqual([answer.status, answer.body], [200, {}])
       }
     }
@@ -184,7 +184,7 @@ test('POST /otp with a phone', async (t) => {
   })
 })
 
-test('numbers of tests are sent nothing, and their code works', async (t) => {
+test('test phone numbers get no messages, and their fixed code works', async (t) => {
   const [phone, over] = [newPhone(), newPhone()]
   const server = await openPhoneServer(t, {
     AUTH_SMS_PROVIDER: '',
@@ -194,7 +194,7 @@ test('numbers of tests are sent nothing, and their code works', async (t) => {
   })
   if (!server) return
   const { post, clock, query } = server
-  // Nobody waits for what is not sent.
+  // There is no cooldown, because no message is sent.
   for (let time = 0; time < 2; time++) {
     assert.deepEqual((await post('/otp', { phone })).body, {})
     assert.equal((await post('/verify', { type: 'sms', phone, token: '424243' })).status, 403)
@@ -213,7 +213,7 @@ test('numbers of tests are sent nothing, and their code works', async (t) => {
   assert.deepEqual([ended.status, ended.body.msg], [500, 'Unable to get SMS provider'])
 })
 
-test('what is wrong with the gateway is told at once, whoever it is about', async (t) => {
+test('a misconfigured gateway is reported at once, for known and unknown phone numbers', async (t) => {
   const server = await openPhoneServer(t, {
     AUTH_SMS_PROVIDER: 'gatewayA',
     AUTH_SMS_TEST_OTP: `${newPhone()}:123456`,
@@ -249,7 +249,7 @@ test('what is wrong with the gateway is told at once, whoever it is about', asyn
   assert.match(whatsapp.body.msg, /^Invalid channel, /)
 })
 
-test('the cap on text messages is that of the whole server', async (t) => {
+test('the limit on text messages applies to the whole server', async (t) => {
   const server = await openPhoneServer(t, { AUTH_RATE_LIMIT_SMS_SENT: '1' })
   if (!server) return
   const { post, query } = server
@@ -269,11 +269,11 @@ test('the cap on text messages is that of the whole server', async (t) => {
     assert.ok(Number(answer.headers.get('retry-after')) > 3_000)
   }
   assert.deepEqual(await query('select from users where phone = $1', [fresh]), [])
-  // Email has a cap of its own.
+  // Email has a separate limit.
   assert.equal((await post('/otp', { email: 'somebody@example.com' })).status, 200)
 })
 
-test('POST /otp with a phone where nobody signs up, and where numbers are not confirmed', async (t) => {
+test('POST /otp with a phone when sign-up or phone confirmation is disabled', async (t) => {
   const closed = await openPhoneServer(t, { AUTH_DISABLE_SIGNUP: 'true' })
   const open = await openPhoneServer(t, { AUTH_SMS_AUTOCONFIRM: 'true' })
   if (!closed || !open) return

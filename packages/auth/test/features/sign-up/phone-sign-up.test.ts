@@ -5,9 +5,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf } from '../../support/flow-server.ts'
 import { ask, password, sdk } from '../../support/http-client.ts'
-import { newPhone, notCode, openPhoneServer } from '../../support/phone-server.ts'
+import { newPhone, openPhoneServer, toWrongCode } from '../../support/phone-server.ts'
 
-/** Names and types of all there is, without the values. */
+/** Replaces all values by their types. */
 function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shapeOf)
   if (typeof value !== 'object' || value === null) return typeof value
@@ -20,7 +20,7 @@ test('POST /signup with a phone', async (t) => {
   const { post, query, clock, textsTo, codeTo } = server
   const logIn = (phone: string) => post('/token?grant_type=password', { phone, password })
 
-  await t.test('makes a user whom a code confirms', async () => {
+  await t.test('creates a user who is confirmed by a code', async () => {
     const phone = newPhone()
     server.takeStatements()
     const { status, body } = await post('/signup', {
@@ -74,7 +74,7 @@ test('POST /signup with a phone', async (t) => {
     assert.equal(entry.payload.actor_username, phone)
   })
 
-  await t.test('a code is good once, for its number, and for a minute', async (t) => {
+  await t.test('a code works once, for its phone number, and for a minute', async (t) => {
     t.after(() => {
       clock.aheadMs = 0
     })
@@ -89,7 +89,7 @@ test('POST /signup with a phone', async (t) => {
     }
     assert.deepEqual(errorOf(await verify({ phone: newPhone() })), expired)
     assert.deepEqual(errorOf(await verify({ type: 'phone_change' })), expired)
-    assert.deepEqual(errorOf(await verify({ token: notCode(token) })), expired)
+    assert.deepEqual(errorOf(await verify({ token: toWrongCode(token) })), expired)
     clock.aheadMs += 61_000
     assert.deepEqual(errorOf(await verify({})), expired)
     clock.aheadMs = 30_000
@@ -97,17 +97,17 @@ test('POST /signup with a phone', async (t) => {
     assert.deepEqual(errorOf(await verify({})), expired)
   })
 
-  await t.test('a code dies of wrong guesses', async () => {
+  await t.test('a code is invalidated by wrong guesses', async () => {
     const phone = newPhone()
     await post('/signup', { phone, password })
     const token = await codeTo(phone)
     for (let guess = 0; guess < 5; guess++) {
-      await post('/verify', { type: 'sms', phone, token: notCode(token) })
+      await post('/verify', { type: 'sms', phone, token: toWrongCode(token) })
     }
     assert.equal((await post('/verify', { type: 'sms', phone, token })).status, 403)
   })
 
-  await t.test('does not tell who has an account, nor change them', async (t) => {
+  await t.test('neither reveals nor changes an existing account', async (t) => {
     t.after(() => {
       clock.aheadMs = 0
     })
@@ -127,7 +127,7 @@ test('POST /signup with a phone', async (t) => {
     }
     assert.equal((await textsTo(waiting)).length, 2)
     assert.equal((await textsTo(confirmed)).length, 0)
-    // Nor does how soon they may ask again.
+    // The cooldown does not reveal the account either.
     const early = await Promise.all(
       [waiting, confirmed].map((phone) => post('/signup', { phone, ...again })),
     )
@@ -162,7 +162,7 @@ test('POST /signup with a phone', async (t) => {
     assert.equal((await verify(second)).status, 200)
   })
 
-  await t.test('refuses what it cannot use', async () => {
+  await t.test('refuses invalid requests', async () => {
     const phone = newPhone()
     const challenge = { code_challenge: 'x'.repeat(43), code_challenge_method: 's256' }
     const format = 'Invalid phone number format (E.164 required)'
@@ -190,7 +190,7 @@ test('POST /signup with a phone', async (t) => {
     assert.equal((await textsTo(phone))[0]?.channel, 'whatsapp')
   })
 
-  await t.test('many at once make one user, and one message', async () => {
+  await t.test('concurrent requests create one user and send one message', async () => {
     const phone = newPhone()
     const answers = await Promise.all(Array.from({ length: 4 }, () => post('/otp', { phone })))
     assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 429, 429, 429])
@@ -198,7 +198,7 @@ test('POST /signup with a phone', async (t) => {
     assert.equal((await textsTo(phone)).length, 1)
   })
 
-  await t.test('a deleted user takes their messages with them', async () => {
+  await t.test('pending messages of a deleted user are removed', async () => {
     const phone = newPhone()
     const { body } = await post('/signup', { phone, password })
     const path = `/admin/users/${body.id}`
@@ -207,8 +207,8 @@ test('POST /signup with a phone', async (t) => {
   })
 })
 
-test('POST /signup with a phone where numbers are not confirmed', async (t) => {
-  // No gateway: none is needed.
+test('POST /signup with a phone when confirmation is disabled', async (t) => {
+  // No gateway is configured, because none is needed.
   const server = await openPhoneServer(t, { AUTH_SMS_AUTOCONFIRM: 'true', AUTH_SMS_PROVIDER: '' })
   if (!server) return
   const { post, query } = server
@@ -220,8 +220,8 @@ test('POST /signup with a phone where numbers are not confirmed', async (t) => {
   assert.deepEqual(await query('select from outbox'), [])
   const taken = [400, 'user_already_exists', 'User already registered']
   assert.deepEqual(errorOf(await post('/signup', { phone, password })), taken)
-  const told = await post('/signup', { phone, password }, sdk)
-  assert.deepEqual([told.status, told.body.message], [400, 'User already registered'])
+  const withHeader = await post('/signup', { phone, password }, sdk)
+  assert.deepEqual([withHeader.status, withHeader.body.message], [400, 'User already registered'])
   const waiting = newPhone()
   const path = '/admin/users'
   await ask(server.url, path, { token: server.serviceToken, body: { phone: waiting } })

@@ -7,7 +7,7 @@ import { newAccount, openExternalServer } from '../../support/external-server.ts
 import { errorOf, fragmentOf, openFlowServer } from '../../support/flow-server.ts'
 import { type Ask, ask, newEmail, password } from '../../support/http-client.ts'
 
-test('messages go to authorized addresses only', async (t) => {
+test('messages are sent only to authorized addresses', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_EXTERNAL_EMAIL_AUTHORIZED_ADDRESSES: 'Ada@team.example, grace@team.example',
     AUTH_SMTP_MAX_FREQUENCY: '0',
@@ -17,7 +17,7 @@ test('messages go to authorized addresses only', async (t) => {
   const admin = (path: string, body: unknown, method = 'POST') =>
     ask(url, path, { body, method, token: serviceToken })
 
-  /** By an administrator, who sends nothing. */
+  /** The user is created by an administrator, so no message is sent. */
   const newPerson = async (email: string) => {
     const { body: user } = await admin('/admin/users', { email, email_confirm: true })
     const link = await admin('/admin/generate_link', { type: 'magiclink', email })
@@ -25,15 +25,15 @@ test('messages go to authorized addresses only', async (t) => {
     const { body } = await server.post('/verify', { type: 'magiclink', token })
     return { id: user.id, email, token: body.access_token as string }
   }
-  const stranger = await newPerson(newEmail())
+  const unauthorized = await newPerson(newEmail())
   const refusalOf = (email: string) => [
     400,
     'email_address_not_authorized',
     `Email address "${email}" cannot be used as it is not authorized`,
   ]
 
-  await t.test('whether anybody has the address or not', async () => {
-    for (const email of [stranger.email, newEmail()]) {
+  await t.test('whether or not the address belongs to a user', async () => {
+    for (const email of [unauthorized.email, newEmail()]) {
       const requests: readonly [string, Ask][] = [
         ['/signup', { body: { email, password } }],
         ['/otp', { body: { email } }],
@@ -50,8 +50,8 @@ test('messages go to authorized addresses only', async (t) => {
     assert.deepEqual(await server.query('select * from outbox'), [])
   })
 
-  await t.test('also when somebody signed in asks', async () => {
-    const { token, email } = stranger
+  await t.test('also for requests of a signed-in user', async () => {
+    const { token, email } = unauthorized
     const nonce = await ask(url, '/reauthenticate', { token })
     assert.deepEqual(errorOf(nonce), refusalOf(email))
     const other = newEmail()
@@ -59,7 +59,7 @@ test('messages go to authorized addresses only', async (t) => {
     assert.deepEqual(errorOf(change), refusalOf(other))
   })
 
-  await t.test('in every spelling, and with a label', async () => {
+  await t.test('in every spelling, and with a plus suffix', async () => {
     for (const email of ['ADA@team.example', 'ada+one@team.example', 'grace+a+b@team.example']) {
       const { status, body } = await server.post('/otp', { email })
       assert.equal(status, 200, JSON.stringify(body))
@@ -71,7 +71,7 @@ test('messages go to authorized addresses only', async (t) => {
   })
 })
 
-test('where nobody is written to, an address needs no permission', async (t) => {
+test('an address needs no authorization if no message is sent to it', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_EXTERNAL_EMAIL_AUTHORIZED_ADDRESSES: 'ada@team.example',
     AUTH_MAILER_AUTOCONFIRM: 'true',
@@ -80,7 +80,7 @@ test('where nobody is written to, an address needs no permission', async (t) => 
   assert.equal((await server.post('/signup', { email: newEmail(), password })).status, 200)
 })
 
-test('whoever would have to confirm the address of a provider needs an authorized one', async (t) => {
+test('an unverified provider address that has to be confirmed must be authorized', async (t) => {
   const server = await openExternalServer(t, ['keycloak'], {
     AUTH_EXTERNAL_EMAIL_AUTHORIZED_ADDRESSES: 'ada@team.example',
   })
@@ -89,5 +89,5 @@ test('whoever would have to confirm the address of a provider needs an authorize
   assert.equal(fragmentOf(unverified)['error_code'], 'email_address_not_authorized')
   assert.deepEqual(await server.query('select * from users'), [])
   const verified = fragmentOf(await server.goThrough('keycloak', newAccount()))
-  assert.ok(verified['access_token'], 'who has nothing to confirm needs no message')
+  assert.ok(verified['access_token'], 'a verified address needs no message')
 })

@@ -8,7 +8,7 @@ import type { Json } from '../../../src/features/users/metadata.ts'
 import { countStoredBytes } from '../../../src/features/users/metadata.ts'
 import { openSharedPostgres } from '../../support/shared-postgres.ts'
 
-test('sizes are those that PostgreSQL counts', async (t) => {
+test('computed sizes match the sizes in PostgreSQL', async (t) => {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return
   const client = new Client({ connectionString: postgres.url })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findUnstorable } from '../../../src/features/users/metadata.ts'
 
-test('what PostgreSQL can store has no flaw', () => {
+test('values that PostgreSQL can store are accepted', () => {
   for (const json of [
     undefined,
     null,
@@ -16,7 +16,7 @@ test('what PostgreSQL can store has no flaw', () => {
   }
 })
 
-test('characters that cannot be stored are found in keys and values, however deep', () => {
+test('characters that cannot be stored are found in keys and values at any depth', () => {
   for (const json of [
     '\0',
     { a: ['x', { b: 'x\0' }] },
@@ -28,7 +28,7 @@ test('characters that cannot be stored are found in keys and values, however dee
   }
 })
 
-test('what is nested too deep is refused without falling into it', () => {
+test('values that are nested too deep are refused without a stack overflow', () => {
   const nest = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth))
   assert.equal(findUnstorable(nest(200)), undefined)
   assert.match(findUnstorable(nest(201)) ?? '', /more than 200 levels/)

@@ -18,7 +18,7 @@ const setDeadlockTimeout = `
     execute format('alter database %I set deadlock_timeout = ''10ms''', current_database());
   end $$`
 
-/** Who waits in a circle is found at once here, and not only after a second. */
+/** Lowers deadlock_timeout, so that a deadlock is detected at once and not after a second. */
 async function openTables(t: TestContext): Promise<Database | undefined> {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return undefined
@@ -60,7 +60,7 @@ const rotate = (db: Database, session: string, counter: number): Promise<readonl
     tags: [],
   })
 
-test('sessions that are refreshed while they end make nobody wait in a circle', async (t) => {
+test('refreshing sessions while they are ended causes no deadlock', async (t) => {
   const db = await openTables(t)
   if (!db) return
   const { id, sessions } = await addUser(db, 8)
@@ -94,7 +94,7 @@ test('sessions that are refreshed while they end make nobody wait in a circle', 
 })
 
 for (const deletion of [deleteUser, softDeleteUser]) {
-  test(`sessions are refreshed while their user goes (${deletion.name})`, async (t) => {
+  test(`refreshing sessions while their user is deleted causes no deadlock (${deletion.name})`, async (t) => {
     const db = await openTables(t)
     if (!db) return
     for (let round = 0; round < 40; round += 1) {

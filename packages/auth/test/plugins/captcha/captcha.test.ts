@@ -19,10 +19,10 @@ import { ask, newEmail } from '../../support/http-client.ts'
 const failed = [500, 'unexpected_failure', 'captcha verification process failed']
 
 for (const name of Object.keys(captchaServices).filter(isCaptchaName)) {
-  test(`${name} is asked as it is documented`, async (t) => {
+  test(`${name} receives requests as documented`, async (t) => {
     const service = await openCaptchaService(t, name)
     const server = await openAuthServer(t, {
-      // Of which 80 % are no whole number of milliseconds.
+      // 80 % of this duration is not a whole number of milliseconds.
       env: {
         ...toCaptchaEnvironment(name),
         AUTH_API_MAX_REQUEST_DURATION: '59999ms',
@@ -43,7 +43,7 @@ for (const name of Object.keys(captchaServices).filter(isCaptchaName)) {
     assert.equal(service.forms.at(-1)?.['remoteip'], '203.0.113.7')
     assert.deepEqual(service.faults, [])
 
-    await t.test('the description of the API names both places of a token', async () => {
+    await t.test('the OpenAPI description lists both locations of a token', async () => {
       const { paths } = (await ask(server.url, '/openapi.json')).body
       const schemaOf = (path: string) =>
         JSON.stringify(paths[path].post.requestBody?.content['application/json'].schema ?? {})
@@ -57,25 +57,25 @@ for (const name of Object.keys(captchaServices).filter(isCaptchaName)) {
       assert.doesNotMatch(schemaOf('/verify'), /captcha/)
     })
 
-    await t.test('several reasons are told together', async () => {
-      service.trouble = { reasons: ['bad-request', 'invalid-input-response'] }
+    await t.test('several reasons are returned together', async () => {
+      service.failure = { reasons: ['bad-request', 'invalid-input-response'] }
       const [, , both] = errorOf(await recover('x'))
       assert.match(`${both}`, /\(bad-request, invalid-input-response\)$/)
     })
 
-    await t.test('where it cannot tell, the request fails and the log says why', async () => {
-      for (const trouble of ['broken', 'no json'] as const) {
-        service.trouble = trouble
-        assert.deepEqual(errorOf(await recover(service.solve())), failed, trouble)
+    await t.test('without a verdict the request fails and the reason is logged', async () => {
+      for (const failure of ['broken', 'invalid JSON'] as const) {
+        service.failure = failure
+        assert.deepEqual(errorOf(await recover(service.solve())), failed, failure)
         assert.match(server.log.join(''), new RegExp(`${name} answered (502|200), and nothing`))
       }
     })
   })
 }
 
-test('a service that is slow or away is not waited for longer than was said', async (t) => {
+test('a slow or unreachable service fails after the configured timeout', async (t) => {
   const service = await openCaptchaService(t, 'turnstile')
-  service.trouble = 'never answers'
+  service.failure = 'never responds'
   const env = { ...toCaptchaEnvironment('turnstile'), AUTH_SECURITY_CAPTCHA_TIMEOUT: '50ms' }
   const slow = await openAuthServer(t, { env, checkers: { captchaUrl: service.url } })
   if (!slow) return
@@ -92,7 +92,7 @@ test('a service that is slow or away is not waited for longer than was said', as
   assert.match(away.log.join(''), /127\.0\.0\.1:1 cannot be reached/)
 })
 
-test('each service has the address that it documents', () => {
+test('each service has its documented URL', () => {
   assert.equal(captchaServices.hcaptcha.url, 'https://hcaptcha.com/siteverify')
   assert.equal(
     captchaServices.turnstile.url,
@@ -100,7 +100,7 @@ test('each service has the address that it documents', () => {
   )
 })
 
-/** A service that answers one thing, whatever it is asked. */
+/** Creates a captcha checker for a service with a fixed response. */
 function answering(provider: 'hcaptcha' | 'turnstile', body: unknown) {
   const log: string[] = []
   const urls: string[] = []
@@ -115,7 +115,7 @@ function answering(provider: 'hcaptcha' | 'turnstile', body: unknown) {
   return { captcha, log, urls }
 }
 
-test('a wrong secret is told to the operator, once', async () => {
+test('a wrong secret is logged once', async () => {
   const { captcha, log, urls } = answering('hcaptcha', {
     success: false,
     'error-codes': ['invalid-input-secret'],
@@ -128,14 +128,14 @@ test('a wrong secret is told to the operator, once', async () => {
   assert.deepEqual(new Set(urls), new Set(['https://hcaptcha.com/siteverify']))
 })
 
-test('a trouble of the service is not held against the token', async () => {
+test('an internal error of the service does not invalidate the token', async () => {
   const answer = { success: false, 'error-codes': ['internal-error'] }
   await assert.rejects(answering('turnstile', answer).captcha.findReasons('a', '::1'), {
     message: 'turnstile answered internal-error',
   })
 })
 
-test('nothing but a clear yes is a yes', async () => {
+test('only an explicit success is accepted', async () => {
   for (const [body, reasons] of [
     [{ success: true }, []],
     [{ success: false }, ['no reason given']],
@@ -149,7 +149,7 @@ test('nothing but a clear yes is a yes', async () => {
   }
 })
 
-test('a token longer than any is refused without a question', async () => {
+test('an overlong token is refused without calling the service', async () => {
   const { captcha, urls } = answering('turnstile', { success: true })
   const reasons = await captcha.findReasons('x'.repeat(20_000), '::1')
   assert.deepEqual([reasons, urls], [['invalid-input-response'], []])

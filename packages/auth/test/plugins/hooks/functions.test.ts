@@ -36,14 +36,14 @@ const functions = `
     select pg_sleep(60)
   $$;
   create or replace function hook_tests.broken(event jsonb) returns jsonb language plpgsql as $$
-  begin raise exception 'secret of the house'; end $$;
+  begin raise exception 'confidential detail'; end $$;
   create or replace function hook_tests.silent(event jsonb) returns void language sql as $$
     select null
   $$;`
 
 const uri = (name: string) => `pg-functions://postgres/hook_tests/${name}`
 
-test('hooks that are functions of the database', async (t) => {
+test('hooks that are database functions', async (t) => {
   const server = await openFlowServer(t, {
     ...toHookEnvironment(['customize-access-token'], uri('Add_Claims')),
     ...toHookEnvironment(['before-user-created'], uri('only_example')),
@@ -64,7 +64,7 @@ test('hooks that are functions of the database', async (t) => {
     const again = await post('/token?grant_type=refresh_token', { refresh_token })
     assert.equal(claimsOf(again.body.access_token).plan, 'gold')
     assert.equal((await login('wrong')).body.msg, 'Invalid login credentials')
-    // What a function writes stays, also where it rejects.
+    // Rows that a function inserts are kept, even if it rejects the request.
     assert.deepEqual(errorOf(await login('wrong')), [400, 'invalid_credentials', 'Locked'])
     assert.deepEqual(errorOf(await login(password)), [400, 'invalid_credentials', 'Locked'])
     const rows = await query('select valid from hook_tests.attempts where user_id = $1', [id])
@@ -75,13 +75,13 @@ test('hooks that are functions of the database', async (t) => {
   })
 })
 
-test('functions that fail', async (t) => {
+test('failing hook functions', async (t) => {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return
   const log = { warning: () => undefined }
   const settings = { url: postgres.url, schema: 'auth', maxPoolSize: 2, idleTimeoutMs: 1_000, log }
   const lines: string[] = []
-  // Only for the one that takes too long: a busy machine needs more than a moment for any of them.
+  // Only the slow function gets a short timeout, because any call may be slow on a busy machine.
   const call = async (name: string, functionTimeoutMs = 20_000) => {
     await using db = openDatabase(settings)
     const { config } = parseConfig({
@@ -98,17 +98,17 @@ test('functions that fail', async (t) => {
     return await hooks.beforeUserCreated?.({ user: { email: newEmail() } }, { ip: '' })
   }
 
-  await t.test('one that says nothing has nothing against it', async () => {
+  await t.test('a function that returns nothing accepts the request', async () => {
     assert.equal(await call('silent'), undefined)
   })
-  await t.test('one that takes too long is given up', async () => {
+  await t.test('a function that takes too long is cancelled', async () => {
     await assert.rejects(call('slow', 200), {
       status: 422,
       code: 'hook_timeout',
       message: 'Failed to reach hook within maximum time of 0.200000 seconds',
     })
   })
-  await t.test('one that fails tells nobody why, but the log', async () => {
+  await t.test('the reason of a failure is logged and not returned', async () => {
     for (const name of ['broken', 'missing']) {
       await assert.rejects(call(name), (error: Error & { status?: number }) => {
         assert.deepEqual([error.status, error.message], [500, 'Hook function failed'])

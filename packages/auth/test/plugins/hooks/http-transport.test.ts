@@ -23,7 +23,7 @@ const createTransport = (url: string, more: Partial<HttpTransportParts> = {}) =>
     ...more,
   })
 
-/** Status, code and text of what it fails with. */
+/** Status, code and message of the error. */
 async function failureOf(promise: Promise<unknown>): Promise<readonly unknown[]> {
   try {
     return ['no failure', await promise]
@@ -39,7 +39,7 @@ const openWith = async (t: TestContext, replies: readonly Reply[]) => {
   return receiver
 }
 
-test('a question is posted as JSON, with signatures that the usual package accepts', async (t) => {
+test('a request is posted as JSON, with signatures that the standardwebhooks package accepts', async (t) => {
   const receiver = await openHookReceiver(t)
   receiver.reply = () => ({ body: { fine: true } })
   const newer = 'bmV3ZXIgc2VjcmV0'
@@ -68,7 +68,7 @@ test('without secrets there is no signature', async (t) => {
   assert.equal(receiver.questions[0]?.headers['webhook-signature'], undefined)
 })
 
-test('200 and 202 answer with JSON, 204 with nothing', async (t) => {
+test('200 and 202 return JSON, 204 returns nothing', async (t) => {
   const json = { 'content-type': 'Application/JSON; charset=utf-8' }
   const receiver = await openWith(t, [
     { body: { a: 1 } },
@@ -116,7 +116,7 @@ const failures: readonly (readonly [string, Reply, readonly unknown[]])[] = [
   ],
 ]
 
-test('an answer that is none fails at once, and says how', async (t) => {
+test('an invalid response fails at once with the reason', async (t) => {
   for (const [name, reply, failure] of failures) {
     await t.test(name, async (t) => {
       const receiver = await openWith(t, [reply])
@@ -126,7 +126,7 @@ test('an answer that is none fails at once, and says how', async (t) => {
   }
 })
 
-test('who asks to be asked again is, twice', async (t) => {
+test('a response with Retry-After is retried twice', async (t) => {
   const later = { status: 503, headers: { 'retry-after': '1' } }
   const receiver = await openWith(t, [later, { ...later, status: 429 }, { body: { ok: 1 } }])
   assert.deepEqual(await createTransport(receiver.url)(question, id), { ok: 1 })
@@ -141,7 +141,7 @@ test('who asks to be asked again is, twice', async (t) => {
   assert.equal(stubborn.questions.length, 3)
 })
 
-test('who cannot be reached is tried three times', async (t) => {
+test('an unreachable receiver is tried three times', async (t) => {
   let connections = 0
   const server = createServer((socket) => {
     connections += 1
@@ -160,9 +160,9 @@ test('who cannot be reached is tried three times', async (t) => {
   assert.equal(connections, 3)
 })
 
-test('all tries together have a time', async (t) => {
+test('all attempts share one time limit', async (t) => {
   const silent = await openWith(t, [{ isNone: true }])
-  // Long enough for the question to arrive, also on a busy machine.
+  // The limit is long enough for the request to arrive on a busy machine.
   const limits = { totalMs: 2_000, pauseMs: 1 }
   const toTimeout = (seconds: string) => [
     422,
@@ -178,7 +178,7 @@ test('all tries together have a time', async (t) => {
   assert.deepEqual(await failureOf(ask(question, id)), toTimeout('0.500000'))
 })
 
-test('a connection that the receiver has closed meanwhile costs no try', async (t) => {
+test('a kept-alive connection that the receiver has closed does not use up an attempt', async (t) => {
   const receiver = await openWith(t, [{ body: {} }])
   const ask = createTransport(receiver.url, { limits: { tries: 1 } })
   for (let asked = 0; asked < 3; asked++) {
@@ -187,7 +187,7 @@ test('a connection that the receiver has closed meanwhile costs no try', async (
   }
 })
 
-test('over TLS, to a name that is looked up and checked', async (t) => {
+test('a TLS connection resolves the host name once and verifies the certificate', async (t) => {
   const authority = createAuthority('tests')
   const certificate = authority.issue('hook.example')
   const receiver = await openHookReceiver(t, { tls: certificate, secret: hookSecret })
@@ -201,7 +201,7 @@ test('over TLS, to a name that is looked up and checked', async (t) => {
   const ask = createTransport(`https://hook.example:${receiver.port}/`, parts)
   assert.deepEqual(await ask(question, id), { ok: 1 })
   assert.deepEqual(await ask(question, id), { ok: 1 })
-  // The second question went through the same connection.
+  // The second request used the same connection.
   assert.deepEqual(asked, ['hook.example'])
   const untrusting = createTransport(`https://hook.example:${receiver.port}/`, { resolve })
   assert.equal((await failureOf(untrusting(question, id)))[1], 'hook_timeout_after_retry')

@@ -32,7 +32,7 @@ const targetOf = (uri: string, more: Env = {}) => {
     : config.hooks.beforeUserCreated?.target
 }
 
-test('all hooks are off, whatever else is set, until they are switched on', () => {
+test('all hooks are off until they are enabled', () => {
   const { config, faults } = read(
     hook('https://hook.example/', { AUTH_HOOK_BEFORE_USER_CREATED_ENABLED: 'false' }),
   )
@@ -41,7 +41,7 @@ test('all hooks are off, whatever else is set, until they are switched on', () =
   assert.ok(Object.values(config.hooks).every((each) => each === undefined))
 })
 
-test('each of the seven has its variables, also in the names of before', () => {
+test('each of the seven hooks has its variables, also with their older names', () => {
   const names = [
     ['SEND_SMS', 'sendSms'],
     ['SEND_EMAIL', 'sendEmail'],
@@ -65,7 +65,7 @@ test('each of the seven has its variables, also in the names of before', () => {
   }
 })
 
-test('a hook is at https, on this machine, or a function', () => {
+test('a hook target is an https URL, a local http URL or a database function', () => {
   const http = (url: string, isInsideAllowed: boolean) => ({ kind: 'http', url, isInsideAllowed })
   const of = (schema: string, functionName: string) => ({ kind: 'function', schema, functionName })
   assert.deepEqual(targetOf('https://hook.example'), http('https://hook.example/', false))
@@ -80,7 +80,7 @@ test('a hook is at https, on this machine, or a function', () => {
   assert.deepEqual(targetOf('PG-functions://shop/hooks/check/'), of('hooks', 'check'))
 })
 
-test('what is no place for a hook is refused by name', () => {
+test('an invalid hook target is refused with the name of its variable', () => {
   const name = 'AUTH_HOOK_BEFORE_USER_CREATED_URI'
   const refused = (uri: string, message: RegExp, more: Env = {}) => {
     const result = targetOf(uri, more)
@@ -107,7 +107,7 @@ test('what is no place for a hook is refused by name', () => {
   refused('pg-functions://other/public/a', /^names the database other, but .* server's own/)
 })
 
-test('secrets have the form of Standard Webhooks and are never shown', () => {
+test('secrets have the format of Standard Webhooks and are never shown', () => {
   const variable = 'AUTH_HOOK_BEFORE_USER_CREATED_SECRETS'
   for (const secrets of ['whsec_abcd', 'v1,abcd', 'v1,whsec_', 'v1,whsec_a', `${hookSecret}|x`]) {
     const { faults } = read(hook('https://hook.example/', { [variable]: secrets }))
@@ -122,7 +122,7 @@ test('secrets have the form of Standard Webhooks and are never shown', () => {
   assert.ok(notes.some((note) => note.startsWith(`${variable} is not set`)))
 })
 
-test('with a hook that sends email no mail server is needed', () => {
+test('no mail server is needed with a send email hook', () => {
   const env = {
     ...testEnvironment,
     DATABASE_URL: 'postgres://localhost/shop',
@@ -138,7 +138,7 @@ test('with a hook that sends email no mail server is needed', () => {
   assert.deepEqual([faults, config.mail.smtp], [[], undefined])
 })
 
-test('with a hook that sends text messages no gateway is needed', () => {
+test('no gateway is needed with a send SMS hook', () => {
   const { config, faults, notes } = read({
     AUTH_EXTERNAL_PHONE_ENABLED: 'true',
     AUTH_HOOK_SEND_SMS_ENABLED: 'true',

@@ -10,23 +10,23 @@ import { ask, newEmail, password } from '../../support/http-client.ts'
 
 const name = 'customize-access-token'
 
-test('the hook for access tokens', async (t) => {
+test('the custom access token hook', async (t) => {
   const server = await openHookedServer(t, [name])
   if (!server) return
-  const { post, query, saying, asked, clock } = server
+  const { post, query, withReply, asked, clock } = server
   const { id, email } = await server.newUser()
   const login = () => post('/token?grant_type=password', { email, password })
   const refresh = (refresh_token: string) =>
     post('/token?grant_type=refresh_token', { refresh_token })
   const openSessions = async () =>
     (await query('select 1 from sessions where user_id = $1 and revoked_at is null', [id])).length
-  // oxlint-disable-next-line typescript/no-explicit-any -- whatever the server asks
+  // oxlint-disable-next-line typescript/no-explicit-any -- the payload of any hook
   const adding = (more: object) => (body: any) => ({
     body: { claims: { ...body.claims, ...more } },
   })
 
-  await t.test('is asked at every sign-in, and its claims are in the token', async () => {
-    const { status, body } = await saying(name, adding({ plan: 'gold', role: 'editor' }), login)
+  await t.test('is called at every sign-in, and its claims are in the token', async () => {
+    const { status, body } = await withReply(name, adding({ plan: 'gold', role: 'editor' }), login)
     assert.equal(status, 200)
     const claims = claimsOf(body.access_token)
     assert.deepEqual([claims.plan, claims.role, claims.sub], ['gold', 'editor', id])
@@ -42,35 +42,37 @@ test('the hook for access tokens', async (t) => {
     assert.deepEqual([user.status, user.body.id], [200, id])
   })
 
-  await t.test('is asked again when a token is refreshed', async () => {
-    const { body } = await saying(name, adding({ plan: 'gold' }), login)
-    const again = await saying(name, adding({ plan: 'silver' }), () => refresh(body.refresh_token))
+  await t.test('is called again when a token is refreshed', async () => {
+    const { body } = await withReply(name, adding({ plan: 'gold' }), login)
+    const again = await withReply(name, adding({ plan: 'silver' }), () =>
+      refresh(body.refresh_token),
+    )
     assert.equal(claimsOf(again.body.access_token).plan, 'silver')
     const { authentication_method: method, claims } = asked(name).at(-1)
     assert.deepEqual([method, 'plan' in claims], ['token_refresh', false])
   })
 
-  await t.test('is asked when a link is verified, and told how the user signed in', async () => {
+  await t.test('is called with the authentication method when a link is verified', async () => {
     const token = { authorization: `Bearer ${server.serviceToken}` }
     const link = await post('/admin/generate_link', { type: 'magiclink', email }, token)
     const { hashed_token: token_hash } = link.body
-    const verified = await saying(name, adding({ plan: 'gold' }), () =>
+    const verified = await withReply(name, adding({ plan: 'gold' }), () =>
       post('/verify', { type: 'magiclink', token_hash }),
     )
     assert.equal(claimsOf(verified.body.access_token).plan, 'gold')
     assert.equal(asked(name).at(-1).authentication_method, 'otp')
   })
 
-  await t.test('is asked when a second factor raises a session', async () => {
+  await t.test('is called when a second factor raises a session', async () => {
     const { id: memberId } = await createFactorCalls(server).newMember()
     const { user_id: userId, authentication_method: method, claims } = asked(name).at(-1)
     assert.deepEqual([userId, method, claims.aal], [memberId, 'totp', 'aal2'])
   })
 
-  await t.test('may change when a token ends', async () => {
-    const { body } = await saying(
+  await t.test('may change the expiry of a token', async () => {
+    const { body } = await withReply(
       name,
-      // oxlint-disable-next-line typescript/no-explicit-any -- whatever the server asks
+      // oxlint-disable-next-line typescript/no-explicit-any -- the payload of any hook
       (question: any) => adding({ exp: question.claims.iat + 60 })(question),
       login,
     )
@@ -78,10 +80,10 @@ test('the hook for access tokens', async (t) => {
     assert.equal(body.expires_at, claimsOf(body.access_token).exp)
   })
 
-  await t.test('must keep the claims that every token has', async () => {
+  await t.test('must keep the required claims', async () => {
     const before = await openSessions()
     const wrong = async (claims: object) =>
-      errorOf(await saying(name, adding(claims), login)) as [number, string, string]
+      errorOf(await withReply(name, adding(claims), login)) as [number, string, string]
     const flaw = (text: string) => [
       500,
       'unexpected_failure',
@@ -93,22 +95,22 @@ test('the hook for access tokens', async (t) => {
       flaw('role is required, is_anonymous must be of type boolean'),
     )
     assert.deepEqual(await wrong({ sub: 'somebody' }), flaw('sub must stay as it was'))
-    const empty = await saying(name, () => ({}), login)
+    const empty = await withReply(name, () => ({}), login)
     assert.deepEqual(errorOf(empty).slice(0, 2), [500, 'unexpected_failure'])
-    // Nobody has a token of these sessions, so nobody is left in them.
+    // No token was issued for these sessions, so they do not stay open.
     assert.equal(await openSessions(), before)
   })
 
-  await t.test('may keep somebody out, with its own words', async () => {
+  await t.test('may refuse a sign-in with its own message', async () => {
     const before = await openSessions()
-    const answer = await saying(name, () => rejection(403, 'Not in your region'), login)
+    const answer = await withReply(name, () => rejection(403, 'Not in your region'), login)
     assert.deepEqual(errorOf(answer), [403, 'unknown', 'Not in your region'])
     assert.equal(await openSessions(), before)
   })
 
-  await t.test('that fails costs nobody their session, however long it does', async () => {
+  await t.test('a failure does not end the session, and a later refresh works', async () => {
     const { body } = await login()
-    const failed = await saying(
+    const failed = await withReply(
       name,
       () => ({ status: 500 }),
       () => refresh(body.refresh_token),
@@ -125,7 +127,7 @@ test('the hook for access tokens', async (t) => {
     assert.equal(claims.session_id, claimsOf(body.access_token).session_id)
   })
 
-  await t.test('is not asked about tokens that are not made', async () => {
+  await t.test('is not called if no token is issued', async () => {
     const count = asked(name).length
     assert.equal((await post('/token?grant_type=password', { email, password: 'x' })).status, 400)
     assert.equal((await refresh('nonsense-nonsense')).status, 400)

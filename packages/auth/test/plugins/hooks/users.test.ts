@@ -9,7 +9,7 @@ import { hookSecret, openHookReceiver } from '../../support/hook-receiver.ts'
 import { openHookedServer, rejection, toHookEnvironment } from '../../support/hooked-server.ts'
 import { newEmail, password } from '../../support/http-client.ts'
 
-test('the hooks for new users', async (t) => {
+test('the before and after user created hooks', async (t) => {
   const before = 'before-user-created'
   const after = 'after-user-created'
   const server = await openHookedServer(t, [before, after], {
@@ -19,12 +19,12 @@ test('the hooks for new users', async (t) => {
     AUTH_SMS_TEST_OTP: '15550100001:123456,15550100002:123456',
   })
   if (!server) return
-  const { post, query, saying, asked, told } = server
+  const { post, query, withReply, asked, waitForCall } = server
   const admin = { authorization: `Bearer ${server.serviceToken}` }
   const ways: Readonly<Record<string, () => ReturnType<typeof post>>> = {
     'POST /signup': () => post('/signup', { email: newEmail(), password }),
     'POST /signup by phone': () => post('/signup', { phone: '15550100001', password }),
-    'POST /signup as nobody': () => post('/signup', {}),
+    'anonymous POST /signup': () => post('/signup', {}),
     'POST /otp': () => post('/otp', { email: newEmail() }),
     'POST /otp by phone': () => post('/otp', { phone: '15550100002' }),
     'POST /magiclink': () => post('/magiclink', { email: newEmail() }),
@@ -36,9 +36,9 @@ test('the hooks for new users', async (t) => {
   const countUsers = async () => (await query('select count(*)::int as n from users'))[0].n
 
   for (const [way, create] of Object.entries(ways)) {
-    await t.test(`no user comes past them through ${way}`, async () => {
+    await t.test(`are called for ${way}`, async () => {
       const count = await countUsers()
-      const refused = await saying(before, () => rejection(422, 'Not from there'), create)
+      const refused = await withReply(before, () => rejection(422, 'Not from there'), create)
       assert.deepEqual(errorOf(refused), [422, 'unknown', 'Not from there'])
       assert.equal(await countUsers(), count)
       const made = await create()
@@ -46,7 +46,7 @@ test('the hooks for new users', async (t) => {
       assert.equal(await countUsers(), count + 1)
       const { user, metadata } = asked(before).at(-1)
       assert.deepEqual([metadata.name, metadata.ip_address], [before, '127.0.0.1'])
-      const notice = await told(after, (body) => body.user.id === user.id)
+      const notice = await waitForCall(after, (body) => body.user.id === user.id)
       assert.equal(notice.metadata.ip_address, '127.0.0.1')
       const { created_at, updated_at, identities, ...shown } = notice.user
       const { last_sign_in_at, ...told_before } = shown
@@ -59,10 +59,10 @@ test('the hooks for new users', async (t) => {
     })
   }
 
-  await t.test('who is there already is no new user', async () => {
+  await t.test('are not called for existing users', async () => {
     const email = newEmail()
     await post('/signup', { email, password })
-    await told(after, (body) => body.user.email === email)
+    await waitForCall(after, (body) => body.user.email === email)
     const count = asked(before).length
     await post('/signup', { email, password })
     await post('/otp', { email })
@@ -72,14 +72,14 @@ test('the hooks for new users', async (t) => {
     assert.ok(waiting.length <= 1)
   })
 
-  await t.test('a notice that nobody took waits to be told again', async () => {
+  await t.test('a failed after-user-created call is queued for a retry', async () => {
     const email = newEmail()
-    await saying(
+    await withReply(
       after,
       () => ({ status: 500 }),
       async () => {
         assert.equal((await post('/signup', { email, password })).status, 200)
-        const { metadata } = await told(after, (body) => body.user.email === email)
+        const { metadata } = await waitForCall(after, (body) => body.user.email === email)
         assert.match(metadata.uuid, /^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-8[\da-f]{3}-[\da-f]{12}$/)
         const [waiting] = await eventually(() =>
           query("select * from outbox where channel = 'hook' and last_error is not null"),
@@ -91,7 +91,7 @@ test('the hooks for new users', async (t) => {
   })
 })
 
-test('the hooks for new users hear of people who come from a provider, once', async (t) => {
+test('the user created hooks are called once for users of an external provider', async (t) => {
   const receiver = await openHookReceiver(t, { secret: hookSecret })
   const names = ['before-user-created', 'after-user-created'] as const
   const server = await openExternalServer(t, ['keycloak'], toHookEnvironment(names, receiver.url))
@@ -117,7 +117,7 @@ test('the hooks for new users hear of people who come from a provider, once', as
   assert.equal(askedOf(names[1], account.email).length, 1)
 })
 
-/** Rows that another part of the server writes in a moment. */
+/** Waits for rows that another part of the server inserts. */
 async function eventually<Row>(look: () => Promise<readonly Row[]>): Promise<readonly Row[]> {
   for (;;) {
     const rows = await look()

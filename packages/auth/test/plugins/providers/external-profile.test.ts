@@ -12,7 +12,7 @@ const email = (text: string, isVerified: boolean, isPrimary = false) => ({
   isPrimary,
 })
 
-test('addresses are brought into one form, and what is none is dropped', () => {
+test('addresses are normalized, and invalid ones are dropped', () => {
   const emails = toEmails([
     email('A@B.example', false, true),
     email('a@b.example', true),
@@ -22,7 +22,7 @@ test('addresses are brought into one form, and what is none is dropped', () => {
   assert.deepEqual(emails, [email('a@b.example', true, true)])
 })
 
-test('the main address is a verified one before a primary one', () => {
+test('a verified address is preferred to a primary one as the main address', () => {
   const [primary, verified, both] = [
     email('p@b.example', false, true),
     email('v@b.example', true),
@@ -34,7 +34,7 @@ test('the main address is a verified one before a primary one', () => {
   assert.equal(findMainEmail([]), undefined)
 })
 
-test('claims that are empty or cannot be stored are left out, and addresses that are only claimed', () => {
+test('empty and unstorable claims are omitted, and so are addresses that appear only in claims', () => {
   const claims = {
     ...{ name: 'Ada', picture: '', nickname: 'a\0b', custom_claims: {}, email: 'x@y.example' },
   }
@@ -48,7 +48,7 @@ test('claims that are empty or cannot be stored are left out, and addresses that
   })
 })
 
-test('of claims that are too large together the largest are left out', () => {
+test('the largest claims are omitted if all claims together are too large', () => {
   const claims = { name: 'Ada', picture: 'p'.repeat(400), bio: 'b'.repeat(500), nickname: 'ada' }
   const keysOf = (mostBytes: number) =>
     Object.keys(toIdentityData({ id: '7', emails: [], claims }, mostBytes)).toSorted()

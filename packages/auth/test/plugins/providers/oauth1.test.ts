@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { signOAuth1, toOAuth1Header } from '../../../src/plugins/providers/oauth1.ts'
 
-test('the examples of RFC 5849, section 1.2, have the signatures that it gives', () => {
+test('the examples in RFC 5849, section 1.2, have the documented signatures', () => {
   const client = 'kd94hf93k423kf44'
   const always = { oauth_consumer_key: 'dpf43f3p2l4k3l03', oauth_signature_method: 'HMAC-SHA1' }
   const first = signOAuth1(
@@ -50,7 +50,7 @@ test('the examples of RFC 5849, section 1.2, have the signatures that it gives',
   assert.equal(encodeURIComponent(third), 'MdpQcU8iPSUjWoN%2FUDMsK2sui9I%3D')
 })
 
-test('the example in the documentation of twitter has the signature that it gives', () => {
+test('the example in the Twitter documentation has the documented signature', () => {
   const query = new URLSearchParams({
     include_entities: 'true',
     status: 'Hello Ladies + Gentlemen, a signed OAuth request!',
@@ -76,7 +76,7 @@ test('the example in the documentation of twitter has the signature that it give
   assert.equal(signature, 'hCtSmYh+iHYCEqBWrE7C7hYmtUk=')
 })
 
-test('parameters are encoded before they are sorted, and more than URLs need', () => {
+test('parameters are percent-encoded more strictly than in URLs, then sorted', () => {
   const secrets = { client: 'c', token: '' }
   const signatureOf = (query: string) =>
     signOAuth1({ method: 'GET', url: `https://a.example/x?${query}`, parameters: {} }, secrets)

@@ -18,7 +18,7 @@ const paths = {
   tokenUrl: ({ url }: { url: string }) => `${url}/protocol/openid-connect/token`,
 }
 
-/** The smallest definition there can be, registered at a server. */
+/** A minimal provider definition, registered with a server. */
 function createSteps(server: OAuthServer, more: Partial<OAuth2Definition> = {}) {
   const http = createProviderHttp({ timeoutMs: 5_000, maxBytes: 100_000 })
   return defineOAuth2({
@@ -44,30 +44,30 @@ async function goThrough(server: OAuthServer, steps: ReturnType<typeof createSte
   return steps.exchange({ parameters: Object.fromEntries(back.searchParams), memo })
 }
 
-test('credentials are shown in the way the provider takes them', async (t) => {
-  await t.test('in a header first, with characters that need it encoded', async (t) => {
+test('client credentials are sent in the form that the provider accepts', async (t) => {
+  await t.test('in the Authorization header first, percent-encoded', async (t) => {
     const server = await openOAuthServer(t, { ...keycloak, credentials: 'basic' })
     assert.match((await goThrough(server, createSteps(server))).accessToken, /^access /)
     assert.deepEqual(server.refusals, [])
   })
-  await t.test('in the body where the header is refused', async (t) => {
+  await t.test('in the body if the header is refused', async (t) => {
     const server = await openOAuthServer(t, { ...keycloak, credentials: 'body' })
     assert.match((await goThrough(server, createSteps(server))).accessToken, /^access /)
     assert.deepEqual(server.refusals, ['credentials not in the body'])
   })
-  await t.test('in the body at once where its file says so', async (t) => {
+  await t.test('in the body at once if the definition says so', async (t) => {
     const server = await openOAuthServer(t, { ...keycloak, credentials: 'body' })
     await goThrough(server, createSteps(server, { credentials: 'body' }))
     assert.deepEqual(server.refusals, [])
   })
-  await t.test('only once where its file says so', async (t) => {
+  await t.test('only once if the definition says so', async (t) => {
     const server = await openOAuthServer(t, { ...keycloak, credentials: 'body' })
     await assert.rejects(goThrough(server, createSteps(server, { credentials: 'basic' })))
     assert.equal(server.refusals.length, 1)
   })
 })
 
-test('an answer 200 with an error inside is an error', async (t) => {
+test('a 200 response that contains an error is an error', async (t) => {
   const server = await openOAuthServer(t, { ...keycloak, hidesRefusals: true })
   const steps = createSteps(server, { usesPkce: true })
   const { url } = await steps.start({ state: 's', scopes: [], parameters: {} })
@@ -78,7 +78,7 @@ test('an answer 200 with an error inside is an error', async (t) => {
   })
 })
 
-test('scopes are fixed and parameters renamed where its file says so', async (t) => {
+test('scopes are fixed and parameters renamed according to the definition', async (t) => {
   const server = await openOAuthServer(t, keycloak)
   const steps = createSteps(server, {
     hasFixedScopes: true,
@@ -104,10 +104,10 @@ async function openAnswer(t: TestContext, listener: RequestListener): Promise<st
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/x?secret=1`
 }
 
-test('a provider cannot keep us waiting, fill our memory or send us elsewhere', async (t) => {
+test('a provider response is limited in time and size, and redirects are not followed', async (t) => {
   const cases: readonly (readonly [string, RequestListener, RegExp])[] = [
     ['no answer', () => {}, /did not answer within 100 ms/],
-    ['half an answer', (_, to) => void to.write('{"a":'), /did not answer within 100 ms/],
+    ['half a response', (_, to) => void to.write('{"a":'), /did not answer within 100 ms/],
     ['too much', (_, to) => void to.end(`"${'x'.repeat(2_000)}"`), /answered too much/],
     ['a redirect', (_, to) => void to.writeHead(302, { location: '/' }).end(), /cannot be reached/],
     ['no JSON', (_, to) => void to.end('<html>'), /x answered neither JSON nor a form/],
@@ -116,7 +116,7 @@ test('a provider cannot keep us waiting, fill our memory or send us elsewhere', 
   ]
   for (const [what, listener, message] of cases) {
     await t.test(what, async (t) => {
-      // Whoever answers has all the time that a busy machine needs.
+      // A slow machine must not affect the cases that expect a response.
       const timeoutMs = message.source.includes('100 ms') ? 100 : 20_000
       const http = createProviderHttp({ timeoutMs, maxBytes: 1_000 })
       await assert.rejects(http.ask(await openAnswer(t, listener)), (error) => {

@@ -11,7 +11,7 @@ import { keycloak as keycloakShape } from '../../support/provider-shapes/keycloa
 
 const idTokenPath = '/token?grant_type=id_token'
 
-test('what only one provider does', async (t) => {
+test('provider-specific behaviour', async (t) => {
   const keycloak = await openOAuthServer(t, keycloakShape)
   const ids = ['apple', 'facebook', 'gitlab', 'slack', 'twitter', 'workos']
   const server = await openExternalServer(t, ids, {
@@ -24,14 +24,14 @@ test('what only one provider does', async (t) => {
   await testApple(t, server)
   await testTwitter(t, server)
 
-  await t.test('facebook: ID tokens of its SDKs have nonces that nobody can check', async () => {
+  await t.test('facebook: ID tokens from its SDKs have nonces that cannot be checked', async () => {
     const claims = {
       sub: '7',
       email: 'sdk@facebook.example',
       given_name: 'Ada',
       family_name: 'Byron',
       picture: 'https://facebook.example/7.jpg',
-      nonce: 'of the SDK',
+      nonce: 'from the SDK',
     }
     const id_token = await server.at('facebook').createIdToken(claims)
     const { status, body } = await server.post(idTokenPath, { provider: 'facebook', id_token })
@@ -40,7 +40,7 @@ test('what only one provider does', async (t) => {
     assert.deepEqual([full_name, avatar_url, slug], ['Ada Byron', claims.picture, 'Ada Byron'])
   })
 
-  await t.test('gitlab: further addresses lead to nobody, confirmed or not', async () => {
+  await t.test('gitlab: secondary addresses are not linked, confirmed or not', async () => {
     const { id, email } = await server.newUser()
     const { account } = server.at('gitlab').shape.example
     const emails = [{ id: 3, email, confirmed_at: '2021-03-26T19:07:56.248Z' }]
@@ -51,7 +51,7 @@ test('what only one provider does', async (t) => {
     assert.equal(user.email, account['email'])
   })
 
-  await t.test('keycloak: people may go to another address than programs', async () => {
+  await t.test('keycloak: the browser may use another URL than the server', async () => {
     const { url, cookie } = await server.depart({ provider: 'keycloak' })
     const { origin, pathname, search } = url
     assert.equal(origin, 'https://sso.example')
@@ -63,14 +63,14 @@ test('what only one provider does', async (t) => {
     assert.equal(metadata.iss, 'https://sso.example/realms/main')
   })
 
-  await t.test('slack: the log says why there was no profile', async () => {
+  await t.test('slack: the log has the reason for a missing profile', async () => {
     const slack = server.at('slack')
-    slack.trouble = 'API fails'
+    slack.failure = 'API fails'
     await server.goThrough('slack', slack.shape.example.account)
     assert.match(server.log.slice(-2).join(), /slack gave no profile: overloaded/)
   })
 
-  await t.test('workos: the provider at the other end is named apart from ours', async () => {
+  await t.test('workos: workos_provider is sent as provider', async () => {
     const { url } = await server.depart({ provider: 'workos', workos_provider: 'GoogleOAuth' })
     assert.deepEqual(url.searchParams.getAll('provider'), ['GoogleOAuth'])
     assert.equal(url.searchParams.has('workos_provider'), false)
@@ -89,7 +89,7 @@ async function testApple(t: TestContext, server: ExternalServer): Promise<void> 
   const provider = server.at('apple')
   const { account } = provider.shape.example
 
-  await t.test('apple: the name of the first sign-in stays when later ones have none', async () => {
+  await t.test('apple: the name of the first sign-in is kept if later ones lack it', async () => {
     await server.goThrough('apple', account)
     const answer = await server.goThrough('apple', { ...account, user: undefined })
     assert.equal(fragmentOf(answer)['provider'], 'apple')
@@ -101,11 +101,11 @@ async function testApple(t: TestContext, server: ExternalServer): Promise<void> 
   const fields = [
     ['no JSON', '{', undefined],
     ['another shape', '{"name":"Eve"}', undefined],
-    ['half a name', '{"name":{"firstName":"Eve"}}', 'Eve'],
-    ['about other things', '{"sub":"x","name":{"firstName":{"a":1}}}', undefined],
+    ['a partial name', '{"name":{"firstName":"Eve"}}', 'Eve'],
+    ['of another type', '{"sub":"x","name":{"firstName":{"a":1}}}', undefined],
   ] as const
   for (const [what, user, name] of fields) {
-    await t.test(`apple: a field that is ${what} is in nobody's way`, async () => {
+    await t.test(`apple: a user field that is ${what} does not prevent the sign-in`, async () => {
       const sub = `field ${what}`
       provider.account = { ...account, sub, email: `${what.replaceAll(' ', '-')}@apple.example` }
       const { url, cookie } = await server.depart({ provider: 'apple' })
@@ -116,19 +116,19 @@ async function testApple(t: TestContext, server: ExternalServer): Promise<void> 
     })
   }
 
-  await t.test('apple: its form brings the cookie along from another site', async () => {
+  await t.test('apple: the cookie is sent with a cross-site form post', async () => {
     const { answer } = await server.depart({ provider: 'apple' })
     assert.match(answer.headers.get('set-cookie') ?? '', /; Secure; SameSite=None$/)
   })
 
-  await t.test('apple: nobody changes how people come back, or what is asked for', async () => {
+  await t.test('apple: response mode and scopes cannot be changed', async () => {
     const query = { provider: 'apple', response_mode: 'query', scopes: 'more' }
     const { searchParams } = (await server.depart(query)).url
     assert.deepEqual(searchParams.getAll('response_mode'), ['form_post'])
     assert.equal(searchParams.get('scope'), 'email name')
   })
 
-  await t.test('apple: ID tokens for the iOS app are taken, with the nonce as a hash', async () => {
+  await t.test('apple: ID tokens for the iOS app are accepted, with a hashed nonce', async () => {
     const nonce = createHash('sha256').update('once').digest('hex')
     const { user: _, ...claims } = account
     const id_token = await provider.createIdToken({ ...claims, aud: 'org.app', nonce })
@@ -144,7 +144,7 @@ async function testTwitter(t: TestContext, server: ExternalServer): Promise<void
   const twitter = server.at('twitter')
   const exchangeFails = /^Unable to exchange external code: /
 
-  await t.test('twitter: the token that comes back must be the one that went out', async () => {
+  await t.test('twitter: the returned token must match the requested one', async () => {
     const mine = await server.depart({ provider: 'twitter' })
     const others = await server.depart({ provider: 'twitter' })
     const back = new URL((await twitter.agree(`${mine.url}`)).url)
@@ -154,10 +154,10 @@ async function testTwitter(t: TestContext, server: ExternalServer): Promise<void
     const answer = await server.arrive({ url: stolen.href }, mine.cookie)
     assert.match(queryOf(answer)['error_description'] ?? '', exchangeFails)
     assert.match(server.log.slice(-2).join(), /came back from twitter with another token/)
-    assert.equal(twitter.refusals.length, refusals, 'nobody was asked')
+    assert.equal(twitter.refusals.length, refusals, 'no request was sent')
   })
 
-  await t.test('twitter: a wrong verifier is refused there', async () => {
+  await t.test('twitter: a wrong verifier is refused by the provider', async () => {
     const { url, cookie } = await server.depart({ provider: 'twitter' })
     const back = new URL((await twitter.agree(`${url}`)).url)
     back.searchParams.set('oauth_verifier', 'guessed')
@@ -166,26 +166,26 @@ async function testTwitter(t: TestContext, server: ExternalServer): Promise<void
     assert.equal(twitter.refusals.at(-1), 'verifier guessed')
   })
 
-  await t.test('twitter: the state is for one browser here too', async () => {
+  await t.test('twitter: the state is bound to one browser', async () => {
     const { url } = await server.depart({ provider: 'twitter' })
     const { url: back } = await twitter.agree(`${url}`)
     const answer = await server.arrive({ url: back }, '')
     assert.equal(queryOf(answer)['error_description'], 'OAuth state not found or expired')
   })
 
-  await t.test('twitter: what an application says goes along, but no other token', async () => {
+  await t.test('twitter: parameters of the application are forwarded, not its token', async () => {
     const query = { provider: 'twitter', force_login: 'true', oauth_token: 'mine' }
     const { url } = await server.depart(query)
     assert.equal(url.searchParams.get('force_login'), 'true')
     assert.match(url.searchParams.getAll('oauth_token').join(), /^request [\da-f-]{36}$/)
   })
 
-  await t.test('twitter: nobody is sent there when it is away', async () => {
+  await t.test('twitter: no redirect and no flow if the provider is unreachable', async () => {
     const count = async () => (await server.query('select 1 from flow_states')).length
     const before = await count()
-    twitter.trouble = 'too long answer'
+    twitter.failure = 'oversized response'
     const { answer } = await server.depart({ provider: 'twitter' }).finally(() => {
-      twitter.trouble = undefined
+      twitter.failure = undefined
     })
     assert.deepEqual([answer.status, await count()], [500, before])
   })

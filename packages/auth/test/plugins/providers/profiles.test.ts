@@ -7,12 +7,12 @@ import type { ProviderDefinition } from '../../../src/plugins/providers/provider
 import type { JsonObject, ProviderHttp } from '../../../src/plugins/providers/provider-http.ts'
 import { spotify } from '../../../src/plugins/providers/spotify.ts'
 
-/** A provider whose API has one answer. */
+/** A provider whose API always returns the same response. */
 function createSteps(definition: ProviderDefinition, answer: JsonObject = {}, at = definition.url) {
   const http: ProviderHttp = {
     ask: async () => answer,
     askList: async () => [],
-    fetch: () => Promise.reject(new Error('Nobody is there')),
+    fetch: () => Promise.reject(new Error('no request expected')),
   }
   const url = at ?? ''
   return definition.create({
@@ -22,7 +22,7 @@ function createSteps(definition: ProviderDefinition, answer: JsonObject = {}, at
     redirectUri: 'https://auth.example/callback',
     at: { url, apiUrl: url, isPublic: at === definition.url },
     http,
-    openId: { verify: () => Promise.reject(new Error('There are no keys')) },
+    openId: { verify: () => Promise.reject(new Error('no keys expected')) },
   })
 }
 
@@ -32,7 +32,7 @@ async function readClaims(definition: ProviderDefinition, answer: JsonObject) {
   return (await steps.readProfile(tokens, { parameters: {}, memo: {} })).claims
 }
 
-test('azure: an address is verified unless it says that its domain is not', () => {
+test('azure: an address is verified unless xms_edov says that its domain is not', () => {
   const { idTokens } = createSteps(azure)
   const isVerified = (xms_edov?: unknown) => {
     const claims = {
@@ -47,13 +47,13 @@ test('azure: an address is verified unless it says that its domain is not', () =
   for (const value of [false, 0, '0', 'false', '', 2, {}]) assert.equal(isVerified(value), false)
 })
 
-test('azure: issuers are tenants, and where one is configured only that', () => {
+test('azure: any tenant is an issuer unless one is configured', () => {
   const tenant = '6b8b8f3c-1f0a-4c3e-9a53-0d6a4b1f2e70'
   const microsoft = 'https://login.microsoftonline.com'
   const isIssuer = (at: string | undefined, issuer: string) =>
     createSteps(azure, {}, at).idTokens?.isIssuer(issuer)
   const issuers = [`${microsoft}/${tenant}/v2.0`, `https://contoso.ciamlogin.com/${tenant}/v2.0`]
-  const strangers = [
+  const others = [
     `http://login.microsoftonline.com/${tenant}/v2.0`,
     `https://login.microsoftonline.com.evil.example/${tenant}/v2.0`,
     `https://evil.example/${microsoft}/${tenant}/v2.0`,
@@ -67,16 +67,16 @@ test('azure: issuers are tenants, and where one is configured only that', () => 
   ]
   for (const at of [undefined, `${microsoft}/organizations`, `${microsoft}/consumers`]) {
     for (const issuer of issuers) assert.equal(isIssuer(at, issuer), true, issuer)
-    for (const issuer of strangers) assert.equal(isIssuer(at, issuer), false, issuer)
+    for (const issuer of others) assert.equal(isIssuer(at, issuer), false, issuer)
   }
   const own = `${microsoft}/${tenant}`
   assert.equal(isIssuer(own, `${own}/v2.0`), true)
-  for (const issuer of [`${microsoft}/other/v2.0`, own, ...strangers]) {
+  for (const issuer of [`${microsoft}/other/v2.0`, own, ...others]) {
     assert.equal(isIssuer(own, issuer), false, issuer)
   }
 })
 
-test('discord: names with and without a number, pictures of all kinds', async () => {
+test('discord: names with and without a discriminator, and all kinds of avatars', async () => {
   const user = { id: '80351110224678912', username: 'nelly', discriminator: '1337', avatar: 'abc' }
   const pictures = 'https://cdn.discordapp.com'
   const old = await readClaims(discord, user)
@@ -87,12 +87,12 @@ test('discord: names with and without a number, pictures of all kinds', async ()
   const young = await readClaims(discord, { ...user, discriminator: '0', avatar: null })
   assert.deepEqual(
     [young['name'], young['avatar_url']],
-    // The number of the id without its lower 22 bits, modulo 6.
+    // The default avatar is (id >> 22) modulo 6.
     ['nelly', `${pictures}/embed/avatars/5.png`],
   )
 })
 
-test('linkedin: the name is that of the preferred language, if there is one', async () => {
+test('linkedin: the name in the preferred locale is used if there is one', async () => {
   const toName = (text: string) => ({
     localized: { en_US: 'English', de_DE: text },
     preferredLocale: { language: 'de', country: 'DE' },
@@ -107,7 +107,7 @@ test('linkedin: the name is that of the preferred language, if there is one', as
   assert.deepEqual([none['full_name'], none['picture']], [undefined, undefined])
 })
 
-test('spotify: somebody may have no picture', async () => {
+test('spotify: a user may have no picture', async () => {
   assert.equal((await readClaims(spotify, { id: '1', images: [] }))['avatar_url'], undefined)
   assert.equal((await readClaims(spotify, { id: '1' }))['avatar_url'], undefined)
 })

@@ -10,11 +10,11 @@ import type { ProviderDefinition } from '../../../src/plugins/providers/provider
 import { type ExternalServer, openExternalServer } from '../../support/external-server.ts'
 import { fragmentOf } from '../../support/flow-server.ts'
 import { ask, type HttpAnswer } from '../../support/http-client.ts'
-import type { OAuthServer, Trouble } from '../../support/oauth-server.ts'
+import type { Failure, OAuthServer } from '../../support/oauth-server.ts'
 import type { Account, ShapeExample } from '../../support/provider-shape.ts'
 import { providerShapes } from '../../support/provider-shapes/index.ts'
 
-test('every provider has its recorded shape, and every shape its provider', () => {
+test('every provider has a recorded response shape, and every shape has a provider', () => {
   assert.deepEqual(Object.keys(providers), Object.keys(providers).toSorted())
   assert.deepEqual(
     providerShapes.map(({ id }) => id),
@@ -24,7 +24,7 @@ test('every provider has its recorded shape, and every shape its provider', () =
 
 const definitions: Readonly<Record<string, ProviderDefinition>> = providers
 
-test('the addresses of these providers are trusted, and of no others', () => {
+test('only the email addresses of these providers are trusted', () => {
   const trusted = Object.entries(definitions).filter(([, { trustsEmails }]) => trustsEmails)
   assert.deepEqual(
     trusted.map(([id]) => id),
@@ -37,19 +37,19 @@ test('the addresses of these providers are trusted, and of no others', () => {
   assert.deepEqual([isTrusted(false), isTrusted(false, true)], [false, true])
 })
 
-/** What holds for all of them, whatever they are like inside. */
+/** Checks that every provider has to pass. */
 const contract: Readonly<Record<string, (server: ExternalServer, id: string) => Promise<void>>> = {
-  'asks for what it must': askForIt,
-  'signs somebody in, and the profile becomes an identity': signIn,
-  "gives the provider's token where scopes were asked for": giveToken,
-  'has an address confirmed that is not verified, or is trusted with all of them': confirmFirst,
-  'lets nobody in without an address': refuseWithoutEmail,
-  'says that the code cannot be exchanged': failExchange,
-  'says that there is no profile': failProfile,
-  'says that the user has said no': passRefusalOn,
+  'requests the expected scopes and parameters': askForIt,
+  'signs a user in and stores the profile as an identity': signIn,
+  "returns the provider's token if scopes were requested": giveToken,
+  'requires confirmation of an unverified address, unless its addresses are trusted': confirmFirst,
+  'refuses a profile without an email address': refuseWithoutEmail,
+  'reports a failed code exchange': failExchange,
+  'reports a missing profile': failProfile,
+  'reports that the user has denied access': passRefusalOn,
 }
 
-test('seventeen providers keep one contract', async (t) => {
+test('all seventeen providers fulfil the same contract', async (t) => {
   const server = await openExternalServer(t, providerIds)
   if (!server) return
   for (const id of providerIds) {
@@ -134,7 +134,7 @@ async function refuseWithoutEmail(server: ExternalServer, id: string): Promise<v
 async function failExchange(server: ExternalServer, id: string): Promise<void> {
   const message = /^Unable to exchange external code: [\da-f]{4}$/
   const { account } = server.at(id).shape.example
-  await withTrouble(server.at(id), 'token endpoint fails', () =>
+  await withFailure(server.at(id), 'token endpoint fails', () =>
     assertFails(server, id, account, message),
   )
 }
@@ -145,12 +145,12 @@ async function failProfile(server: ExternalServer, id: string): Promise<void> {
   await assertFails(server, id, toAccount(provider, 'withoutId'), message)
   const { api, example, idToken } = provider.shape
   if (Object.keys(api).length === 0 || idToken !== undefined) return
-  await withTrouble(provider, 'API fails', () => assertFails(server, id, example.account, message))
+  await withFailure(provider, 'API fails', () => assertFails(server, id, example.account, message))
 }
 
 async function passRefusalOn(server: ExternalServer, id: string): Promise<void> {
   const { account } = server.at(id).shape.example
-  await withTrouble(server.at(id), 'deny', async () => {
+  await withFailure(server.at(id), 'deny', async () => {
     const fragment = fragmentOf(await goThrough(server, id, account))
     assert.deepEqual([fragment['error'], fragment['access_token']], ['access_denied', undefined])
   })
@@ -170,14 +170,14 @@ function toAccount({ shape }: OAuthServer, kind: 'withoutEmail' | 'withoutId'): 
   return { ...example.account, ...example[kind] }
 }
 
-async function withTrouble(
+async function withFailure(
   provider: OAuthServer,
-  trouble: Trouble,
+  failure: Failure,
   run: () => Promise<void>,
 ): Promise<void> {
-  provider.trouble = trouble
+  provider.failure = failure
   await run().finally(() => {
-    provider.trouble = undefined
+    provider.failure = undefined
   })
 }
 
@@ -206,7 +206,7 @@ async function findIdentity(server: ExternalServer, id: string, providerId: stri
   return identity
 }
 
-/** The address of a test's server is another one each time. */
+/** The URL of the test server varies, so it is replaced by a fixed name. */
 function withNames(data: Readonly<Record<string, unknown>>, url: string): object {
   if (typeof data['iss'] !== 'string' || !data['iss'].startsWith(url)) return data
   return { ...data, iss: data['iss'] === url ? 'URL' : 'API' }

@@ -4,14 +4,13 @@ import { providerIds, providers } from '../../../src/plugins/providers/index.ts'
 import type { OpenId } from '../../../src/plugins/providers/provider.ts'
 import type { ProviderHttp } from '../../../src/plugins/providers/provider-http.ts'
 
-/** Where one goes when nothing is configured: `asks` are those of programs, in their order. */
+/** The default URLs of a provider; `asks` lists the requests of the server in order. */
 interface Addresses {
   readonly authorize: string
   readonly scope?: string
   readonly asks: readonly string[]
 }
 
-/** Reference 10.1. */
 const addresses: Readonly<Record<string, Addresses>> = {
   apple: {
     authorize: 'https://appleid.apple.com/auth/authorize',
@@ -42,7 +41,7 @@ const addresses: Readonly<Record<string, Addresses>> = {
     scope: 'email',
     asks: [
       'https://graph.facebook.com/oauth/access_token',
-      // The proof: HMAC-SHA256 of the token `token` with the key `secret`.
+      // The proof is the HMAC-SHA256 of the token `token` with the key `secret`.
       `https://graph.facebook.com/me?fields=${encodeURIComponent('email,first_name,last_name,name,picture')}&appsecret_proof=e941110e3d2bfe82621f0e3e1434730d7305d106c5f68c87165d0b27a4611a4a`,
     ],
   },
@@ -116,14 +115,14 @@ const addresses: Readonly<Record<string, Addresses>> = {
   },
 }
 
-/** Nobody is there: it writes down who was asked, and has the same answer for everybody. */
-function openNobody() {
+/** Records the requested URLs and returns the same response to all requests. */
+function openRecorder() {
   const asked: string[] = []
   const token = { access_token: 'token', oauth_token: 'token', oauth_token_secret: 'hidden' }
   const http: ProviderHttp = {
     async ask(url) {
       asked.push(url)
-      return { ...token, id: 'somebody' }
+      return { ...token, id: 'user' }
     },
     async askList(url) {
       asked.push(url)
@@ -141,7 +140,7 @@ function openNobody() {
 async function goThrough(id: keyof typeof providers) {
   const definition = providers[id]
   assert.ok(definition?.url, id)
-  const { asked, http, openId } = openNobody()
+  const { asked, http, openId } = openRecorder()
   const { url, apiUrl = url } = definition
   const steps = definition.create({
     id,
@@ -156,12 +155,12 @@ async function goThrough(id: keyof typeof providers) {
   const parameters = { code: 'code', oauth_token: 'token', oauth_verifier: 'verifier' }
   const back = { parameters, memo: target.memo }
   const tokens = await steps.exchange(back)
-  // Nobody has a profile: of interest is who was asked for it.
+  // No profile is returned; only the requested URL matters.
   await steps.readProfile(tokens, back).catch(() => undefined)
   return { asked, authorize: new URL(target.url) }
 }
 
-test('every provider but keycloak has public addresses, and asks for address and name', async (t) => {
+test('every provider except keycloak has public URLs and requests the email address and name', async (t) => {
   const ids = providerIds.filter((id) => id !== 'keycloak')
   assert.deepEqual(Object.keys(addresses), ids)
   for (const id of ids) {
@@ -175,6 +174,6 @@ test('every provider but keycloak has public addresses, and asks for address and
   }
 })
 
-test('an installation of keycloak must be named', () => {
+test('keycloak has no default URL', () => {
   assert.equal(providers.keycloak?.url, undefined)
 })

@@ -21,7 +21,7 @@ const faultsOf = (url: string) => {
   return faults.map(toFaultText)
 }
 
-test('a tenant of azure is named by its id, which is what ID tokens have', () => {
+test('an azure tenant is configured by its id, which ID tokens contain', () => {
   const microsoft = 'https://login.microsoftonline.com'
   const id = '6b8b8f3c-1f0a-4c3e-9a53-0d6a4b1f2e70'
   for (const tenant of [id, `${id}/`, 'common', 'organizations', 'consumers']) {
@@ -35,7 +35,7 @@ test('a tenant of azure is named by its id, which is what ID tokens have', () =>
   }
 })
 
-test('there is only one Apple and one Google: a URL for them is said to have no effect', () => {
+test('setting a URL for Apple or Google has no effect and is reported', () => {
   for (const id of ['apple', 'google'] as const) {
     const name = `AUTH_EXTERNAL_${id.toUpperCase()}_URL`
     const { config, faults, notes } = parseConfig({

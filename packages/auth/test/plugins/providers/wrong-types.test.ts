@@ -18,7 +18,7 @@ const wrong: readonly unknown[] = [
   ...['', 'x', 'a\u0000b', '\ud800', 'x'.repeat(5_000), '1', 'true'],
 ]
 
-/** The account, once for each of its fields, at any depth, and each wrong value. */
+/** Yields the account once for each field at any depth and each wrong value. */
 function* toVariants(account: unknown): Generator<unknown> {
   if (typeof account !== 'object' || account === null) return
   for (const [name, value] of Object.entries(account)) {
@@ -38,7 +38,7 @@ function readProfile(shape: ProviderShape, account: Account): Promise<ExternalPr
     const asked = new URL(target)
     const path = asked.pathname.slice((shape.basePath ?? '').length)
     const request = { url: asked, headers, accessToken: 'a', secret: 's' }
-    // As it comes over the wire.
+    // Convert the value as a JSON response would.
     return JSON.parse(JSON.stringify(shape.api[path]?.(account, request) ?? {}))
   }
   const iss = `${url}${shape.issuerPath ?? ''}`
@@ -52,7 +52,7 @@ function readProfile(shape: ProviderShape, account: Account): Promise<ExternalPr
     http: {
       ask: async (target, request) => answer(target, request?.headers),
       askList: async (target) => [answer(target)].flat().filter((each) => Object(each) === each),
-      fetch: () => Promise.reject(new Error('No one fetches keys')),
+      fetch: () => Promise.reject(new Error('no request expected')),
     },
     openId: { verify: async () => claims ?? {} },
   })
@@ -72,7 +72,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 for (const shape of providerShapes) {
-  test(`${shape.id}: a field of the wrong type is refused or left out, and never stored`, async () => {
+  test(`${shape.id}: a field of the wrong type is refused or omitted, and never stored`, async () => {
     let refused = 0
     for (const account of toVariants(shape.example.account)) {
       const what = JSON.stringify(account)
@@ -101,7 +101,7 @@ for (const shape of providerShapes) {
   })
 }
 
-test('an address is verified by a yes only', async () => {
+test('an address is verified only by an explicit value', async () => {
   const verifiedBy = async (id: string, account: Account) => {
     const shape = providerShapes.find((each) => each.id === id)
     assert.ok(shape)
@@ -116,7 +116,7 @@ test('an address is verified by a yes only', async () => {
   }
 })
 
-test('numbers that JSON cannot hold are not ids', () => {
+test('numbers outside the safe integer range are not accepted as ids', () => {
   const read = (id: unknown) => toProfile({ id, issuer: '', emails: [] }).id
   assert.equal(read(9_007_199_254_740_991), '9007199254740991')
   for (const id of [2 ** 53, 1.5, Number.NaN]) {

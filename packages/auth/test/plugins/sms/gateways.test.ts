@@ -41,7 +41,7 @@ interface Sending {
   readonly maxBytes?: number
 }
 
-/** One message through the channel of the outbox, to a service on this machine. */
+/** Sends one message through the outbox channel to a local server. */
 async function send(
   name: SmsGatewayName,
   server: Pick<GatewayServer, 'url'>,
@@ -65,11 +65,11 @@ async function send(
 
 const names = Object.keys(gatewayShapes).filter((name): name is SmsGatewayName => name in gateways)
 
-test('every gateway of the registry has its shape', () => {
+test('every gateway in the registry has a test shape', () => {
   assert.deepEqual(names.toSorted(), Object.keys(gateways).toSorted())
 })
 
-test('every gateway is where its documents say', () => {
+test('every gateway uses its documented URL', () => {
   const message = { to, text: 'x', code, channel: 'sms' } as const
   const urls = names
     .filter((name) => name !== 'webhook')
@@ -89,7 +89,7 @@ test('every gateway is where its documents say', () => {
 for (const name of names) {
   const { assertCall, accepted, refused } = gatewayShapes[name]
 
-  test(`${name} is asked as its documents say`, async (t) => {
+  test(`${name} receives requests as documented`, async (t) => {
     const server = await openGatewayServer(t, accepted)
     await send(name, server)
     await send(name, server, {
@@ -98,11 +98,11 @@ for (const name of names) {
     const [plain, unicode] = server.calls
     assert.ok(plain && unicode && server.calls.length === 2)
     assertCall(plain, { to, text: `Your code is ${code}`, code })
-    // The last line lets browsers fill in the code by themselves.
+    // Browsers can fill in the code from the last line.
     assertCall(unicode, { to, text: `${code} – für Sie\n\n@site.example #${code}`, code })
   })
 
-  test(`${name} may refuse a message, now or for good`, async (t) => {
+  test(`${name} may refuse a message temporarily or permanently`, async (t) => {
     const server = await openGatewayServer(t, accepted)
     for (const { reply, reason, isFinal } of refused) {
       server.reply = reply
@@ -114,7 +114,7 @@ for (const name of names) {
     }
   })
 
-  test(`${name} may be out of order, which passes`, async (t) => {
+  test(`${name}: an outage is a temporary failure`, async (t) => {
     const server = await openGatewayServer(t, accepted)
     const isPassing = (pattern: RegExp) => (error: Error) => {
       assert.match(error.message, pattern)
@@ -144,7 +144,7 @@ for (const name of names) {
     )
   })
 
-  test(`${name} cannot send our message and credentials elsewhere`, async (t) => {
+  test(`${name}: redirects are not followed, so messages and credentials stay with the gateway`, async (t) => {
     const elsewhere = await openGatewayServer(t, accepted)
     const location = `${elsewhere.url}/`
     const server = await openGatewayServer(t, { status: 307, body: '', headers: { location } })
@@ -153,7 +153,7 @@ for (const name of names) {
   })
 }
 
-test('WhatsApp of Twilio', async (t) => {
+test('WhatsApp messages through Twilio', async (t) => {
   const server = await openGatewayServer(t, gatewayShapes.twilio.accepted)
   const row = toRow({ payload: { Code: code, Channel: 'whatsapp' } })
   await send('twilio', server, { row })
@@ -177,7 +177,7 @@ test('WhatsApp of Twilio', async (t) => {
   ])
 })
 
-test('a webhook without a secret is asked without one, and is told the channel', async (t) => {
+test('a webhook without a secret gets no authorization header, but gets the channel', async (t) => {
   const server = await openGatewayServer(t, gatewayShapes.webhook.accepted)
   const row = toRow({ payload: { Code: code, Channel: 'whatsapp' } })
   await send('webhook', server, { row, env: { AUTH_SMS_WEBHOOK_SECRET: '' } })
@@ -186,7 +186,7 @@ test('a webhook without a secret is asked without one, and is told the channel',
   assert.equal(JSON.parse(call?.body ?? '').channel, 'whatsapp')
 })
 
-test('a phone factor has a text of its own', async (t) => {
+test('phone factors have a separate template', async (t) => {
   const server = await openGatewayServer(t, gatewayShapes.webhook.accepted)
   const env = { AUTH_MFA_PHONE_TEMPLATE: 'Second step: {{ .Code }}' }
   await send('webhook', server, { row: toRow({ kind: 'mfa_code' }), env })
@@ -195,7 +195,7 @@ test('a phone factor has a text of its own', async (t) => {
   assert.deepEqual(texts, [`Second step: ${code}`, `Your code is ${code}`])
 })
 
-test('a message that no gateway is there for is given up, and says why', async () => {
+test('a message without a usable gateway is undeliverable, with the reason', async () => {
   for (const [env, problem] of [
     [{ AUTH_SMS_PROVIDER: '' }, 'sms Provider  could not be found'],
     [{ AUTH_SMS_GATEWAYA_AUTH_TOKEN: '' }, 'missing Twilio auth token'],
@@ -205,7 +205,7 @@ test('a message that no gateway is there for is given up, and says why', async (
   }
 })
 
-test('what a gateway repeats of a message does not get into the log', () => {
+test('gateway errors are logged without the code and the phone number', () => {
   const error = new Error(`Cannot send "Your code is ${code}"\nto +${to}`)
   assert.equal(describeFailure(error, toRow()), 'Cannot send "Your code is …" to +…001')
 })

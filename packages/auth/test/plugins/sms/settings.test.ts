@@ -23,7 +23,7 @@ function read(env: Readonly<Record<string, string>>) {
   }
 }
 
-test('every gateway is ready with its settings, and names the one that is missing', () => {
+test('every gateway works with its settings, and the missing one is named', () => {
   for (const [name, { required }] of Object.entries(gateways)) {
     const { env } = Object.entries(gatewayShapes).find(([each]) => each === name)?.[1] ?? {}
     assert.ok(env, name)
@@ -56,7 +56,7 @@ test('every gateway is ready with its settings, and names the one that is missin
   }
 })
 
-test('a gateway that does not exist is a fault, and none at all is a warning', () => {
+test('an unknown gateway is an error, and a missing one is a warning', () => {
   const { sms, faults, notes } = read({ GOTRUE_SMS_PROVIDER: 'Pigeon' })
   const problem = 'sms Provider pigeon could not be found'
   assert.deepEqual(sms.gateway, { isReady: false, isKnown: false, problem })
@@ -73,7 +73,7 @@ test('a gateway that does not exist is a fault, and none at all is a warning', (
   assert.equal(read({ AUTH_SMS_PROVIDER: 'GATEWAYA' }).sms.provider, 'twilio')
 })
 
-test('codes of tests are read by number, until their end', () => {
+test('test codes are parsed by phone number, with an expiry', () => {
   const codes = '+15550100:123456, 15550101:654321'
   const end = '2030-01-31T12:00:00+01:00'
   const { sms, faults, notes } = read({
@@ -102,7 +102,7 @@ test('codes of tests are read by number, until their end', () => {
   }
 })
 
-test('texts must be templates, and the webhook a URL', () => {
+test('message texts must be templates, and the webhook must be a URL', () => {
   for (const name of ['AUTH_SMS_TEMPLATE', 'AUTH_MFA_PHONE_TEMPLATE']) {
     const [fault = ''] = read({ [name]: '{{ .Code' }).faults
     assert.match(fault, new RegExp(`^${name}="{{ .Code": is not a template: `))

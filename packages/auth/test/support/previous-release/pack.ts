@@ -4,22 +4,22 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
-/** The last commit of the release before this one; its migrations end with `oldestServer`. */
+/** The last commit of the previous release; its migrations end with `oldestServer`. */
 export const previousCommit = 'b47229bb16f19ec7ce7c84dc935a6e7ad73554ad'
 
 const run = promisify(execFile)
 const root = join(import.meta.dirname, '../../../../..')
 
 export interface PackedRelease extends AsyncDisposable {
-  /** Of the checkout. */
+  /** The folder of the checkout. */
   readonly folder: string
-  /** The program of the auth server. */
+  /** The main file of the auth server. */
   readonly main: string
 }
 
 /**
- * The source of a commit in a folder of its own, with the dependencies that are installed here.
- * Undefined where this checkout has no history: it is shallow, or no clone at all.
+ * Extracts the source of a commit into a new folder, with the dependencies that are installed here.
+ * Returns undefined if this checkout does not have the commit, for example in a shallow clone.
  */
 export async function packRelease(commit = previousCommit): Promise<PackedRelease | undefined> {
   const exists = await run('git', ['cat-file', '-e', `${commit}^{commit}`], { cwd: root }).then(
@@ -39,7 +39,7 @@ export async function packRelease(commit = previousCommit): Promise<PackedReleas
   }
 }
 
-/** Its own packages, and those of others. */
+/** Links its own packages from the commit, and all others from this checkout. */
 async function linkDependencies(folder: string): Promise<void> {
   const [from, to] = [join(root, 'node_modules'), join(folder, 'node_modules')]
   await mkdir(join(to, '@portcullis'), { recursive: true })

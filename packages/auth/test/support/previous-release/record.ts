@@ -1,4 +1,4 @@
-// Writes down what the previous release asks of the database, for checkouts without its history:
+// Records the statements of the previous release, for checkouts without its history:
 //   npx node packages/auth/test/support/previous-release/record.ts
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,14 +9,14 @@ await using release = await packRelease()
 if (release === undefined) throw new Error(`${previousCommit} is not in the history`)
 const db = join(release.folder, 'packages/auth/src/db')
 
-// Every statement is made by this function: it keeps a list now.
+// All statements are created by this function, so it is patched to keep a list.
 const maker = join(db, 'statement.ts')
 const text = await readFile(maker, 'utf8')
 const marked = text.replace(
   'return { name, text }',
   'const made = { name, text }; (globalThis.madeStatements ??= []).push(made); return made',
 )
-if (marked === text) throw new Error('statement() is not what it was')
+if (marked === text) throw new Error('The source of statement() has changed')
 await writeFile(maker, marked.replaceAll('globalThis.', '(globalThis as any).'))
 for (const name of (await readdir(db)).filter((file) => file.endsWith('.ts'))) {
   await import(join(db, name))

@@ -1,6 +1,9 @@
 import type { ProviderShape } from '../provider-shape.ts'
 
-/** The name comes by the browser, the first time only, beside an ID token with words for booleans. */
+/**
+ * The browser posts the name at the first sign-in only, with an ID token whose booleans are
+ * strings.
+ */
 export const apple: ProviderShape = {
   id: 'apple',
   authorizePath: '/auth/authorize',
@@ -36,7 +39,7 @@ export const apple: ProviderShape = {
       full_name: 'Grace Hopper',
       custom_claims: { is_private_email: true, auth_time: 1_700_000_000 },
     },
-    // Somebody of a school or company, whose addresses it does not verify.
+    // Managed accounts of schools and companies have unverified addresses.
     unverified: { sub: '1.school', email: 'pupil@apple.example', email_verified: 'false' },
     withoutEmail: { sub: '2.nobody', email: undefined, email_verified: undefined },
     withoutId: { sub: undefined },

@@ -7,7 +7,7 @@ const ofExample = (email: string) => ({
   is_confirmed: true,
 })
 
-/** After the documentation of its API, version 2.0. */
+/** According to the documentation of API version 2.0. */
 export const bitbucket: ProviderShape = {
   id: 'bitbucket',
   authorizePath: '/site/oauth2/authorize',

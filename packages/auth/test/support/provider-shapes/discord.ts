@@ -1,6 +1,6 @@
 import type { ProviderShape } from '../provider-shape.ts'
 
-/** Somebody with a unique name, and therefore no number. */
+/** A user with a unique name and therefore without a discriminator. */
 export const discord: ProviderShape = {
   id: 'discord',
   authorizePath: '/api/oauth2/authorize',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import type { ProviderShape } from '../provider-shape.ts'
 
-/** With the setting that requests must prove that they know the secret. */
+/** With the setting that requires an app secret proof. */
 export const facebook: ProviderShape = {
   id: 'facebook',
   authorizePath: '/dialog/oauth',
@@ -50,7 +50,7 @@ export const facebook: ProviderShape = {
       picture: 'https://platform-lookaside.facebook.example/pic?asid=1',
       avatar_url: 'https://platform-lookaside.facebook.example/pic?asid=1',
     },
-    // Signed up with a number.
+    // This user signed up with a phone number.
     withoutEmail: { id: '10160000000000002', email: undefined },
     withoutId: { id: undefined },
   },

@@ -1,6 +1,6 @@
 import type { ProviderShape } from '../provider-shape.ts'
 
-/** After the documentation of its REST API. */
+/** According to the documentation of the REST API. */
 export const figma: ProviderShape = {
   id: 'figma',
   authorizePath: '/oauth',

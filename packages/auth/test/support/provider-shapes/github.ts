@@ -1,6 +1,6 @@
 import type { ProviderShape } from '../provider-shape.ts'
 
-/** After the documentation of its REST API: fields that we do not read are left out. */
+/** According to the documentation of the REST API; fields that we do not read are omitted. */
 export const github: ProviderShape = {
   id: 'github',
   authorizePath: '/login/oauth/authorize',

@@ -1,6 +1,6 @@
 import type { ProviderShape } from '../provider-shape.ts'
 
-/** After the documentation of its API, version 4, from an installation below a path. */
+/** According to the documentation of API version 4, for an installation below a path. */
 export const gitlab: ProviderShape = {
   id: 'gitlab',
   basePath: '/gitlab',

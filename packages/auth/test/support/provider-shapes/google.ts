@@ -1,6 +1,6 @@
 import type { ProviderShape } from '../provider-shape.ts'
 
-/** After its documentation of OpenID Connect. */
+/** According to the OpenID Connect documentation of Google. */
 export const google: ProviderShape = {
   id: 'google',
   authorizePath: '/o/oauth2/v2/auth',

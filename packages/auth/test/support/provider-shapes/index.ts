@@ -17,7 +17,7 @@ import { twitch } from './twitch.ts'
 import { twitter } from './twitter.ts'
 import { workos } from './workos.ts'
 
-/** Every provider that is registered must be here. */
+/** Every registered provider must be in this list. */
 export const providerShapes: readonly ProviderShape[] = [
   apple,
   azure,

@@ -1,6 +1,6 @@
 import type { ProviderShape } from '../provider-shape.ts'
 
-/** After the answers of a realm with default settings and one mapper more. */
+/** According to responses of a realm with default settings and one additional mapper. */
 export const keycloak: ProviderShape = {
   id: 'keycloak',
   basePath: '/realms/main',

@@ -3,7 +3,7 @@ import type { ProviderShape } from '../provider-shape.ts'
 
 const ofProfile = '(id,firstName,lastName,profilePicture(displayImage~:playableStreams))'
 
-/** After the documentation of its version 2, before it had OpenID Connect. */
+/** According to the documentation of version 2, before OpenID Connect. */
 export const linkedin: ProviderShape = {
   id: 'linkedin',
   authorizePath: '/oauth/v2/authorization',

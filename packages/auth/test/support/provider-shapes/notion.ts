@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ProviderShape } from '../provider-shape.ts'
 
-/** Who has signed in is the owner of the bot whose token it gives. */
+/** The token belongs to a bot, and the user is the owner of that bot. */
 export const notion: ProviderShape = {
   id: 'notion',
   authorizePath: '/v1/oauth/authorize',

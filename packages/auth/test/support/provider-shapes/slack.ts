@@ -1,6 +1,6 @@
 import type { ProviderShape } from '../provider-shape.ts'
 
-/** All of its answers have the status 200, and `ok`. */
+/** All responses have status 200 and a field `ok`. */
 export const slack: ProviderShape = {
   id: 'slack',
   authorizePath: '/oauth/authorize',

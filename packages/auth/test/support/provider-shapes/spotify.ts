@@ -1,6 +1,6 @@
 import type { ProviderShape } from '../provider-shape.ts'
 
-/** After the documentation of its Web API, which says itself that the address is not verified. */
+/** According to the documentation of the Web API, which states that the address is not verified. */
 export const spotify: ProviderShape = {
   id: 'spotify',
   authorizePath: '/authorize',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ProviderShape } from '../provider-shape.ts'
 
-/** A list of one, for who sends our id beside the token. */
+/** The API returns a list with one user and requires the client id in addition to the token. */
 export const twitch: ProviderShape = {
   id: 'twitch',
   authorizePath: '/oauth2/authorize',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ProviderShape } from '../provider-shape.ts'
 
-/** OAuth 1.0a: served by `oauth1-server.ts`. */
+/** An OAuth 1.0a provider, served by `oauth1-server.ts`. */
 export const twitter: ProviderShape = {
   id: 'twitter',
   requestTokenPath: '/oauth/request_token',
@@ -20,7 +20,7 @@ export const twitter: ProviderShape = {
   },
   example: {
     account: {
-      // As a number it has lost its last digits.
+      // The number has lost its last digits, because it exceeds the safe integer range.
       id: Number('1599999999999999991'),
       id_str: '1599999999999999991',
       name: 'Rear Admiral',
@@ -43,7 +43,7 @@ export const twitter: ProviderShape = {
       user_name: 'amazing_grace',
       preferred_username: 'amazing_grace',
     },
-    // An account that goes by a number.
+    // This account uses a phone number.
     withoutEmail: { id_str: '2', email: '' },
     withoutId: { id: undefined, id_str: undefined },
   },

@@ -1,6 +1,6 @@
 import type { ProviderShape } from '../provider-shape.ts'
 
-/** The profile comes with the token, and nothing else does. */
+/** The token response contains the profile, so there is no other API request. */
 export const workos: ProviderShape = {
   id: 'workos',
   authorizePath: '/sso/authorize',

@@ -11,7 +11,9 @@ export interface CollectedServer extends FlowServer {
   readonly collector: Collector
 }
 
-/** A server that tells a collector what it does. Undefined where PostgreSQL is missing. */
+/**
+ * Opens a server that sends telemetry to a collector. Returns undefined if PostgreSQL is missing.
+ */
 export async function openCollectedServer(
   t: TestContext,
   protocol: keyof typeof protocols,
@@ -25,7 +27,7 @@ export async function openCollectedServer(
     OTEL_METRIC_EXPORT_INTERVAL: '50',
     ...env,
   })
-  // After the server, which has its last words for it.
+  // Close the collector after the server, which sends its last telemetry when it stops.
   t.after(() => collector.close())
   return server && { ...server, clock: server.clock, collector }
 }

@@ -11,22 +11,22 @@ import {
 } from '@portcullis/test-servers/otlp'
 import { until } from '../../support/outbox.ts'
 
-/** Without what differs every time and JSON has no word for. */
+/** Omits the times, which vary and cannot be represented in JSON. */
 type CollectedSpan = Omit<TimedSpan, 'startNs' | 'endNs'>
 
-/** An OTLP collector that holds its callers to the protocol. */
+/** An OTLP collector that validates requests. */
 export interface Collector {
-  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  /** The value for OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly endpoint: string
   readonly spans: readonly CollectedSpan[]
   readonly points: readonly CollectedPoint[]
-  /** What callers did that OTLP does not allow. */
+  /** Violations of the OTLP specification. */
   readonly faults: readonly string[]
-  /** One header of each request so far. */
+  /** The values of a header in all requests so far. */
   headers(name: string): readonly (string | undefined)[]
-  /** Waits for a span of that name. */
+  /** Waits for a span with this name. */
   untilSpan(name: string): Promise<CollectedSpan>
-  /** Waits for a point of that metric. */
+  /** Waits for a data point of this metric. */
   untilPoint(metric: string, attributes?: object): Promise<CollectedPoint>
   close(): Promise<void>
 }
@@ -86,7 +86,7 @@ function toTimeless({ startNs: _startNs, endNs: _endNs, ...span }: TimedSpan): C
   return span
 }
 
-/** Speaks OTLP over HTTP with protobuf. */
+/** Opens a collector for OTLP over HTTP with protobuf. */
 export async function openHttpCollector(): Promise<Collector> {
   const received = new Received()
   const server = createServer((request, response) => void receive(request, response, received))
@@ -122,7 +122,7 @@ async function receive(
   response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end()
 }
 
-/** Speaks OTLP over gRPC. */
+/** Opens a collector for OTLP over gRPC. */
 export async function openGrpcCollector(): Promise<Collector> {
   const received = new Received()
   const taking = (signal: 'traces' | 'metrics') => ({

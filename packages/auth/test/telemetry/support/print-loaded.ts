@@ -1,7 +1,7 @@
 import { registerHooks } from 'node:module'
 import process from 'node:process'
 
-// For `node --import`: says on standard error what of OpenTelemetry is loaded.
+// For `node --import`: prints the loaded OpenTelemetry packages to standard error.
 const said = new Set<string>()
 registerHooks({
   load(url, context, nextLoad) {

@@ -13,14 +13,14 @@ export interface Family {
 const sampleLine = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/
 const labelPart = /^([a-zA-Z_]\w*)="((?:[^"\\]|\\["\\n])*)"(?:,|$)/
 const types = new Set(['counter', 'gauge', 'histogram', 'summary', 'untyped'])
-/** What the samples of a type may have behind the name of the family. */
+/** The name suffixes that samples of a type may have. */
 const suffixes: Readonly<Record<string, readonly string[]>> = {
   histogram: ['_bucket', '_sum', '_count'],
 }
 
-/** The text format of Prometheus 0.0.4. Throws at whatever it does not allow. */
+/** Parses the Prometheus text format 0.0.4 and throws on any violation. */
 export function parsePage(page: string): ReadonlyMap<string, Family> {
-  if (!page.endsWith('\n')) throw new Error('the last line does not end')
+  if (!page.endsWith('\n')) throw new Error('the last line is not terminated')
   const families = new Map<string, { name: string; type: string; samples: Sample[] }>()
   let current: { name: string; type: string; samples: Sample[] } | undefined
   const seen = new Set<string>()
@@ -36,7 +36,8 @@ export function parsePage(page: string): ReadonlyMap<string, Family> {
     } else if (kind !== 'UNIT') {
       const sample = parseSample(line)
       const names = (suffixes[current?.type ?? ''] ?? ['']).map((end) => `${current?.name}${end}`)
-      if (!names.includes(sample.name)) throw new Error(`${line} is not of ${current?.name}`)
+      if (!names.includes(sample.name))
+        throw new Error(`${line} does not belong to ${current?.name}`)
       const key = `${sample.name} ${JSON.stringify(Object.entries(sample.labels).toSorted())}`
       if (seen.has(key)) throw new Error(`${line} comes twice`)
       seen.add(key)
@@ -52,7 +53,7 @@ function parseSample(line: string): Sample {
   const labels: Record<string, string> = {}
   for (let left = text; left !== ''; ) {
     const [part = '', label = '', content = ''] = labelPart.exec(left) ?? []
-    if (part === '' || label in labels) throw new Error(`labels that cannot be read: ${line}`)
+    if (part === '' || label in labels) throw new Error(`invalid labels: ${line}`)
     labels[label] = content
     left = left.slice(part.length)
   }
