@@ -2,7 +2,7 @@ import { clientHeader, get, logIn, post, refresh, signUp } from '../load/request
 import type { Response } from '../load/response-reader.ts'
 
 /** The user of a connection. */
-export interface Speaker {
+export interface LoadUser {
   readonly client: number
   readonly email: string
   readonly accessToken: string
@@ -17,9 +17,9 @@ interface Kind {
   /** Whether the request hashes a password, which is slow by design. */
   readonly hashesPassword?: true
   /** @param unique a number that no other request of the run has */
-  toRequest(speaker: Speaker, unique: number): string
+  toRequest(user: LoadUser, unique: number): string
   /** Stores values from the response. Returns false if the response is wrong. */
-  take?(speaker: Speaker, response: Response): boolean
+  take?(user: LoadUser, response: Response): boolean
 }
 
 /** Common requests of users and applications. Change the mix here. */
@@ -31,9 +31,9 @@ export const kinds = {
   refresh: {
     share: 25,
     toRequest: ({ refreshToken, client }) => refresh(refreshToken, client),
-    take(speaker, { body }) {
+    take(user, { body }) {
       const [, child] = /"refresh_token":\s*"([^"]+)"/.exec(body) ?? []
-      speaker.refreshToken = child ?? speaker.refreshToken
+      user.refreshToken = child ?? user.refreshToken
       return child !== undefined
     },
   },

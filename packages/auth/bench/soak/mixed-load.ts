@@ -2,7 +2,7 @@ import type { Target } from '@portcullis/bench-kit/server-process'
 import { Connection } from '../load/connection.ts'
 import { toQuantile } from '../load/run-order.ts'
 import type { Member } from '../servers/contestants.ts'
-import { type KindName, kindNames, kindOf, round, type Speaker } from './mix.ts'
+import { type KindName, kindNames, kindOf, type LoadUser, round } from './mix.ts'
 
 export interface SoakOrder {
   readonly target: Target
@@ -44,7 +44,7 @@ export async function openMixedLoad(order: SoakOrder): Promise<MixedLoad> {
   failure.promise.catch(() => {})
   const { target, members, serviceToken } = order
   const connections = await Promise.all(members.map(() => Connection.open(target, failure.reject)))
-  const speakers = members.map((member, client): Speaker => ({ ...member, client, serviceToken }))
+  const users = members.map((member, client): LoadUser => ({ ...member, client, serviceToken }))
   let unique = 0
 
   async function drive({ seconds, perSecond }: Stretch): Promise<StretchOutcome> {
@@ -64,17 +64,17 @@ export async function openMixedLoad(order: SoakOrder): Promise<MixedLoad> {
     const { promise, resolve } = Promise.withResolvers<void>()
 
     const ask = (index: number, sinceMs: number) => {
-      const [connection, speaker] = [connections[index], speakers[index]]
+      const [connection, user] = [connections[index], users[index]]
       const name = round[unique % round.length]
-      if (!connection || !speaker || name === undefined) return
+      if (!connection || !user || name === undefined) return
       const kind = kindOf(name)
       callsByKind[name] += 1
       connection.ask(
-        kind.toRequest(speaker, unique++),
+        kind.toRequest(user, unique++),
         (response, ms) => {
           latencies.push(ms)
           if (!kind.hashesPassword) quick.push(ms)
-          if (response.status !== 200 || kind.take?.(speaker, response) === false) {
+          if (response.status !== 200 || kind.take?.(user, response) === false) {
             errors += 1
             firstError ??= `${name}: ${response.status} ${response.body.slice(0, 200)}`
           }

@@ -9,7 +9,7 @@ import { openAuthServer } from '../support/auth-server.ts'
 import { newEmail, password } from '../support/http-client.ts'
 
 /** A fetch that records the requested paths. */
-function createNotingFetch() {
+function createRecordingFetch() {
   const paths: string[] = []
   const noting: typeof fetch = async (input, init) => {
     paths.push(new URL(String(input)).pathname)
@@ -33,7 +33,7 @@ test('verifying claims with the real client', async (t) => {
   await t.test(
     'claims signed with the shared secret are verified by requesting the user',
     async () => {
-      const { paths, noting } = createNotingFetch()
+      const { paths, noting } = createRecordingFetch()
       const client = createAuthClient(shared.url, { fetch: noting, storageKey: 'shared' })
       const email = newEmail()
       const { session, user } = dataOf(await client.signUp({ email, password }))
@@ -65,7 +65,7 @@ test('verifying claims with the real client', async (t) => {
         const keys = JSON.stringify([{ ...key, key_ops: ['sign', 'verify'] }])
         const server = await openAuthServer(t, { database, env: { AUTH_JWT_KEYS: keys } })
         if (!server) return
-        const { paths, noting } = createNotingFetch()
+        const { paths, noting } = createRecordingFetch()
         const client = createAuthClient(server.url, { fetch: noting, storageKey: alg })
         const email = newEmail()
         const { session } = dataOf(await client.signUp({ email, password }))

@@ -51,7 +51,7 @@ async function inBatches(count: number, work: (at: number) => Promise<unknown>):
   }
 }
 
-async function openHostileScene(t: TestContext, maxRequestDuration: string) {
+async function openLimitedServer(t: TestContext, maxRequestDuration: string) {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return undefined
   const server = await startCrashServer(t, {
@@ -81,7 +81,7 @@ const head = 'host: x\r\ncontent-type: application/json\r\n'
 
 test('malicious clients', async (t) => {
   // The time limit must not affect served requests on a busy machine.
-  const scene = await openHostileScene(t, '120s')
+  const scene = await openLimitedServer(t, '120s')
   if (!scene) return
   const { server, url, token, newToken, serves, untilClosed } = scene
 
@@ -193,7 +193,7 @@ test('malicious clients', async (t) => {
 })
 
 test('requests that arrive byte by byte are cut off, and others are served', async (t) => {
-  const scene = await openHostileScene(t, '10s')
+  const scene = await openLimitedServer(t, '10s')
   if (!scene) return
   const { server, url, serves, untilClosed } = scene
   const open = countOpen(server)

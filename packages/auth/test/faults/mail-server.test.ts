@@ -13,7 +13,7 @@ import { newPhone, phoneEnvironment } from '../support/phone-server.ts'
 import { openGatewayServer } from '../support/sms-gateways.ts'
 
 /** Makes messages that wait for a retry due; running attempts have a longer lease. */
-const hurry = `update outbox set next_attempt_at = now()
+const makeRetriesDue = `update outbox set next_attempt_at = now()
   where failed_at is null and next_attempt_at < now() + interval '60 seconds'`
 
 /** This is more than the sender sends concurrently. */
@@ -70,7 +70,7 @@ test('requests do not wait for a mail server, and no message is lost, when it', 
       )
       return claimed.length === 0
     })
-    await query(hurry)
+    await query(makeRetriesDue)
     // Another message wakes the sender.
     await post('/otp', { email: newEmail() })
     await until(() => people.every(isDelivered))

@@ -18,10 +18,10 @@ import { newPhone, openPhoneServer } from '../support/phone-server.ts'
 /**
  * With one connection, a request that kept it while it waits for a service would block all others.
  */
-const onePlace = { AUTH_DB_MAX_POOL_SIZE: '1' } as const
+const oneConnection = { AUTH_DB_MAX_POOL_SIZE: '1' } as const
 
 /** Makes messages that wait for a retry due; running attempts have a longer lease. */
-const hurry = `update outbox set next_attempt_at = now()
+const makeRetriesDue = `update outbox set next_attempt_at = now()
   where failed_at is null and next_attempt_at < now() + interval '60 seconds'`
 
 const asked = 6
@@ -37,7 +37,7 @@ test('requests do not wait for a gateway, and no text message is lost, when it',
   const gateway = await openFaultyHttpServer(t)
   const mail = await openMailServer(t)
   const server = await openPhoneServer(t, {
-    ...onePlace,
+    ...oneConnection,
     AUTH_SMS_WEBHOOK_URL: gateway.url,
     AUTH_SMTP_PORT: `${mail.port}`,
   })
@@ -59,7 +59,7 @@ test('requests do not wait for a gateway, and no text message is lost, when it',
       )
       return claimed.length === 0
     })
-    await query(hurry)
+    await query(makeRetriesDue)
     await post('/otp', { phone: newPhone() })
     await untilGone()
   }
@@ -100,7 +100,7 @@ test('requests do not wait for a gateway, and no text message is lost, when it',
 
 test('a failing provider affects only its own sign-ins', async (t) => {
   const server = await openExternalServer(t, ['keycloak'], {
-    ...onePlace,
+    ...oneConnection,
     // The timeout for providers is four fifths of this duration.
     AUTH_API_MAX_REQUEST_DURATION: '6s',
   })
@@ -146,7 +146,7 @@ test('a captcha service that never responds affects only the requests that need 
   const service = await openCaptchaService(t, 'turnstile')
   const server = await openAuthServer(t, {
     env: {
-      ...onePlace,
+      ...oneConnection,
       ...toCaptchaEnvironment('turnstile'),
       // The timeout is long enough to see other requests served, even on a busy machine.
       AUTH_SECURITY_CAPTCHA_TIMEOUT: '5s',

@@ -25,7 +25,7 @@ const allOn = Object.fromEntries(
 const another = 'another horse battery'
 
 /** The text of delivered messages to an address with a given subject. */
-async function openPost(t: TestContext) {
+async function openInbox(t: TestContext) {
   const { port, received } = await openMailServer(t)
   const find = (email: string, subject: string) =>
     received
@@ -42,7 +42,7 @@ async function openPost(t: TestContext) {
 }
 
 test('users are notified of changes to their account', async (t) => {
-  const post = await openPost(t)
+  const post = await openInbox(t)
   const server = await openExternalServer(t, ['keycloak'], {
     ...phoneEnvironment,
     ...factorEnvironment,

@@ -188,7 +188,7 @@ test('a permanent refusal makes a message undeliverable', async (t) => {
 })
 
 /** A server that does not follow the SMTP protocol. */
-async function openOddServer(t: TestContext, onSocket: (socket: Socket) => void) {
+async function openFaultySmtpServer(t: TestContext, onSocket: (socket: Socket) => void) {
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
@@ -204,7 +204,7 @@ async function openOddServer(t: TestContext, onSocket: (socket: Socket) => void)
 }
 
 test('a server that disconnects in the middle of a message causes an error', async (t) => {
-  const port = await openOddServer(t, (socket) => {
+  const port = await openFaultySmtpServer(t, (socket) => {
     socket.write('220 hi\r\n')
     socket.on('data', (data) => {
       const text = data.toString()
@@ -220,7 +220,7 @@ test('a server that disconnects in the middle of a message causes an error', asy
 test('sending to a silent server ends when the signal is aborted', async (t) => {
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   const controller = new AbortController()
-  const port = await openOddServer(t, (socket) => {
+  const port = await openFaultySmtpServer(t, (socket) => {
     socket.on('close', () => resolve())
     // Wait until there is a connection to close.
     setTimeout(() => controller.abort(), 100)

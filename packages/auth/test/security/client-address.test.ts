@@ -30,7 +30,7 @@ const forged: Headers = {
 }
 
 /** Opens a server and reads the client address from all places that record it. */
-async function openWitness(t: TestContext, env: Env) {
+async function openAddressServer(t: TestContext, env: Env) {
   const captcha = await openCaptchaService(t, 'hcaptcha')
   const server = await openFlowServer(
     t,
@@ -133,7 +133,7 @@ const cases: readonly (readonly [name: string, env: Env, headers: Headers, expec
 
 for (const [name, env, headers, expected] of cases) {
   test(`18.53 the same address for sessions, audit, challenges, CAPTCHA and log: ${name}`, async (t) => {
-    const witness = await openWitness(t, env)
+    const witness = await openAddressServer(t, env)
     if (!witness) return
     assert.deepEqual(await witness.findPlaces(headers), all(expected))
   })

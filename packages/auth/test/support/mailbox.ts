@@ -3,7 +3,7 @@ import { openMailServer, type ReceivedMail } from './mail-server.ts'
 import { until } from './outbox.ts'
 
 /** A received message. */
-export interface Letter {
+export interface ReceivedMessage {
   readonly subject: string
   /** Empty if the message has no link. */
   readonly link: string
@@ -16,7 +16,7 @@ export interface Letter {
 export interface Mailbox {
   readonly port: number
   /** Waits for the oldest unread message to an address. */
-  readNext(email: string): Promise<Letter>
+  readNext(email: string): Promise<ReceivedMessage>
   /** The total number of messages to an address. */
   countOf(email: string): number
 }
@@ -34,13 +34,13 @@ export async function openMailbox(t: TestContext): Promise<Mailbox> {
       const mail = findNext()
       if (mail === undefined) throw new Error(`No message to ${email}`)
       read.add(mail)
-      return toLetter(mail)
+      return toReceivedMessage(mail)
     },
     countOf: (email) => server.received.filter(isTo(email)).length,
   }
 }
 
-function toLetter({ headers, parts }: ReceivedMail): Letter {
+function toReceivedMessage({ headers, parts }: ReceivedMail): ReceivedMessage {
   const text = parts.get('text/plain') ?? ''
   const [link = ''] = /https?:\/\/\S+\/verify\?[^\s)>\]]+/.exec(text) ?? []
   const [, code = ''] = /^\s*(\d{6})\s*$/m.exec(text) ?? []

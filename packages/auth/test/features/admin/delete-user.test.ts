@@ -7,7 +7,7 @@ import { type FlowServer, openFlowServer } from '../../support/flow-server.ts'
 import { ask, newEmail, password } from '../../support/http-client.ts'
 
 /** Creates a user with data in every table that can refer to a user. */
-async function newTrace(server: FlowServer) {
+async function createUserWithData(server: FlowServer) {
   const { post, query, url, serviceToken } = server
   const { id, email } = await server.newUser()
   const name = `Person ${id}`
@@ -60,7 +60,15 @@ test('DELETE /admin/users/{user_id}', async (t) => {
     ask(url, `/admin/users/${id}`, { method: 'DELETE', token, body })
 
   const checkGone = async (
-    { id, email, wanted, phone, name, ip, ...tokens }: Awaited<ReturnType<typeof newTrace>>,
+    {
+      id,
+      email,
+      wanted,
+      phone,
+      name,
+      ip,
+      ...tokens
+    }: Awaited<ReturnType<typeof createUserWithData>>,
     idStaysIn: readonly string[],
   ) => {
     for (const text of [email, wanted, phone, name, ip]) {
@@ -80,7 +88,10 @@ test('DELETE /admin/users/{user_id}', async (t) => {
   await t.test(
     'removes a user with all rows that refer to them, in one statement only',
     async () => {
-      const [trace, bystander] = [await newTrace(server), await newTrace(server)]
+      const [trace, bystander] = [
+        await createUserWithData(server),
+        await createUserWithData(server),
+      ]
       assert.ok((await findText(server, trace.email)).length >= 5)
       server.takeStatements()
       const { status, body } = await remove(trace.id)
@@ -101,7 +112,7 @@ test('DELETE /admin/users/{user_id}', async (t) => {
   )
 
   await t.test('soft deletion keeps the id and removes all personal data', async () => {
-    const trace = await newTrace(server)
+    const trace = await createUserWithData(server)
     await server.untilAnswered()
     server.takeStatements()
     const { status, body } = await remove(trace.id, { should_soft_delete: true })

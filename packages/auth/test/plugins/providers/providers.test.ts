@@ -39,14 +39,14 @@ test('only the email addresses of these providers are trusted', () => {
 
 /** Checks that every provider has to pass. */
 const contract: Readonly<Record<string, (server: ExternalServer, id: string) => Promise<void>>> = {
-  'requests the expected scopes and parameters': askForIt,
+  'requests the expected scopes and parameters': checkAuthorizeUrl,
   'signs a user in and stores the profile as an identity': signIn,
   "returns the provider's token if scopes were requested": giveToken,
   'requires confirmation of an unverified address, unless its addresses are trusted': confirmFirst,
   'refuses a profile without an email address': refuseWithoutEmail,
   'reports a failed code exchange': failExchange,
   'reports a missing profile': failProfile,
-  'reports that the user has denied access': passRefusalOn,
+  'reports that the user has denied access': forwardDenial,
 }
 
 test('all seventeen providers fulfil the same contract', async (t) => {
@@ -59,7 +59,7 @@ test('all seventeen providers fulfil the same contract', async (t) => {
   }
 })
 
-async function askForIt(server: ExternalServer, id: string): Promise<void> {
+async function checkAuthorizeUrl(server: ExternalServer, id: string): Promise<void> {
   const { shape, url: base, clientId } = server.at(id)
   const query = { provider: id, ...shape.query, login_hint: 'ada', scopes: 'one,two' }
   const { answer, url } = await server.depart(query)
@@ -148,7 +148,7 @@ async function failProfile(server: ExternalServer, id: string): Promise<void> {
   await withFailure(provider, 'API fails', () => assertFails(server, id, example.account, message))
 }
 
-async function passRefusalOn(server: ExternalServer, id: string): Promise<void> {
+async function forwardDenial(server: ExternalServer, id: string): Promise<void> {
   const { account } = server.at(id).shape.example
   await withFailure(server.at(id), 'deny', async () => {
     const fragment = fragmentOf(await goThrough(server, id, account))
