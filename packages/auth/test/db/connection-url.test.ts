@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseConfig } from '../../src/config/config.ts'
-import { ConnectionUrlError, parseConnectionUrl } from '../../src/db/connection/connection-url.ts'
+import {
+  ConnectionUrlError,
+  parseConnectionUrl,
+  withLibpqVariables,
+} from '../../src/db/connection/connection-url.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 
-const parse = (url: string, environment = {}) => parseConnectionUrl(url, environment)
+const parse = (url: string, environment = {}) =>
+  parseConnectionUrl(withLibpqVariables(url, environment))
 
 test('a URL has one host or several, with ports of their own or one for all', () => {
   const hostsOf = (url: string) =>
@@ -47,6 +52,14 @@ test('parameters are those of libpq, then its variables', () => {
   const { ssl, options } = parse('postgres://u@db/n', environment)
   assert.deepEqual([ssl.mode, ssl.rootCertificate, options], ['verify-ca', '/x', '-c b=c'])
   assert.equal(parse('postgres://u@db/n?sslmode=disable', environment).ssl.mode, 'disable')
+})
+
+test('the variables of libpq are part of the configuration', () => {
+  const read = (more: object) => parseConfig({ ...testEnvironment, ...more }).config.database.url
+  const url = 'postgres://u@db/n'
+  assert.equal(read({ AUTH_DB_DATABASE_URL: url }), url)
+  const set = { AUTH_DB_DATABASE_URL: `${url}?connect_timeout=3`, PGCONNECT_TIMEOUT: '4' }
+  assert.equal(read({ ...set, PGOPTIONS: '-c b=c' }), `${url}?connect_timeout=3&options=-c%20b%3Dc`)
 })
 
 test('defaults are those of libpq, but several hosts mean the one that takes writes', () => {

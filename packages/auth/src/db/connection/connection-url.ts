@@ -64,21 +64,25 @@ const known: ReadonlySet<string> = new Set([
 const form = 'must be postgres://user:password@host:port/name'
 const escapes = 'in user and password write %40 for @, %2F for /, %3A for :, %3F for ?, %23 for #'
 
-/** @throws {ConnectionUrlError} saying what is wrong with it. */
-export function parseConnectionUrl(
+/** The URL with the parameters that it lacks and the environment has. @throws {ConnectionUrlError} */
+export function withLibpqVariables(
   url: string,
-  environment: Readonly<Record<string, string | undefined>> = process.env,
-): ConnectionUrl {
-  const parts = /^postgres(?:ql)?:\/\/([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/s.exec(url)
-  if (parts === null) throw new ConnectionUrlError(`${form}; ${escapes}`)
-  const [, authority = '', path = '', query = ''] = parts
+  environment: Readonly<Record<string, string | undefined>>,
+): string {
+  const given = readParameters(splitUrl(url).query)
+  const added = Object.entries(variables).flatMap(([name, variable]) => {
+    const value = given.get(name) ? undefined : environment[variable]
+    return value ? [`${name}=${encodeURIComponent(value)}`] : []
+  })
+  if (added.length === 0) return url
+  return `${url}${url.includes('?') ? '&' : '?'}${added.join('&')}`
+}
+
+/** @throws {ConnectionUrlError} saying what is wrong with it. */
+export function parseConnectionUrl(url: string): ConnectionUrl {
+  const { authority, path, query } = splitUrl(url)
   const given = readParameters(query)
-  const read = (name: string): string | undefined => {
-    const variable = Object.hasOwn(variables, name)
-      ? environment[variables[name as keyof typeof variables]]
-      : undefined
-    return given.get(name) || variable || undefined
-  }
+  const read = (name: string): string | undefined => given.get(name) || undefined
   const at = authority.lastIndexOf('@')
   const [user, ...password] = (at < 0 ? '' : authority.slice(0, at)).split(':')
   const hosts = toHosts(authority.slice(at + 1), given.get('host'), given.get('port'))
@@ -100,6 +104,13 @@ export function parseConnectionUrl(
     session: toSession(read('target_session_attrs'), hosts.length),
     ignored: [...given.keys()].filter((name) => !known.has(name)),
   }
+}
+
+function splitUrl(url: string) {
+  const parts = /^postgres(?:ql)?:\/\/([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/s.exec(url)
+  if (parts === null) throw new ConnectionUrlError(`${form}; ${escapes}`)
+  const [, authority = '', path = '', query = ''] = parts
+  return { authority, path, query }
 }
 
 function readParameters(query: string): ReadonlyMap<string, string> {
