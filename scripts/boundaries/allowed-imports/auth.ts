@@ -70,7 +70,8 @@ export const auth: PackageTable = {
   },
   'features/factors/**': {
     inside: `${blocks} ${below}`,
-    outside: '@simplewebauthn/server otpauth uqr node:crypto',
+    outside: 'node:crypto',
+    types: '@portcullis/service-kit',
     because: rules,
   },
   'features/passkeys/**': {
@@ -118,6 +119,14 @@ export const auth: PackageTable = {
     outside: '@portcullis/service-kit node:crypto node:http node:https node:net node:timers',
     types: 'features/** tokens/',
   },
+  'plugins/factors/': {
+    inside: `
+      features/users/** features/passkeys/** features/factors/** messages/** config/checks.ts
+      config/variables.ts errors.ts`,
+    outside: '@portcullis/service-kit otpauth uqr',
+    types: 'features/one-time-codes/** tokens/ db/ config/',
+    because: 'A kind has its settings in its file, so it cannot import the services.',
+  },
   'plugins/**': {
     inside: 'features/users/** config/checks.ts config/variables.ts errors.ts',
     outside: '@portcullis/service-kit',
@@ -162,7 +171,7 @@ export const auth: PackageTable = {
   },
   'db/connection/': {
     inside: 'db/',
-    outside: 'pg node:crypto node:fs node:timers node:tls process.env',
+    outside: 'pg node:crypto node:fs node:timers node:tls',
     types: '@portcullis/service-kit',
   },
   'db/migrate/': {

@@ -1,5 +1,9 @@
+import { boolean } from '@portcullis/service-kit/env'
 import { invalid } from '../../errors.ts'
-import type { Services } from '../../services.ts'
+import {
+  findFactorSecrets,
+  listFactorCredentials,
+} from '../../features/factors/statements/factors.ts'
 import {
   type Credential,
   CredentialError,
@@ -8,27 +12,39 @@ import {
   parseAssertion,
   verifyAssertion,
   verifyCreation,
-} from '../passkeys/webauthn.ts'
-import type { Metadata } from '../users/metadata.ts'
-import type { Attempt, ChallengeAsk, FactorKind, Proof } from './factor-kind.ts'
+} from '../../features/passkeys/webauthn.ts'
+import type { Metadata } from '../../features/users/metadata.ts'
 import {
-  type FactorCredential,
-  type FactorSecrets,
-  findFactorSecrets,
-  listFactorCredentials,
-} from './statements/factors.ts'
+  type Attempt,
+  type ChallengeAsk,
+  defineFactorKind,
+  type FactorServices,
+  type Proof,
+} from './factor-kind.ts'
 
 /**
  * Security keys and what is built into devices. The client tells which RP id and origins it is on; we
  * take only ours, as everybody can write what they like there.
  */
-export const webauthn: FactorKind = {
+export const webauthn = defineFactorKind({
   label: 'WebAuthn',
   method: 'mfa/webauthn',
   codes: { enroll: 'mfa_webauthn_enroll_not_enabled', verify: 'mfa_webauthn_verify_not_enabled' },
   wrongAnswer: 'Invalid WebAuthn credential shown',
   isGuessable: false,
-  findSwitch: (config) => config.webAuthn,
+  variables: {
+    enroll: boolean(
+      'AUTH_MFA_WEB_AUTHN_ENROLL_ENABLED',
+      false,
+      'Whether users may add security keys and the like (WebAuthn) as factors',
+    ),
+    verify: boolean(
+      'AUTH_MFA_WEB_AUTHN_VERIFY_ENABLED',
+      false,
+      'Whether WebAuthn factors are asked and accepted',
+    ),
+  },
+  needs: 'relying party',
 
   enroll: () => ({ shown: {} }),
 
@@ -65,12 +81,12 @@ export const webauthn: FactorKind = {
       throw error
     }
   },
-}
+})
 
 const ceremonies = {
   create: {
-    async start({ db, config }: Services, { user, factor }: ChallengeAsk) {
-      const rows = await db.run<FactorCredential>(listFactorCredentials, [user.id])
+    async start({ db, config }: FactorServices, { user, factor }: ChallengeAsk) {
+      const rows = await db.run(listFactorCredentials, { userId: user.id })
       const others = rows.flatMap((row) => parseCredential(row.web_authn_credential) ?? [])
       return createCreationOptions({
         relyingParty: config.passkeys.relyingParty,
@@ -83,7 +99,7 @@ const ceremonies = {
       })
     },
     async finish(
-      { config }: Services,
+      { config }: FactorServices,
       _attempt: Attempt,
       challenge: string,
       response: unknown,
@@ -94,8 +110,8 @@ const ceremonies = {
     },
   },
   request: {
-    async start({ db, config }: Services, { user, factor }: ChallengeAsk) {
-      const [secrets] = await db.run<FactorSecrets>(findFactorSecrets, [factor.id, user.id])
+    async start({ db, config }: FactorServices, { user, factor }: ChallengeAsk) {
+      const [secrets] = await db.run(findFactorSecrets, { id: factor.id, userId: user.id })
       const credential = parseCredential(secrets?.web_authn_credential ?? null)
       return createRequestOptions({
         relyingParty: config.passkeys.relyingParty,
@@ -104,7 +120,7 @@ const ceremonies = {
       })
     },
     async finish(
-      { config }: Services,
+      { config }: FactorServices,
       attempt: Attempt,
       challenge: string,
       response: unknown,

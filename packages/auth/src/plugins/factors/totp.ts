@@ -1,7 +1,7 @@
-import { Secret, TOTP } from 'otpauth'
-import { renderSVG } from 'uqr'
+import { boolean } from '@portcullis/service-kit/env'
+import type { Secret } from 'otpauth'
 import { invalid } from '../../errors.ts'
-import type { FactorKind } from './factor-kind.ts'
+import { defineFactorKind } from './factor-kind.ts'
 
 const periodSeconds = 30
 const settings = { algorithm: 'SHA1', digits: 6, period: periodSeconds } as const
@@ -10,15 +10,19 @@ const secretBytes = 20
 const longestUri = 2_000
 
 /** Codes of an authenticator app (RFC 6238). */
-export const totp: FactorKind = {
+export const totp = defineFactorKind({
   label: 'TOTP',
   method: 'totp',
   codes: { enroll: 'mfa_totp_enroll_not_enabled', verify: 'mfa_totp_verify_not_enabled' },
   wrongAnswer: 'Invalid TOTP code entered',
   isGuessable: true,
-  findSwitch: (config) => config.totp,
+  variables: {
+    enroll: boolean('AUTH_MFA_TOTP_ENROLL_ENABLED', true, 'Whether users may add TOTP factors'),
+    verify: boolean('AUTH_MFA_TOTP_VERIFY_ENABLED', true, 'Whether TOTP codes are accepted'),
+  },
 
-  enroll({ factorSecrets, config }, { factorId, user, issuer }) {
+  async enroll({ factorSecrets, config }, { factorId, user, issuer }) {
+    const [{ Secret }, { renderSVG }] = await Promise.all([loadOtp(), import('uqr')])
     const secret = new Secret({ size: secretBytes })
     const uri = toUri(
       issuer ?? new URL(config.site.url).host,
@@ -38,8 +42,9 @@ export const totp: FactorKind = {
     if (toDigits(code) === '') throw invalid('Code needs to be non-empty')
   },
 
-  check({ factorSecrets, now }, { factor, answer, challenge }) {
+  async check({ factorSecrets, now }, { factor, answer, challenge }) {
     if (challenge.secret === null) return undefined
+    const { Secret, TOTP } = await loadOtp()
     const bytes = factorSecrets.open(challenge.secret, factor.id)
     const secret = new Secret({ buffer: new Uint8Array(bytes).buffer })
     const nowMs = now()
@@ -53,6 +58,11 @@ export const totp: FactorKind = {
       ? undefined
       : { step }
   },
+})
+
+/** Loaded late: the settings are part of this file, and most commands only read those. */
+function loadOtp() {
+  return import('otpauth')
 }
 
 /** Apps show a space in the middle. */
