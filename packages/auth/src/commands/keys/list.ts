@@ -1,4 +1,4 @@
-import { type KeyRow, listKeys } from '../../tokens/statements.ts'
+import { listKeys } from '../../tokens/statements.ts'
 import { type KeyVerb, toKeyNames } from './verb.ts'
 
 export const list: KeyVerb = {
@@ -6,7 +6,7 @@ export const list: KeyVerb = {
   summary: 'the versions of each key, when they were made and whether they are encrypted',
   async run({ db, names, io }) {
     const wanted = toKeyNames(names)
-    for (const row of await db.run<KeyRow>(listKeys)) {
+    for (const row of await db.run(listKeys)) {
       if (!wanted.some((name) => name === row.name)) continue
       const { name, version, created_at: createdAt, wrapped_with: fingerprint } = row
       const wait = Math.ceil(row.active_in_ms / 1_000)

@@ -46,7 +46,7 @@ export interface KeyVersions {
 /** All versions of a key. @throws {Error} */
 export async function readKey({ db, secrets }: KeyAsk, name: KeyName): Promise<KeyVersions> {
   const wrapping = secrets.map(createWrappingKey)
-  const rows = (await db.run<KeyRow>(listKeys)).filter((row) => row.name === name)
+  const rows = (await db.run(listKeys)).filter((row) => row.name === name)
   const [newest] = rows
   if (newest === undefined) throw new Error(`There is no key ${name} in the database.`)
   return { rows, newest, keys: rows.map((row) => unwrap(row, wrapping)) }

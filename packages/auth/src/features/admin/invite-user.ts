@@ -26,7 +26,7 @@ export interface Invitation {
 export async function inviteUser(services: Services, input: Invitation): Promise<UserRecord> {
   const { db, config } = services
   const { email, audience } = input
-  const [known] = await db.run<UserRow>(findUserByEmail, [email, audience])
+  const [known] = await db.run(findUserByEmail, { email, audience })
   const now = new Date(services.now())
   const user =
     known === undefined
@@ -57,7 +57,8 @@ async function inviteNew(
   } catch (error) {
     if (!isTaken(error, 'users_email')) throw error
     // Somebody was faster, since we looked; or the address belongs to another audience.
-    const [known] = await db.run<UserRow>(findUserByEmail, [input.email, input.audience])
+    const { email, audience } = input
+    const [known] = await db.run(findUserByEmail, { email, audience })
     if (known === undefined) throw emailExists()
     return inviteAgain(services, input, known, now)
   }
@@ -70,16 +71,14 @@ async function inviteAgain(
   now: Date,
 ): Promise<UserRow | undefined> {
   if (known.email_confirmed_at !== null) throw emailExists()
-  const [user] = await services.db.run<UserRow>(messageRequests.confirmation_sent_at, [
-    {
-      user_id: known.id,
-      // However recent the last one is (reference 8.3).
-      own_gap_seconds: null,
-      invited_at: now,
-      admin_metadata: toDraft(services, input, known.id).raw_user_meta_data,
-      ...toParts(services, input, known.id, now),
-    },
-  ])
+  const [user] = await services.db.run(messageRequests.confirmation_sent_at, {
+    user_id: known.id,
+    // An administrator may send another invitation at any time.
+    own_gap_seconds: null,
+    invited_at: now,
+    admin_metadata: toDraft(services, input, known.id).raw_user_meta_data,
+    ...toParts(services, input, known.id, now),
+  })
   return user
 }
 

@@ -64,7 +64,7 @@ export async function updateUserAsAdmin(
   checkMetadataSize(services, user, change)
   const updated = await changeUserWhole(db, change, 'admin')
   if (updated === undefined) {
-    const [present] = await db.run<UserRow>(findUserById, [update.userId])
+    const [present] = await db.run(findUserById, { id: update.userId })
     if (present !== undefined) checkMetadataSize(services, present, change)
     throw userNotFound()
   }
@@ -166,6 +166,12 @@ export async function removeUser({ db, now }: Services, deletion: UserDeletion):
   // Neither address nor number: the log must not tell who was deleted.
   const entry = toAdminEntry('user_deleted', adminRole, { user_id: userId })
   const statement = isSoft ? softDeleteUser : deleteUser
-  const [gone] = await db.run(statement, [userId, entry.id, entry.payload, ip, new Date(now())])
+  const [gone] = await db.run(statement, {
+    userId,
+    auditId: entry.id,
+    auditPayload: entry.payload,
+    ip,
+    now: new Date(now()),
+  })
   if (gone === undefined) throw userNotFound()
 }

@@ -64,12 +64,12 @@ export async function findAll(
   { provider, profile }: Pick<AccountAsk, 'provider' | 'profile'>,
 ): Promise<readonly CandidateRow[]> {
   const verified = profile.emails.filter(({ isVerified }) => isVerified)
-  return db.run<CandidateRow>(findCandidates, [
-    provider.id,
-    profile.id,
-    verified.map(({ email }) => email),
-    findMainEmail(profile.emails)?.email ?? null,
-  ])
+  return db.run(findCandidates, {
+    provider: provider.id,
+    id: profile.id,
+    verifiedEmails: verified.map(({ email }) => email),
+    mainEmail: findMainEmail(profile.emails)?.email ?? null,
+  })
 }
 
 /** Undefined: somebody was faster. */
@@ -156,7 +156,7 @@ export async function acceptInvitation(
   ask: AccountAsk,
 ): Promise<UserRow> {
   const now = new Date(services.now())
-  const [user] = await services.db.run<UserRow>(findInvitedUser, [tokenHash, now])
+  const [user] = await services.db.run(findInvitedUser, { tokenHash, now })
   if (user === undefined) {
     throw new ApiError('user_not_found', 'User identified by token not found')
   }
@@ -211,7 +211,7 @@ export async function change(
   values: ExternalChange,
 ): Promise<UserRow | undefined> {
   try {
-    const [user] = await db.run<UserRow>(changeExternally, [values])
+    const [user] = await db.run(changeExternally, values)
     if (user && values.notices && values.notices.length > 0) wakeMessages()
     return user
   } catch (error) {

@@ -133,14 +133,14 @@ async function issueCode(
   { accessToken, refreshToken }: ExternalTokens,
   linkingProfile: ExternalProfile | null,
 ): Promise<Returned> {
-  const [issued] = await db.run<{ auth_code: string }>(issueExternalCode, [
-    flow.id,
+  const [issued] = await db.run(issueExternalCode, {
+    flowId: flow.id,
     userId,
     accessToken,
-    refreshToken ?? null,
-    new Date(now()),
+    refreshToken: refreshToken ?? null,
+    now: new Date(now()),
     linkingProfile,
-  ])
+  })
   if (issued === undefined) {
     throw new ApiError('flow_state_already_used', 'State has already been used')
   }

@@ -84,7 +84,7 @@ async function findLinker(
   userId: string,
   sessionId: string | null,
 ): Promise<UserRow> {
-  const [user] = await services.db.run<Linker>(findCaller, [userId, sessionId])
+  const [user] = await services.db.run(findCaller, { userId, sessionId })
   if (user === undefined || user.deleted_at !== null) {
     throw new ApiError('user_not_found', 'User from sub claim in JWT does not exist')
   }
@@ -94,10 +94,6 @@ async function findLinker(
   checkBan(services, user)
   requireLinker(services, user)
   return user
-}
-
-interface Linker extends Person {
-  readonly session_revoked_at: string | null
 }
 
 /**
@@ -186,10 +182,10 @@ export async function unlinkIdentity(
     audit_payload: payload,
     notices,
   }
-  const [gone] = await services.db.run(unlink, [unlinking])
+  const [gone] = await services.db.run(unlink, unlinking)
   if (gone === undefined) {
     // Since we looked, another request has changed something about them.
-    const [present] = await services.db.run<UserRow>(findUserById, [user.id])
+    const [present] = await services.db.run(findUserById, { id: user.id })
     if (present !== undefined) checkUnlinkable(present, identityId)
     throw new ApiError('conflict', 'The account is being changed, please try again')
   }

@@ -67,7 +67,7 @@ async function afterWaiting(waitMs: number): Promise<ReadinessState> {
 
 async function readState(db: Queries): Promise<ReadinessState> {
   try {
-    const [row] = await db.run<ReadinessRow>(checkReadiness)
+    const [row] = await db.run(checkReadiness)
     if (row === undefined) return toUnreachable('No answer')
     const migrations = await judgeMigrations(row)
     const outbox = judgeOutbox(row)

@@ -1,11 +1,11 @@
 import { createHmac } from 'node:crypto'
 import type { MessageCap } from '../../config/limits.ts'
 import type { Queries, Row } from '../../db/database.ts'
-import { type Statement, toPositional } from '../../db/statement.ts'
+import type { Statement } from '../../db/statement.ts'
 import { isTaken } from '../../db/violations.ts'
 import type { ApiError } from '../../errors.ts'
 import type { KeyRing } from '../../tokens/key-ring.ts'
-import { findMessageWait, type MessageWait } from '../statements/message-gaps.ts'
+import { findMessageWait, type PermitValues } from '../statements/message-gaps.ts'
 import type { RequestParts } from '../statements/request-parts.ts'
 import { toGapError, toOverCap, toSmsGapError, toSmsOverCap } from './message-limits.ts'
 
@@ -59,24 +59,22 @@ export function toGapParts(messageGaps: MessageGaps, ask: GapAsk): GapParts {
   }
 }
 
+export function toPermitValues(
+  { most, refillMs }: MessageCap,
+  gap: GapParts,
+  now: Date,
+): PermitValues {
+  return { most, refillMs: refillMs ?? null, now, ...gap }
+}
+
 /** The first row. Undefined also where another request for the same address was faster. */
 export async function runGapped<V extends object, R extends Row>(
   db: Queries,
   statement: Statement<V, R>,
   values: NoInfer<V>,
-): Promise<R | undefined>
-export async function runGapped<R extends Row>(
-  db: Queries,
-  statement: Statement,
-  values: readonly unknown[],
-): Promise<R | undefined>
-export async function runGapped(
-  db: Queries,
-  statement: Statement,
-  values: object,
-): Promise<Row | undefined> {
+): Promise<R | undefined> {
   try {
-    return (await db.run(statement, toPositional(statement, values)))[0]
+    return (await db.run(statement, values))[0]
   } catch (error) {
     if (isTaken(error, 'message_gaps_pkey')) return undefined
     throw error
@@ -100,12 +98,11 @@ export interface Refusal {
 export async function findRefusal(
   db: Queries,
   channel: keyof typeof errors,
-  { most, refillMs }: MessageCap,
+  cap: MessageCap,
   gap: GapParts,
   now: Date,
 ): Promise<Refusal | undefined> {
-  const values = [channel, most, refillMs ?? null, now, gap.gap_key, gap.gap_seconds]
-  const [wait] = await db.run<MessageWait>(findMessageWait, values)
+  const [wait] = await db.run(findMessageWait, { channel, ...toPermitValues(cap, gap, now) })
   const seconds = wait?.gap_seconds ?? null
   if (seconds !== null) return { why: 'gap', error: errors[channel].toGapError(seconds) }
   if (wait?.has_room === true) return undefined

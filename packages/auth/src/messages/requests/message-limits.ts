@@ -14,8 +14,12 @@ export async function toCapError(
   { most, refillMs }: MessageCap,
   now: Date,
 ): Promise<ApiError> {
-  const values = ['email', most, refillMs ?? null, now]
-  const [row] = await db.run<{ wait_seconds: number }>(findCapWait, values)
+  const [row] = await db.run(findCapWait, {
+    channel: 'email',
+    most,
+    refillMs: refillMs ?? null,
+    now,
+  })
   return toOverCap(row?.wait_seconds)
 }
 
@@ -46,8 +50,7 @@ export async function toSmsCapError(
   { most, refillMs }: MessageCap,
   now: Date,
 ): Promise<ApiError> {
-  const values = ['sms', most, refillMs ?? null, now]
-  const [row] = await db.run<{ wait_seconds: number }>(findCapWait, values)
+  const [row] = await db.run(findCapWait, { channel: 'sms', most, refillMs: refillMs ?? null, now })
   return toSmsOverCap(row?.wait_seconds)
 }
 

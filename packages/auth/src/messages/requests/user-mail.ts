@@ -1,4 +1,4 @@
-import type { Statement } from '../../db/statement.ts'
+import type { Row } from '../../db/database.ts'
 import type { ApiError } from '../../errors.ts'
 import { type AuditAction, toAuditEntry } from '../../features/audit/audit.ts'
 import type { Challenge } from '../../features/sessions/pkce.ts'
@@ -6,7 +6,7 @@ import type { Client } from '../../features/sessions/sessions.ts'
 import type { UserRow } from '../../features/users/statements/user-row.ts'
 import type { Services } from '../../services.ts'
 import { type DeferredKind, deferEmail } from '../statements/deferred-messages.ts'
-import { askEmailCap } from '../statements/message-gaps.ts'
+import { askEmailCap, type PermitValues } from '../statements/message-gaps.ts'
 import { messageRequests } from '../statements/request-message.ts'
 import type { AccountClaim } from '../statements/request-parts.ts'
 import type { MailRequest } from './mail-plan.ts'
@@ -18,6 +18,7 @@ import {
   type Refusal,
   runGapped,
   toGapParts,
+  toPermitValues,
 } from './message-gaps.ts'
 import { toCapError, toCapParts } from './message-limits.ts'
 
@@ -116,21 +117,19 @@ export async function tryToMail(
   const now = new Date(services.now())
   const { token, flow, message } = services.mail.plan(toMailRequest(ask, mail))
   const gap = mail.wait === undefined ? noGap : toMailGap(services, ask, mail.wait)
-  const sent = await runGapped(db, messageRequests[mail.sentAt], [
-    {
-      user_id: user.id,
-      own_gap_seconds: null,
-      invited_at: null,
-      now,
-      ip: ask.client.ip,
-      audit: toAuditEntry(mail.action, user),
-      token: { ...token, claim },
-      flow,
-      messages: [message],
-      ...toCapParts(config.limits.emailSent),
-      ...gap,
-    },
-  ])
+  const sent = await runGapped(db, messageRequests[mail.sentAt], {
+    user_id: user.id,
+    own_gap_seconds: null,
+    invited_at: null,
+    now,
+    ip: ask.client.ip,
+    audit: toAuditEntry(mail.action, user),
+    token: { ...token, claim },
+    flow,
+    messages: [message],
+    ...toCapParts(config.limits.emailSent),
+    ...gap,
+  })
   if (sent === undefined) return findRefusal(db, 'email', config.limits.emailSent, gap, now)
   services.wakeMessages()
   return undefined
@@ -146,8 +145,11 @@ export async function deferMail(
   wait: MailWait,
   kind: DeferredKind,
 ): Promise<void> {
-  const { otpExpiresInSeconds } = services.config.mail
-  await permit(services, ask, wait, deferEmail, [kind, ask.email, ask, otpExpiresInSeconds])
+  const expiresInSeconds = services.config.mail.otpExpiresInSeconds
+  const deferred = { kind, recipient: ask.email, request: ask, expiresInSeconds }
+  await permit(services, ask, wait, (values) =>
+    runGapped(services.db, deferEmail, { ...values, ...deferred }),
+  )
   services.wakeMessages()
 }
 
@@ -159,23 +161,20 @@ export async function mailNobody(
   ask: Pick<MailAsk, 'email' | 'audience'>,
   wait: MailWait,
 ): Promise<void> {
-  await permit(services, ask, wait, askEmailCap, [])
+  await permit(services, ask, wait, (values) => runGapped(services.db, askEmailCap, values))
 }
 
 async function permit(
   services: Services,
   ask: Pick<MailAsk, 'email' | 'audience'>,
   wait: MailWait,
-  statement: Statement,
-  more: readonly unknown[],
+  take: (values: PermitValues) => Promise<Row | undefined>,
 ): Promise<void> {
   const { db, config, now: readClock } = services
   const { emailSent } = config.limits
   const now = new Date(readClock())
   const gap = toMailGap(services, ask, wait)
-  const values = [emailSent.most, emailSent.refillMs ?? null, now, gap.gap_key, gap.gap_seconds]
-  const room = await runGapped(db, statement, [...values, ...more])
-  if (room !== undefined) return
+  if ((await take(toPermitValues(emailSent, gap, now))) !== undefined) return
   const refusal = await findRefusal(db, 'email', emailSent, gap, now)
   if (refusal !== undefined) throw refusal.error
 }

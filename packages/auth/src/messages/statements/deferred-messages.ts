@@ -1,5 +1,5 @@
 import { statement } from '../../db/statement.ts'
-import { askPermit } from './message-gaps.ts'
+import { askPermit, permitParameters } from './message-gaps.ts'
 import { insertMessage } from './outbox.ts'
 
 /** What a request asks for. */
@@ -15,12 +15,12 @@ export type DeferredKind =
 /**
  * Takes down a request for a message, whether there is anybody to send it to or not: looking for them
  * is left to whoever empties the outbox. A row where a message could go out, to that address and at
- * all; otherwise nothing is written. The values of `askPermit`, then $6 kind, $7 address or number,
- * $8 a request, $9 for how many seconds it is worth an answer.
+ * all; otherwise nothing is written.
  */
 const toStatement = (channel: 'email' | 'sms') =>
   statement(
     `defer_${channel}`,
+    [...permitParameters, 'kind', 'recipient', 'request', 'expiresInSeconds'],
     `with ${askPermit(channel)}, deferred as (
        ${insertMessage('request', {
          kind: '$6::text',

@@ -1,7 +1,7 @@
 import type { Database } from '../../db/database.ts'
 import { DatabaseLostError } from '../../db/database-lost-error.ts'
 import { badAnswer, type Transport, toTimeout } from './hook.ts'
-import { type FunctionAnswer, limitStatements, toFunctionCall } from './statements.ts'
+import { limitStatements, toFunctionCall } from './statements.ts'
 import type { FunctionTarget } from './uri.ts'
 
 export interface PostgresTransportParts {
@@ -22,8 +22,8 @@ export function createPostgresTransport(parts: PostgresTransportParts): Transpor
   return async (question) => {
     try {
       return await db.transaction(async (queries) => {
-        await queries.run(limitStatements, [`${timeoutMs}`])
-        const [row] = await queries.run<FunctionAnswer>(call, [JSON.stringify(question)])
+        await queries.run(limitStatements, { timeout: `${timeoutMs}` })
+        const [row] = await queries.run(call, { argument: JSON.stringify(question) })
         // A function that returns void returns an empty text.
         return row?.answer || undefined
       })

@@ -1,9 +1,10 @@
 import type { Row } from '../../db/database.ts'
-import { type Statement, statement } from '../../db/statement.ts'
+import { statement } from '../../db/statement.ts'
 
-/** For the rest of the transaction. $1 milliseconds. */
+/** For the rest of the transaction, in milliseconds. */
 export const limitStatements = statement(
   'limit_statements',
+  ['timeout'],
   `select set_config('statement_timeout', $1, true)`,
 )
 
@@ -13,8 +14,12 @@ export interface FunctionAnswer extends Row {
 
 /**
  * Calls a function of the operator's, whose argument is json or jsonb. Its names were checked to have
- * no quotes in them. $1 the argument.
+ * no quotes in them.
  */
-export function toFunctionCall(hook: string, schema: string, functionName: string): Statement {
-  return statement(`hook_${hook}`, `select "${schema}"."${functionName}"($1) as answer`)
+export function toFunctionCall(hook: string, schema: string, functionName: string) {
+  return statement(
+    `hook_${hook}`,
+    ['argument'],
+    `select "${schema}"."${functionName}"($1) as answer`,
+  ).returning<FunctionAnswer>()
 }
