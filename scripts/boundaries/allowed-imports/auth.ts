@@ -170,7 +170,7 @@ export const auth: PackageTable = {
     because: 'The database knows rows and statements, and nobody who asks for them.',
   },
   'db/connection/': {
-    inside: 'db/',
+    inside: 'db/ errors.ts',
     outside: 'pg node:crypto node:fs node:timers node:tls',
     types: '@portcullis/service-kit',
   },

@@ -12,11 +12,11 @@ import {
 } from '@portcullis/service-kit/env'
 import {
   type ConnectionUrl,
-  ConnectionUrlError,
   parseConnectionUrl,
   withLibpqVariables,
 } from '../db/connection/connection-url.ts'
 import type { PreparedStatements } from '../db/prepared-statements.ts'
+import { SettingError } from '../errors.ts'
 import { checkDuration, checkPresent, oneDay, oneHour } from './checks.ts'
 import { unlessBlank, withOldNames } from './variables.ts'
 
@@ -141,7 +141,7 @@ function toUrl(written: string, environment: Environment, check: Check): string 
     url = withLibpqVariables(written, environment)
     parsed = parseConnectionUrl(url)
   } catch (error) {
-    if (!(error instanceof ConnectionUrlError)) throw error
+    if (!(error instanceof SettingError)) throw error
     check.fault(variable, error.message)
     return written
   }

@@ -9,9 +9,10 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
+import { SettingError } from '../errors.ts'
 import { longestAudience } from '../tokens/audiences.ts'
 import { privilegedRoles } from '../tokens/privileged-roles.ts'
-import { createSigningKeys, SigningKeysError } from '../tokens/signing-keys.ts'
+import { createSigningKeys } from '../tokens/signing-keys.ts'
 import { checkPresent } from './checks.ts'
 import { unlessBlank, withOldNames } from './variables.ts'
 
@@ -161,7 +162,7 @@ export function toTokens(settings: Settings<typeof tokens.variables>, check: Che
     try {
       createSigningKeys({ secret: 'any', keyId: undefined, keys: settings.keys })
     } catch (error) {
-      if (!(error instanceof SigningKeysError)) throw error
+      if (!(error instanceof SettingError)) throw error
       check.fault(variables.keys, error.message)
     }
   }

@@ -127,7 +127,7 @@ test('a provider that fails costs its own people their sign-in, and nobody else 
       assert.equal(answer.status, 302)
       assert.equal(fragmentOf(answer)['error'], 'server_error')
       const told = server.log.slice(before).join('')
-      assert.match(told, /ProviderHttpError: 127\.0\.0\.1/)
+      assert.match(told, /OutgoingError: 127\.0\.0\.1/)
       provider.trouble = undefined
       const again = await server.goThrough('keycloak', account)
       assert.ok(fragmentOf(again)['access_token'])

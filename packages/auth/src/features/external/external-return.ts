@@ -13,7 +13,8 @@ import type {
 import type { Services } from '../../services.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
-import { type AccountAsk, acceptInvitation, enterAccount } from './external-accounts.ts'
+import type { AccountAsk } from './account-changes.ts'
+import { acceptInvitation, enterAccount } from './external-accounts.ts'
 import { checkLinkable, type LinkingTarget, linkIdentity } from './identities.ts'
 import { type ClaimedFlow, issueExternalCode } from './statements/flows.ts'
 

@@ -14,7 +14,8 @@ import {
 import type { Services } from '../../services.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
-import { type AccountAsk, enterAccount } from './external-accounts.ts'
+import type { AccountAsk } from './account-changes.ts'
+import { enterAccount } from './external-accounts.ts'
 import { noEmail } from './external-return.ts'
 import { type LinkingTarget, linkIdentity } from './identities.ts'
 

@@ -25,7 +25,7 @@ import {
   planLinked,
   toChange,
   toParts,
-} from './external-accounts.ts'
+} from './account-changes.ts'
 import { type Unlinking, unlinkIdentity as unlink } from './statements/external-accounts.ts'
 
 /** @throws {ApiError} where the operator has not allowed it. */

@@ -1,5 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { isStorableText } from '../../features/users/metadata.ts'
+import { OutgoingError } from '../../outgoing/http-client.ts'
 import type { ExternalProfile } from './external-profile.ts'
 import type {
   Addresses,
@@ -8,7 +9,7 @@ import type {
   ProviderSetup,
   ProviderSteps,
 } from './provider.ts'
-import { type JsonObject, ProviderHttpError } from './provider-http.ts'
+import type { JsonObject } from './provider-http.ts'
 
 /** A provider of OAuth 1.0a (RFC 5849), as its file writes it down. */
 export interface OAuth1Definition extends Omit<ProviderDefinition, 'create'> {
@@ -48,7 +49,7 @@ function createSteps(definition: OAuth1Definition, setup: ProviderSetup): Provid
       const answer = await askForToken(setup, request)
       // Without this it is the older version, whose hole is that anybody may come back.
       if (answer.get('oauth_callback_confirmed') !== 'true') {
-        throw new ProviderHttpError(`${setup.id} did not confirm where people come back to`)
+        throw new OutgoingError(`${setup.id} did not confirm where people come back to`)
       }
       const { token, secret } = toToken(setup, answer)
       const query = new URLSearchParams({ ...parameters, oauth_token: token })
@@ -58,7 +59,7 @@ function createSteps(definition: OAuth1Definition, setup: ProviderSetup): Provid
     async exchange({ parameters, memo }) {
       const { oauth_token: token, oauth_verifier: verifier = '' } = parameters
       if (token !== memo['token'] || typeof token !== 'string') {
-        throw new ProviderHttpError(`The user came back from ${setup.id} with another token`)
+        throw new OutgoingError(`The user came back from ${setup.id} with another token`)
       }
       const requested = { token, secret: `${memo['secret']}` }
       const request = sign(setup, 'POST', definition.accessTokenUrl(at), requested, {
@@ -113,14 +114,14 @@ async function askForToken(
   if (response.ok) return new URLSearchParams(text)
   const { host, pathname } = new URL(url)
   const { status } = response
-  throw new ProviderHttpError(`${host}${pathname} answered ${status}`, { status })
+  throw new OutgoingError(`${host}${pathname} answered ${status}`, { status })
 }
 
 function toToken({ id }: ProviderSetup, answer: URLSearchParams): Token {
   const token = answer.get('oauth_token') ?? ''
   const secret = answer.get('oauth_token_secret') ?? ''
   const isFine = [token, secret].every((text) => text !== '' && isStorableText(text))
-  if (!isFine) throw new ProviderHttpError(`${id} gave no token`)
+  if (!isFine) throw new OutgoingError(`${id} gave no token`)
   return { token, secret }
 }
 

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { isStorableText } from '../../features/users/metadata.ts'
+import { OutgoingError } from '../../outgoing/http-client.ts'
 import type { ExternalProfile } from './external-profile.ts'
 import {
   type Addresses,
@@ -12,7 +13,7 @@ import {
   type ProviderSetup,
   type ProviderSteps,
 } from './provider.ts'
-import { type JsonObject, ProviderHttpError } from './provider-http.ts'
+import type { JsonObject } from './provider-http.ts'
 
 /** A provider of OAuth 2, as its file writes it down. */
 export interface OAuth2Definition extends Omit<ProviderDefinition, 'create'> {
@@ -98,7 +99,7 @@ function createSteps(definition: OAuth2Definition, setup: ProviderSetup): Provid
       // RFC 9207: who has given the code, if the provider says so.
       const { code = '', iss } = parameters
       if (iss !== undefined && idTokens !== undefined && !idTokens.isIssuer(iss)) {
-        throw new ProviderHttpError(`The code is of another issuer than ${setup.id}`)
+        throw new OutgoingError(`The code is of another issuer than ${setup.id}`)
       }
       const { verifier } = memo
       const answer = await askForTokens(definition, setup, {
@@ -168,8 +169,8 @@ function readIssuer(idToken: string): string {
 
 /** Refusals after which the other way to say who we are is tried. */
 function isRefusal(error: unknown): boolean {
-  if (!(error instanceof ProviderHttpError)) return false
-  return error.status === 401 || error.reason === 'invalid_client'
+  if (!(error instanceof OutgoingError)) return false
+  return error.status === 401 || error.code === 'invalid_client'
 }
 
 async function askForTokens(
@@ -201,7 +202,7 @@ function toTokens(answer: JsonObject, id: string): ExternalTokens {
   const { access_token: accessToken, refresh_token: refreshToken, id_token: idToken } = answer
   if (!isToken(accessToken)) {
     const reason = typeof answer['error'] === 'string' ? `: ${answer['error'].slice(0, 100)}` : ''
-    throw new ProviderHttpError(`${id} gave no access token${reason}`)
+    throw new OutgoingError(`${id} gave no access token${reason}`)
   }
   return {
     accessToken,

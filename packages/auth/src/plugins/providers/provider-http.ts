@@ -1,9 +1,4 @@
-import {
-  type HttpAnswer,
-  HttpClientError,
-  type HttpLimits,
-  request,
-} from '../../outgoing/http-client.ts'
+import { type HttpLimits, OutgoingError, request } from '../../outgoing/http-client.ts'
 
 /** Objects of JSON, as providers answer. */
 export type JsonObject = Readonly<Record<string, unknown>>
@@ -16,39 +11,17 @@ export interface ProviderRequest {
 
 /** The one way out to providers: so long, so many bytes, and no redirects. */
 export interface ProviderHttp {
-  /** @throws {ProviderHttpError} unless the answer is an object of JSON, or a form. */
+  /** @throws {OutgoingError} unless the answer is an object of JSON, or a form. */
   ask(url: string, request?: ProviderRequest): Promise<JsonObject>
-  /** For answers that are lists. @throws {ProviderHttpError} */
+  /** For answers that are lists. @throws {OutgoingError} */
   askList(url: string, request?: ProviderRequest): Promise<readonly JsonObject[]>
   /** The same limits, for a library that fetches by itself. */
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>
 }
 
-/** For the log of the operator: with the host, never with a token. */
-export class ProviderHttpError extends Error {
-  override readonly name = 'ProviderHttpError'
-  readonly status: number | undefined
-  /** The provider's own word for it: `invalid_client`, … */
-  readonly reason: string | undefined
-
-  constructor(
-    message: string,
-    details: { status?: number; reason?: string; cause?: unknown } = {},
-  ) {
-    super(message, { cause: details.cause })
-    this.status = details.status
-    this.reason = details.reason
-  }
-}
-
 export function createProviderHttp(limits: HttpLimits): ProviderHttp {
-  async function read(url: string, init: RequestInit): Promise<HttpAnswer> {
-    try {
-      return await request(url, { ...init, redirect: 'error' }, limits)
-    } catch (error) {
-      throw toProviderError(error, new URL(url).host, limits.timeoutMs)
-    }
-  }
+  const read = (url: string, init: RequestInit) =>
+    request(url, { ...init, redirect: 'error' }, limits)
 
   async function ask(url: string, { headers = {}, form }: ProviderRequest = {}): Promise<unknown> {
     const {
@@ -62,13 +35,13 @@ export function createProviderHttp(limits: HttpLimits): ProviderHttp {
     })
     const body = parse(text, answered.get('content-type') ?? '')
     const isOk = status >= 200 && status < 300
-    const reason = isObject(body) && typeof body['error'] === 'string' ? body['error'] : undefined
+    const code = isObject(body) && typeof body['error'] === 'string' ? body['error'] : undefined
     if (isOk && body !== undefined) return body
     const { host, pathname } = new URL(url)
-    const what = isOk ? 'neither JSON nor a form' : `${status} ${reason ?? ''}`
-    throw new ProviderHttpError(`${host}${pathname} answered ${what}`.trim(), {
+    const what = isOk ? 'neither JSON nor a form' : `${status} ${code ?? ''}`
+    throw new OutgoingError(`${host}${pathname} answered ${what}`.trim(), {
       status,
-      ...(reason !== undefined && { reason: reason.slice(0, 100) }),
+      ...(code !== undefined && { code: code.slice(0, 100) }),
     })
   }
 
@@ -76,12 +49,12 @@ export function createProviderHttp(limits: HttpLimits): ProviderHttp {
     async ask(url, request) {
       const body = await ask(url, request)
       if (isObject(body)) return body
-      throw new ProviderHttpError(`${new URL(url).host} answered JSON that is not an object`)
+      throw new OutgoingError(`${new URL(url).host} answered JSON that is not an object`)
     },
     async askList(url, request) {
       const body = await ask(url, request)
       if (Array.isArray(body)) return body.filter(isObject)
-      throw new ProviderHttpError(`${new URL(url).host} answered JSON that is not a list`)
+      throw new OutgoingError(`${new URL(url).host} answered JSON that is not a list`)
     },
     async fetch(url, init) {
       const { status, headers, text } = await read(url, init)
@@ -102,13 +75,4 @@ function parse(text: string, type: string): unknown {
     if (!/form-urlencoded|text\/plain/.test(type) || !text.includes('=')) return undefined
     return Object.fromEntries(new URLSearchParams(text))
   }
-}
-
-function toProviderError(error: unknown, host: string, timeoutMs: number): ProviderHttpError {
-  const reason = error instanceof HttpClientError ? error.reason : 'unreachable'
-  if (reason === 'too-long') return new ProviderHttpError(`${host} answered too much`)
-  const why = reason === 'timeout' ? `did not answer within ${timeoutMs} ms` : 'cannot be reached'
-  return new ProviderHttpError(`${host} ${why}`, {
-    cause: error instanceof HttpClientError ? error.cause : error,
-  })
 }

@@ -246,7 +246,7 @@ test('people come back from a provider', async (t) => {
       const [error, code, description] = problemOf(answer)
       assert.deepEqual([error, code], ['server_error', 'unexpected_failure'])
       assert.match(`${description}`, message)
-      assert.match(server.log.slice(-2).join(), /ProviderHttpError: 127\.0\.0\.1/)
+      assert.match(server.log.slice(-2).join(), /OutgoingError: 127\.0\.0\.1/)
     })
   }
 
