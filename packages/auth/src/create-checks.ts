@@ -1,10 +1,9 @@
 import type { Log } from '@portcullis/service-kit/log'
 import type { Config } from './config/config.ts'
 import { post } from './outgoing/http-client.ts'
-import { createLeakedPasswords } from './passwords/password-policy.ts'
+import { createLeakedPasswords, createPwnedPasswords } from './passwords/password-policy.ts'
 import { createCaptcha } from './plugins/captcha/create-captcha.ts'
-import { createPwnedPasswords } from './plugins/password-checks/pwned-passwords.ts'
-import { createProviderHttp } from './plugins/providers/provider-http.ts'
+import { createProviderHttp } from './plugins/providers/oauth/provider-http.ts'
 import type { Services } from './services.ts'
 
 export interface ChecksSettings {

@@ -109,7 +109,7 @@ export const auth: PackageTable = {
   },
   'passwords/formats/': { outside: '@node-rs/argon2 @node-rs/bcrypt node:crypto node:util' },
 
-  'plugins/providers/': {
+  'plugins/providers/**': {
     inside: 'features/users/** outgoing/ config/checks.ts config/variables.ts errors.ts',
     outside: '@portcullis/service-kit jose node:crypto',
     because: 'A provider describes one service and its settings, and knows nobody who uses it.',

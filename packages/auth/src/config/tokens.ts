@@ -11,10 +11,15 @@ import {
 } from '@portcullis/service-kit/env'
 import { SettingError } from '../errors.ts'
 import { longestAudience } from '../tokens/audiences.ts'
-import { privilegedRoles } from '../tokens/privileged-roles.ts'
 import { createSigningKeys } from '../tokens/signing-keys.ts'
 import { checkPresent } from './checks.ts'
 import { unlessBlank, withOldNames } from './variables.ts'
+
+/**
+ * The service role and the second privileged role. They are the administrators unless AUTH_JWT_ADMIN_ROLES
+ * names others, and may invite users in any case.
+ */
+export const privilegedRoles = ['service_role', 'supabase_admin'] as const
 
 export const tokens = {
   title: 'Tokens and sessions',

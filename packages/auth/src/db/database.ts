@@ -7,13 +7,8 @@ import {
   type PoolState,
 } from './connection/connection-pool.ts'
 import { runScoped } from './connection/scoped-query.ts'
-import { toLocalSettings, toSessionSettings } from './connection/session-settings.ts'
-import { toUtcTime } from './connection/utc-time.ts'
-import {
-  DatabaseLostError,
-  leavesConnectionUsable,
-  toDatabaseError,
-} from './database-lost-error.ts'
+import { toLocalSettings, toSessionSettings, toUtcTime } from './connection/session-settings.ts'
+import { DatabaseLostError, leavesConnectionUsable, toDatabaseError } from './database-errors.ts'
 import {
   isLostPreparation,
   isStalePlan,

@@ -69,3 +69,8 @@ export function toPositional({ parameters }: Statement, values: object = {}): un
 export function withSchema(text: string, schema: string): string {
   return text.replaceAll('{ns}', `"${schema}"`)
 }
+
+/** Names with double quotes around them, as SQL has them: `"auth"."users"`. */
+export function quote(...names: readonly string[]): string {
+  return names.map((name) => `"${name.replaceAll('"', '""')}"`).join('.')
+}

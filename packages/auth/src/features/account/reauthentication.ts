@@ -6,7 +6,7 @@ import {
   toGapError,
   toSmsCapError,
   toSmsGapError,
-} from '../../messages/requests/message-limits.ts'
+} from '../../messages/requests/message-gaps.ts'
 import { planCode } from '../../messages/requests/phone-codes.ts'
 import { requireGateway } from '../../messages/requests/phone-gateway.ts'
 import { messageRequests } from '../../messages/statements/request-message.ts'

@@ -1,21 +1,20 @@
 import type { MailKind } from '../../config/mail-messages.ts'
-import { isTaken } from '../../db/violations.ts'
+import { isTaken } from '../../db/database-errors.ts'
 import { ApiError } from '../../errors.ts'
 import type { MailPlan } from '../../messages/requests/mail-plan.ts'
-import { toCapError, toCapParts } from '../../messages/requests/message-limits.ts'
+import { toCapError, toCapParts } from '../../messages/requests/message-gaps.ts'
 import type { Services } from '../../services.ts'
 import { type AuditAction, toSubjectEntry } from '../audit/audit.ts'
 import { claimsNothing, type OneTimeTokenType } from '../one-time-codes/one-time-tokens.ts'
 import { emailExists } from '../users/addresses.ts'
 import { checkMetadataSize } from '../users/metadata.ts'
 import { draftEmailUser, insertUser, unconfirmed } from '../users/new-users.ts'
-import { findUserByEmail } from '../users/statements/find-users.ts'
 import {
   checkUserUpdate,
   type UpdateCheck,
   type UserChange,
 } from '../users/statements/update-user.ts'
-import type { UserRow } from '../users/statements/user-row.ts'
+import { findUserByEmail, type UserRow } from '../users/statements/user-row.ts'
 import { changeUser, noChange } from '../users/update-user.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
 import type { Invitation } from './invite-user.ts'

@@ -1,5 +1,5 @@
-import { isTaken } from '../../db/violations.ts'
-import { toCapError, toCapParts } from '../../messages/requests/message-limits.ts'
+import { isTaken } from '../../db/database-errors.ts'
+import { toCapError, toCapParts } from '../../messages/requests/message-gaps.ts'
 import { messageRequests } from '../../messages/statements/request-message.ts'
 import type { Services } from '../../services.ts'
 import { toAdminEntry } from '../audit/audit.ts'
@@ -8,8 +8,7 @@ import type { Client } from '../sessions/sessions.ts'
 import { emailExists } from '../users/addresses.ts'
 import type { Metadata } from '../users/metadata.ts'
 import { draftEmailUser, insertUser, unconfirmed } from '../users/new-users.ts'
-import { findUserByEmail } from '../users/statements/find-users.ts'
-import type { UserRow } from '../users/statements/user-row.ts'
+import { findUserByEmail, type UserRow } from '../users/statements/user-row.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
 
 export interface Invitation {

@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import { isTaken } from '../../db/violations.ts'
+import { isTaken } from '../../db/database-errors.ts'
 import { ApiError } from '../../errors.ts'
-import { toCapParts } from '../../messages/requests/message-limits.ts'
+import { toCapParts } from '../../messages/requests/message-gaps.ts'
 import { planNotices } from '../../messages/requests/notifications.ts'
 import { toMailRequest, userMails } from '../../messages/requests/user-mail.ts'
-import type { Notice } from '../../messages/statements/notices.ts'
-import type { AccountClaim, RequestParts } from '../../messages/statements/request-parts.ts'
+import type { AccountClaim, Notice, RequestParts } from '../../messages/statements/request-parts.ts'
 import {
   type ExternalProfile,
   findMainEmail,
   toIdentityData,
-} from '../../plugins/providers/external-profile.ts'
-import type { ExternalProvider } from '../../plugins/providers/provider.ts'
+} from '../../plugins/providers/oauth/external-profile.ts'
+import type { ExternalProvider } from '../../plugins/providers/oauth/provider.ts'
 import type { Services } from '../../services.ts'
 import type { Client } from '../sessions/sessions.ts'
 import { checkAuthorized } from '../users/addresses.ts'

@@ -4,12 +4,12 @@ import {
   ProfileError,
   toEmails,
   toStorableProfile,
-} from '../../plugins/providers/external-profile.ts'
+} from '../../plugins/providers/oauth/external-profile.ts'
 import type {
   ExternalProvider,
   ExternalReturn,
   ExternalTokens,
-} from '../../plugins/providers/provider.ts'
+} from '../../plugins/providers/oauth/provider.ts'
 import type { Services } from '../../services.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
 import type { UserRow } from '../users/statements/user-row.ts'

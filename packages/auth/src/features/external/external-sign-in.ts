@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { ApiError, invalid } from '../../errors.ts'
-import type { ExternalProvider } from '../../plugins/providers/provider.ts'
+import type { ExternalProvider } from '../../plugins/providers/oauth/provider.ts'
 import type { Services } from '../../services.ts'
 import type { Challenge } from '../sessions/pkce.ts'
 import type { LinkingTarget } from './identities.ts'

@@ -5,9 +5,12 @@ import {
   toCapError,
   toCapParts,
   toGapError,
-} from '../../messages/requests/message-limits.ts'
+} from '../../messages/requests/message-gaps.ts'
 import { planNotices } from '../../messages/requests/notifications.ts'
-import { type ExternalEmail, findMainEmail } from '../../plugins/providers/external-profile.ts'
+import {
+  type ExternalEmail,
+  findMainEmail,
+} from '../../plugins/providers/oauth/external-profile.ts'
 import type { Services } from '../../services.ts'
 import { planEmailChange } from '../account/address-changes.ts'
 import { toAuditEntry } from '../audit/audit.ts'
@@ -15,8 +18,7 @@ import { isBelowLevel, type Person } from '../factors/assurance-level.ts'
 import type { Client } from '../sessions/sessions.ts'
 import { findCaller } from '../sessions/statements/sessions.ts'
 import { checkAuthorized, emailExists } from '../users/addresses.ts'
-import { findUserById } from '../users/statements/find-users.ts'
-import type { IdentityRow, UserRow } from '../users/statements/user-row.ts'
+import { findUserById, type IdentityRow, type UserRow } from '../users/statements/user-row.ts'
 import {
   type AccountAsk,
   change,

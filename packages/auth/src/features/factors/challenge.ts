@@ -5,7 +5,7 @@ import {
   toCapParts,
   toSmsCapError,
   toSmsGapError,
-} from '../../messages/requests/message-limits.ts'
+} from '../../messages/requests/message-gaps.ts'
 import type { FactorKind } from '../../plugins/factors/factor-kind.ts'
 import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'

@@ -1,5 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto'
-import { isTaken } from '../../db/violations.ts'
+import { isTaken } from '../../db/database-errors.ts'
 import { ApiError } from '../../errors.ts'
 import { planNotices } from '../../messages/requests/notifications.ts'
 import type { Services } from '../../services.ts'

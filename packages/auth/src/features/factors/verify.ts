@@ -1,5 +1,5 @@
 import { ApiError } from '../../errors.ts'
-import { toNetwork } from '../../limits/network.ts'
+import { toNetwork } from '../../limits/buckets.ts'
 import { planNotices } from '../../messages/requests/notifications.ts'
 import type { FactorAnswer } from '../../plugins/factors/factor-kind.ts'
 import type { Services } from '../../services.ts'

@@ -1,6 +1,6 @@
 import type { ApiError, ErrorCode } from '../../errors.ts'
 import type { TokenResponse } from '../sessions/sessions.ts'
-import { serialiseUrl } from './serialise-url.ts'
+import { serialiseUrl } from './redirects.ts'
 
 /** Names and values of a query or a fragment. */
 export type Parameters = Readonly<Record<string, string>>

@@ -1,5 +1,5 @@
 import type { Queries } from '../../db/database.ts'
-import { DatabaseLostError } from '../../db/database-lost-error.ts'
+import { DatabaseLostError } from '../../db/database-errors.ts'
 import { compare, readMigrations } from '../../db/migrate/files.ts'
 import { checkReadiness, type ReadinessRow } from './statements.ts'
 

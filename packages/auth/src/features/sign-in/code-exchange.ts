@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { ApiError, invalid } from '../../errors.ts'
-import type { ExternalProfile } from '../../plugins/providers/external-profile.ts'
+import type { ExternalProfile } from '../../plugins/providers/oauth/external-profile.ts'
 import type { Services } from '../../services.ts'
 import { auditActions, createAuditId } from '../audit/audit.ts'
 import { linkIdentity } from '../external/identities.ts'

@@ -1,4 +1,4 @@
-import { toCapParts } from '../../messages/requests/message-limits.ts'
+import { toCapParts } from '../../messages/requests/message-gaps.ts'
 import {
   afterWait,
   deferMail,
@@ -24,8 +24,7 @@ import {
   signUpUnlessKnown,
 } from '../users/sign-up-allowed.ts'
 import type { NewUser } from '../users/statements/create-user.ts'
-import { findUserByEmail } from '../users/statements/find-users.ts'
-import type { UserRow } from '../users/statements/user-row.ts'
+import { findUserByEmail, type UserRow } from '../users/statements/user-row.ts'
 
 export interface MagicLinkAsk extends MailAsk {
   /** Of a user who is made. */

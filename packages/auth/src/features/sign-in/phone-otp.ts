@@ -20,8 +20,7 @@ import {
   type Newcomer,
   signUpUnlessKnown,
 } from '../users/sign-up-allowed.ts'
-import { findUserByPhone } from '../users/statements/find-users.ts'
-import type { UserRow } from '../users/statements/user-row.ts'
+import { findUserByPhone, type UserRow } from '../users/statements/user-row.ts'
 
 export interface PhoneOtpAsk extends PhoneAsk {
   /** Of a user who is made. */

@@ -1,4 +1,4 @@
-import { isTaken } from '../../db/violations.ts'
+import { isTaken } from '../../db/database-errors.ts'
 import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
 import type { UserRow } from './statements/user-row.ts'

@@ -2,7 +2,7 @@ import type { OneTimeTokenType } from '../../features/one-time-codes/one-time-to
 import type { TextChannel } from '../../plugins/sms/gateway.ts'
 import type { Services } from '../../services.ts'
 import type { NewMessage, NewToken, RequestParts } from '../statements/request-parts.ts'
-import { toCapParts } from './message-limits.ts'
+import { toCapParts } from './message-gaps.ts'
 import { findTestCode, type TextKind, toTextPayload } from './phone-gateway.ts'
 
 export interface CodeRequest {

@@ -5,8 +5,12 @@ import type { Client } from '../../features/sessions/sessions.ts'
 import type { UserRow } from '../../features/users/statements/user-row.ts'
 import type { TextChannel } from '../../plugins/sms/gateway.ts'
 import type { Services } from '../../services.ts'
-import { type DeferredKind, deferText } from '../statements/deferred-messages.ts'
-import { askSmsCap, type PermitValues } from '../statements/message-gaps.ts'
+import {
+  askSmsCap,
+  type DeferredKind,
+  deferText,
+  type PermitValues,
+} from '../statements/message-gaps.ts'
 import { messageRequests } from '../statements/request-message.ts'
 import type { AccountClaim } from '../statements/request-parts.ts'
 import {
@@ -17,8 +21,8 @@ import {
   runGapped,
   toGapParts,
   toPermitValues,
+  toSmsCapError,
 } from './message-gaps.ts'
-import { toSmsCapError } from './message-limits.ts'
 import { type CodeRequest, findTextGapMs, planCode } from './phone-codes.ts'
 import { findTestCode } from './phone-gateway.ts'
 
@@ -71,7 +75,7 @@ export async function textUser(
 
 /**
  * Takes down a request that is answered alike, and in the same time, whether there is a user or not:
- * core/deferred-messages.ts looks for them afterwards. @throws {ApiError} as `textUser`
+ * features/deferred-messages.ts looks for them afterwards. @throws {ApiError} as `textUser`
  */
 export async function deferCode(
   services: Services,

@@ -1,12 +1,19 @@
 import type { Row } from '../../db/database.ts'
 import type { ApiError } from '../../errors.ts'
 import { type AuditAction, toAuditEntry } from '../../features/audit/audit.ts'
-import type { Challenge } from '../../features/sessions/pkce.ts'
+import { findRedirectTarget } from '../../features/redirects/redirect-target.ts'
+import { type Challenge, parseChallenge } from '../../features/sessions/pkce.ts'
 import type { Client } from '../../features/sessions/sessions.ts'
+import { checkAuthorized } from '../../features/users/addresses.ts'
 import type { UserRow } from '../../features/users/statements/user-row.ts'
+import type { Call } from '../../http/call.ts'
 import type { Services } from '../../services.ts'
-import { type DeferredKind, deferEmail } from '../statements/deferred-messages.ts'
-import { askEmailCap, type PermitValues } from '../statements/message-gaps.ts'
+import {
+  askEmailCap,
+  type DeferredKind,
+  deferEmail,
+  type PermitValues,
+} from '../statements/message-gaps.ts'
 import { messageRequests } from '../statements/request-message.ts'
 import type { AccountClaim } from '../statements/request-parts.ts'
 import type { MailRequest } from './mail-plan.ts'
@@ -17,10 +24,11 @@ import {
   noGap,
   type Refusal,
   runGapped,
+  toCapError,
+  toCapParts,
   toGapParts,
   toPermitValues,
 } from './message-gaps.ts'
-import { toCapError, toCapParts } from './message-limits.ts'
 
 /** Somebody asks for a message to an address, whoever they are. */
 export interface MailAsk {
@@ -137,7 +145,7 @@ export async function tryToMail(
 
 /**
  * Takes down a request that is answered alike, and in the same time, whether there is a user or not:
- * core/deferred-messages.ts looks for them afterwards. @throws {ApiError} as `mailUser`
+ * features/deferred-messages.ts looks for them afterwards. @throws {ApiError} as `mailUser`
  */
 export async function deferMail(
   services: Services,
@@ -207,5 +215,26 @@ export function toMailRequest(ask: MailAsk, mail: UserMail): MailRequest {
     redirectTo,
     externalUrl,
     pkce: challenge && { ...challenge, authenticationMethod },
+  }
+}
+
+/** Of every request that sends a message with a link. */
+export interface MailBody {
+  readonly email?: string
+  readonly code_challenge?: string
+  readonly code_challenge_method?: string
+}
+
+/** @throws {ApiError} before anything has happened. */
+export function readMailAsk(call: Call<MailBody>, services: Services, email: string): MailAsk {
+  const { body, audience, client, externalUrl } = call
+  checkAuthorized(services, email)
+  return {
+    email,
+    audience,
+    client,
+    challenge: parseChallenge(body.code_challenge, body.code_challenge_method),
+    redirectTo: findRedirectTarget(call, services.redirects),
+    externalUrl,
   }
 }

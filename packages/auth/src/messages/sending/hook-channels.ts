@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Queries } from '../../db/database.ts'
 import { findEmailActionType } from '../../features/redirects/confirmation-link.ts'
-import { findUserById } from '../../features/users/statements/find-users.ts'
+import { findUserById } from '../../features/users/statements/user-row.ts'
 import { toUserRecord, type UserRecord } from '../../features/users/user-record.ts'
 import type { NewUserNotice } from '../../plugins/hooks/before-user-created.ts'
 import { type HookCall, HookRejection } from '../../plugins/hooks/hook.ts'

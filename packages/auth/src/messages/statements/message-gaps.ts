@@ -1,7 +1,7 @@
 import type { Row } from '../../db/database.ts'
 import { type NamedValues, statement } from '../../db/statement.ts'
 import { spendCap, toCapWait, toRoom } from './message-caps.ts'
-import type { MessageChannel } from './outbox.ts'
+import { insertMessage, type MessageChannel } from './outbox.ts'
 
 /** Each a piece of SQL. */
 export interface GapRequest {
@@ -56,14 +56,14 @@ export function takeGap({ key, now, condition }: GapRequest): string {
 }
 
 /** The parameters of a statement that `askPermit` reads, in this order. The key may be null. */
-export const permitParameters = ['most', 'refillMs', 'now', 'gap_key', 'gap_seconds'] as const
+const permitParameters = ['most', 'refillMs', 'now', 'gap_key', 'gap_seconds'] as const
 export type PermitValues = NamedValues<(typeof permitParameters)[number]>
 
 /**
  * `permit` where a message that is not sent would be permitted: it costs what sending one does and lets
  * as much time pass before the next, so neither reveals whether a message was sent.
  */
-export function askPermit(channel: MessageChannel): string {
+function askPermit(channel: MessageChannel): string {
   const gap: GapRequest = {
     key: "decode($4::text, 'hex')",
     seconds: '$5::double precision',
@@ -113,3 +113,37 @@ export const askSmsCap = statement(
   permitParameters,
   `with ${askPermit('sms')} select 1 as has_room from permit`,
 )
+
+/** What a request asks for. */
+export type DeferredKind =
+  | 'recovery'
+  | 'magic_link'
+  | 'resend_signup'
+  | 'resend_email_change'
+  | 'phone_otp'
+  | 'resend_sms'
+  | 'resend_phone_change'
+
+/**
+ * Takes down a request for a message, whether there is anybody to send it to or not: looking for them
+ * is left to whoever empties the outbox. A row where a message could go out, to that address and at
+ * all; otherwise nothing is written.
+ */
+const toStatement = (channel: 'email' | 'sms') =>
+  statement(
+    `defer_${channel}`,
+    [...permitParameters, 'kind', 'recipient', 'request', 'expiresInSeconds'],
+    `with ${askPermit(channel)}, deferred as (
+       ${insertMessage('request', {
+         kind: '$6::text',
+         recipient: '$7::text',
+         payload: '$8::jsonb',
+         expiresInSeconds: '$9::double precision',
+         from: 'permit',
+       })}
+     )
+     select 1 as has_room from permit`,
+  )
+
+export const deferEmail = toStatement('email')
+export const deferText = toStatement('sms')

@@ -1,7 +1,14 @@
 import { OutgoingError } from '../../outgoing/http-client.ts'
-import { defineOAuth2 } from './oauth2.ts'
-import { isTrue, isTrusted, joinNames, readAt, toOneEmail, toProfile } from './profile-parts.ts'
-import type { IdTokenClaims } from './provider.ts'
+import { defineOAuth2 } from './oauth/oauth2.ts'
+import {
+  isTrue,
+  isTrusted,
+  joinNames,
+  readAt,
+  toOneEmail,
+  toProfile,
+} from './oauth/profile-parts.ts'
+import type { IdTokenClaims } from './oauth/provider.ts'
 
 /** It is moving from the first to the second. */
 const issuers: ReadonlySet<string> = new Set([

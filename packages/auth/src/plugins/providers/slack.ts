@@ -1,6 +1,6 @@
 import { OutgoingError } from '../../outgoing/http-client.ts'
-import { defineOAuth2 } from './oauth2.ts'
-import { isTrusted, toOneEmail, toProfile } from './profile-parts.ts'
+import { defineOAuth2 } from './oauth/oauth2.ts'
+import { isTrusted, toOneEmail, toProfile } from './oauth/profile-parts.ts'
 
 const trustsEmails = true
 

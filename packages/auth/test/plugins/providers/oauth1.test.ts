@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { signOAuth1, toOAuth1Header } from '../../../src/plugins/providers/oauth1.ts'
+import { signOAuth1, toOAuth1Header } from '../../../src/plugins/providers/oauth/oauth1.ts'
 
 test('the examples of RFC 5849, section 1.2, have the signatures that it gives', () => {
   const client = 'kd94hf93k423kf44'

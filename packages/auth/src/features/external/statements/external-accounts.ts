@@ -1,13 +1,11 @@
 import { object, statement } from '../../../db/statement.ts'
 import {
   noticeColumn,
-  type WithNotices,
-  writeNotices,
-} from '../../../messages/statements/notices.ts'
-import {
   partColumns,
   type RequestParts,
   spendMessages,
+  type WithNotices,
+  writeNotices,
   writeParts,
 } from '../../../messages/statements/request-parts.ts'
 import type { Metadata } from '../../users/metadata.ts'

@@ -1,13 +1,14 @@
 import type { Row } from '../../../db/database.ts'
 import { object, statement } from '../../../db/statement.ts'
 import { spendCap } from '../../../messages/statements/message-caps.ts'
+import { insertMessage } from '../../../messages/statements/outbox.ts'
 import {
+  type NewAuditEntry,
+  type NewMessage,
   noticeColumn,
   type WithNotices,
   writeNotices,
-} from '../../../messages/statements/notices.ts'
-import { insertMessage } from '../../../messages/statements/outbox.ts'
-import type { NewAuditEntry, NewMessage } from '../../../messages/statements/request-parts.ts'
+} from '../../../messages/statements/request-parts.ts'
 import type { Metadata } from '../../users/metadata.ts'
 import type { FactorRow, Time } from '../../users/statements/user-row.ts'
 

@@ -1,11 +1,11 @@
 import type { Row } from '../../../db/database.ts'
 import { object, statement } from '../../../db/statement.ts'
 import {
+  type NewAuditEntry,
   noticeColumn,
   type WithNotices,
   writeNotices,
-} from '../../../messages/statements/notices.ts'
-import type { NewAuditEntry } from '../../../messages/statements/request-parts.ts'
+} from '../../../messages/statements/request-parts.ts'
 import type { Time } from '../../users/statements/user-row.ts'
 import {
   countInSession,

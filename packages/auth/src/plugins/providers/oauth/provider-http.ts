@@ -1,4 +1,4 @@
-import { type HttpLimits, OutgoingError, request } from '../../outgoing/http-client.ts'
+import { type HttpLimits, OutgoingError, request } from '../../../outgoing/http-client.ts'
 
 /** Objects of JSON, as providers answer. */
 export type JsonObject = Readonly<Record<string, unknown>>

@@ -1,10 +1,10 @@
-import { parseEmail } from '../../features/users/addresses.ts'
+import { parseEmail } from '../../../features/users/addresses.ts'
 import {
   countStoredBytes,
   findUnstorable,
   type Json,
   type Metadata,
-} from '../../features/users/metadata.ts'
+} from '../../../features/users/metadata.ts'
 
 /** An address as a provider knows it. */
 export interface ExternalEmail {

@@ -16,8 +16,19 @@ import {
 import type { Services } from '../../services.ts'
 import { resendEmailChange, resendPhoneChange } from '../account/address-changes.ts'
 import { claimsNothing } from '../one-time-codes/one-time-tokens.ts'
-import { findUserByEmail, findUserByPhone } from '../users/statements/find-users.ts'
-import type { UserRow } from '../users/statements/user-row.ts'
+import { findUserByEmail, findUserByPhone, type UserRow } from '../users/statements/user-row.ts'
+
+/** One statement, whether there is such a user or not. @throws {ApiError} */
+export function requestRecovery(services: Services, ask: MailAsk): Promise<void> {
+  return deferMail(services, ask, mailWaits.recovery, 'recovery')
+}
+
+/** Afterwards. @throws {ApiError} */
+export async function sendRecovery(services: Services, ask: MailAsk): Promise<void> {
+  const [user] = await services.db.run(findUserByEmail, ask)
+  if (user === undefined) return
+  await mailUser(services, ask, user, afterWait(userMails.recovery), claimsNothing)
+}
 
 interface MailResending {
   readonly wait: MailWait
