@@ -21,8 +21,11 @@ export const auth: PackageTable = {
   },
 
   'app.ts': { inside: '**', types: '@portcullis/service-kit' },
-  'create-services.ts': { inside: '**', outside: 'node:os node:process' },
-  'create-checks.ts': { inside: '**', types: '@portcullis/service-kit' },
+  'create-services.ts': {
+    inside: '**',
+    outside: 'node:os node:process',
+    types: '@portcullis/service-kit',
+  },
   'services.ts': { types: '**', because: 'It declares what the features are given.' },
 
   'http/**': {

@@ -16,6 +16,7 @@ import {
 import { createBcrypt } from '../../src/passwords/formats/bcrypt.ts'
 import { createTokenSigner } from '../../src/tokens/json-web-token.ts'
 import { createSigningKeys } from '../../src/tokens/signing-keys.ts'
+import { listKeys } from '../../src/tokens/statements.ts'
 import { createFrozenClock, type FrozenClock } from './frozen-clock.ts'
 import { openSharedPostgres } from './shared-postgres.ts'
 import { openTestSchema } from './test-schema.ts'
@@ -52,6 +53,7 @@ const cheapHashes = createBcrypt(4)
 const backgroundStatements: ReadonlySet<string> = new Set([
   'write_sign_ins',
   'trim_sign_ins',
+  listKeys.name,
   claimMessages.name,
   deleteMessage.name,
   retryMessage.name,

@@ -1,7 +1,7 @@
 import type { Row } from '../../db/database.ts'
 import type { ApiError } from '../../errors.ts'
 import { type AuditAction, toAuditEntry } from '../../features/audit/audit.ts'
-import { findRedirectTarget } from '../../features/redirects/redirect-target.ts'
+import { findRedirectTarget } from '../../features/redirects/redirect-location.ts'
 import { type Challenge, parseChallenge } from '../../features/sessions/pkce.ts'
 import type { Client } from '../../features/sessions/sessions.ts'
 import { checkAuthorized } from '../../features/users/addresses.ts'
