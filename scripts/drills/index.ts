@@ -1,5 +1,7 @@
 import { captcha } from './auth/captcha.ts'
+import { factorKind } from './auth/factor-kind.ts'
 import { hook } from './auth/hook.ts'
+import { passwordFormat } from './auth/password-format.ts'
 import { provider } from './auth/provider.ts'
 import { smsGateway } from './auth/sms-gateway.ts'
 import type { Drill } from './drill.ts'
@@ -17,6 +19,8 @@ export const drills: readonly Drill[] = [
   smsGateway,
   captcha,
   hook,
+  factorKind,
+  passwordFormat,
   consolePage,
   command,
   adapter,

@@ -127,6 +127,11 @@ export class ApiError extends Error {
   }
 }
 
+/** The value of a setting cannot be used. The message says why, and never contains a secret. */
+export class SettingError extends Error {
+  override readonly name = 'SettingError'
+}
+
 export function invalid(message: string, details?: ErrorDetails): ApiError {
   return new ApiError('validation_failed', message, details)
 }

@@ -21,8 +21,11 @@ export const auth: PackageTable = {
   },
 
   'app.ts': { inside: '**', types: '@portcullis/service-kit' },
-  'create-services.ts': { inside: '**', outside: 'node:os node:process' },
-  'create-checks.ts': { inside: '**', types: '@portcullis/service-kit' },
+  'create-services.ts': {
+    inside: '**',
+    outside: 'node:os node:process',
+    types: '@portcullis/service-kit',
+  },
   'services.ts': { types: '**', because: 'It declares what the features are given.' },
 
   'http/**': {
@@ -70,7 +73,8 @@ export const auth: PackageTable = {
   },
   'features/factors/**': {
     inside: `${blocks} ${below}`,
-    outside: '@simplewebauthn/server otpauth uqr node:crypto',
+    outside: 'node:crypto',
+    types: '@portcullis/service-kit',
     because: rules,
   },
   'features/passkeys/**': {
@@ -108,7 +112,7 @@ export const auth: PackageTable = {
   },
   'passwords/formats/': { outside: '@node-rs/argon2 @node-rs/bcrypt node:crypto node:util' },
 
-  'plugins/providers/': {
+  'plugins/providers/**': {
     inside: 'features/users/** outgoing/ config/checks.ts config/variables.ts errors.ts',
     outside: '@portcullis/service-kit jose node:crypto',
     because: 'A provider describes one service and its settings, and knows nobody who uses it.',
@@ -117,6 +121,14 @@ export const auth: PackageTable = {
     inside: 'outgoing/ config/checks.ts config/variables.ts db/ errors.ts',
     outside: '@portcullis/service-kit node:crypto node:http node:https node:net node:timers',
     types: 'features/** tokens/',
+  },
+  'plugins/factors/': {
+    inside: `
+      features/users/** features/passkeys/** features/factors/** messages/** config/checks.ts
+      config/variables.ts errors.ts`,
+    outside: '@portcullis/service-kit otpauth uqr',
+    types: 'features/one-time-codes/** tokens/ db/ config/',
+    because: 'A kind has its settings in its file, so it cannot import the services.',
   },
   'plugins/**': {
     inside: 'features/users/** config/checks.ts config/variables.ts errors.ts',
@@ -160,8 +172,8 @@ export const auth: PackageTable = {
     because: 'The database knows rows and statements, and nobody who asks for them.',
   },
   'db/connection/': {
-    inside: 'db/',
-    outside: 'pg node:crypto node:fs node:timers node:tls process.env',
+    inside: 'db/ errors.ts',
+    outside: 'pg node:crypto node:fs node:timers node:tls',
     types: '@portcullis/service-kit',
   },
   'db/migrate/': {

@@ -11,8 +11,8 @@ export const provider: Drill = {
   package: 'auth',
   file: 'src/plugins/providers/pigeon.ts',
   source: `
-import { defineOAuth2 } from './oauth2.ts'
-import { isTrue, toOneEmail, toProfile } from './profile-parts.ts'
+import { defineOAuth2 } from './oauth/oauth2.ts'
+import { isTrue, toOneEmail, toProfile } from './oauth/profile-parts.ts'
 
 export const pigeon = defineOAuth2({
   url: 'https://pigeon.example',

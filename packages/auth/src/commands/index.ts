@@ -9,7 +9,7 @@ export function commands(version: string): Readonly<Record<string, Load>> {
     serve: async () => (await import('./serve.ts')).createServe(version, false),
     migrate: async () => (await import('./migrate.ts')).migrateCommand,
     backup: async () => (await import('./backup.ts')).createBackup(version),
-    restore: async () => (await import('./restore.ts')).restore,
+    restore: async () => (await import('./backup.ts')).restore,
     keys: async () => (await import('./keys/command.ts')).keysCommand,
     admin: async () => (await import('./admin/command.ts')).createAdmin(version),
     config: async () => (await import('./config.ts')).config,

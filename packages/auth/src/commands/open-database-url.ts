@@ -24,7 +24,7 @@ export async function openDatabaseUrl(
   const folder = parseEmbeddedUrl(url)
   if (folder === undefined) return { url, async [Symbol.asyncDispose]() {} }
   if (joinsRunning) {
-    const { findRunningServer } = await import('../db/embedded/running-server.ts')
+    const { findRunningServer } = await import('../db/embedded/open-embedded-postgres.ts')
     const running = await findRunningServer(folder)
     if (running !== undefined) return { url: running, async [Symbol.asyncDispose]() {} }
   }

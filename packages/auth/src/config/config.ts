@@ -6,6 +6,7 @@ import {
   readSettings,
 } from '@portcullis/service-kit/env'
 import { type CaptchaConfig, captcha, toCaptcha } from '../plugins/captcha/settings.ts'
+import { isNeededByFactors, type MfaConfig, mfa, toMfa } from '../plugins/factors/settings.ts'
 import { type HooksConfig, hooks, toHooks } from '../plugins/hooks/settings.ts'
 import {
   type ExternalConfig,
@@ -37,7 +38,6 @@ import {
 } from './database.ts'
 import { type LimitsConfig, limits, toLimits } from './limits.ts'
 import { type MailConfig, type MessagesConfig, mail, messages, toMail } from './mail.ts'
-import { type MfaConfig, mfa, toMfa } from './mfa.ts'
 import { type ObservabilityConfig, observability, toObservability } from './observability.ts'
 import { inheritedNames, noteWithoutEffect, toDeprecations } from './old-variables.ts'
 import { type OpenTelemetryConfig, openTelemetry, toOpenTelemetry } from './open-telemetry.ts'
@@ -122,7 +122,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
   const config: Config = {
     api: toApi(settings.api, check),
     proxies: toProxies(settings.proxies, limitsConfig.header, check),
-    database: toDatabase(settings.database, check),
+    database: toDatabase(settings.database, sources[0] ?? {}, check),
     migrations: toMigrations(settings.migrations, check),
     site: toSite(settings.site, check),
     tokens: toTokens(settings.tokens, check),
@@ -136,7 +136,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
       settings.sms,
       {
         isUsed: settings.site.phoneEnabled,
-        isSecondFactor: settings.mfa.phoneEnroll || settings.mfa.phoneVerify,
+        isSecondFactor: isNeededByFactors('text messages', settings.mfa),
         isHooked: hooksConfig.sendSms !== undefined,
       },
       check,
@@ -150,7 +150,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
     passkeys: toPasskeys(
       settings.passkeys,
       settings.site.url,
-      settings.passkeys.enabled || settings.mfa.webAuthnEnroll || settings.mfa.webAuthnVerify,
+      settings.passkeys.enabled || isNeededByFactors('relying party', settings.mfa),
       check,
     ),
     external: toExternal(settings, check),

@@ -4,6 +4,7 @@ import {
   type Chapter,
   choice,
   duration,
+  type Environment,
   hideCredentials,
   integer,
   type Settings,
@@ -11,10 +12,11 @@ import {
 } from '@portcullis/service-kit/env'
 import {
   type ConnectionUrl,
-  ConnectionUrlError,
   parseConnectionUrl,
+  withLibpqVariables,
 } from '../db/connection/connection-url.ts'
 import type { PreparedStatements } from '../db/prepared-statements.ts'
+import { SettingError } from '../errors.ts'
 import { checkDuration, checkPresent, oneDay, oneHour } from './checks.ts'
 import { unlessBlank, withOldNames } from './variables.ts'
 
@@ -74,6 +76,7 @@ export const database = {
 } satisfies Chapter
 
 export interface DatabaseConfig {
+  /** Includes the parameters that libpq reads from the environment. */
   readonly url: string
   /** Undefined: what `connectionPercentage` allows. */
   readonly maxPoolSize: number | undefined
@@ -90,6 +93,7 @@ export interface DatabaseConfig {
 
 export function toDatabase(
   settings: Settings<typeof database.variables>,
+  environment: Environment,
   check: Check,
 ): DatabaseConfig {
   const { variables } = database
@@ -101,9 +105,8 @@ export function toDatabase(
   checkPresent(variables.url, settings.url, check)
   if (settings.url !== '' && !/^(?:postgres|postgresql|embedded):\/\//.test(settings.url)) {
     check.fault(variables.url, 'must begin with postgres:// or embedded://')
-  } else if (settings.url.startsWith('postgres')) {
-    checkUrl(settings.url, check)
   }
+  const url = toUrl(settings.url, environment, check)
   checkDuration(variables.idleTimeoutMs, settings.idleTimeoutMs, oneDay, check)
   if (settings.maxPoolSize > 0 && check.isSet(variables.connectionPercentage)) {
     const name = check.nameOf(variables.connectionPercentage)
@@ -117,7 +120,7 @@ export function toDatabase(
     check.fault(variables.namespace, 'must be letters, digits and _, and begin with no digit')
   }
   return {
-    url: settings.url,
+    url,
     maxPoolSize: settings.maxPoolSize || undefined,
     maxIdlePoolSize: settings.maxIdlePoolSize,
     connectionPercentage: settings.connectionPercentage,
@@ -129,15 +132,18 @@ export function toDatabase(
   }
 }
 
-function checkUrl(url: string, check: Check): void {
+function toUrl(written: string, environment: Environment, check: Check): string {
+  if (!/^postgres(?:ql)?:\/\//.test(written)) return written
   const { url: variable } = database.variables
+  let url: string
   let parsed: ConnectionUrl
   try {
+    url = withLibpqVariables(written, environment)
     parsed = parseConnectionUrl(url)
   } catch (error) {
-    if (!(error instanceof ConnectionUrlError)) throw error
+    if (!(error instanceof SettingError)) throw error
     check.fault(variable, error.message)
-    return
+    return written
   }
   if (parsed.session === 'read-only' || parsed.session === 'standby') {
     check.fault(
@@ -148,6 +154,7 @@ function checkUrl(url: string, check: Check): void {
   for (const name of parsed.ignored) {
     check.note(`${check.nameOf(variable)}: the parameter ${name} has no effect`)
   }
+  return url
 }
 
 export const migrations = {

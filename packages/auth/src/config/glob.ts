@@ -1,7 +1,4 @@
-/** Why a glob cannot be read; it continues a sentence that begins with the glob. */
-export class GlobError extends Error {
-  override readonly name = 'GlobError'
-}
+import { SettingError } from '../errors.ts'
 
 export interface Glob {
   matches(text: string): boolean
@@ -28,7 +25,7 @@ const isNoSeparator: Accepts = (character) => character !== '.' && character !==
  * All ways through a glob are followed at once, so the work is at most the length of the text times the
  * length of the glob. A regular expression would try them one after the other: with two `**` in the glob,
  * the work grows with the square of the text.
- * @throws {GlobError}
+ * @throws {SettingError} whose message continues a sentence that begins with the glob
  */
 export function compileGlob(glob: string): Glob {
   const places = readPlaces(glob)
@@ -63,12 +60,12 @@ function readPlaces(glob: string): readonly Place[] {
       places.push({ kind: 'go to', places: end })
       at += 1
     } while (characters[at - 1] === ',')
-    if (characters[at - 1] !== '}') throw new GlobError('has braces that do not match')
+    if (characters[at - 1] !== '}') throw new SettingError('has braces that do not match')
     for (const end of ends) end.push(places.length)
   }
 
   const readPlace = (character: string): Place => {
-    if (character === '}') throw new GlobError('has braces that do not match')
+    if (character === '}') throw new SettingError('has braces that do not match')
     if (character === '*') {
       if (characters[at] !== '*') return { kind: 'any number', accepts: isNoSeparator }
       at += 1
@@ -77,7 +74,7 @@ function readPlaces(glob: string): readonly Place[] {
     if (character === '?') return { kind: 'one', accepts: isNoSeparator }
     if (character === '[') {
       const end = characters.indexOf(']', at + 1)
-      if (end === -1) throw new GlobError('has a [ without its ]')
+      if (end === -1) throw new SettingError('has a [ without its ]')
       const set = characters.slice(at, end)
       at = end + 1
       return { kind: 'one', accepts: readSet(set) }
@@ -106,7 +103,7 @@ function readSet(set: readonly string[]): Accepts {
     const last = isRange ? (members[at + 2] ?? '') : first
     if (isRange) at += 2
     if (toCode(first) > toCode(last)) {
-      throw new GlobError(`has the range ${first}-${last}, whose ends are in the wrong order`)
+      throw new SettingError(`has the range ${first}-${last}, whose ends are in the wrong order`)
     }
     ranges.push([toCode(first), toCode(last)])
   }

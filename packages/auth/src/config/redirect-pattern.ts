@@ -1,5 +1,6 @@
 import { domainToASCII } from 'node:url'
-import { compileGlob, type Glob, GlobError } from './glob.ts'
+import { SettingError } from '../errors.ts'
+import { compileGlob, type Glob } from './glob.ts'
 
 /**
  * A pattern of AUTH_URI_ALLOW_LIST: a URL that is a glob. Scheme, authority and the rest are matched
@@ -19,11 +20,6 @@ export interface RedirectParts {
   readonly rest: string
 }
 
-/** Thrown at the start, with what is wrong. */
-export class RedirectPatternError extends Error {
-  override readonly name = 'RedirectPatternError'
-}
-
 /** Schemes whose URLs have a host and a path in any case, be it `/`. */
 const hostSchemes: ReadonlySet<string> = new Set([
   ...['http:', 'https:', 'ws:', 'wss:', 'ftp:', 'file:'],
@@ -34,10 +30,10 @@ export function isHostScheme(scheme: string): boolean {
   return hostSchemes.has(scheme)
 }
 
-/** @throws {RedirectPatternError} */
+/** @throws {SettingError} */
 export function parseRedirectPattern(text: string): RedirectPattern {
   const { scheme, authority, rest } = splitUrl(text)
-  if (scheme === '') throw new RedirectPatternError(`${text} has no scheme, such as https://`)
+  if (scheme === '') throw new SettingError(`${text} has no scheme, such as https://`)
   const globs = {
     scheme: compilePart(scheme, text),
     authority:
@@ -59,7 +55,7 @@ function compilePart(glob: string, text: string): Glob {
   try {
     return compileGlob(glob)
   } catch (error) {
-    throw error instanceof GlobError ? new RedirectPatternError(`${text} ${error.message}`) : error
+    throw error instanceof SettingError ? new SettingError(`${text} ${error.message}`) : error
   }
 }
 
@@ -75,7 +71,7 @@ function toAsciiLabel(label: string, text: string): string {
   if (!/[^ -~]/.test(label)) return label
   const ascii = /[*?[\]{},\\]/.test(label) ? '' : domainToASCII(label)
   if (ascii !== '') return ascii
-  throw new RedirectPatternError(`${text} must name its host in ASCII letters (xn--…)`)
+  throw new SettingError(`${text} must name its host in ASCII letters (xn--…)`)
 }
 
 function toRestGlob(scheme: string, authority: string, rest: string): string {

@@ -7,8 +7,9 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
+import { SettingError } from '../errors.ts'
 import { checkPresent, checkUrl } from './checks.ts'
-import { parseRedirectPattern, RedirectPatternError } from './redirect-pattern.ts'
+import { parseRedirectPattern } from './redirect-pattern.ts'
 import { withOldNames } from './variables.ts'
 
 export const site = {
@@ -106,7 +107,7 @@ export function toSite(settings: Settings<typeof site.variables>, check: Check):
     try {
       parseRedirectPattern(pattern)
     } catch (error) {
-      if (!(error instanceof RedirectPatternError)) throw error
+      if (!(error instanceof SettingError)) throw error
       check.fault(variables.uriAllowList, error.message)
     }
   }

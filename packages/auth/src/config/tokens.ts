@@ -9,11 +9,17 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
+import { SettingError } from '../errors.ts'
 import { longestAudience } from '../tokens/audiences.ts'
-import { privilegedRoles } from '../tokens/privileged-roles.ts'
-import { createSigningKeys, SigningKeysError } from '../tokens/signing-keys.ts'
+import { createSigningKeys } from '../tokens/signing-keys.ts'
 import { checkPresent } from './checks.ts'
 import { unlessBlank, withOldNames } from './variables.ts'
+
+/**
+ * The service role and the second privileged role. They are the administrators unless AUTH_JWT_ADMIN_ROLES
+ * names others, and may invite users in any case.
+ */
+export const privilegedRoles = ['service_role', 'supabase_admin'] as const
 
 export const tokens = {
   title: 'Tokens and sessions',
@@ -161,7 +167,7 @@ export function toTokens(settings: Settings<typeof tokens.variables>, check: Che
     try {
       createSigningKeys({ secret: 'any', keyId: undefined, keys: settings.keys })
     } catch (error) {
-      if (!(error instanceof SigningKeysError)) throw error
+      if (!(error instanceof SettingError)) throw error
       check.fault(variables.keys, error.message)
     }
   }

@@ -17,7 +17,7 @@ export interface DatabaseClock extends Disposable {
 const readClock = statement(
   'read_clock',
   'select (extract(epoch from clock_timestamp()) * 1000)::double precision as ms',
-)
+).returning<{ readonly ms: number }>()
 
 /** A reading that took longer is too uncertain to replace another one. */
 const mostUncertainMs = 250
@@ -59,7 +59,7 @@ async function readAhead(db: Queries, mostMs: number): Promise<number | undefine
   let best: { readonly aheadMs: number; readonly tookMs: number } | undefined
   for (let sample = 0; sample < samples; sample += 1) {
     const startedAt = performance.now()
-    const [row] = await db.run<{ ms: number }>(readClock)
+    const [row] = await db.run(readClock)
     const tookMs = performance.now() - startedAt
     if (row === undefined || (best && best.tookMs <= tookMs)) continue
     best = { aheadMs: row.ms - (startedAt + tookMs / 2), tookMs }

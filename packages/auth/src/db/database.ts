@@ -7,13 +7,8 @@ import {
   type PoolState,
 } from './connection/connection-pool.ts'
 import { runScoped } from './connection/scoped-query.ts'
-import { toLocalSettings, toSessionSettings } from './connection/session-settings.ts'
-import { toUtcTime } from './connection/utc-time.ts'
-import {
-  DatabaseLostError,
-  leavesConnectionUsable,
-  toDatabaseError,
-} from './database-lost-error.ts'
+import { toLocalSettings, toSessionSettings, toUtcTime } from './connection/session-settings.ts'
+import { DatabaseLostError, leavesConnectionUsable, toDatabaseError } from './database-errors.ts'
 import {
   isLostPreparation,
   isStalePlan,
@@ -39,9 +34,6 @@ export interface DatabaseSettings extends PoolSettings {
 
 export type StatementEnded = (error?: unknown) => void
 
-/** In the order of `$1`, `$2` and so on. */
-export type Values = readonly unknown[]
-
 /** What runs statements: the pool, or one connection inside a transaction. */
 export interface Queries {
   /** @throws {DatabaseLostError} when PostgreSQL does not answer. */
@@ -50,7 +42,6 @@ export interface Queries {
     statement: Statement<V, R>,
     values: NoInfer<V>,
   ): Promise<readonly R[]>
-  run<R extends Row = Row>(statement: Statement, values?: Values): Promise<readonly R[]>
 }
 
 export interface Database extends Queries, AsyncDisposable {
@@ -134,7 +125,7 @@ export function openDatabase(settings: DatabaseSettings): Database {
     const { client, facts, release } = await pool.acquire()
     const { name, text } = prepare(statement)
     const isNamed = canName && names.isUsed(facts.isOwn)
-    const query = { ...(isNamed && { name }), text, values: [...toPositional(statement, values)] }
+    const query = { ...(isNamed && { name }), text, values: toPositional(statement, values) }
     try {
       const rows = await send<never>(client, query, facts.isSetUp ? undefined : localSettings)
       release(true)
@@ -173,7 +164,7 @@ export function openDatabase(settings: DatabaseSettings): Database {
             const query = {
               ...(isNamed && { name }),
               text,
-              values: [...toPositional(statement, values)],
+              values: toPositional(statement, values),
             }
             return await send<never>(client, query, undefined).catch((error: unknown) => {
               isLost ||= isNamed && isUnprepared(error)

@@ -59,9 +59,8 @@ export function object<V extends object>(): ObjectParameter<V> {
   return { kind: 'object' }
 }
 
-/** The values in the order of `$1`, `$2` and so on. An array already has that order. */
-export function toPositional({ parameters }: Statement, values: object = []): readonly unknown[] {
-  if (Array.isArray(values)) return values
+/** The values in the order of `$1`, `$2` and so on. */
+export function toPositional({ parameters }: Statement, values: object = {}): unknown[] {
   if ('kind' in parameters) return [values]
   return parameters.map((name) => Reflect.get(values, name))
 }
@@ -69,4 +68,9 @@ export function toPositional({ parameters }: Statement, values: object = []): re
 /** Puts the schema in. Its name was checked to be a plain word. */
 export function withSchema(text: string, schema: string): string {
   return text.replaceAll('{ns}', `"${schema}"`)
+}
+
+/** Names with double quotes around them, as SQL has them: `"auth"."users"`. */
+export function quote(...names: readonly string[]): string {
+  return names.map((name) => `"${name.replaceAll('"', '""')}"`).join('.')
 }

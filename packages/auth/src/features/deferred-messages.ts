@@ -1,10 +1,9 @@
 import type { PhoneAsk } from '../messages/requests/phone-messages.ts'
 import type { MailAsk } from '../messages/requests/user-mail.ts'
-import type { DeferredKind } from '../messages/statements/deferred-messages.ts'
+import type { DeferredKind } from '../messages/statements/message-gaps.ts'
 import type { OutboxRow } from '../messages/statements/outbox.ts'
 import type { Services } from '../services.ts'
-import { sendRecovery } from './recovery/recover.ts'
-import { sendEmailAgain, sendTextAgain } from './recovery/resend.ts'
+import { sendEmailAgain, sendRecovery, sendTextAgain } from './recovery/requests.ts'
 import { type DeferredMagicLink, sendMagicLink } from './sign-in/magic-link.ts'
 import { type DeferredOtp, sendPhoneOtp } from './sign-in/phone-otp.ts'
 

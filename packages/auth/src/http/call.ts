@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ApiError } from '../errors.ts'
-import { serialiseUrl } from '../features/redirects/serialise-url.ts'
+import { serialiseUrl } from '../features/redirects/redirects.ts'
 import type { Client } from '../features/sessions/sessions.ts'
 import type { CallerRow } from '../features/sessions/statements/sessions.ts'
 

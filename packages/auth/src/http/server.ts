@@ -4,11 +4,10 @@ import Fastify, {
   type FastifySchemaCompiler,
 } from 'fastify'
 import { readHeader } from './call.ts'
-import { wantsVersionedErrors } from './dialect.ts'
 import { addPipeline, type Pipeline, type PipelineParts, toNoRoute } from './pipeline.ts'
-import { toRequestId } from './request-id.ts'
-import { countRequests, toSlowClientOptions } from './slow-clients.ts'
+import { countRequests, toRequestId, toSlowClientOptions } from './slow-clients.ts'
 import { apiVersion, versionHeader } from './stages/error-answer.ts'
+import { wantsVersionedErrors } from './stages/read-call.ts'
 
 /** Of the first server of a process: it keeps what it has compiled, which is the same for the others. */
 let schemaCompiler: FastifySchemaCompiler<FastifySchema> | undefined

@@ -1,7 +1,7 @@
+import { randomUUID } from 'node:crypto'
 import { type Server, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError } from '../errors.ts'
-import { toRequestId } from './request-id.ts'
 import { toErrorAnswer } from './stages/error-answer.ts'
 
 /** Reference 19. */
@@ -91,4 +91,11 @@ function refuse(error: ClientError, socket: Socket): void {
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`)
   // Whoever does not read it either is not waited for.
   socket.setTimeout(headersTimeoutMs, () => socket.destroy())
+}
+
+/** That of the header the operator names, cleaned for the log; otherwise a new one. */
+export function toRequestId(value: string | undefined): string {
+  // oxlint-disable-next-line no-control-regex -- they would break the lines of the log
+  const cleaned = value?.replaceAll(/[\u0000-\u001f\u007f]/g, '').slice(0, 128)
+  return cleaned || randomUUID()
 }

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { LimiterName, LimitTable, RequestLimit, RequestLimits } from './request-limits.ts'
 
 interface Bucket {
@@ -83,4 +84,12 @@ function toId(limiter: LimiterName, key: string): string {
 
 function toWaitSeconds({ tokens }: Bucket, { most, periodMs }: RequestLimit): number {
   return Math.max(1, Math.ceil(((1 - tokens) * periodMs) / most / 1_000))
+}
+
+/** The owner of an IPv6 address has the whole network around it, and could change it at each request. */
+export function toNetwork(ip: string): string {
+  if (isIP(ip) !== 6) return ip
+  const [head = ''] = ip.split('::')
+  const groups = head.split(':').filter((group) => group !== '')
+  return [...groups, '0', '0', '0', '0'].slice(0, 4).join(':')
 }

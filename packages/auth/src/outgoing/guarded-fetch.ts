@@ -3,7 +3,7 @@ import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { toReach } from './address-check.ts'
-import { readLimited } from './http-client.ts'
+import { OutgoingError, readLimited } from './http-client.ts'
 
 export interface ResolvedAddress {
   readonly address: string
@@ -26,14 +26,10 @@ export interface FetchSettings {
 const maxRedirects = 3
 const redirectStatuses = new Set([301, 302, 303, 307, 308])
 
-/** Why a page was not to be had, in words for an operator. */
-export class FetchError extends Error {
-  override readonly name = 'FetchError'
-}
-
 /**
  * The text at a URL that somebody configured. Whatever that URL, the DNS or a redirect says, the
  * connection goes to an address that was checked, and the same check holds after each redirect.
+ * @throws {OutgoingError}
  */
 export async function fetchGuarded(start: URL, settings: FetchSettings): Promise<string> {
   const signal = AbortSignal.timeout(settings.timeoutMs)
@@ -48,17 +44,17 @@ export async function fetchGuarded(start: URL, settings: FetchSettings): Promise
       response.destroy()
       const { location } = response.headers
       if (!redirectStatuses.has(status) || location === undefined) {
-        throw new FetchError(`the answer was ${status}`)
+        throw new OutgoingError(`the answer was ${status}`)
       }
       const target = URL.parse(location, url)
-      if (target === null) throw new FetchError('it redirects to what is not a URL')
+      if (target === null) throw new OutgoingError('it redirects to what is not a URL')
       url = target
     }
   } catch (error) {
-    if (signal.aborted) throw new FetchError(`no answer within ${settings.timeoutMs} ms`)
-    throw error instanceof FetchError ? error : new FetchError(toReason(error))
+    if (signal.aborted) throw new OutgoingError(`no answer within ${settings.timeoutMs} ms`)
+    throw error instanceof OutgoingError ? error : new OutgoingError(toReason(error))
   }
-  throw new FetchError(`more than ${maxRedirects} redirects`)
+  throw new OutgoingError(`more than ${maxRedirects} redirects`)
 }
 
 async function get(
@@ -68,7 +64,7 @@ async function get(
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   const request = { 'http:': requestHttp, 'https:': requestHttps }[url.protocol]
-  if (request === undefined) throw new FetchError(`${url.protocol} is neither http nor https`)
+  if (request === undefined) throw new OutgoingError(`${url.protocol} is neither http nor https`)
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const addresses = await findAddresses(host, isInsideAllowed, settings.resolve ?? resolveHost)
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
@@ -93,11 +89,11 @@ async function findAddresses(
 ): Promise<readonly ResolvedAddress[]> {
   const family = isIP(host)
   const addresses = family === 0 ? await resolve(host) : [{ address: host, family }]
-  if (addresses.length === 0) throw new FetchError(`${host} has no address`)
+  if (addresses.length === 0) throw new OutgoingError(`${host} has no address`)
   for (const { address } of addresses) {
     const reach = toReach(address)
     if (reach === 'outside' || (reach === 'inside' && isInsideAllowed)) continue
-    throw new FetchError(`${host} is at ${address}, which is not an address of the internet`)
+    throw new OutgoingError(`${host} is at ${address}, which is not an address of the internet`)
   }
   return addresses
 }
@@ -130,7 +126,7 @@ function toLookup(addresses: readonly ResolvedAddress[]): LookupFunction {
 async function readText(response: IncomingMessage, maxBytes: number): Promise<string> {
   const text = await readLimited(response, maxBytes)
   if (text !== undefined) return text
-  throw new FetchError(`it is longer than ${maxBytes} bytes`)
+  throw new OutgoingError(`it is longer than ${maxBytes} bytes`)
 }
 
 function toReason(error: unknown): string {

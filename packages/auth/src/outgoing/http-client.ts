@@ -9,21 +9,34 @@ export interface HttpAnswer {
   readonly text: string
 }
 
-/** Why there is no answer, in words for an operator, without anything of the request but the host. */
-export class HttpClientError extends Error {
-  override readonly name = 'HttpClientError'
-  readonly reason: 'timeout' | 'unreachable' | 'too-long'
+interface OutgoingDetails {
+  /** Of the answer. */
+  readonly status?: number
+  /** The error code of the other side: `invalid_client`, … */
+  readonly code?: string
+  readonly cause?: unknown
+}
 
-  constructor(reason: HttpClientError['reason'], message: string, cause?: unknown) {
+/**
+ * An outgoing call has failed. The message is for the log of the operator: it names the host, and has
+ * nothing else of the request, which may contain credentials.
+ */
+export class OutgoingError extends Error {
+  override readonly name = 'OutgoingError'
+  readonly status: number | undefined
+  readonly code: string | undefined
+
+  constructor(message: string, { status, code, cause }: OutgoingDetails = {}) {
     super(message, { cause })
-    this.reason = reason
+    this.status = status
+    this.code = code
   }
 }
 
 /**
  * One request to a host that the operator has named, limited in time and bytes. The caller chooses what
  * happens to redirects; following them would hand the credentials of the request to another host.
- * @throws {HttpClientError}
+ * @throws {OutgoingError}
  */
 export async function request(
   url: string,
@@ -38,17 +51,16 @@ export async function request(
     const response = await fetch(url, { ...init, signal })
     const text = await readLimited(response.body ?? [], maxBytes)
     if (text === undefined) {
-      throw new HttpClientError('too-long', `${host} answered more than ${maxBytes} bytes`)
+      throw new OutgoingError(`${host} answered more than ${maxBytes} bytes`)
     }
     return { status: response.status, headers: response.headers, text }
   } catch (error) {
     if (timeout.aborted) {
-      const message = `${host} did not answer within ${timeoutMs} ms`
-      throw new HttpClientError('timeout', message, error)
+      throw new OutgoingError(`${host} did not answer within ${timeoutMs} ms`, { cause: error })
     }
     if (error instanceof TypeError) {
       const message = `${host} cannot be reached: ${toReason(error.cause ?? error)}`
-      throw new HttpClientError('unreachable', message, error)
+      throw new OutgoingError(message, { cause: error })
     }
     throw error
   }
@@ -68,7 +80,7 @@ export interface PostAnswer {
   readonly body: unknown
 }
 
-/** Posts a form or JSON, and reads JSON. @throws {HttpClientError} */
+/** Posts a form or JSON, and reads JSON. @throws {OutgoingError} */
 export async function post(
   { url, headers = {}, body }: OutgoingPost,
   limits: HttpLimits,

@@ -113,7 +113,7 @@ const checks: readonly Check[] = [
 ]
 
 /** Who knows passwords that have leaked somewhere. */
-export interface LeakSource {
+interface LeakSource {
   /**
    * What is known of all hashes that begin with five hexadecimal digits, a line each: the other 35,
    * a colon, and how often it was seen. Hundreds of passwords share a beginning, so that nobody
@@ -173,4 +173,26 @@ const unable = 'Unable to perform password strength check with HaveIBeenPwned.or
 function isSeen(range: string, rest: string): boolean {
   const line = range.split(/\r?\n/).find((each) => each.toUpperCase().startsWith(`${rest}:`))
   return line !== undefined && Number(line.slice(rest.length + 1)) > 0
+}
+
+interface PwnedPasswordsSettings {
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>
+  readonly userAgent: string
+  /** Another place with the same API. */
+  readonly baseUrl?: string | undefined
+}
+
+/** The list of haveibeenpwned.com (reference 12.4). */
+export function createPwnedPasswords(settings: PwnedPasswordsSettings): LeakSource {
+  const { fetch, userAgent, baseUrl = 'https://api.pwnedpasswords.com' } = settings
+  return {
+    async readRange(prefix) {
+      const response = await fetch(`${baseUrl}/range/${prefix}`, {
+        // Padded, so that the length of the answer does not tell the beginning to who listens.
+        headers: { accept: 'text/plain', 'add-padding': 'true', 'user-agent': userAgent },
+      })
+      if (response.ok) return response.text()
+      throw new Error(`${new URL(baseUrl).host} answered ${response.status}`)
+    },
+  }
 }

@@ -1,5 +1,4 @@
 import { createUrlWriter, escapeHtml, toCss, toScript, toSrcset } from './escape.ts'
-import { createScriptReader } from './script-strings.ts'
 import { toText } from './values.ts'
 
 /** The value of an attribute while it is written. What it answers is escaped as HTML afterwards. */
@@ -56,4 +55,35 @@ export function createAttribute(name: string): AttributeWriter {
 export function isPlainAttribute(name: string): boolean {
   const lower = name.toLowerCase()
   return /^[a-z0-9-]+$/.test(lower) && !lower.startsWith('on') && !byName.has(lower)
+}
+
+/** Where in a script a value would stand. */
+type ScriptPlace = 'code' | 'string' | 'comment'
+
+type Ending = '"' | "'" | '`' | '*/' | '\n'
+
+/** Follows a script just closely enough to know whether it is inside a string or a comment. */
+export function createScriptReader() {
+  let ending: Ending | undefined
+  return {
+    get place(): ScriptPlace {
+      if (ending === undefined) return 'code'
+      return ending === '*/' || ending === '\n' ? 'comment' : 'string'
+    },
+    read(text: string): void {
+      for (let at = 0; at < text.length; at++) {
+        if (ending === undefined) ending = toEnding(text, at)
+        else if (text[at] === '\\' && ending !== '*/' && ending !== '\n') at++
+        else if (text.startsWith(ending, at)) ending = undefined
+      }
+    },
+  }
+}
+
+function toEnding(text: string, at: number): Ending | undefined {
+  const character = text[at]
+  if (character === '"' || character === "'" || character === '`') return character
+  if (character !== '/') return undefined
+  const next = text[at + 1]
+  return next === '*' ? '*/' : next === '/' ? '\n' : undefined
 }

@@ -1,8 +1,12 @@
-import { type AttributeWriter, createAttribute, isPlainAttribute } from './attributes.ts'
+import {
+  type AttributeWriter,
+  createAttribute,
+  createScriptReader,
+  isPlainAttribute,
+} from './attributes.ts'
 import { escapeHtml, escapeUnquoted, toCss, toScript } from './escape.ts'
 import type { Writer } from './evaluate.ts'
-import { createScriptReader } from './script-strings.ts'
-import { indexOr, searchOr } from './text-search.ts'
+import { indexOr, searchOr } from './scan.ts'
 import { toText } from './values.ts'
 
 /** Where in a page the writer is. */

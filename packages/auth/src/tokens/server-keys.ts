@@ -77,10 +77,10 @@ async function readVersions(
   db: Queries,
   wrapping: readonly WrappingKey[],
 ): Promise<ReadonlyMap<string, readonly Version[]>> {
-  let rows = await db.run<KeyRow>(listKeys)
+  let rows = await db.run(listKeys)
   const missing = keyNames.filter((name) => !rows.some((row) => row.name === name))
   for (const name of missing) await makeFirst(db, name, wrapping)
-  if (missing.length > 0) rows = await db.run<KeyRow>(listKeys)
+  if (missing.length > 0) rows = await db.run(listKeys)
   const versions = new Map<string, Version[]>()
   for (const row of rows) {
     const key = unwrap(row, wrapping)

@@ -9,6 +9,7 @@ import {
   timingSafeEqual,
   verify,
 } from 'node:crypto'
+import { SettingError } from '../errors.ts'
 
 interface SigningKeySettings {
   readonly secret: string
@@ -37,18 +38,13 @@ interface PublicKey extends JsonWebKey {
   readonly key_ops: readonly ['verify']
 }
 
-/** What is wrong with AUTH_JWT_KEYS. */
-export class SigningKeysError extends Error {
-  override readonly name = 'SigningKeysError'
-}
-
-/** @throws {SigningKeysError} */
+/** @throws {SettingError} */
 export function createSigningKeys({ secret, keyId, keys }: SigningKeySettings): SigningKeys {
   const shared: VerifyingKey = { algorithm: 'HS256', key: createSecretKey(secret, 'utf8') }
   const parsed = keys === undefined ? [] : parseKeys(keys)
   const signers = parsed.filter(({ signingKey }) => signingKey !== undefined)
   if (keys !== undefined && signers.length !== 1) {
-    throw new SigningKeysError(
+    throw new SettingError(
       `must have exactly one key with "sign" in key_ops, and has ${signers.length}`,
     )
   }
@@ -79,27 +75,27 @@ function parseKeys(text: string): ParsedKey[] {
   try {
     list = JSON.parse(text)
   } catch {
-    throw new SigningKeysError('must be JSON')
+    throw new SettingError('must be JSON')
   }
-  if (!Array.isArray(list)) throw new SigningKeysError('must be a JSON array of keys')
+  if (!Array.isArray(list)) throw new SettingError('must be a JSON array of keys')
   const parsed = list.map(parseKey)
   const kids = parsed.map(({ kid }) => kid)
   const twice = kids.find((kid, index) => kids.indexOf(kid) !== index)
-  if (twice !== undefined) throw new SigningKeysError(`has two keys with the kid ${twice}`)
+  if (twice !== undefined) throw new SettingError(`has two keys with the kid ${twice}`)
   return parsed
 }
 
 function parseKey(jwk: JsonWebKey & Record<string, unknown>, index: number): ParsedKey {
   const { kid, alg, key_ops: operations, kty, crv } = jwk ?? {}
   const which = `key ${index + 1}`
-  if (typeof kid !== 'string' || kid === '') throw new SigningKeysError(`${which} has no kid`)
+  if (typeof kid !== 'string' || kid === '') throw new SettingError(`${which} has no kid`)
   if (!isAlgorithmName(alg)) {
     const known = Object.keys(signingAlgorithms).join(', ')
-    throw new SigningKeysError(`the alg of ${which} must be one of ${known}`)
+    throw new SettingError(`the alg of ${which} must be one of ${known}`)
   }
   const algorithm: SigningAlgorithm = signingAlgorithms[alg]
   if (kty !== algorithm.keyType || (algorithm.curve !== undefined && crv !== algorithm.curve)) {
-    throw new SigningKeysError(`the kty or crv of ${which} does not fit its alg ${alg}`)
+    throw new SettingError(`the kty or crv of ${which} does not fit its alg ${alg}`)
   }
   const signs = Array.isArray(operations) && operations.includes('sign')
   try {
@@ -119,7 +115,7 @@ function parseKey(jwk: JsonWebKey & Record<string, unknown>, index: number): Par
     return { kid, algorithm: alg, key, signingKey, publicKey }
   } catch {
     // The reason could hold a part of the key.
-    throw new SigningKeysError(`${which} (kid ${kid}) is not a valid ${kty} key`)
+    throw new SettingError(`${which} (kid ${kid}) is not a valid ${kty} key`)
   }
 }
 

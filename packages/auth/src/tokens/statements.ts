@@ -16,7 +16,7 @@ export const listKeys = statement(
   `select name, version, value, wrapped_with, created_at,
      extract(epoch from active_at - clock_timestamp())::double precision * 1000 as active_in_ms
    from {ns}.secret_keys order by name, version desc`,
-)
+).returning<KeyRow>()
 
 /** For servers of the version before, and where one of them was first. */
 export const keepPlainKey = statement(

@@ -1,3 +1,4 @@
+import { toQuestion } from '@portcullis/service-kit/similar-names'
 import type { JSONWebKeySet } from 'jose'
 
 /** Options of `createVerifier`. One of `authUrl`, `secret` and `jwks` is required. */
@@ -23,4 +24,70 @@ export interface VerifierOptions {
   readonly clockToleranceSeconds?: number | undefined
   /** The current time in milliseconds, for tests. */
   readonly now?: (() => number) | undefined
+}
+
+type Rule = readonly [wanted: string, isAllowed: (value: unknown) => boolean]
+
+const isText = (value: unknown): boolean => typeof value === 'string'
+const isTextList = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
+
+const rules: { readonly [Name in keyof VerifierOptions]-?: Rule } = {
+  authUrl: ['text or a URL', (value) => isText(value) || value instanceof URL],
+  secret: [
+    'text that is not empty: is AUTH_JWT_SECRET set?',
+    (value) => isText(value) && value !== '',
+  ],
+  jwks: [
+    'an object { keys: […] }, as GET /.well-known/jwks.json answers',
+    (value) => Array.isArray((value as { readonly keys?: unknown } | null)?.keys),
+  ],
+  audience: ['text or a list of texts', (value) => isText(value) || isTextList(value)],
+  issuer: ['text', isText],
+  roles: ['a list, such as ["authenticated"]', isTextList],
+  aal: ['"aal1" or "aal2"', (value) => value === 'aal1' || value === 'aal2'],
+  clockToleranceSeconds: [
+    'a number of seconds, zero or more',
+    (value) => Number.isFinite(value) && Number(value) >= 0,
+  ],
+  now: ['a function', (value) => typeof value === 'function'],
+}
+
+/** Options with which a verifier would accept too much, or nothing, stop the program at its start. */
+export function checkOptions(options: VerifierOptions): void {
+  checkNames('createVerifier', options, Object.keys(rules))
+  for (const [name, [wanted, isAllowed]] of Object.entries(rules)) {
+    const value = options[name as keyof VerifierOptions]
+    if (value !== undefined && !isAllowed(value))
+      throw new TypeError(`createVerifier: option "${name}" must be ${wanted}`)
+  }
+  const { authUrl, secret, jwks } = options
+  if (authUrl === undefined && secret === undefined && jwks === undefined) {
+    const empty = ['authUrl', 'secret', 'jwks'].find((name) => name in options)
+    const hint = empty ? `. "${empty}" is undefined: is its environment variable set?` : ''
+    throw new TypeError(
+      `createVerifier needs a way to verify signatures: "authUrl", "secret" or "jwks"${hint}`,
+    )
+  }
+  if (authUrl !== undefined && jwks !== undefined)
+    throw new TypeError(
+      'createVerifier takes keys from "authUrl" or "jwks", not from both: leave one out',
+    )
+  if (authUrl !== undefined && !isAddress(String(authUrl)))
+    throw new TypeError(
+      `"authUrl" must be the address of the auth server, like https://auth.example.com; it is "${authUrl}"`,
+    )
+}
+
+function isAddress(url: string): boolean {
+  return /^https?:\/\/[^/]/.test(url) && URL.canParse(url) && !url.includes('/.well-known/')
+}
+
+/** @throws {TypeError} if the options are not an object, or one of them has an unknown name. */
+export function checkNames(what: string, options: unknown, known: readonly string[]): void {
+  if (typeof options !== 'object' || options === null)
+    throw new TypeError(`${what}: pass an object of options`)
+  const unknown = Object.keys(options).find((name) => !known.includes(name))
+  if (unknown === undefined) return
+  const advice = toQuestion(unknown, known) || ` There are: ${known.join(', ')}`
+  throw new TypeError(`${what} has no option "${unknown}".${advice}`)
 }

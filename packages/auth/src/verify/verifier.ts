@@ -1,9 +1,8 @@
 import { createLocalJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
-import { checkOptions } from './check-options.ts'
 import { TokenError } from './errors.ts'
 import { RemoteKeys } from './remote-keys.ts'
 import { listAlgorithms, toAudienceError, toTokenError } from './to-token-error.ts'
-import type { VerifierOptions } from './verifier-options.ts'
+import { checkOptions, type VerifierOptions } from './verifier-options.ts'
 
 /** The claims of an access token. A hook on the auth server may add others: see {@link createVerifier}. */
 export interface AccessTokenClaims {

@@ -502,20 +502,25 @@ test('no message or help text contains a secret', () => {
 test('the code length of phone factors is limited, and factors have the documented defaults', () => {
   const name = 'AUTH_MFA_PHONE_OTP_LENGTH'
   assert.deepEqual(notesOf({ [name]: '3' }), [`${name} must be from 6 to 10: 6 is used`])
-  assert.equal(withRequired({ [name]: '3' }).mfa.phoneOtpLength, 6)
+  assert.equal(withRequired({ [name]: '3' }).mfa.kinds.phone.otpLength, 6)
   assert.deepEqual(withRequired({ AUTH_MFA_CHALLENGE_EXPIRY_DURATION: '120' }).mfa, {
-    totp: { enroll: true, verify: true },
-    phone: { enroll: false, verify: false },
-    webAuthn: { enroll: false, verify: false },
+    kinds: {
+      totp: { enroll: true, verify: true },
+      phone: {
+        enroll: false,
+        verify: false,
+        otpLength: 6,
+        maxFrequencyMs: 60_000,
+        template: 'Your code is {{ .Code }}',
+      },
+      webauthn: { enroll: false, verify: false },
+    },
     recoveryCodes: { enroll: true, verify: true },
     challengeExpiresInMs: 120_000,
     factorExpiresInMs: 300_000,
     mostEnrolled: 10,
     mostVerified: 10,
     requestsPerMinute: 15,
-    phoneOtpLength: 6,
-    phoneMaxFrequencyMs: 60_000,
-    phoneTemplate: 'Your code is {{ .Code }}',
   })
 })
 

@@ -14,6 +14,7 @@ import { openSharedPostgres } from '../support/shared-postgres.ts'
 
 const write = statement(
   'write',
+  ['id', 'divisor', 'seconds'],
   `with p as (select pg_sleep($3::float8))
    insert into {ns}.audit_log_entries (id, payload, ip_address)
    select $1::uuid, jsonb_build_object('action', 'login', 'actor_id', $1::uuid), '203.0.113.5' from p
@@ -22,6 +23,7 @@ const write = statement(
 /** Inserts an entry and then fails. */
 const writeAndFail = statement(
   'write_and_fail',
+  ['id'],
   `with written as (
      insert into {ns}.audit_log_entries (id, payload, ip_address)
      values ($1, '{"actor_id": "00000000-0000-0000-0000-000000000000"}', '') returning id
@@ -43,8 +45,11 @@ async function openAudited(t: TestContext, isStored: boolean) {
     audit: { isStored, onWritten: (entries) => reported.push(entries.map(({ id }) => id)) },
   })
   t.after(() => db[Symbol.asyncDispose]())
-  const count = statement('count', 'select count(*)::integer as count from {ns}.audit_log_entries')
-  const countRows = async () => (await db.run<{ count: number }>(count))[0]?.count
+  const count = statement(
+    'count',
+    'select count(*)::integer as count from {ns}.audit_log_entries',
+  ).returning<{ readonly count: number }>()
+  const countRows = async () => (await db.run(count))[0]?.count
   return { db, reported, countRows }
 }
 
@@ -55,27 +60,30 @@ test('the database reports the audit entries that statements insert', async (t) 
   const [one, two, three, four] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
 
   await t.test('each entry once', async () => {
-    await Promise.all([db.run(write, [one, 1, 0.02]), db.run(write, [two, 1, 0])])
+    await Promise.all([
+      db.run(write, { id: one, divisor: 1, seconds: 0.02 }),
+      db.run(write, { id: two, divisor: 1, seconds: 0 }),
+    ])
     assert.deepEqual(reported.splice(0).flat().toSorted(), [one, two].toSorted())
   })
 
   await t.test('the entries of a transaction when it commits', async () => {
     await db.transaction(async (queries) => {
-      await queries.run(write, [three, 1, 0])
-      await queries.run(write, [four, 1, 0])
+      await queries.run(write, { id: three, divisor: 1, seconds: 0 })
+      await queries.run(write, { id: four, divisor: 1, seconds: 0 })
       assert.deepEqual(reported, [])
     })
     assert.deepEqual(reported.splice(0), [[three, four]])
   })
 
   await t.test('no entry that is rolled back', async () => {
-    await assert.rejects(db.run(writeAndFail, [randomUUID()]), /division by zero/)
+    await assert.rejects(db.run(writeAndFail, { id: randomUUID() }), /division by zero/)
     const undone = db.transaction(async (queries) => {
-      await queries.run(write, [randomUUID(), 1, 0])
+      await queries.run(write, { id: randomUUID(), divisor: 1, seconds: 0 })
       throw new Error('rolled back')
     })
     await assert.rejects(undone, /rolled back/)
-    await db.run(write, [randomUUID(), 2, 0])
+    await db.run(write, { id: randomUUID(), divisor: 2, seconds: 0 })
     assert.deepEqual(reported, [])
     assert.equal(await countRows(), 4)
   })
@@ -85,7 +93,7 @@ test('with storage disabled, entries are reported but not inserted', async (t) =
   const audited = await openAudited(t, false)
   if (!audited) return
   const id = randomUUID()
-  await audited.db.run(write, [id, 1, 0])
+  await audited.db.run(write, { id, divisor: 1, seconds: 0 })
   assert.deepEqual(audited.reported, [[id]])
   assert.equal(await audited.countRows(), 0)
 })

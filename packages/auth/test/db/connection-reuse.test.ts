@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { Client } from 'pg'
 import { openDatabase } from '../../src/db/database.ts'
-import { type Statement, statement } from '../../src/db/statement.ts'
+import { type NoValues, type Statement, statement } from '../../src/db/statement.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
 
 const findSelf = statement('test_find_self', 'select pg_backend_pid() as pid')
@@ -34,7 +34,7 @@ async function openOne(t: TestContext) {
 }
 
 /** Errors by SQLSTATE after which PostgreSQL accepts the next statement on the same connection. */
-const errors: Readonly<Record<string, Statement>> = {
+const errors: Readonly<Record<string, Statement<NoValues>>> = {
   '23505': statement('test_twice', 'insert into {ns}.kept (id) values (1), (1)'),
   '23502': statement('test_null', 'insert into {ns}.kept (id) values (null)'),
   '22012': statement('test_division', 'select 1 / 0 from {ns}.kept, (values (1)) one'),

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseConfig } from '../../src/config/config.ts'
-import { ConnectionUrlError, parseConnectionUrl } from '../../src/db/connection/connection-url.ts'
+import { parseConnectionUrl, withLibpqVariables } from '../../src/db/connection/connection-url.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 
-const parse = (url: string, environment = {}) => parseConnectionUrl(url, environment)
+const parse = (url: string, environment = {}) =>
+  parseConnectionUrl(withLibpqVariables(url, environment))
 
 test('a URL has one or more hosts, with separate ports or a common one', () => {
   const hostsOf = (url: string) =>
@@ -49,6 +50,14 @@ test('parameters have the names of libpq, and its environment variables are the 
   assert.equal(parse('postgres://u@db/n?sslmode=disable', environment).ssl.mode, 'disable')
 })
 
+test('the variables of libpq are part of the configuration', () => {
+  const read = (more: object) => parseConfig({ ...testEnvironment, ...more }).config.database.url
+  const url = 'postgres://u@db/n'
+  assert.equal(read({ AUTH_DB_DATABASE_URL: url }), url)
+  const set = { AUTH_DB_DATABASE_URL: `${url}?connect_timeout=3`, PGCONNECT_TIMEOUT: '4' }
+  assert.equal(read({ ...set, PGOPTIONS: '-c b=c' }), `${url}?connect_timeout=3&options=-c%20b%3Dc`)
+})
+
 test('defaults are those of libpq, except that several hosts imply read-write', () => {
   assert.equal(parse('postgres://db/n').ssl.mode, 'prefer')
   assert.equal(parse('postgres://db/n').session, 'any')
@@ -74,7 +83,7 @@ const wrong = {
 
 test('an invalid URL is refused with a reason that does not contain the URL', () => {
   for (const [url, message] of Object.entries(wrong)) {
-    assert.throws(() => parse(url), { name: ConnectionUrlError.name, message }, url)
+    assert.throws(() => parse(url), { name: 'SettingError', message }, url)
   }
 })
 

@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { Client } from 'pg'
 import { readMigrations } from '../../src/db/migrate/files.ts'
 import { migrate } from '../../src/db/migrate/migrate.ts'
+import { factorKindNames } from '../../src/plugins/factors/index.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
 
 const userId = '00000000-0000-4000-8000-00000000000a'
@@ -54,6 +55,17 @@ test('table constraints', async (t) => {
     assert.deepEqual(await readFactors(), [null, factorId])
     await client.query('delete from mfa_factors')
     assert.deepEqual(await readFactors(), [null, null])
+  })
+
+  await t.test('a factor of every kind can be stored', async () => {
+    for (const kind of factorKindNames) {
+      await client.query('insert into mfa_factors (id, user_id, factor_type) values ($1, $2, $3)', [
+        factorId,
+        userId,
+        kind,
+      ])
+      await client.query('delete from mfa_factors')
+    }
   })
 
   await t.test('values that no version writes are refused', async () => {

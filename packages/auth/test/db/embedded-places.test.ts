@@ -8,7 +8,7 @@ import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { type Account, chooseAccount } from '../../src/db/embedded/account.ts'
 import { findPackage } from '../../src/db/embedded/binaries.ts'
-import { findRunningServer } from '../../src/db/embedded/running-server.ts'
+import { findRunningServer } from '../../src/db/embedded/open-embedded-postgres.ts'
 import {
   endOf,
   makeFolder,

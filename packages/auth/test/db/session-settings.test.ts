@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { toUtcTime } from '../../src/db/connection/utc-time.ts'
+import { toUtcTime } from '../../src/db/connection/session-settings.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { statement } from '../../src/db/statement.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'

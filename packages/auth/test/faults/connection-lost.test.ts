@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openDatabase } from '../../src/db/database.ts'
-import { DatabaseLostError } from '../../src/db/database-lost-error.ts'
+import { DatabaseLostError } from '../../src/db/database-errors.ts'
 import { statement } from '../../src/db/statement.ts'
 import { openAuthServer } from '../support/auth-server.ts'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
@@ -28,20 +28,22 @@ test('a lost connection', async (t) => {
   const db = openDatabase({ ...settings, statementTimeoutMs: 120_000 })
   t.after(() => db[Symbol.asyncDispose]())
   await server.query('create table kept (id integer primary key)')
-  const add = statement('test_add', 'insert into {ns}.kept (id) values ($1)')
-  const findSelf = statement('test_find_self', 'select pg_backend_pid() as pid')
+  const add = statement('test_add', ['id'], 'insert into {ns}.kept (id) values ($1)')
+  const findSelf = statement('test_find_self', 'select pg_backend_pid() as pid').returning<{
+    pid: number
+  }>()
   const readKept = async () => (await server.query('select id from kept')).map(({ id }) => id)
   const end = (pid: unknown) => server.query('select pg_terminate_backend($1)', [pid])
 
   await t.test('between two statements of a transaction rolls it back', async () => {
     await assert.rejects(
       db.transaction(async (queries) => {
-        await queries.run(add, [1])
-        const [self] = await queries.run<{ pid: number }>(findSelf)
+        await queries.run(add, { id: 1 })
+        const [self] = await queries.run(findSelf)
         await end(self?.pid)
         // Wait until the client notices the loss while no statement is running.
         await sleep(50)
-        await queries.run(add, [2])
+        await queries.run(add, { id: 2 })
       }),
       DatabaseLostError,
     )
@@ -51,8 +53,8 @@ test('a lost connection', async (t) => {
   await t.test('during a commit is not reported as success', async () => {
     await assert.rejects(
       db.transaction(async (queries) => {
-        await queries.run(add, [1])
-        const [self] = await queries.run<{ pid: number }>(findSelf)
+        await queries.run(add, { id: 1 })
+        const [self] = await queries.run(findSelf)
         await end(self?.pid)
       }),
       DatabaseLostError,
@@ -76,8 +78,8 @@ test('a lost connection', async (t) => {
 
   await t.test('is replaced by a new one', async () => {
     await db.transaction(async (queries) => {
-      await queries.run(add, [3])
-      await queries.run(add, [4])
+      await queries.run(add, { id: 3 })
+      await queries.run(add, { id: 4 })
     })
     assert.deepEqual(await readKept(), [3, 4])
     // Run more statements than there are connections, to check that a failed transaction kept none.

@@ -124,8 +124,12 @@ test('servers that start concurrently behind PgBouncer create the tables and ser
 
 const readTimeout = statement('test_timeout', "select current_setting('statement_timeout') as s")
 const wait = statement('test_wait', 'select pg_sleep(600)')
-const add = statement('test_add', 'insert into {ns}.kept (id) values ($1)')
-const count = statement('test_count', 'select count(*)::integer as n from {ns}.kept where id > $1')
+const add = statement('test_add', ['id'], 'insert into {ns}.kept (id) values ($1)')
+const count = statement(
+  'test_count',
+  ['above'],
+  'select count(*)::integer as n from {ns}.kept where id > $1',
+)
 
 /** PgBouncer supports prepared statements since version 1.21. */
 async function hasPreparedStatements(t: TestContext): Promise<boolean> {
@@ -182,7 +186,7 @@ test('behind a pooler PostgreSQL enforces the statement timeout, and no setting 
     db.transaction((queries) => queries.run(wait)),
     { code: '57014' },
   )
-  await assert.rejects(db.run(add, [null]), { code: '23502' })
+  await assert.rejects(db.run(add, { id: null }), { code: '23502' })
   // Another client gets the same backend process.
   assert.deepEqual(await queryOnce(pooler.url, 'show statement_timeout'), [
     { statement_timeout: '0' },
@@ -222,11 +226,11 @@ test('prepared statements that a pooler has lost are sent again without a name',
   const { db, openAnother, pooler, warnings } = pooled
 
   await t.test('when another backend process runs them', async () => {
-    await db.run(count, [0])
+    await db.run(count, { above: 0 })
     const holder = new Client({ connectionString: pooler.url })
     await holder.connect()
     await holder.query('begin')
-    assert.deepEqual(await db.run(count, [0]), [{ n: 0 }])
+    assert.deepEqual(await db.run(count, { above: 0 }), [{ n: 0 }])
     await holder.query('commit')
     await holder.end()
     assert.equal(warnings.length, 1)
@@ -235,7 +239,7 @@ test('prepared statements that a pooler has lost are sent again without a name',
 
   await t.test('when another client has prepared a statement with the same name', async () => {
     const others = Array.from({ length: 3 }, () => openAnother())
-    for (const other of others) assert.deepEqual(await other.run(count, [0]), [{ n: 0 }])
+    for (const other of others) assert.deepEqual(await other.run(count, { above: 0 }), [{ n: 0 }])
     assert.ok(warnings.length > 1)
   })
 
@@ -245,8 +249,8 @@ test('prepared statements that a pooler has lost are sent again without a name',
     let calls = 0
     const insert = (id: number) => async (queries: Pick<typeof db, 'run'>) => {
       calls += 1
-      await queries.run(add, [id])
-      return queries.run(count, [0])
+      await queries.run(add, { id })
+      return queries.run(count, { above: 0 })
     }
     assert.deepEqual(await one.transaction(insert(1)), [{ n: 1 }])
     assert.deepEqual(await other.transaction(insert(2)), [{ n: 2 }])
@@ -255,7 +259,7 @@ test('prepared statements that a pooler has lost are sent again without a name',
 
   await t.test('and each process logs it once', async () => {
     const before = warnings.length
-    await Promise.all(Array.from({ length: 20 }, () => db.run(count, [0])))
+    await Promise.all(Array.from({ length: 20 }, () => db.run(count, { above: 0 })))
     assert.equal(warnings.length, before)
   })
 })
@@ -265,7 +269,8 @@ test('a pooler that changes from session to transaction mode fails no request', 
   const pooled = await openPooled(t, settings, { preparedStatements: 'on' })
   if (!pooled) return
   const { db, console, warnings } = pooled
-  const many = () => Promise.all(Array.from({ length: 24 }, (_, id) => db.run(count, [id])))
+  const many = () =>
+    Promise.all(Array.from({ length: 24 }, (_, id) => db.run(count, { above: id })))
   await many()
   assert.deepEqual(warnings, [])
   await console("set pool_mode = 'transaction'")
@@ -280,15 +285,15 @@ test('prepared statements are used with a pooler that supports them', async (t) 
   if (!pooled) return
   const { db, warnings, console } = pooled
   for (let round = 0; round < 5; round++) {
-    await Promise.all(Array.from({ length: 12 }, (_, id) => db.run(count, [id])))
-    await db.transaction((queries) => queries.run(add, [round]))
+    await Promise.all(Array.from({ length: 12 }, (_, id) => db.run(count, { above: id })))
+    await db.transaction((queries) => queries.run(add, { id: round }))
   }
   assert.deepEqual(warnings, [])
 
   await t.test('and statements are sent again when it loses them', async () => {
     await console('set max_prepared_statements = 0')
     for (let round = 0; round < 3; round++) {
-      await Promise.all(Array.from({ length: 12 }, (_, id) => db.run(count, [id])))
+      await Promise.all(Array.from({ length: 12 }, (_, id) => db.run(count, { above: id })))
     }
     assert.ok(warnings.length <= 1, warnings.join('\n'))
   })
@@ -298,7 +303,7 @@ test('URL options that a pooler refuses are reported with instructions', async (
   const pooled = await openPooled(t, { pool_mode: 'transaction' })
   if (!pooled) return
   const url = `${pooled.pooler.url}?options=${encodeURIComponent('-c search_path=app')}`
-  await assert.rejects(pooled.openAnother({ url }).run(count, [0]), {
+  await assert.rejects(pooled.openAnother({ url }).run(count, { above: 0 }), {
     message: /refuses the parameter "options" of AUTH_DB_DATABASE_URL .* ALTER ROLE/,
   })
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseConfig } from '../../src/config/config.ts'
 import { createClientAddresses, parseAddress } from '../../src/http/stages/client-address.ts'
-import { toNetwork } from '../../src/limits/network.ts'
+import { toNetwork } from '../../src/limits/buckets.ts'
 
 const proxy = '10.0.0.1'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { toLimitWindow } from '../../src/limits/shared/limit-window.ts'
+import { toLimitWindow } from '../../src/limits/shared/grpc-limits.ts'
 
 const [second, minute, hour, day] = [1, 2, 3, 4]
 const toLimit = (most: number, burst: number, periodMs = 300_000) => ({ most, burst, periodMs })

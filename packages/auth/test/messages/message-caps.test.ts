@@ -13,6 +13,7 @@ import { openOutboxDatabase, readOutbox } from '../support/outbox.ts'
 /** Like a sign-up, this inserts a user and a message and spends the cap in one statement. */
 const signUp = statement(
   'test_sign_up',
+  ['most', 'refillMs', 'count', 'now', 'email'],
   `with ${spendCap('email', { most: '$1', refillMs: '$2', count: '$3', now: '$4' })},
    created as (
      insert into {ns}.users (id, email) select gen_random_uuid(), $5 from cap returning email
@@ -27,7 +28,10 @@ const signUp = statement(
    )
    select email from created`,
 )
-const countUsers = statement('test_count_users', 'select count(*) as users from {ns}.users')
+const countUsers = statement(
+  'test_count_users',
+  'select count(*) as users from {ns}.users',
+).returning<{ readonly users: number }>()
 const clear = statement('test_clear_caps', 'truncate {ns}.message_caps, {ns}.users cascade')
 const clearOutbox = statement('test_clear_outbox', 'truncate {ns}.outbox')
 
@@ -37,17 +41,18 @@ const start = Date.parse('2030-01-01T10:20:00Z')
 
 /** Returns whether the message was allowed. */
 async function spend(db: Database, cap: string | undefined, afterMs = 0, count = 1) {
-  const { most, refillMs } = (cap === undefined ? undefined : parseMessageCap(cap)) ?? {}
+  const parsed = cap === undefined ? undefined : parseMessageCap(cap)
+  const { most = null, refillMs = null } = parsed ?? {}
   const now = new Date(start + afterMs)
   const email = `user${++users}@example.com`
-  const rows = await db.run(signUp, [most ?? null, refillMs ?? null, count, now, email])
+  const rows = await db.run(signUp, { most, refillMs, count, now, email })
   return rows.length === 1
 }
 
 async function findWait(db: Database, cap: string, afterMs: number) {
-  const { most, refillMs } = parseMessageCap(cap) ?? {}
-  const values = ['email', most, refillMs ?? null, new Date(start + afterMs)]
-  const [row] = await db.run<{ readonly wait_seconds: number }>(findCapWait, values)
+  const { most, refillMs = null } = parseMessageCap(cap) ?? {}
+  const now = new Date(start + afterMs)
+  const [row] = await db.run(findCapWait, { channel: 'email', most, refillMs, now })
   return row?.wait_seconds
 }
 
@@ -142,7 +147,7 @@ test('the cap on messages', async (t) => {
       )
       assert.equal(allowed.filter(Boolean).length, 17)
       assert.equal((await readOutbox(db)).length, 17)
-      const [row] = await db.run<{ readonly users: number }>(countUsers)
+      const [row] = await db.run(countUsers)
       assert.equal(row?.users, 17)
     }
   })

@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseConfig } from '../../src/config/config.ts'
 import type { Database, Queries } from '../../src/db/database.ts'
-import { type Statement, statement, toPositional } from '../../src/db/statement.ts'
+import { type Statement, statement } from '../../src/db/statement.ts'
 import { openMessages } from '../../src/messages/sending/open-messages.ts'
 import type { OutboxSenderSettings } from '../../src/messages/sending/outbox-sender.ts'
 import { toMailEnvironment } from '../support/mail-environment.ts'
@@ -60,7 +60,7 @@ function wrapQueries(
 ): Queries {
   return {
     run: (wanted: Statement, values?: object) =>
-      around(wanted.name, () => db.run<never>(wanted, toPositional(wanted, values))),
+      around(wanted.name, () => db.run(wanted as Statement<object, never>, values ?? {})),
   }
 }
 

@@ -23,7 +23,7 @@ import {
 } from '../support/outbox.ts'
 
 const claim = (db: Database, count = 10, leaseMs = 60_000) =>
-  db.run<OutboxRow>(claimMessages, [['email'], [count], leaseMs])
+  db.run(claimMessages, { channels: ['email'], rooms: [count], leaseMs })
 
 const clear = statement('test_clear_outbox', 'truncate {ns}.outbox')
 
@@ -82,10 +82,10 @@ test('the outbox', async (t) => {
       const invitation = await addMessage(db, { kind: 'invite' })
       const notification = await addMessage(db, { kind: 'password_changed_notification' })
       const retried = await addMessage(db, { kind: 'recovery' })
-      await db.run(claimMessages, [['email'], [10], 60_000])
-      await db.run(retryMessage, [retried, 1, 0, 'no answer'])
-      await db.run(releaseMessage, [invitation, 1])
-      await db.run(releaseMessage, [notification, 1])
+      await db.run(claimMessages, { channels: ['email'], rooms: [10], leaseMs: 60_000 })
+      await db.run(retryMessage, { id: retried, attempts: 1, waitMs: 0, error: 'no answer' })
+      await db.run(releaseMessage, { id: invitation, attempts: 1 })
+      await db.run(releaseMessage, { id: notification, attempts: 1 })
       const codes = [await addMessage(db), await addMessage(db, { kind: 'magic_link' })]
       const [first, second] = [await claim(db, 2), await claim(db, 10)]
       const idsOf = (rows: readonly OutboxRow[]) =>
@@ -97,7 +97,11 @@ test('the outbox', async (t) => {
 
   await t.test('each channel is claimed up to its own limit', async () => {
     for (let count = 0; count < 3; count++) await addMessage(db)
-    const rows = await db.run<OutboxRow>(claimMessages, [['sms', 'email'], [1, 2], 60_000])
+    const rows = await db.run(claimMessages, {
+      channels: ['sms', 'email'],
+      rooms: [1, 2],
+      leaseMs: 60_000,
+    })
     assert.deepEqual(
       rows.map(({ channel }) => channel),
       ['email', 'email'],
@@ -106,20 +110,23 @@ test('the outbox', async (t) => {
 
   await t.test('messages of other channels are not claimed', async () => {
     await addMessage(db)
-    assert.deepEqual(await db.run(claimMessages, [['sms'], [10], 1_000]), [])
+    assert.deepEqual(
+      await db.run(claimMessages, { channels: ['sms'], rooms: [10], leaseMs: 1_000 }),
+      [],
+    )
   })
 
   await t.test('a sent message is deleted', async () => {
     const id = await addMessage(db)
     await claim(db)
-    await db.run(deleteMessage, [id])
+    await db.run(deleteMessage, { id })
     assert.deepEqual(await readOutbox(db), [])
   })
 
   await t.test('a message that will be retried is not claimed before its time', async () => {
     const id = await addMessage(db)
     await claim(db)
-    await db.run(retryMessage, [id, 1, 30_000, 'no answer'])
+    await db.run(retryMessage, { id, attempts: 1, waitMs: 30_000, error: 'no answer' })
     const [row] = await readOutbox(db)
     assert.equal(row?.last_error, 'no answer')
     assert.ok(row.wait_ms > 20_000 && row.wait_ms <= 30_000)
@@ -129,7 +136,7 @@ test('the outbox', async (t) => {
   await t.test('a released message can be claimed again at once', async () => {
     const id = await addMessage(db)
     await claim(db)
-    await db.run(releaseMessage, [id, 1])
+    await db.run(releaseMessage, { id, attempts: 1 })
     const [row] = await claim(db)
     assert.equal(row?.attempts, 1)
   })
@@ -137,14 +144,15 @@ test('the outbox', async (t) => {
   await t.test('a message that is given up keeps neither its code nor its recipient', async () => {
     const id = await addMessage(db)
     await claim(db)
-    await db.run(failMessage, [id, 1, 'refused'])
+    await db.run(failMessage, { id, attempts: 1, error: 'refused' })
     const [row] = await readOutbox(db)
     assert.deepEqual(row?.payload, {})
     assert.equal(row?.recipient, '')
     assert.equal(row?.last_error, 'refused')
     assert.notEqual(row?.failed_at, null)
     assert.equal((await claim(db)).length, 0)
-    const purge = (beforeMs: number) => db.run(purges.failedMessages, [new Date(beforeMs)])
+    const purge = (beforeMs: number) =>
+      db.run(purges.failedMessages, { before: new Date(beforeMs) })
     await purge(Date.now() - 3_600_000)
     assert.equal((await readOutbox(db)).length, 1)
     await purge(Date.now() + 3_600_000)
@@ -156,9 +164,9 @@ test('the outbox', async (t) => {
     await claim(db)
     await db.run(makeDue)
     await claim(db, 10, 60_000)
-    await db.run(retryMessage, [id, 1, 0, 'late'])
-    await db.run(releaseMessage, [id, 1])
-    await db.run(failMessage, [id, 1, 'late'])
+    await db.run(retryMessage, { id, attempts: 1, waitMs: 0, error: 'late' })
+    await db.run(releaseMessage, { id, attempts: 1 })
+    await db.run(failMessage, { id, attempts: 1, error: 'late' })
     const [row] = await readOutbox(db)
     assert.equal(row?.last_error, null)
     assert.equal(row?.failed_at, null)

@@ -180,7 +180,7 @@ test('an invalid response is an error with its reason', async (t) => {
   await assert.rejects(fetchPath('/long'), /longer than 1000 bytes/)
   await assert.rejects(fetchPath('/missing'), /the answer was 404/)
   await assert.rejects(fetchPath('/slow', { timeoutMs: 200 }), /no answer within 200 ms/)
-  await assert.rejects(fetchPath('/cut'), { name: 'FetchError' })
+  await assert.rejects(fetchPath('/cut'), { name: 'OutgoingError' })
 })
 
 test('the certificate must match the host of the URL', async (t) => {

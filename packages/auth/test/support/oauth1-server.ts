@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
-import { signOAuth1 } from '../../src/plugins/providers/oauth1.ts'
+import { signOAuth1 } from '../../src/plugins/providers/oauth/oauth1.ts'
 import type { OAuthServer, OAuthServerOptions } from './oauth-server.ts'
 import type { Account, ProviderShape } from './provider-shape.ts'
 

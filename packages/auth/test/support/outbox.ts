@@ -1,7 +1,7 @@
 import type { TestContext } from 'node:test'
 import { Client } from 'pg'
 import { type Database, openDatabase } from '../../src/db/database.ts'
-import { type Statement, statement } from '../../src/db/statement.ts'
+import { statement } from '../../src/db/statement.ts'
 import { insertMessage } from '../../src/messages/statements/outbox.ts'
 import { openSharedPostgres } from './shared-postgres.ts'
 import { openTestSchema } from './test-schema.ts'
@@ -33,6 +33,7 @@ export async function openOutboxDatabase(t: TestContext): Promise<OutboxDatabase
 
 const addOne = statement(
   'test_add_message',
+  ['kind', 'recipient', 'payload', 'expiresInSeconds'],
   `with message as (${insertMessage('email', {
     kind: '$1',
     recipient: '$2',
@@ -40,7 +41,7 @@ const addOne = statement(
     expiresInSeconds: '$4',
     from: '(select) one',
   })} returning id) select id from message`,
-)
+).returning<{ readonly id: number }>()
 
 export interface TestMessage {
   readonly kind?: string
@@ -60,9 +61,13 @@ export const testPayload = {
 
 /** Returns the id of the message. */
 export async function addMessage(db: Database, message: TestMessage = {}): Promise<number> {
-  const { kind = 'confirmation', recipient = 'ada@example.com', payload = testPayload } = message
-  const values = [kind, recipient, payload, message.expiresInSeconds ?? 3_600]
-  const [row] = await db.run<{ readonly id: number }>(addOne, values)
+  const [row] = await db.run(addOne, {
+    kind: 'confirmation',
+    recipient: 'ada@example.com',
+    payload: testPayload,
+    expiresInSeconds: 3_600,
+    ...message,
+  })
   if (row === undefined) throw new Error('No row was inserted')
   return row.id
 }
@@ -77,18 +82,18 @@ export interface StoredMessage extends Readonly<Record<string, unknown>> {
   readonly wait_ms: number
 }
 
-const readAll: Statement = statement(
+const readAll = statement(
   'test_read_outbox',
   `select *, extract(epoch from next_attempt_at - now())::double precision * 1000 as wait_ms
    from {ns}.outbox order by id`,
-)
+).returning<StoredMessage>()
 
 export async function readOutbox(db: Database): Promise<readonly StoredMessage[]> {
-  return await db.run<StoredMessage>(readAll)
+  return await db.run(readAll)
 }
 
 /** Makes all pending messages due. */
-export const makeDue: Statement = statement(
+export const makeDue = statement(
   'test_make_due',
   'update {ns}.outbox set next_attempt_at = now() where failed_at is null',
 )

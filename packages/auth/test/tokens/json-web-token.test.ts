@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { createHmac, generateKeyPairSync } from 'node:crypto'
 import { test } from 'node:test'
 import { importJWK, jwtVerify, SignJWT } from 'jose'
+import { SettingError } from '../../src/errors.ts'
 import { createTokenSigner, TokenError } from '../../src/tokens/json-web-token.ts'
-import { createSigningKeys, SigningKeysError } from '../../src/tokens/signing-keys.ts'
+import { createSigningKeys } from '../../src/tokens/signing-keys.ts'
 
 const secret = 'a secret of at least thirty-two bytes'
 const hs = createTokenSigner(createSigningKeys({ secret, keyId: undefined, keys: undefined }))
@@ -107,7 +108,7 @@ test('an invalid key set is refused with the reason and without the keys', () =>
     assert.throws(
       () => createSigningKeys({ secret, keyId: undefined, keys: text }),
       (error) => {
-        assert.ok(error instanceof SigningKeysError)
+        assert.ok(error instanceof SettingError)
         assert.match(error.message, message)
         assert.ok(!error.message.includes(`${jwk.d}`))
         return true

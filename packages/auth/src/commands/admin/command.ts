@@ -5,8 +5,7 @@ import { toQuestion } from '@portcullis/service-kit/similar-names'
 import { openCommandDatabase } from '../open-database-url.ts'
 import { type ConfigPlaces, configHelp, configOptions, readConfig } from '../read-config.ts'
 import { toReason } from '../reason.ts'
-import { adminVerbs } from './index.ts'
-import type { AdminInput, AdminOption, AdminVerb } from './verb.ts'
+import { type AdminInput, type AdminOption, type AdminVerb, adminVerbs } from './verbs.ts'
 
 const usage = `Usage: auth admin VERB … [--config FILE] [--config-dir FOLDER]
 

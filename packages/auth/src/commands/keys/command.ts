@@ -6,8 +6,7 @@ import type { Config } from '../../config/config.ts'
 import { openCommandDatabase } from '../open-database-url.ts'
 import { configHelp, configOptions, readConfig } from '../read-config.ts'
 import { toReason } from '../reason.ts'
-import { keyVerbs } from './index.ts'
-import type { KeyVerb } from './verb.ts'
+import { type KeyVerb, keyVerbs } from './verbs.ts'
 
 const usage = `Usage: auth keys VERB [NAME …] [--config FILE] [--config-dir FOLDER]
 

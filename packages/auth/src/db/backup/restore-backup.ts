@@ -8,7 +8,7 @@ import { openClient } from '../connection/open-client.ts'
 import { readMigrations } from '../migrate/files.ts'
 import { type MigrationSettings, migrate } from '../migrate/migrate.ts'
 import { readSchemaState } from '../migrate/state.ts'
-import { quote } from '../quote.ts'
+import { quote } from '../statement.ts'
 import {
   type BackupEnd,
   type BackupHeader,

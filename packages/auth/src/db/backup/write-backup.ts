@@ -8,7 +8,7 @@ import type { Client } from 'pg'
 import { to as copyTo } from 'pg-copy-streams'
 import { openClient } from '../connection/open-client.ts'
 import { readSchemaState } from '../migrate/state.ts'
-import { quote } from '../quote.ts'
+import { quote } from '../statement.ts'
 import {
   endOfRows,
   formatName,

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type ConnectionOptions, checkServerIdentity } from 'node:tls'
+import { SettingError } from '../../errors.ts'
 
 /** A `postgres://` URL as libpq reads it, with several hosts and parameters. */
 export interface ConnectionUrl {
@@ -37,11 +38,6 @@ const sessionAttributes = [
 /** Which of several servers may be used (`target_session_attrs` of libpq). */
 type SessionAttributes = (typeof sessionAttributes)[number]
 
-/** A URL that cannot be used. The message holds nothing of it that could be secret. */
-export class ConnectionUrlError extends Error {
-  override readonly name = 'ConnectionUrlError'
-}
-
 /** Variables that libpq reads where the URL does not have the parameter. */
 const variables = {
   options: 'PGOPTIONS',
@@ -64,21 +60,25 @@ const known: ReadonlySet<string> = new Set([
 const form = 'must be postgres://user:password@host:port/name'
 const escapes = 'in user and password write %40 for @, %2F for /, %3A for :, %3F for ?, %23 for #'
 
-/** @throws {ConnectionUrlError} saying what is wrong with it. */
-export function parseConnectionUrl(
+/** The URL with the parameters that it lacks and the environment has. @throws {SettingError} */
+export function withLibpqVariables(
   url: string,
-  environment: Readonly<Record<string, string | undefined>> = process.env,
-): ConnectionUrl {
-  const parts = /^postgres(?:ql)?:\/\/([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/s.exec(url)
-  if (parts === null) throw new ConnectionUrlError(`${form}; ${escapes}`)
-  const [, authority = '', path = '', query = ''] = parts
+  environment: Readonly<Record<string, string | undefined>>,
+): string {
+  const given = readParameters(splitUrl(url).query)
+  const added = Object.entries(variables).flatMap(([name, variable]) => {
+    const value = given.get(name) ? undefined : environment[variable]
+    return value ? [`${name}=${encodeURIComponent(value)}`] : []
+  })
+  if (added.length === 0) return url
+  return `${url}${url.includes('?') ? '&' : '?'}${added.join('&')}`
+}
+
+/** @throws {SettingError} saying what is wrong with it. */
+export function parseConnectionUrl(url: string): ConnectionUrl {
+  const { authority, path, query } = splitUrl(url)
   const given = readParameters(query)
-  const read = (name: string): string | undefined => {
-    const variable = Object.hasOwn(variables, name)
-      ? environment[variables[name as keyof typeof variables]]
-      : undefined
-    return given.get(name) || variable || undefined
-  }
+  const read = (name: string): string | undefined => given.get(name) || undefined
   const at = authority.lastIndexOf('@')
   const [user, ...password] = (at < 0 ? '' : authority.slice(0, at)).split(':')
   const hosts = toHosts(authority.slice(at + 1), given.get('host'), given.get('port'))
@@ -102,6 +102,13 @@ export function parseConnectionUrl(
   }
 }
 
+function splitUrl(url: string) {
+  const parts = /^postgres(?:ql)?:\/\/([^/?#]*)(?:\/([^?#]*))?(?:\?([^#]*))?$/s.exec(url)
+  if (parts === null) throw new SettingError(`${form}; ${escapes}`)
+  const [, authority = '', path = '', query = ''] = parts
+  return { authority, path, query }
+}
+
 function readParameters(query: string): ReadonlyMap<string, string> {
   const pairs = query.split('&').filter((pair) => pair !== '')
   return new Map(
@@ -118,7 +125,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(escaped)
   } catch {
-    throw new ConnectionUrlError(`has an escape that is not UTF-8; ${escapes}`)
+    throw new SettingError(`has an escape that is not UTF-8; ${escapes}`)
   }
 }
 
@@ -135,7 +142,7 @@ function toHosts(
       ? []
       : written.map(({ port }) => port)
   if (ports.length > 1 && ports.length !== names.length) {
-    throw new ConnectionUrlError(`has ${names.length} hosts and ${ports.length} ports`)
+    throw new SettingError(`has ${names.length} hosts and ${ports.length} ports`)
   }
   return names.map((host, index) => ({
     host: host || undefined,
@@ -145,7 +152,7 @@ function toHosts(
 
 function toHost(text: string): { readonly host: string; readonly port: string } {
   const parts = /^(?:\[([0-9a-f:.%]+)\]|([^:[\]\s]*))(?::(\d*))?$/i.exec(text)
-  if (parts === null) throw new ConnectionUrlError(`${form}; ${escapes}`)
+  if (parts === null) throw new SettingError(`${form}; ${escapes}`)
   const [, address, name = '', port = ''] = parts
   return { host: address ?? decode(name), port }
 }
@@ -154,13 +161,13 @@ function toPort(text: string): number | undefined {
   if (text === '') return undefined
   const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
   if (port > 0 && port <= 65_535) return port
-  throw new ConnectionUrlError('has a port that is not a number from 1 to 65535')
+  throw new SettingError('has a port that is not a number from 1 to 65535')
 }
 
 function toTimeout(text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   if (!/^\d{1,6}$/.test(text)) {
-    throw new ConnectionUrlError('connect_timeout must be a number of seconds')
+    throw new SettingError('connect_timeout must be a number of seconds')
   }
   return Number(text) * 1_000 || undefined
 }
@@ -178,10 +185,10 @@ function toSslMode(
   // As in libpq: with the public authorities, the host name must be verified.
   const mode = text ?? (rootCertificate === 'system' ? 'verify-full' : 'prefer')
   if (!isSslMode(mode)) {
-    throw new ConnectionUrlError(`sslmode must be one of ${sslModes.join(', ')}`)
+    throw new SettingError(`sslmode must be one of ${sslModes.join(', ')}`)
   }
   if (rootCertificate === 'system' && mode !== 'verify-full') {
-    throw new ConnectionUrlError('sslrootcert=system needs sslmode=verify-full')
+    throw new SettingError('sslrootcert=system needs sslmode=verify-full')
   }
   return mode
 }
@@ -191,9 +198,7 @@ function toSession(text: string | undefined, hostCount: number): SessionAttribut
   if (text === undefined) return hostCount > 1 ? 'read-write' : 'any'
   const found = sessionAttributes.find((name) => name === text)
   if (found !== undefined) return found
-  throw new ConnectionUrlError(
-    `target_session_attrs must be one of ${sessionAttributes.join(', ')}`,
-  )
+  throw new SettingError(`target_session_attrs must be one of ${sessionAttributes.join(', ')}`)
 }
 
 /** As libpq has them, from no encryption to an encrypted connection to the host that was meant. */

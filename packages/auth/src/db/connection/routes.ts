@@ -24,19 +24,6 @@ class WrongServerError extends Error {
   readonly code = '25006'
 }
 
-/** A pooler refuses what an operator wrote into the URL, and we cannot do without. */
-class RefusedOptionsError extends Error {
-  override readonly name = 'RefusedOptionsError'
-
-  constructor(cause: Error) {
-    super(
-      `What listens there refuses the parameter "options" of AUTH_DB_DATABASE_URL (${cause.message}): ` +
-        'remove it from the URL and set the same by ALTER ROLE … SET, or let the pooler accept it.',
-      { cause },
-    )
-  }
-}
-
 interface RoutesSettings {
   readonly url: ConnectionUrl
   readonly settings: SessionSettings
@@ -122,7 +109,11 @@ export class Routes {
   /** The error that ends the tries, in words that say what to do. */
   explain(error: unknown): unknown {
     return this.#url.options !== '' && error instanceof Error && refusesOptions(error)
-      ? new RefusedOptionsError(error)
+      ? new Error(
+          `The server or pooler refuses the parameter "options" of AUTH_DB_DATABASE_URL (${error.message}): ` +
+            'remove it from the URL and set the same by ALTER ROLE … SET, or let the pooler accept it.',
+          { cause: error },
+        )
       : error
   }
 

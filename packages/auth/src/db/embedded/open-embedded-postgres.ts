@@ -1,17 +1,20 @@
+import { realpath } from 'node:fs/promises'
 import { userInfo } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '@portcullis/service-kit/log'
+import { openClient } from '../connection/open-client.ts'
 import { type Account, chooseAccount } from './account.ts'
 import { type Binaries, findPackage, provideBinaries, usualCacheFolders } from './binaries.ts'
-import { provideDataFolder, provideFolder } from './data-folder.ts'
-import { readPostmasterFile } from './occupant.ts'
+import { provideDataFolder, provideFolder, user } from './data-folder.ts'
+import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
+import { findOccupant, readPostmasterFile } from './occupant.ts'
 import {
   createSocketFolder,
   emptySocketFolder,
   type Postmaster,
   removeSocketFolder,
 } from './postmaster.ts'
-import { toSocketUrl } from './running-server.ts'
 import { keptForCommands, maxConnections } from './settings.ts'
 import { leaveFolder, takeFolder } from './take-folder.ts'
 
@@ -145,4 +148,50 @@ async function toAborted(signal: AbortSignal): Promise<'stopping'> {
   const { promise, resolve } = Promise.withResolvers<'stopping'>()
   signal.addEventListener('abort', () => resolve('stopping'), { once: true })
   return promise
+}
+
+/** `postgres://…`, through a socket that only its user can use, so without a password. */
+function toSocketUrl(socketFolder: string): string {
+  return `postgres://${user}@localhost/${user}?host=${encodeURIComponent(socketFolder)}`
+}
+
+const pauseMs = 50
+const patienceMs = 30_000
+
+/** @throws {EmbeddedPostgresError} where only another user may use it. */
+async function checkAccess(url: string, data: string): Promise<void> {
+  try {
+    const client = await openClient(url, 'portcullis-auth')
+    await client.end()
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === '28000')) throw error
+    throw new EmbeddedPostgresError(
+      'in_use',
+      `${data} is in use by a server that another user runs, and only that user may use it meanwhile. ` +
+        'Run this command as that user, or stop the server.',
+      error,
+    )
+  }
+}
+
+/**
+ * Where the PostgreSQL of a folder answers that another process runs; undefined where none does. One
+ * that is just starting is waited for.
+ */
+export async function findRunningServer(folder: string): Promise<string | undefined> {
+  const real = await realpath(folder).catch(() => undefined)
+  if (real === undefined) return undefined
+  const data = join(real, 'data')
+  const deadline = performance.now() + patienceMs
+  while (performance.now() < deadline) {
+    if ((await findOccupant(data)).kind !== 'owned') return undefined
+    const file = await readPostmasterFile(data)
+    if (file?.isReady && file.socketFolder !== undefined) {
+      const url = toSocketUrl(file.socketFolder)
+      await checkAccess(url, data)
+      return url
+    }
+    await sleep(pauseMs)
+  }
+  return undefined
 }

@@ -84,12 +84,6 @@ exit $status
 
 const busyStatus = 75
 
-/** Somebody else's server has the folder, or what is left of one that was killed. */
-export class FolderBusyError extends Error {
-  override readonly name = 'FolderBusyError'
-  readonly code = 'folder_busy'
-}
-
 export interface PostmasterSettings {
   readonly program: string
   readonly data: string
@@ -108,8 +102,13 @@ export interface Postmaster {
   stop(): Promise<void>
 }
 
-/** Resolves when it accepts connections. */
-export async function startPostmaster(settings: PostmasterSettings): Promise<Postmaster> {
+/**
+ * Resolves when it accepts connections; to undefined if another server has the folder, or the rest of
+ * one that was killed.
+ */
+export async function startPostmaster(
+  settings: PostmasterSettings,
+): Promise<Postmaster | undefined> {
   const { program, data, socketFolder, account, userName, isPidRecycled, log } = settings
   const flags = Object.entries({
     ...toFixedSettings(socketFolder),
@@ -134,7 +133,7 @@ export async function startPostmaster(settings: PostmasterSettings): Promise<Pos
   const lastLines = await readUntilReady(child.stderr, ended, log)
   if (lastLines === 'ready') return { ended, stop: () => stop(child.stdin, ended) }
   const complaint = lastLines.join('\n')
-  if (child.exitCode === busyStatus || isBusy(complaint)) throw new FolderBusyError(complaint)
+  if (child.exitCode === busyStatus || isBusy(complaint)) return undefined
   throw new Error(complaint === '' ? await ended : complaint)
 }
 

@@ -3,7 +3,6 @@ import type { Log } from '@portcullis/service-kit/log'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
 import { findOccupant, type Occupant } from './occupant.ts'
 import {
-  FolderBusyError,
   type Postmaster,
   type PostmasterSettings,
   shutdownMs,
@@ -83,7 +82,6 @@ async function tryStart(
   try {
     return await startPostmaster({ ...settings, isPidRecycled })
   } catch (error) {
-    if (error instanceof FolderBusyError) return undefined
     const reason = error instanceof Error ? error.message : String(error)
     throw new EmbeddedPostgresError(
       'failed_start',

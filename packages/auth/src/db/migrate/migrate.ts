@@ -1,8 +1,7 @@
 import type { Client } from 'pg'
 import { openClient } from '../connection/open-client.ts'
-import { quote } from '../quote.ts'
 import { type Defects, findDefects, refuseLost, repair } from '../schema/repair.ts'
-import { withSchema } from '../statement.ts'
+import { quote, withSchema } from '../statement.ts'
 import { apply, inTransaction } from './apply.ts'
 import {
   type Comparison,

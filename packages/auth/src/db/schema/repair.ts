@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Client } from 'pg'
 import { type ApplySettings, applyConcurrently, inTransaction } from '../migrate/apply.ts'
-import { quote } from '../quote.ts'
-import { withSchema } from '../statement.ts'
+import { quote, withSchema } from '../statement.ts'
 
 export interface Defects {
   /** Tables and columns that are not there, with all that was in them; and what we may not repair. */

@@ -1,6 +1,10 @@
 import type { MailPlan } from '../../messages/requests/mail-plan.ts'
-import { findRefusal, noGap } from '../../messages/requests/message-gaps.ts'
-import { secondsUntilDue, toCapParts } from '../../messages/requests/message-limits.ts'
+import {
+  findRefusal,
+  noGap,
+  secondsUntilDue,
+  toCapParts,
+} from '../../messages/requests/message-gaps.ts'
 import { planCode } from '../../messages/requests/phone-codes.ts'
 import { type PhoneAsk, refuse } from '../../messages/requests/phone-messages.ts'
 import type { MailAsk } from '../../messages/requests/user-mail.ts'

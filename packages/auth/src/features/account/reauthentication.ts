@@ -6,7 +6,7 @@ import {
   toGapError,
   toSmsCapError,
   toSmsGapError,
-} from '../../messages/requests/message-limits.ts'
+} from '../../messages/requests/message-gaps.ts'
 import { planCode } from '../../messages/requests/phone-codes.ts'
 import { requireGateway } from '../../messages/requests/phone-gateway.ts'
 import { messageRequests } from '../../messages/statements/request-message.ts'
@@ -44,18 +44,16 @@ export async function requestReauthentication(
   const now = new Date(services.now())
   const waitSeconds = secondsUntilDue(user.reauthentication_sent_at, gapMs, now.getTime())
   if (waitSeconds > 0) throw errors.toGapError(waitSeconds)
-  const [requested] = await services.db.run<UserRow>(messageRequests.reauthentication_sent_at, [
-    {
-      user_id: user.id,
-      own_gap_seconds: gapMs / 1_000,
-      invited_at: null,
-      now,
-      ip: client.ip,
-      audit: toAuditEntry('user_reauthenticate_requested', user),
-      flow: null,
-      ...parts,
-    },
-  ])
+  const [requested] = await services.db.run(messageRequests.reauthentication_sent_at, {
+    user_id: user.id,
+    own_gap_seconds: gapMs / 1_000,
+    invited_at: null,
+    now,
+    ip: client.ip,
+    audit: toAuditEntry('user_reauthenticate_requested', user),
+    flow: null,
+    ...parts,
+  })
   if (requested === undefined) throw await errors.toCapError(now)
   services.wakeMessages()
 }

@@ -1,9 +1,5 @@
 import { ApiError, invalid } from '../../errors.ts'
-import {
-  secondsUntilDue,
-  toGapError,
-  toSmsGapError,
-} from '../../messages/requests/message-limits.ts'
+import { secondsUntilDue, toGapError, toSmsGapError } from '../../messages/requests/message-gaps.ts'
 import { findTextGapMs } from '../../messages/requests/phone-codes.ts'
 import { requireGateway } from '../../messages/requests/phone-gateway.ts'
 import { checkPassword } from '../../passwords/password-policy.ts'

@@ -7,13 +7,13 @@ import {
   toGapError,
   toSmsCapError,
   toSmsGapError,
-} from '../../messages/requests/message-limits.ts'
+} from '../../messages/requests/message-gaps.ts'
 import { planNotices } from '../../messages/requests/notifications.ts'
 import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'
 import { checkMetadataSize, type Metadata, omitKeys } from '../users/metadata.ts'
-import { findUserById } from '../users/statements/find-users.ts'
 import type { UserChange } from '../users/statements/update-user.ts'
+import { findUserById } from '../users/statements/user-row.ts'
 import { allTokensBut, changeAndEnd, noChange, toReachChange } from '../users/update-user.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
 import { planEmailChange, planPhoneChange } from './address-changes.ts'

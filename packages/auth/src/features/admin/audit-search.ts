@@ -1,11 +1,19 @@
-import type { Statement } from '../../db/statement.ts'
 import type { Services } from '../../services.ts'
 import { auditActions } from '../audit/audit.ts'
+import { stepSeconds } from '../audit/sign-in-log.ts'
+import {
+  listSignInCounts,
+  listSignInFailures,
+  listUserSignInFailures,
+  type SignInFailureRow,
+} from '../audit/statements.ts'
 import { badPagination, type Page, toSubstringPattern } from './pages.ts'
 import {
   type AuditPageRow,
   type AuditRow,
+  type AuditSearchStatement,
   type AuditWindowRow,
+  type AuditWindowStatement,
   exactlyCounted,
   exactlyMatched,
   listAuditEntries,
@@ -68,12 +76,18 @@ export async function searchAudit(
   page: Page,
   before: AuditPosition = newest,
 ): Promise<AuditPage> {
-  if (search === undefined) return await readPage({ db }, listAuditEntries, page, before)
+  if (search === undefined) {
+    const list: PageReader = (values) => db.run(listAuditEntries, values)
+    return await readPage(list, page, before, exactlyCounted)
+  }
   const { scope, text } = search
-  if (scope === 'user') return await readPage({ db }, listUserAuditEntries, page, before, text)
+  const find = (statement: AuditSearchStatement, match: string) => {
+    const list: PageReader = (values) => db.run(statement, { ...values, match })
+    return readPage(list, page, before, exactlyMatched)
+  }
+  if (scope === 'user') return await find(listUserAuditEntries, text)
   if (scope !== 'author' && !isOfRefreshes(scope, text)) {
-    const pattern = toSubstringPattern(text)
-    return await readPage({ db }, listAuditEntriesByKind[scope], page, before, pattern)
+    return await find(listAuditEntriesByKind[scope], toSubstringPattern(text))
   }
   return await readWindow({ db }, readAuditEntries[scope], page, before, text)
 }
@@ -86,20 +100,21 @@ function isOfRefreshes(scope: 'action' | 'type', text: string): boolean {
   )
 }
 
+type PageReader = (
+  values: AuditPosition & { readonly offset: number; readonly limit: number },
+) => Promise<readonly AuditPageRow[]>
+
+/** @param mostExact up to which the total was counted. */
 async function readPage(
-  { db }: Pick<Services, 'db'>,
-  statement: Statement,
+  read: PageReader,
   page: Page,
   before: AuditPosition,
-  ...more: readonly string[]
+  mostExact: number,
 ): Promise<AuditPage> {
   const { offset, size, number } = page
   const isTooFar = offset > mostSkipped
   const limit = isTooFar ? 0 : size + 1
-  const rows = await db.run<AuditPageRow>(statement, [
-    ...[isTooFar ? 0 : offset, limit, before.time, before.id],
-    ...more,
-  ])
+  const rows = await read({ offset: isTooFar ? 0 : offset, limit, ...before })
   const total = rows[0]?.total ?? 0
   if (isTooFar && total > offset) {
     throw badPagination(
@@ -108,13 +123,12 @@ async function readPage(
   }
   const entries = toEntries(rows)
   const next = entries.length > size ? { page: number + 1 } : undefined
-  const isExact = total <= (more.length > 0 ? exactlyMatched : exactlyCounted)
-  return { entries: entries.slice(0, size), total, isExact, next }
+  return { entries: entries.slice(0, size), total, isExact: total <= mostExact, next }
 }
 
 async function readWindow(
   { db }: Pick<Services, 'db'>,
-  statement: Statement,
+  statement: AuditWindowStatement,
   { offset, size, number }: Page,
   before: AuditPosition,
   text: string,
@@ -122,8 +136,7 @@ async function readWindow(
   for (const window of windows) {
     const isLast = window === windows.at(-1)
     const most = Math.min(window * (isLast ? number : 1), largestWindow)
-    const values = [offset, size, before.time, before.id, text, most]
-    const rows = await db.run<AuditWindowRow>(statement, values)
+    const rows = await db.run(statement, { offset, limit: size, ...before, text, most })
     const [{ read = 0, matched = 0, last_time: time, last_id: id } = {}] = rows
     const entries = toEntries(rows)
     const isComplete = read < most
@@ -148,4 +161,28 @@ function toEntries(rows: readonly (AuditPageRow | AuditWindowRow)[]): readonly A
       ? []
       : [{ id, payload, ip_address, created_at }],
   )
+}
+
+const dayMs = 86_400_000
+
+/** Those of the last day. @param sinceMs only those after this time; undefined: all of the day. */
+export async function countSignIns({ db, now, startedAt }: Services, sinceMs = 0) {
+  const first = new Date(Math.max(sinceMs, now() - dayMs))
+  return {
+    started_at: new Date(startedAt).toISOString(),
+    now: new Date(now()).toISOString(),
+    step_seconds: stepSeconds,
+    counts: await db.run(listSignInCounts, { first }),
+  }
+}
+
+/** @param userId only those of this user. */
+export async function findSignInFailures(
+  { db }: Services,
+  { offset, size }: Page,
+  userId?: string,
+): Promise<readonly SignInFailureRow[]> {
+  return userId === undefined
+    ? await db.run(listSignInFailures, { offset, limit: size })
+    : await db.run(listUserSignInFailures, { offset, limit: size, userId })
 }

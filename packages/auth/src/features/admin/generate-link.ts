@@ -1,22 +1,20 @@
 import type { MailKind } from '../../config/mail-messages.ts'
-import { isTaken } from '../../db/violations.ts'
+import { isTaken } from '../../db/database-errors.ts'
 import { ApiError } from '../../errors.ts'
 import type { MailPlan } from '../../messages/requests/mail-plan.ts'
-import { toCapError, toCapParts } from '../../messages/requests/message-limits.ts'
+import { toCapError, toCapParts } from '../../messages/requests/message-gaps.ts'
 import type { Services } from '../../services.ts'
 import { type AuditAction, toSubjectEntry } from '../audit/audit.ts'
 import { claimsNothing, type OneTimeTokenType } from '../one-time-codes/one-time-tokens.ts'
 import { emailExists } from '../users/addresses.ts'
 import { checkMetadataSize } from '../users/metadata.ts'
 import { draftEmailUser, insertUser, unconfirmed } from '../users/new-users.ts'
-import { findUserByEmail } from '../users/statements/find-users.ts'
 import {
   checkUserUpdate,
   type UpdateCheck,
-  type UpdateVerdict,
   type UserChange,
 } from '../users/statements/update-user.ts'
-import type { UserRow } from '../users/statements/user-row.ts'
+import { findUserByEmail, type UserRow } from '../users/statements/user-row.ts'
 import { changeUser, noChange } from '../users/update-user.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
 import type { Invitation } from './invite-user.ts'
@@ -34,7 +32,7 @@ interface LinkRequest extends Invitation {
 /** Reference 3.22. @throws {ApiError} */
 export async function generateLink(services: Services, request: LinkRequest): Promise<UserRecord> {
   const { email, audience } = request
-  const [known] = await services.db.run<UserRow>(findUserByEmail, [email, audience])
+  const [known] = await services.db.run(findUserByEmail, { email, audience })
   if (known !== undefined) return linkFor(services, request, known)
   // Who has no account gets a link that makes one.
   const type = request.type === 'magiclink' ? 'signup' : request.type
@@ -46,7 +44,7 @@ export async function generateLink(services: Services, request: LinkRequest): Pr
   } catch (error) {
     if (!isTaken(error, 'users_email')) throw error
     // Somebody was faster, since we looked; or the address belongs to another audience.
-    const [other] = await services.db.run<UserRow>(findUserByEmail, [email, audience])
+    const [other] = await services.db.run(findUserByEmail, { email, audience })
     if (other === undefined) throw emailExists()
     return linkFor(services, request, other)
   }
@@ -132,7 +130,7 @@ async function checkFree({ db, now }: Services, email: string, known: UserRow): 
     ...{ user_id: known.id, email, phone: null },
     ...{ nonce_hashes: null, most_attempts: 0, now: new Date(now()) },
   }
-  const [verdict] = await db.run<UpdateVerdict>(checkUserUpdate, [check])
+  const [verdict] = await db.run(checkUserUpdate, check)
   if (verdict?.is_email_taken) throw emailExists()
 }
 

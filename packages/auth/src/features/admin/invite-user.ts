@@ -1,5 +1,5 @@
-import { isTaken } from '../../db/violations.ts'
-import { toCapError, toCapParts } from '../../messages/requests/message-limits.ts'
+import { isTaken } from '../../db/database-errors.ts'
+import { toCapError, toCapParts } from '../../messages/requests/message-gaps.ts'
 import { messageRequests } from '../../messages/statements/request-message.ts'
 import type { Services } from '../../services.ts'
 import { toAdminEntry } from '../audit/audit.ts'
@@ -8,8 +8,7 @@ import type { Client } from '../sessions/sessions.ts'
 import { emailExists } from '../users/addresses.ts'
 import type { Metadata } from '../users/metadata.ts'
 import { draftEmailUser, insertUser, unconfirmed } from '../users/new-users.ts'
-import { findUserByEmail } from '../users/statements/find-users.ts'
-import type { UserRow } from '../users/statements/user-row.ts'
+import { findUserByEmail, type UserRow } from '../users/statements/user-row.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
 
 export interface Invitation {
@@ -26,7 +25,7 @@ export interface Invitation {
 export async function inviteUser(services: Services, input: Invitation): Promise<UserRecord> {
   const { db, config } = services
   const { email, audience } = input
-  const [known] = await db.run<UserRow>(findUserByEmail, [email, audience])
+  const [known] = await db.run(findUserByEmail, { email, audience })
   const now = new Date(services.now())
   const user =
     known === undefined
@@ -57,7 +56,8 @@ async function inviteNew(
   } catch (error) {
     if (!isTaken(error, 'users_email')) throw error
     // Somebody was faster, since we looked; or the address belongs to another audience.
-    const [known] = await db.run<UserRow>(findUserByEmail, [input.email, input.audience])
+    const { email, audience } = input
+    const [known] = await db.run(findUserByEmail, { email, audience })
     if (known === undefined) throw emailExists()
     return inviteAgain(services, input, known, now)
   }
@@ -70,16 +70,14 @@ async function inviteAgain(
   now: Date,
 ): Promise<UserRow | undefined> {
   if (known.email_confirmed_at !== null) throw emailExists()
-  const [user] = await services.db.run<UserRow>(messageRequests.confirmation_sent_at, [
-    {
-      user_id: known.id,
-      // However recent the last one is (reference 8.3).
-      own_gap_seconds: null,
-      invited_at: now,
-      admin_metadata: toDraft(services, input, known.id).raw_user_meta_data,
-      ...toParts(services, input, known.id, now),
-    },
-  ])
+  const [user] = await services.db.run(messageRequests.confirmation_sent_at, {
+    user_id: known.id,
+    // An administrator may send another invitation at any time.
+    own_gap_seconds: null,
+    invited_at: now,
+    admin_metadata: toDraft(services, input, known.id).raw_user_meta_data,
+    ...toParts(services, input, known.id, now),
+  })
   return user
 }
 

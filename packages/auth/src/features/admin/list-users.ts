@@ -13,7 +13,6 @@ import {
   type ReadUserRow,
   readUsers,
   type SortDirection,
-  type UserPageRow,
 } from './statements/list-users.ts'
 
 interface UserList {
@@ -60,8 +59,11 @@ export async function listPage(
       nextCursor: found.isPartial ? toCursor(found.next) : undefined,
     }
   }
-  const values = [list.audience, offset, size]
-  const rows = await db.run<UserPageRow>(listUsers[list.direction], values)
+  const rows = await db.run(listUsers[list.direction], {
+    audience: list.audience,
+    offset,
+    limit: size,
+  })
   const users = rows.flatMap((row) => (row.id === null ? [] : [toUserRecord(row)]))
   return { users, total: rows[0]?.total ?? 0, isExact: true, nextCursor: undefined }
 }
@@ -88,10 +90,12 @@ export async function listAfter(
     })
     return { users: found.users.map(toUserRecord), nextCursor: toCursor(found.next) }
   }
-  const { createdAt, id } = position
   // One more tells whether there are more.
-  const values = [list.audience, createdAt, id, limit + 1]
-  const more = await db.run<UserRow>(listUsersAfter[list.direction], values)
+  const more = await db.run(listUsersAfter[list.direction], {
+    audience: list.audience,
+    ...position,
+    limit: limit + 1,
+  })
   const rows = more.slice(0, limit)
   const last = more.length > limit ? rows.at(-1) : undefined
   return {
@@ -156,12 +160,13 @@ async function searchUsers(
 ): Promise<FoundUsers> {
   const { filter, direction } = list
   if (!isStorableText(filter)) throw invalid('The filter has a character that no user can have')
-  const values = [list.audience, createdAt, id, offset, size]
   const digits = toDigits(filter)
-  const others = [digits, ...toIds(filter)]
+  const values = {
+    ...{ audience: list.audience, createdAt, id, offset, limit: size },
+    ...{ digits, ...toIds(filter) },
+  }
   const read = async (most: number) => {
-    const wanted = [...values, filter, ...others, most]
-    const rows = await db.run<ReadUserRow>(readUsers[direction], wanted)
+    const rows = await db.run(readUsers[direction], { ...values, text: filter, most })
     return toReadUsers(rows, most, offset, size)
   }
   const first = await read(fewUsers)
@@ -169,7 +174,7 @@ async function searchUsers(
   // Three characters of a word make a trigram, which is what the index knows.
   if (digits !== null || /[\p{L}\p{N}]{3}/u.test(filter)) {
     const pattern = toSubstringPattern(filter)
-    const rows = await db.run<FoundUserRow>(findUsers[direction], [...values, pattern, ...others])
+    const rows = await db.run(findUsers[direction], { ...values, pattern })
     const matched = rows[0]?.matched ?? null
     if (matched !== null && matched <= mostFound) return toFoundUsers(rows, matched, offset, size)
   }
@@ -184,11 +189,11 @@ function toDigits(filter: string): string | null {
 }
 
 /** The first and the last id that begin with these eight or more characters. Nulls: there are none. */
-function toIds(filter: string): readonly [string, string] | readonly [null, null] {
+function toIds(filter: string) {
   const isStart = /^[\da-f]{8}(?:-[\da-f]{0,4}){0,3}(?:-[\da-f]{0,12})?$/i.test(filter)
   const hex = filter.replaceAll('-', '')
-  if (!isStart || hex.length > 32) return [null, null]
-  return [hex.padEnd(32, '0'), hex.padEnd(32, 'f')]
+  if (!isStart || hex.length > 32) return { firstId: null, lastId: null }
+  return { firstId: hex.padEnd(32, '0'), lastId: hex.padEnd(32, 'f') }
 }
 
 function toReadUsers(

@@ -5,14 +5,11 @@ import type { Services } from '../../services.ts'
 import { toAdminEntry, toSubjectEntry } from '../audit/audit.ts'
 import { findSessions, type SessionRecord } from '../sessions/session-list.ts'
 import type { Client } from '../sessions/sessions.ts'
-import { getUser, userNotFound } from '../users/get-user.ts'
-import type { Metadata } from '../users/metadata.ts'
-import { checkMetadataSize } from '../users/metadata.ts'
-import { findUserById } from '../users/statements/find-users.ts'
+import { checkMetadataSize, type Metadata } from '../users/metadata.ts'
 import type { IdentityPatch, UserChange } from '../users/statements/update-user.ts'
-import type { UserRow } from '../users/statements/user-row.ts'
+import { findUserById, type UserRow } from '../users/statements/user-row.ts'
 import { allTokensBut, changeUserWhole, noChange, toReachChange } from '../users/update-user.ts'
-import { toUserRecord, type UserRecord } from '../users/user-record.ts'
+import { getUser, toUserRecord, type UserRecord, userNotFound } from '../users/user-record.ts'
 import { deleteUser, softDeleteUser } from './statements/delete-user.ts'
 
 /** Where a user is signed in. @throws {ApiError} */
@@ -64,7 +61,7 @@ export async function updateUserAsAdmin(
   checkMetadataSize(services, user, change)
   const updated = await changeUserWhole(db, change, 'admin')
   if (updated === undefined) {
-    const [present] = await db.run<UserRow>(findUserById, [update.userId])
+    const [present] = await db.run(findUserById, { id: update.userId })
     if (present !== undefined) checkMetadataSize(services, present, change)
     throw userNotFound()
   }
@@ -166,6 +163,12 @@ export async function removeUser({ db, now }: Services, deletion: UserDeletion):
   // Neither address nor number: the log must not tell who was deleted.
   const entry = toAdminEntry('user_deleted', adminRole, { user_id: userId })
   const statement = isSoft ? softDeleteUser : deleteUser
-  const [gone] = await db.run(statement, [userId, entry.id, entry.payload, ip, new Date(now())])
+  const [gone] = await db.run(statement, {
+    userId,
+    auditId: entry.id,
+    auditPayload: entry.payload,
+    ip,
+    now: new Date(now()),
+  })
   if (gone === undefined) throw userNotFound()
 }

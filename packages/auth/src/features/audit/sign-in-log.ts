@@ -136,10 +136,10 @@ export function openSignInLog(settings: SignInLogSettings): SignInLog & AsyncDis
     if (counts.size === 0) return
     unwritten = createUnwritten()
     try {
-      await db.run(writeSignIns, [
-        JSON.stringify([...counts.values()]),
-        JSON.stringify([...failures.values()]),
-      ])
+      await db.run(writeSignIns, {
+        counts: JSON.stringify([...counts.values()]),
+        failures: JSON.stringify([...failures.values()]),
+      })
       await trim()
       isFailing = false
     } catch (error) {
@@ -155,7 +155,10 @@ export function openSignInLog(settings: SignInLogSettings): SignInLog & AsyncDis
     if (performance.now() - trimmedMs < trimEveryMs) return
     trimmedMs = performance.now()
     const keptMs = Math.min(failuresKeptMs, auditMs ?? failuresKeptMs)
-    await db.run(trimSignIns, [new Date(now() - countsKeptMs), new Date(now() - keptMs)])
+    await db.run(trimSignIns, {
+      countsBefore: new Date(now() - countsKeptMs),
+      failuresBefore: new Date(now() - keptMs),
+    })
   }
 
   function count(outcome: string): void {

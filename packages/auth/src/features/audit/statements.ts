@@ -6,11 +6,11 @@ export const mostAccountFailures = 20_000
 export const mostUnknownFailures = 5_000
 
 /**
- * Adds what a process has counted. $1 counts by step and outcome, $2 failures. Rows are written in the order
- * of their keys, so that processes that write at the same time do not lock each other out.
+ * Adds what a process has counted, as JSON arrays. Rows are written in the order of their keys, so that processes that write at the same time do not lock each other out.
  */
 export const writeSignIns = statement(
   'write_sign_ins',
+  ['counts', 'failures'],
   `with counted as (
      insert into {ns}.sign_in_counts as c (step, outcome, count)
      select step, outcome, count from jsonb_to_recordset($1::jsonb)
@@ -41,9 +41,10 @@ const beyond = (condition: string, most: number) =>
   `select id from {ns}.sign_in_failures where ${condition} order by last_at desc, id desc
      offset ${most} limit 5000`
 
-/** Deletes what is over its bound or older than $1 (counts) and $2 (failures). */
+/** Deletes rows beyond the bounds, and rows that are too old. */
 export const trimSignIns = statement(
   'trim_sign_ins',
+  ['countsBefore', 'failuresBefore'],
   `with counts_gone as (
      delete from {ns}.sign_in_counts where step < $1
    )

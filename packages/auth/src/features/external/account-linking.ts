@@ -3,7 +3,7 @@ import {
   type ExternalEmail,
   type ExternalProfile,
   findMainEmail,
-} from '../../plugins/providers/external-profile.ts'
+} from '../../plugins/providers/oauth/external-profile.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 import type { CandidateRow } from './statements/external-accounts.ts'
 

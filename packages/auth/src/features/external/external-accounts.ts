@@ -1,46 +1,29 @@
 import { randomUUID } from 'node:crypto'
-import { isTaken } from '../../db/violations.ts'
 import { ApiError } from '../../errors.ts'
 import { countCode } from '../../messages/requests/daily-codes.ts'
-import { secondsUntilDue, toCapError, toCapParts } from '../../messages/requests/message-limits.ts'
-import { planNotices } from '../../messages/requests/notifications.ts'
-import { toMailRequest, tryToMail, userMails } from '../../messages/requests/user-mail.ts'
-import type { Notice } from '../../messages/statements/notices.ts'
-import type { AccountClaim, RequestParts } from '../../messages/statements/request-parts.ts'
-import {
-  type ExternalEmail,
-  type ExternalProfile,
-  findMainEmail,
-  toIdentityData,
-} from '../../plugins/providers/external-profile.ts'
-import type { ExternalProvider } from '../../plugins/providers/provider.ts'
+import { secondsUntilDue, toCapError } from '../../messages/requests/message-gaps.ts'
+import { tryToMail, userMails } from '../../messages/requests/user-mail.ts'
+import type { ExternalEmail } from '../../plugins/providers/oauth/external-profile.ts'
 import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'
 import { claimsNothing } from '../one-time-codes/one-time-tokens.ts'
-import type { Client } from '../sessions/sessions.ts'
 import { checkAuthorized } from '../users/addresses.ts'
 import { insertUser, unconfirmed } from '../users/new-users.ts'
-import type { NewIdentity } from '../users/statements/create-user.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
-import { type Belonging, findBelonging, findStanding } from './account-linking.ts'
 import {
-  type CandidateRow,
-  changeExternally,
-  type ExternalChange,
-  findCandidates,
-  findInvitedUser,
-} from './statements/external-accounts.ts'
-
-/** Somebody has shown who they are at a provider. */
-export interface AccountAsk {
-  readonly provider: Pick<ExternalProvider, 'id' | 'isEmailOptional'>
-  readonly profile: ExternalProfile
-  readonly audience: string
-  readonly client: Client
-  /** For a message that may be needed. */
-  readonly redirectTo: string
-  readonly externalUrl: string
-}
+  type AccountAsk,
+  change,
+  checkBan,
+  findAll,
+  isConcurrentChange,
+  planLinked,
+  toChange,
+  toClaim,
+  toNewIdentity,
+  toParts,
+} from './account-changes.ts'
+import { type Belonging, findBelonging, findStanding } from './account-linking.ts'
+import { type CandidateRow, findInvitedUser } from './statements/external-accounts.ts'
 
 /** Others may change the same accounts at the same time: then it is looked at once more. */
 const mostTries = 3
@@ -57,19 +40,6 @@ export async function enterAccount(services: Services, ask: AccountAsk): Promise
     if (user !== undefined) return user
   }
   throw new ApiError('conflict', 'The account is being changed, please try again')
-}
-
-export async function findAll(
-  { db }: Services,
-  { provider, profile }: Pick<AccountAsk, 'provider' | 'profile'>,
-): Promise<readonly CandidateRow[]> {
-  const verified = profile.emails.filter(({ isVerified }) => isVerified)
-  return db.run<CandidateRow>(findCandidates, [
-    provider.id,
-    profile.id,
-    verified.map(({ email }) => email),
-    findMainEmail(profile.emails)?.email ?? null,
-  ])
 }
 
 /** Undefined: somebody was faster. */
@@ -113,7 +83,7 @@ async function createAccount(
     if (!isFine) throw needsVerification(provider.id, needsMail)
     return user
   } catch (error) {
-    if (isSomebodyFaster(error)) return undefined
+    if (isConcurrentChange(error)) return undefined
     throw error
   }
 }
@@ -156,7 +126,7 @@ export async function acceptInvitation(
   ask: AccountAsk,
 ): Promise<UserRow> {
   const now = new Date(services.now())
-  const [user] = await services.db.run<UserRow>(findInvitedUser, [tokenHash, now])
+  const [user] = await services.db.run(findInvitedUser, { tokenHash, now })
   if (user === undefined) {
     throw new ApiError('user_not_found', 'User identified by token not found')
   }
@@ -177,93 +147,6 @@ export async function acceptInvitation(
   throw new ApiError('identity_already_exists', 'Identity is already linked to another user')
 }
 
-/** An identity for a user, and nothing else. */
-export function toChange(
-  services: Services,
-  ask: Pick<AccountAsk, 'provider' | 'profile'>,
-  user: Pick<UserRow, 'id'>,
-): Omit<ExternalChange, keyof RequestParts> {
-  const identity = toNewIdentity(services, ask)
-  return {
-    user_id: user.id,
-    identity,
-    user_metadata: identity.identity_data,
-    most_user_metadata: services.config.metadata.mostUserBytes,
-    takes_over: false,
-    email: null,
-    confirms: false,
-    email_change: null,
-  }
-}
-
-/** To the address that the user had before. */
-export function planLinked(
-  services: Services,
-  user: UserRow,
-  { provider }: Pick<AccountAsk, 'provider'>,
-): readonly Notice[] {
-  return planNotices(services, 'identity_linked', user, { Provider: provider.id })
-}
-
-/** Undefined: somebody has changed the same things meanwhile, and nothing was written. */
-export async function change(
-  { db, wakeMessages }: Services,
-  values: ExternalChange,
-): Promise<UserRow | undefined> {
-  try {
-    const [user] = await db.run<UserRow>(changeExternally, [values])
-    if (user && values.notices && values.notices.length > 0) wakeMessages()
-    return user
-  } catch (error) {
-    if (isSomebodyFaster(error)) return undefined
-    throw error
-  }
-}
-
-function isSomebodyFaster(error: unknown): boolean {
-  return isTaken(error, 'users_email') || isTaken(error, 'identities_provider_provider_id_key')
-}
-
-/** Who confirms the address that a provider has not verified keeps the identity they came with. */
-function toClaim({ id, identity_data: data }: Pick<NewIdentity, 'id' | 'identity_data'>) {
-  return { data, identity_id: id } satisfies AccountClaim
-}
-
-/**
- * @param confirmed the address that a message asks to confirm; null: no message.
- * @param claim undefined: of a user who has signed in.
- */
-export function toParts(
-  services: Services,
-  ask: Omit<AccountAsk, 'provider' | 'profile'>,
-  now: Date,
-  confirmed: string | null,
-  claim?: AccountClaim,
-): Omit<RequestParts, 'audit'> {
-  const always = { now, ip: ask.client.ip, flow: null }
-  if (confirmed === null) {
-    return { ...always, token: null, messages: [], cap_most: null, cap_refill_ms: null }
-  }
-  checkAuthorized(services, confirmed)
-  const { token, message } = services.mail.plan(
-    toMailRequest({ ...ask, email: confirmed, challenge: undefined }, userMails.confirmation),
-  )
-  const cap = toCapParts(services.config.limits.emailSent)
-  return { ...always, token: { ...token, ...(claim && { claim }) }, messages: [message], ...cap }
-}
-
-function toNewIdentity(
-  { config }: Services,
-  { provider, profile }: Pick<AccountAsk, 'provider' | 'profile'>,
-): NewIdentity {
-  return {
-    id: randomUUID(),
-    provider: provider.id,
-    provider_id: profile.id,
-    identity_data: toIdentityData(profile, config.metadata.mostUserBytes),
-  }
-}
-
 /** Not more often than any other message of that kind. */
 async function mailAgain(services: Services, ask: AccountAsk, user: UserRow): Promise<void> {
   if (user.email === null) return
@@ -278,17 +161,6 @@ async function mailAgain(services: Services, ask: AccountAsk, user: UserRow): Pr
   const claim = known === undefined ? claimsNothing : toClaim(known)
   const refusal = await tryToMail(services, mail, user, userMails.confirmation, claim)
   if (refusal?.why === 'cap') throw refusal.error
-}
-
-/** @param ip the address of the client, where this is a sign-in. */
-export function checkBan({ now, signInLog }: Services, user: UserRow, ip?: string): void {
-  if (user.banned_until !== null && Date.parse(user.banned_until) > now()) {
-    const name = user.email ?? user.phone ?? ''
-    if (ip !== undefined) {
-      signInLog.noteFailure({ reason: 'banned', name, audience: user.aud, userId: user.id, ip })
-    }
-    throw new ApiError('user_banned', 'User is banned')
-  }
 }
 
 function needsVerification(provider: string, isSent: boolean): ApiError {

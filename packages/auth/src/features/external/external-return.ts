@@ -4,16 +4,17 @@ import {
   ProfileError,
   toEmails,
   toStorableProfile,
-} from '../../plugins/providers/external-profile.ts'
+} from '../../plugins/providers/oauth/external-profile.ts'
 import type {
   ExternalProvider,
   ExternalReturn,
   ExternalTokens,
-} from '../../plugins/providers/provider.ts'
+} from '../../plugins/providers/oauth/provider.ts'
 import type { Services } from '../../services.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
-import { type AccountAsk, acceptInvitation, enterAccount } from './external-accounts.ts'
+import type { AccountAsk } from './account-changes.ts'
+import { acceptInvitation, enterAccount } from './external-accounts.ts'
 import { checkLinkable, type LinkingTarget, linkIdentity } from './identities.ts'
 import { type ClaimedFlow, issueExternalCode } from './statements/flows.ts'
 
@@ -133,14 +134,14 @@ async function issueCode(
   { accessToken, refreshToken }: ExternalTokens,
   linkingProfile: ExternalProfile | null,
 ): Promise<Returned> {
-  const [issued] = await db.run<{ auth_code: string }>(issueExternalCode, [
-    flow.id,
+  const [issued] = await db.run(issueExternalCode, {
+    flowId: flow.id,
     userId,
     accessToken,
-    refreshToken ?? null,
-    new Date(now()),
+    refreshToken: refreshToken ?? null,
+    now: new Date(now()),
     linkingProfile,
-  ])
+  })
   if (issued === undefined) {
     throw new ApiError('flow_state_already_used', 'State has already been used')
   }

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { ApiError, invalid } from '../../errors.ts'
-import type { ExternalProvider } from '../../plugins/providers/provider.ts'
+import type { ExternalProvider } from '../../plugins/providers/oauth/provider.ts'
 import type { Services } from '../../services.ts'
 import type { Challenge } from '../sessions/pkce.ts'
 import type { LinkingTarget } from './identities.ts'
@@ -73,7 +73,7 @@ export async function startExternal(
     invite_token_hash: inviteHash,
     now,
   }
-  await db.run(startExternalFlow, [flow])
+  await db.run(startExternalFlow, flow)
   const url = binding === 'confirmation' ? toConfirmationUrl(services, state) : target.url
   return { url, state, browserSecret }
 }
@@ -109,9 +109,9 @@ function keepsCookies({ config }: Services, provider: ExternalProvider): boolean
 }
 
 async function findInvite({ db, oneTimeTokens }: Services, token: string, now: Date) {
-  const hash = oneTimeTokens.hashLink(token).toString('hex')
-  const [invited] = await db.run(findInvited, [hash, now])
-  if (invited !== undefined) return hash
+  const tokenHash = oneTimeTokens.hashLink(token).toString('hex')
+  const [invited] = await db.run(findInvited, { tokenHash, now })
+  if (invited !== undefined) return tokenHash
   throw new ApiError('user_not_found', 'User identified by token not found')
 }
 
@@ -133,15 +133,14 @@ export async function claimExternal(
   { browserSecret, isBrowser }: Visitor,
 ): Promise<ClaimedFlow> {
   const { db, config, now } = services
-  const id = toState(state)
   const earliest = new Date(now() - config.externalFlow.stateLifetimeMs)
-  const [flow] = await db.run<ClaimedFlow>(claimExternalFlow, [
-    id,
-    browserSecret === undefined ? null : hashSecret(browserSecret),
+  const [flow] = await db.run(claimExternalFlow, {
+    state: toState(state),
+    browserHash: browserSecret === undefined ? null : hashSecret(browserSecret),
     earliest,
-    new Date(now()),
+    now: new Date(now()),
     isBrowser,
-  ])
+  })
   if (flow?.is_claimed) return flow
   // The same for what never was and for what is not for this browser.
   if (!flow?.is_bound) throw badState('OAuth state not found or expired')

@@ -4,17 +4,18 @@ import {
   type ExternalProfile,
   ProfileError,
   toEmails,
-} from '../../plugins/providers/external-profile.ts'
+} from '../../plugins/providers/oauth/external-profile.ts'
 import {
   type ExternalIdTokens,
   type ExternalProvider,
   type IdTokenClaims,
   IdTokenError,
-} from '../../plugins/providers/provider.ts'
+} from '../../plugins/providers/oauth/provider.ts'
 import type { Services } from '../../services.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
-import { type AccountAsk, enterAccount } from './external-accounts.ts'
+import type { AccountAsk } from './account-changes.ts'
+import { enterAccount } from './external-accounts.ts'
 import { noEmail } from './external-return.ts'
 import { type LinkingTarget, linkIdentity } from './identities.ts'
 

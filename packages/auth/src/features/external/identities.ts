@@ -5,9 +5,12 @@ import {
   toCapError,
   toCapParts,
   toGapError,
-} from '../../messages/requests/message-limits.ts'
+} from '../../messages/requests/message-gaps.ts'
 import { planNotices } from '../../messages/requests/notifications.ts'
-import { type ExternalEmail, findMainEmail } from '../../plugins/providers/external-profile.ts'
+import {
+  type ExternalEmail,
+  findMainEmail,
+} from '../../plugins/providers/oauth/external-profile.ts'
 import type { Services } from '../../services.ts'
 import { planEmailChange } from '../account/address-changes.ts'
 import { toAuditEntry } from '../audit/audit.ts'
@@ -15,8 +18,7 @@ import { isBelowLevel, type Person } from '../factors/assurance-level.ts'
 import type { Client } from '../sessions/sessions.ts'
 import { findCaller } from '../sessions/statements/sessions.ts'
 import { checkAuthorized, emailExists } from '../users/addresses.ts'
-import { findUserById } from '../users/statements/find-users.ts'
-import type { IdentityRow, UserRow } from '../users/statements/user-row.ts'
+import { findUserById, type IdentityRow, type UserRow } from '../users/statements/user-row.ts'
 import {
   type AccountAsk,
   change,
@@ -25,7 +27,7 @@ import {
   planLinked,
   toChange,
   toParts,
-} from './external-accounts.ts'
+} from './account-changes.ts'
 import { type Unlinking, unlinkIdentity as unlink } from './statements/external-accounts.ts'
 
 /** @throws {ApiError} where the operator has not allowed it. */
@@ -84,7 +86,7 @@ async function findLinker(
   userId: string,
   sessionId: string | null,
 ): Promise<UserRow> {
-  const [user] = await services.db.run<Linker>(findCaller, [userId, sessionId])
+  const [user] = await services.db.run(findCaller, { userId, sessionId })
   if (user === undefined || user.deleted_at !== null) {
     throw new ApiError('user_not_found', 'User from sub claim in JWT does not exist')
   }
@@ -94,10 +96,6 @@ async function findLinker(
   checkBan(services, user)
   requireLinker(services, user)
   return user
-}
-
-interface Linker extends Person {
-  readonly session_revoked_at: string | null
 }
 
 /**
@@ -186,10 +184,10 @@ export async function unlinkIdentity(
     audit_payload: payload,
     notices,
   }
-  const [gone] = await services.db.run(unlink, [unlinking])
+  const [gone] = await services.db.run(unlink, unlinking)
   if (gone === undefined) {
     // Since we looked, another request has changed something about them.
-    const [present] = await services.db.run<UserRow>(findUserById, [user.id])
+    const [present] = await services.db.run(findUserById, { id: user.id })
     if (present !== undefined) checkUnlinkable(present, identityId)
     throw new ApiError('conflict', 'The account is being changed, please try again')
   }

@@ -35,35 +35,36 @@ export async function openConfirmation(
   { state, browserSecret }: LinkingVisit,
 ): Promise<Confirmation> {
   const newSecret = randomBytes(32).toString('base64url')
-  const [opened] = await services.db.run<OpenedLinking>(openLinking, [
-    toState(state),
-    browserSecret === undefined ? null : hashSecret(browserSecret),
-    findEarliest(services),
-    hashSecret(newSecret),
-  ])
+  const [opened] = await services.db.run(openLinking, {
+    state: toState(state),
+    browserHash: browserSecret === undefined ? null : hashSecret(browserSecret),
+    earliest: findEarliest(services),
+    newBrowserHash: hashSecret(newSecret),
+  })
   if (opened === undefined) throw noLinking()
   return { ...opened, newSecret: opened.is_same ? undefined : newSecret }
 }
 
 /** @returns the URL of the provider. @throws {ApiError} */
 export async function agree(services: Services, visit: LinkingVisit): Promise<string> {
-  const [agreed] = await services.db.run<{ provider_url: string }>(
-    agreeToLinking,
-    toKeys(services, visit),
-  )
+  const [agreed] = await services.db.run(agreeToLinking, toKeys(services, visit))
   if (agreed === undefined) throw noLinking()
   return agreed.provider_url
 }
 
 /** @returns where the user wanted to go in the end. @throws {ApiError} */
 export async function cancel(services: Services, visit: LinkingVisit): Promise<string> {
-  const [gone] = await services.db.run<{ referrer: string }>(cancelLinking, toKeys(services, visit))
+  const [gone] = await services.db.run(cancelLinking, toKeys(services, visit))
   if (gone === undefined) throw noLinking()
   return gone.referrer
 }
 
 function toKeys(services: Services, { state, browserSecret = '' }: LinkingVisit) {
-  return [toState(state), hashSecret(browserSecret), findEarliest(services)]
+  return {
+    state: toState(state),
+    browserHash: hashSecret(browserSecret),
+    earliest: findEarliest(services),
+  }
 }
 
 function findEarliest({ config, now }: Services): Date {

@@ -5,13 +5,13 @@ import {
   toCapParts,
   toSmsCapError,
   toSmsGapError,
-} from '../../messages/requests/message-limits.ts'
+} from '../../messages/requests/message-gaps.ts'
+import type { FactorKind } from '../../plugins/factors/factor-kind.ts'
 import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'
 import type { Client } from '../sessions/sessions.ts'
 import type { Metadata } from '../users/metadata.ts'
 import { isVerified } from './assurance-level.ts'
-import type { FactorKind } from './factor-kind.ts'
 import {
   factorNotFound,
   findKindOf,
@@ -19,12 +19,7 @@ import {
   type Member,
   requireLevelToAdd,
 } from './member.ts'
-import {
-  challengeFactor,
-  type FactorSecrets,
-  findFactorSecrets,
-  type NewChallenge,
-} from './statements/factors.ts'
+import { challengeFactor, findFactorSecrets, type NewChallenge } from './statements/factors.ts'
 
 interface ChallengeRequest {
   readonly member: Member
@@ -39,17 +34,12 @@ export async function challenge(services: Services, request: ChallengeRequest): 
   const { member, client, channel, webauthn } = request
   const { db, config } = services
   const factor = findOwnFactor(member, request.factorId)
-  const kind = findKindOf(factor)
-  requireVerifying(services, kind)
+  const { kind, settings } = findKindOf(services, factor)
+  if (!settings.verify) throw verifyDisabled(kind)
   if (!isVerified(factor)) requireLevelToAdd(member)
   const id = randomUUID()
-  const draft = await kind.challenge(services, {
-    challengeId: id,
-    user: member,
-    factor,
-    channel,
-    webauthn,
-  })
+  const asked = { challengeId: id, user: member, factor, channel, webauthn }
+  const draft = await kind.challenge(services, asked, settings)
   const now = new Date(services.now())
   const expiresAt = new Date(now.getTime() + config.mfa.challengeExpiresInMs)
   const row: NewChallenge = {
@@ -69,7 +59,7 @@ export async function challenge(services: Services, request: ChallengeRequest): 
       factor_status: factor.status,
     }),
   }
-  const [written] = await db.run(challengeFactor, [row])
+  const [written] = await db.run(challengeFactor, row)
   if (written === undefined) throw await findReason(services, row)
   if (draft.message) services.wakeMessages()
   return {
@@ -80,14 +70,12 @@ export async function challenge(services: Services, request: ChallengeRequest): 
   }
 }
 
-/** @throws {ApiError} */
-export function requireVerifying({ config }: Services, kind: FactorKind): void {
-  if (kind.findSwitch(config.mfa).verify) return
-  throw new ApiError(kind.codes.verify, `MFA verification is disabled for ${kind.label}`)
+export function verifyDisabled({ codes, label }: FactorKind): ApiError {
+  return new ApiError(codes.verify, `MFA verification is disabled for ${label}`)
 }
 
 async function findReason({ db, config }: Services, row: NewChallenge): Promise<ApiError> {
-  const [factor] = await db.run<FactorSecrets>(findFactorSecrets, [row.factor_id, row.user_id])
+  const [factor] = await db.run(findFactorSecrets, { id: row.factor_id, userId: row.user_id })
   if (factor === undefined) return factorNotFound()
   const gapMs = (row.gap_seconds ?? 0) * 1_000
   const waitSeconds = secondsUntilDue(factor.last_challenged_at, gapMs, row.now.getTime())

@@ -2,7 +2,8 @@ import { invalid } from '../../errors.ts'
 import { json } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import { Type } from '../../http/schema.ts'
-import { readRecipients } from '../../messages/requests/code-recipients.ts'
+import { readRecipients } from '../../messages/requests/daily-codes.ts'
+import { factorKindNames } from '../../plugins/factors/index.ts'
 import { uuidPattern } from '../sessions/bearer.ts'
 import { checkText } from '../users/metadata.ts'
 import { challenge } from './challenge.ts'
@@ -18,13 +19,16 @@ import {
 } from './recovery-codes.ts'
 import { notingFactorFailure, verifyFactor as verify } from './verify.ts'
 
+/** `totp, phone or webauthn` */
+const kindList = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(factorKindNames)
+
 export const enrollFactor = defineEndpoint({
   method: 'POST',
   path: '/factors',
   summary: 'Adds a second factor, which is to be verified',
   allowed: 'user',
   body: Type.Object({
-    factor_type: Type.Optional(Type.String({ description: 'totp, phone or webauthn' })),
+    factor_type: Type.Optional(Type.String({ description: kindList })),
     friendly_name: Type.Optional(
       Type.String({ description: 'Tells factors apart', maxLength: 255 }),
     ),
@@ -59,7 +63,7 @@ export const challengeFactor = defineEndpoint({
   limiter: 'mfa',
   sendsCodesTo({ params, caller }) {
     const factor = caller.factors.find(({ id }) => id === readFactorId(params))
-    return factor?.factor_type === 'phone' ? readRecipients({ phone: factor.phone ?? '' }) : []
+    return readRecipients({ phone: factor?.phone ?? '' })
   },
   // Null: a request without a body.
   body: Type.Union([

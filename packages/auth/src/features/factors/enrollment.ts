@@ -1,22 +1,25 @@
 import { randomUUID } from 'node:crypto'
-import type { MfaConfig } from '../../config/mfa.ts'
-import { isTaken } from '../../db/violations.ts'
+import { isTaken } from '../../db/database-errors.ts'
 import { ApiError, invalid } from '../../errors.ts'
 import { planNotices } from '../../messages/requests/notifications.ts'
-import type { WithNotices } from '../../messages/statements/notices.ts'
+import type { WithNotices } from '../../messages/statements/request-parts.ts'
+import { factorKindNames } from '../../plugins/factors/index.ts'
+import type { MfaConfig } from '../../plugins/factors/settings.ts'
 import type { Services } from '../../services.ts'
 import { type AuditAction, type AuditEntry, toAuditEntry, toSubjectEntry } from '../audit/audit.ts'
 import type { Client } from '../sessions/sessions.ts'
-import { getUser } from '../users/get-user.ts'
 import type { Metadata } from '../users/metadata.ts'
 import type { FactorRow } from '../users/statements/user-row.ts'
+import { getUser } from '../users/user-record.ts'
 import { isVerified } from './assurance-level.ts'
-import { findFactorKind, methodsByType, recoveryCodeType } from './index.ts'
 import {
   factorNotFound,
+  findConfiguredKind,
   findOwnFactor,
   type Member,
+  methodsByType,
   nameConflict,
+  recoveryCodeType,
   requireLevelToAdd,
 } from './member.ts'
 import {
@@ -37,13 +40,17 @@ interface EnrollRequest {
   readonly client: Client
 }
 
+/** `totp, phone, or webauthn` */
+const kindList = new Intl.ListFormat('en', { type: 'disjunction' }).format(factorKindNames)
+
 /** Reference 3.20: a factor, still to be verified, with what only its owner ever sees. @throws {ApiError} */
 export async function enroll(services: Services, request: EnrollRequest): Promise<Metadata> {
   const { member, type, friendlyName, client } = request
   const { db, config } = services
-  const kind = findFactorKind(type)
-  if (kind === undefined) throw invalid('factor_type needs to be totp, phone, or webauthn')
-  if (!kind.findSwitch(config.mfa).enroll) {
+  const found = findConfiguredKind(services, type)
+  if (found === undefined) throw invalid(`factor_type needs to be ${kindList}`)
+  const { kind, settings } = found
+  if (!settings.enroll) {
     throw new ApiError(kind.codes.enroll, `MFA enroll is disabled for ${kind.label}`)
   }
   const now = new Date(services.now())
@@ -52,7 +59,7 @@ export async function enroll(services: Services, request: EnrollRequest): Promis
   requireLevelToAdd(member)
   const id = randomUUID()
   const { issuer, phone } = request
-  const draft = kind.enroll(services, { factorId: id, user: member, issuer, phone })
+  const draft = await kind.enroll(services, { factorId: id, user: member, issuer, phone })
   const factor: NewFactor = {
     id,
     user_id: member.id,
@@ -66,7 +73,7 @@ export async function enroll(services: Services, request: EnrollRequest): Promis
     audit: toAuditEntry('factor_in_progress', member, { factor_id: id, factor_type: type }),
   }
   try {
-    await db.run(enrollFactor, [factor])
+    await db.run(enrollFactor, factor)
   } catch (error) {
     if (isTaken(error, 'mfa_factors_name')) throw nameConflict(friendlyName)
     // Somebody else enrolls the same number just now.
@@ -166,7 +173,7 @@ async function remove(services: Services, removal: Removal): Promise<FactorRow> 
     audit,
     notices,
   }
-  const [removed] = await services.db.run<FactorRow>(removeFactor, [row])
+  const [removed] = await services.db.run(removeFactor, row)
   if (removed === undefined) throw factorNotFound()
   return removed
 }
@@ -195,7 +202,7 @@ interface FactorChange extends FactorOrder {
 export async function changeFactor(services: Services, change: FactorChange): Promise<FactorRow> {
   const { userId, factorId, ip, friendlyName, phone } = change
   const { factor, audit } = await find(services, change, 'factor_updated')
-  if (phone !== undefined && factor.factor_type !== 'phone') {
+  if (phone !== undefined && factor.phone === null) {
     throw invalid('Only a phone factor has a phone number')
   }
   const row: FactorUpdate = {
@@ -208,9 +215,7 @@ export async function changeFactor(services: Services, change: FactorChange): Pr
     audit,
   }
   try {
-    const [updated] = await services.db.run<FactorRow & Record<string, unknown>>(updateFactor, [
-      row,
-    ])
+    const [updated] = await services.db.run(updateFactor, row)
     if (updated === undefined) throw factorNotFound()
     return updated
   } catch (error) {

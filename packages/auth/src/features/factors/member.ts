@@ -1,8 +1,20 @@
+import type { Settings } from '@portcullis/service-kit/env'
 import { ApiError, invalid } from '../../errors.ts'
+import type { FactorKind, FactorVariables } from '../../plugins/factors/factor-kind.ts'
+import { factorKindNames, factorKinds, isFactorKindName } from '../../plugins/factors/index.ts'
+import type { Services } from '../../services.ts'
 import type { FactorRow, UserRow } from '../users/statements/user-row.ts'
 import { isBelowLevel, type Person } from './assurance-level.ts'
-import type { FactorKind } from './factor-kind.ts'
-import { findFactorKind, recoveryCodeType } from './index.ts'
+
+/** Codes that stand in for any factor; they come in a set and are never the only one. */
+export const recoveryCodeType = 'recovery_code'
+export const recoveryCodeMethod = 'mfa/recovery_code'
+
+/** By the types of factors: what the amr calls them. */
+export const methodsByType: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(factorKindNames.map((name) => [name, factorKinds[name].method])),
+  [recoveryCodeType]: recoveryCodeMethod,
+}
 
 /** Somebody who may have factors, in a session that can be raised. */
 export interface Member extends Person {
@@ -30,14 +42,24 @@ export function findOwnFactor({ factors }: UserRow, factorId: string): FactorRow
   return factor
 }
 
+interface ConfiguredKind {
+  readonly kind: FactorKind
+  readonly settings: Settings<FactorVariables>
+}
+
+export function findConfiguredKind({ config }: Services, type: string): ConfiguredKind | undefined {
+  if (!isFactorKindName(type)) return undefined
+  return { kind: factorKinds[type], settings: config.mfa.kinds[type] }
+}
+
 export function factorNotFound(): ApiError {
   return new ApiError('mfa_factor_not_found', 'Factor not found')
 }
 
 /** @throws {ApiError} */
-export function findKindOf({ factor_type: type }: FactorRow): FactorKind {
-  const kind = findFactorKind(type)
-  if (kind !== undefined) return kind
+export function findKindOf(services: Services, { factor_type: type }: FactorRow): ConfiguredKind {
+  const found = findConfiguredKind(services, type)
+  if (found !== undefined) return found
   if (type === recoveryCodeType) {
     throw invalid('Recovery codes have no challenge: use POST /factors/recovery-codes/verify')
   }

@@ -1,5 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto'
-import { isTaken } from '../../db/violations.ts'
+import { isTaken } from '../../db/database-errors.ts'
 import { ApiError } from '../../errors.ts'
 import { planNotices } from '../../messages/requests/notifications.ts'
 import type { Services } from '../../services.ts'
@@ -10,10 +10,14 @@ import { revokeSessions, type SessionRow } from '../sessions/statements/sessions
 import type { Metadata } from '../users/metadata.ts'
 import type { FactorRow, UserRow } from '../users/statements/user-row.ts'
 import { isVerified } from './assurance-level.ts'
-import { recoveryCodeMethod, recoveryCodeType } from './index.ts'
-import { factorNotFound, type Member, nameConflict } from './member.ts'
 import {
-  type CodeCount,
+  factorNotFound,
+  type Member,
+  nameConflict,
+  recoveryCodeMethod,
+  recoveryCodeType,
+} from './member.ts'
+import {
   type CodeTry,
   type CodeVerdict,
   countRecoveryCodes,
@@ -37,7 +41,7 @@ interface Ask {
 /** How many are left. @throws {ApiError} */
 export async function findRecoveryCodes({ db }: Services, user: UserRow): Promise<Metadata> {
   const { id } = requireSet(user)
-  const [count] = await db.run<CodeCount>(countRecoveryCodes, [id])
+  const [count] = await db.run(countRecoveryCodes, { factorId: id })
   return {
     id,
     type: recoveryCodeType,
@@ -57,9 +61,10 @@ export async function generateRecoveryCodes(
   const name = friendlyName === '' ? defaultName : friendlyName
   const set = draftSet(services, randomUUID(), member, client)
   try {
-    const [created] = await services.db.run(createRecoveryCodes, [
-      { ...set.row, friendly_name: name },
-    ])
+    const [created] = await services.db.run(createRecoveryCodes, {
+      ...set.row,
+      friendly_name: name,
+    })
     if (created === undefined) throw soleFactor()
   } catch (error) {
     if (isTaken(error, 'mfa_factors_name')) throw nameConflict(name)
@@ -78,7 +83,7 @@ export async function regenerateRecoveryCodes(
   checkAdding(services, member, 'regenerate')
   const { id, friendly_name: name } = requireSet(member)
   const set = draftSet(services, id, member, client)
-  const [replaced] = await services.db.run(replaceRecoveryCodes, [set.row])
+  const [replaced] = await services.db.run(replaceRecoveryCodes, set.row)
   if (replaced === undefined) throw factorNotFound()
   if (set.row.notices.length > 0) services.wakeMessages()
   return toAnswer(id, name, set.codes)
@@ -117,7 +122,7 @@ export async function verifyRecoveryCode(
       session_id: member.session_id,
     }),
   }
-  const [verdict] = await db.run<CodeVerdict>(useRecoveryCode, [attempt])
+  const [verdict] = await db.run(useRecoveryCode, attempt)
   const isRight = verdict !== undefined && isRaised(verdict)
   if (!verdict?.locked_until) await judge(services, { user: member, factor, isRight, client })
   if (isRight) return sessions.toTokenResponse(verdict, client)
@@ -141,7 +146,8 @@ async function judge(
     await judgeFactor(services, attempt)
   } catch (error) {
     const { db, now } = services
-    if (attempt.isRight) await db.run(revokeSessions, [[attempt.user.session_id], new Date(now())])
+    const sessionIds = [attempt.user.session_id]
+    if (attempt.isRight) await db.run(revokeSessions, { sessionIds, now: new Date(now()) })
     throw error
   }
 }

@@ -1,16 +1,15 @@
 import { ApiError } from '../../errors.ts'
-import { toNetwork } from '../../limits/network.ts'
+import { toNetwork } from '../../limits/buckets.ts'
 import { planNotices } from '../../messages/requests/notifications.ts'
+import type { FactorAnswer } from '../../plugins/factors/factor-kind.ts'
 import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'
 import { notingFailure } from '../audit/sign-in-log.ts'
 import { judgeFactor } from '../sessions/hook-verdicts.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
-import type { SessionRow } from '../sessions/statements/sessions.ts'
 import { isVerified } from './assurance-level.ts'
-import { requireVerifying } from './challenge.ts'
+import { verifyDisabled } from './challenge.ts'
 import { requireRoomForVerified } from './enrollment.ts'
-import type { FactorAnswer } from './factor-kind.ts'
 import { findKindOf, findOwnFactor, type Member, requireLevelToAdd } from './member.ts'
 import {
   type Acceptance,
@@ -51,8 +50,8 @@ export async function verifyFactor(
   const { member, challengeId, answer, client } = request
   const { db, config, sessions } = services
   const factor = findOwnFactor(member, request.factorId)
-  const kind = findKindOf(factor)
-  requireVerifying(services, kind)
+  const { kind, settings } = findKindOf(services, factor)
+  if (!settings.verify) throw verifyDisabled(kind)
   if (!isVerified(factor)) {
     requireLevelToAdd(member)
     requireRoomForVerified(config.mfa, member.factors)
@@ -80,7 +79,7 @@ export async function verifyFactor(
     now,
     audit: toAuditEntry('verification_attempted', member, traits),
   }
-  const [challenge] = await db.run<TriedChallenge>(tryChallenge, [attempt])
+  const [challenge] = await db.run(tryChallenge, attempt)
   if (challenge === undefined) throw unknownChallenge()
   if (!challenge.is_counted) throw toFlaw(challenge, attempt)
   const proof = await kind.check(services, { challengeId, user: member, factor, answer, challenge })
@@ -110,7 +109,7 @@ export async function verifyFactor(
     }),
     notices,
   }
-  const [raised] = await db.run<SessionRow>(acceptFactor, [acceptance])
+  const [raised] = await db.run(acceptFactor, acceptance)
   // Another request was faster with the same code, or the session has ended.
   if (raised === undefined) throw wrongAnswer(kind.wrongAnswer)
   if (notices.length > 0) services.wakeMessages()

@@ -5,12 +5,12 @@ import { type Static, Type } from '../../http/schema.ts'
 import { checkPassword } from '../../passwords/password-policy.ts'
 import type { Services } from '../../services.ts'
 import {
+  findRedirectTarget,
   toErrorParameters,
   toTokenParameters,
   withFragment,
   withQuery,
 } from '../redirects/redirect-location.ts'
-import { findRedirectTarget } from '../redirects/redirect-target.ts'
 import { parseEmail, parsePhone } from '../users/addresses.ts'
 import { pkcePrefix } from './one-time-tokens.ts'
 import {

@@ -2,9 +2,8 @@ import { type ApiError, invalid } from '../../errors.ts'
 import type { Services } from '../../services.ts'
 import { type AuditEntry, toAuditEntry, toSubjectEntry } from '../audit/audit.ts'
 import type { Person } from '../factors/assurance-level.ts'
-import { getUser } from '../users/get-user.ts'
-
 import type { Metadata } from '../users/metadata.ts'
+import { getUser } from '../users/user-record.ts'
 import { requireManager, requirePasskeys } from './ceremony.ts'
 import {
   listPasskeys,

@@ -2,12 +2,17 @@ import { ApiError, invalid } from '../../errors.ts'
 import { type Call, json } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import { type Static, Type } from '../../http/schema.ts'
-import { readRecipients } from '../../messages/requests/code-recipients.ts'
-import { readMailAsk } from '../../messages/requests/mail-ask.ts'
+import { readRecipients } from '../../messages/requests/daily-codes.ts'
+import { readMailAsk } from '../../messages/requests/user-mail.ts'
 import type { Services } from '../../services.ts'
 import { parseEmail, parsePhone } from '../users/addresses.ts'
-import { requestRecovery } from './recover.ts'
-import { type PhoneResendType, type ResendType, resendEmail, resendText } from './resend.ts'
+import {
+  type PhoneResendType,
+  type ResendType,
+  requestRecovery,
+  resendEmail,
+  resendText,
+} from './requests.ts'
 
 export const recover = defineEndpoint({
   method: 'POST',

@@ -1,7 +1,6 @@
 import type { Log } from '@portcullis/service-kit/log'
 import type { Queries } from '../../db/database.ts'
-import type { Statement } from '../../db/statement.ts'
-import { type PurgeRow, purgedAtOnce, purges } from './statements.ts'
+import { type Purge, purgedAtOnce, purges } from './statements.ts'
 
 /** How long rows are kept after their time. */
 export interface CleanupAges {
@@ -90,7 +89,7 @@ export async function cleanUp(
   return { outcome: 'completed', durationMs: performance.now() - startMs, deleted, lagMs }
 }
 
-type Step = readonly [what: string, statement: Statement, keptMs: number]
+type Step = readonly [what: string, statement: Purge, keptMs: number]
 
 function toSteps({ linkSeconds, gapMs, auditMs }: CleanupAges): readonly Step[] {
   const linkMs = linkSeconds * 1_000
@@ -113,12 +112,12 @@ function toSteps({ linkSeconds, gapMs, auditMs }: CleanupAges): readonly Step[] 
 /** @returns no `lagMs` where another process took over: rows deleted before that still count. */
 async function purge(
   db: Queries,
-  statement: Statement,
+  statement: Purge,
   beforeMs: number,
 ): Promise<{ count: number; lagMs?: number }> {
   let count = 0
   for (let batch = 1; ; batch += 1) {
-    const [row] = await db.run<PurgeRow>(statement, [new Date(beforeMs)])
+    const [row] = await db.run(statement, { before: new Date(beforeMs) })
     if (!row?.is_held) return { count }
     count += row.count
     if (row.count < purgedAtOnce) return { count, lagMs: 0 }

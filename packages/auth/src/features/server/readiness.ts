@@ -1,5 +1,5 @@
 import type { Queries } from '../../db/database.ts'
-import { DatabaseLostError } from '../../db/database-lost-error.ts'
+import { DatabaseLostError } from '../../db/database-errors.ts'
 import { compare, readMigrations } from '../../db/migrate/files.ts'
 import { checkReadiness, type ReadinessRow } from './statements.ts'
 
@@ -67,7 +67,7 @@ async function afterWaiting(waitMs: number): Promise<ReadinessState> {
 
 async function readState(db: Queries): Promise<ReadinessState> {
   try {
-    const [row] = await db.run<ReadinessRow>(checkReadiness)
+    const [row] = await db.run(checkReadiness)
     if (row === undefined) return toUnreachable('No answer')
     const migrations = await judgeMigrations(row)
     const outbox = judgeOutbox(row)

@@ -1,5 +1,5 @@
 import type { Row } from '../../db/database.ts'
-import { type Statement, statement } from '../../db/statement.ts'
+import { type NamedValues, type Statement, statement } from '../../db/statement.ts'
 import type { Time } from '../users/statements/user-row.ts'
 
 export interface ReadinessRow extends Row {
@@ -44,7 +44,7 @@ export const checkReadiness = statement(
      select count(*)::integer as count, min(created_at) as oldest from (
        select created_at from {ns}.outbox where failed_at is null limit ${mostCounted + 1}) w
    ) waiting`,
-)
+).returning<ReadinessRow>()
 
 /** Rows in one statement: few enough that no request waits long for a lock of ours. */
 export const purgedAtOnce = 500
@@ -64,14 +64,18 @@ interface PurgeTarget {
   readonly condition?: string
 }
 
+/** Deletes rows whose time is before `before`. */
+export type Purge = Statement<NamedValues<'before'>, PurgeRow>
+
 /**
- * Deletes the oldest rows whose time is before $1. The rows are read in the order of the index, so a
+ * The oldest rows go first. The rows are read in the order of the index, so a
  * statement that finds nothing reads one page of it, however large the table is. The lock lasts as long as
  * the statement, so it works behind poolers too.
  */
-function toPurge({ table, time, condition = 'true' }: PurgeTarget): Statement {
+function toPurge({ table, time, condition = 'true' }: PurgeTarget): Purge {
   return statement(
     `purge_${table}_by_${time}`,
+    ['before'],
     `with lock as materialized (
        select pg_try_advisory_xact_lock(hashtextextended('cleanup of {ns}', 0)) as is_held
      ), gone as (
@@ -83,7 +87,7 @@ function toPurge({ table, time, condition = 'true' }: PurgeTarget): Statement {
      )
      select (select is_held from lock) as is_held, count(*)::integer as count, max(time) as newest
      from gone`,
-  )
+  ).returning<PurgeRow>()
 }
 
 /** Two statements for sessions: a condition on either of two columns would read the whole table. */
@@ -103,4 +107,4 @@ export const purges = {
   }),
   failedMessages: toPurge({ table: 'outbox', time: 'failed_at' }),
   auditEntries: toPurge({ table: 'audit_log_entries', time: 'created_at' }),
-} as const satisfies Readonly<Record<string, Statement>>
+} as const satisfies Readonly<Record<string, Purge>>

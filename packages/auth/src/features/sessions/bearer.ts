@@ -1,7 +1,7 @@
 import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
 import { type Claims, TokenError, type TokenSigner } from '../../tokens/json-web-token.ts'
-import { toLimitValues } from './session-limits.ts'
+import { toLimitValues } from './statements/session-limits.ts'
 import { type CallerRow, findAdminSession, findCaller } from './statements/sessions.ts'
 
 export const uuidPattern = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i

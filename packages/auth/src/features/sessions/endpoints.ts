@@ -3,8 +3,7 @@ import { json, noContent } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import { toAuditEntry } from '../audit/audit.ts'
 import { uuidPattern } from './bearer.ts'
-import { closeSession, logOut } from './revoke-sessions.ts'
-import { findSessions } from './session-list.ts'
+import { closeSession, findSessions, logOut } from './session-list.ts'
 
 const scopes = ['global', 'local', 'others'] as const
 

@@ -2,7 +2,7 @@ import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'
 import type { FactorRow, UserRow } from '../users/statements/user-row.ts'
-import { logOut } from './revoke-sessions.ts'
+import { logOut } from './session-list.ts'
 import type { Client } from './sessions.ts'
 
 interface Attempt {

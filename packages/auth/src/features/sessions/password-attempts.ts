@@ -1,5 +1,5 @@
+import { toNetwork } from '../../limits/buckets.ts'
 import type { Guess, GuessLimit } from '../../limits/guesses.ts'
-import { toNetwork } from '../../limits/network.ts'
 import type { Services } from '../../services.ts'
 import { isStorableText } from '../users/metadata.ts'
 import type { Account } from './account-keys.ts'

@@ -25,7 +25,7 @@ import {
   unknownToken,
 } from './refresh.ts'
 import type { RefreshToken, RefreshTokens } from './refresh-tokens.ts'
-import { toLimitValues } from './session-limits.ts'
+import { toLimitValues } from './statements/session-limits.ts'
 import { endSession } from './statements/session-list.ts'
 import {
   type Amr,

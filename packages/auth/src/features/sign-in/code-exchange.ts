@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { ApiError, invalid } from '../../errors.ts'
-import type { ExternalProfile } from '../../plugins/providers/external-profile.ts'
+import type { ExternalProfile } from '../../plugins/providers/oauth/external-profile.ts'
 import type { Services } from '../../services.ts'
 import { auditActions, createAuditId } from '../audit/audit.ts'
 import { linkIdentity } from '../external/identities.ts'
@@ -61,7 +61,7 @@ async function linkAndSignIn(
   { client, externalUrl }: CodeExchange,
 ): Promise<TokenResponse> {
   const provider = services.providers.find(flow.provider_type)
-  const [taken] = await services.db.run(takeLinkingFlow, [flow.id])
+  const [taken] = await services.db.run(takeLinkingFlow, { flowId: flow.id })
   if (taken === undefined) throw noFlow()
   const target = { userId: flow.user_id, sessionId: flow.linking_session_id }
   const user = await linkIdentity(services, target, {

@@ -1,6 +1,4 @@
-import { isTaken } from '../../db/violations.ts'
-import { ApiError } from '../../errors.ts'
-import { toCapParts } from '../../messages/requests/message-limits.ts'
+import { toCapParts } from '../../messages/requests/message-gaps.ts'
 import {
   afterWait,
   deferMail,
@@ -19,16 +17,19 @@ import { toAuditEntry } from '../audit/audit.ts'
 import { claimsNothing } from '../one-time-codes/one-time-tokens.ts'
 import type { Metadata } from '../users/metadata.ts'
 import { confirmEmail, draftEmailUser, insertUser, unconfirmed } from '../users/new-users.ts'
-import { isSignupAllowed, mayFinish } from '../users/sign-up-allowed.ts'
+import {
+  isSignupAllowed,
+  mayFinish,
+  type Newcomer,
+  signUpUnlessKnown,
+} from '../users/sign-up-allowed.ts'
 import type { NewUser } from '../users/statements/create-user.ts'
-import { findUserByEmail } from '../users/statements/find-users.ts'
-import type { UserRow } from '../users/statements/user-row.ts'
+import { findUserByEmail, type UserRow } from '../users/statements/user-row.ts'
 
 export interface MagicLinkAsk extends MailAsk {
   /** Of a user who is made. */
   readonly data: Metadata
-  /** What becomes of somebody who has no account. `ignore` tells nobody that they have none. */
-  readonly newcomer: 'create' | 'ignore' | 'refuse'
+  readonly newcomer: Newcomer
   /**
    * What somebody gets who has not confirmed their address. To the specification everybody gets a
    * magic link; the client expects what a sign-up would have sent (reference 3.9).
@@ -48,20 +49,14 @@ export async function requestMagicLink(services: Services, ask: MagicLinkAsk): P
   if (newcomer === 'ignore' || !isSignupAllowed(services)) {
     return deferMail(services, deferred, mailWaits.magicLink, 'magic_link')
   }
-  const find = () => findUser(services, ask)
-  const known = await find()
-  if (known !== undefined) return mailKnown(services, ask, known)
-  if (newcomer === 'refuse') throw new ApiError('otp_disabled', 'Signups not allowed for otp')
-  try {
-    await createNewcomer(services, ask)
-  } catch (error) {
-    if (!isTaken(error, 'users_email')) throw error
-    // Somebody was faster, since we looked; or the address belongs to another audience.
-    const other = await find()
-    return other === undefined
-      ? mailNobody(services, ask, mailWaits.magicLink)
-      : mailKnown(services, ask, other)
-  }
+  const user = await signUpUnlessKnown({
+    newcomer,
+    constraint: 'users_email',
+    find: () => findUser(services, ask),
+    create: () => createNewcomer(services, ask),
+  })
+  if (user === undefined) return mailNobody(services, ask, mailWaits.magicLink)
+  if (user !== 'created') await mailKnown(services, ask, user)
 }
 
 /** Of a request that was taken down. @throws {ApiError} */

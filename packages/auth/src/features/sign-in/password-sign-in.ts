@@ -7,8 +7,7 @@ import { guardPassword } from '../sessions/password-attempts.ts'
 import type { Client } from '../sessions/sessions.ts'
 import { parsePhone } from '../users/addresses.ts'
 import { isStorableText } from '../users/metadata.ts'
-import { findUserByEmail, findUserByPhone } from '../users/statements/find-users.ts'
-import type { UserRow } from '../users/statements/user-row.ts'
+import { findUserByEmail, findUserByPhone, type UserRow } from '../users/statements/user-row.ts'
 
 /** Another hash of the same password may have come in place of an outdated one meanwhile. */
 const mostTries = 3

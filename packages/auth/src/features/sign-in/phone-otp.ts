@@ -1,5 +1,3 @@
-import { isTaken } from '../../db/violations.ts'
-import { ApiError } from '../../errors.ts'
 import { planCode } from '../../messages/requests/phone-codes.ts'
 import { findTestCode, requireGateway } from '../../messages/requests/phone-gateway.ts'
 import {
@@ -16,15 +14,18 @@ import { toAuditEntry } from '../audit/audit.ts'
 import { claimsNothing } from '../one-time-codes/one-time-tokens.ts'
 import type { Metadata } from '../users/metadata.ts'
 import { confirmPhone, draftPhoneUser, insertUser, unconfirmed } from '../users/new-users.ts'
-import { isSignupAllowed, mayFinish } from '../users/sign-up-allowed.ts'
-import { findUserByPhone } from '../users/statements/find-users.ts'
-import type { UserRow } from '../users/statements/user-row.ts'
+import {
+  isSignupAllowed,
+  mayFinish,
+  type Newcomer,
+  signUpUnlessKnown,
+} from '../users/sign-up-allowed.ts'
+import { findUserByPhone, type UserRow } from '../users/statements/user-row.ts'
 
 export interface PhoneOtpAsk extends PhoneAsk {
   /** Of a user who is made. */
   readonly data: Metadata
-  /** What becomes of somebody who has no account. `ignore` tells nobody that they have none. */
-  readonly newcomer: 'create' | 'ignore' | 'refuse'
+  readonly newcomer: Newcomer
 }
 
 /** What is taken down where nobody is signed up. */
@@ -39,18 +40,14 @@ export async function requestPhoneOtp(services: Services, ask: PhoneOtpAsk): Pro
     if (findTestCode(services, ask.phone) !== undefined) return sendPhoneOtp(services, deferred)
     return deferCode(services, deferred, 'sms', 'phone_otp')
   }
-  const find = () => findUser(services, ask)
-  const known = await find()
-  if (known !== undefined) return textKnown(services, ask, known)
-  if (newcomer === 'refuse') throw new ApiError('otp_disabled', 'Signups not allowed for otp')
-  try {
-    await createNewcomer(services, ask)
-  } catch (error) {
-    if (!isTaken(error, 'users_phone')) throw error
-    // Somebody was faster, since we looked; or the number belongs to another audience.
-    const other = await find()
-    return other === undefined ? textNobody(services, ask, 'sms') : textKnown(services, ask, other)
-  }
+  const user = await signUpUnlessKnown({
+    newcomer,
+    constraint: 'users_phone',
+    find: () => findUser(services, ask),
+    create: () => createNewcomer(services, ask),
+  })
+  if (user === undefined) return textNobody(services, ask, 'sms')
+  if (user !== 'created') await textKnown(services, ask, user)
 }
 
 /** Of a request that was taken down. @throws {ApiError} */

@@ -1,6 +1,6 @@
 import type { Row } from '../../db/database.ts'
 import { object, statement } from '../../db/statement.ts'
-import type { ExternalProfile } from '../../plugins/providers/external-profile.ts'
+import type { ExternalProfile } from '../../plugins/providers/oauth/external-profile.ts'
 import type { NewSession } from '../one-time-codes/statements/verify.ts'
 import { type SessionRow, selectSession } from '../sessions/statements/sessions.ts'
 import { selectUser, type Time } from '../users/statements/user-row.ts'

@@ -1,11 +1,12 @@
+import type { Row } from '../../db/database.ts'
+import { statement } from '../../db/statement.ts'
 import type { Services } from '../../services.ts'
 import type { AuditEntry } from '../audit/audit.ts'
 import type { Client } from '../sessions/sessions.ts'
 import type { Metadata } from '../users/metadata.ts'
 import type { NewUserInput, UserDraft } from '../users/new-users.ts'
-import type { UserRow } from '../users/statements/user-row.ts'
+import type { Time, UserRow } from '../users/statements/user-row.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
-import { echoSignUp } from './statements.ts'
 
 export interface RepeatedSignUp {
   /** The address or number. */
@@ -81,3 +82,23 @@ export async function answerRepeatedSignUp(
     })),
   })
 }
+
+interface EchoRow extends Row {
+  readonly now: Time
+  readonly data: Metadata
+}
+
+/**
+ * What was sent, as PostgreSQL would give it back from a row: the digits of a time and the order of
+ * keys would tell who is in the table and who is not. Writes an audit entry, unless its id is null.
+ */
+const echoSignUp = statement(
+  'echo_sign_up',
+  ['auditId', 'auditPayload', 'ip', 'now', 'data'],
+  `with logged as (
+     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
+     select $1::uuid, $2::jsonb, $3::text, $4::timestamptz
+     where $1::uuid is not null
+   )
+   select $4::timestamptz as now, $5::jsonb as data`,
+).returning<EchoRow>()

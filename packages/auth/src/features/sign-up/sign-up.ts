@@ -1,7 +1,6 @@
-import { isTaken } from '../../db/violations.ts'
+import { isTaken } from '../../db/database-errors.ts'
 import { ApiError } from '../../errors.ts'
-import type { GapParts } from '../../messages/requests/message-gaps.ts'
-import { toCapParts } from '../../messages/requests/message-limits.ts'
+import { type GapParts, toCapParts } from '../../messages/requests/message-gaps.ts'
 import { planCode } from '../../messages/requests/phone-codes.ts'
 import { requireGateway } from '../../messages/requests/phone-gateway.ts'
 import {
@@ -39,8 +38,7 @@ import {
   unconfirmed,
 } from '../users/new-users.ts'
 import type { NewUser } from '../users/statements/create-user.ts'
-import { findUserByEmail, findUserByPhone } from '../users/statements/find-users.ts'
-import type { UserRow } from '../users/statements/user-row.ts'
+import { findUserByEmail, findUserByPhone, type UserRow } from '../users/statements/user-row.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
 import { answerRepeatedSignUp } from './repeated-sign-up.ts'
 

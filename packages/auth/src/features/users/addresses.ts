@@ -1,4 +1,4 @@
-import { isTaken } from '../../db/violations.ts'
+import { isTaken } from '../../db/database-errors.ts'
 import { ApiError, invalid } from '../../errors.ts'
 
 /** The pattern of HTML for input fields, which allows hosts without a dot. */

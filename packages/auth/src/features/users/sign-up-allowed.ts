@@ -1,3 +1,4 @@
+import { isTaken } from '../../db/database-errors.ts'
 import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
 import type { UserRow } from './statements/user-row.ts'
@@ -11,6 +12,40 @@ export function isSignupAllowed({ config: { site } }: Pick<Services, 'config'>):
 export function checkSignupAllowed(services: Pick<Services, 'config'>): void {
   if (isSignupAllowed(services)) return
   throw new ApiError('signup_disabled', 'Signups not allowed for this instance')
+}
+
+/** What a request for a code or link does for a user who does not exist; `ignore` does not reveal that. */
+export type Newcomer = 'create' | 'ignore' | 'refuse'
+
+interface SignUpOnDemand {
+  readonly newcomer: Newcomer
+  /** Violated by a second user with the same address or number. */
+  readonly constraint: 'users_email' | 'users_phone'
+  find(): Promise<UserRow | undefined>
+  create(): Promise<void>
+}
+
+/**
+ * Signs up a user who asks for a code or link, unless they are known.
+ * @returns the known user; undefined where the address or number belongs to another audience.
+ * @throws {ApiError}
+ */
+export async function signUpUnlessKnown(
+  signUp: SignUpOnDemand,
+): Promise<UserRow | 'created' | undefined> {
+  const known = await signUp.find()
+  if (known !== undefined) return known
+  if (signUp.newcomer === 'refuse') {
+    throw new ApiError('otp_disabled', 'Signups not allowed for otp')
+  }
+  try {
+    await signUp.create()
+    return 'created'
+  } catch (error) {
+    if (!isTaken(error, signUp.constraint)) throw error
+    // Another request has created the user since the first lookup.
+    return signUp.find()
+  }
 }
 
 /** Whether somebody who has an account may come in, though they have not confirmed anything yet. */

@@ -1,6 +1,14 @@
-import { toUtcTime } from '../../db/connection/utc-time.ts'
+import { toUtcTime } from '../../db/connection/session-settings.ts'
+import type { Queries } from '../../db/database.ts'
+import { ApiError } from '../../errors.ts'
 import type { Json, Metadata } from './metadata.ts'
-import type { FactorRow, IdentityRow, Time, UserRow } from './statements/user-row.ts'
+import {
+  type FactorRow,
+  findUserById,
+  type IdentityRow,
+  type Time,
+  type UserRow,
+} from './statements/user-row.ts'
 
 /** The user as everybody who may see them does. */
 export type UserRecord = Readonly<Record<string, Json>>
@@ -81,4 +89,15 @@ function present(name: string, value: string | null | undefined): Metadata {
 function earlier(one: Time | null, other: Time | null): Time | null {
   if (one === null || other === null) return one ?? other
   return Date.parse(one) <= Date.parse(other) ? one : other
+}
+
+/** @throws {ApiError} */
+export async function getUser({ db }: { readonly db: Queries }, userId: string): Promise<UserRow> {
+  const [user] = await db.run(findUserById, { id: userId })
+  if (user === undefined) throw userNotFound()
+  return user
+}
+
+export function userNotFound(): ApiError {
+  return new ApiError('user_not_found', 'User not found')
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { type ProxiesConfig, sbForwardedFor, xForwardedFor } from '../../config/api.ts'
-import { toNetwork } from '../../limits/network.ts'
+import { toNetwork } from '../../limits/buckets.ts'
 
 /** Where a request comes from. Everything that needs an address gets it from here. */
 export interface ClientAddress {

@@ -1,4 +1,4 @@
-import { DatabaseLostError, type Loss } from '../../db/database-lost-error.ts'
+import { DatabaseLostError, type Loss } from '../../db/database-errors.ts'
 import { ApiError } from '../../errors.ts'
 import type { Answer } from '../call.ts'
 

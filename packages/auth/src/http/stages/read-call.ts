@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
+import type { ApiConfig } from '../../config/api.ts'
 import { toExternalUrl } from '../../features/redirects/confirmation-link.ts'
 import type { Services } from '../../services.ts'
 import { type Call, readHeader } from '../call.ts'
-import { isSdkDialect } from '../dialect.ts'
 import type { Identified } from './caller.ts'
 import type { ClientAddress } from './client-address.ts'
 import { versionHeader } from './error-answer.ts'
@@ -47,4 +47,25 @@ function toFirstValues(query: unknown): Call['query'] {
   return Object.fromEntries(
     entries.map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]),
   )
+}
+
+/**
+ * Whether a request speaks the dialect of today's client (reference 1.2). It chooses words, shapes and
+ * defaults, never whether something is checked.
+ */
+function isSdkDialect(mode: ApiConfig['compatMode'], version: string | undefined): boolean {
+  return mode === 'auto' ? isVersion(version) : mode === 'upstream'
+}
+
+/** Whether errors have the form that callers ask for by the header; today's server too waits to be asked. */
+export function wantsVersionedErrors(
+  mode: ApiConfig['compatMode'],
+  version: string | undefined,
+): boolean {
+  return mode !== 'specification' && isVersion(version)
+}
+
+function isVersion(version: string | undefined): boolean {
+  if (version === undefined || !/^\d{4}-\d\d-\d\d$/.test(version)) return false
+  return version >= '2024-01-01' && !Number.isNaN(Date.parse(version))
 }

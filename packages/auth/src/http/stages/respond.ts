@@ -2,10 +2,9 @@ import { validateHeaderName, validateHeaderValue } from 'node:http'
 import type { Log } from '@portcullis/service-kit/log'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiConfig } from '../../config/api.ts'
-import { DatabaseLostError } from '../../db/database-lost-error.ts'
+import { DatabaseLostError } from '../../db/database-errors.ts'
 import type { ApiError } from '../../errors.ts'
 import { type Answer, readHeader } from '../call.ts'
-import { wantsVersionedErrors } from '../dialect.ts'
 import {
   requestIdHeader,
   toApiError,
@@ -13,6 +12,7 @@ import {
   toUnexpected,
   versionHeader,
 } from './error-answer.ts'
+import { wantsVersionedErrors } from './read-call.ts'
 import type { WatchedCalls } from './watch-calls.ts'
 
 /** On every answer: tokens are for the caller alone, and no browser should guess at anything. */

@@ -1,5 +1,5 @@
 import { decodeEntities } from '@portcullis/service-kit/html-entities'
-import { indexOr, searchOr } from '../../template/text-search.ts'
+import { indexOr, searchOr } from '../../template/scan.ts'
 
 /** What is between these and their end is not for reading. */
 const hidden = new Set(['head', 'style', 'script', 'title'])

@@ -1,6 +1,8 @@
+import { ApiError } from '../../errors.ts'
+import { parseEmail, parsePhone } from '../../features/users/addresses.ts'
 import type { GuessLimit } from '../../limits/guesses.ts'
 import type { Services } from '../../services.ts'
-import { toGapError, toSmsGapError } from './message-limits.ts'
+import { toGapError, toSmsGapError } from './message-gaps.ts'
 import { findTestCode } from './phone-gateway.ts'
 
 /** Where a message with a code or a link goes. */
@@ -52,4 +54,31 @@ function toLimit({ accountKeys }: Services, { channel, name }: CodeRecipient) {
 /** A number for tests has its code already. */
 function isSentAnything(services: Services, { channel, name }: CodeRecipient): boolean {
   return channel === 'email' || findTestCode(services, name) === undefined
+}
+
+interface Names {
+  readonly email?: string | undefined
+  readonly phone?: string | undefined
+}
+
+/** Whom a request names. What cannot be read is nobody: the endpoint refuses it by itself. */
+export function readRecipients({ email = '', phone = '' }: Names): readonly CodeRecipient[] {
+  const recipients = [
+    email === '' ? undefined : tryToRead('email', email, parseEmail),
+    phone === '' ? undefined : tryToRead('sms', phone, parsePhone),
+  ]
+  return recipients.filter((recipient) => recipient !== undefined)
+}
+
+function tryToRead(
+  channel: CodeRecipient['channel'],
+  text: string,
+  parse: (text: string) => string,
+): CodeRecipient | undefined {
+  try {
+    return { channel, name: parse(text) }
+  } catch (error) {
+    if (error instanceof ApiError) return undefined
+    throw error
+  }
 }

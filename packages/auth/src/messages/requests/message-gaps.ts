@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto'
 import type { MessageCap } from '../../config/limits.ts'
 import type { Queries, Row } from '../../db/database.ts'
-import { type Statement, toPositional } from '../../db/statement.ts'
-import { isTaken } from '../../db/violations.ts'
-import type { ApiError } from '../../errors.ts'
+import { isTaken } from '../../db/database-errors.ts'
+import type { Statement } from '../../db/statement.ts'
+import { ApiError } from '../../errors.ts'
 import type { KeyRing } from '../../tokens/key-ring.ts'
-import { findMessageWait, type MessageWait } from '../statements/message-gaps.ts'
+import { findCapWait } from '../statements/message-caps.ts'
+import { findMessageWait, type PermitValues } from '../statements/message-gaps.ts'
 import type { RequestParts } from '../statements/request-parts.ts'
-import { toGapError, toOverCap, toSmsGapError, toSmsOverCap } from './message-limits.ts'
 
 /**
  * What runs for each address by itself. Each kind of message has its own: otherwise anybody who asks
@@ -59,24 +59,22 @@ export function toGapParts(messageGaps: MessageGaps, ask: GapAsk): GapParts {
   }
 }
 
+export function toPermitValues(
+  { most, refillMs }: MessageCap,
+  gap: GapParts,
+  now: Date,
+): PermitValues {
+  return { most, refillMs: refillMs ?? null, now, ...gap }
+}
+
 /** The first row. Undefined also where another request for the same address was faster. */
 export async function runGapped<V extends object, R extends Row>(
   db: Queries,
   statement: Statement<V, R>,
   values: NoInfer<V>,
-): Promise<R | undefined>
-export async function runGapped<R extends Row>(
-  db: Queries,
-  statement: Statement,
-  values: readonly unknown[],
-): Promise<R | undefined>
-export async function runGapped(
-  db: Queries,
-  statement: Statement,
-  values: object,
-): Promise<Row | undefined> {
+): Promise<R | undefined> {
   try {
-    return (await db.run(statement, toPositional(statement, values)))[0]
+    return (await db.run(statement, values))[0]
   } catch (error) {
     if (isTaken(error, 'message_gaps_pkey')) return undefined
     throw error
@@ -100,14 +98,79 @@ export interface Refusal {
 export async function findRefusal(
   db: Queries,
   channel: keyof typeof errors,
-  { most, refillMs }: MessageCap,
+  cap: MessageCap,
   gap: GapParts,
   now: Date,
 ): Promise<Refusal | undefined> {
-  const values = [channel, most, refillMs ?? null, now, gap.gap_key, gap.gap_seconds]
-  const [wait] = await db.run<MessageWait>(findMessageWait, values)
+  const [wait] = await db.run(findMessageWait, { channel, ...toPermitValues(cap, gap, now) })
   const seconds = wait?.gap_seconds ?? null
   if (seconds !== null) return { why: 'gap', error: errors[channel].toGapError(seconds) }
   if (wait?.has_room === true) return undefined
   return { why: 'cap', error: errors[channel].toOverCap(wait?.cap_seconds ?? undefined) }
+}
+
+/** The cap as statements take it. */
+export function toCapParts({ most, refillMs }: MessageCap) {
+  return { cap_most: most, cap_refill_ms: refillMs ?? null }
+}
+
+/** The server as a whole may send no more. */
+export async function toCapError(
+  db: Queries,
+  { most, refillMs }: MessageCap,
+  now: Date,
+): Promise<ApiError> {
+  const [row] = await db.run(findCapWait, {
+    channel: 'email',
+    most,
+    refillMs: refillMs ?? null,
+    now,
+  })
+  return toOverCap(row?.wait_seconds)
+}
+
+/** @param seconds until one more may be sent. */
+function toOverCap(seconds: number | undefined): ApiError {
+  return new ApiError('over_email_send_rate_limit', 'email rate limit exceeded', {
+    retryAfterSeconds: Math.max(1, seconds ?? 3_600),
+  })
+}
+
+/** Seconds until a user may be sent another message of a kind; 0: now, as always without a gap. */
+export function secondsUntilDue(sentAt: string | null, gapMs: number, nowMs: number): number {
+  if (sentAt === null || gapMs === 0) return 0
+  return Math.max(0, Math.ceil((Date.parse(sentAt) + gapMs - nowMs) / 1_000))
+}
+
+export function toGapError(seconds: number): ApiError {
+  return new ApiError(
+    'over_email_send_rate_limit',
+    `For security purposes, you can only request this after ${seconds} seconds.`,
+    { retryAfterSeconds: seconds },
+  )
+}
+
+/** The server as a whole may send no more text messages. */
+export async function toSmsCapError(
+  db: Queries,
+  { most, refillMs }: MessageCap,
+  now: Date,
+): Promise<ApiError> {
+  const [row] = await db.run(findCapWait, { channel: 'sms', most, refillMs: refillMs ?? null, now })
+  return toSmsOverCap(row?.wait_seconds)
+}
+
+/** @param seconds until one more may be sent. */
+function toSmsOverCap(seconds: number | undefined): ApiError {
+  return new ApiError('over_sms_send_rate_limit', 'SMS rate limit exceeded', {
+    retryAfterSeconds: Math.max(1, seconds ?? 3_600),
+  })
+}
+
+export function toSmsGapError(seconds: number): ApiError {
+  return new ApiError(
+    'over_sms_send_rate_limit',
+    `For security purposes, you can only request this after ${seconds} seconds.`,
+    { retryAfterSeconds: seconds },
+  )
 }

@@ -2,7 +2,7 @@ import type { NotificationKind } from '../../config/mail-messages.ts'
 import { isAuthorized } from '../../features/users/addresses.ts'
 import type { UserRow } from '../../features/users/statements/user-row.ts'
 import type { Services } from '../../services.ts'
-import type { Notice } from '../statements/notices.ts'
+import type { Notice } from '../statements/request-parts.ts'
 
 /** There is no code in it that ends; but nobody wants to hear of yesterday. */
 const expiresInSeconds = 24 * 60 * 60

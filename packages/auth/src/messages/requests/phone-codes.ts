@@ -2,8 +2,8 @@ import type { OneTimeTokenType } from '../../features/one-time-codes/one-time-to
 import type { TextChannel } from '../../plugins/sms/gateway.ts'
 import type { Services } from '../../services.ts'
 import type { NewMessage, NewToken, RequestParts } from '../statements/request-parts.ts'
-import { toCapParts } from './message-limits.ts'
-import { findTestCode, type TextKind } from './phone-gateway.ts'
+import { toCapParts } from './message-gaps.ts'
+import { findTestCode, type TextKind, toTextPayload } from './phone-gateway.ts'
 
 export interface CodeRequest {
   readonly kind: TextKind
@@ -61,11 +61,6 @@ export function planCode(services: Planning, request: CodeRequest): CodePlan {
     },
     gapMs: findTextGapMs(services, phone),
   }
-}
-
-/** What the channel for text messages reads of a row of the outbox. */
-export function toTextPayload(code: string, channel: TextChannel) {
-  return { Code: code, Channel: channel }
 }
 
 /** Who is sent nothing need not wait. */

@@ -1,15 +1,31 @@
 import { ApiError, invalid } from '../../errors.ts'
+import type { HooksConfig } from '../../plugins/hooks/settings.ts'
 import type { TextChannel } from '../../plugins/sms/gateway.ts'
-import type { Services } from '../../services.ts'
+import type { SmsConfig } from '../../plugins/sms/settings.ts'
 
 /** Why a code is sent, as errors and the outbox call it. */
 export type TextKind = 'confirmation' | 'phone_change' | 'reauthentication'
 
-type Known = Pick<Services, 'config' | 'now'>
+/** What decides whether and how text messages are sent. */
+export interface TextSettings {
+  readonly config: {
+    readonly sms: SmsConfig
+    readonly hooks: Pick<HooksConfig, 'sendSms'>
+  }
+}
+
+interface Known extends TextSettings {
+  readonly now: () => number
+}
+
+/** What the channel for text messages reads of a row of the outbox. */
+export function toTextPayload(code: string, channel: TextChannel) {
+  return { Code: code, Channel: channel }
+}
 
 /** The field `channel` of a body (reference 1.6). @throws {ApiError} */
 export function parseTextChannel(
-  { config: { sms, hooks } }: Pick<Services, 'config'>,
+  { config: { sms, hooks } }: TextSettings,
   text: string | undefined,
 ): TextChannel {
   // The hook decides which way its messages go.

@@ -1,12 +1,16 @@
-import type { Statement } from '../../db/statement.ts'
+import type { Row } from '../../db/database.ts'
 import type { ApiError } from '../../errors.ts'
 import { type AuditAction, toAuditEntry } from '../../features/audit/audit.ts'
 import type { Client } from '../../features/sessions/sessions.ts'
 import type { UserRow } from '../../features/users/statements/user-row.ts'
 import type { TextChannel } from '../../plugins/sms/gateway.ts'
 import type { Services } from '../../services.ts'
-import { type DeferredKind, deferText } from '../statements/deferred-messages.ts'
-import { askSmsCap } from '../statements/message-gaps.ts'
+import {
+  askSmsCap,
+  type DeferredKind,
+  deferText,
+  type PermitValues,
+} from '../statements/message-gaps.ts'
 import { messageRequests } from '../statements/request-message.ts'
 import type { AccountClaim } from '../statements/request-parts.ts'
 import {
@@ -16,8 +20,9 @@ import {
   noGap,
   runGapped,
   toGapParts,
+  toPermitValues,
+  toSmsCapError,
 } from './message-gaps.ts'
-import { toSmsCapError } from './message-limits.ts'
 import { type CodeRequest, findTextGapMs, planCode } from './phone-codes.ts'
 import { findTestCode } from './phone-gateway.ts'
 
@@ -53,26 +58,24 @@ export async function textUser(
   const now = new Date(services.now())
   const { token, parts } = planCode(services, toConfirmation(ask))
   const gap = hasWaited ? noGap : toTextGap(services, ask, 'sms')
-  const sent = await runGapped(services.db, messageRequests.confirmation_sent_at, [
-    {
-      user_id: user.id,
-      own_gap_seconds: null,
-      invited_at: null,
-      now,
-      ip: ask.client.ip,
-      audit: toAuditEntry(action, user, { channel: ask.channel }),
-      ...parts,
-      token: { ...token, claim },
-      ...gap,
-    },
-  ])
+  const sent = await runGapped(services.db, messageRequests.confirmation_sent_at, {
+    user_id: user.id,
+    own_gap_seconds: null,
+    invited_at: null,
+    now,
+    ip: ask.client.ip,
+    audit: toAuditEntry(action, user, { channel: ask.channel }),
+    ...parts,
+    token: { ...token, claim },
+    ...gap,
+  })
   if (sent === undefined) return refuse(services, gap, now)
   services.wakeMessages()
 }
 
 /**
  * Takes down a request that is answered alike, and in the same time, whether there is a user or not:
- * core/deferred-messages.ts looks for them afterwards. @throws {ApiError} as `textUser`
+ * features/deferred-messages.ts looks for them afterwards. @throws {ApiError} as `textUser`
  */
 export async function deferCode(
   services: Services,
@@ -80,8 +83,11 @@ export async function deferCode(
   clock: TextClock,
   kind: DeferredKind,
 ): Promise<void> {
-  const { otpExpiresInSeconds } = services.config.sms
-  await permit(services, ask, clock, deferText, [kind, ask.phone, ask, otpExpiresInSeconds])
+  const expiresInSeconds = services.config.sms.otpExpiresInSeconds
+  const deferred = { kind, recipient: ask.phone, request: ask, expiresInSeconds }
+  await permit(services, ask, clock, (values) =>
+    runGapped(services.db, deferText, { ...values, ...deferred }),
+  )
   services.wakeMessages()
 }
 
@@ -92,21 +98,19 @@ export async function textNobody(
   clock: TextClock,
 ): Promise<void> {
   if (findTestCode(services, ask.phone) !== undefined) return
-  await permit(services, ask, clock, askSmsCap, [])
+  await permit(services, ask, clock, (values) => runGapped(services.db, askSmsCap, values))
 }
 
 async function permit(
   services: Services,
   ask: Pick<PhoneAsk, 'phone' | 'audience'>,
   clock: TextClock,
-  statement: Statement,
-  more: readonly unknown[],
+  take: (values: PermitValues) => Promise<Row | undefined>,
 ): Promise<void> {
   const { smsSent } = services.config.limits
   const now = new Date(services.now())
   const gap = toTextGap(services, ask, clock)
-  const values = [smsSent.most, smsSent.refillMs ?? null, now, gap.gap_key, gap.gap_seconds]
-  const room = await runGapped(services.db, statement, [...values, ...more])
+  const room = await take(toPermitValues(smsSent, gap, now))
   if (room === undefined) await refuse(services, gap, now)
 }
 

@@ -1,12 +1,19 @@
-import type { Statement } from '../../db/statement.ts'
+import type { Row } from '../../db/database.ts'
 import type { ApiError } from '../../errors.ts'
 import { type AuditAction, toAuditEntry } from '../../features/audit/audit.ts'
-import type { Challenge } from '../../features/sessions/pkce.ts'
+import { findRedirectTarget } from '../../features/redirects/redirect-location.ts'
+import { type Challenge, parseChallenge } from '../../features/sessions/pkce.ts'
 import type { Client } from '../../features/sessions/sessions.ts'
+import { checkAuthorized } from '../../features/users/addresses.ts'
 import type { UserRow } from '../../features/users/statements/user-row.ts'
+import type { Call } from '../../http/call.ts'
 import type { Services } from '../../services.ts'
-import { type DeferredKind, deferEmail } from '../statements/deferred-messages.ts'
-import { askEmailCap } from '../statements/message-gaps.ts'
+import {
+  askEmailCap,
+  type DeferredKind,
+  deferEmail,
+  type PermitValues,
+} from '../statements/message-gaps.ts'
 import { messageRequests } from '../statements/request-message.ts'
 import type { AccountClaim } from '../statements/request-parts.ts'
 import type { MailRequest } from './mail-plan.ts'
@@ -17,9 +24,11 @@ import {
   noGap,
   type Refusal,
   runGapped,
+  toCapError,
+  toCapParts,
   toGapParts,
+  toPermitValues,
 } from './message-gaps.ts'
-import { toCapError, toCapParts } from './message-limits.ts'
 
 /** Somebody asks for a message to an address, whoever they are. */
 export interface MailAsk {
@@ -116,21 +125,19 @@ export async function tryToMail(
   const now = new Date(services.now())
   const { token, flow, message } = services.mail.plan(toMailRequest(ask, mail))
   const gap = mail.wait === undefined ? noGap : toMailGap(services, ask, mail.wait)
-  const sent = await runGapped(db, messageRequests[mail.sentAt], [
-    {
-      user_id: user.id,
-      own_gap_seconds: null,
-      invited_at: null,
-      now,
-      ip: ask.client.ip,
-      audit: toAuditEntry(mail.action, user),
-      token: { ...token, claim },
-      flow,
-      messages: [message],
-      ...toCapParts(config.limits.emailSent),
-      ...gap,
-    },
-  ])
+  const sent = await runGapped(db, messageRequests[mail.sentAt], {
+    user_id: user.id,
+    own_gap_seconds: null,
+    invited_at: null,
+    now,
+    ip: ask.client.ip,
+    audit: toAuditEntry(mail.action, user),
+    token: { ...token, claim },
+    flow,
+    messages: [message],
+    ...toCapParts(config.limits.emailSent),
+    ...gap,
+  })
   if (sent === undefined) return findRefusal(db, 'email', config.limits.emailSent, gap, now)
   services.wakeMessages()
   return undefined
@@ -138,7 +145,7 @@ export async function tryToMail(
 
 /**
  * Takes down a request that is answered alike, and in the same time, whether there is a user or not:
- * core/deferred-messages.ts looks for them afterwards. @throws {ApiError} as `mailUser`
+ * features/deferred-messages.ts looks for them afterwards. @throws {ApiError} as `mailUser`
  */
 export async function deferMail(
   services: Services,
@@ -146,8 +153,11 @@ export async function deferMail(
   wait: MailWait,
   kind: DeferredKind,
 ): Promise<void> {
-  const { otpExpiresInSeconds } = services.config.mail
-  await permit(services, ask, wait, deferEmail, [kind, ask.email, ask, otpExpiresInSeconds])
+  const expiresInSeconds = services.config.mail.otpExpiresInSeconds
+  const deferred = { kind, recipient: ask.email, request: ask, expiresInSeconds }
+  await permit(services, ask, wait, (values) =>
+    runGapped(services.db, deferEmail, { ...values, ...deferred }),
+  )
   services.wakeMessages()
 }
 
@@ -159,23 +169,20 @@ export async function mailNobody(
   ask: Pick<MailAsk, 'email' | 'audience'>,
   wait: MailWait,
 ): Promise<void> {
-  await permit(services, ask, wait, askEmailCap, [])
+  await permit(services, ask, wait, (values) => runGapped(services.db, askEmailCap, values))
 }
 
 async function permit(
   services: Services,
   ask: Pick<MailAsk, 'email' | 'audience'>,
   wait: MailWait,
-  statement: Statement,
-  more: readonly unknown[],
+  take: (values: PermitValues) => Promise<Row | undefined>,
 ): Promise<void> {
   const { db, config, now: readClock } = services
   const { emailSent } = config.limits
   const now = new Date(readClock())
   const gap = toMailGap(services, ask, wait)
-  const values = [emailSent.most, emailSent.refillMs ?? null, now, gap.gap_key, gap.gap_seconds]
-  const room = await runGapped(db, statement, [...values, ...more])
-  if (room !== undefined) return
+  if ((await take(toPermitValues(emailSent, gap, now))) !== undefined) return
   const refusal = await findRefusal(db, 'email', emailSent, gap, now)
   if (refusal !== undefined) throw refusal.error
 }
@@ -208,5 +215,26 @@ export function toMailRequest(ask: MailAsk, mail: UserMail): MailRequest {
     redirectTo,
     externalUrl,
     pkce: challenge && { ...challenge, authenticationMethod },
+  }
+}
+
+/** Of every request that sends a message with a link. */
+export interface MailBody {
+  readonly email?: string
+  readonly code_challenge?: string
+  readonly code_challenge_method?: string
+}
+
+/** @throws {ApiError} before anything has happened. */
+export function readMailAsk(call: Call<MailBody>, services: Services, email: string): MailAsk {
+  const { body, audience, client, externalUrl } = call
+  checkAuthorized(services, email)
+  return {
+    email,
+    audience,
+    client,
+    challenge: parseChallenge(body.code_challenge, body.code_challenge_method),
+    redirectTo: findRedirectTarget(call, services.redirects),
+    externalUrl,
   }
 }

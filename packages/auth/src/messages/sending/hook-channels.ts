@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Queries } from '../../db/database.ts'
 import { findEmailActionType } from '../../features/redirects/confirmation-link.ts'
-import { findUserById } from '../../features/users/statements/find-users.ts'
-import type { UserRow } from '../../features/users/statements/user-row.ts'
+import { findUserById } from '../../features/users/statements/user-row.ts'
 import { toUserRecord, type UserRecord } from '../../features/users/user-record.ts'
 import type { NewUserNotice } from '../../plugins/hooks/before-user-created.ts'
 import { type HookCall, HookRejection } from '../../plugins/hooks/hook.ts'
@@ -49,7 +48,7 @@ function toChannel<Input extends object>(
 ): Deliver {
   return async (row, signal) => {
     const userId = readText(row.payload, 'UserID')
-    const [user] = userId === '' ? [] : await db.run<UserRow>(findUserById, [userId])
+    const [user] = userId === '' ? [] : await db.run(findUserById, { id: userId })
     if (user === undefined) throw new UndeliverableError('its user does not exist any more')
     const occasion = { ip: readText(row.payload, 'IP'), id: toMessageId(row), signal }
     try {

@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto'
 import type { Log } from '@portcullis/service-kit/log'
 import type { Config } from '../../config/config.ts'
 import type { Queries } from '../../db/database.ts'
 import type { Hooks } from '../../plugins/hooks/index.ts'
-import { createMailRenderer } from '../mail/mail-renderer.ts'
+import { createMailRenderer, type MailRenderer } from '../mail/mail-renderer.ts'
 import type { SmtpClient, SmtpSettings } from '../mail/smtp.ts'
 import type { MessageChannel } from '../statements/outbox.ts'
 import {
@@ -10,7 +11,6 @@ import {
   createNoticeChannel,
   createSmsHookChannel,
 } from './hook-channels.ts'
-import { createMailChannel, createNoMailChannel } from './mail-channel.ts'
 import {
   type Deliver,
   type OutboxSender,
@@ -101,5 +101,30 @@ function openSmtpLater(settings: SmtpSettings): SmtpClient {
     async [Symbol.asyncDispose]() {
       await (await loaded)?.[Symbol.asyncDispose]()
     },
+  }
+}
+
+interface MailChannelSettings {
+  readonly renderer: MailRenderer
+  readonly smtp: SmtpClient
+  /** SMTP_ADMIN_EMAIL; its domain is that of the message ids. */
+  readonly fromAddress: string
+}
+
+/** Rows of the outbox become email. */
+function createMailChannel({ renderer, smtp, fromAddress }: MailChannelSettings): Deliver {
+  const domain = fromAddress.split('@').at(-1) ?? 'localhost'
+  return async ({ id, kind, recipient, payload, created_at }, signal) => {
+    const rendered = await renderer.render(kind, payload)
+    const unique = createHash('sha256').update(`${id} ${created_at} ${recipient}`).digest('hex')
+    const messageId = `<${unique.slice(0, 32)}@${domain}>`
+    await smtp.send({ ...rendered, to: recipient, messageId }, signal)
+  }
+}
+
+/** Without a mail server messages go nowhere. The log says so, without the code and the link. */
+function createNoMailChannel(log: Pick<Log, 'warning'>): Deliver {
+  return async ({ id, kind }) => {
+    log.warning(`The message ${id} (${kind}) is dropped: no mail server is configured`)
   }
 }

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '@portcullis/service-kit/log'
-import type { Queries, Values } from '../../db/database.ts'
-import type { Statement } from '../../db/statement.ts'
+import type { Queries } from '../../db/database.ts'
 import {
   claimMessages,
   deleteMessage,
@@ -88,7 +87,7 @@ export function openOutboxSender(settings: OutboxSenderSettings): OutboxSender {
     for (const name of ready) due.delete(name)
     const rooms = ready.map(roomOf)
     try {
-      const rows = await db.run<OutboxRow>(claimMessages, [ready, rooms, leaseMs])
+      const rows = await db.run(claimMessages, { channels: ready, rooms, leaseMs })
       isDatabaseLost = false
       for (const [at, name] of ready.entries()) {
         if (rows.filter(({ channel }) => channel === name).length === rooms[at]) due.add(name)
@@ -119,8 +118,9 @@ export function openOutboxSender(settings: OutboxSenderSettings): OutboxSender {
     const outcome = await toOutcome(row)
     const leftMs = row.expires_in_ms - (performance.now() - claimedAt)
     const { id, attempts } = row
-    if (outcome === 'sent') return await settle(deleteMessage, [id])
-    if (outcome === 'stopped') return await settle(releaseMessage, [id, attempts])
+    if (outcome === 'sent') return await settle(id, () => db.run(deleteMessage, { id }))
+    if (outcome === 'stopped')
+      return await settle(id, () => db.run(releaseMessage, { id, attempts }))
     const reason = describeFailure(outcome, row)
     const label = `The message ${id} (${row.kind})`
     const waitMs = backoffMs[Math.min(attempts, backoffMs.length) - 1] ?? minute
@@ -128,10 +128,10 @@ export function openOutboxSender(settings: OutboxSenderSettings): OutboxSender {
     if (isHopeless || waitMs >= leftMs) {
       log.error(`${label} is given up after ${attempts} attempts: ${reason}`)
       onGivenUp?.(row.channel, row.kind)
-      return await settle(failMessage, [id, attempts, reason])
+      return await settle(id, () => db.run(failMessage, { id, attempts, error: reason }))
     }
     log.warning(`${label} was not sent, next attempt in ${Math.round(waitMs / 1000)} s: ${reason}`)
-    await settle(retryMessage, [id, attempts, waitMs, reason])
+    await settle(id, () => db.run(retryMessage, { id, attempts, waitMs, error: reason }))
   }
   const toOutcome = async (row: OutboxRow): Promise<'sent' | 'stopped' | Error> => {
     const deliver = channels[row.channel]
@@ -149,15 +149,15 @@ export function openOutboxSender(settings: OutboxSenderSettings): OutboxSender {
     }
   }
   /** Says what became of a message. Until that is known, it would be sent again: so it insists. */
-  const settle = async (statement: Statement, values: Values): Promise<void> => {
+  const settle = async (id: number, note: () => Promise<unknown>): Promise<void> => {
     const endsAt = performance.now() + leaseMs
     for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 5_000)) {
       try {
-        await db.run(statement, values)
+        await note()
         return
       } catch (error) {
         if (stopping.signal.aborted || performance.now() + waitMs > endsAt) {
-          log.error(`What became of the message ${values[0]} is not noted: ${toReason(error)}`)
+          log.error(`What became of the message ${id} is not noted: ${toReason(error)}`)
           return
         }
         await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined)

@@ -25,7 +25,7 @@ export function createSmsChannel(settings: SmsChannelSettings): Deliver {
   const { sms, mfa } = config
   // The configuration has refused what is no template.
   const template = parseTextTemplate(sms.template)
-  const factorTemplate = parseTextTemplate(mfa.phoneTemplate)
+  const factorTemplate = parseTextTemplate(mfa.kinds.phone.template)
   return async ({ kind, recipient, payload }, signal) => {
     // Somebody has changed the configuration since it was written.
     if (!sms.gateway.isReady) throw new UndeliverableError(sms.gateway.problem)

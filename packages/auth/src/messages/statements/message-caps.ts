@@ -68,9 +68,10 @@ export function toCapWait(most: string, refillMs: string, now: string): string {
      else (1 - ${toTokens(most, refillMs, now)}) * ${refillMs} / 1000 end))::integer`
 }
 
-/** For `Retry-After`. $1 channel, $2 most, $3 refill in ms or null, $4 now. */
+/** For `Retry-After`. `refillMs` may be null. */
 export const findCapWait = statement(
   'find_cap_wait',
+  ['channel', 'most', 'refillMs', 'now'],
   `select ${toCapWait('$2::integer', '$3::double precision', '$4::timestamptz')} as wait_seconds
    from {ns}.message_caps c where c.channel = $1`,
-)
+).returning<{ readonly wait_seconds: number }>()

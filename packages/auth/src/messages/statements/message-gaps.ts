@@ -1,7 +1,7 @@
 import type { Row } from '../../db/database.ts'
-import { statement } from '../../db/statement.ts'
+import { type NamedValues, statement } from '../../db/statement.ts'
 import { spendCap, toCapWait, toRoom } from './message-caps.ts'
-import type { MessageChannel } from './outbox.ts'
+import { insertMessage, type MessageChannel } from './outbox.ts'
 
 /** Each a piece of SQL. */
 export interface GapRequest {
@@ -55,13 +55,15 @@ export function takeGap({ key, now, condition }: GapRequest): string {
    )`
 }
 
+/** The parameters of a statement that `askPermit` reads, in this order. The key may be null. */
+const permitParameters = ['most', 'refillMs', 'now', 'gap_key', 'gap_seconds'] as const
+export type PermitValues = NamedValues<(typeof permitParameters)[number]>
+
 /**
  * `permit` where a message that is not sent would be permitted: it costs what sending one does and lets
- * as much time pass before the next, so that who gets none is told so by neither.
- * $1 most, $2 refill in ms or null, $3 now, $4 key of the gap in hexadecimal digits or null, $5 its
- * seconds.
+ * as much time pass before the next, so neither reveals whether a message was sent.
  */
-export function askPermit(channel: MessageChannel): string {
+function askPermit(channel: MessageChannel): string {
   const gap: GapRequest = {
     key: "decode($4::text, 'hex')",
     seconds: '$5::double precision',
@@ -80,12 +82,10 @@ export interface MessageWait extends Row {
   readonly has_room: boolean
 }
 
-/**
- * Why no message was permitted.
- * $1 channel, $2 most, $3 refill in ms or null, $4 now, $5 key of the gap or null, $6 its seconds.
- */
+/** Why no message was permitted. */
 export const findMessageWait = statement(
   'find_message_wait',
+  ['channel', ...permitParameters],
   `select
      (select greatest(1, ceil(extract(epoch from
          g.sent_at + make_interval(secs => $6::double precision) - $4::timestamptz)))::integer
@@ -98,16 +98,52 @@ export const findMessageWait = statement(
        >= 1 as has_room
    from (select $1::text as channel) asked
      left join {ns}.message_caps c on c.channel = asked.channel`,
-)
+).returning<MessageWait>()
 
-/** A row where another email could go out, to that address and at all. The values of `askPermit`. */
+/** A row where another email could go out, to that address and at all. */
 export const askEmailCap = statement(
   'ask_email_cap',
+  permitParameters,
   `with ${askPermit('email')} select 1 as has_room from permit`,
 )
 
-/** A row where another text message could go out, to that number and at all. The values of `askPermit`. */
+/** A row where another text message could go out, to that number and at all. */
 export const askSmsCap = statement(
   'ask_sms_cap',
+  permitParameters,
   `with ${askPermit('sms')} select 1 as has_room from permit`,
 )
+
+/** What a request asks for. */
+export type DeferredKind =
+  | 'recovery'
+  | 'magic_link'
+  | 'resend_signup'
+  | 'resend_email_change'
+  | 'phone_otp'
+  | 'resend_sms'
+  | 'resend_phone_change'
+
+/**
+ * Takes down a request for a message, whether there is anybody to send it to or not: looking for them
+ * is left to whoever empties the outbox. A row where a message could go out, to that address and at
+ * all; otherwise nothing is written.
+ */
+const toStatement = (channel: 'email' | 'sms') =>
+  statement(
+    `defer_${channel}`,
+    [...permitParameters, 'kind', 'recipient', 'request', 'expiresInSeconds'],
+    `with ${askPermit(channel)}, deferred as (
+       ${insertMessage('request', {
+         kind: '$6::text',
+         recipient: '$7::text',
+         payload: '$8::jsonb',
+         expiresInSeconds: '$9::double precision',
+         from: 'permit',
+       })}
+     )
+     select 1 as has_room from permit`,
+  )
+
+export const deferEmail = toStatement('email')
+export const deferText = toStatement('sms')

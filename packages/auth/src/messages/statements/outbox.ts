@@ -67,11 +67,12 @@ const listDue = (priority: 0 | 1, limit: string) => `select c.channel, d.id
 
 /**
  * Takes messages that are due, so that no other process does until the lease ends: new one-time codes
- * first, then those that were tried before, invitations and notifications.
- * $1 channels, $2 how many of each, $3 lease in ms.
+ * first, then those that were tried before, invitations and notifications. `rooms` says how many of
+ * each of the channels.
  */
 export const claimMessages = statement(
   'claim_messages',
+  ['channels', 'rooms', 'leaseMs'],
   `with urgent as materialized (
      ${listDue(0, 'c.room')}
    ), other as materialized (
@@ -84,29 +85,36 @@ export const claimMessages = statement(
    from due where o.id = due.id
    returning o.id, o.channel, o.kind, o.recipient, o.payload, o.attempts, o.created_at,
      extract(epoch from o.expires_at - now())::double precision * 1000 as expires_in_ms`,
+).returning<OutboxRow>()
+
+/** It was sent, and the code in it is no business of ours any more. */
+export const deleteMessage = statement(
+  'delete_message',
+  ['id'],
+  'delete from {ns}.outbox where id = $1',
 )
 
-/** It was sent, and the code in it is no business of ours any more. $1 id. */
-export const deleteMessage = statement('delete_message', 'delete from {ns}.outbox where id = $1')
-
-/** Codes that were not tried yet go first from now on. $1 id, $2 attempts, $3 wait in ms, $4 error. */
+/** Codes that were not tried yet go first from now on. */
 export const retryMessage = statement(
   'retry_message',
+  ['id', 'attempts', 'waitMs', 'error'],
   `update {ns}.outbox set last_error = $4, priority = 1,
      next_attempt_at = now() + $3::double precision * interval '1 ms'
    where id = $1 and attempts = $2 and failed_at is null`,
 )
 
-/** As if it had never been claimed. $1 id, $2 attempts. */
+/** As if it had never been claimed. */
 export const releaseMessage = statement(
   'release_message',
+  ['id', 'attempts'],
   `update {ns}.outbox set next_attempt_at = now(), attempts = attempts - 1
    where id = $1 and attempts = $2 and failed_at is null`,
 )
 
-/** Keeps that it failed and why, and neither the code nor who it was for. $1 id, $2 attempts, $3 error. */
+/** Keeps that it failed and why, and neither the code nor who it was for. */
 export const failMessage = statement(
   'fail_message',
+  ['id', 'attempts', 'error'],
   `update {ns}.outbox set failed_at = now(), last_error = $3, payload = '{}', recipient = ''
    where id = $1 and attempts = $2`,
 )

@@ -1,6 +1,6 @@
-import { statement } from '../../db/statement.ts'
+import { object, statement } from '../../db/statement.ts'
 import type { Metadata } from '../../features/users/metadata.ts'
-import { selectUser } from '../../features/users/statements/user-row.ts'
+import { selectUser, type UserRow } from '../../features/users/statements/user-row.ts'
 import { partColumns, permitMessages, type RequestParts, writeParts } from './request-parts.ts'
 
 /** Columns that say when a user was last sent a message of a kind. */
@@ -22,11 +22,12 @@ export interface MessageRequest extends RequestParts {
 
 /**
  * Sends a message to a user who exists. No row: the one before is too recent, or no more may be sent
- * now; nothing was written. $1 a MessageRequest.
+ * now; nothing was written.
  */
 const toStatement = (column: SentColumn) =>
   statement(
     `request_${column}`,
+    object<MessageRequest>(),
     `with p as materialized (
        select * from jsonb_to_record($1::jsonb) as p(user_id uuid, own_gap_seconds double precision,
          invited_at timestamptz, admin_metadata jsonb, ${partColumns})
@@ -47,7 +48,7 @@ const toStatement = (column: SentColumn) =>
        returning u.*
      ), ${writeParts('requested')}
      select ${selectUser('u')} from requested u`,
-  )
+  ).returning<UserRow>()
 
 export const messageRequests = {
   confirmation_sent_at: toStatement('confirmation_sent_at'),

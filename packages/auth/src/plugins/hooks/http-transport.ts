@@ -3,12 +3,8 @@ import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request }
 import { Agent as HttpsAgent, request as requestTls } from 'node:https'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '../../errors.ts'
-import {
-  createGuardedLookup,
-  FetchError,
-  type ResolvedAddress,
-} from '../../outgoing/guarded-fetch.ts'
-import { readLimited } from '../../outgoing/http-client.ts'
+import { createGuardedLookup, type ResolvedAddress } from '../../outgoing/guarded-fetch.ts'
+import { OutgoingError, readLimited } from '../../outgoing/http-client.ts'
 import { badAnswer, type Transport, toTimeout } from './hook.ts'
 import type { HttpTarget } from './uri.ts'
 
@@ -135,7 +131,7 @@ async function read(response: IncomingMessage, maxBytes: number): Promise<Answer
 /** Why another try is worth it. @throws what another try would not help against. */
 function toFailure(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted || error instanceof ApiError) throw error
-  if (error instanceof FetchError)
+  if (error instanceof OutgoingError)
     throw badAnswer('Hook is at an address that is not permitted', error)
   return error
 }

@@ -1,7 +1,7 @@
-import type { Database } from '../../db/database.ts'
-import { DatabaseLostError } from '../../db/database-lost-error.ts'
+import type { Database, Row } from '../../db/database.ts'
+import { DatabaseLostError } from '../../db/database-errors.ts'
+import { statement } from '../../db/statement.ts'
 import { badAnswer, type Transport, toTimeout } from './hook.ts'
-import { type FunctionAnswer, limitStatements, toFunctionCall } from './statements.ts'
 import type { FunctionTarget } from './uri.ts'
 
 export interface PostgresTransportParts {
@@ -22,8 +22,8 @@ export function createPostgresTransport(parts: PostgresTransportParts): Transpor
   return async (question) => {
     try {
       return await db.transaction(async (queries) => {
-        await queries.run(limitStatements, [`${timeoutMs}`])
-        const [row] = await queries.run<FunctionAnswer>(call, [JSON.stringify(question)])
+        await queries.run(limitStatements, { timeout: `${timeoutMs}` })
+        const [row] = await queries.run(call, { argument: JSON.stringify(question) })
         // A function that returns void returns an empty text.
         return row?.answer || undefined
       })
@@ -44,4 +44,27 @@ function toCause(error: unknown): Error {
   const code = 'code' in error ? `${error.code}` : ''
   if (code.startsWith('42')) return new Error(error.message)
   return new Error(`PostgreSQL says ${code || error.name}, its log has more`)
+}
+
+/** For the rest of the transaction, in milliseconds. */
+const limitStatements = statement(
+  'limit_statements',
+  ['timeout'],
+  `select set_config('statement_timeout', $1, true)`,
+)
+
+interface FunctionAnswer extends Row {
+  readonly answer: unknown
+}
+
+/**
+ * Calls a function of the operator's, whose argument is json or jsonb. Its names were checked to have
+ * no quotes in them.
+ */
+function toFunctionCall(hook: string, schema: string, functionName: string) {
+  return statement(
+    `hook_${hook}`,
+    ['argument'],
+    `select "${schema}"."${functionName}"($1) as answer`,
+  ).returning<FunctionAnswer>()
 }

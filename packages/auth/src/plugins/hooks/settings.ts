@@ -9,9 +9,10 @@ import {
   string,
 } from '@portcullis/service-kit/env'
 import { withOldNames } from '../../config/variables.ts'
+import { SettingError } from '../../errors.ts'
 import type { HookDefinition } from './hook.ts'
 import { type HookName, hookDefinitions, hookNames } from './index.ts'
-import { type HookPlaces, type HookTarget, HookUriError, parseHookUri } from './uri.ts'
+import { type HookPlaces, type HookTarget, parseHookUri } from './uri.ts'
 
 type HookChapter = ReturnType<typeof toChapter>
 
@@ -101,7 +102,7 @@ function toHook(
     }
     return { target, secrets: parsed.filter((secret) => secret !== undefined) }
   } catch (error) {
-    if (!(error instanceof HookUriError)) throw error
+    if (!(error instanceof SettingError)) throw error
     check.fault(variables.uri, error.message)
     return undefined
   }

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { SettingError } from '../../errors.ts'
 import { toReach } from '../../outgoing/address-check.ts'
 
 /** Where a hook is. Plain data: the configuration travels to workers. */
@@ -24,11 +25,6 @@ export interface HookPlaces {
   readonly database: string | undefined
 }
 
-/** In words for who has set it. */
-export class HookUriError extends Error {
-  override readonly name = 'HookUriError'
-}
-
 /** The machine itself: what is said there needs no encryption. */
 const localHosts: ReadonlySet<string> = new Set([
   'localhost',
@@ -39,18 +35,18 @@ const localHosts: ReadonlySet<string> = new Set([
 
 const forms = 'https://… or pg-functions://postgres/<schema>/<function>'
 
-/** Reference 14. @throws {HookUriError} */
+/** Reference 14. @throws {SettingError} */
 export function parseHookUri(text: string, places: HookPlaces): HookTarget {
   const uri = text.trim()
   if (/^pg-functions:/i.test(uri)) return parseFunction(uri, places.database)
   const url = URL.parse(uri)
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    throw new HookUriError(`must be ${forms}`)
+    throw new SettingError(`must be ${forms}`)
   }
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const isLocal = localHosts.has(host)
   if (url.protocol === 'http:' && !isLocal) {
-    throw new HookUriError(`must be https://…: http is for ${[...localHosts].join(', ')} only`)
+    throw new SettingError(`must be https://…: http is for ${[...localHosts].join(', ')} only`)
   }
   const isInsideAllowed = isLocal || places.insideHosts.some((name) => name.toLowerCase() === host)
   checkAddress(host, isInsideAllowed)
@@ -63,7 +59,7 @@ function checkAddress(host: string, isInsideAllowed: boolean): void {
   const reach = toReach(host)
   if (reach === 'outside' || (reach === 'inside' && isInsideAllowed)) return
   const remedy = reach === 'inside' ? ': name it in AUTH_HOOK_ALLOWED_HOSTS to permit it' : ''
-  throw new HookUriError(`is at ${host}, which is not an address of the internet${remedy}`)
+  throw new SettingError(`is at ${host}, which is not an address of the internet${remedy}`)
 }
 
 /** Names go into SQL between quotes, and have none in them. */
@@ -75,18 +71,18 @@ function parseFunction(uri: string, ownDatabase: string | undefined): FunctionTa
     .replace(/\/$/, '')
     .split('/')
   if (database === undefined || schema === undefined || functionName === undefined) {
-    throw new HookUriError(`must be ${forms}`)
+    throw new SettingError(`must be ${forms}`)
   }
   const isNamed = identifier.test(schema) && identifier.test(functionName)
   if (!isNamed || more.length > 0) {
-    throw new HookUriError(
+    throw new SettingError(
       'must name a schema and a function, each of letters, digits, _ and $: ' +
         'pg-functions://postgres/<schema>/<function>',
     )
   }
   // "postgres" is what the server before took, whatever the database was called.
   if (database !== 'postgres' && database !== ownDatabase) {
-    throw new HookUriError(
+    throw new SettingError(
       `names the database ${database}, but functions are called in the server's own: ` +
         `write pg-functions://postgres/${schema}/${functionName}`,
     )

@@ -1,7 +1,14 @@
-import { defineOAuth2 } from './oauth2.ts'
-import { isTrue, isTrusted, joinNames, readAt, toOneEmail, toProfile } from './profile-parts.ts'
-import type { IdTokenClaims } from './provider.ts'
-import { ProviderHttpError } from './provider-http.ts'
+import { OutgoingError } from '../../outgoing/http-client.ts'
+import { defineOAuth2 } from './oauth/oauth2.ts'
+import {
+  isTrue,
+  isTrusted,
+  joinNames,
+  readAt,
+  toOneEmail,
+  toProfile,
+} from './oauth/profile-parts.ts'
+import type { IdTokenClaims } from './oauth/provider.ts'
 
 /** It is moving from the first to the second. */
 const issuers: ReadonlySet<string> = new Set([
@@ -38,7 +45,7 @@ export const apple = defineOAuth2({
   },
   async readProfile({ back, readIdToken }) {
     const profile = await readIdToken()
-    if (profile === undefined) throw new ProviderHttpError('apple gave no ID token')
+    if (profile === undefined) throw new OutgoingError('apple gave no ID token')
     const name = readName(back.parameters['user'])
     return name === undefined
       ? profile

@@ -1,7 +1,7 @@
-import { defineOAuth2 } from './oauth2.ts'
-import { isTrusted, toOneEmail, toProfile } from './profile-parts.ts'
-import type { Addresses } from './provider.ts'
-import { ProviderHttpError } from './provider-http.ts'
+import { OutgoingError } from '../../outgoing/http-client.ts'
+import { defineOAuth2 } from './oauth/oauth2.ts'
+import { isTrusted, toOneEmail, toProfile } from './oauth/profile-parts.ts'
+import type { Addresses } from './oauth/provider.ts'
 
 // Since 2023 new registrations get no address whose domain nobody has shown to own.
 const trustsEmails = true
@@ -30,7 +30,7 @@ export const azure = defineOAuth2({
   },
   async readProfile({ readIdToken }) {
     const profile = await readIdToken()
-    if (profile === undefined) throw new ProviderHttpError('azure gave no ID token')
+    if (profile === undefined) throw new OutgoingError('azure gave no ID token')
     return profile
   },
 })

@@ -1,6 +1,6 @@
 import { invalid } from '../../errors.ts'
 import { isProviderId, type ProviderId, providerIds, providers } from './index.ts'
-import type { OpenIdSettings } from './oidc.ts'
+import type { OpenIdSettings } from './oauth/oidc.ts'
 import type {
   Addresses,
   ExternalProvider,
@@ -8,8 +8,8 @@ import type {
   OpenId,
   ProviderDefinition,
   ProviderSetup,
-} from './provider.ts'
-import { createProviderHttp } from './provider-http.ts'
+} from './oauth/provider.ts'
+import { createProviderHttp } from './oauth/provider-http.ts'
 import type { ExternalConfig, ProviderConfig } from './settings.ts'
 
 export interface ProvidersSettings {
@@ -101,7 +101,7 @@ function createOpenIdLater(settings: OpenIdSettings): OpenId {
   let loaded: Promise<OpenId> | undefined
   return {
     async verify(idToken, expected) {
-      loaded ??= import('./oidc.ts').then(({ createOpenId }) => createOpenId(settings))
+      loaded ??= import('./oauth/oidc.ts').then(({ createOpenId }) => createOpenId(settings))
       return (await loaded).verify(idToken, expected)
     },
   }

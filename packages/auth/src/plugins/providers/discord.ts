@@ -1,6 +1,6 @@
-import { defineOAuth2 } from './oauth2.ts'
-import { isTrue, toOneEmail, toProfile } from './profile-parts.ts'
-import type { JsonObject } from './provider-http.ts'
+import { defineOAuth2 } from './oauth/oauth2.ts'
+import { isTrue, toOneEmail, toProfile } from './oauth/profile-parts.ts'
+import type { JsonObject } from './oauth/provider-http.ts'
 
 export const discord = defineOAuth2({
   url: 'https://discord.com',

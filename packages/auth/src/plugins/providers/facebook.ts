@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
-import { defineOAuth2 } from './oauth2.ts'
-import { isTrusted, joinNames, readAt, toOneEmail, toProfile } from './profile-parts.ts'
+import { defineOAuth2 } from './oauth/oauth2.ts'
+import { isTrusted, joinNames, readAt, toOneEmail, toProfile } from './oauth/profile-parts.ts'
 
 const fields = 'email,first_name,last_name,name,picture'
 

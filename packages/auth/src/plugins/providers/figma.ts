@@ -1,5 +1,5 @@
-import { defineOAuth2 } from './oauth2.ts'
-import { isTrusted, toOneEmail, toProfile } from './profile-parts.ts'
+import { defineOAuth2 } from './oauth/oauth2.ts'
+import { isTrusted, toOneEmail, toProfile } from './oauth/profile-parts.ts'
 
 const trustsEmails = true
 

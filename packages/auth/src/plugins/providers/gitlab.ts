@@ -1,5 +1,5 @@
-import { defineOAuth2 } from './oauth2.ts'
-import { toOneEmail, toProfile } from './profile-parts.ts'
+import { defineOAuth2 } from './oauth/oauth2.ts'
+import { toOneEmail, toProfile } from './oauth/profile-parts.ts'
 
 /** The public one, or an installation of one's own. */
 export const gitlab = defineOAuth2({

@@ -1,7 +1,7 @@
-import type { ExternalProfile } from './external-profile.ts'
-import { defineOAuth2 } from './oauth2.ts'
-import { isTrue, toOneEmail, toProfile } from './profile-parts.ts'
-import type { JsonObject } from './provider-http.ts'
+import type { ExternalProfile } from './oauth/external-profile.ts'
+import { defineOAuth2 } from './oauth/oauth2.ts'
+import { isTrue, toOneEmail, toProfile } from './oauth/profile-parts.ts'
+import type { JsonObject } from './oauth/provider-http.ts'
 
 /** Its URL is that of a realm: `https://host/realms/name`. */
 export const keycloak = defineOAuth2({

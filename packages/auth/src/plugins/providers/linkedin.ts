@@ -1,4 +1,4 @@
-import { defineOAuth2 } from './oauth2.ts'
+import { defineOAuth2 } from './oauth/oauth2.ts'
 import {
   isTrusted,
   joinNames,
@@ -6,7 +6,7 @@ import {
   readObjects,
   toOneEmail,
   toProfile,
-} from './profile-parts.ts'
+} from './oauth/profile-parts.ts'
 
 const ofProfile = '(id,firstName,lastName,profilePicture(displayImage~:playableStreams))'
 const ofEmail = '(elements*(handle~))'

@@ -13,7 +13,7 @@ import {
 import { checkUrl } from '../../config/checks.ts'
 import { withOldNames } from '../../config/variables.ts'
 import { type ProviderId, providerIds, providers } from './index.ts'
-import type { ProviderDefinition } from './provider.ts'
+import type { ProviderDefinition } from './oauth/provider.ts'
 
 export interface ProviderConfig {
   readonly enabled: boolean

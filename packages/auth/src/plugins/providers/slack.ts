@@ -1,6 +1,6 @@
-import { defineOAuth2 } from './oauth2.ts'
-import { isTrusted, toOneEmail, toProfile } from './profile-parts.ts'
-import { ProviderHttpError } from './provider-http.ts'
+import { OutgoingError } from '../../outgoing/http-client.ts'
+import { defineOAuth2 } from './oauth/oauth2.ts'
+import { isTrusted, toOneEmail, toProfile } from './oauth/profile-parts.ts'
 
 const trustsEmails = true
 
@@ -15,7 +15,7 @@ export const slack = defineOAuth2({
     const user = await get(`${at.apiUrl}/api/openid.connect.userInfo`)
     // Its refusals have the status 200.
     if (user['ok'] === false) {
-      throw new ProviderHttpError(`slack gave no profile: ${`${user['error']}`.slice(0, 100)}`)
+      throw new OutgoingError(`slack gave no profile: ${`${user['error']}`.slice(0, 100)}`)
     }
     return toProfile({
       id: user['https://slack.com/user_id'],

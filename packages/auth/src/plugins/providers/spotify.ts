@@ -1,6 +1,6 @@
-import { defineOAuth2 } from './oauth2.ts'
-import { isTrusted, readObjects, toOneEmail, toProfile } from './profile-parts.ts'
-import type { JsonObject } from './provider-http.ts'
+import { defineOAuth2 } from './oauth/oauth2.ts'
+import { isTrusted, readObjects, toOneEmail, toProfile } from './oauth/profile-parts.ts'
+import type { JsonObject } from './oauth/provider-http.ts'
 
 // Anybody may enter any address there.
 const trustsEmails = false

@@ -1,5 +1,5 @@
-import { defineOAuth1 } from './oauth1.ts'
-import { isTrusted, toOneEmail, toProfile } from './profile-parts.ts'
+import { defineOAuth1 } from './oauth/oauth1.ts'
+import { isTrusted, toOneEmail, toProfile } from './oauth/profile-parts.ts'
 
 const query = 'include_entities=false&skip_status=true&include_email=true'
 

@@ -1,6 +1,6 @@
-import { defineOAuth2 } from './oauth2.ts'
-import { isTrusted, joinNames, toOneEmail, toProfile } from './profile-parts.ts'
-import { isObject } from './provider-http.ts'
+import { defineOAuth2 } from './oauth/oauth2.ts'
+import { isTrusted, joinNames, toOneEmail, toProfile } from './oauth/profile-parts.ts'
+import { isObject } from './oauth/provider-http.ts'
 
 const trustsEmails = true
 

@@ -1,6 +1,6 @@
-import { checkNames } from '../check-options.ts'
 import { AuthUnavailableError, type Refusal, TokenError, toRefusal } from '../errors.ts'
 import type { AccessTokenClaims, Verifier } from '../verifier.ts'
+import { checkNames } from '../verifier-options.ts'
 
 /** Options of `requireToken` in every adapter. */
 export interface RequireTokenOptions<Claims extends AccessTokenClaims = AccessTokenClaims> {

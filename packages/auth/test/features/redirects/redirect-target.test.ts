@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findRedirectTarget } from '../../../src/features/redirects/redirect-target.ts'
+import { findRedirectTarget } from '../../../src/features/redirects/redirect-location.ts'
 import { createRedirects } from '../../../src/features/redirects/redirects.ts'
 
 test('an empty redirect_to falls back to the next source and the referrer', () => {

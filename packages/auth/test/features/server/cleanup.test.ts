@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLog } from '@portcullis/service-kit/log'
 import { Client } from 'pg'
-import { openDatabase, type Queries, type Row, type Values } from '../../../src/db/database.ts'
+import { openDatabase, type Queries } from '../../../src/db/database.ts'
 import type { Statement } from '../../../src/db/statement.ts'
 import { type CleanupRound, cleanUp } from '../../../src/features/server/cleanup.ts'
 import { openAuthServer } from '../../support/auth-server.ts'
@@ -144,9 +144,9 @@ test('only one process cleans up at a time, and a backlog is reported', async (t
     )
     const interrupted: Queries = {
       ...db,
-      async run<R extends Row>(statement: Statement, values?: Values) {
-        const rows = await db.run<R>(statement, values)
-        if (rows[0]?.count !== 500) return rows
+      async run(statement: Statement, values?: object) {
+        const rows = await db.run(statement as Statement<object, never>, values ?? {})
+        if (rows[0]?.['count'] !== 500) return rows
         await client.query('begin')
         await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
           `cleanup of "${schema}"`,

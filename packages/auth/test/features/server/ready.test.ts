@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { DatabaseLostError } from '../../../src/db/database-lost-error.ts'
+import { DatabaseLostError } from '../../../src/db/database-errors.ts'
 import { statement } from '../../../src/db/statement.ts'
 import { createReadiness } from '../../../src/features/server/readiness.ts'
 import { openFlowServer } from '../../support/flow-server.ts'

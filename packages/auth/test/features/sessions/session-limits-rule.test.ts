@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { toLimitValues } from '../../../src/features/sessions/session-limits.ts'
+import { toLimitValues } from '../../../src/features/sessions/statements/session-limits.ts'
 
 const now = Date.parse('2026-01-02T00:00:00Z')
 const hour = 3_600_000

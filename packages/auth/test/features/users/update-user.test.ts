@@ -36,10 +36,14 @@ async function openTables(t: TestContext): Promise<Database | undefined> {
 
 async function addUser(db: Database, sessionCount: number) {
   const id = randomUUID()
-  await db.run(statement('add_user', 'insert into {ns}.users (id) values ($1)'), [id])
+  await db.run(statement('add_user', ['id'], 'insert into {ns}.users (id) values ($1)'), { id })
   const sessions = Array.from({ length: sessionCount }, () => randomUUID())
-  const add = statement('add_session', 'insert into {ns}.sessions (id, user_id) values ($1, $2)')
-  for (const session of sessions) await db.run(add, [session, id])
+  const add = statement(
+    'add_session',
+    ['sessionId', 'userId'],
+    'insert into {ns}.sessions (id, user_id) values ($1, $2)',
+  )
+  for (const sessionId of sessions) await db.run(add, { sessionId, userId: id })
   return { id, sessions }
 }
 
@@ -99,12 +103,16 @@ for (const deletion of [deleteUser, softDeleteUser]) {
     if (!db) return
     for (let round = 0; round < 40; round += 1) {
       const { id, sessions } = await addUser(db, 4)
-      const values = [id, randomUUID(), {}, '', new Date()]
-      const deleting: Promise<readonly Row[]> = db.run(deletion, values)
+      const audit = { auditId: randomUUID(), auditPayload: {}, ip: '' }
+      const deleting: Promise<readonly Row[]> = db.run(deletion, {
+        userId: id,
+        ...audit,
+        now: new Date(),
+      })
       await Promise.all([deleting, ...sessions.map((session) => rotate(db, session, 0))])
       assert.equal((await deleting).length, 1)
-      const left = statement('left', 'select from {ns}.sessions where user_id = $1')
-      assert.equal((await db.run(left, [id])).length, 0)
+      const left = statement('left', ['userId'], 'select from {ns}.sessions where user_id = $1')
+      assert.equal((await db.run(left, { userId: id })).length, 0)
     }
   })
 }

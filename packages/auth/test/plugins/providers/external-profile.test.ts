@@ -4,7 +4,7 @@ import {
   findMainEmail,
   toEmails,
   toIdentityData,
-} from '../../../src/plugins/providers/external-profile.ts'
+} from '../../../src/plugins/providers/oauth/external-profile.ts'
 
 const email = (text: string, isVerified: boolean, isPrimary = false) => ({
   email: text,

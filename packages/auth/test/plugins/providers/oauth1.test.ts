@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { signOAuth1, toOAuth1Header } from '../../../src/plugins/providers/oauth1.ts'
+import { signOAuth1, toOAuth1Header } from '../../../src/plugins/providers/oauth/oauth1.ts'
 
 test('the examples in RFC 5849, section 1.2, have the documented signatures', () => {
   const client = 'kd94hf93k423kf44'

@@ -3,13 +3,11 @@ import { once } from 'node:events'
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
-import { defineOAuth2, type OAuth2Definition } from '../../../src/plugins/providers/oauth2.ts'
-import { createOpenId } from '../../../src/plugins/providers/oidc.ts'
-import { toOneEmail, toProfile } from '../../../src/plugins/providers/profile-parts.ts'
-import {
-  createProviderHttp,
-  ProviderHttpError,
-} from '../../../src/plugins/providers/provider-http.ts'
+import { OutgoingError } from '../../../src/outgoing/http-client.ts'
+import { defineOAuth2, type OAuth2Definition } from '../../../src/plugins/providers/oauth/oauth2.ts'
+import { createOpenId } from '../../../src/plugins/providers/oauth/oidc.ts'
+import { toOneEmail, toProfile } from '../../../src/plugins/providers/oauth/profile-parts.ts'
+import { createProviderHttp } from '../../../src/plugins/providers/oauth/provider-http.ts'
 import { type OAuthServer, openOAuthServer } from '../../support/oauth-server.ts'
 import { keycloak } from '../../support/provider-shapes/keycloak.ts'
 
@@ -108,7 +106,7 @@ test('a provider response is limited in time and size, and redirects are not fol
   const cases: readonly (readonly [string, RequestListener, RegExp])[] = [
     ['no answer', () => {}, /did not answer within 100 ms/],
     ['half a response', (_, to) => void to.write('{"a":'), /did not answer within 100 ms/],
-    ['too much', (_, to) => void to.end(`"${'x'.repeat(2_000)}"`), /answered too much/],
+    ['too much', (_, to) => void to.end(`"${'x'.repeat(2_000)}"`), /answered more than 1000 bytes/],
     ['a redirect', (_, to) => void to.writeHead(302, { location: '/' }).end(), /cannot be reached/],
     ['no JSON', (_, to) => void to.end('<html>'), /x answered neither JSON nor a form/],
     ['a list', (_, to) => void to.end('[]'), /JSON that is not an object/],
@@ -120,7 +118,7 @@ test('a provider response is limited in time and size, and redirects are not fol
       const timeoutMs = message.source.includes('100 ms') ? 100 : 20_000
       const http = createProviderHttp({ timeoutMs, maxBytes: 1_000 })
       await assert.rejects(http.ask(await openAnswer(t, listener)), (error) => {
-        assert.ok(error instanceof ProviderHttpError)
+        assert.ok(error instanceof OutgoingError)
         assert.match(error.message, message)
         return !error.message.includes('secret')
       })

@@ -3,8 +3,11 @@ import { test } from 'node:test'
 import { azure } from '../../../src/plugins/providers/azure.ts'
 import { discord } from '../../../src/plugins/providers/discord.ts'
 import { linkedin } from '../../../src/plugins/providers/linkedin.ts'
-import type { ProviderDefinition } from '../../../src/plugins/providers/provider.ts'
-import type { JsonObject, ProviderHttp } from '../../../src/plugins/providers/provider-http.ts'
+import type { ProviderDefinition } from '../../../src/plugins/providers/oauth/provider.ts'
+import type {
+  JsonObject,
+  ProviderHttp,
+} from '../../../src/plugins/providers/oauth/provider-http.ts'
 import { spotify } from '../../../src/plugins/providers/spotify.ts'
 
 /** A provider whose API always returns the same response. */

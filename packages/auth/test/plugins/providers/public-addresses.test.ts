@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { providerIds, providers } from '../../../src/plugins/providers/index.ts'
-import type { OpenId } from '../../../src/plugins/providers/provider.ts'
-import type { ProviderHttp } from '../../../src/plugins/providers/provider-http.ts'
+import type { OpenId } from '../../../src/plugins/providers/oauth/provider.ts'
+import type { ProviderHttp } from '../../../src/plugins/providers/oauth/provider-http.ts'
 
 /** The default URLs of a provider; `asks` lists the requests of the server in order. */
 interface Addresses {

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findUnstorable } from '../../../src/features/users/metadata.ts'
+import { OutgoingError } from '../../../src/outgoing/http-client.ts'
+import { providers } from '../../../src/plugins/providers/index.ts'
 import {
   type ExternalProfile,
   ProfileError,
   toEmails,
   toIdentityData,
-} from '../../../src/plugins/providers/external-profile.ts'
-import { providers } from '../../../src/plugins/providers/index.ts'
-import { toProfile } from '../../../src/plugins/providers/profile-parts.ts'
-import { ProviderHttpError } from '../../../src/plugins/providers/provider-http.ts'
+} from '../../../src/plugins/providers/oauth/external-profile.ts'
+import { toProfile } from '../../../src/plugins/providers/oauth/profile-parts.ts'
 import type { Account, ProviderShape } from '../../support/provider-shape.ts'
 import { providerShapes } from '../../support/provider-shapes/index.ts'
 
@@ -67,7 +67,7 @@ function readProfile(shape: ProviderShape, account: Account): Promise<ExternalPr
 }
 
 function isRefusal(error: unknown): boolean {
-  if (error instanceof ProfileError || error instanceof ProviderHttpError) return true
+  if (error instanceof ProfileError || error instanceof OutgoingError) return true
   return error instanceof TypeError && error.message === 'The profile has no id'
 }
 

@@ -3,10 +3,14 @@ import { json } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { uuidPattern } from '../../sessions/bearer.ts'
 import { isStorableText } from '../../users/metadata.ts'
-import { type AuditSearch, parseBefore, searchAudit } from '../audit-search.ts'
-import { parsePage } from '../pages.ts'
-import { countSignIns, findSignInFailures } from '../sign-ins.ts'
-import { toPageHeaders } from './page-headers.ts'
+import {
+  type AuditSearch,
+  countSignIns,
+  findSignInFailures,
+  parseBefore,
+  searchAudit,
+} from '../audit-search.ts'
+import { parsePage, toPageHeaders } from '../pages.ts'
 
 const path = '/admin/audit'
 

@@ -4,7 +4,7 @@ import { defineEndpoint } from '../../../http/endpoint.ts'
 import { toAdminEntry } from '../../audit/audit.ts'
 import { uuidPattern } from '../../sessions/bearer.ts'
 import { readSessionId } from '../../sessions/endpoints.ts'
-import { closeSession, revokeAllSessions } from '../../sessions/revoke-sessions.ts'
+import { closeSession, revokeAllSessions } from '../../sessions/session-list.ts'
 import { findSessionsOf } from '../users.ts'
 import { readUserId } from './users.ts'
 

@@ -5,15 +5,13 @@ import { type Static, Type } from '../../../http/schema.ts'
 import { formatNames } from '../../../passwords/formats/index.ts'
 import type { Services } from '../../../services.ts'
 import { uuidPattern } from '../../sessions/bearer.ts'
-import { getUser } from '../../users/get-user.ts'
+import { parseEmail, parsePhone } from '../../users/addresses.ts'
 import { checkText, parseAppMetadata, parseUserMetadata, toMetadata } from '../../users/metadata.ts'
-import { toUserRecord } from '../../users/user-record.ts'
+import { getUser, toUserRecord } from '../../users/user-record.ts'
 import { createUserAsAdmin } from '../create-user.ts'
 import { listAfter, listPage, parseSort } from '../list-users.ts'
-import { parseCount, parsePage } from '../pages.ts'
+import { parseCount, parsePage, toPageHeaders } from '../pages.ts'
 import { parseBan, removeUser, updateUserAsAdmin } from '../users.ts'
-import { toPageHeaders } from './page-headers.ts'
-import { parseUserFields, userFields } from './user-fields.ts'
 
 const path = '/admin/users'
 
@@ -73,6 +71,25 @@ export const adminGetUser = defineEndpoint({
   },
 })
 
+const metadata = Type.Record(Type.String(), Type.Unknown())
+
+/** What administrators set, of new users and of others. */
+const userFields = {
+  role: Type.Optional(Type.String()),
+  email: Type.Optional(Type.String()),
+  phone: Type.Optional(Type.String({ description: 'E.164' })),
+  password: Type.Optional(Type.String()),
+  email_confirm: Type.Optional(Type.Boolean({ description: 'Whether the address is confirmed' })),
+  phone_confirm: Type.Optional(Type.Boolean({ description: 'Whether the number is confirmed' })),
+  user_metadata: Type.Optional(metadata),
+  app_metadata: Type.Optional(metadata),
+  ban_duration: Type.Optional(
+    Type.String({ description: 'A duration with units ns, us, ms, s, m, h; or none' }),
+  ),
+}
+
+const changes = Type.Object(userFields)
+
 const body = Type.Object({
   ...userFields,
   id: Type.Optional(Type.String({ description: 'UUID of the new user' })),
@@ -131,7 +148,7 @@ export const adminUpdateUser = defineEndpoint({
   path: `${path}/:user_id`,
   summary: 'Changes any user',
   allowed: 'admin',
-  body: Type.Object(userFields),
+  body: changes,
   success: { status: 200, description: 'The user record' },
   async handle({ body, params, adminRole, adminSubject, client }, services) {
     const { user_metadata: userMetadata, app_metadata: appMetadata } = body
@@ -191,4 +208,16 @@ function parseNewId(id: string | undefined): string | undefined {
   if (!uuidPattern.test(id)) throw invalid('ID must conform to the uuid v4 format')
   if (id === nil) throw invalid('ID cannot be a nil uuid')
   return id.toLowerCase()
+}
+
+/** Empty texts are as good as none. @throws {ApiError} */
+function parseUserFields(fields: Static<typeof changes>) {
+  const { role = '', email = '', phone = '', password = '' } = fields
+  checkText('role', role)
+  return {
+    role: role || undefined,
+    email: email === '' ? undefined : parseEmail(email),
+    phone: phone === '' ? undefined : parsePhone(phone),
+    password: password || undefined,
+  }
 }

@@ -1,4 +1,4 @@
-import { type Statement, statement } from '../../../db/statement.ts'
+import { type NamedValues, type Statement, statement } from '../../../db/statement.ts'
 import type { Metadata } from '../../users/metadata.ts'
 import type { Time } from '../../users/statements/user-row.ts'
 
@@ -41,12 +41,14 @@ const isBefore = 'created_at <= $3 and (created_at, id) < ($3::timestamptz, $4::
 /** Whom an entry is about, whoever did it: as the index has it. */
 const subject = "coalesce(payload #>> '{traits,user_id}', payload ->> 'actor_id')::uuid"
 
-/**
- * The newest first. $1 offset, $2 limit, $3 and $4 the entry to begin behind.
- * Where there are too many to count, PostgreSQL's own estimate is the total.
- */
+/** The page, and the time and the id of the entry to begin after. */
+const pageParameters = ['offset', 'limit', 'time', 'id'] as const
+type PageParameter = (typeof pageParameters)[number]
+
+/** The newest first. Where there are too many to count, PostgreSQL's own estimate is the total. */
 export const listAuditEntries = statement(
   'list_audit_entries',
+  pageParameters,
   `with counted as (
      select count(*)::integer as count from (select from ${table} limit ${exactlyCounted + 1}) c
    ), page as (
@@ -59,11 +61,15 @@ export const listAuditEntries = statement(
      select ${columns} from ${table} a where a.created_at = p.created_at and a.id = p.id
    ) e) on true
    order by e.created_at desc, e.id desc`,
-)
+).returning<AuditPageRow>()
 
-/** Those about one user. $5 user; the others are those of `listAuditEntries`. */
-export const listUserAuditEntries = statement(
+/** A page of the entries that match something. */
+export type AuditSearchStatement = Statement<NamedValues<PageParameter | 'match'>, AuditPageRow>
+
+/** Those about one user, whose id is `match`. */
+export const listUserAuditEntries: AuditSearchStatement = statement(
   'list_user_audit_entries',
+  [...pageParameters, 'match'],
   `with counted as (
      select count(*)::integer as total
      from (select from ${table} where ${subject} = $5 limit ${exactlyMatched + 1}) c
@@ -73,7 +79,7 @@ export const listUserAuditEntries = statement(
    )
    select page.*, counted.total from counted left join page on true
    order by page.created_at desc, page.id desc`,
-)
+).returning<AuditPageRow>()
 
 const type = "(payload ->> 'log_type')"
 const action = "(payload ->> 'action')"
@@ -83,9 +89,8 @@ const isIndexed = `${type} is distinct from 'token'`
 /**
  * Those whose type or action matches a pattern, of all but refreshes. The types and actions that there
  * are, some dozens, are read off the index first: it is entered once for each of them.
- * $5 pattern; the others are those of `listAuditEntries`.
  */
-function toKindStatement(name: 'type' | 'action'): Statement {
+function toKindStatement(name: 'type' | 'action'): AuditSearchStatement {
   const firstKind = (
     condition: string,
   ) => `select ${type} as type, ${action} as action from ${table}
@@ -93,6 +98,7 @@ function toKindStatement(name: 'type' | 'action'): Statement {
   const ofKind = `${isIndexed} and ${type} = k.type and ${action} = k.action`
   return statement(
     `list_audit_entries_by_${name}`,
+    [...pageParameters, 'match'],
     `with recursive kinds as (
        (${firstKind('true')})
        union all
@@ -119,7 +125,7 @@ function toKindStatement(name: 'type' | 'action'): Statement {
        select ${columns} from ${table} a where a.created_at = p.created_at and a.id = p.id
      ) e) on true
      order by e.created_at desc, e.id desc`,
-  )
+  ).returning<AuditPageRow>()
 }
 
 export const listAuditEntriesByKind = {
@@ -136,13 +142,16 @@ const matches = {
   action: hasText(action),
 } as const
 
-/**
- * Reads so many entries, the newest first, and no more, however few of them match.
- * $5 a part of the text, $6 how many to read; the others are those of `listAuditEntries`.
- */
-function toWindowStatement(name: keyof typeof matches): Statement {
+export type AuditWindowStatement = Statement<
+  NamedValues<PageParameter | 'text' | 'most'>,
+  AuditWindowRow
+>
+
+/** Reads `most` entries, the newest first, and no more, however few of them match. */
+function toWindowStatement(name: keyof typeof matches): AuditWindowStatement {
   return statement(
     `read_audit_entries_by_${name}`,
+    [...pageParameters, 'text', 'most'],
     `with read as materialized (
        select created_at, id, coalesce(${matches[name]}, false) as is_match from ${table}
        where ${isBefore} order by ${order} limit $6
@@ -158,7 +167,7 @@ function toWindowStatement(name: keyof typeof matches): Statement {
        select ${columns} from ${table} a where a.created_at = p.created_at and a.id = p.id
      ) e) on true
      order by e.created_at desc, e.id desc`,
-  )
+  ).returning<AuditWindowRow>()
 }
 
 export const readAuditEntries = {

@@ -45,12 +45,12 @@ const lockSessions = `locked as materialized (
    )`
 const afterSessions = '(select count(*) from locked) >= 0'
 
-/**
- * With everything that belongs to the user. No row: there is no such user.
- * $1 user, $2 id, $3 payload and $4 ip of the audit entry, $5 now.
- */
+const parameters = ['userId', 'auditId', 'auditPayload', 'ip', 'now'] as const
+
+/** With everything that belongs to the user. No row: there is no such user. */
 export const deleteUser = statement(
   'delete_user',
+  parameters,
   `with ${lockSessions}, gone as (
      delete from {ns}.users where id = $1 and ${afterSessions} returning *
    ), ${scrubAudit('gone')}, ${dropMessages('gone')}, ${logDeletion('gone')}
@@ -63,10 +63,11 @@ const veil = (value: string) =>
 
 /**
  * Keeps the id, so that what refers to it stays whole, and nothing that tells who it was: the address
- * can be registered again. The parameters are those of `deleteUser`.
+ * can be registered again.
  */
 export const softDeleteUser = statement(
   'soft_delete_user',
+  parameters,
   `with ${lockSessions}, before as materialized (
      select u.* from {ns}.users u where u.id = $1 and ${afterSessions} for update
    ), gone as (

@@ -37,10 +37,11 @@ function toWholePages(direction: SortDirection): string {
    )`
 }
 
-/** A page by its number. $1 audience, $2 offset, $3 limit. */
-function toPageStatement(direction: SortDirection): Statement {
+/** A page by its number. */
+function toPageStatement(direction: SortDirection) {
   return statement(
     `list_users_${direction}`,
+    ['audience', 'offset', 'limit'],
     `${toWholePages(direction)}
    select ${selectUser('u')}, total.total
    -- By an array, which PostgreSQL takes for a short one: it cannot know how short the page is, and
@@ -48,17 +49,18 @@ function toPageStatement(direction: SortDirection): Statement {
    from total left join (unnest(array(select id from page)) as listed(id)
      cross join lateral (select * from {ns}.users x where x.id = listed.id limit 1) u) on true
    order by ${directions[direction].order}`,
-  )
+  ).returning<UserPageRow>()
 }
 
-/** The users behind one of them. $1 audience, $2 time and $3 id of that one, or nulls, $4 limit. */
-function toCursorStatement(direction: SortDirection): Statement {
+/** The users after the one with this time and id, or the first users if both are null. */
+function toCursorStatement(direction: SortDirection) {
   return statement(
     `list_users_after_${direction}`,
+    ['audience', 'createdAt', 'id', 'limit'],
     `select ${selectUser('u')} from {ns}.users u
    where u.aud = $1 and ${isAfter(direction)}
    order by ${directions[direction].order} limit $4`,
-  )
+  ).returning<UserRow>()
 }
 
 /** $2 is the time and $3 the id of a user to begin behind; null for the first page. */
@@ -68,13 +70,6 @@ export function isAfter(direction: SortDirection): string {
   return `(u.created_at, u.id) ${sign} (coalesce($2::timestamptz, ${first}),
        coalesce($3::uuid, '${nobody}'))`
 }
-
-export const listUsers = { asc: toPageStatement('asc'), desc: toPageStatement('desc') } as const
-
-export const listUsersAfter = {
-  asc: toCursorStatement('asc'),
-  desc: toCursorStatement('desc'),
-} as const
 
 type ReadNumbers = {
   /** Users that were read, and those that match. */
@@ -117,15 +112,17 @@ const orders = {
 const joinPage = `(unnest(array(select id from page)) as listed(id)
      cross join lateral (select * from {ns}.users x where x.id = listed.id limit 1) u) on true`
 
-/**
- * Reads so many users in their order, and no more, however few of them match.
- * $1 audience, $2 and $3 the user to begin behind, $4 offset, $5 limit, $6 what is searched for, $7 to $9 the
- * same as a phone number and an id, $10 how many to read.
- */
-function toReading(direction: SortDirection): Statement {
+/** The users to begin after, as in `isAfter`, and the page of the users found. */
+const searchParameters = ['audience', 'createdAt', 'id', 'offset', 'limit'] as const
+/** The text searched for, read as a part of a phone number and as the start of an id. */
+const otherReadings = ['digits', 'firstId', 'lastId'] as const
+
+/** Reads `most` users in their order, and no more, however few of them match. */
+function toReading(direction: SortDirection) {
   const [order, reverse] = orders[direction]
   return statement(
     `read_users_${direction}`,
+    [...searchParameters, 'text', ...otherReadings, 'most'],
     `with read as materialized (
      select u.created_at, u.id, coalesce(${isMatch}, false) as is_match
      from {ns}.users u where u.aud = $1 and ${isAfter(direction)} order by ${order} limit $10
@@ -141,18 +138,19 @@ function toReading(direction: SortDirection): Statement {
    select ${selectUser('u')}, numbers.*, last.created_at as last_time, last.id as last_id
    from numbers left join last on true left join ${joinPage}
    order by ${order}`,
-  )
+  ).returning<ReadUserRow>()
 }
 
 /**
  * Finds users by indexes, up to a bound: texts by trigrams, phone numbers by groups of three digits, ids by
- * the primary key. $6 a pattern of `ilike`; the others are those of the other statement.
+ * the primary key.
  */
-function toFinding(direction: SortDirection): Statement {
+function toFinding(direction: SortDirection) {
   const [order] = orders[direction]
   const rest = `u.aud = $1 and ${isAfter(direction)} limit ${mostFound + 1}`
   return statement(
     `find_users_${direction}`,
+    [...searchParameters, 'pattern', ...otherReadings],
     `with index as materialized (
      select to_regclass('{ns}.users_search') is not null as is_there
    ), matching as materialized (
@@ -171,13 +169,15 @@ function toFinding(direction: SortDirection): Statement {
    )
    select ${selectUser('u')}, numbers.matched from numbers left join ${joinPage}
    order by ${order}`,
-  )
+  ).returning<FoundUserRow>()
 }
 
-const inBoth = (toStatement: (direction: SortDirection) => Statement) => ({
+const inBoth = <Made extends Statement>(toStatement: (direction: SortDirection) => Made) => ({
   asc: toStatement('asc'),
   desc: toStatement('desc'),
 })
 
+export const listUsers = inBoth(toPageStatement)
+export const listUsersAfter = inBoth(toCursorStatement)
 export const readUsers = inBoth(toReading)
 export const findUsers = inBoth(toFinding)

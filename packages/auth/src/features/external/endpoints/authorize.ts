@@ -1,8 +1,8 @@
 import { type Answer, type Call, redirect } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
-import type { ExternalProvider } from '../../../plugins/providers/provider.ts'
+import type { ExternalProvider } from '../../../plugins/providers/oauth/provider.ts'
 import type { Services } from '../../../services.ts'
-import { findRedirectTarget } from '../../redirects/redirect-target.ts'
+import { findRedirectTarget } from '../../redirects/redirect-location.ts'
 import { parseChallenge } from '../../sessions/pkce.ts'
 import { type ExternalRequest, startExternal } from '../external-sign-in.ts'
 

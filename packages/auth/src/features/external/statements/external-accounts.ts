@@ -1,13 +1,11 @@
-import { statement } from '../../../db/statement.ts'
+import { object, statement } from '../../../db/statement.ts'
 import {
   noticeColumn,
-  type WithNotices,
-  writeNotices,
-} from '../../../messages/statements/notices.ts'
-import {
   partColumns,
   type RequestParts,
   spendMessages,
+  type WithNotices,
+  writeNotices,
   writeParts,
 } from '../../../messages/statements/request-parts.ts'
 import type { Metadata } from '../../users/metadata.ts'
@@ -24,9 +22,10 @@ export interface CandidateRow extends UserRow {
   readonly has_verified_identity: boolean
 }
 
-/** $1 provider, $2 id there, $3 verified addresses, $4 the main address or null. */
+/** `id` is the user's at the provider; `mainEmail` may be null. */
 export const findCandidates = statement(
   'find_candidates',
+  ['provider', 'id', 'verifiedEmails', 'mainEmail'],
   `with same as materialized (
      select user_id from {ns}.identities where provider = $1 and provider_id = $2
    ), alike as materialized (
@@ -45,16 +44,17 @@ export const findCandidates = statement(
      join {ns}.users u on u.id = found.user_id
    where u.deleted_at is null
    order by u.created_at, u.id`,
-)
+).returning<CandidateRow>()
 
-/** $1 hash of the link in hexadecimal digits, $2 now. */
+/** Finds the user of a link in an invitation by the hash of the link, in hexadecimal digits. */
 export const findInvitedUser = statement(
   'find_invited_user',
+  ['tokenHash', 'now'],
   `select ${selectUser('u')}
    from {ns}.one_time_tokens t join {ns}.users u on u.id = t.user_id
    where t.token_hash = decode($1, 'hex') and t.token_type = 'confirmation'
      and t.expires_at >= $2 and u.deleted_at is null`,
-)
+).returning<UserRow>()
 
 /** What a profile changes about a user who exists. */
 export interface ExternalChange extends RequestParts, WithNotices {
@@ -81,10 +81,11 @@ export interface ExternalChange extends RequestParts, WithNotices {
 /**
  * No row: there is no such user, they were confirmed meanwhile, the identity belongs to somebody
  * else, or no more messages may be sent now; nothing was written. An address that is taken violates
- * `users_email`. $1 an ExternalChange.
+ * `users_email`.
  */
 export const changeExternally = statement(
   'change_externally',
+  object<ExternalChange>(),
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(user_id uuid, identity jsonb,
        user_metadata jsonb, most_user_metadata int, takes_over boolean, email text,
@@ -169,7 +170,7 @@ export const changeExternally = statement(
      where s.id = e.id
    ), ${writeNotices('changed u cross join p')}, ${writeParts('changed')}
    select ${selectUserWith('u', 'present')} from changed u`,
-)
+).returning<UserRow>()
 
 /** What the loss of an identity changes about its user. */
 export interface Unlinking extends WithNotices {
@@ -184,10 +185,11 @@ export interface Unlinking extends WithNotices {
 /**
  * With the identity `phone` the number of the account goes; its address stays what it is. No row: it is
  * gone, it is the last one, or no other has the address of the account. The identities are locked so
- * that two requests at once cannot remove the last two. $1 an Unlinking.
+ * that two requests at once cannot remove the last two.
  */
 export const unlinkIdentity = statement(
   'unlink_identity',
+  object<Unlinking>(),
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(user_id uuid, identity_id uuid, now timestamptz,
        ip text, audit_id uuid, audit_payload jsonb, ${noticeColumn})

@@ -1,5 +1,5 @@
 import type { Row } from '../../../db/database.ts'
-import { statement } from '../../../db/statement.ts'
+import { object, statement } from '../../../db/statement.ts'
 import type { Metadata } from '../../users/metadata.ts'
 import type { Time } from '../../users/statements/user-row.ts'
 
@@ -31,9 +31,9 @@ export interface NewExternalFlow {
   readonly now: Date
 }
 
-/** $1 a NewExternalFlow. */
 export const startExternalFlow = statement(
   'start_external_flow',
+  object<NewExternalFlow>(),
   `insert into {ns}.flow_states (id, auth_code, code_challenge, code_challenge_method,
      authentication_method, provider_type, provider_memo, aud, referrer, browser_hash, asks_scopes,
      linking_target_id, linking_session_id, linking_step, provider_url, invite_token_hash,
@@ -48,9 +48,10 @@ export const startExternalFlow = statement(
      linking_step text, provider_url text, invite_token_hash text, now timestamptz)`,
 )
 
-/** Of a link in an invitation. $1 its hash in hexadecimal digits, $2 now. */
+/** Finds the user of a link in an invitation by the hash of the link, in hexadecimal digits. */
 export const findInvited = statement(
   'find_invited',
+  ['tokenHash', 'now'],
   `select u.id from {ns}.one_time_tokens t join {ns}.users u on u.id = t.user_id
    where t.token_hash = decode($1, 'hex') and t.token_type = 'confirmation'
      and t.expires_at >= $2 and u.deleted_at is null`,
@@ -85,11 +86,11 @@ export interface ClaimedFlow extends Row {
  * without a cookie, but not with a wrong one. The same goes for what keeps no cookies at all. An
  * identity is linked to an account that exists: whoever comes back for that needs the cookie in any
  * case, and must have agreed where the cookie is no proof.
- * $1 state, $2 hash of the cookie in hexadecimal digits or null, $3 earliest start, $4 now,
- * $5 whether it is a browser that comes back.
+ * `browserHash` is the hash of the cookie in hexadecimal digits, or null.
  */
 export const claimExternalFlow = statement(
   'claim_external_flow',
+  ['state', 'browserHash', 'earliest', 'now', 'isBrowser'],
   `with found as materialized (
      select f.*, case when f.linking_target_id is not null and f.code_challenge is null
        then coalesce(f.browser_hash = decode($2, 'hex'), false)
@@ -119,19 +120,20 @@ export const claimExternalFlow = statement(
      found.claimed_at, found.is_bound,
      exists (select from marked) or exists (select from removed) as is_claimed
    from found`,
-)
+).returning<ClaimedFlow>()
 
 /**
- * Whose the code is. $1 flow, $2 user, $3 access and $4 refresh token of the provider, $5 now, $6 the
- * profile that is linked when the code is exchanged, or null.
+ * Notes whose the code is. The tokens are those of the provider; `linkingProfile` is linked when the
+ * code is exchanged, and may be null, as may the refresh token.
  */
 export const issueExternalCode = statement(
   'issue_external_code',
+  ['flowId', 'userId', 'accessToken', 'refreshToken', 'now', 'linkingProfile'],
   `update {ns}.flow_states set user_id = $2, provider_access_token = $3,
      provider_refresh_token = $4, auth_code_issued_at = $5, linking_profile = $6
    where id = $1 and user_id is null
    returning auth_code`,
-)
+).returning<{ readonly auth_code: string }>()
 
 /** A flow whose browser may have to show that it is the one that asked. */
 export interface OpenedLinking extends Row {
@@ -145,7 +147,10 @@ export interface OpenedLinking extends Row {
   readonly phone: string | null
 }
 
-/** Of flow `f`: not over. */
+/** The hash of the cookie is in hexadecimal digits, and may be null where a browser has none. */
+const linkingParameters = ['state', 'browserHash', 'earliest'] as const
+
+/** Whether flow `f` can still be continued. */
 const isOpen = `f.id = $1 and f.linking_step is not null and f.claimed_at is null
        and f.created_at >= $3`
 
@@ -153,11 +158,10 @@ const isOpen = `f.id = $1 and f.linking_step is not null and f.claimed_at is nul
  * A browser opens the URL that a script was given. If it has the cookie of that script, it has proven
  * to be the same browser. Otherwise the first one without a cookie gets one, and no other can go on.
  * No row: it is over, or another browser has it.
- * $1 state, $2 hash of the cookie in hexadecimal digits or null, $3 earliest start, $4 hash of a new
- * cookie.
  */
 export const openLinking = statement(
   'open_linking',
+  [...linkingParameters, 'newBrowserHash'],
   `with found as materialized (
      select f.id, f.linking_step as step, coalesce(f.browser_hash = decode($2, 'hex'), false) as is_same
      from {ns}.flow_states f
@@ -174,25 +178,28 @@ export const openLinking = statement(
    )
    select o.linking_step, o.provider_type, o.provider_url, o.is_same, u.email, u.phone
    from opened o join {ns}.users u on u.id = o.linking_target_id`,
-)
+).returning<OpenedLinking>()
 
-/** The user of that browser agrees. $1 state, $2 hash of the cookie, $3 earliest start. */
+/** The user of that browser agrees. */
 export const agreeToLinking = statement(
   'agree_to_linking',
+  linkingParameters,
   `update {ns}.flow_states f set linking_step = 'agreed'
    where ${isOpen} and f.linking_step in ('asked', 'agreed') and f.browser_hash = decode($2, 'hex')
    returning f.provider_url`,
-)
+).returning<{ readonly provider_url: string }>()
 
-/** The user of that browser does not. The same. */
+/** The user of that browser does not agree. */
 export const cancelLinking = statement(
   'cancel_linking',
+  linkingParameters,
   `delete from {ns}.flow_states f where ${isOpen} and f.browser_hash = decode($2, 'hex')
    returning f.referrer`,
-)
+).returning<{ readonly referrer: string }>()
 
-/** A code is worth one exchange. $1 flow. */
+/** A code can be exchanged once. */
 export const takeLinkingFlow = statement(
   'take_linking_flow',
+  ['flowId'],
   'delete from {ns}.flow_states where id = $1 returning id',
 )

@@ -1,15 +1,16 @@
 import type { Row } from '../../../db/database.ts'
-import { statement } from '../../../db/statement.ts'
+import { object, statement } from '../../../db/statement.ts'
 import { spendCap } from '../../../messages/statements/message-caps.ts'
+import { insertMessage } from '../../../messages/statements/outbox.ts'
 import {
+  type NewAuditEntry,
+  type NewMessage,
   noticeColumn,
   type WithNotices,
   writeNotices,
-} from '../../../messages/statements/notices.ts'
-import { insertMessage } from '../../../messages/statements/outbox.ts'
-import type { NewAuditEntry, NewMessage } from '../../../messages/statements/request-parts.ts'
+} from '../../../messages/statements/request-parts.ts'
 import type { Metadata } from '../../users/metadata.ts'
-import type { Time } from '../../users/statements/user-row.ts'
+import type { FactorRow, Time } from '../../users/statements/user-row.ts'
 
 export interface NewFactor {
   readonly id: string
@@ -28,10 +29,11 @@ export interface NewFactor {
 
 /**
  * A factor that still has to be verified. No row: there is no such user. A name that is taken violates
- * `mfa_factors_name`, a number `mfa_factors_phone`. $1 a NewFactor.
+ * `mfa_factors_name`, a number `mfa_factors_phone`.
  */
 export const enrollFactor = statement(
   'enroll_factor',
+  object<NewFactor>(),
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(id uuid, user_id uuid, factor_type text,
        friendly_name text, secret text, phone text, expired_before timestamptz, now timestamptz,
@@ -83,10 +85,11 @@ export interface NewChallenge {
 
 /**
  * No row: the factor is gone, the challenge before is too recent, or no more messages may be sent now;
- * nothing was written. $1 a NewChallenge.
+ * nothing was written.
  */
 export const challengeFactor = statement(
   'challenge_factor',
+  object<NewChallenge>(),
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(id uuid, factor_id uuid, user_id uuid,
        otp_hash text, web_authn_data jsonb, expires_at timestamptz, gap_seconds double precision,
@@ -139,12 +142,13 @@ export interface FactorSecrets extends Row {
   readonly last_challenged_at: Time | null
 }
 
-/** What the record of the user does not show. $1 factor, $2 user. */
+/** What the record of the user does not show. */
 export const findFactorSecrets = statement(
   'find_factor_secrets',
+  ['id', 'userId'],
   `select f.id, f.secret, f.last_used_step, f.web_authn_credential, f.last_challenged_at
    from {ns}.mfa_factors f where f.id = $1 and f.user_id = $2`,
-)
+).returning<FactorSecrets>()
 
 export interface FactorUpdate {
   readonly factor_id: string
@@ -157,9 +161,10 @@ export interface FactorUpdate {
   readonly audit: NewAuditEntry
 }
 
-/** Errors are those of `enrollFactor`. No row: there is no such factor. $1 a FactorUpdate. */
+/** Errors are those of `enrollFactor`. No row: there is no such factor. */
 export const updateFactor = statement(
   'update_factor',
+  object<FactorUpdate>(),
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(factor_id uuid, user_id uuid,
        friendly_name text, phone text, now timestamptz, ip text, audit jsonb)
@@ -176,19 +181,20 @@ export const updateFactor = statement(
    select id, factor_type, friendly_name, status, phone, web_authn_aaguid, last_challenged_at,
      created_at, updated_at
    from updated`,
-)
+).returning<FactorRow>()
 
 export interface FactorCredential extends Row {
   readonly web_authn_credential: Metadata
 }
 
-/** Of the WebAuthn factors of a user. $1 user. */
+/** Of the WebAuthn factors of a user. */
 export const listFactorCredentials = statement(
   'list_factor_credentials',
+  ['userId'],
   `select web_authn_credential from {ns}.mfa_factors
    where user_id = $1 and factor_type = 'webauthn' and web_authn_credential is not null
    order by created_at, id`,
-)
+).returning<FactorCredential>()
 
 export interface FactorRemoval extends WithNotices {
   readonly factor_id: string
@@ -203,10 +209,10 @@ export interface FactorRemoval extends WithNotices {
 /**
  * A factor goes, and with the last one the recovery codes, which are never the only factor. What rests
  * on it drops to the first level. The row of the factor; none: there is no such factor.
- * $1 a FactorRemoval.
  */
 export const removeFactor = statement(
   'remove_factor',
+  object<FactorRemoval>(),
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(factor_id uuid, user_id uuid, methods jsonb,
        now timestamptz, ip text, audit jsonb, ${noticeColumn})
@@ -260,4 +266,4 @@ export const removeFactor = statement(
    select id, factor_type, friendly_name, status, phone, web_authn_aaguid, last_challenged_at,
      created_at, updated_at
    from gone`,
-)
+).returning<FactorRow>()

@@ -1,11 +1,11 @@
 import type { Row } from '../../../db/database.ts'
-import { statement } from '../../../db/statement.ts'
+import { object, statement } from '../../../db/statement.ts'
 import {
+  type NewAuditEntry,
   noticeColumn,
   type WithNotices,
   writeNotices,
-} from '../../../messages/statements/notices.ts'
-import type { NewAuditEntry } from '../../../messages/statements/request-parts.ts'
+} from '../../../messages/statements/request-parts.ts'
 import type { Time } from '../../users/statements/user-row.ts'
 import {
   countInSession,
@@ -45,10 +45,10 @@ const writeCodes = (factor: string) => `codes_written as (
 /**
  * The only set of a user; a second one violates `mfa_factors_recovery`, a name that is taken
  * `mfa_factors_name`. No row: there is no other factor any more.
- * $1 NewRecoveryCodes with a `friendly_name`.
  */
 export const createRecoveryCodes = statement(
   'create_recovery_codes',
+  object<NewRecoveryCodes & { readonly friendly_name: string }>(),
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(friendly_name text, ${columns})
    ), owner as materialized (
@@ -65,9 +65,10 @@ export const createRecoveryCodes = statement(
    select id from created`,
 )
 
-/** In place of the set before, used codes and all. No row: there is none. $1 NewRecoveryCodes. */
+/** In place of the set before, used codes and all. No row: there is none. */
 export const replaceRecoveryCodes = statement(
   'replace_recovery_codes',
+  object<NewRecoveryCodes>(),
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(${columns})
    ), renewed as (
@@ -85,13 +86,13 @@ export interface CodeCount extends Row {
   readonly remaining: number
 }
 
-/** $1 factor. */
 export const countRecoveryCodes = statement(
   'count_recovery_codes',
+  ['factorId'],
   `select count(*)::integer as total,
      (count(*) filter (where used_at is null))::integer as remaining
    from {ns}.mfa_recovery_codes where factor_id = $1`,
-)
+).returning<CodeCount>()
 
 export interface CodeTry extends SessionRaise, SessionFailureLimits {
   readonly factor_id: string
@@ -110,10 +111,11 @@ export interface CodeVerdict extends Row {
 
 /**
  * Uses up a recovery code and raises the session, or counts that it was wrong. No row: there are no
- * codes, or the session has ended. $1 a CodeTry.
+ * codes, or the session has ended.
  */
 export const useRecoveryCode = statement(
   'use_recovery_code',
+  object<CodeTry>(),
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(factor_id uuid, code_hashes text[],
        ${sessionFailureColumns}, attempt_audit jsonb, ${raiseColumns})
@@ -148,4 +150,4 @@ export const useRecoveryCode = statement(
    ), ${raiseSession}
    select f.locked_until, ${raisedColumns}
    from factor f join owner u on true left join raised s on true`,
-)
+).returning<CodeVerdict>()

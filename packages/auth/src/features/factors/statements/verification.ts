@@ -1,12 +1,12 @@
 import type { Row } from '../../../db/database.ts'
-import { statement } from '../../../db/statement.ts'
+import { object, statement } from '../../../db/statement.ts'
 import {
+  type NewAuditEntry,
   noticeColumn,
   type WithNotices,
   writeNotices,
-} from '../../../messages/statements/notices.ts'
-import type { NewAuditEntry } from '../../../messages/statements/request-parts.ts'
-import { selectSession } from '../../sessions/statements/sessions.ts'
+} from '../../../messages/statements/request-parts.ts'
+import { type SessionRow, selectSession } from '../../sessions/statements/sessions.ts'
 import type { Metadata } from '../../users/metadata.ts'
 import { selectUserWithFactors, type Time } from '../../users/statements/user-row.ts'
 
@@ -110,10 +110,11 @@ export interface TriedChallenge extends Row {
 /**
  * Somebody answers a challenge. The attempt counts before the answer is looked at, and as a wrong one
  * until it is accepted: guesses that come all at once wait here for each other. No row: there is no
- * such challenge. $1 a ChallengeTry.
+ * such challenge.
  */
 export const tryChallenge = statement(
   'try_challenge',
+  object<ChallengeTry>(),
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(challenge_id uuid, factor_id uuid, user_id uuid,
        session_id uuid, most_attempts integer, ${sessionFailureColumns}, ${factorFailureColumns},
@@ -166,7 +167,7 @@ export const tryChallenge = statement(
      f.attempts, f.otp_hash, f.web_authn_data, f.secret, f.last_used_step, f.web_authn_credential,
      f.locked_until
    from found f`,
-)
+).returning<TriedChallenge>()
 
 /** Who reaches the second level, and how. */
 export interface SessionRaise {
@@ -254,10 +255,11 @@ export interface Acceptance
 
 /**
  * The answer was right: the factor is verified and the session raised. A `SessionRow`; none where
- * the challenge, the code or the session has been used up meanwhile. $1 an Acceptance.
+ * the challenge, the code or the session has been used up meanwhile.
  */
 export const acceptFactor = statement(
   'accept_factor',
+  object<Acceptance>(),
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(factor_id uuid, challenge_id uuid, step bigint,
        credential jsonb, aaguid uuid, network text, ${noticeColumn}, ${raiseColumns})
@@ -281,4 +283,4 @@ export const acceptFactor = statement(
      returning f.*
    ), ${raiseSession}, ${writeNotices('raised cross join owner u cross join p')}
    select ${raisedColumns} from raised s cross join owner u`,
-)
+).returning<SessionRow>()

@@ -1,4 +1,4 @@
-import { completeNotice } from '../../../messages/statements/notices.ts'
+import { completeNotice } from '../../../messages/statements/request-parts.ts'
 
 /** What follows from a one-time token that was right. */
 interface Effect {

@@ -1,6 +1,6 @@
 import type { Row } from '../../../db/database.ts'
 import { object, type Statement, statement } from '../../../db/statement.ts'
-import type { Notice } from '../../../messages/statements/notices.ts'
+import type { Notice } from '../../../messages/statements/request-parts.ts'
 import { type Amr, selectSession } from '../../sessions/statements/sessions.ts'
 import { selectUserWith } from '../../users/statements/user-row.ts'
 import { type EffectName, effects, isStrange, signsIn } from './verification-effects.ts'

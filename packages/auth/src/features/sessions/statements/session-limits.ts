@@ -1,5 +1,7 @@
+import type { SessionLimits } from '../../../config/tokens.ts'
+
 /** What ends sessions (reference 6.7). */
-export interface SessionLimitValues {
+interface SessionLimitValues {
   readonly now: Date
   readonly earliestCreation: Date
   readonly earliestRefresh: Date
@@ -47,4 +49,17 @@ export function hasNewer(session: string, first: number): string {
 function tagOf(session: string, first: number): string {
   const tags = `$${first + 5}::text[]`
   return `case when ${session}.tag = any(${tags}) then ${session}.tag else (${tags})[1] end`
+}
+
+/** The limits as statements take them. */
+export function toLimitValues(limits: SessionLimits, nowMs: number): SessionLimitValues {
+  const { timeboxMs = nowMs, inactivityMs = nowMs, lowAalMs = nowMs, singlePerUser, tags } = limits
+  return {
+    now: new Date(nowMs),
+    earliestCreation: new Date(nowMs - timeboxMs),
+    earliestRefresh: new Date(nowMs - inactivityMs),
+    earliestLowAalCreation: new Date(nowMs - lowAalMs),
+    isSinglePerUser: singlePerUser,
+    tags,
+  }
 }

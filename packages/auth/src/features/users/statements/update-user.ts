@@ -1,13 +1,11 @@
 import { object, statement } from '../../../db/statement.ts'
 import {
   noticeColumn,
-  type WithNotices,
-  writeNotices,
-} from '../../../messages/statements/notices.ts'
-import {
   partColumns,
   permitMessages,
   type RequestParts,
+  type WithNotices,
+  writeNotices,
   writeParts,
 } from '../../../messages/statements/request-parts.ts'
 import type { OneTimeTokenType } from '../../one-time-codes/one-time-tokens.ts'

@@ -1,4 +1,5 @@
 import type { Row } from '../../../db/database.ts'
+import { statement } from '../../../db/statement.ts'
 import type { Json, Metadata } from '../metadata.ts'
 
 /** Times are texts of RFC 3339 in UTC. */
@@ -145,3 +146,23 @@ function toFactorArray(from: string): string {
   const list = `json_agg(json_build_object(${fields}) order by f.created_at, f.id)`
   return `coalesce((select ${list} ${from}), '[]') as factors`
 }
+
+export const findUserById = statement(
+  'find_user_by_id',
+  ['id'],
+  `select ${selectUser('u')} from {ns}.users u where u.id = $1`,
+).returning<UserRow>()
+
+export const findUserByEmail = statement(
+  'find_user_by_email',
+  ['email', 'audience'],
+  `select ${selectUser('u')} from {ns}.users u
+    where u.email = $1 and u.aud = $2 and not u.is_sso_user and u.deleted_at is null`,
+).returning<UserRow>()
+
+export const findUserByPhone = statement(
+  'find_user_by_phone',
+  ['phone', 'audience'],
+  `select ${selectUser('u')} from {ns}.users u
+    where u.phone = $1 and u.aud = $2 and u.deleted_at is null`,
+).returning<UserRow>()

@@ -1,0 +1,183 @@
+import { randomBytes } from 'node:crypto'
+import type { CommandIo } from '@portcullis/service-kit/command'
+import type { Database } from '../../db/database.ts'
+import { type KeyName, keyNames } from '../../tokens/key-ring.ts'
+import { createSecretBox, createWrappingKey } from '../../tokens/secret-box.ts'
+import { activationMs, rewrap, toOwner, unwrap as unwrapKey } from '../../tokens/server-keys.ts'
+import {
+  addKeyVersion,
+  countDependents,
+  deleteOlderKeys,
+  type KeyRow,
+  listFactorSecrets,
+  listKeys,
+  resealFactorSecret,
+  restorePlainKey,
+} from '../../tokens/statements.ts'
+
+/** What `auth keys` may be asked to do. */
+export interface KeyVerb {
+  /** What follows the name of the verb. */
+  readonly synopsis: string
+  /** One line. */
+  readonly summary: string
+  /** @throws {Error} with what keeps it from being done. */
+  run(ask: KeyAsk): Promise<void>
+}
+
+interface KeyAsk {
+  readonly db: Database
+  /** AUTH_SECRETS_KEY. */
+  readonly secrets: readonly string[]
+  /** Names of keys; none: all of them. */
+  readonly names: readonly string[]
+  readonly isForced: boolean
+  readonly io: CommandIo
+}
+
+/** Those that are meant. @throws {Error} for a name that no key has. */
+function toKeyNames(names: readonly string[]): readonly KeyName[] {
+  const unknown = names.find((name) => !keyNames.some((known) => known === name))
+  if (unknown !== undefined) {
+    throw new Error(
+      `There is no key ${JSON.stringify(unknown)}; there are: ${keyNames.join(', ')}.`,
+    )
+  }
+  return names.length === 0 ? keyNames : keyNames.filter((name) => names.includes(name))
+}
+
+interface KeyVersions {
+  /** The newest first; never empty. */
+  readonly rows: readonly KeyRow[]
+  readonly newest: KeyRow
+  readonly keys: readonly Buffer[]
+}
+
+/** All versions of a key. @throws {Error} */
+async function readKey({ db, secrets }: KeyAsk, name: KeyName): Promise<KeyVersions> {
+  const wrapping = secrets.map(createWrappingKey)
+  const rows = (await db.run(listKeys)).filter((row) => row.name === name)
+  const [newest] = rows
+  if (newest === undefined) throw new Error(`There is no key ${name} in the database.`)
+  return { rows, newest, keys: rows.map((row) => unwrapKey(row, wrapping)) }
+}
+
+const list: KeyVerb = {
+  synopsis: '[NAME …]',
+  summary: 'the versions of each key, when they were made and whether they are encrypted',
+  async run({ db, names, io }) {
+    const wanted = toKeyNames(names)
+    for (const row of await db.run(listKeys)) {
+      if (!wanted.some((name) => name === row.name)) continue
+      const { name, version, created_at: createdAt, wrapped_with: fingerprint } = row
+      const wait = Math.ceil(row.active_in_ms / 1_000)
+      const words = [
+        name.padEnd(16),
+        `version ${version}`,
+        `made ${createdAt.slice(0, 19)}Z`,
+        ...(wait > 0 ? [`used in ${wait} s`] : []),
+        fingerprint === null ? 'not encrypted' : `encrypted with the key ${fingerprint}`,
+      ]
+      io.stdout.write(`${words.join('  ')}\n`)
+    }
+  },
+}
+
+const rotate: KeyVerb = {
+  synopsis: '[NAME …]',
+  summary: 'add a new version, used from a minute later on; what older ones made stays valid',
+  async run(ask) {
+    const { db, secrets, io } = ask
+    const [secret] = secrets
+    const wrapping = secret === undefined ? undefined : createWrappingKey(secret)
+    for (const name of toKeyNames(ask.names)) {
+      const version = (await readKey(ask, name)).newest.version + 1
+      const key = randomBytes(32)
+      const value = wrapping?.wrap(key, toOwner(name, version)) ?? key
+      // Two who do this at the same time: one of them finds the version taken.
+      const fingerprint = wrapping?.fingerprint ?? null
+      await db.run(addKeyVersion, { name, value, fingerprint, usedInMs: activationMs, version })
+      io.stdout.write(`${name}: version ${version} is used in ${activationMs / 1_000} s\n`)
+    }
+    io.stdout.write('Later: "auth keys retire" removes the versions that nothing needs any more.\n')
+  },
+}
+
+/** What ends with a version that something still needs. */
+const ending: Readonly<Partial<Record<KeyName, string>>> = {
+  refresh_tokens: 'sessions that were not refreshed since would end',
+  one_time_tokens: 'codes, recovery codes among them, would no longer work',
+}
+
+const retire: KeyVerb = {
+  synopsis: '[NAME …] [--force]',
+  summary: 'delete older versions that nothing needs any more',
+  async run(ask) {
+    for (const name of toKeyNames(ask.names)) {
+      ask.io.stdout.write(`${name}: ${await retireKey(ask, name)}\n`)
+    }
+  },
+}
+
+async function retireKey(ask: KeyAsk, name: KeyName): Promise<string> {
+  const { db, isForced } = ask
+  const versions = await readKey(ask, name)
+  const { rows, newest } = versions
+  if (rows.length === 1) return 'has no older version'
+  if (newest.active_in_ms > 0) return `version ${newest.version} is not in use yet; kept`
+  const statement = countDependents[name]
+  if (statement !== undefined && !isForced) {
+    const [row] = await db.run(statement, { name })
+    const count = row?.count ?? 0
+    if (count > 0) return `kept: ${count} ${ending[name]}; --force deletes it all the same`
+  }
+  if (name === 'factor_secrets') await resealSecrets(ask, versions)
+  await db.run(deleteOlderKeys, { name, newest: newest.version })
+  return `version ${newest.version} is the only one now`
+}
+
+const atOnce = 500
+const firstId = '00000000-0000-0000-0000-000000000000'
+
+async function resealSecrets({ db }: KeyAsk, { keys }: KeyVersions): Promise<void> {
+  const [newest] = keys
+  if (newest === undefined) return
+  const box = createSecretBox({ current: () => newest, all: () => keys })
+  for (let after = firstId; ; ) {
+    const rows = await db.run(listFactorSecrets, { after, limit: atOnce })
+    for (const { id, secret } of rows) {
+      await db.run(resealFactorSecret, {
+        id,
+        sealed: box.seal(box.open(secret, id), id),
+        before: secret,
+      })
+    }
+    const last = rows.at(-1)
+    if (last === undefined || rows.length < atOnce) return
+    after = last.id
+  }
+}
+
+const unwrap: KeyVerb = {
+  synopsis: '',
+  summary: 'store all keys without encryption, before servers start without AUTH_SECRETS_KEY',
+  async run(ask) {
+    const { db, io } = ask
+    for (const name of keyNames) {
+      const { rows, keys } = await readKey(ask, name)
+      for (const [at, row] of rows.entries()) {
+        const key = keys[at]
+        if (key !== undefined && row.wrapped_with !== null) await rewrap(db, row, key, undefined)
+      }
+    }
+    // Not before the last is decrypted: until then the table takes none.
+    for (const name of keyNames) {
+      const { keys } = await readKey(ask, name)
+      await db.run(restorePlainKey, { name, key: keys[0] })
+    }
+    io.stdout.write('The keys are not encrypted any more.\n')
+  },
+}
+
+/** In the order of the overview. */
+export const keyVerbs: Readonly<Record<string, KeyVerb>> = { list, rotate, retire, unwrap }

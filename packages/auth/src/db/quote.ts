@@ -1,4 +1,0 @@
-/** Names with double quotes around them, as SQL has them: `"auth"."users"`. */
-export function quote(...names: readonly string[]): string {
-  return names.map((name) => `"${name.replaceAll('"', '""')}"`).join('.')
-}

@@ -1,0 +1,107 @@
+import { boolean, duration, integer, string } from '@portcullis/service-kit/env'
+import { checkDuration, checkTextTemplate, tenYears } from '../../config/checks.ts'
+import { unlessBlank } from '../../config/variables.ts'
+import { ApiError, invalid } from '../../errors.ts'
+import { parsePhone } from '../../features/users/addresses.ts'
+import {
+  findTestCode,
+  parseTextChannel,
+  requireFactorGateway,
+  toTextPayload,
+} from '../../messages/requests/phone-gateway.ts'
+import { defineFactorKind } from './factor-kind.ts'
+
+/** Codes in text messages. */
+export const phone = defineFactorKind({
+  label: 'Phone',
+  method: 'mfa/phone',
+  codes: { enroll: 'mfa_phone_enroll_not_enabled', verify: 'mfa_phone_verify_not_enabled' },
+  wrongAnswer: 'Invalid MFA Phone code entered',
+  isGuessable: true,
+  variables: {
+    enroll: boolean(
+      'AUTH_MFA_PHONE_ENROLL_ENABLED',
+      false,
+      'Whether users may add phone factors; they need a gateway for text messages',
+    ),
+    verify: boolean(
+      'AUTH_MFA_PHONE_VERIFY_ENABLED',
+      false,
+      'Whether codes of phone factors are sent and accepted',
+    ),
+    otpLength: integer('AUTH_MFA_PHONE_OTP_LENGTH', 6, 'Digits of a code, from 6 to 10'),
+    maxFrequencyMs: duration(
+      'AUTH_MFA_PHONE_MAX_FREQUENCY',
+      '1m',
+      'The shortest time between two messages to one phone factor',
+      { bareSeconds: true },
+    ),
+    template: unlessBlank(
+      string(
+        'AUTH_MFA_PHONE_TEMPLATE',
+        'Your code is {{ .Code }}',
+        'The text of a message to a phone factor',
+      ),
+    ),
+  },
+  needs: 'text messages',
+
+  toSettings(settings, variables, check) {
+    const { otpLength, maxFrequencyMs, template } = settings
+    const isLengthRight = otpLength >= 6 && otpLength <= 10
+    if (!isLengthRight) {
+      check.note(`${check.nameOf(variables.otpLength)} must be from 6 to 10: 6 is used`)
+    }
+    checkTextTemplate(variables.template, template, check)
+    checkDuration(variables.maxFrequencyMs, maxFrequencyMs, tenYears, check)
+    return { ...settings, otpLength: isLengthRight ? otpLength : 6 }
+  },
+
+  enroll(_services, { user, phone: text = '' }) {
+    if (text === '') throw invalid('Phone number required to enroll Phone factor')
+    const number = parsePhone(text)
+    if (user.factors.some((factor) => factor.phone === number && factor.status === 'verified')) {
+      throw new ApiError(
+        'mfa_verified_factor_exists',
+        'A verified phone factor already exists, unenroll the existing factor to continue',
+      )
+    }
+    return { phone: number, shown: { phone: number } }
+  },
+
+  challenge(services, { challengeId, factor, channel }, { otpLength, maxFrequencyMs }) {
+    const { config, oneTimeTokens } = services
+    const recipient = factor.phone ?? ''
+    requireFactorGateway(services, recipient)
+    const textChannel = parseTextChannel(services, channel)
+    const testCode = findTestCode(services, recipient)
+    const digits = testCode ?? oneTimeTokens.create(otpLength, false).digits
+    return {
+      // Bound to the challenge: a code of another one does not do.
+      otpHash: oneTimeTokens.hashDigits(digits, challengeId),
+      ...(testCode === undefined && {
+        message: {
+          kind: 'mfa_code',
+          recipient,
+          payload: toTextPayload(digits, textChannel),
+          expires_in_seconds: config.mfa.challengeExpiresInMs / 1_000,
+        },
+        gapMs: maxFrequencyMs,
+      }),
+      shown: {},
+    }
+  },
+
+  checkForm({ code }) {
+    if (code.trim() === '') throw invalid('Code needs to be non-empty')
+  },
+
+  check({ oneTimeTokens }, { challengeId, answer, challenge }) {
+    if (challenge.otp_hash === null) return undefined
+    const stored = challenge.otp_hash.toString('hex')
+    // Both sides are of a HMAC: how long it takes to compare them tells nothing.
+    return oneTimeTokens.findHashes(answer.code.trim(), challengeId).includes(stored)
+      ? {}
+      : undefined
+  },
+})

@@ -1,0 +1,181 @@
+import { createHmac, randomUUID } from 'node:crypto'
+import { isStorableText } from '../../../features/users/metadata.ts'
+import { OutgoingError } from '../../../outgoing/http-client.ts'
+import type { ExternalProfile } from './external-profile.ts'
+import type {
+  Addresses,
+  ExternalTokens,
+  ProviderDefinition,
+  ProviderSetup,
+  ProviderSteps,
+} from './provider.ts'
+import type { JsonObject } from './provider-http.ts'
+
+/** A provider of OAuth 1.0a (RFC 5849), as its file writes it down. */
+export interface OAuth1Definition extends Omit<ProviderDefinition, 'create'> {
+  requestTokenUrl(at: Addresses): string
+  authorizeUrl(at: Addresses): string
+  accessTokenUrl(at: Addresses): string
+  /** @param get asks the API as the user. */
+  readProfile(at: Addresses, get: (url: string) => Promise<JsonObject>): Promise<ExternalProfile>
+}
+
+interface Token {
+  readonly token: string
+  readonly secret: string
+}
+
+/** Where there is none yet. */
+const noToken: Token = { token: '', secret: '' }
+
+/** There are no scopes in this version: what an application may do is registered with it. */
+export function defineOAuth1(definition: OAuth1Definition): ProviderDefinition {
+  return { ...definition, create: (setup) => createSteps(definition, setup) }
+}
+
+function createSteps(definition: OAuth1Definition, setup: ProviderSetup): ProviderSteps {
+  const { at } = setup
+  return {
+    returnsByForm: false,
+    idTokens: undefined,
+
+    async start({ state, parameters }) {
+      // There is no parameter for the state: it is part of the address people come back to.
+      const back = new URL(setup.redirectUri)
+      back.searchParams.set('state', state)
+      const request = sign(setup, 'POST', definition.requestTokenUrl(at), noToken, {
+        oauth_callback: back.href,
+      })
+      const answer = await askForToken(setup, request)
+      // Without this it is the older version, whose hole is that anybody may come back.
+      if (answer.get('oauth_callback_confirmed') !== 'true') {
+        throw new OutgoingError(`${setup.id} did not confirm where people come back to`)
+      }
+      const { token, secret } = toToken(setup, answer)
+      const query = new URLSearchParams({ ...parameters, oauth_token: token })
+      return { url: `${definition.authorizeUrl(at)}?${query}`, memo: { token, secret } }
+    },
+
+    async exchange({ parameters, memo }) {
+      const { oauth_token: token, oauth_verifier: verifier = '' } = parameters
+      if (token !== memo['token'] || typeof token !== 'string') {
+        throw new OutgoingError(`The user came back from ${setup.id} with another token`)
+      }
+      const requested = { token, secret: `${memo['secret']}` }
+      const request = sign(setup, 'POST', definition.accessTokenUrl(at), requested, {
+        oauth_verifier: verifier,
+      })
+      const answer = await askForToken(setup, request)
+      return toTokens(toToken(setup, answer), answer)
+    },
+
+    readProfile(tokens) {
+      const token = { token: tokens.accessToken, secret: `${tokens.answer['oauth_token_secret']}` }
+      return definition.readProfile(at, (target) => {
+        const { url, authorization } = sign(setup, 'GET', target, token)
+        return setup.http.ask(url, { headers: { authorization } })
+      })
+    },
+  }
+}
+
+interface SignedRequest {
+  readonly url: string
+  readonly authorization: string
+}
+
+function sign(
+  { clientIds, secret }: ProviderSetup,
+  method: OAuth1Request['method'],
+  url: string,
+  token: Token,
+  more: Readonly<Record<string, string>> = {},
+): SignedRequest {
+  const parameters = {
+    oauth_consumer_key: clientIds[0],
+    oauth_nonce: randomUUID(),
+    oauth_signature_method: 'HMAC-SHA1',
+    oauth_timestamp: `${Math.floor(Date.now() / 1_000)}`,
+    oauth_version: '1.0',
+    ...(token.token !== '' && { oauth_token: token.token }),
+    ...more,
+  }
+  const secrets = { client: secret, token: token.secret }
+  return { url, authorization: toOAuth1Header({ method, url, parameters }, secrets) }
+}
+
+/** The answer is a form, whatever its type says. */
+async function askForToken(
+  { http }: ProviderSetup,
+  { url, authorization }: SignedRequest,
+): Promise<URLSearchParams> {
+  const response = await http.fetch(url, { method: 'POST', headers: { authorization } })
+  const text = await response.text()
+  if (response.ok) return new URLSearchParams(text)
+  const { host, pathname } = new URL(url)
+  const { status } = response
+  throw new OutgoingError(`${host}${pathname} answered ${status}`, { status })
+}
+
+function toToken({ id }: ProviderSetup, answer: URLSearchParams): Token {
+  const token = answer.get('oauth_token') ?? ''
+  const secret = answer.get('oauth_token_secret') ?? ''
+  const isFine = [token, secret].every((text) => text !== '' && isStorableText(text))
+  if (!isFine) throw new OutgoingError(`${id} gave no token`)
+  return { token, secret }
+}
+
+function toTokens({ token }: Token, answer: URLSearchParams): ExternalTokens {
+  return {
+    accessToken: token,
+    refreshToken: undefined,
+    idToken: undefined,
+    answer: Object.fromEntries(answer),
+  }
+}
+
+/** What is signed (RFC 5849, section 3.4), by HMAC-SHA1 as it is the only way of those who have it. */
+export interface OAuth1Request {
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  /** Those of the header: `oauth_consumer_key`, … */
+  readonly parameters: Readonly<Record<string, string>>
+}
+
+export interface OAuth1Secrets {
+  readonly client: string
+  /** Of the token that is used; empty where there is none yet. */
+  readonly token: string
+}
+
+export function signOAuth1(request: OAuth1Request, secrets: OAuth1Secrets): string {
+  const { origin, pathname, searchParams } = new URL(request.url)
+  const parameters = [...searchParams, ...Object.entries(request.parameters)]
+    .map(([name, value]) => [encode(name), encode(value)] as const)
+    .toSorted((one, other) => compare(one[0], other[0]) || compare(one[1], other[1]))
+    .map((pair) => pair.join('='))
+    .join('&')
+  const text = [request.method, `${origin}${pathname}`, parameters].map(encode).join('&')
+  const key = [secrets.client, secrets.token].map(encode).join('&')
+  return createHmac('sha1', key).update(text).digest('base64')
+}
+
+export function toOAuth1Header(request: OAuth1Request, secrets: OAuth1Secrets): string {
+  const all = { ...request.parameters, oauth_signature: signOAuth1(request, secrets) }
+  const parts = Object.entries(all).map(([name, value]) => `${encode(name)}="${encode(value)}"`)
+  return `OAuth ${parts.join(', ')}`
+}
+
+/** By code units, and not as people of a language would sort. */
+function compare(one: string, other: string): number {
+  if (one === other) return 0
+  return one < other ? -1 : 1
+}
+
+/** More than URLs need. */
+function encode(text: string): string {
+  return encodeURIComponent(text).replace(
+    /[!'()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  )
+}

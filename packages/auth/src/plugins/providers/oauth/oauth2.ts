@@ -1,0 +1,217 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { isStorableText } from '../../../features/users/metadata.ts'
+import { OutgoingError } from '../../../outgoing/http-client.ts'
+import type { ExternalProfile } from './external-profile.ts'
+import {
+  type Addresses,
+  type ExternalIdTokens,
+  type ExternalReturn,
+  type ExternalTokens,
+  type IdTokenClaims,
+  IdTokenError,
+  type ProviderDefinition,
+  type ProviderSetup,
+  type ProviderSteps,
+} from './provider.ts'
+import type { JsonObject } from './provider-http.ts'
+
+/** A provider of OAuth 2, as its file writes it down. */
+export interface OAuth2Definition extends Omit<ProviderDefinition, 'create'> {
+  authorizeUrl(at: Addresses): string
+  tokenUrl(at: Addresses): string
+  /** Always asked for; those of the request are added. */
+  readonly scopes: readonly string[]
+  /** Whether those of the request are ignored. */
+  readonly hasFixedScopes?: boolean
+  /** More parameters of the authorization URL. */
+  readonly parameters?: Readonly<Record<string, string>>
+  /** Names of the request that are others at the provider. */
+  readonly renamed?: Readonly<Record<string, string>>
+  /**
+   * How we say who we are: in a header as RFC 6749 prefers, in the body, or first in the one way and,
+   * if that is refused, in the other. The last where it is left out.
+   */
+  readonly credentials?: 'basic' | 'body'
+  /** Whether the provider knows PKCE, so that a code is of no use to who intercepts it. */
+  readonly usesPkce?: boolean
+  /** Whether people come back by a POST. */
+  readonly returnsByForm?: boolean
+  readonly idTokens?: IdTokenDefinition
+  readProfile(visit: Visit): Promise<ExternalProfile>
+}
+
+export interface IdTokenDefinition {
+  isIssuer(issuer: string, at: Addresses): boolean
+  /** What `/.well-known/openid-configuration` is below: the issuer itself where this is left out. */
+  discoveryUrl?(issuer: string, at: Addresses): string
+  /** Whether its SDKs make nonces that nobody can check. */
+  readonly skipsNonce?: boolean
+  toProfile(claims: IdTokenClaims, at: Addresses): ExternalProfile
+}
+
+/** What a profile is read with. */
+export interface Visit {
+  readonly setup: ProviderSetup
+  readonly tokens: ExternalTokens
+  /** What came back with the browser. */
+  readonly back: ExternalReturn
+  /** Asks the API, with the access token. */
+  get(url: string, headers?: Readonly<Record<string, string>>): Promise<JsonObject>
+  getList(url: string): Promise<readonly JsonObject[]>
+  /** From the ID token that came with the access token. Undefined: there was none. */
+  readIdToken(): Promise<ExternalProfile | undefined>
+}
+
+export function defineOAuth2(definition: OAuth2Definition): ProviderDefinition {
+  return { ...definition, create: (setup) => createSteps(definition, setup) }
+}
+
+function createSteps(definition: OAuth2Definition, setup: ProviderSetup): ProviderSteps {
+  const { at, http } = setup
+  const { returnsByForm = false } = definition
+  const idTokens = definition.idTokens && createIdTokens(definition.idTokens, setup)
+  return {
+    returnsByForm,
+    idTokens,
+
+    async start({ state, scopes, parameters }) {
+      const verifier = randomBytes(32).toString('base64url')
+      const own = definition.hasFixedScopes ? [] : scopes
+      const query = new URLSearchParams({
+        ...rename(parameters, definition.renamed),
+        ...definition.parameters,
+        client_id: setup.clientIds[0],
+        redirect_uri: setup.redirectUri,
+        response_type: 'code',
+        scope: [...new Set([...definition.scopes, ...own])].join(' '),
+        state,
+        ...(definition.usesPkce && {
+          code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+          code_challenge_method: 'S256',
+        }),
+      })
+      if (query.get('scope') === '') query.delete('scope')
+      const memo = definition.usesPkce ? { verifier } : {}
+      return { url: `${definition.authorizeUrl(at)}?${query}`, memo }
+    },
+
+    async exchange({ parameters, memo }) {
+      // RFC 9207: who has given the code, if the provider says so.
+      const { code = '', iss } = parameters
+      if (iss !== undefined && idTokens !== undefined && !idTokens.isIssuer(iss)) {
+        throw new OutgoingError(`The code is of another issuer than ${setup.id}`)
+      }
+      const { verifier } = memo
+      const answer = await askForTokens(definition, setup, {
+        grant_type: 'authorization_code',
+        code,
+        redirect_uri: setup.redirectUri,
+        ...(typeof verifier === 'string' && { code_verifier: verifier }),
+      })
+      return toTokens(answer, setup.id)
+    },
+
+    readProfile(tokens, back) {
+      const authorization = { authorization: `Bearer ${tokens.accessToken}` }
+      return definition.readProfile({
+        setup,
+        tokens,
+        back,
+        get: (target, headers) => http.ask(target, { headers: { ...authorization, ...headers } }),
+        getList: (target) => http.askList(target, { headers: authorization }),
+        async readIdToken() {
+          if (idTokens === undefined || tokens.idToken === undefined) return undefined
+          return idTokens.toProfile(await idTokens.verify(tokens.idToken))
+        },
+      })
+    },
+  }
+}
+
+function rename(
+  parameters: Readonly<Record<string, string>>,
+  names: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> {
+  const entries = Object.entries(parameters)
+  return Object.fromEntries(entries.map(([name, value]) => [names[name] ?? name, value]))
+}
+
+function createIdTokens(definition: IdTokenDefinition, setup: ProviderSetup): ExternalIdTokens {
+  const { at, openId, clientIds } = setup
+  const { discoveryUrl = (issuer: string) => issuer } = definition
+  const isIssuer = (issuer: string) => definition.isIssuer(issuer, at)
+  return {
+    isIssuer,
+    skipsNonce: definition.skipsNonce ?? false,
+    async verify(idToken) {
+      const issuer = readIssuer(idToken)
+      // A stranger's token must not choose where we go to.
+      if (!isIssuer(issuer)) throw new IdTokenError('Bad ID token')
+      return openId.verify(idToken, {
+        discoveryUrl: discoveryUrl(issuer, at),
+        isIssuer,
+        audiences: clientIds,
+      })
+    },
+    toProfile: (claims) => definition.toProfile(claims, at),
+  }
+}
+
+/** Before anything is checked; empty where there is none. */
+function readIssuer(idToken: string): string {
+  try {
+    const claims = JSON.parse(Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString())
+    return typeof claims?.iss === 'string' ? claims.iss : ''
+  } catch {
+    return ''
+  }
+}
+
+/** Refusals after which the other way to say who we are is tried. */
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof OutgoingError)) return false
+  return error.status === 401 || error.code === 'invalid_client'
+}
+
+async function askForTokens(
+  { credentials, tokenUrl }: OAuth2Definition,
+  { at, http, clientIds, secret }: ProviderSetup,
+  form: Readonly<Record<string, string>>,
+): Promise<JsonObject> {
+  const url = tokenUrl(at)
+  const [clientId] = clientIds
+  const inBody = () =>
+    http.ask(url, { form: { ...form, client_id: clientId, client_secret: secret } })
+  if (credentials === 'body') return inBody()
+  const basic = Buffer.from(`${toFormText(clientId)}:${toFormText(secret)}`).toString('base64')
+  try {
+    return await http.ask(url, { form, headers: { authorization: `Basic ${basic}` } })
+  } catch (error) {
+    if (credentials === 'basic' || !isRefusal(error)) throw error
+    return inBody()
+  }
+}
+
+/** RFC 6749, 2.3.1: both are encoded as in a form before they are joined. */
+function toFormText(text: string): string {
+  return new URLSearchParams({ '': text }).toString().slice(1)
+}
+
+/** Some answer 200 with an error inside. */
+function toTokens(answer: JsonObject, id: string): ExternalTokens {
+  const { access_token: accessToken, refresh_token: refreshToken, id_token: idToken } = answer
+  if (!isToken(accessToken)) {
+    const reason = typeof answer['error'] === 'string' ? `: ${answer['error'].slice(0, 100)}` : ''
+    throw new OutgoingError(`${id} gave no access token${reason}`)
+  }
+  return {
+    accessToken,
+    refreshToken: isToken(refreshToken) ? refreshToken : undefined,
+    idToken: isToken(idToken) ? idToken : undefined,
+    answer,
+  }
+}
+
+function isToken(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && isStorableText(value)
+}
