@@ -21,7 +21,7 @@ const proveStart: Proof = async (system, logFile) => {
     terminal.onOutput((text) => {
       log.write(text)
       output += stripVTControlCharacters(text)
-      const [, url] = /Console\s+(http:\/\/\S+).*Ctrl-C stops everything/s.exec(output) ?? []
+      const [, url] = /Console\s+(http:\/\/\S+).*Press Ctrl-C to stop/s.exec(output) ?? []
       if (url !== undefined) resolve(url)
     })
   })

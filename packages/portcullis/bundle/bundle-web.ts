@@ -4,7 +4,7 @@ import { build, type Plugin, stop } from 'esbuild'
 
 const web = join(import.meta.dirname, '../src/web')
 
-/** What only one page needs lies beside that page, and follows the styles of all pages. */
+/** Appends the stylesheets that lie beside single pages to the shared styles. */
 const pageStyles: Plugin = {
   name: 'styles of pages',
   setup({ onLoad }) {
@@ -16,7 +16,7 @@ const pageStyles: Plugin = {
   },
 }
 
-/** Makes the files of the console's page from their sources. @returns their texts by name. */
+/** Bundles the files of the console's page from their sources. @returns their texts by file name. */
 export async function bundleWeb(): Promise<ReadonlyMap<string, string>> {
   const { outputFiles } = await build({
     entryPoints: {
@@ -25,7 +25,7 @@ export async function bundleWeb(): Promise<ReadonlyMap<string, string>> {
       refusal: join(web, 'style/refusal.css'),
     },
     bundle: true,
-    // A page that few people open brings its code when it is opened.
+    // Code that only one page needs is loaded when that page is opened.
     splitting: true,
     format: 'esm',
     target: ['chrome123', 'firefox128', 'safari18'],
@@ -38,7 +38,7 @@ export async function bundleWeb(): Promise<ReadonlyMap<string, string>> {
     logLevel: 'silent',
     plugins: [pageStyles],
   })
-  // Its process would stay with us, and its memory.
+  // Stop the esbuild process; otherwise it keeps running and holds its memory.
   await stop()
   const files = outputFiles.map(({ path, text }) => [basename(path), text] as const)
   const still = ['index.html', 'mark.svg'] as const

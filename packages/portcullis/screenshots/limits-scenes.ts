@@ -10,7 +10,7 @@ const callers: readonly (readonly [key: string, value: string, hits: number])[] 
   ['path', '/admin/keys', 4],
 ]
 
-/** Rules that have counted, and a request that met one of them. */
+/** Shows rules with counters, and a decision about a request that matched one of them. */
 export async function showLimits(page: Page, { consoleUrl, baseUrls }: TestWorld): Promise<void> {
   for (const [key, value, hitsAddend] of callers) {
     await askService(baseUrls.ratelimit, 'api', [{ key, value }], hitsAddend)
@@ -19,18 +19,18 @@ export async function showLimits(page: Page, { consoleUrl, baseUrls }: TestWorld
   await askService(baseUrls.ratelimit, 'graphql', [{ key: 'user', value: 'ada' }], 12)
   await page.goto(`${consoleUrl}/limits`)
   await page.getByRole('button', { name: 'operation = search' }).click()
-  await page.getByRole('button', { name: 'Ask', exact: true }).click()
+  await page.getByRole('button', { name: 'Send request', exact: true }).click()
   await page.getByRole('heading', { name: 'Why' }).waitFor()
   await page.getByText('Live', { exact: true }).waitFor()
   await page.evaluate(() => scrollTo(0, 0))
 }
 
-/** A rule file with a fault in it. */
+/** Shows a rule file with an error. */
 export async function showRuleFiles(page: Page, { consoleUrl }: TestWorld): Promise<void> {
   await page.goto(`${consoleUrl}/limits?view=files&file=api.yaml`)
-  const text = page.getByRole('textbox', { name: 'Text of api.yaml' })
+  const text = page.getByRole('textbox', { name: 'Content of api.yaml' })
   await text.fill((await text.inputValue()).replace('unit: second', 'unit: seconds'))
-  await page.getByText('1 fault').waitFor()
+  await page.getByText('1 error').waitFor()
 }
 
 async function askService(

@@ -8,7 +8,7 @@ interface Request {
   readonly channel?: 'sms' | 'whatsapp'
 }
 
-/** People who sign up and wait for codes. */
+/** Requests that make the auth server send a message. */
 const requests: readonly (readonly [path: string, body: Request])[] = [
   ['/signup', toSignup('grace@example.com')],
   ['/otp', { phone: '+15550142' }],
@@ -22,7 +22,7 @@ function toSignup(email: string): Request {
   return { email, password: 'correct horse battery' }
 }
 
-/** Some of each kind, the last one open. */
+/** Shows several messages of each kind, with the newest one open. */
 export async function showMailbox(page: Page, world: TestWorld): Promise<void> {
   const { consoleUrl, baseUrls } = world
   await page.goto(`${consoleUrl}/mailbox`)

@@ -1,4 +1,4 @@
-// Takes pictures of every page of the console: light, dark and narrow.
+// Takes screenshots of every page of the console: light, dark and narrow.
 //
 //   npm run screenshots -- [FOLDER] [PAGE…]
 

@@ -7,7 +7,7 @@ const people = ['ada', 'grace', 'edsger', 'barbara', 'donald', 'katherine']
 const password = 'correct horse battery staple'
 const rounds = 12
 
-/** Makes the world as busy as one with visitors, and looks at it long enough for lines to grow. */
+/** Generates traffic for long enough that the charts show lines. */
 export async function showBusyOverview(page: Page, world: TestWorld): Promise<void> {
   const { auth, graphql, ratelimit } = world.baseUrls
   const key = await createAdminKeys(provideSecrets(world.folder).jwtSecret)()

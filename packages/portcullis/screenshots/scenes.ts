@@ -6,7 +6,7 @@ import { showBusyOverview } from './overview.ts'
 import { showTry } from './try-scene.ts'
 import { prepareOneUser, prepareUsers, showFailures } from './users-scene.ts'
 
-/** Brings a page into a state worth a picture. */
+/** Brings a page into the state that the screenshot shows. */
 type Prepare = (page: Page, world: TestWorld) => Promise<void>
 
 const show =
@@ -16,7 +16,7 @@ const show =
     await page.getByRole('heading', { level: 1 }).waitFor()
   }
 
-/** By the name of the picture. */
+/** The keys are the names of the screenshots. */
 export const scenes: Readonly<Record<string, Prepare>> = {
   overview: showBusyOverview,
   users: prepareUsers,
@@ -28,9 +28,9 @@ export const scenes: Readonly<Record<string, Prepare>> = {
   graphql: async (page, world) => {
     await show('/graphql-audits')(page, world)
     const started = page.waitForResponse((answer) => answer.status() === 201)
-    await page.getByRole('button', { name: 'Run the audits' }).click()
+    await page.getByRole('button', { name: 'Run audits' }).click()
     await started
-    await page.getByRole('link', { name: 'Open the report' }).waitFor()
+    await page.getByRole('link', { name: 'Open report' }).waitFor()
   },
   try: showTry,
 }

@@ -14,7 +14,7 @@ const people = [
 
 const prepared = new WeakSet<TestWorld>()
 
-/** Enough people, of every kind, and one of them looked at. */
+/** Shows a long list that contains users of every kind. */
 export async function prepareUsers(page: Page, world: TestWorld): Promise<void> {
   if (!prepared.has(world)) {
     prepared.add(world)
@@ -26,14 +26,14 @@ export async function prepareUsers(page: Page, world: TestWorld): Promise<void> 
   await page.getByText('margaret.hamilton@example.org').first().waitFor()
 }
 
-/** Beside the list, where there is room. */
+/** Shows the list with one user open beside it. */
 export async function prepareOneUser(page: Page, world: TestWorld): Promise<void> {
   await prepareUsers(page, world)
   await page.getByRole('link', { name: 'margaret.hamilton@example.org' }).click()
   await page.getByRole('tablist').waitFor()
 }
 
-/** Sign-ins that failed, each for another reason. */
+/** Shows failed sign-ins with different reasons. */
 export async function showFailures(page: Page, world: TestWorld): Promise<void> {
   await prepareUsers(page, world)
   for (const name of ['grace.hopper', 'katherine.johnson', 'alan.turing']) {

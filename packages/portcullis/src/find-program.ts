@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
-/** The file behind a package's command: a source in the repository, compiled in a published one. */
+/** Finds the file behind a package's command: TypeScript in the repository, compiled in a published package. */
 export function findProgram(packageName: string): string {
   const manifestUrl = import.meta.resolve(`${packageName}/package.json`)
   const { bin }: { bin: Readonly<Record<string, string>> } = JSON.parse(

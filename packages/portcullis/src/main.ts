@@ -2,10 +2,10 @@
 import '@portcullis/service-kit/require-node'
 import process from 'node:process'
 
-// Older versions have no such export, which would end them before the check.
+// Imported dynamically: older versions of Node.js lack this export, and would fail before the version check.
 const { enableCompileCache } = await import('node:module')
-// Types are stripped when a file is loaded; the next start finds the work done. What is to be
-// cached must be loaded after this line.
+// Caches the result of type stripping for the next start. Only modules that are loaded after this line are
+// cached.
 enableCompileCache()
 const { runProgram } = await import('@portcullis/service-kit/run-program')
 const { createCommands } = await import('./commands/index.ts')
@@ -18,8 +18,7 @@ if (other) {
 } else {
   await runProgram({
     name: 'portcullis',
-    summary:
-      'What stands at the gate of an API: auth, rate limits, GraphQL, and a console for them.',
+    summary: 'Authentication, rate limits and GraphQL for your API, with a console.',
     manifest: new URL('../package.json', import.meta.url),
     commands: createCommands,
     args,

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { withCurlOnPath } from '@portcullis/test-servers'
 import { createCommands } from '../src/commands/index.ts'
-import { doorNames, doors, toFlag } from '../src/up/ports.ts'
+import { listenerNames, listeners, toFlag } from '../src/up/ports.ts'
 import { createBaseUrls, openWorld, type TestWorld } from './support/world.ts'
 
 const run = promisify(execFile)
@@ -15,21 +15,21 @@ const page = readFileSync(join(root, 'docs/start.md'), 'utf8')
 
 interface Step {
   readonly command: string
-  /** What the page says that it prints; `…` stands for anything. */
+  /** The output shown on the page; `…` matches any text. */
   readonly output: string | undefined
 }
 
-/** Every command of the page, in its order. */
+/** Reads all commands of the page in order. */
 function readSteps(): Step[] {
   const blocks = page.matchAll(/^```sh\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?/gms)
   return [...blocks].map(([, command = '', output]) => ({ command, output }))
 }
 
-/** The same command for a world on other ports and in another folder. */
+/** Adapts a command to the ports and the folder of the test. */
 function toLocal(command: string, { folder }: TestWorld): string {
   const toBaseUrl = createBaseUrls(folder)
   const ports = new Map(
-    doorNames.map((name) => [`${doors[name].port}`, new URL(toBaseUrl(name)).port]),
+    listenerNames.map((name) => [`${listeners[name].port}`, new URL(toBaseUrl(name)).port]),
   )
   return command
     .replaceAll(/localhost:(\d+)/g, (_all, port: string) => `localhost:${ports.get(port)}`)
@@ -44,13 +44,13 @@ function toPattern(output: string): RegExp {
   return new RegExp(`^${escaped.join('[^]*')}$`)
 }
 
-/** In one shell, as the reader does: later commands use what earlier ones found. */
+/** All commands run in one shell, because later commands use variables of earlier ones. */
 async function runInOneShell(commands: readonly string[]): Promise<string[]> {
   const end = '--- end of step ---'
   const script = commands.map((command) => `${command}\necho; echo '${end}'\n`).join('')
   const { stdout } = await run('bash', ['-c', script], {
     cwd: root,
-    // A limit for hangs: what a command waits for may never come.
+    // Ends commands that hang.
     timeout: 240_000,
     env: {
       ...process.env,
@@ -58,18 +58,20 @@ async function runInOneShell(commands: readonly string[]): Promise<string[]> {
       PATH: [dirname(process.execPath), await withCurlOnPath()].join(delimiter),
     },
   }).catch(({ stdout, stderr }) => {
-    throw new Error(`The shell did not come to an end:\n${stdout}${stderr}`)
+    throw new Error(`The shell failed:\n${stdout}${stderr}`)
   })
   return stdout.split(end).map((text) => text.trim().replaceAll('\r', ''))
 }
 
-test('the start page begins with the command that starts everything', () => {
+test('the start page begins with npm start', () => {
   assert.equal(readSteps()[0]?.command, 'npm start\n')
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   assert.match(scripts.start, / packages\/portcullis\/src\/main\.ts up$/)
 })
 
-test('every command of the start page does what the page says', { timeout: 300_000 }, async () => {
+test('every command of the start page prints the documented output', {
+  timeout: 300_000,
+}, async () => {
   await using world = await openWorld()
   const [, ...steps] = readSteps()
   assert.ok(steps.length >= 10)
@@ -80,7 +82,7 @@ test('every command of the start page does what the page says', { timeout: 300_0
   }
 })
 
-test('the manual names every option of up and console, and the port behind each door', async () => {
+test('the manual lists every option of up and console, and every port', async () => {
   const manual = readFileSync(join(root, 'docs/portcullis.md'), 'utf8')
   const { up, console: consoleCommand } = createCommands('1.2.3')
   const commands = await Promise.all([up?.(), consoleCommand?.()])
@@ -88,12 +90,12 @@ test('the manual names every option of up and console, and the port behind each 
     const [flag] = flags
     assert.match(manual, new RegExp(`\\| \`${flag}[ \`]`), flag)
   }
-  for (const name of doorNames) {
-    assert.ok(manual.includes(`| ${doors[name].port} | \`--${toFlag(name)}\` |`), name)
+  for (const name of listenerNames) {
+    assert.ok(manual.includes(`| ${listeners[name].port} | \`--${toFlag(name)}\` |`), name)
   }
 })
 
-test('links of both pages lead somewhere', () => {
+test('the links of both pages are valid', () => {
   for (const name of ['start.md', 'portcullis.md']) {
     const text = readFileSync(join(root, 'docs', name), 'utf8')
     const links = [...text.matchAll(/\]\(([^)#]+)(?:#([^)]+))?\)/g)]
@@ -107,7 +109,7 @@ test('links of both pages lead somewhere', () => {
   }
 })
 
-/** As GitHub makes them. */
+/** Converts a heading to an anchor like GitHub. */
 function toAnchor(title: string): string {
   return title
     .toLowerCase()

@@ -24,7 +24,7 @@ const programs = {
 type ProgramName = keyof typeof programs
 
 const escapeCharacter = String.fromCharCode(27)
-/** Colours and weights, not the erasing of a line of progress. */
+/** Matches colours and styles, but not the sequence that erases a progress line. */
 const color = new RegExp(`${escapeCharacter}\\[[\\d;]*m`)
 
 interface Call {
@@ -33,7 +33,7 @@ interface Call {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** What decides about colours besides the terminal. Node takes any CI for one that shows none. */
+/** Variables that influence colours, besides the terminal. Node disables colours if CI is set. */
 const deciding = ['NO_COLOR', 'FORCE_COLOR', 'NODE_DISABLE_COLORS', 'CI']
 
 function toEnvironment(extra: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
@@ -41,7 +41,7 @@ function toEnvironment(extra: Readonly<Record<string, string>> = {}): NodeJS.Pro
   return { ...Object.fromEntries(inherited), TERM: 'xterm-256color', ...extra }
 }
 
-/** Everything that it says, in a pipe. What it thinks of it, the exit code, does not matter here. */
+/** Returns everything that the program prints to a pipe, regardless of its exit code. */
 async function runInPipe({ program, args, env }: Call): Promise<string> {
   const words = [join(packages, programs[program]), ...args]
   const result = run(process.execPath, words, { env: toEnvironment(env) })
@@ -49,14 +49,14 @@ async function runInPipe({ program, args, env }: Call): Promise<string> {
   return `${stdout}${stderr}`
 }
 
-/** The same, on a terminal. */
+/** Returns everything that the program prints on a terminal. */
 function printOnTerminal({ program, args, env }: Call): Promise<string> {
   const words = [join(packages, programs[program]), ...args]
   return runOnTerminal(process.execPath, words, toEnvironment(env))
 }
 
 for (const program of Object.keys(programs) as ProgramName[]) {
-  test(`${program} tells its version and its commands, plainly in a pipe`, async () => {
+  test(`${program} prints its version and its commands, without colours in a pipe`, async () => {
     const version = await runInPipe({ program, args: ['--version'] })
     assert.match(version, /^\d+\.\d+\.\d+\S*\n$/)
     const help = await runInPipe({ program, args: ['--help'] })
@@ -65,13 +65,13 @@ for (const program of Object.keys(programs) as ProgramName[]) {
   })
 }
 
-/** What Node says of its version, before anything of a program is loaded. */
+/** Makes the program see an older version of Node, before any of its modules is loaded. */
 const asNode20 = `data:text/javascript,${encodeURIComponent(
   "Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.19.0' } })",
 )}`
 
 for (const program of Object.keys(programs) as ProgramName[]) {
-  test(`${program} says which Node it needs, in place of a stack trace`, async () => {
+  test(`${program} prints the required Node version instead of a stack trace`, async () => {
     const words = ['--import', asNode20, join(packages, programs[program]), '--version']
     const { code, stdout, stderr } = await run(process.execPath, words).catch((error) => error)
     assert.deepEqual([code, stdout], [1, ''])
@@ -82,7 +82,7 @@ for (const program of Object.keys(programs) as ProgramName[]) {
   })
 }
 
-test('every published package asks for the same Node, in its manifest and in its README', () => {
+test('every published package requires the same Node version, in its manifest and in its README', () => {
   for (const name of ['auth', 'graphql-over-http', 'grpc-unary', 'portcullis', 'ratelimit']) {
     const read = (file: string) => readFileSync(join(packages, name, file), 'utf8')
     assert.deepEqual(JSON.parse(read('package.json')).engines, { node: '>=22.18' }, name)
@@ -106,7 +106,7 @@ async function openAuditedUrl(t: TestContext): Promise<string> {
 
 const rules = join(packages, 'portcullis/rules')
 
-/** What has colours on a terminal. */
+/** Commands that print colours on a terminal. */
 const colorful: Readonly<Record<string, (t: TestContext) => Promise<Call>>> = {
   'ratelimit check': async (t) => ({ program: 'ratelimit', args: ['check', openFaultyRules(t)] }),
   'ratelimit explain': async () => ({
@@ -120,7 +120,7 @@ const colorful: Readonly<Record<string, (t: TestContext) => Promise<Call>>> = {
 }
 
 for (const [name, prepare] of Object.entries(colorful)) {
-  test(`${name} has colours for people only`, async (t) => {
+  test(`${name} prints colours on a terminal only`, async (t) => {
     const call = await prepare(t)
     const printed = await runOrSkip(t, () =>
       Promise.all([

@@ -11,15 +11,15 @@ import { type Context, schema, type User } from './schema.ts'
 
 /** Options of {@link openApi}. */
 export interface ApiSettings {
-  /** Of the auth server; without them nobody is signed in. */
+  /** The signing keys of the auth server. Without them every caller is anonymous. */
   readonly signingKeys?: SigningKeys
-  /** Of the rate limit service; without it nobody is limited. */
+  /** The URL of the rate limit service. Without it requests are not limited. */
   readonly ratelimitUrl?: string
-  /** Whether a request is one of those that have a limit. Default: all are. */
+  /** Whether a request counts towards the limits. Default: every request does. */
   readonly countsRequest?: (request: IncomingMessage) => boolean
 }
 
-/** A GraphQL API that knows who is asking and lets nobody ask too often. */
+/** A GraphQL API that identifies its callers and limits their requests. */
 export function openApi({
   signingKeys,
   ratelimitUrl,
@@ -35,7 +35,7 @@ export function openApi({
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { user, fault } = await identify(request.headers.authorization)
-    // Requests with a bad token are counted by address: guessing has a limit too.
+    // Requests with an invalid token count against the client's address, which limits guessing.
     const address = request.socket.remoteAddress ?? 'unknown'
     const count = countsRequest(request) ? countRequest : undefined
     const decision = user ? await count?.('user', user.id) : await count?.('address', address)
@@ -55,7 +55,7 @@ export function openApi({
 
   return (request, response) => {
     if (request.url?.split('?')[0] !== '/graphql') {
-      response.writeHead(404).end('There is nothing here. Try /graphql\n')
+      response.writeHead(404).end('Not found. The API is at /graphql\n')
       return
     }
     answer(request, response).catch((error: unknown) => {
@@ -64,12 +64,12 @@ export function openApi({
       else if (error instanceof AuthUnavailableError) {
         response.setHeader('retry-after', 1)
         refuse(response, 503, 'The auth server cannot be reached. Try again.')
-      } else refuse(response, 500, 'Something went wrong here.')
+      } else refuse(response, 500, 'Internal server error.')
     })
   }
 }
 
-/** In the shape of GraphQL, so that its clients understand it. */
+/** Sends the error as a GraphQL response, so that GraphQL clients can read it. */
 function refuse(response: ServerResponse, status: 401 | 429 | 500 | 503, message: string): void {
   response.writeHead(status, { 'content-type': 'application/graphql-response+json; charset=utf-8' })
   response.end(JSON.stringify({ errors: [{ message, extensions: { status } }] }))
@@ -85,10 +85,10 @@ interface Caller {
 /** @throws {AuthUnavailableError} if the keys of the auth server cannot be fetched. */
 type Identify = (authorization: string | undefined) => Promise<Caller>
 
-/** What the auth server signs with: a secret that it shares, or keys whose public halves it publishes. */
+/** A secret shared with the auth server, or the server's URL, where it publishes its public keys. */
 type SigningKeys = { readonly secret: string } | { readonly authUrl: string }
 
-/** Identifies callers by the access tokens of the auth server, without a request to that server. */
+/** Identifies callers by their access tokens, which are verified locally. */
 function createIdentify(keys: SigningKeys): Identify {
   const verifier: Verifier = createVerifier(keys)
   return async (authorization) => {
@@ -108,7 +108,7 @@ function toUser({ sub, email }: AccessTokenClaims): User {
 
 const timeoutMs = 1_000
 
-/** The part of the service's answer that we need. */
+/** The fields of the service's response that are used here. */
 interface Answer {
   readonly overallCode: 'OK' | 'OVER_LIMIT'
   readonly statuses: readonly { readonly durationUntilReset?: string }[]
@@ -123,7 +123,7 @@ interface Decision {
 
 type CountRequest = (key: 'user' | 'address', value: string) => Promise<Decision>
 
-/** Counts requests as the rules of the domain `graphql` say; the rate limit service decides. */
+/** Asks the rate limit service for a decision by the rules of the domain `graphql`. */
 function createCountRequest(ratelimitUrl: string): CountRequest {
   return async (key, value) => {
     try {
@@ -132,11 +132,11 @@ function createCountRequest(ratelimitUrl: string): CountRequest {
         body: JSON.stringify({ domain: 'graphql', descriptors: [{ entries: [{ key, value }] }] }),
         signal: AbortSignal.timeout(timeoutMs),
       })
-      // 429 is an answer too.
+      // With status 429 the body still contains a decision.
       if (!response.ok && response.status !== 429) throw new Error(`status ${response.status}`)
       return toDecision(await response.json())
     } catch (error) {
-      // No limits for a while are better than no API for a while. You may think otherwise.
+      // Fail open: an API without limits for a while is better than no API. To fail closed, rethrow here.
       console.error(`The rate limit could not be checked: ${toReason(error)}`)
       return { isAllowed: true, retryAfterSeconds: 0, headers: [] }
     }
@@ -151,7 +151,7 @@ function toDecision({ overallCode, statuses, responseHeadersToAdd = [] }: Answer
   }
 }
 
-/** `fetch` keeps the interesting half to itself. */
+/** `fetch` puts the actual reason into the cause. */
 function toReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? error.cause.message : error.message

@@ -12,7 +12,7 @@ export interface User {
   readonly email: string | undefined
 }
 
-/** What the API hands to its resolvers. */
+/** The context value that the API passes to its resolvers. */
 export interface Context {
   readonly user: User | undefined
 }
@@ -30,7 +30,10 @@ const castleType = new GraphQLObjectType<Castle>({
   fields: {
     name: { type: new GraphQLNonNull(GraphQLString) },
     country: { type: new GraphQLNonNull(GraphQLString) },
-    built: { type: new GraphQLNonNull(GraphQLInt), description: 'The year it was begun in.' },
+    built: {
+      type: new GraphQLNonNull(GraphQLInt),
+      description: 'The year in which construction began.',
+    },
   },
 })
 
@@ -40,17 +43,17 @@ export const schema = new GraphQLSchema({
     fields: {
       hello: {
         type: new GraphQLNonNull(GraphQLString),
-        description: 'For everybody.',
+        description: 'A greeting for any caller, signed in or not.',
         resolve: (_source, _args, { user }) => `Hello, ${user?.email ?? 'stranger'}!`,
       },
       me: {
         type: userType,
-        description: 'Who is asking; null when they are not signed in.',
+        description: 'The signed-in user; null for anonymous callers.',
         resolve: (_source, _args, { user }) => user,
       },
       castles: {
         type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(castleType))),
-        description: 'The oldest first; of one country where one is named.',
+        description: 'Castles ordered by year, oldest first; optionally of one country only.',
         args: { country: { type: GraphQLString } },
         resolve: (_source, { country }: { readonly country?: string | null }) =>
           castles
@@ -61,7 +64,7 @@ export const schema = new GraphQLSchema({
   }),
 })
 
-/** Something to ask for, until there is data of your own. */
+/** Sample data, to be replaced by your own. */
 interface Castle {
   readonly name: string
   readonly country: string

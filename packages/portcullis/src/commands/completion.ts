@@ -11,7 +11,7 @@ import { otherPrograms } from './hand-over.ts'
 
 type LoadPrograms = Readonly<Record<string, () => Promise<CommandNode>>>
 
-/** Those that are also programs of their own, by the names that these have. */
+/** The programs of other packages that can also be run on their own, by the name of their executable. */
 const ownPrograms: LoadPrograms = Object.fromEntries(
   Object.values(otherPrograms).map((program) => [
     program.packageName.replace('@portcullis/', ''),
@@ -21,21 +21,21 @@ const ownPrograms: LoadPrograms = Object.fromEntries(
 
 const usage = `Usage: portcullis completion bash|zsh|fish [--for PROGRAM]
 
-Prints a script that lets a shell complete commands, options, files and choices. Once, for your shell:
+Prints a script that completes commands, options, files and choices. Run the line for your shell once:
 
   bash   echo 'source <(portcullis completion bash)' >> ~/.bashrc
-  zsh    echo 'source <(portcullis completion zsh)' >> ~/.zshrc      # below the line with compinit
+  zsh    echo 'source <(portcullis completion zsh)' >> ~/.zshrc      # after the line with compinit
   fish   portcullis completion fish > ~/.config/fish/completions/portcullis.fish
 
 Options:
   --for PROGRAM  complete this program instead of portcullis: ${Object.keys(ownPrograms).join(', ')}
 `
 
-/** @param commands of portcullis, to complete them. */
+/** @param commands The commands of portcullis, which the script completes. */
 export function createCompletion(commands: LoadCommands): CompletableCommand {
   const programs = createPrograms(commands)
   return {
-    summary: 'print the completion of commands for a shell',
+    summary: 'print a completion script for a shell',
     usage,
     keepsName: true,
     completion: {
@@ -60,13 +60,13 @@ export function createCompletion(commands: LoadCommands): CompletableCommand {
   }
 }
 
-/** Every program that can be completed. */
+/** Returns every program for which a completion script can be printed. */
 export function createPrograms(commands: LoadCommands): LoadPrograms {
   const summary = 'auth, rate limits, GraphQL, and a console for them'
   return { portcullis: () => loadTree(summary, commands), ...ownPrograms }
 }
 
-/** @returns a text where it makes no sense. */
+/** @returns an error message when the arguments are invalid. */
 function parseCompletion(
   args: readonly string[],
   programs: LoadPrograms,
@@ -84,13 +84,13 @@ function parseCompletion(
   const toScript = Object.hasOwn(shells, shell) ? shells[shell] : undefined
   if (toScript === undefined) {
     const question = toQuestion(shell, Object.keys(shells))
-    return `There is no completion for ${JSON.stringify(shell)}; there is one for: ${known}.${question}`
+    return `Unknown shell ${JSON.stringify(shell)}. Supported shells: ${known}.${question}`
   }
   const program = values.for
   const load = Object.hasOwn(programs, program) ? programs[program] : undefined
   if (load === undefined) {
     const names = Object.keys(programs)
-    return `There is no program ${JSON.stringify(program)}; there are: ${names.join(', ')}.${toQuestion(program, names)}`
+    return `Unknown program ${JSON.stringify(program)}. Known programs: ${names.join(', ')}.${toQuestion(program, names)}`
   }
   return { loadScript: async () => toScript(program, await load()) }
 }

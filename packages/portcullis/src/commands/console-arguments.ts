@@ -8,25 +8,28 @@ export type ConsoleArguments = Omit<ConsoleSettings, 'token' | 'version'>
 
 export const keyVariable = 'PORTCULLIS_AUTH_KEY'
 
-/** Every option of `console`: its help text, its completion and its parser are made from this table. */
+/** Every option of `console`. Its help text, its completion and its parser are derived from this table. */
 export const consoleOptions = {
-  'auth-url': { value: 'URL', meaning: 'of the auth server' },
+  'auth-url': { value: 'URL', meaning: 'base URL of the auth server' },
   'auth-key': {
     value: 'KEY',
-    meaning: `a service key of it; better in ${keyVariable}, for what is\non a command line is seen by every user of the machine`,
+    meaning: `service key of the auth server; prefer ${keyVariable}, since\nother users of this machine can read command lines`,
   },
   'ratelimit-debug-url': {
     value: 'URL',
-    meaning: 'of the debug pages of the rate limit service (/stats, /rlconfig)',
+    meaning: 'base URL of the debug port of the rate limit service\n(/stats, /rlconfig)',
   },
-  'ratelimit-url': { value: 'URL', meaning: 'of its JSON (/json): to ask for decisions' },
-  rules: { value: 'DIR', meaning: 'of its rule files: to edit them', kind: 'directory' },
-  'graphql-url': { value: 'URL', meaning: 'of a GraphQL API' },
-  port: { value: 'N', meaning: '3000 by default; 0 takes a free one' },
-  host: { value: 'ADDRESS', meaning: 'to listen on; 127.0.0.1 by default' },
+  'ratelimit-url': {
+    value: 'URL',
+    meaning: 'base URL of its HTTP port (/json), to request decisions',
+  },
+  rules: { value: 'DIR', meaning: 'directory of its rule files, to edit them', kind: 'directory' },
+  'graphql-url': { value: 'URL', meaning: 'URL of a GraphQL API' },
+  port: { value: 'N', meaning: 'port to listen on; default: 3000; 0 picks a free port' },
+  host: { value: 'ADDRESS', meaning: 'address to listen on; default: 127.0.0.1' },
   'allowed-host': {
     value: 'NAME',
-    meaning: `a name that browsers may call the console by, besides localhost and\nnumbers; may be given several times`,
+    meaning: `host name under which browsers may open the console, besides\nlocalhost and IP addresses; repeatable`,
   },
 } as const satisfies OptionTable
 
@@ -34,7 +37,7 @@ type OptionName = keyof typeof consoleOptions
 
 const urlNames = ['auth-url', 'ratelimit-debug-url', 'ratelimit-url', 'graphql-url'] as const
 
-/** @returns what to look at, or all that is wrong with the arguments. */
+/** @returns the settings, or every error in the arguments. */
 export function parseConsoleArguments(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
@@ -47,7 +50,7 @@ export function parseConsoleArguments(
       return text === undefined ? [] : [[name, parseUrl(name, text, faults)] as const]
     }),
   )
-  // Files and copied text often bring a line break along.
+  // Keys that are read from a file or pasted often end in a line break.
   const key = (values.get('auth-key')?.at(-1) ?? env[keyVariable])?.trim()
   const rulesDirectory = values.get('rules')?.at(-1)
   const port = parsePort(values.get('port')?.at(-1) ?? '3000', faults)
@@ -62,9 +65,7 @@ export function parseConsoleArguments(
     }
   }
   if (!urlNames.some((name) => given.has(name))) {
-    faults.push(
-      'There is nothing to look at: give --auth-url, --ratelimit-debug-url or --graphql-url',
-    )
+    faults.push('No server given: pass --auth-url, --ratelimit-debug-url or --graphql-url')
   }
   if (faults.length > 0) return { faults }
 
@@ -86,11 +87,11 @@ export function parseConsoleArguments(
 
 interface Read {
   readonly values: ReadonlyMap<OptionName, readonly string[]>
-  /** Also those whose value is missing. */
+  /** Includes options whose value is missing. */
   readonly given: ReadonlySet<OptionName>
 }
 
-/** Not as strict as it could be: that would stop at the first fault. */
+/** Parses without `strict`, which would stop at the first error. */
 function readOptions(args: readonly string[], faults: string[]): Read {
   const options = Object.fromEntries(
     Object.keys(consoleOptions).map((name) => [name, { type: 'string' as const }]),
@@ -99,10 +100,10 @@ function readOptions(args: readonly string[], faults: string[]): Read {
   const values = new Map<OptionName, string[]>()
   const given = new Set<OptionName>()
   for (const token of tokens) {
-    if (token.kind === 'positional') faults.push(`There is no place for "${token.value}"`)
+    if (token.kind === 'positional') faults.push(`Unexpected argument "${token.value}"`)
     if (token.kind !== 'option') continue
     if (!isOption(token.name)) {
-      faults.push(`There is no option ${token.rawName}`)
+      faults.push(`Unknown option ${token.rawName}`)
       continue
     }
     given.add(token.name)
@@ -122,15 +123,15 @@ function isOption(name: string): name is OptionName {
 function parseUrl(name: string, text: string, faults: string[]): string {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    faults.push(`--${name} must be an address such as http://localhost:8081, and is "${text}"`)
+    faults.push(`--${name} must be a URL such as http://localhost:8081, but is "${text}"`)
     return ''
   }
   if (url.username !== '' || url.password !== '') {
-    // Not repeated here: it has a password in it.
-    faults.push(`--${name} must not have a name or password in it`)
+    // The message does not repeat the URL, because it contains a password.
+    faults.push(`--${name} must not contain a user name or password`)
   }
-  if (url.search !== '' || url.hash !== '') faults.push(`--${name} must not have a ? or # in it`)
-  // A GraphQL API is at this very path, which may end in a slash; below the others there is more.
+  if (url.search !== '' || url.hash !== '') faults.push(`--${name} must not contain ? or #`)
+  // A GraphQL URL is used as it is, including a trailing slash; paths are appended to the other URLs.
   return `${url.origin}${name === 'graphql-url' ? url.pathname : url.pathname.replace(/\/+$/, '')}`
 }
 
@@ -138,25 +139,23 @@ function checkKey(key: string | undefined, faults: string[]): void {
   if (!key) {
     faults.push(`--auth-url needs a service key of that server, in ${keyVariable} or --auth-key`)
   } else if (!/^[\x21-\x7e]+$/.test(key)) {
-    // What `fetch` would say of it has the key in it.
-    faults.push(
-      'The service key has a space, a line break or another character in it that no key has',
-    )
+    // Checked here because the error message of `fetch` would contain the key.
+    faults.push('The service key contains a space, a line break or another invalid character')
   }
 }
 
 function parsePort(text: string, faults: string[]): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
-  if (!(port <= 65_535)) faults.push(`--port must be a number from 0 to 65535, and is "${text}"`)
+  if (!(port <= 65_535)) faults.push(`--port must be a number from 0 to 65535, but is "${text}"`)
   return port
 }
 
 function checkHost(host: string, faults: string[]): void {
   if (isHostName(host)) return
-  faults.push(`--allowed-host must be a name without scheme and port, and is "${host}"`)
+  faults.push(`--allowed-host must be a host name without scheme and port, but is "${host}"`)
 }
 
 function checkDirectory(path: string, faults: string[]): void {
   const found = statSync(path, { throwIfNoEntry: false })
-  if (!found?.isDirectory()) faults.push(`--rules must be a directory, and "${path}" is none`)
+  if (!found?.isDirectory()) faults.push(`--rules must be a directory, but "${path}" is not`)
 }

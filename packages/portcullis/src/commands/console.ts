@@ -11,29 +11,29 @@ import { consoleOptions, parseConsoleArguments } from './console-arguments.ts'
 
 const usage = `Usage: portcullis console [OPTION…]
 
-Opens the console on servers that run already: ours, envoyproxy/ratelimit, Supabase Auth.
+Opens the console for servers that are already running: Portcullis, envoyproxy/ratelimit, Supabase Auth.
 
 ${toHelpLines(consoleOptions)}
 
-Whoever opens the address that is printed at the start may do all that the key may do. The key itself
-stays here: no browser ever sees it.
+Anyone who opens the printed address can do everything that the service key allows. The key itself
+is never sent to a browser.
 
-Exit code: 0 stopped by a signal, 1 it could not start, 2 wrong usage.
+Exit codes: 0 stopped by a signal, 1 start failed, 2 invalid arguments.
 `
 
 export function createConsoleCommand(version: string): CompletableCommand {
   return {
-    summary: 'open the console on servers that run already',
+    summary: 'open the console for servers that are already running',
     usage,
     completion: { options: toCommandOptions(consoleOptions) },
     async run(args, io) {
       const parsed = parseConsoleArguments(args, io.env)
       if ('faults' in parsed) {
         const lines = parsed.faults.map((fault) => `  ${fault}\n`).join('')
-        io.stderr.write(`${lines}\nportcullis console --help tells more.\n`)
+        io.stderr.write(`${lines}\nSee: portcullis console --help\n`)
         return 2
       }
-      // Before anything else: from now on a signal shall end it in order.
+      // Installed first, so that a signal during the start also shuts down cleanly.
       const stopped = new Promise<void>((stop) => {
         for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
           process.once(signal, () => stop())
@@ -43,10 +43,10 @@ export function createConsoleCommand(version: string): CompletableCommand {
       const opened = await open(settings, io)
       if (opened === undefined) return 1
       await using running = opened
-      const isStopped = await Promise.race([tellTargets(settings, io), stopped.then(() => true)])
+      const isStopped = await Promise.race([printTargets(settings, io), stopped.then(() => true)])
       if (isStopped !== true) {
         const warning = toWarning(settings.host, running.entryUrl)
-        io.stdout.write(`\nConsole    ${running.entryUrl}\n${warning}\nCtrl-C ends it.\n`)
+        io.stdout.write(`\nConsole    ${running.entryUrl}\n${warning}\nPress Ctrl-C to stop.\n`)
       }
       await stopped
       return 0
@@ -54,7 +54,7 @@ export function createConsoleCommand(version: string): CompletableCommand {
   }
 }
 
-/** Empty where only this machine can reach it. */
+/** @returns an empty text when only this machine can reach the console. */
 function toWarning(host: string, entryUrl: string): string {
   if (host === 'localhost' || isLoopback(host)) return ''
   const others = listReachable(host).map((name) => {
@@ -64,13 +64,13 @@ function toWarning(host: string, entryUrl: string): string {
   })
   const places = others.filter((url) => url !== entryUrl).map((url) => `           ${url}\n`)
   return `${places.join('')}
-WARNING: others can reach this. It listens on ${host}, without TLS, and only asks for the token above.
+WARNING: other machines can reach the console. It listens on ${host} without TLS, protected only by the token above.
 `
 }
 
 async function open(settings: ConsoleSettings, io: CommandIo): Promise<RunningConsole | undefined> {
   const { host, port } = settings
-  // The help text does without the server.
+  // Imported here so that `--help` does not load the server.
   const { openConsole } = await import('../console/console.ts')
   try {
     return await openConsole(settings)
@@ -85,15 +85,15 @@ async function open(settings: ConsoleSettings, io: CommandIo): Promise<RunningCo
 
 const explanations: Readonly<Record<string, (host: string, port: number) => string>> = {
   EADDRINUSE: (_host, port) =>
-    `Port ${port} is in use: stop who has it, or choose another with --port.`,
+    `Port ${port} is in use. Stop the process that uses it, or choose another port with --port.`,
   EACCES: (_host, port) =>
-    `The system does not let us listen on port ${port}: choose a higher one with --port.`,
-  EADDRNOTAVAIL: (host) => `${host} is no address of this machine: choose another with --host.`,
-  ENOTFOUND: (host) => `${host} is no address of this machine: choose another with --host.`,
+    `Permission denied for port ${port}. Choose a port above 1023 with --port.`,
+  EADDRNOTAVAIL: (host) => `${host} is not an address of this machine. Choose another with --host.`,
+  ENOTFOUND: (host) => `${host} is not an address of this machine. Choose another with --host.`,
 }
 
-/** A line for each: whether it is there, and whether it takes our key. What is not may come later. */
-async function tellTargets(settings: ConsoleSettings, io: CommandIo): Promise<void> {
+/** Prints one line per server: its state, and whether it accepts the key. A server may also start later. */
+async function printTargets(settings: ConsoleSettings, io: CommandIo): Promise<void> {
   const { auth, ratelimit, graphql } = settings
   const checks = createChecks(settings)
   const targets: readonly (readonly [PartName, string | undefined])[] = [
@@ -114,8 +114,8 @@ async function tellTargets(settings: ConsoleSettings, io: CommandIo): Promise<vo
 
 const states: Readonly<Record<PartHealth['state'], string>> = {
   up: 'is up',
-  troubled: 'is up, but not well',
-  down: 'does not answer yet',
+  degraded: 'is up, but degraded',
+  down: 'does not respond yet',
 }
 
 function toWords({ state, product, version, users, detail }: PartHealth): string {

@@ -6,13 +6,13 @@ import { createPortcullisCall } from '../up/call-name.ts'
 import { readPrivateFile } from '../up/private-files.ts'
 import { parseSecrets, secretsFile, toAuditHeaders } from '../up/secrets.ts'
 
-/** A program of another package that is also one of our commands. */
+/** A program of another package that is also a command of portcullis. */
 interface OtherProgram {
   readonly packageName: string
   readonly summary: string
-  /** Its commands, for shells. */
+  /** Loads its commands for shell completion. */
   readonly loadTree: () => Promise<CommandNode>
-  /** What its arguments become. */
+  /** Adjusts its arguments. */
   readonly prepare?: (args: readonly string[]) => readonly string[]
 }
 
@@ -29,23 +29,20 @@ export const otherPrograms: Readonly<Record<string, OtherProgram>> = {
   },
   graphql: {
     packageName: '@portcullis/graphql-over-http',
-    summary: 'audit URL: does a server keep to GraphQL over HTTP?',
+    summary: 'audit URL: test a server for compliance with GraphQL over HTTP',
     loadTree: async () => (await import('../completion/programs/graphql.ts')).graphqlTree,
     prepare: withOwnApiPass,
   },
 }
 
 export interface HandOver {
-  /** Our name for it. */
+  /** The name of the portcullis command. */
   readonly name: string
   readonly packageName: string
   readonly args: readonly string[]
 }
 
-/**
- * Which program the arguments are meant for, and what it is to be told. Help is among it: nobody
- * knows a program better than itself.
- */
+/** Finds the program that the arguments are for. `help` is passed on as `--help`. */
 export function findHandOver(args: readonly string[]): HandOver | undefined {
   const asksForHelp = args[0] === 'help'
   const [name = '', ...rest] = asksForHelp ? args.slice(1) : args
@@ -55,19 +52,19 @@ export function findHandOver(args: readonly string[]): HandOver | undefined {
   return { name, packageName, args: asksForHelp ? [...rest, '--help'] : prepare(rest) }
 }
 
-/** Becomes that program: it ends this process by itself. */
+/** Runs the program in this process; the program ends the process itself. */
 export async function handOver({ name, packageName, args }: HandOver): Promise<void> {
   const program = findProgram(packageName)
-  // Its help shows the first argument as its name, because the path of its file does not name us.
+  // The program's help shows the first argument as its name, because its file path does not mention portcullis.
   const call = createPortcullisCall(process.env)(name)
   process.argv.splice(0, process.argv.length, call, program, ...args)
   await import(pathToFileURL(program).href)
 }
 
-/** For the list of commands. */
+/** Creates the entry for the list of commands. */
 export async function createHandOver(name: string): Promise<CompletableCommand> {
   const program = otherPrograms[name]
-  if (program === undefined) throw new Error(`There is no program ${name}`)
+  if (program === undefined) throw new Error(`Unknown program ${name}`)
   const { packageName, summary, loadTree } = program
   return {
     summary,
@@ -83,9 +80,9 @@ export async function createHandOver(name: string): Promise<CompletableCommand> 
 const loopback = /^https?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?\//
 
 /**
- * The arguments of an audit, with the header that exempts it from the limits of our own API: dozens of
- * requests at once are more than those let pass. The header is of no use to anybody else, and is sent to this
- * machine only, where `portcullis up` has left its secrets in this folder.
+ * Adds the header that exempts audits from the limits of the local API, since an audit sends more requests at
+ * once than the limits allow. The header is sent only to this machine, and is valid only for the API whose
+ * `portcullis up` stored its secrets in this folder.
  */
 export function withOwnApiPass(args: readonly string[], folder = '.portcullis'): readonly string[] {
   if (args[0] !== 'audit' || !args.some((arg) => loopback.test(arg))) return args
@@ -99,7 +96,7 @@ function readSecrets(folder: string) {
   try {
     return parseSecrets(readPrivateFile(join(folder, secretsFile)) ?? '')
   } catch {
-    // No `portcullis up` was started here.
+    // `portcullis up` has not been run in this folder.
     return undefined
   }
 }

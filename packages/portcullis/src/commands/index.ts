@@ -1,7 +1,7 @@
 import type { LoadCommands } from '../completion/command-tree.ts'
 import { createHandOver } from './hand-over.ts'
 
-/** By name, in the order of the help text. Loaded when needed. The shells complete what is listed here. */
+/** The commands by name, in the order of the help text; each is loaded when needed. */
 export function createCommands(version: string): LoadCommands {
   const commands: LoadCommands = {
     up: async () => (await import('./up.ts')).createUp(version),

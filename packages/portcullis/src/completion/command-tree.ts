@@ -1,23 +1,23 @@
 import type { Command } from '@portcullis/service-kit/command'
 
-/** A command as a shell has to know it: its own options, and what may follow it. */
+/** A command as shell completion sees it: its options and what may follow it. */
 export interface CommandNode {
   readonly summary: string
   readonly options?: readonly CommandOption[]
-  /** What its other arguments are, where it takes any. */
+  /** The kind of its positional arguments; missing if it takes none. */
   readonly operands?: ValueKind
   readonly commands?: Readonly<Record<string, CommandNode>>
 }
 
 export interface CommandOption {
-  /** All spellings, the usual one last. */
+  /** All spellings, the preferred one last. */
   readonly flags: readonly [string, ...string[]]
   readonly summary: string
-  /** Missing where the option stands alone. */
+  /** Missing if the option takes no value. */
   readonly value?: ValueKind
 }
 
-/** `any`: nothing that a shell could guess. A list is one word, with commas in it. */
+/** `any`: a value that a shell cannot complete. `list`: one word of comma-separated values. */
 export type ValueKind =
   | 'file'
   | 'directory'
@@ -25,14 +25,14 @@ export type ValueKind =
   | { readonly choices: readonly string[] }
   | { readonly list: readonly string[] }
 
-/** A command that can be run, with what a shell has to know besides its summary. */
+/** A runnable command with the data for its completion. */
 export interface CompletableCommand extends Command {
   readonly completion: Omit<CommandNode, 'summary'>
 }
 
 export type LoadCommands = Readonly<Record<string, () => Promise<CompletableCommand>>>
 
-/** The tree of a program, from the table of its commands. */
+/** Builds the tree of a program from the table of its commands. */
 export async function loadTree(summary: string, commands: LoadCommands): Promise<CommandNode> {
   const nodes = Object.entries(commands).map(async ([name, load]) => {
     const command = await load()
@@ -44,15 +44,15 @@ export async function loadTree(summary: string, commands: LoadCommands): Promise
 const help: CommandOption = { flags: ['-h', '--help'], summary: 'show help' }
 const version: CommandOption = { flags: ['-v', '--version'], summary: 'show the version' }
 
-/** A command with its place: the words that lead to it, none for the program itself. */
+/** A command with its path: the words that lead to it; empty for the program itself. */
 export interface PlacedCommand {
   readonly words: readonly string[]
   readonly node: CommandNode
-  /** Its own, and those that every command has. */
+  /** Its own options and the common ones. */
   readonly options: readonly CommandOption[]
 }
 
-/** The whole tree as a list, parents before their children. */
+/** Flattens the tree into a list, parents before their children. */
 export function toPlacedCommands(
   node: CommandNode,
   words: readonly string[] = [],
@@ -65,5 +65,5 @@ export function toPlacedCommands(
   return [placed, ...below]
 }
 
-/** Writes the completion of a program for one shell. */
+/** Generates the completion script of a program for one shell. */
 export type ToScript = (program: string, tree: CommandNode) => string

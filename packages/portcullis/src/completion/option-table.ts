@@ -1,18 +1,17 @@
 import type { CommandOption, ValueKind } from './command-tree.ts'
 
-/** The options of a command by name, in the order of its help text. */
+/** The options of a command by name, in the order of the help text. */
 export type OptionTable = Readonly<Record<string, OptionRow>>
 
 export interface OptionRow {
-  /** What stands for the value in the help text; missing where the option stands alone. */
+  /** The placeholder of the value in the help text; missing if the option takes no value. */
   readonly value?: string
-  /** May have line breaks, which only the help text keeps. */
+  /** May contain line breaks, which only the help text keeps. */
   readonly meaning: string
-  /** How a shell completes the value; default: not at all. */
+  /** How a shell completes the value. Default: not at all. */
   readonly kind?: ValueKind
 }
 
-/** The lines of the help text. */
 export function toHelpLines(table: OptionTable): string {
   const rows = Object.entries(table).map(([name, { value, meaning }]) => {
     return [value === undefined ? `--${name}` : `--${name} ${value}`, meaning] as const
@@ -24,7 +23,7 @@ export function toHelpLines(table: OptionTable): string {
     .join('\n')
 }
 
-/** What a shell has to know. */
+/** Converts the table to the options of a completion tree. */
 export function toCommandOptions(table: OptionTable): CommandOption[] {
   return Object.entries(table).map(([name, { value, meaning, kind = 'any' }]) => ({
     flags: [`--${name}`],

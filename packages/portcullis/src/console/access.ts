@@ -8,21 +8,21 @@ interface AccessSettings {
   readonly allowedHosts: readonly string[]
 }
 
-/** Scripts of ours send it; a form or a link of a stranger's page cannot. */
+/** Sent by the console's own scripts. Forms and links on other sites cannot set it (CSRF protection). */
 const callHeader = 'x-portcullis-console'
 
 const yearSeconds = 365 * 24 * 60 * 60
 
 /**
- * Lets in whoever has the token: once in the address that the terminal shows, from then on in a cookie
- * that other sites' pages never send. Everybody else learns where to find it.
+ * Admits requests with the token: on the first visit as part of the printed URL, then as a cookie that
+ * other sites cannot make the browser send. Other requests get a page that explains how to sign in.
  */
 export function guardAccess(
   server: FastifyInstance,
   { token, allowedHosts }: AccessSettings,
 ): void {
   const hosts = new Set(['localhost', ...allowedHosts.map((host) => host.toLowerCase())])
-  // Cookies know no ports: two consoles on one machine must not overwrite each other's.
+  // Cookies are shared between ports, so two consoles on one machine need different cookie names.
   const cookieName = `portcullis_${createHash('sha256').update(token).digest('hex').slice(0, 8)}`
   const cookie = `${cookieName}=${token}; Path=/; Max-Age=${yearSeconds}; HttpOnly; SameSite=Strict`
 
@@ -34,7 +34,7 @@ export function guardAccess(
     const entry = parseEntry(request)
     if (entry !== undefined && isSame(entry.token, token)) {
       reply.header('set-cookie', cookie)
-      // A redirect would still be the other site's visit.
+      // A redirect would still count as a cross-site navigation, without the cookie.
       if (origin === 'link elsewhere') return refuse(reply, toCrossing(entry.path))
       return reply.redirect(entry.path, 303)
     }
@@ -45,8 +45,8 @@ export function guardAccess(
 }
 
 /**
- * A name that leads to us but is not ours is the work of somebody who moved it here, so that their page may
- * read ours (DNS rebinding). That cannot be done with a number.
+ * Accepts only known host names, to prevent DNS rebinding: an attacker can point a name of their own at this
+ * server to read its pages. IP addresses are safe, because an attacker cannot redirect those.
  */
 function isOurName(host: string, names: ReadonlySet<string>): boolean {
   const name = host.replace(/:\d+$/, '').toLowerCase()
@@ -55,18 +55,18 @@ function isOurName(host: string, names: ReadonlySet<string>): boolean {
 
 type Origin = 'own' | 'link elsewhere' | 'foreign'
 
-/** Who sent it: our own page, a link that somebody followed, or a page that has no business here. */
+/** Classifies the sender: the console's own page, a link on another site, or a foreign script or form. */
 function toOrigin({ method, headers }: FastifyRequest): Origin {
   const site = headers['sec-fetch-site']
   if (method === 'GET' || method === 'HEAD') {
-    // Undefined: no browser, or an old one, for which the cookie's own rules have to do.
+    // Undefined: not a browser, or an old one; then the SameSite attribute of the cookie has to suffice.
     if (site === undefined || site === 'same-origin' || site === 'none') return 'own'
     const isVisit =
       headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document'
     if (!isVisit) return 'foreign'
     return site === 'same-site' ? 'own' : 'link elsewhere'
   }
-  // Whatever changes something must come from a script of our own page.
+  // Requests that change something must come from a script of the console's own page.
   if (site !== undefined && site !== 'same-origin') return 'foreign'
   const { origin } = headers
   if (origin !== undefined && URL.parse(origin)?.host !== headers.host) return 'foreign'
@@ -79,7 +79,7 @@ function isStyleOfRefusal({ method, url }: FastifyRequest): boolean {
 
 interface Entry {
   readonly token: string
-  /** Where to go with the token put away. */
+  /** The address to redirect to, without the token. */
   readonly path: string
 }
 
@@ -89,7 +89,7 @@ function parseEntry({ method, url }: FastifyRequest): Entry | undefined {
   return token === null ? undefined : { token, path: toOwnPath(url) }
 }
 
-/** Without the token, and never the address of another host. */
+/** Removes the token; never returns the address of another host. */
 function toOwnPath(url: string): string {
   const base = 'http://console'
   const parsed = URL.parse(url, base)
@@ -98,7 +98,7 @@ function toOwnPath(url: string): string {
   return parsed.pathname.replace(/^\/+/, '/') + parsed.search
 }
 
-/** In the same time whatever the guess, and whatever its length. */
+/** Compares in constant time, regardless of the length of the guess. */
 function isSame(guess: string, token: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(guess), digest(token))

@@ -6,7 +6,6 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
-/** A file of the page, ready to be sent. */
 interface Asset {
   readonly type: string
   readonly body: Buffer
@@ -22,10 +21,10 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 }
 
-/** The bundler writes what is in such a file into its name. */
+/** The bundler includes a content hash in the names of these files. */
 const isNamedByContent = /-[A-Z\d]{8}\.js$/
 
-/** The published package brings the files; in the repository they are made of the sources at start. */
+/** Exists in the published package; in the repository the files are bundled at start. */
 const builtFolder = join(import.meta.dirname, '../web-assets')
 
 export type AssetTexts = ReadonlyMap<string, string>
@@ -35,7 +34,7 @@ async function readTexts(): Promise<AssetTexts> {
     const names = globSync('*', { cwd: builtFolder })
     return new Map(names.map((name) => [name, readFileSync(join(builtFolder, name), 'utf8')]))
   }
-  // No literal import: neither the compiler nor an installed package has a bundler to follow it to.
+  // Not a literal import: the compiler must not follow it, and the published package has no bundler.
   const bundler = pathToFileURL(join(import.meta.dirname, '../../bundle/bundle-web.ts')).href
   const { bundleWeb }: { bundleWeb(): Promise<AssetTexts> } = await import(bundler)
   return bundleWeb()
@@ -50,15 +49,15 @@ async function readAssets(): Promise<ReadonlyMap<string, Asset>> {
   )
 }
 
-/** They are the same for every console of a process. */
+/** Shared by all consoles of a process. */
 let read: Promise<ReadonlyMap<string, Asset>> | undefined
 
-/** Serves the page under every address of the console's own, and its files under `/assets/`. */
+/** Serves the page at every path of the console, and its files under `/assets/`. */
 export async function serveAssets(server: FastifyInstance): Promise<void> {
   read ??= readAssets()
   const assets = await read
   const page = assets.get('index.html')
-  if (page === undefined) throw new Error('The console has no page: index.html is missing')
+  if (page === undefined) throw new Error('index.html of the console is missing')
 
   server.get<{ Params: { name: string } }>('/assets/:name', async (request, reply) => {
     const asset = assets.get(request.params.name)
@@ -68,12 +67,12 @@ export async function serveAssets(server: FastifyInstance): Promise<void> {
   server.get('/', async (request, reply) => send(page, request, reply))
   server.setNotFoundHandler(async (request, reply) => {
     if (wantsPage(request)) return send(page, request, reply)
-    const message = `There is nothing at ${request.method} ${request.url}`
+    const message = `${request.method} ${request.url} does not exist.`
     return reply.code(404).send({ error: { code: 'not_found', message } })
   })
 }
 
-/** Which pages there are, only the script knows; but what lies below these is never one. */
+/** Only the script knows which pages exist, but these paths never belong to a page. */
 function wantsPage({ method, url, headers }: FastifyRequest): boolean {
   const isRead = method === 'GET' || method === 'HEAD'
   const isCall = /^\/(?:api|assets|auth|graphql)(?:[/?]|$)/.test(url)

@@ -10,11 +10,11 @@ import type { ConsoleSettings } from './settings.ts'
 
 export interface RunningConsole extends AsyncDisposable {
   readonly url: string
-  /** With the token, for the first visit. */
+  /** The URL with the token, for the first visit. */
   readonly entryUrl: string
 }
 
-/** Opens the console: a page, and the calls it makes, for whoever has the token. */
+/** Starts the console: the page and its API, for clients that have the token. */
 export async function openConsole(settings: ConsoleSettings): Promise<RunningConsole> {
   const server = Fastify({
     forceCloseConnections: true,
@@ -42,7 +42,7 @@ export async function openConsole(settings: ConsoleSettings): Promise<RunningCon
   }
 }
 
-/** Under which a browser on this machine reaches it. */
+/** Returns the URL at which a browser on this machine reaches the console. */
 function toUrl(host: string, port: string): string {
   const isLocal = ['localhost', '127.0.0.1', '0.0.0.0', '::'].includes(host)
   const name = isLocal ? 'localhost' : isIPv6(host) ? `[${host}]` : host

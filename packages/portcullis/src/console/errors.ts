@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { securityHeaders } from './security-headers.ts'
 
-/** A failure that the page shows as it is. */
+/** A failure whose message is shown to the user as it is. */
 export class ConsoleError extends Error {
   override readonly name = 'ConsoleError'
   readonly status: number
@@ -14,12 +14,12 @@ export class ConsoleError extends Error {
   }
 }
 
-/** The other side sent more than we are ready to hold in memory. */
+/** A server sent a larger response than the console accepts. */
 export class BodyTooLargeError extends Error {
   override readonly name = 'BodyTooLargeError'
 }
 
-/** Every failure is `{"error": {"code", "message"}}`; of our own mistakes the terminal tells more. */
+/** Sends every failure as `{"error": {"code", "message"}}`; unexpected errors are also logged. */
 export function addErrorAnswers(server: FastifyInstance): void {
   server.setErrorHandler(
     async (error: Error & { statusCode?: number; code?: string }, _request, reply) => {
@@ -28,86 +28,86 @@ export function addErrorAnswers(server: FastifyInstance): void {
         return reply.code(status).send({ error: { code, message } })
       }
       if (error instanceof BodyTooLargeError) {
-        const message = `A server that the console asked was cut off: ${error.message}.`
+        const message = `The response of a server is too large: ${error.message}.`
         return reply.code(502).send({ error: { code: 'upstream_too_large', message } })
       }
       const status = error.statusCode ?? 500
       if (status < 500) {
         return reply.code(status).send({ error: { code: 'bad_request', message: error.message } })
       }
-      console.error('The console met an error:', error)
-      const message = 'The console met an error of its own; the terminal says more.'
+      console.error('Unexpected error in the console:', error)
+      const message = 'The console failed unexpectedly. See the terminal for details.'
       return reply.code(500).send({ error: { code: 'unexpected', message } })
     },
   )
 }
 
-/** Of an address that is none. No hook has run yet: whoever it is learns nothing else. */
+/** Answers a request whose URL is invalid. No hook has run yet, so the response reveals nothing else. */
 export function answerBadAddress(error: Error, _request: unknown, reply: FastifyReply): void {
   const status = 'statusCode' in error && error.statusCode === 414 ? 414 : 400
-  const message = status === 414 ? 'The address is too long.' : 'The address cannot be read.'
+  const message = status === 414 ? 'The URL is too long.' : 'The URL is invalid.'
   reply
     .code(status)
     .headers(securityHeaders)
     .send({ error: { code: 'bad_address', message } })
 }
 
-/** What to tell of whatever was thrown. */
 export function toMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Why somebody is not let in, and what they can do about it. */
+/** Why a request is refused, and what the user can do about it. */
 interface Refusal {
   readonly status: number
   readonly code: string
   readonly title: string
   readonly message: string
-  /** Where a click leads on. */
+  /** The target of the link that continues to the console. */
   readonly nextPath?: string | undefined
 }
 
 export const wrongHost: Refusal = {
   status: 421,
   code: 'wrong_host',
-  title: 'Another name, another door',
+  title: 'Unknown host name',
   message:
-    'The console does not go by this name. Open the address that the terminal shows, or start the console with --allowed-host and this name.',
+    'The console does not accept requests for this host name. Open the address shown in the terminal, or start the console with --allowed-host and this name.',
 }
 
 export const foreignCall: Refusal = {
   status: 403,
   code: 'foreign_call',
-  title: 'The gate is closed',
-  message: 'Only pages of the console itself may call it.',
+  title: 'Access denied',
+  message: 'Only the console’s own pages may call its API.',
 }
 
 export const noAccess: Refusal = {
   status: 401,
   code: 'no_access',
-  title: 'The gate is closed',
+  title: 'Access denied',
   message:
-    'Open the address that the terminal showed at the start: it has the token that lets you in.',
+    'Open the address that was printed in the terminal at start. It contains your access token.',
 }
 
 /**
- * Who comes from another site comes without the cookie, by the rules of cookies: one click on a page of ours
- * makes it our own visit.
+ * The browser does not send the cookie with a navigation from another site. A click on a page of the console
+ * makes it a same-site navigation.
  */
 export function toCrossing(nextPath: string): Refusal {
   return {
     status: 403,
     code: 'from_elsewhere',
-    title: 'Almost there',
-    message: 'A page of another site led you here. If that is where you want to go, go on.',
+    title: 'Continue to the console?',
+    message:
+      'A link on another site brought you here. Continue only if you intended to open the console.',
     nextPath,
   }
 }
 
-/** The only file that whoever is refused may have. */
+/** The only file that is served without the token. */
 export const refusalStylePath = '/assets/refusal.css'
 
-/** A page for people, JSON for programs. */
+/** Sends an HTML page to browsers, and JSON to other clients. */
 export function refuse(reply: FastifyReply, refusal: Refusal): FastifyReply {
   const { status, code, message } = refusal
   const { method, headers } = reply.request

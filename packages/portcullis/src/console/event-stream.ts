@@ -1,9 +1,9 @@
 import type { FastifyReply } from 'fastify'
 import { ConsoleError } from './errors.ts'
 
-/** Server-sent events: what happens reaches the page without its asking again and again. */
+/** Server-sent events, which spare the page from polling. */
 interface EventStream {
-  /** Fires when the page has gone, or the console stops. */
+  /** Aborted when the page disconnects or the console stops. */
   readonly closed: AbortSignal
   send(event: string, data: unknown): void
   close(): void
@@ -12,15 +12,15 @@ interface EventStream {
 export interface EventStreams {
   /** Answers the request with a stream. @throws {ConsoleError} when too many are open. */
   open(reply: FastifyReply): EventStream
-  /** They would go on for ever, and keep the server from closing. */
+  /** Ends all streams; open streams would keep the server from closing. */
   close(): void
 }
 
-/** Whoever stands between us and the page gives up connections on which nothing happens. */
-const signOfLifeMs = 20_000
-const returnMs = 1_000
+/** Proxies close idle connections, so a comment is sent regularly. */
+const keepAliveMs = 20_000
+const retryMs = 1_000
 
-/** Each asks servers for news, or waits for it. A page has two, and a browser opens six at most. */
+/** A limit on open streams, since each one polls servers. A page has two, and a browser opens at most six. */
 export const mostStreams = 64
 
 export function trackEventStreams(): EventStreams {
@@ -28,7 +28,7 @@ export function trackEventStreams(): EventStreams {
   return {
     open(reply) {
       if (streams.size >= mostStreams) {
-        const message = `${mostStreams} pages of the console are open. Close some of them.`
+        const message = `Too many console pages are open. Close some of them and reload.`
         throw new ConsoleError(429, 'too_many_streams', message)
       }
       const stream = openEventStream(reply)
@@ -50,22 +50,22 @@ function openEventStream(reply: FastifyReply): EventStream {
   response.writeHead(200, {
     ...Object.fromEntries(headers),
     'content-type': 'text/event-stream; charset=utf-8',
-    // For proxies that would rather collect it first.
+    // Proxies such as nginx would otherwise buffer the stream.
     'x-accel-buffering': 'no',
   })
-  const signs = setInterval(() => response.write(': still here\n\n'), signOfLifeMs).unref()
+  const keepAlive = setInterval(() => response.write(': keep-alive\n\n'), keepAliveMs).unref()
   response.once('close', () => {
-    clearInterval(signs)
+    clearInterval(keepAlive)
     closed.abort()
   })
-  // The page shall know that it is connected before anything happens, and be back soon when it is not.
-  response.write(`retry: ${returnMs}\n: connected\n\n`)
-  // Whoever asks for the headers has them now.
+  // Sent at once, so that the page knows that it is connected, and reconnects soon after a failure.
+  response.write(`retry: ${retryMs}\n: connected\n\n`)
+  // A HEAD request gets only the headers.
   if (reply.request.method === 'HEAD') response.end()
   return {
     closed: closed.signal,
     send(event, data) {
-      // A page that does not read on misses some: the next ones tell it the state again.
+      // A slow page misses events, which is harmless: each event carries the whole state.
       if (closed.signal.aborted || response.writableEnded || response.writableNeedDrain) return
       response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
     },

@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 
 /**
- * Scripts and styles are files of ours, and nothing is fetched from anywhere else. The frame is for
- * caught mail, which has rules of its own.
+ * Scripts and styles are loaded from the console only. Frames are allowed for caught mail, which has its own
+ * policy.
  */
 const contentSecurityPolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  // QR codes of second factors come as data.
+  // QR codes of second factors are data URLs.
   "img-src 'self' data:",
   "connect-src 'self'",
   "frame-src 'self'",
@@ -20,14 +20,14 @@ const contentSecurityPolicy = [
 export const securityHeaders = {
   'content-security-policy': contentSecurityPolicy,
   'x-content-type-options': 'nosniff',
-  // The first address has the token in it.
+  // The entry URL contains the token.
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
   'cache-control': 'no-store',
 } as const
 
-/** On every answer; a route that needs others sets them itself. */
+/** Adds the headers to every response; a route can override them. */
 export function addSecurityHeaders(server: FastifyInstance): void {
   server.addHook('onRequest', async (_request, reply) => {
     reply.headers(securityHeaders)

@@ -2,14 +2,14 @@ import type { FastifyInstance } from 'fastify'
 import type { Mailbox } from '../mailbox/mailbox.ts'
 import type { EventStreams } from './event-stream.ts'
 
-/** What a console looks at. Each part is optional: its pages say what is missing. */
+/** The servers that a console shows. Each is optional: its pages say what is missing. */
 export interface ConsoleSettings {
   readonly host: string
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   readonly port: number
-  /** Names that the browser may call us by, besides those of this machine. */
+  /** Host names that browsers may use, besides localhost and IP addresses. */
   readonly allowedHosts?: readonly string[]
-  /** Whoever has it may use the console. */
+  /** Grants access to the console. */
   readonly token: string
   readonly version: string
   readonly auth?: AuthTarget | undefined
@@ -20,28 +20,28 @@ export interface ConsoleSettings {
 
 export interface AuthTarget {
   readonly url: string
-  /** An admin's token. It stays on this side: the browser never sees it. */
+  /** Returns an admin token, which is never sent to the browser. */
   readonly key: () => Promise<string>
 }
 
 export interface RatelimitTarget {
-  /** Of `/rlconfig` and `/stats`. */
+  /** The base URL of `/rlconfig` and `/stats`. */
   readonly debugUrl: string
-  /** Of `/json`, where known: without it no decision can be asked for. */
+  /** The base URL of `/json`. Without it no decisions can be requested. */
   readonly url?: string | undefined
-  /** Where the rule files are, when they may be edited here. */
+  /** The directory of the rule files, if they may be edited here. */
   readonly rulesDirectory?: string | undefined
 }
 
 export interface GraphqlTarget {
   readonly url: string
-  /** Milliseconds since the epoch; not known for an external API. */
+  /** Milliseconds since the epoch; unknown for an external API. */
   readonly startedAt?: number | undefined
-  /** With these our audits of it are not cut short by its limits. They stay on this side, too. */
+  /** Headers that exempt audits from the API's rate limits; never sent to the browser. */
   readonly auditHeaders?: Readonly<Record<string, string>> | undefined
 }
 
-/** What a group of routes is given. */
+/** The parameters of a group of routes. */
 export interface ConsoleContext extends ConsoleSettings {
   readonly streams: EventStreams
 }

@@ -2,15 +2,15 @@ import { BodyTooLargeError, ConsoleError } from './errors.ts'
 
 const timeoutMs = 10_000
 
-/** The statistics of 100,000 rules have 47 MB. */
+/** The statistics of 100,000 rules take 47 MB. */
 const maxAnswerBytes = 128 * 1024 * 1024
 
 interface UpstreamOptions extends RequestInit {
-  /** How much of the body can be read. */
+  /** The maximum number of body bytes to read. */
   readonly maxBytes?: number
 }
 
-/** Calls a server that the console looks at. @throws {ConsoleError} when it does not answer. */
+/** Calls a server that the console shows. @throws {ConsoleError} if it does not respond. */
 export async function callUpstream(
   name: string,
   url: string | URL,
@@ -24,15 +24,15 @@ export async function callUpstream(
     })
     return limitBody(answer, maxBytes)
   } catch (error) {
-    const message = `${name} does not answer at ${new URL(url).origin}: ${toReason(error)}`
+    const message = `${name} does not respond at ${new URL(url).origin}: ${toReason(error)}`
     throw new ConsoleError(502, 'upstream_unreachable', message, error)
   }
 }
 
-/** `fetch` says only that it failed; what is behind it says why. */
+/** The message of `fetch` is generic; its cause has the reason. */
 export function toReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (error.name === 'TimeoutError') return `nothing came within ${timeoutMs / 1000} s`
+  if (error.name === 'TimeoutError') return `no response within ${timeoutMs / 1000} s`
   const { cause } = error
   if (cause instanceof Error && cause.message !== '') return cause.message
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : error.message
@@ -42,7 +42,7 @@ export function toReason(error: unknown): string {
 /** Statuses whose responses have no body. */
 const withoutBody = new Set([101, 204, 205, 304])
 
-/** The same response. Reading more of its body than the limit fails, and ends the connection. */
+/** Returns the same response. Reading more than the limit fails and closes the connection. */
 function limitBody(response: Response, maxBytes: number): Response {
   const { body, status, statusText, headers } = response
   if (body === null || withoutBody.has(status)) return response
@@ -51,7 +51,7 @@ function limitBody(response: Response, maxBytes: number): Response {
     new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
         bytes += chunk.byteLength
-        if (bytes > maxBytes) throw new BodyTooLargeError(`it sent more than ${toSize(maxBytes)}`)
+        if (bytes > maxBytes) throw new BodyTooLargeError(`it has more than ${toSize(maxBytes)}`)
         controller.enqueue(chunk)
       },
     }),
@@ -64,13 +64,13 @@ function toSize(bytes: number): string {
 }
 
 /**
- * Our service tells its counters at `/stats`. The original tells there how much memory it has, and gives
- * its counters to statsd or Prometheus only: what is not told must not look like nothing.
+ * Portcullis reports its counters at `/stats`. envoyproxy/ratelimit sends them only to statsd or Prometheus,
+ * and the console must not show missing counters as zero.
  * @throws {ConsoleError}
  */
 export function requireCounters(statistics: string): void {
   if (/^ratelimit\./m.test(statistics)) return
   const message =
-    'This service does not tell its counters: envoyproxy/ratelimit gives them to statsd or Prometheus only.'
+    'This service does not report its counters at /stats: envoyproxy/ratelimit sends them to statsd or Prometheus only.'
   throw new ConsoleError(502, 'no_counters', message)
 }

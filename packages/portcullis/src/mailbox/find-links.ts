@@ -1,18 +1,18 @@
 import { decodeEntities } from '@portcullis/service-kit/html-entities'
 import type { MessageLink } from './mailbox.ts'
 
-/** Nobody follows more of them. */
+/** Bounds the work for messages with very many links. */
 const maxLinks = 50
 
 interface RankedLink extends MessageLink {
   readonly rank: number
 }
 
-/** Where a message leads, the main one first: the button of the mail, or what carries a token. */
+/** Finds the links of a message, the main one first: the button of the mail, or the link with a token. */
 export function findLinks(html: string | undefined, text: string): readonly MessageLink[] {
   const inHtml = html === undefined ? [] : findInHtml(html)
   const found = inHtml.length > 0 ? inHtml : findInText(text)
-  // Sorting keeps the order of those that are alike.
+  // The sort is stable, so links of equal rank keep their order.
   const ranked = found.toSorted((a, b) => b.rank - a.rank)
   const byUrl = new Map<string, MessageLink>()
   for (const { url, label } of ranked) {
@@ -51,10 +51,10 @@ function findInHtml(html: string): RankedLink[] {
 
 function findInText(text: string): RankedLink[] {
   return text.split('\n').flatMap((line) =>
-    // Longer ones than browsers take are not meant to be followed.
+    // URLs longer than browsers accept are ignored.
     [...line.matchAll(/https?:\/\/[^\s<>"]{1,4096}/gi)].flatMap(([written]) => {
       const url = toUrl(written.replace(/[.,;:!?)\]}']{1,8}$/, ''))
-      // On a line of its own it is what the message is about; in a sentence it may be a name.
+      // A URL on its own line is most likely the main link; within a sentence it may be incidental.
       const isAlone = line.trim() === written
       return url === undefined ? [] : [{ url, label: '', rank: toRank(url, isAlone) }]
     }),
@@ -65,7 +65,7 @@ function toRank(url: string, isProminent: boolean): number {
   return (isProminent ? 2 : 0) + (/[?&#](?:token|token_hash|code)=/.test(url) ? 1 : 0)
 }
 
-/** Mails have no other buttons than links that look like one. */
+/** Buttons in mails are links that are styled as buttons. */
 function isButton(attributes: string): boolean {
   const style = readAttribute(attributes, 'style')
   return (
@@ -81,21 +81,21 @@ function readAttribute(attributes: string, name: string): string {
   return double ?? single ?? bare ?? ''
 }
 
-/** Only those that a browser opens without doing anything else. */
+/** Accepts only http and https, so that following a link cannot run a script or another program. */
 function toUrl(written: string): string | undefined {
   const url = URL.parse(written.trim())
   return url?.protocol === 'http:' || url?.protocol === 'https:' ? url.href : undefined
 }
 
-/** Text between tags, as it is written; or a tag, by its name in lower case, `/a` for the end of a link. */
+/** Text between tags, undecoded; or a tag with its lower-case name, `/a` for the end of a link. */
 type HtmlToken =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'tag'; readonly name: string; readonly attributes: string }
 
-/** What is between these and their end is not for reading. */
+/** The content of these elements is not displayed. */
 const hidden = new Set(['script', 'style', 'title', 'template'])
 
-/** Goes through a page once, however broken it is. */
+/** Tokenizes HTML in one pass; tolerates invalid HTML. */
 function* readHtml(html: string): Generator<HtmlToken> {
   let at = 0
   while (at < html.length) {
@@ -111,7 +111,7 @@ function* readHtml(html: string): Generator<HtmlToken> {
     }
     const name = /^\/?[a-z][a-z0-9]*/i.exec(html.slice(open + 1, open + 32))?.[0].toLowerCase()
     if (name === undefined && !/[!?/]/.test(html.charAt(open + 1))) {
-      // A bracket that begins nothing.
+      // A bracket that does not start a tag.
       yield { kind: 'text', text: '<' }
       at = open + 1
       continue
@@ -137,7 +137,7 @@ function findEnd(html: string, name: string, from: number): number {
 const blocks =
   /^\/?(?:address|article|blockquote|br|dd|div|dl|dt|h[1-6]|hr|li|ol|p|pre|section|table|td|th|tr|ul)$/
 
-/** What a page says, a line for each of its blocks. */
+/** Converts HTML to text, with one line per block element. */
 export function toPlainText(html: string): string {
   let text = ''
   for (const token of readHtml(html)) {
@@ -151,11 +151,11 @@ export function toPlainText(html: string): string {
     .trim()
 }
 
-/** Six to ten digits that stand alone on a line; or, in a sentence, soon after what names them. */
+/** Six to ten digits on a line of their own; or, in a sentence, shortly after a word such as `code`. */
 const alone = /^[ \t]*(\d{6,10})[ \t]*$/m
 const named = /\b(?:code|otp|pin|passcode|password)\b[^\d\n]{0,40}\b(\d{6,10})\b(?![-./@]?\w)/i
 
-/** The code that a message asks to type in. */
+/** Finds the one-time code in a message. */
 export function findCode(text: string): string | undefined {
   const words = text.replace(/https?:\/\/\S+/gi, ' ')
   return (alone.exec(words) ?? named.exec(words))?.[1]

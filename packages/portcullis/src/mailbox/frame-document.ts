@@ -1,6 +1,6 @@
 import type { CaughtMessage } from './mailbox.ts'
 
-/** For the frame that shows a mail: it may look as it likes, and do nothing at all. */
+/** The frame that shows a mail may use any styles, but may not run scripts or load anything. */
 const framePolicy = [
   "default-src 'none'",
   "style-src 'unsafe-inline'",
@@ -11,16 +11,16 @@ const framePolicy = [
   'sandbox',
 ].join('; ')
 
-/** The policy has no word about looking up the names that links lead to. */
+/** A content security policy does not cover DNS prefetching of links. */
 export const frameHeaders = {
   'content-security-policy': framePolicy,
   'x-dns-prefetch-control': 'off',
 } as const
 
-/** Windows are what the sandbox does not give: a click on a link leaves the mail where it is. */
+/** The sandbox forbids new windows, so that a click on a link has no effect. */
 const additions = '<base target="_blank"><meta name="viewport" content="width=device-width">'
 
-/** A mail's HTML as a document, with the pictures that it brought along. */
+/** Builds the document of a mail's HTML, with its embedded images. */
 export function toFrameDocument({ html = '', attachments }: CaughtMessage): string {
   const pictures = new Map(
     attachments.flatMap(({ contentId, type, content }) =>
@@ -33,10 +33,10 @@ export function toFrameDocument({ html = '', attachments }: CaughtMessage): stri
     pictures.size === 0
       ? html
       : html.replace(/\bcid:([^\s"'()<>]{1,250})/gi, (all, id: string) => pictures.get(id) ?? all)
-  // All that a link could load is refused, but not that it connects to where that would be, and whoever wrote
-  // the mail would know that it is read. A frame can have a document of its own with such links.
+  // The policy blocks loading, but `<link rel=preconnect>` would still connect to the sender's server and reveal
+  // that the mail is being read. A frame could contain such links too.
   const quiet = shown.replace(/<(link|iframe)(?=[\s/>])/gi, '<x-$1')
-  // Before the kind of the document it would change how the document is laid out.
+  // Text before the doctype would switch the document to quirks mode.
   const [kind = ''] = /^\s*<!doctype[^>]{0,300}>/i.exec(quiet) ?? []
   return `${kind}${additions}${quiet.slice(kind.length)}`
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:net'
 
-/** @returns host and port, as they are written in addresses. */
+/** @returns host and port, as written in URLs. */
 export async function listenOn(server: Server, host: string, port: number): Promise<string> {
   server.listen(port, host)
   await once(server, 'listening')

@@ -1,25 +1,25 @@
 import { Worker } from 'node:worker_threads'
 import { type MessageContent, toUnread } from './read-email.ts'
 
-/** Reads mails in another thread: one that takes long, or a lot of memory, holds up nothing else. */
+/** Parses mails in a worker thread, so that a slow or large mail does not block the process. */
 export interface MailReader extends AsyncDisposable {
-  /** A mail that cannot be read within the limits is shown as the text that it is. */
+  /** A mail that exceeds the limits is shown as its source text. */
   read(source: Buffer): Promise<MessageContent>
 }
 
 export interface MailReaderSettings {
-  /** How long one mail may take. The usual ones take milliseconds. */
+  /** The time limit per mail. Parsing usually takes milliseconds. */
   readonly maxMs?: number
   readonly maxHeapMb?: number
-  /** The thread's program; another one in tests. */
+  /** The program of the thread; tests replace it. */
   readonly program?: URL
 }
 
 interface Thread {
   readonly worker: Worker
-  /** Resolves with its first message, which says that it has loaded its program. */
+  /** Resolves on the first message, which is sent when the program has loaded. */
   readonly loaded: Promise<void>
-  /** Resolves with undefined when it ends, for whatever reason. */
+  /** Resolves with undefined when the thread exits, for any reason. */
   readonly ended: Promise<undefined>
 }
 
@@ -27,7 +27,7 @@ export function createMailReader(settings: MailReaderSettings = {}): MailReader 
   const { maxMs = 10_000, maxHeapMb = 256 } = settings
   const program = settings.program ?? new URL('./mail-worker.ts', import.meta.url)
   let thread: Thread | undefined
-  /** Mails are read one after the other, so that the time of one is not the fault of another. */
+  /** Mails are parsed one at a time, so that a slow mail does not use up the time limit of another. */
   let last: Promise<unknown> = Promise.resolve()
 
   const readOne = async (source: Buffer): Promise<MessageContent> => {
@@ -61,7 +61,7 @@ function startThread(program: URL, maxHeapMb: number): Thread {
     resourceLimits: { maxOldGenerationSizeMb: maxHeapMb },
   })
   worker.unref()
-  // An exit follows each error.
+  // An exit event follows every error.
   worker.on('error', () => undefined)
   return {
     worker,

@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { readEmail } from './read-email.ts'
 
-/** The thread behind `mail-thread.ts`. */
+// The program of the thread that mail-thread.ts starts.
 parentPort?.on('message', (source: Uint8Array) => void answer(source))
 parentPort?.postMessage('loaded')
 

@@ -1,56 +1,55 @@
-/** What people would have got on their phones and in their inboxes. */
+/** Catches emails and text messages instead of delivering them. */
 export interface Mailbox {
-  /** Where mail is taken: `127.0.0.1:2525`. */
+  /** Host and port of the SMTP server, such as `127.0.0.1:2525`. */
   readonly smtpAddress: string
-  /** Where text messages are taken. */
+  /** The URL that accepts text messages. */
   readonly smsUrl: string
-  /** The newest comes first. */
+  /** Newest first. */
   list(): readonly MessageSummary[]
   find(id: string): Promise<CaughtMessage | undefined>
-  /** The message exactly as it came. */
+  /** Returns the message as it was received. */
   readSource(id: string): Promise<Buffer | undefined>
   markRead(id: string): Promise<void>
-  /** @returns whether there was one. */
+  /** @returns whether the message existed. */
   remove(id: string): Promise<boolean>
   clear(): Promise<void>
-  /** Tells of every change. @returns what ends the watch. */
+  /** Calls the listener on every change. @returns a function that stops the watch. */
   watch(listener: () => void): () => void
 }
 
 export type MessageKind = 'email' | 'sms' | 'whatsapp'
 
-/** What a list shows of a message. */
+/** The part of a message that lists show. */
 export interface MessageSummary {
   readonly kind: MessageKind
-  /** In the order of arrival. */
+  /** Ids sort by time of arrival. */
   readonly id: string
   /** Milliseconds since the epoch. */
   readonly receivedAt: number
-  /** Empty where nobody is named. */
+  /** Empty if the sender is unknown. */
   readonly from: string
   readonly to: readonly string[]
-  /** Empty in text messages, and in mails without one. */
+  /** Empty for text messages and for mails without a subject. */
   readonly subject: string
-  /** How the text begins, on one line. */
+  /** The start of the text on one line. */
   readonly excerpt: string
-  /** A code to type in, where the message has one. */
+  /** A one-time code, if the message contains one. */
   readonly code?: string | undefined
   readonly sizeBytes: number
   readonly isRead: boolean
 }
 
-/** All that a reader needs. */
 export interface CaughtMessage extends MessageSummary {
   readonly text: string
   readonly html?: string | undefined
-  /** Where the message leads, the main one first. */
+  /** The links in the message, the main one first. */
   readonly links: readonly MessageLink[]
   readonly attachments: readonly MessageAttachment[]
 }
 
 export interface MessageLink {
   readonly url: string
-  /** The words that stand for it; empty where there are none. */
+  /** The link text; empty if there is none. */
   readonly label: string
 }
 
@@ -58,18 +57,18 @@ export interface MessageAttachment {
   readonly name: string
   readonly type: string
   readonly content: Uint8Array
-  /** By which the HTML shows it, where it does. */
+  /** The id by which the HTML refers to it, if it does. */
   readonly contentId?: string | undefined
 }
 
-/** A message that has just come. */
+/** A received message that is not stored yet. */
 interface Arrival {
   readonly kind: MessageKind
   readonly to: readonly string[]
-  /** Of the envelope, for messages that do not say who sent them. */
+  /** The envelope sender, for messages without a From header. */
   readonly from: string
   readonly source: Buffer
 }
 
-/** Keeps a message. Resolves when whoever sent it may forget it. */
+/** Stores a message. Resolves once it is stored, so that its receipt can be confirmed. */
 export type Deliver = (arrival: Arrival) => Promise<void>

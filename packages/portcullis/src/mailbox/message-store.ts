@@ -3,17 +3,17 @@ import { open, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { MessageSummary } from './mailbox.ts'
 
-/** What is written down about a message: whether it was read, its place says. */
+/** The stored summary. Whether the message was read is given by the folder it is in. */
 export type StoredSummary = Omit<MessageSummary, 'isRead'>
 
 /**
- * Keeps messages in a folder, a file for each: a line about it, then its source as it came.
+ * Stores messages in a folder, one file each: a line with the summary, then the unchanged source.
  *
- * As in a Maildir, a file is written in `tmp`, moved to `new` when it is complete, and to `cur` when somebody
- * has read the message. Moves are atomic: whenever the process ends, what is in `new` and `cur` is whole.
+ * As in a Maildir, a file is written to `tmp`, moved to `new` when it is complete, and to `cur` when the
+ * message has been read. Moves are atomic, so files in `new` and `cur` are complete even after a crash.
  */
 export interface MessageStore {
-  /** Resolves when the message is safe. */
+  /** Resolves when the message is stored durably. */
   add(summary: StoredSummary, source: Buffer): Promise<void>
   readSource(id: string): Promise<Buffer | undefined>
   markRead(id: string): Promise<void>
@@ -21,27 +21,27 @@ export interface MessageStore {
 }
 
 const places = ['tmp', 'new', 'cur'] as const
-/** A summary is shorter: what it takes from a message is bounded. */
+/** Summaries are shorter, because their fields are bounded. */
 const maxSummaryBytes = 256 * 1024
 
-/** Opens the folder and reads what it has, the oldest first. */
+/** Opens the folder and reads the stored messages, oldest first. */
 export async function openMessageStore(
   folder: string,
 ): Promise<{ readonly store: MessageStore; readonly messages: readonly MessageSummary[] }> {
   const toPath = (place: (typeof places)[number], id: string) => join(folder, place, id)
   for (const place of places) mkdirSync(join(folder, place), { recursive: true, mode: 0o700 })
-  // Whoever sent them was never told that they had arrived.
+  // Incomplete files: their senders never got a confirmation.
   for (const name of readdirSync(join(folder, 'tmp'))) rmSync(toPath('tmp', name))
 
   const messages: MessageSummary[] = []
   const buffer = Buffer.alloc(maxSummaryBytes)
   for (const place of ['new', 'cur'] as const) {
     for (const entry of readdirSync(join(folder, place), { withFileTypes: true })) {
-      // A link could lead to a file of somebody else, and a pipe would never end.
+      // Links may lead to files of other users, and reading from a pipe would never end.
       if (!entry.isFile()) continue
       const id = entry.name
       const summary = await readSummary(toPath(place, id), buffer)
-      // Not one of ours: it stays, and does not keep us from the others.
+      // Other files are kept, but ignored.
       if (summary?.id === id) messages.push({ ...summary, isRead: place === 'cur' })
     }
   }
@@ -63,7 +63,7 @@ export async function openMessageStore(
         throw error
       }
     },
-    // In this order: while we look, it may move from the first place to the second.
+    // In this order, because the file may be moved from `new` to `cur` between the two attempts.
     async readSource(id) {
       const content =
         (await readFile(toPath('new', id)).catch(ignoreMissing)) ??
@@ -81,7 +81,7 @@ export async function openMessageStore(
   return { store, messages }
 }
 
-/** Somebody has emptied the folder behind our back: the message is gone, and nothing else is wrong. */
+/** The user may have emptied the folder: a missing file is not an error. */
 function ignoreMissing(error: unknown): undefined {
   if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error
 }

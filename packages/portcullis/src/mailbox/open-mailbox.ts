@@ -8,18 +8,18 @@ import { openSmtpCatcher } from './smtp-catcher.ts'
 
 export interface MailboxSettings {
   readonly host: string
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   readonly smtpPort: number
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   readonly smsPort: number
-  /** Whoever posts text messages has it. */
+  /** The bearer token that senders of text messages must present. */
   readonly smsSecret: string
-  /** Messages are kept in its folder `mailbox`. */
+  /** Messages are stored in its subfolder `mailbox`. */
   readonly folder: string
-  /** The oldest make room for new ones. */
+  /** When there are more, the oldest are deleted. */
   readonly maxMessages?: number
   readonly maxBytes?: number
-  /** How much mail may be on its way in at the same time. */
+  /** The maximum total size of mails that are being received. */
   readonly maxArrivingBytes?: number
   readonly mailReader?: MailReaderSettings
 }
@@ -30,7 +30,7 @@ type Readers = Readonly<
   Record<MessageKind, (source: Buffer) => MessageContent | Promise<MessageContent>>
 >
 
-/** Takes mail and text messages from whoever sends them, for nobody but the eyes of a developer. */
+/** Accepts emails and text messages from any sender and stores them for the developer to read. */
 export async function openMailbox(settings: MailboxSettings): Promise<RunningMailbox> {
   const { host, smtpPort, smsPort, smsSecret, folder } = settings
   const { maxMessages = 500, maxBytes = 256 * 1024 * 1024 } = settings
@@ -41,7 +41,7 @@ export async function openMailbox(settings: MailboxSettings): Promise<RunningMai
     whatsapp: readTextMessage,
   }
   const { store, messages: kept } = await openMessageStore(join(folder, 'mailbox'))
-  /** The newest first. */
+  /** Newest first. */
   let messages = kept.toReversed()
   let lastId = messages[0]?.id ?? ''
   const listeners = new Set<() => void>()
@@ -50,7 +50,7 @@ export async function openMailbox(settings: MailboxSettings): Promise<RunningMai
     for (const listener of listeners) listener()
   }
   const nextId = (receivedAt: number): string => {
-    // Microseconds, so that messages of one millisecond have an order too, even if the clock goes back.
+    // Microseconds, so that ids stay unique and ordered within a millisecond, and if the clock is set back.
     lastId = toId(Math.max(receivedAt * 1000, Number.parseInt(lastId || '0', 36) + 1))
     return lastId
   }
@@ -80,7 +80,7 @@ export async function openMailbox(settings: MailboxSettings): Promise<RunningMai
       sizeBytes: source.length,
     }
     await store.add(summary, source)
-    // One that came before may have been written after.
+    // Sorted, because a message that arrived earlier may have been stored later.
     const sorted = [...messages, { ...summary, isRead: false }]
     change(sorted.sort((a, b) => (a.id < b.id ? 1 : -1)))
     await trim()
@@ -160,7 +160,7 @@ function toSummary(
   }
 }
 
-/** As text they have the order that they have as numbers. */
+/** Pads the number, so that ids sort as text in numerical order. */
 function toId(microseconds: number): string {
   return microseconds.toString(36).padStart(11, '0')
 }

@@ -2,7 +2,7 @@ import PostalMime, { type Address, type Attachment } from 'postal-mime'
 import { findCode, findLinks, toPlainText } from './find-links.ts'
 import type { CaughtMessage, MessageAttachment } from './mailbox.ts'
 
-/** What a message says, without when and how it came. */
+/** The content of a message, without its delivery data. */
 export type MessageContent = Pick<
   CaughtMessage,
   'from' | 'subject' | 'text' | 'html' | 'links' | 'code' | 'attachments'
@@ -10,12 +10,12 @@ export type MessageContent = Pick<
 
 const parseLimits = { maxNestingDepth: 50, maxHeadersSize: 512 * 1024 }
 
-/** What a browser still shows. The source has all of it. */
+/** Limits for display. The source is complete. */
 const maxTextLength = 1024 * 1024
 const maxHtmlLength = 4 * 1024 * 1024
 const maxAttachments = 100
 
-/** Reads a mail. One that is none is shown as the text that it is. */
+/** Parses a mail. If it cannot be parsed, its source becomes its text. */
 export async function readEmail(source: Buffer): Promise<MessageContent> {
   const email = await PostalMime.parse(source, parseLimits).catch(() => undefined)
   if (email === undefined) return toUnread(source)
@@ -33,7 +33,7 @@ export async function readEmail(source: Buffer): Promise<MessageContent> {
   }
 }
 
-/** A mail that was not read: its source is its text. */
+/** Returns a message that was not parsed: its source becomes its text. */
 export function toUnread(source: Buffer): MessageContent {
   const text = source.subarray(0, maxTextLength).toString('utf8')
   return { from: '', subject: '', text, links: findLinks(undefined, text), attachments: [] }

@@ -27,10 +27,10 @@ const maxBodyBytes = 64 * 1024
 
 const notWritten: Answer = {
   status: 503,
-  message: 'The mailbox could not write the message down: is the disk full?',
+  message: 'The mailbox could not store the message. Check the free disk space.',
 }
 
-/** A gateway for text messages that sends none: what the auth server calls with `AUTH_SMS_PROVIDER=webhook`. */
+/** An SMS gateway that stores messages instead of sending them, for `AUTH_SMS_PROVIDER=webhook`. */
 export async function openSmsCatcher(settings: SmsCatcherSettings): Promise<SmsCatcher> {
   const server = createServer((request, response) => {
     void take(request, settings)
@@ -57,14 +57,14 @@ async function take(
   if (method !== 'POST') {
     return {
       status: 405,
-      message: 'This is the gateway for text messages: POST them.',
+      message: 'Method not allowed; send text messages with POST.',
       headers: { allow: 'POST' },
     }
   }
   if (!isSame(headers.authorization ?? '', `Bearer ${secret}`)) {
     return {
       status: 401,
-      message: 'The secret is wrong: send it as "authorization: Bearer SECRET".',
+      message: 'The secret is missing or wrong. Send it as "authorization: Bearer SECRET".',
       headers: { 'www-authenticate': 'Bearer' },
     }
   }
@@ -82,7 +82,7 @@ async function take(
     return { status: 400, message: `${error instanceof Error ? error.message : error}.` }
   }
   await deliver({ kind: parsed.channel, from: '', to: [parsed.to], source })
-  return { status: 200, message: 'Caught: it is in the mailbox of the console.' }
+  return { status: 200, message: 'Stored in the mailbox of the console.' }
 }
 
 async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
@@ -97,7 +97,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
 }
 
 function send(response: ServerResponse, { status, message, headers }: Answer): void {
-  // What was not read of the request would be taken for the next one.
+  // Unread bytes of this request would be taken for the next one.
   const isWhole = response.req.complete
   response.writeHead(status, {
     'content-type': 'application/json',
@@ -107,13 +107,13 @@ function send(response: ServerResponse, { status, message, headers }: Answer): v
   response.end(JSON.stringify({ message }))
 }
 
-/** In the same time whatever the guess, and whatever its length. */
+/** Compares in constant time, regardless of the length of the guess. */
 function isSame(guess: string, secret: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(guess), digest(secret))
 }
 
-/** What the auth server posts to a gateway of the operator's own. */
+/** The request that the auth server sends to a webhook gateway. */
 interface TextMessage {
   readonly to: string
   readonly message: string
@@ -121,12 +121,12 @@ interface TextMessage {
   readonly channel: 'sms' | 'whatsapp'
 }
 
-/** @throws {TypeError} that says what is wrong with it. */
+/** @throws {TypeError} with a message that names the invalid field. */
 function parseTextMessage(body: string): TextMessage {
   const { to, message, code, channel = 'sms' } = parseObject(body)
   if (typeof to !== 'string' || to === '') throw new TypeError('"to" must be a phone number')
-  if (typeof message !== 'string') throw new TypeError('"message" must be a text')
-  if (code !== undefined && typeof code !== 'string') throw new TypeError('"code" must be a text')
+  if (typeof message !== 'string') throw new TypeError('"message" must be a string')
+  if (code !== undefined && typeof code !== 'string') throw new TypeError('"code" must be a string')
   if (channel !== 'sms' && channel !== 'whatsapp') {
     throw new TypeError('"channel" must be "sms" or "whatsapp"')
   }

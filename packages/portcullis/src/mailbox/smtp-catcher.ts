@@ -8,7 +8,7 @@ interface SmtpCatcherSettings {
   readonly host: string
   readonly port: number
   readonly deliver: Deliver
-  /** Of all mails that are not delivered yet, together. */
+  /** The maximum total size of mails that are being received. */
   readonly maxArrivingBytes: number
 }
 
@@ -19,11 +19,11 @@ interface SmtpCatcher extends AsyncDisposable {
 
 const maxMessageBytes = 10 * 1024 * 1024
 
-/** A mail server for everybody and every address, whatever they sign in with. Nothing leaves it. */
+/** An SMTP server that accepts every sender, recipient and password, and delivers nothing. */
 export async function openSmtpCatcher(settings: SmtpCatcherSettings): Promise<SmtpCatcher> {
   const { host, port, maxArrivingBytes } = settings
   const arriving = { bytes: 0, maxBytes: maxArrivingBytes }
-  /** Whole ones that are being written down. */
+  /** Complete mails that are being stored. */
   const writing = new Set<Promise<void>>()
   const deliver: Deliver = (arrival) => {
     const written = settings.deliver(arrival)
@@ -32,10 +32,10 @@ export async function openSmtpCatcher(settings: SmtpCatcherSettings): Promise<Sm
   }
   const server = new SMTPServer({
     name: 'portcullis',
-    banner: 'keeps all mail for its developer',
+    banner: 'development mailbox, delivers nothing',
     authOptional: true,
     authMethods: ['PLAIN', 'LOGIN', 'CRAM-MD5', 'XOAUTH2'],
-    // Without it passwords are taken in clear, which is all the same here.
+    // Clients without TLS may then send passwords in clear text, which is harmless here.
     disabledCommands: ['STARTTLS'],
     disableReverseLookup: true,
     size: maxMessageBytes,
@@ -43,10 +43,10 @@ export async function openSmtpCatcher(settings: SmtpCatcherSettings): Promise<Sm
     maxRecipients: 100,
     maxClients: 100,
     logger: false,
-    onAuth: ({ username }, _session, callback) => callback(null, { user: username ?? 'anybody' }),
+    onAuth: ({ username }, _session, callback) => callback(null, { user: username ?? 'anonymous' }),
     onData(stream, session, callback) {
       take(stream, session, deliver, arriving).then(
-        () => callback(null, 'Caught: it is in the mailbox of the console'),
+        () => callback(null, 'Stored in the mailbox of the console'),
         (error: unknown) => callback(error instanceof TooMuchMailError ? error : toRefusal()),
       )
     },
@@ -57,7 +57,7 @@ export async function openSmtpCatcher(settings: SmtpCatcherSettings): Promise<Sm
     socket.once('close', () => sockets.delete(socket))
   })
   const address = await listenOn(server.server, host, port)
-  // Clients that hang up in the middle, or talk nonsense, have been told what they can be told.
+  // Protocol errors and lost connections have already been answered and need no handling here.
   server.on('error', () => undefined)
   return {
     address,
@@ -65,14 +65,14 @@ export async function openSmtpCatcher(settings: SmtpCatcherSettings): Promise<Sm
       const closed = once(server.server, 'close')
       server.close()
       await Promise.allSettled(writing)
-      // Not at once: who has just sent one is still to be told that it arrived.
+      // Destroyed only after pending writes, so that clients still receive the confirmation.
       for (const socket of sockets) socket.destroySoon()
       await closed
     },
   }
 }
 
-/** The memory that all mails share until they are delivered. */
+/** The memory that all mails share while they are being received. */
 interface Arriving {
   bytes: number
   readonly maxBytes: number
@@ -94,7 +94,7 @@ async function take(
   }
   try {
     for await (const chunk of stream) {
-      // The rest of a mail that is refused has to be read, but not to be kept.
+      // A refused mail has to be read to its end, but is not kept.
       isTooMuch ||= arriving.bytes + chunk.length > arriving.maxBytes
       if (stream.sizeExceeded || isTooMuch) {
         drop()
@@ -105,7 +105,7 @@ async function take(
       }
     }
     if (stream.sizeExceeded) return
-    if (isTooMuch) throw new TooMuchMailError('Too much mail arrives at once: try again')
+    if (isTooMuch) throw new TooMuchMailError('Too many messages at once; try again later')
     await deliver({
       kind: 'email',
       from: envelope.mailFrom === false ? '' : envelope.mailFrom.address,
@@ -119,12 +119,12 @@ async function take(
 
 class TooMuchMailError extends Error {
   override readonly name = 'TooMuchMailError'
-  /** Makes clients try again later. */
+  /** A temporary failure: clients try again later. */
   readonly responseCode = 452
 }
 
-/** One that makes clients try again later. */
+/** A temporary failure: clients try again later. */
 function toRefusal(): Error {
-  const refusal = new Error('The mailbox could not write the message down: is the disk full?')
+  const refusal = new Error('The mailbox could not store the message. Check the free disk space.')
   return Object.assign(refusal, { responseCode: 452 })
 }

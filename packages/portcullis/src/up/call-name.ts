@@ -1,6 +1,6 @@
 import { createCallName } from '@portcullis/service-kit/call-name'
 
-/** How the person at the terminal has called `up`: for commands to copy. */
+/** Returns the command line with which `up` was called, for commands that the user can copy. */
 export function toCallName(env: Readonly<Record<string, string | undefined>>): string {
   return createPortcullisCall(env)('up')
 }

@@ -1,41 +1,48 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { UpRefusal } from './errors.ts'
-import { type DoorName, doors, type PartName, type Ports, toDoorNames, toFlag } from './ports.ts'
+import {
+  type ListenerName,
+  listeners,
+  type PartName,
+  type Ports,
+  toFlag,
+  toListenerNames,
+} from './ports.ts'
 
-interface DoorSettings {
+interface PortSettings {
   readonly host: string
-  /** 0 stands for a free one. */
+  /** 0 stands for any free port. */
   readonly ports: Ports
   readonly has: ReadonlySet<PartName>
-  /** How people call us, for the way out: `portcullis up`. */
+  /** The command line with which `up` was called, for the suggested command: `portcullis up`. */
   readonly callName: string
-  /** Which options they gave: the way out keeps them. */
+  /** The given options, which the suggested command keeps. */
   readonly given: ReadonlyMap<string, string>
 }
 
-interface ClosedDoor {
-  readonly name: DoorName
+interface UnavailablePort {
+  readonly name: ListenerName
   readonly port: number
   readonly reason: string
 }
 
 /**
- * Tries every door before anything is started, and chooses the ports that may be any.
- * @throws {UpRefusal} that names each that cannot be had, and how to move it
+ * Checks every port before anything is started, and picks a free port where any will do.
+ * @throws {UpRefusal} that names each unavailable port and the option that changes it
  */
-export async function findOpenPorts(settings: DoorSettings): Promise<Ports> {
+export async function findOpenPorts(settings: PortSettings): Promise<Ports> {
   const { host, ports, has } = settings
-  const names = toDoorNames(has)
-  const closed: ClosedDoor[] = []
+  const names = toListenerNames(has)
+  const unavailable: UnavailablePort[] = []
   for (const name of names) {
     const port = ports[name]
     const reason = port === 0 ? undefined : await findObstacle(host, port)
-    if (reason !== undefined) closed.push({ name, port, reason })
+    if (reason !== undefined) unavailable.push({ name, port, reason })
   }
-  if (closed.length > 0) throw await toRefusal(closed, settings)
+  if (unavailable.length > 0) throw await toRefusal(unavailable, settings)
 
-  const chosen: Record<DoorName, number> = { ...ports }
+  const chosen: Record<ListenerName, number> = { ...ports }
   const taken = new Set(Object.values(ports))
   for (const name of names) {
     if (chosen[name] === 0) chosen[name] = await findFreePort(host, toRandomPort, taken)
@@ -43,21 +50,21 @@ export async function findOpenPorts(settings: DoorSettings): Promise<Ports> {
   return chosen
 }
 
-/** Undefined when we could listen there. */
+/** @returns undefined if the port is available. */
 async function findObstacle(host: string, port: number): Promise<string | undefined> {
   const code = await tryToListen(host, port)
   if (code === 'EADDRINUSE') return 'is in use'
-  if (code === 'EACCES') return 'is reserved by the system'
+  if (code === 'EACCES') return 'requires more privileges'
   if (code === 'EADDRNOTAVAIL') {
-    throw new UpRefusal(`--host ${host} is no address of this machine. Nothing was started.`)
+    throw new UpRefusal(`--host ${host} is not an address of this machine. Nothing was started.`)
   }
-  if (code !== undefined) return `cannot be had (${code})`
-  // Browsers try both when they are sent to localhost: there must be nobody else behind the name.
+  if (code !== undefined) return `is not available (${code})`
+  // Browsers resolve localhost to both addresses, so no other server may listen on ::1.
   const isShared = host === '127.0.0.1' && (await tryToListen('::1', port)) === 'EADDRINUSE'
   return isShared ? 'is in use (on ::1)' : undefined
 }
 
-/** @returns the code of what went wrong */
+/** @returns the error code if listening fails. */
 async function tryToListen(host: string, port: number): Promise<string | undefined> {
   const server = createServer()
   try {
@@ -70,7 +77,7 @@ async function tryToListen(host: string, port: number): Promise<string | undefin
   return undefined
 }
 
-/** Below those that systems hand out by themselves: nobody is given it before we listen there. */
+/** Below the ephemeral port range, so the system does not assign the port before the part listens on it. */
 function toRandomPort(): number {
   return 20_000 + Math.floor(Math.random() * 12_000)
 }
@@ -87,29 +94,31 @@ async function findFreePort(
     taken.add(port)
     return port
   }
-  throw new UpRefusal(`There is no free port on ${host}. Nothing was started.`)
+  throw new UpRefusal(`No free port found on ${host}. Nothing was started.`)
 }
 
 async function toRefusal(
-  closed: readonly ClosedDoor[],
-  { host, ports, callName, given }: DoorSettings,
+  unavailable: readonly UnavailablePort[],
+  { host, ports, callName, given }: PortSettings,
 ): Promise<UpRefusal> {
   const taken = new Set(Object.values(ports))
   const lines: string[] = []
   const options = new Map(given)
-  for (const { name, port, reason } of closed) {
-    // A reserved one has reserved neighbours.
-    const first = port < 1024 ? doors[name].port : port + 1
+  for (const { name, port, reason } of unavailable) {
+    // If a port is privileged, its neighbours are too.
+    const first = port < 1024 ? listeners[name].port : port + 1
     const free = await findFreePort(host, (attempt) => first + attempt, taken)
     const flag = toFlag(name)
-    lines.push(`Port ${port} ${reason}: ${doors[name].what} cannot have it. --${flag} moves it.`)
+    lines.push(`Port ${port} (${listeners[name].what}) ${reason}. Choose another with --${flag}.`)
     options.set(flag, `${free}`)
   }
   const wayOut = `  ${callName} ${[...options].map(toArgument).join(' ')}`
-  return new UpRefusal(`${lines.join('\n')}\nNothing was started. These are free:\n\n${wayOut}`)
+  return new UpRefusal(
+    `${lines.join('\n')}\nNothing was started. These ports are free:\n\n${wayOut}`,
+  )
 }
 
-/** As a shell takes it; a switch has no value. */
+/** Quotes the value for a shell; flags have no value. */
 function toArgument([name, value]: readonly [name: string, value: string]): string {
   if (value === '') return `--${name}`
   const isPlain = /^[\w@%+=:,./-]+$/.test(value)

@@ -16,10 +16,10 @@ import type { Ports } from './ports.ts'
 import { checkIsNoLink, checkOwnership, readPrivateFile, replaceFile } from './private-files.ts'
 import { parseSecrets, secretsFile } from './secrets.ts'
 
-/** Git sees nothing of the folder, whoever's repository it is in. */
+/** Keeps the folder out of any Git repository. */
 const ignoreFile = { name: '.gitignore', text: '# Made by portcullis up.\n*\n' }
 
-/** All that starts leave behind. A folder may hold more, which is never touched. */
+/** Everything that `up` creates. Other files in the folder are never touched. */
 const keptEntries = [
   'auth.env',
   'database',
@@ -27,19 +27,19 @@ const keptEntries = [
   'mailbox',
   'rules',
   ignoreFile.name,
-  // Last: without it the folder would not count as ours, should the removal be interrupted.
+  // Removed last: if the removal is interrupted, the folder is still recognized as created by `up`.
   secretsFile,
 ]
 
 export const lockFile = 'running.json'
 
-/** Where up and what it starts write. Rules are only written by their owner, who may keep them elsewhere. */
+/** The entries that `up` and its services write to. Rules are not among them: only the user edits those. */
 const writtenEntries = ['auth.env', 'logs', 'mailbox', ignoreFile.name, secretsFile, lockFile]
 const writtenFolders = ['logs', 'mailbox']
 
 /**
- * Looks, and changes nothing.
- * @throws {UpRefusal} when the folder is somebody else's, or in use
+ * Checks the folder without changing it.
+ * @throws {UpRefusal} if the folder belongs to another user or contains other files, or is in use
  */
 export function checkFolder(folder: string): void {
   checkOwnership(folder)
@@ -48,12 +48,12 @@ export function checkFolder(folder: string): void {
   const entries = listEntries(folder)
   if (entries.length === 0 || basename(folder) === '.portcullis' || isOurs(folder)) return
   throw new UpRefusal(
-    `${folder} holds other files, and up keeps its own in a folder of its own. ` +
-      'Name one that is new or empty: --data DIR',
+    `${folder} contains other files. up needs a folder of its own. ` +
+      'Choose a new or empty folder: --data DIR',
   )
 }
 
-/** Makes the folder ready for a start. @throws {UpRefusal} */
+/** Prepares the folder for a start. @throws {UpRefusal} */
 export function takeFolder(folder: string, isFresh: boolean): FolderLock {
   try {
     makeFolder(folder, 0o700)
@@ -61,7 +61,9 @@ export function takeFolder(folder: string, isFresh: boolean): FolderLock {
     chmodSync(folder, 0o700)
   } catch (error) {
     if (error instanceof UpRefusal) throw error
-    throw new UpRefusal(`${folder} cannot be used: ${toReason(error)}. Name another: --data DIR`)
+    throw new UpRefusal(
+      `${folder} cannot be used: ${toReason(error)}. Choose another folder: --data DIR`,
+    )
   }
   const lock = lockFolder(folder)
   if (lock === undefined) throw inUse(folder)
@@ -78,7 +80,7 @@ export function takeFolder(folder: string, isFresh: boolean): FolderLock {
 
 function checkEntries(folder: string): void {
   for (const name of writtenEntries) checkOwnership(join(folder, name))
-  // When root runs up, PostgreSQL runs as another user, whose the database is; auth checks that.
+  // If root runs `up`, PostgreSQL runs as another user, who owns the database; auth checks that.
   checkIsNoLink(join(folder, 'database'))
   for (const name of writtenFolders) {
     const below = join(folder, name)
@@ -90,14 +92,14 @@ function empty(folder: string): void {
   const kept = listEntries(folder).filter((name) => keptEntries.includes(name))
   if (kept.length > 0 && !isOurs(folder)) {
     throw new UpRefusal(
-      `${folder} has no ${secretsFile} of ours, so --fresh does not remove what is there. ` +
-        'Remove it yourself, or name another folder: --data DIR',
+      `${folder} contains no valid ${secretsFile}, so --fresh does not delete its files. ` +
+        'Delete them yourself, or choose another folder: --data DIR',
     )
   }
   for (const name of keptEntries) rmSync(join(folder, name), { recursive: true, force: true })
 }
 
-/** A broken file of secrets does not make a folder a stranger's. */
+/** A folder with a damaged secrets file still counts as created by `up`. */
 function isOurs(folder: string): boolean {
   const read = (name: string) => {
     try {
@@ -117,16 +119,18 @@ function listEntries(folder: string): readonly string[] {
     return readdirSync(folder)
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
-    throw new UpRefusal(`${folder} cannot be used: ${toReason(error)}. Name another: --data DIR`)
+    throw new UpRefusal(
+      `${folder} cannot be used: ${toReason(error)}. Choose another folder: --data DIR`,
+    )
   }
 }
 
 function inUse(folder: string): UpRefusal {
   const { pid, ports } = findOccupation(folder) ?? {}
   const where = ports?.console === undefined ? '' : `, with its console on port ${ports.console}`
-  const who = pid === undefined ? 'Another process' : `The process ${pid}`
+  const who = pid === undefined ? 'Another process' : `Process ${pid}`
   return new UpRefusal(
-    `${who} has ${folder} already${where}. Stop it first, or start another one beside it: ` +
+    `${who} is already using ${folder}${where}. Stop it first, or start a second instance: ` +
       '--data DIR --port-base 0',
   )
 }
@@ -135,20 +139,20 @@ function toReason(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Who is at work on a data folder, and where. */
+/** The process that is using a data folder. */
 export interface Occupation {
   readonly pid: number
   readonly startedAt: string
-  /** Only of the parts that run. Known once they do. */
+  /** Only the ports of the running parts; known once they run. */
   readonly ports?: Partial<Ports>
 }
 
 interface FolderLock extends Disposable {
-  /** Tells others where we are. */
-  tell(ports: Partial<Ports>): void
+  /** Publishes the ports for other processes. */
+  publishPorts(ports: Partial<Ports>): void
 }
 
-/** Undefined when nobody is there, or not any more. */
+/** Undefined if no running process uses the folder. */
 export function findOccupation(folder: string): Occupation | undefined {
   try {
     const found: Occupation = JSON.parse(readPrivateFile(join(folder, lockFile)) ?? '')
@@ -158,7 +162,7 @@ export function findOccupation(folder: string): Occupation | undefined {
   }
 }
 
-/** Undefined when somebody else has it. What a killed process has left is no obstacle. */
+/** Undefined if another process uses the folder. A lock left by a killed process is ignored. */
 function lockFolder(folder: string): FolderLock | undefined {
   if (findOccupation(folder) !== undefined) return undefined
   const path = join(folder, lockFile)
@@ -174,7 +178,7 @@ function lockFolder(folder: string): FolderLock | undefined {
   }
   process.once('exit', release)
   return {
-    tell(ports) {
+    publishPorts(ports) {
       replaceFile(`${path}.new`, toText({ ...own, ports }))
       renameSync(`${path}.new`, path)
     },
@@ -186,13 +190,13 @@ function lockFolder(folder: string): FolderLock | undefined {
 }
 
 /**
- * When a process was started, in the system's own words; undefined when there is no such process.
- * Its number may be another's tomorrow, the pair of both not.
+ * Returns the start time of a process as the system reports it; undefined if the process does not exist.
+ * Process ids are reused, but not together with the same start time.
  */
 export function readStartOf(pid: number): string | undefined {
   try {
     if (process.platform !== 'linux') return askPs(pid)
-    // The second field is the program's name in parentheses, with anything in it.
+    // The second field is the program's name in parentheses, which may itself contain spaces and parentheses.
     const [, rest = ''] = /^.*\)\s(.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
     const fields = rest.split(' ')
     const isGone = fields[0] === 'Z' || fields[0] === 'X'
@@ -211,7 +215,7 @@ function askPs(pid: number): string {
 
 const starters = join(import.meta.dirname, '../../rules')
 
-/** The rule files of a data folder: at the first start copies of ours, from then on its owner's. */
+/** Returns the rules folder; at the first start it is filled with the example rules. */
 export function provideRules(folder: string): string {
   const rules = toRulesDirectory(folder)
   if (!existsSync(rules)) cpSync(starters, rules, { recursive: true })

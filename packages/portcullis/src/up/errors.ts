@@ -1,9 +1,9 @@
-/** Why a part could not start, for the person at the terminal. */
+/** A part failed to start; the message is printed in the terminal. */
 export class PartStartError extends Error {
   override readonly name = 'PartStartError'
 }
 
-/** Why nothing is started, for the person at the terminal, who can do something about it. */
+/** Nothing was started, and the message says what the user can do about it. */
 export class UpRefusal extends Error {
   override readonly name = 'UpRefusal'
 }

@@ -4,30 +4,30 @@ import { parseArgs } from 'node:util'
 import { toQuestion } from '@portcullis/service-kit/similar-names'
 import { isHostName } from './addresses.ts'
 import {
-  doorNames,
-  doors,
+  listenerNames,
+  listeners,
   type PartName,
   type Ports,
   partNames,
-  toDoorNames,
   toFlag,
+  toListenerNames,
   toPorts,
 } from './ports.ts'
 import { upOptions } from './usage.ts'
 
 export interface UpOptions {
   readonly folder: string
-  /** Whether what earlier starts kept goes first. */
+  /** Whether to delete the data of earlier starts first. */
   readonly isFresh: boolean
   readonly has: ReadonlySet<PartName>
   readonly host: string
   /** Scheme and name by which others reach this machine; the ports are those of the parts. */
   readonly publicUrl?: string
-  /** Names that browsers may call the console by. */
+  /** Host names that browsers may use for the console. */
   readonly allowedHosts: readonly string[]
-  /** 0 stands for a free one. */
+  /** 0 stands for any free port. */
   readonly ports: Ports
-  /** What was written, by the name of the option: for commands to copy. */
+  /** The given values by option name, for commands that the user can copy. */
   readonly given: ReadonlyMap<string, string>
 }
 
@@ -35,7 +35,7 @@ export type ParsedUpOptions =
   | { readonly options: UpOptions; readonly faults?: undefined }
   | { readonly faults: readonly string[] }
 
-/** Reads the arguments of `up`; all that is wrong with them is told at once. */
+/** Parses the arguments of `up`; reports all errors at once. */
 export function parseUpOptions(args: readonly string[]): ParsedUpOptions {
   const faults: string[] = []
   const values = readValues(args, faults)
@@ -44,7 +44,7 @@ export function parseUpOptions(args: readonly string[]): ParsedUpOptions {
   const host = toHost(values.get('host') ?? '127.0.0.1', faults)
   const publicUrl = toPublicUrl(values.get('public-url'), faults)
   const allowedHosts = toHostNames(values.get('allowed-host'), faults)
-  if (faults.length === 0) faults.push(...findTwins(ports, has))
+  if (faults.length === 0) faults.push(...findDuplicatePorts(ports, has))
   if (faults.length > 0) return { faults }
   const folder = resolve(values.get('data') ?? '.portcullis')
   return {
@@ -61,7 +61,7 @@ export function parseUpOptions(args: readonly string[]): ParsedUpOptions {
   }
 }
 
-/** What was said last for each option, and all that was said for a list; for a switch the empty text. */
+/** Returns the last value of each option, all values of a list, and the empty text for a flag. */
 function readValues(args: readonly string[], faults: string[]): ReadonlyMap<string, string> {
   const values = new Map<string, string>()
   const { tokens } = parseArgs({
@@ -77,12 +77,12 @@ function readValues(args: readonly string[], faults: string[]): ReadonlyMap<stri
   })
   for (const token of tokens) {
     if (token.kind === 'positional') {
-      faults.push(`${JSON.stringify(token.value)} is no option, and up takes nothing else.`)
+      faults.push(`Unexpected argument ${JSON.stringify(token.value)}: up takes only options.`)
     } else if (token.kind === 'option') {
       const { name, rawName, value, inlineValue } = token
       const option = Object.hasOwn(upOptions, name) ? upOptions[name] : undefined
       if (option === undefined) {
-        faults.push(`There is no option ${rawName}.`)
+        faults.push(`Unknown option ${rawName}.`)
       } else if (option.needs === undefined) {
         if (value === undefined) values.set(name, '')
         else faults.push(`--${name} takes no value.`)
@@ -104,14 +104,14 @@ function toParts(values: ReadonlyMap<string, string>, faults: string[]): Readonl
     if (partNames.some((known) => known === name)) continue
     const question = toQuestion(name, partNames)
     faults.push(
-      `--only: there is no part ${JSON.stringify(name)}; there are ${listParts()}.${question}`,
+      `--only: unknown part ${JSON.stringify(name)}; the parts are ${listParts()}.${question}`,
     )
   }
   const has = new Set(partNames.filter((name) => names === undefined || names.includes(name)))
   if (values.has('no-console')) {
     has.delete('console')
     if (has.size === 0 && names?.includes('console')) {
-      faults.push('--only console and --no-console leave nothing to start.')
+      faults.push('--only console together with --no-console leaves nothing to start.')
     }
   }
   return has
@@ -122,11 +122,11 @@ function listParts(): string {
 }
 
 function choosePorts(values: ReadonlyMap<string, string>, faults: string[]): Ports {
-  const base = toNumber(values, 'port-base', 65_536 - doorNames.length, faults)
+  const base = toNumber(values, 'port-base', 65_536 - listenerNames.length, faults)
   return toPorts((name, index) => {
     const own = toNumber(values, toFlag(name), 65_535, faults)
     if (own !== undefined) return own
-    if (base === undefined) return doors[name].port
+    if (base === undefined) return listeners[name].port
     return base === 0 ? 0 : base + index
   })
 }
@@ -149,7 +149,7 @@ function toHost(text: string, faults: string[]): string {
   if (text === 'localhost') return '127.0.0.1'
   if (isIP(text) === 0) {
     faults.push(
-      `--host must be an address such as 127.0.0.1 or 0.0.0.0, not ${JSON.stringify(text)}.`,
+      `--host must be an IP address such as 127.0.0.1 or 0.0.0.0, not ${JSON.stringify(text)}.`,
     )
   }
   return text
@@ -172,21 +172,21 @@ function toHostNames(text: string | undefined, faults: string[]): readonly strin
   for (const name of names) {
     if (isHostName(name)) continue
     faults.push(
-      `--allowed-host must be a name without scheme and port, not ${JSON.stringify(name)}.`,
+      `--allowed-host must be a host name without scheme and port, not ${JSON.stringify(name)}.`,
     )
   }
   return names
 }
 
-/** Doors that would have the same port. */
-function findTwins(ports: Ports, has: ReadonlySet<PartName>): readonly string[] {
-  const open = toDoorNames(has).filter((name) => ports[name] !== 0)
+/** Reports ports that are assigned twice. */
+function findDuplicatePorts(ports: Ports, has: ReadonlySet<PartName>): readonly string[] {
+  const open = toListenerNames(has).filter((name) => ports[name] !== 0)
   return open.flatMap((name, index) => {
-    const twin = open.slice(0, index).find((other) => ports[other] === ports[name])
-    if (twin === undefined) return []
-    const both = `${doors[twin].what} and ${doors[name].what}`
+    const first = open.slice(0, index).find((other) => ports[other] === ports[name])
+    if (first === undefined) return []
+    const both = `${listeners[first].what} and ${listeners[name].what}`
     return [
-      `Port ${ports[name]} is given to ${both}; --${toFlag(name)} moves the second of the two.`,
+      `Port ${ports[name]} is assigned to both ${both}. Change one of them, for example with --${toFlag(name)}.`,
     ]
   })
 }

@@ -2,33 +2,33 @@ import type { Mailbox } from '../mailbox/mailbox.ts'
 import type { PartName, Ports } from './ports.ts'
 import type { Secrets } from './secrets.ts'
 
-/** What all parts of one start have in common. */
+/** The settings that all parts of one start share. */
 export interface World {
   readonly host: string
   readonly publicUrl?: string
   readonly allowedHosts: readonly string[]
   readonly ports: Ports
-  /** Where state is kept from one start to the next. */
+  /** The folder for state that is kept between starts. */
   readonly folder: string
   readonly secrets: Secrets
   readonly version: string
   /** The environment of the command, which the processes of parts inherit. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Which parts run: some do without others. */
+  /** The parts that run; some depend on which others do. */
   readonly has: ReadonlySet<PartName>
-  /** Fires when everything has to stop, also what still starts. */
+  /** Aborted when everything has to stop, including parts that are still starting. */
   readonly stopping: AbortSignal
-  /** Tells the person at the terminal what a part complains about. */
-  readonly complain: (part: PartName, words: string) => void
-  /** There once its part has started. */
+  /** Prints a warning or error of a part in the terminal. */
+  readonly warn: (part: PartName, message: string) => void
+  /** Set once the mailbox has started. */
   mailbox?: Mailbox
 }
 
 export interface RunningPart {
   stop(): Promise<void>
-  /** Resolves when it ends without being told to, with the reason. */
+  /** Resolves with the reason if the part ends unexpectedly. */
   readonly lost?: Promise<string>
 }
 
-/** Starts a part. @throws {PartStartError} with a reason for the person at the terminal. */
+/** Starts a part. @throws {PartStartError} with a message for the terminal. */
 export type StartPart = (world: World) => Promise<RunningPart>

@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { UpRefusal } from './errors.ts'
 
-/** Windows has neither flag. */
+/** Windows does not have these flags. */
 const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
 const maxBytes = 64 * 1024
 
@@ -24,7 +24,7 @@ export function checkIsNoLink(path: string): void {
 
 /**
  * Refuses symbolic links and files of other users. A cloned repository can contain such links, and so can a
- * folder in which others may write: what we write would end up in a file of their choice.
+ * folder that other users may write to; `up` would then write to a file of their choice.
  * @throws {UpRefusal}
  */
 export function checkOwnership(path: string): void {
@@ -35,7 +35,7 @@ export function checkOwnership(path: string): void {
 function refuseLink(path: string, stats: Stats): void {
   if (!stats.isSymbolicLink()) return
   throw new UpRefusal(
-    `${path} is a symbolic link, which up does not follow. Replace it with what it points to, or name ` +
+    `${path} is a symbolic link, which up does not follow. Replace it with its target, or choose ` +
       'another folder: --data DIR',
   )
 }
@@ -45,20 +45,20 @@ function checkStats(path: string, stats: Stats): void {
   const own = process.getuid?.()
   if (own === undefined || stats.uid === own) return
   throw new UpRefusal(
-    `${path} belongs to the user with id ${stats.uid}, and up runs as user ${own}. Run it as the owner, or ` +
-      'name another folder: --data DIR',
+    `${path} belongs to user id ${stats.uid}, but up runs as user id ${own}. Run it as the owner, or ` +
+      'choose another folder: --data DIR',
   )
 }
 
 /**
- * Undefined when there is no such file.
- * @throws {UpRefusal} when it is a link, another user's, or not a small regular file
+ * Undefined if the file does not exist.
+ * @throws {UpRefusal} if it is a link, belongs to another user, or is not a small regular file
  */
 export function readPrivateFile(path: string): string | undefined {
   return withPrivateFile(path, (fd) => readFileSync(fd, 'utf8'))
 }
 
-/** Takes the file from the group and from others. @throws {UpRefusal} as `readPrivateFile` */
+/** Removes access for group and others. @throws {UpRefusal} as `readPrivateFile` */
 export function closeToOthers(path: string): void {
   withPrivateFile(path, (fd) => {
     if ((fstatSync(fd).mode & 0o077) !== 0) fchmodSync(fd, 0o600)
@@ -77,10 +77,10 @@ function withPrivateFile<T>(path: string, use: (fd: number) => T): T | undefined
   }
   try {
     const stats = fstatSync(fd)
-    // Of the file that was opened: the name may lead to another one by now.
+    // Checks the opened file, because the path may lead to another file by now.
     checkStats(path, stats)
     if (!stats.isFile() || stats.size > maxBytes) {
-      throw new UpRefusal(`${path} is not a file that up has written. Remove it and start again.`)
+      throw new UpRefusal(`${path} was not written by up. Delete it and start again.`)
     }
     return use(fd)
   } finally {
@@ -88,7 +88,7 @@ function withPrivateFile<T>(path: string, use: (fd: number) => T): T | undefined
   }
 }
 
-/** Replaces whatever has the name, and never writes through it. */
+/** Deletes an existing file or link first, so that nothing is written through a link. */
 export function replaceFile(path: string, text: string): void {
   rmSync(path, { force: true })
   writeFileSync(path, text, { mode: 0o600, flag: 'wx' })

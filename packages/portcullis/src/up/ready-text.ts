@@ -6,15 +6,15 @@ import { parts } from './parts/index.ts'
 import { type PartName, type Ports, partNames } from './ports.ts'
 import { chooseSuggestions } from './suggestions.ts'
 
-export interface Told
+export interface ReadyInfo
   extends Pick<World, 'host' | 'publicUrl' | 'ports' | 'has' | 'secrets' | 'version' | 'folder'> {
-  /** Whether things to try are worth showing: later most of them were done already. */
+  /** Examples are printed only at the first start. */
   readonly isFirstStart: boolean
 }
 
-type ToPlaces = (base: string, ports: Ports, world: Told) => readonly string[]
+type ToPlaces = (base: string, ports: Ports, world: ReadyInfo) => readonly string[]
 
-/** Where each part is: the main address first, the others below it. */
+/** The addresses of each part, the main one first. */
 const places: Readonly<Record<PartName, ToPlaces>> = {
   console: (base, { console }, { secrets }) => [
     `${base}:${console}/?token=${secrets.consoleToken}`,
@@ -28,8 +28,8 @@ const places: Readonly<Record<PartName, ToPlaces>> = {
   mailbox: (base, { smtp, sms }) => [`SMTP ${toName(base)}:${smtp}, SMS ${base}:${sms}`],
 }
 
-/** What the terminal shows when everything runs. */
-export function toReadyText(world: Told, usesColor: boolean): string {
+/** Returns the text that is printed when everything is running. */
+export function toReadyText(world: ReadyInfo, usesColor: boolean): string {
   const { host, ports, has, folder, version, isFirstStart } = world
   const style = (format: 'bold' | 'cyan' | 'dim' | 'yellow', text: string) =>
     usesColor ? styleText(format, text, { validateStream: false }) : text
@@ -51,30 +51,31 @@ export function toReadyText(world: Told, usesColor: boolean): string {
   const blocks = [
     style('bold', `Portcullis ${version} is up`),
     table.join('\n'),
-    ...(tries.length > 0 ? [`Try, in another terminal:\n\n${tries.join('\n').trimEnd()}`] : []),
+    ...(tries.length > 0 ? [`Try this in another terminal:\n\n${tries.join('\n').trimEnd()}`] : []),
     ...(isLoopback(host) ? [] : [style('yellow', toWarning(world))]),
-    `Users, rules and logs are in ${toShortPath(folder)}. Ctrl-C stops everything.`,
+    `Users, rules and logs are in ${toShortPath(folder)}. Press Ctrl-C to stop.`,
   ]
   return `\n${blocks.join('\n\n')}\n\n`
 }
 
-/** Without the scheme. */
+/** Removes the scheme. */
 function toName(base: string): string {
   return base.replace(/^https?:\/\//, '')
 }
 
-function toWarning({ host, publicUrl, has }: Told): string {
+function toWarning({ host, publicUrl, has }: ReadyInfo): string {
   const consoleToo = has.has('console')
-    ? ' The console, which shows every code and can delete every user, only asks for the token above.'
+    ? ' The console, which shows every one-time code and can delete every user, is protected only by the token above.'
     : ''
   const reachable = listReachable(host)
-  const places = reachable.length === 0 ? '' : ` Its addresses are ${reachable.join(', ')}.`
+  const places =
+    reachable.length === 0 ? '' : ` Addresses of this machine: ${reachable.join(', ')}.`
   const links =
     publicUrl === undefined && reachable.length > 1
-      ? `\nMails lead to the first of them; --public-url names another.`
+      ? `\nLinks in mails use the first address; choose another with --public-url.`
       : ''
-  return `WARNING: others can reach this. Everything listens on ${host}, without TLS and with limits for
-development: all who reach this machine can use it.${consoleToo}${places}${links}`
+  return `WARNING: other machines can reach these servers. Everything listens on ${host}, without TLS and with
+  development limits.${consoleToo}${places}${links}`
 }
 
 function toShortPath(folder: string): string {

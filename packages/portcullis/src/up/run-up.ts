@@ -7,12 +7,12 @@ import { checkFolder, takeFolder } from './data-folder.ts'
 import type { UpOptions } from './options.ts'
 import type { World } from './part.ts'
 import { parts } from './parts/index.ts'
-import { type PartName, type Ports, toDoorNames } from './ports.ts'
+import { type PartName, type Ports, toListenerNames } from './ports.ts'
 import { toReadyText } from './ready-text.ts'
 import { provideSecrets, secretsFile } from './secrets.ts'
 import { type RunningParts, startAll } from './start-all.ts'
 
-/** From the first look at the ports to the last process. @throws {UpRefusal} */
+/** Runs `up` from the first port check to the end of the last process. @throws {UpRefusal} */
 export async function runUp(options: UpOptions, version: string, io: CommandIo): Promise<number> {
   const { folder, has, host, publicUrl, allowedHosts } = options
   checkFolder(folder)
@@ -23,9 +23,9 @@ export async function runUp(options: UpOptions, version: string, io: CommandIo):
   const signals = watchSignals()
   const { stopping } = signals
   const showProgress = createProgress(io)
-  const complain = (part: PartName, words: string) => {
+  const warn = (part: PartName, message: string) => {
     showProgress('')
-    io.stderr.write(`${part}: ${words}\n`)
+    io.stderr.write(`${part}: ${message}\n`)
   }
   const world = {
     host,
@@ -38,7 +38,7 @@ export async function runUp(options: UpOptions, version: string, io: CommandIo):
     env: io.env,
     has,
     stopping,
-    complain,
+    warn,
   }
 
   const say = (text: string) => signals.isHungUp || io.stdout.write(text)
@@ -46,11 +46,11 @@ export async function runUp(options: UpOptions, version: string, io: CommandIo):
     .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))))
     .finally(() => showProgress(''))
   if (running instanceof Error) {
-    if (!stopping.aborted) io.stderr.write(`${running.message}\nNothing is left running.\n`)
+    if (!stopping.aborted) io.stderr.write(`${running.message}\nAll parts were stopped.\n`)
     else say('Stopped.\n')
     return stopping.aborted ? 0 : 1
   }
-  lock.tell(toOpenPorts(world))
+  lock.publishPorts(toOpenPorts(world))
   say(toReadyText({ ...world, isFirstStart }, usesColor(io)))
   const isLost = await waitForTheEnd(running, stopping, io)
   signals.stop()
@@ -59,28 +59,28 @@ export async function runUp(options: UpOptions, version: string, io: CommandIo):
   return isLost ? 1 : 0
 }
 
-/** @returns whether a part has ended by itself */
+/** @returns whether a part ended unexpectedly. */
 async function waitForTheEnd(
   running: RunningParts,
   stopping: AbortSignal,
   io: CommandIo,
 ): Promise<boolean> {
-  const told = Promise.withResolvers<undefined>()
-  const onStopping = () => told.resolve(undefined)
+  const stopped = Promise.withResolvers<undefined>()
+  const onStopping = () => stopped.resolve(undefined)
   stopping.addEventListener('abort', onStopping, { once: true })
   if (stopping.aborted) onStopping()
-  const lost = await Promise.race([running.lost, told.promise])
+  const lost = await Promise.race([running.lost, stopped.promise])
   if (lost === undefined) {
-    // The terminal has shown ^C, and stands behind it.
+    // The terminal has printed ^C without a line break.
     if (io.isTerminal && stopping.reason?.message === 'SIGINT') io.stdout.write('\n')
     return false
   }
   const { title } = parts[lost.part]
-  io.stderr.write(`${title} is gone (${lost.reason}); everything else stops too.\n`)
+  io.stderr.write(`${title} ended unexpectedly (${lost.reason}). Stopping all other parts.\n`)
   return true
 }
 
-/** One line that is overwritten; nothing where nobody looks. */
+/** Prints a line that is overwritten; prints nothing if the output is not a terminal. */
 function createProgress({ isTerminal, stdout }: CommandIo): (text: string) => void {
   return (text) => {
     if (isTerminal) stdout.write(`\r\x1b[2K${text}`)
@@ -93,29 +93,29 @@ function toProgress(awaited: readonly PartName[]): string {
 }
 
 function toOpenPorts({ ports, has }: Pick<World, 'ports' | 'has'>): Partial<Ports> {
-  return Object.fromEntries(toDoorNames(has).map((name) => [name, ports[name]]))
+  return Object.fromEntries(toListenerNames(has).map((name) => [name, ports[name]]))
 }
 
 export interface StopSignals {
-  /** Fires at the first signal. */
+  /** Aborted on the first signal. */
   readonly stopping: AbortSignal
-  /** As if a signal had come. */
+  /** Has the same effect as a signal. */
   stop(): void
-  /** The terminal is gone: there is nobody to read what we say. */
+  /** Whether the terminal was closed, so that nothing can be printed. */
   readonly isHungUp: boolean
 }
 
 const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Ctrl-C, a supervisor, a terminal that is closed: the first stops us, the second at once. We listen to the
- * very end: a signal that nobody listens to would end us without what remains to be done.
+ * The first signal starts an orderly shutdown, a second one ends the process at once. The handlers stay until
+ * the end: an unhandled signal would end the process before everything has stopped.
  */
 export function watchSignals(): StopSignals {
   const controller = new AbortController()
   let isHungUp = false
   const onSignal = (signal: NodeJS.Signals) => {
-    // A closed terminal tells npm too, which passes it on: that is no impatience.
+    // When a terminal is closed, npm forwards the signal too, so a second SIGHUP is not an impatient user.
     if (signal === 'SIGHUP') isHungUp = true
     else if (controller.signal.aborted) process.exit(130)
     controller.abort(new Error(signal))

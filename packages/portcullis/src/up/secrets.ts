@@ -6,7 +6,7 @@ import { SignJWT } from 'jose'
 import { UpRefusal } from './errors.ts'
 import { closeToOthers, readPrivateFile } from './private-files.ts'
 
-/** Whoever knows them can sign in as anybody, and open the console. */
+/** With these secrets one can sign in as any user and open the console. */
 export interface Secrets {
   readonly jwtSecret: string
   readonly consoleToken: string
@@ -15,7 +15,7 @@ export interface Secrets {
 
 export const secretsFile = 'secrets.json'
 
-/** Made at the first start, for the eyes of their owner only; the same ones at the next. */
+/** Creates the secrets at the first start, readable by their owner only; later starts reuse them. */
 export function provideSecrets(folder: string): Secrets {
   const path = join(folder, secretsFile)
   const secrets: Secrets = {
@@ -33,17 +33,17 @@ export function provideSecrets(folder: string): Secrets {
 }
 
 function readSecrets(path: string): Secrets {
-  // Copied or restored, it may have become readable for others.
+  // A copied or restored file may have become readable by others.
   closeToOthers(path)
   const secrets = parseSecrets(readPrivateFile(path) ?? '')
   if (secrets !== undefined) return secrets
   throw new UpRefusal(
-    `The secrets in ${path} cannot be read. Put the file back as it was, or begin anew with --fresh, ` +
-      'which also removes the users.',
+    `${path} is damaged. Restore the file, or start over with --fresh, ` +
+      'which also deletes all users.',
   )
 }
 
-/** Undefined when these are no secrets of ours. */
+/** Undefined if the text is not a valid secrets file. */
 export function parseSecrets(text: string): Secrets | undefined {
   let found: Partial<Record<keyof Secrets, unknown>> | null
   try {
@@ -56,7 +56,7 @@ export function parseSecrets(text: string): Secrets | undefined {
   return { jwtSecret, consoleToken, smsSecret }
 }
 
-/** What is shorter can be guessed, and what has other characters is no part of an address. */
+/** Shorter secrets could be guessed, and other characters would have to be escaped in URLs. */
 function isSecret(value: unknown): value is string {
   return typeof value === 'string' && /^[\w-]{32,}$/.test(value)
 }
@@ -64,7 +64,7 @@ function isSecret(value: unknown): value is string {
 const lifetimeSeconds = 300
 const renewSeconds = 60
 
-/** Keys for the admin endpoints of our own auth server, each good for minutes only. */
+/** Creates short-lived keys for the admin endpoints of the local auth server. */
 export function createAdminKeys(jwtSecret: string): () => Promise<string> {
   const secret = new TextEncoder().encode(jwtSecret)
   let key: Promise<string> | undefined
@@ -87,15 +87,15 @@ export function createAdminKeys(jwtSecret: string): () => Promise<string> {
 const name = 'x-portcullis-audit'
 
 /**
- * The console's audits of our own API send dozens of requests a second. With this they are not counted;
- * nobody can make it who does not have the console's token.
+ * Audits of the local API send dozens of requests per second. These headers exempt them from the limits; they
+ * can be computed only with the console's token.
  */
 export function toAuditHeaders({ consoleToken }: Secrets): Readonly<Record<string, string>> {
   const pass = createHmac('sha256', consoleToken).update('audits pass the limits').digest('hex')
   return { [name]: pass }
 }
 
-/** Tells the requests of others from those of the console's audits. */
+/** Returns whether a request counts towards the limits; the console's audits do not. */
 export function createCountsRequest(secrets: Secrets): (request: IncomingMessage) => boolean {
   const pass = Buffer.from(toAuditHeaders(secrets)[name] ?? '')
   return ({ headers }) => {

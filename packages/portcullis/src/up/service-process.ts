@@ -10,42 +10,42 @@ import type { PartName } from './ports.ts'
 
 interface ServiceSettings {
   readonly part: PartName
-  /** The package whose command it is. */
+  /** The package that provides the program. */
   readonly packageName: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  /** Tells the line of its log that says it serves. */
+  /** Recognizes the log line that says that the server is ready. */
   readonly isReady: (line: string) => boolean
 }
 
-/** Together less than the two seconds that people are promised. */
-const patienceMs = 1_200
-const lastChanceMs = 300
+/** Together less than two seconds, the time within which `up` promises to stop. */
+const interruptMs = 1_200
+const terminateMs = 300
 
-/** A source in the repository, compiled in the published package: as this file is. */
+/** Has the same extension as this file: TypeScript in the repository, JavaScript in the published package. */
 const endWithParent = new URL(`./end-with-parent${extname(import.meta.filename)}`, import.meta.url)
 
-/** Runs a server of ours in a process of its own, which ends when we do. */
+/** Runs a server in a child process that ends together with this one. */
 export async function startService(world: World, settings: ServiceSettings): Promise<RunningPart> {
   const { part, packageName, args, env } = settings
   const program = ['--import', endWithParent.href, findProgram(packageName), ...args]
   const child = spawn(process.execPath, program, {
-    // Not where people are: a file .env of theirs is meant for something else.
+    // Not the current folder of the user, whose .env file may belong to another project.
     cwd: world.folder,
     env: { ...world.env, ...env },
-    // A process group of its own: Ctrl-C is ours to pass on.
+    // A separate process group: the terminal must not send Ctrl-C to the child directly.
     detached: true,
     stdio: ['pipe', 'ignore', 'pipe'],
   })
   const exited = once(child, 'exit').then(([code, signal]) => toEnd(code, signal))
-  // At once, also when it is stopping already.
+  // Also if it is already stopping.
   const endWithUs = () => child.kill('SIGTERM')
   process.once('exit', endWithUs)
   void exited.then(() => process.off('exit', endWithUs))
   const stop = () => stopChild(child, exited)
 
   const ready = Promise.withResolvers<void>()
-  const complaints: string[] = []
+  const problems: string[] = []
   let isReady = false
   const logPath = join(world.folder, 'logs', `${part}.log`)
   const log = openLog(logPath)
@@ -54,17 +54,17 @@ export async function startService(world: World, settings: ServiceSettings): Pro
     log.write(`${line}\n`)
     if (!isReady && settings.isReady(line)) {
       isReady = true
-      // An error that did not keep it from starting, such as a broken rule file, is to be known all the same.
-      for (const complaint of complaints.filter(isError)) world.complain(part, toWords(complaint))
+      // Errors that did not prevent the start, such as a broken rule file, are printed too.
+      for (const problem of problems.filter(isError)) world.warn(part, toMessage(problem))
       ready.resolve()
-    } else if (!isNews(line) && !world.stopping.aborted) {
-      if (isReady) world.complain(part, toWords(line))
-      else complaints.push(line)
+    } else if (!isInformational(line) && !world.stopping.aborted) {
+      if (isReady) world.warn(part, toMessage(line))
+      else problems.push(line)
     }
   })
   lines.once('close', () => {
     log.end()
-    ready.reject(new PartStartError(toLastWords(complaints)))
+    ready.reject(new PartStartError(toFailure(problems)))
   })
   const onStopping = () => ready.reject(world.stopping.reason)
   world.stopping.addEventListener('abort', onStopping, { once: true })
@@ -76,65 +76,65 @@ export async function startService(world: World, settings: ServiceSettings): Pro
     throw error
   }
   world.stopping.removeEventListener('abort', onStopping)
-  return { stop, lost: exited.then((end) => `${end}; its log is ${logPath}`) }
+  return { stop, lost: exited.then((end) => `${end}; see ${logPath}`) }
 }
 
-/** In an orderly way; with ever less patience. */
+/** Sends stronger signals over time. */
 async function stopChild(child: ChildProcess, exited: Promise<unknown>): Promise<void> {
   const isRunning = () => child.exitCode === null && child.signalCode === null
   if (isRunning()) child.kill('SIGINT')
-  // The second signal means: at once.
-  const insist = setTimeout(() => child.kill('SIGTERM'), patienceMs)
-  const kill = setTimeout(() => child.kill('SIGKILL'), patienceMs + lastChanceMs)
+  // The servers stop at once on a second signal.
+  const terminate = setTimeout(() => child.kill('SIGTERM'), interruptMs)
+  const kill = setTimeout(() => child.kill('SIGKILL'), interruptMs + terminateMs)
   await exited
-  clearTimeout(insist)
+  clearTimeout(terminate)
   clearTimeout(kill)
 }
 
-/** The whole log of this start, for those who want to know more than the terminal shows. */
+/** Keeps the complete log of this start; the terminal shows only a part of it. */
 function openLog(path: string) {
   mkdirSync(dirname(path), { recursive: true })
-  // A new file: what has the name may be a link by now.
+  // Always a new file, because the existing one may be a link.
   rmSync(path, { force: true })
   return createWriteStream(path, { mode: 0o600, flags: 'wx' }).on('error', () => {})
 }
 
 function toEnd(code: number | null, signal: string | null): string {
-  return signal === null ? `it ended with code ${code}` : `${signal} ended it`
+  return signal === null ? `exit code ${code}` : `signal ${signal}`
 }
 
-/** The gravest of them; all where none is. */
-function toLastWords(lines: readonly string[]): string {
+/** Returns the fatal message, or all messages if none is fatal. */
+function toFailure(lines: readonly string[]): string {
   const fatal = lines.findLast((line) => /"level":"fatal"|level=fatal/.test(line))
-  return (fatal === undefined ? lines : [fatal]).map(toWords).join('\n')
+  return (fatal === undefined ? lines : [fatal]).map(toMessage).join('\n')
 }
 
-/** Whether a line of a server's log is only about how things go. */
-function isNews(line: string): boolean {
+/** Whether a log line is only informational. */
+function isInformational(line: string): boolean {
   return /^warning: |"level":"(?:info|debug|trace)"|level=(?:info|debug|warning)/.test(line)
 }
 
-/** Whether it is about something that did not work. */
+/** Whether a log line reports an error. */
 function isError(line: string): boolean {
   return /"level":"(?:error|fatal)"|level=(?:error|fatal)/.test(line)
 }
 
-/** What a line says, without what is around it; all of it where it is no log. */
-export function toWords(line: string): string {
+/** Extracts the message of a log line; returns the whole line if it is not in a known log format. */
+export function toMessage(line: string): string {
   const text = /\bmsg="((?:[^"\\]|\\.)*)"/.exec(line)?.[1]
   if (text !== undefined) return text.replaceAll(/\\(.)/g, '$1')
   if (!line.startsWith('{')) return line
   try {
     const fields: Readonly<Record<string, unknown>> = JSON.parse(line)
     const { '@message': message, msg = message } = fields
-    return toRequestWords(fields) ?? (typeof msg === 'string' ? msg : line)
+    return describeRequest(fields) ?? (typeof msg === 'string' ? msg : line)
   } catch {
     return line
   }
 }
 
-/** What became of a request; undefined for lines about anything else. */
-function toRequestWords(fields: Readonly<Record<string, unknown>>): string | undefined {
+/** Describes the outcome of a request; undefined for other log lines. */
+function describeRequest(fields: Readonly<Record<string, unknown>>): string | undefined {
   const { method, path, status, error_code: code, error } = fields
   if (typeof method !== 'string' || typeof path !== 'string' || typeof status !== 'number') {
     return undefined

@@ -10,16 +10,16 @@ interface LostPart {
 }
 
 export interface RunningParts {
-  /** Resolves when all have stopped, or had the time to. */
+  /** Resolves when all parts have stopped, or after a timeout. */
   stop(): Promise<void>
-  /** The first that ends without being told to. */
+  /** The first part that ends unexpectedly. */
   readonly lost: Promise<LostPart>
 }
 
-/** People are promised two seconds; what is left then ends with this process. */
+/** `up` promises to stop within two seconds; anything left then ends with this process. */
 const stopMs = 1_700
 
-/** @param onProgress is told which parts are still awaited */
+/** @param onProgress is called with the parts that have not started yet */
 export async function startAll(
   settings: Omit<World, 'mailbox'>,
   onProgress: (awaited: readonly PartName[]) => void,
@@ -44,12 +44,12 @@ export async function startAll(
     await Promise.race([stopped, sleep(stopMs, undefined, { ref: false })])
   }
 
-  // Those that wait for none come first, so that the others find them.
+  // Parts without dependencies come first, so that the others find them in the map.
   const wanted = partNames.filter((name) => settings.has.has(name)).toSorted(byNeed)
   onProgress(wanted)
   for (const name of wanted) {
     const started = start(name).catch((error: unknown) => {
-      // The first to fail is the one to tell of: the others only stop because of it.
+      // Only the first failure is reported; the other parts fail as a consequence.
       failing.abort(toStartError(name, error))
       throw error
     })
@@ -70,9 +70,9 @@ function byNeed(one: PartName, other: PartName): number {
 function toStartError(name: PartName, error: unknown): PartStartError {
   const { code, port, message }: { code?: unknown; port?: unknown; message?: unknown } =
     error instanceof Error ? error : { message: error }
-  const words = code === 'EADDRINUSE' ? `somebody has just taken its port ${port}.` : message
+  const reason = code === 'EADDRINUSE' ? `port ${port} is in use.` : message
   const { title } = parts[name]
-  return new PartStartError(`${title} did not start: ${words || 'it did not say why.'}`, {
+  return new PartStartError(`${title} failed to start: ${reason || 'no reason was given.'}`, {
     cause: error,
   })
 }

@@ -10,40 +10,40 @@ const account = '{"email":"me@example.com","password":"correct horse battery"}'
 const entry = '{"key":"remote_address","value":"10.0.0.66"}'
 const json = `-H 'content-type: application/json'`
 
-/** What to do with everything that runs, the best first. They work as they are. */
+/** Commands to try, the most useful first. They work without changes. */
 const suggestions: readonly Suggestion[] = [
   {
     part: 'graphql',
     toPurpose: (has) =>
-      `Ask the GraphQL API${has.has('ratelimit') ? '; the eleventh time in a minute it refuses' : ''}`,
+      `Query the GraphQL API${has.has('ratelimit') ? '; the eleventh request within a minute is refused' : ''}`,
     toCommand: (base, { graphql }) =>
       `curl ${json} -d '{"query":"{ hello }"}' ${base}:${graphql}/graphql`,
   },
   {
     part: 'auth',
     toPurpose: (has) =>
-      `Sign up${has.has('mailbox') && has.has('console') ? '; the console shows the mail' : ''}`,
+      `Sign up${has.has('mailbox') && has.has('console') ? '; the console shows the confirmation mail' : ''}`,
     toCommand: (base, { auth }) => `curl ${json} -d '${account}' ${base}:${auth}/signup`,
   },
   {
     part: 'ratelimit',
-    toPurpose: () => 'Ask whether a request may pass',
+    toPurpose: () => 'Check whether a request is within its limit',
     toCommand: (base, { ratelimit }) =>
       `curl -d '{"domain":"api","descriptors":[{"entries":[${entry}]}]}' ${base}:${ratelimit}/json`,
   },
   {
     part: 'ratelimit',
-    toPurpose: () => 'See the rules that are loaded',
+    toPurpose: () => 'List the loaded rules',
     toCommand: (base, { debug }) => `curl ${base}:${debug}/rlconfig`,
   },
   {
     part: 'auth',
-    toPurpose: () => 'See which ways to sign in there are',
+    toPurpose: () => 'List the enabled sign-in methods',
     toCommand: (base, { auth }) => `curl ${base}:${auth}/settings`,
   },
   {
     part: 'graphql',
-    toPurpose: () => 'Ask for more',
+    toPurpose: () => 'Query some sample data',
     toCommand: (base, { graphql }) =>
       `curl ${json} -d '{"query":"{ castles(country: \\"Wales\\") { name built } }"}' ${base}:${graphql}/graphql`,
   },

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** An answer that is not what was asked for, in words for the person who asked. */
+/** A failed call; the message is shown to the user. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly status: number
@@ -25,15 +25,15 @@ interface ApiAnswer<Body> {
   readonly headers: Headers
 }
 
-/** Says that a script of ours calls; the console refuses calls without it. */
+/** Identifies calls of the console's own scripts; the console refuses calls without it. */
 export const callHeaders = { 'x-portcullis-console': '1' }
 
-/** Calls the console. @throws {ApiError} when it refuses, or does not answer. */
+/** Calls the console. @throws {ApiError} if it refuses the call or does not respond. */
 export async function callApi<Body>(path: string, options: ApiOptions = {}): Promise<Body> {
   return (await callApiWithHeaders<Body>(path, options)).body
 }
 
-/** The same, for those who need more than the body. */
+/** Like `callApi`, but also returns the response headers. */
 export async function callApiWithHeaders<Body>(
   path: string,
   { method = 'GET', body, signal }: ApiOptions = {},
@@ -45,12 +45,16 @@ export async function callApiWithHeaders<Body>(
     ...(signal && { signal }),
   }).catch((error: unknown) => {
     if (signal?.aborted) throw error
-    throw new ApiError(0, 'unreachable', 'The console does not answer. Is it still running?')
+    throw new ApiError(
+      0,
+      'unreachable',
+      'The console does not respond. Check that it is still running.',
+    )
   })
   const text = await answer.text()
   const content = parseJson(text)
   if (!answer.ok) throw toError(answer.status, content)
-  // The shapes are those of our own routes.
+  // The console's own routes return these shapes.
   return { body: content as Body, headers: answer.headers }
 }
 
@@ -63,7 +67,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** The console's own failures, and those of the auth server that it hands on. */
+/** Errors of the console, and errors of the auth server that the console forwards. */
 interface Failure {
   readonly error?: { readonly code: string; readonly message: string }
   readonly error_code?: string
@@ -72,24 +76,23 @@ interface Failure {
 
 function toError(status: number, content: unknown): ApiError {
   const { error, error_code, msg }: Failure = (content ?? {}) as Failure
-  if (error?.code === 'no_access') tellAccessLost()
+  if (error?.code === 'no_access') notifyAccessLost()
   if (error) return new ApiError(status, error.code, error.message)
-  return new ApiError(status, error_code ?? 'unknown', msg ?? `The answer was ${status}.`)
+  return new ApiError(status, error_code ?? 'unknown', msg ?? `Unexpected status ${status}.`)
 }
 
-/** What to show of whatever was thrown. */
 export function toMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
 const listeners = new Set<() => void>()
 
-/** To be called when the console does not let us in any more. */
-function tellAccessLost(): void {
+/** Called when the console no longer accepts the token. */
+function notifyAccessLost(): void {
   for (const listener of listeners) listener()
 }
 
-/** Whether it was started again with another token: nothing on the page works then. */
+/** Whether the console was restarted with another token, so that no call works any more. */
 export function useAccessLost(): boolean {
   const [isLost, setLost] = useState(false)
   useEffect(() => {

@@ -19,7 +19,7 @@ export function App(): JSX.Element {
       <LocationProvider>
         <div class="shell">
           <a class="skip" href="#content">
-            Skip to the content
+            Skip to content
           </a>
           <Sidebar />
           <main id="content" class="content" tabIndex={-1}>
@@ -43,17 +43,17 @@ export function App(): JSX.Element {
 function AccessLost(): JSX.Element | null {
   if (!useAccessLost()) return null
   return (
-    <Notice tone="danger" title="The gate is closed.">
-      The console was started again, with another token. Open the address that its terminal shows.
+    <Notice tone="danger" title="Your access has expired.">
+      The console was restarted with a new token. Open the address shown in its terminal.
     </Notice>
   )
 }
 
 let lastPath = location.pathname
 
-/** Whoever listens shall hear the new page, and not the rest of the list they chose it from. */
+/** Moves the focus to the new page, so that screen readers read it instead of the rest of the navigation. */
 function focusContent(): void {
-  // What a page keeps in the query of its address is no other page.
+  // A change of the query alone is not a page change.
   if (location.pathname === lastPath) return
   lastPath = location.pathname
   document.querySelector<HTMLElement>('#content')?.focus({ preventScroll: true })
@@ -98,7 +98,7 @@ function ThemeButton(): JSX.Element {
     setTheme(next)
     setShown(next)
   }
-  const label = `Colours: ${theme === 'auto' ? 'as the system' : theme}. Change`
+  const label = `Theme: ${theme === 'auto' ? 'system' : theme}. Change`
   return (
     <button
       type="button"
@@ -115,9 +115,9 @@ function ThemeButton(): JSX.Element {
 function NoSuchPage(): JSX.Element {
   return (
     <>
-      <PageHeader title="Nothing here" summary="The console has no such page." />
-      <Empty icon="gate" title="This gate leads nowhere">
-        Choose a page from the list.
+      <PageHeader title="Page not found" summary="The console has no page at this address." />
+      <Empty icon="gate" title="This page does not exist">
+        Choose a page from the menu.
       </Empty>
     </>
   )
@@ -138,7 +138,7 @@ function setTheme(theme: Theme): void {
   applyStoredTheme()
 }
 
-/** Without a choice the system's own counts. */
+/** Without a stored choice, the system setting applies. */
 export function applyStoredTheme(): void {
   const theme = readTheme()
   if (theme === 'auto') delete document.documentElement.dataset['theme']

@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../console/routes/users-audit.ts'
 import { formatTime } from './format.ts'
 
-/** What the user did, and how it reads when an administrator did it. */
+/** The text for an action of the user, and for the same action of an administrator. */
 interface Sentence {
   readonly own: string
   readonly byAdmin?: string
@@ -12,53 +12,53 @@ const sentences: Readonly<Record<string, Sentence>> = {
   logout: { own: 'Signed out' },
   invite_accepted: { own: 'Accepted the invitation' },
   user_signedup: { own: 'Signed up', byAdmin: 'The account was created' },
-  user_invited: { own: 'Was invited', byAdmin: 'An invitation was made' },
+  user_invited: { own: 'Was invited', byAdmin: 'An invitation was sent' },
   user_deleted: { own: 'Deleted the account', byAdmin: 'The account was deleted' },
-  token_revoked: { own: 'Ended a session', byAdmin: 'A session was ended' },
-  token_refreshed: { own: 'Stayed signed in' },
+  token_revoked: { own: 'Revoked a session', byAdmin: 'A session was revoked' },
+  token_refreshed: { own: 'Refreshed a token' },
   user_modified: { own: 'Changed the account', byAdmin: 'The account was changed' },
   user_recovery_requested: {
-    own: 'Asked for a link to get back in',
-    byAdmin: 'A link to get in was generated',
+    own: 'Requested a sign-in or recovery link',
+    byAdmin: 'A sign-in or recovery link was generated',
   },
-  user_reauthenticate_requested: { own: 'Asked for a code to prove who they are' },
+  user_reauthenticate_requested: { own: 'Requested a reauthentication code' },
   user_confirmation_requested: {
-    own: 'Was sent a confirmation',
+    own: 'Requested a confirmation link',
     byAdmin: 'A confirmation link was generated',
   },
-  user_repeated_signup: { own: 'Signed up a second time' },
+  user_repeated_signup: { own: 'Signed up again with the same address' },
   user_updated_password: { own: 'Changed the password' },
-  identity_linked: { own: 'Linked another way to sign in' },
-  identity_unlinked: { own: 'Unlinked a way to sign in' },
+  identity_linked: { own: 'Linked an identity' },
+  identity_unlinked: { own: 'Unlinked an identity' },
   passkey_created: { own: 'Added a passkey' },
   passkey_updated: { own: 'Renamed a passkey' },
   passkey_deleted: { own: 'Removed a passkey', byAdmin: 'A passkey was removed' },
-  factor_in_progress: { own: 'Began to set up a second factor' },
+  factor_in_progress: { own: 'Started to set up a second factor' },
   factor_unenrolled: { own: 'Removed a second factor' },
   factor_deleted: { own: 'Removed a second factor', byAdmin: 'A second factor was removed' },
   factor_updated: { own: 'Changed a second factor', byAdmin: 'A second factor was changed' },
-  challenge_created: { own: 'Was asked for a second factor' },
-  verification_attempted: { own: 'Tried a code of a second factor' },
-  verification_succeeded: { own: 'Proved a second factor' },
-  recovery_codes_generated: { own: 'Made new recovery codes' },
+  challenge_created: { own: 'Requested a second-factor challenge' },
+  verification_attempted: { own: 'Attempted to verify a second factor' },
+  verification_succeeded: { own: 'Verified a second factor' },
+  recovery_codes_generated: { own: 'Generated new recovery codes' },
 }
 
 const failureReasons: Readonly<Record<string, string>> = {
   wrong_password: 'wrong password',
   wrong_code: 'wrong or expired code',
-  wrong_passkey: 'passkey not accepted',
+  wrong_passkey: 'invalid passkey',
   unconfirmed: 'address not confirmed',
   banned: 'banned',
   second_factor: 'second factor failed',
   limited: 'too many attempts',
 }
 
-/** Why a sign-in failed, in words. */
+/** Returns the reason of a failed sign-in as text. */
 export function toFailureReason(reason: unknown): string {
   return failureReasons[String(reason)] ?? String(reason)
 }
 
-/** `Signed in with google`. An action that we do not know is told as it is. */
+/** Describes an entry, such as `Signed in with google`. Unknown actions are shown by name. */
 export function toSentence({ payload }: AuditEntry, userId: string): string {
   const { action, traits = {}, actor_id: actorId } = payload
   if (action === 'login_failed') {
@@ -79,7 +79,7 @@ export function toSentence({ payload }: AuditEntry, userId: string): string {
   return text
 }
 
-/** Undefined: the user. */
+/** Returns who acted on the user's account; undefined if it was the user. */
 export function toActor({ payload }: AuditEntry, userId: string): string | undefined {
   if (payload.actor_id === userId) return undefined
   const { admin } = payload.traits ?? {}

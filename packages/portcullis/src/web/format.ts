@@ -1,7 +1,7 @@
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
 const precise = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 
-/** `1,234`; small ones with one digit after the point. */
+/** Such as `1,234`; numbers below 100 have up to one decimal. */
 export function formatNumber(value: number): string {
   return Math.abs(value) < 100 ? precise.format(value) : whole.format(value)
 }
@@ -9,7 +9,7 @@ export function formatNumber(value: number): string {
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 })
 const longestCount = 10_000
 
-/** `1,234`, and `12.3K` where the whole number would not fit into a narrow column. */
+/** Such as `1,234`, or `12.3K` for numbers too long for a narrow column. */
 export function formatCount(value: number): string {
   return value < longestCount ? whole.format(value) : compact.format(value)
 }
@@ -19,7 +19,7 @@ const oneDigit = new Intl.NumberFormat('en', {
   maximumFractionDigits: 1,
 })
 
-/** `12.0`, always with one digit after the point: a value that changes stays where it is. */
+/** Such as `12.0`; the fixed number of decimals keeps a changing value in place. */
 export function formatRate(value: number): string {
   return value < 1_000 ? oneDigit.format(value) : formatCount(value)
 }
@@ -32,7 +32,7 @@ const steps = [
 ] as const
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' })
 
-/** `2 minutes ago`. */
+/** Such as `2 minutes ago`. */
 export function formatAge(time: number | string | Date, now = Date.now()): string {
   const seconds = Math.round((new Date(time).getTime() - now) / 1000)
   if (Math.abs(seconds) < 5) return 'just now'
@@ -42,14 +42,14 @@ export function formatAge(time: number | string | Date, now = Date.now()): strin
 
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' })
 
-/** `16:42:57`. */
+/** Such as `16:42:57`. */
 export function formatClock(time: number): string {
   return clock.format(new Date(time))
 }
 
 const moment = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' })
 
-/** `15 Nov 2026, 16:42:57`. */
+/** Such as `15 Nov 2026, 16:42:57`. */
 export function formatTime(time: number | string | Date): string {
   return moment.format(new Date(time))
 }

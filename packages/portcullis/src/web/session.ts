@@ -6,12 +6,12 @@ export type { ConsoleSession }
 
 export const SessionContext = createContext<ConsoleSession>({ version: '', parts: {} })
 
-/** What this console was started with. */
+/** Returns the configuration of this console. */
 export function useSession(): ConsoleSession {
   return useContext(SessionContext)
 }
 
-/** The first steps that Overview suggests, by the page where each is done. */
+/** The first steps that Overview suggests, by the page of each step. */
 export type FirstStep = '/users' | '/try' | '/limits'
 
 const storageKey = 'portcullis-steps-done'
@@ -20,7 +20,7 @@ export function readDoneSteps(): readonly string[] {
   return (localStorage.getItem(storageKey) ?? '').split(' ')
 }
 
-/** From now on Overview does not suggest it any more. */
+/** Removes the step from the suggestions on Overview. */
 export function noteStepDone(step: FirstStep): void {
   const done = readDoneSteps()
   if (!done.includes(step)) localStorage.setItem(storageKey, [...done, step].join(' ').trim())

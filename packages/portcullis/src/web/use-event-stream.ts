@@ -6,8 +6,8 @@ export type StreamListeners = Readonly<Record<string, (data: never) => void>>
 const retryMs = 3_000
 
 /**
- * Listens to server-sent events while the page is shown, and connects again when it has to. A refusal can be
- * final: whoever knows what it means says so with `onRefused`, and it is not tried again.
+ * Receives server-sent events while the page is visible, and reconnects when necessary. With `onRefused`, a
+ * refused connection is not retried; the callback decides what to do.
  * @returns whether it is connected.
  */
 export function useEventStream(
@@ -16,7 +16,7 @@ export function useEventStream(
   onRefused?: () => void,
 ): boolean {
   const [isConnected, setConnected] = useState(false)
-  // The latest ones, without connecting anew for each.
+  // Refs, so that new listeners do not cause a reconnect.
   const latest = useRef(listeners)
   latest.current = listeners
   const latestOnRefused = useRef(onRefused)
@@ -34,7 +34,7 @@ export function useEventStream(
     const onClosed = async () => {
       disconnect()
       if (latestOnRefused.current) return latestOnRefused.current()
-      // Whoever is not let in any more learns it by this, and need not knock again.
+      // If access was lost, this call reports it, and there is no need to reconnect.
       const error = await callApi('/api/session').catch((reason: unknown) => reason)
       const isShut = error instanceof ApiError && error.status === 401
       if (!isGone && !isShut) retry = setTimeout(connect, retryMs)
@@ -45,7 +45,7 @@ export function useEventStream(
       source.onopen = () => setConnected(true)
       source.onerror = () => {
         setConnected(false)
-        // Otherwise the browser connects again by itself.
+        // In the other states the browser reconnects by itself.
         if (source?.readyState === EventSource.CLOSED) void onClosed()
       }
       for (const name of Object.keys(latest.current)) {
@@ -55,7 +55,7 @@ export function useEventStream(
         })
       }
     }
-    // A browser has six connections for a site, and people have more windows: those they see count.
+    // Browsers allow only six connections per site, so hidden pages disconnect.
     const follow = () => (document.hidden ? disconnect() : connect())
     connect()
     document.addEventListener('visibilitychange', follow)

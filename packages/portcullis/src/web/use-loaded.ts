@@ -6,8 +6,8 @@ export type Loaded<Value> =
   | { readonly state: 'ready'; readonly value: Value }
 
 /**
- * Loads something when a page is shown, and again when one of `inputs` changes or `reload` is called. What
- * was there stays until the new is.
+ * Loads a value when a page is shown, and again when one of `inputs` changes or `reload` is called. The old
+ * value is kept until the new one arrives.
  */
 export function useLoaded<Value>(
   load: (signal: AbortSignal) => Promise<Value>,

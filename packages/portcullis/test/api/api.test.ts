@@ -23,8 +23,7 @@ async function openKeyServer(t: TestContext, jwk: object): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-/** A port that nobody listens on right now. */
-test('alone, the API takes public keys, and without the rate limit service it has no limits', async (t) => {
+test('the standalone API verifies tokens with public keys, and allows requests without the rate limit service', async (t) => {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const jwk = { ...publicKey.export({ format: 'jwk' }), kid: 'first', alg: 'ES256' }
   const port = await findFreePort()
@@ -38,7 +37,7 @@ test('alone, the API takes public keys, and without the rate limit service it ha
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   t.after(() => child.kill('SIGKILL'))
-  const complaint = once(child.stderr.setEncoding('utf8'), 'data')
+  const firstOutput = once(child.stderr.setEncoding('utf8'), 'data')
   await once(child.stdout, 'data')
   const ask = async (signer: typeof privateKey) => {
     const token = await new SignJWT({ email: 'ada@example.com' })
@@ -58,8 +57,8 @@ test('alone, the API takes public keys, and without the rate limit service it ha
     status: 200,
     body: { data: { hello: 'Hello, ada@example.com!' } },
   })
-  const [words] = await complaint
-  assert.match(words, /^The rate limit could not be checked: connect ECONNREFUSED .*\n/)
-  const stranger = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  assert.equal((await ask(stranger.privateKey)).status, 401)
+  const [output] = await firstOutput
+  assert.match(output, /^The rate limit could not be checked: connect ECONNREFUSED .*\n/)
+  const other = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  assert.equal((await ask(other.privateKey)).status, 401)
 })

@@ -25,14 +25,14 @@ const programs: Readonly<Record<string, CommandNode>> = Object.fromEntries(
   ),
 )
 
-/** The commands of each program, as its main file has them. */
+/** The commands of each program, as registered in its main file. */
 const registries: Readonly<Record<string, Program['commands']>> = {
   portcullis: ownCommands,
   auth: authCommands(version),
   ratelimit: ratelimitCommands,
 }
 
-/** Which commands have a help of their own. */
+/** The commands that have their own help page. */
 const documented: Readonly<Record<string, readonly string[]>> = {
   portcullis: ['up', 'console', 'completion'],
   auth: Object.keys(programs['auth']?.commands ?? {}),
@@ -40,7 +40,7 @@ const documented: Readonly<Record<string, readonly string[]>> = {
   'graphql-over-http': ['audit'],
 }
 
-/** What it prints, without a process of its own: that each really prints is tested elsewhere. */
+/** Returns the help text without starting a process; other tests cover the output of each program. */
 async function readHelp(program: string, ...args: string[]): Promise<string> {
   const commands = registries[program]
   if (commands === undefined) return (await runSource('graphql-over-http/src/cli', args)).stdout
@@ -61,7 +61,7 @@ for (const [program, names] of Object.entries(documented)) {
   assert.ok(tree)
 
   for (const name of names) {
-    test(`the shells know the options that ${program} ${name} --help names`, async () => {
+    test(`the completion of ${program} ${name} has the options that --help lists`, async () => {
       const command = tree.commands?.[name]
       assert.ok(command)
       assert.deepEqual(
@@ -73,7 +73,7 @@ for (const [program, names] of Object.entries(documented)) {
 }
 
 for (const program of ['portcullis', 'auth', 'ratelimit']) {
-  test(`the shells know the commands that ${program} --help lists`, async () => {
+  test(`the completion of ${program} has the commands that --help lists`, async () => {
     const listed = (await readHelp(program, '--help')).matchAll(/^ {2}(\S+) +(.+)$/gm)
     const known = Object.entries(programs[program]?.commands ?? {})
     assert.deepEqual(
@@ -83,7 +83,7 @@ for (const program of ['portcullis', 'auth', 'ratelimit']) {
   })
 }
 
-test('portcullis completion prints the script of a shell', async () => {
+test('portcullis completion prints the script for a shell', async () => {
   const args = ['completion', 'fish', '--for', 'auth']
   const { stdout } = await runSource('portcullis/src', args)
   assert.equal(stdout, shells['fish']?.('auth', programs['auth'] as CommandNode))
@@ -91,25 +91,25 @@ test('portcullis completion prints the script of a shell', async () => {
 
 for (const [args, reason] of [
   [[], /^Name one shell: bash, zsh, fish\.\n\nUsage:/],
-  [['tcsh'], /^There is no completion for "tcsh"; there is one for: bash, zsh, fish\./],
-  [['bash', '--for', 'npm'], /^There is no program "npm"; there are: portcullis, auth,/],
+  [['tcsh'], /^Unknown shell "tcsh"\. Supported shells: bash, zsh, fish\./],
+  [['bash', '--for', 'npm'], /^Unknown program "npm"\. Known programs: portcullis, auth,/],
 ] as const) {
-  test(`portcullis completion ${args.join(' ')} says what is wrong`, async () => {
-    let complaint = ''
-    const stderr = { write: (text: string) => (complaint += text) }
+  test(`portcullis completion ${args.join(' ')} reports the error`, async () => {
+    let output = ''
+    const stderr = { write: (text: string) => (output += text) }
     const io = { stdout: process.stdout, stderr, env: {}, isTerminal: false }
     assert.equal(await createCompletion(ownCommands).run(args, io), 2)
-    assert.match(complaint, reason)
+    assert.match(output, reason)
   })
 }
 
-/** Its own, and those of commands below it: they have no help of their own. */
+/** Includes the options of subcommands, which have no help page of their own. */
 function toFlags({ options = [], commands = {} }: CommandNode): Set<string> {
   const below = Object.values(commands).flatMap((command) => [...toFlags(command)])
   return new Set([...options.flatMap(({ flags }) => flags), ...below])
 }
 
-/** From lines about an option, and from brackets in synopses. */
+/** Finds options at the start of lines, and in brackets in synopses. */
 function readFlags(help: string): Set<string> {
   const heads = [...help.matchAll(/^ {2}(-(?: ?[^ ]+)*)/gm)].flatMap(([, head = '']) =>
     toWords(head),

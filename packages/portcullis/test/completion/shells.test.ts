@@ -14,7 +14,7 @@ import { queries } from './support/query.ts'
 const programs = createPrograms(createCommands('1.2.3'))
 const portcullisTree = (await programs['portcullis']?.()) as CommandNode
 
-/** What is typed, and what every shell offers for its last word. */
+/** An input line, and what every shell offers for its last word. */
 const cases: readonly (readonly [line: string, offered: readonly string[]])[] = [
   ['portcullis ', Object.keys(portcullisTree.commands ?? {})],
   ['portcullis auth ad', ['admin']],
@@ -33,7 +33,7 @@ const cases: readonly (readonly [line: string, offered: readonly string[]])[] = 
 
 async function provideShell(t: TestContext, name: string): Promise<string | undefined> {
   if (name !== 'zsh' && name !== 'fish') return name
-  // zsh completes only what is typed into it on a terminal.
+  // zsh completes only lines that are typed on a terminal.
   const hasTerminal = name !== 'zsh' || (await runOrSkip(t, () => runOnTerminal('true', [], {})))
   return hasTerminal === undefined ? undefined : provideOrSkip(t, name)
 }
@@ -66,7 +66,7 @@ for (const [name, toScript] of Object.entries(shells)) {
     )
   })
 
-  test(`${name} completes a program whose name is no name of a function`, async (t) => {
+  test(`${name} completes a program whose name is not a valid function name`, async (t) => {
     const shell = await provideShell(t, name)
     if (shell === undefined) return
     const program = 'graphql-over-http'
@@ -76,7 +76,7 @@ for (const [name, toScript] of Object.entries(shells)) {
   })
 }
 
-/** Shells differ in whether they repeat what was there before, and in how they mark folders. */
+/** Shells differ in whether they repeat the text before a comma, and in how they mark folders. */
 function toTail(word: string): string {
   return word.replace(/^.*,/, '').replace(/\/$/, '')
 }

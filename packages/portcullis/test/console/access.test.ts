@@ -34,7 +34,7 @@ const visitFrom = (site: string) => ({
   'sec-fetch-dest': 'document',
 })
 
-test('the token becomes a cookie that no script reads, and leaves the address', async () => {
+test('the token is moved from the URL to an HttpOnly cookie', async () => {
   const answer = await call(`/users?q=ada&token=${token}`)
   assert.equal(answer.status, 303)
   assert.equal(answer.headers.get('location'), '/users?q=ada')
@@ -46,7 +46,7 @@ test('the token becomes a cookie that no script reads, and leaves the address', 
   assert.equal((await callInside('/api/session')).status, 200)
 })
 
-test('no guess lets in, whatever its length, and no method but GET takes the token', async () => {
+test('wrong tokens are refused regardless of their length, and only GET accepts the token', async () => {
   const guesses = ['', 'x', token.slice(1), `${token}x`, token.toUpperCase(), `%20${token}`]
   for (const guess of guesses) {
     const answer = await call(`/?token=${guess}`)
@@ -60,7 +60,7 @@ test('no guess lets in, whatever its length, and no method but GET takes the tok
   }
 })
 
-test('the way in never leads to another host', async () => {
+test('the entry URL never redirects to another host', async () => {
   for (const path of [
     '//evil.example',
     '/\\evil.example',
@@ -73,7 +73,7 @@ test('the way in never leads to another host', async () => {
   }
 })
 
-test('a browser asks again for the page, and not for files that are named by what is in them', async () => {
+test('a browser revalidates the page, but not files with a content hash in their name', async () => {
   const script = await callInside('/assets/app.js')
   const [, chunk = ''] = /"\.\/([\w-]+-[A-Z\d]{8}\.js)"/.exec(script.body) ?? []
   assert.match(
@@ -90,11 +90,11 @@ test('a browser asks again for the page, and not for files that are named by wha
   }
 })
 
-test('without access there is the refusal and its stylesheet, and nothing else', async () => {
+test('without access only the refusal page and its stylesheet are served', async () => {
   const refused = await call('/users', { headers: page })
   assert.equal(refused.status, 401)
-  assert.match(refused.body, /The gate is closed/)
-  assert.match(refused.body, /address that the terminal showed/)
+  assert.match(refused.body, /Access denied/)
+  assert.match(refused.body, /address that was printed in the terminal/)
   const [, style = ''] = /href="(\/assets\/[^"]+)"/.exec(refused.body) ?? []
   const stylesheet = await call(style)
   assert.equal(stylesheet.status, 200)
@@ -122,13 +122,13 @@ test('without access there is the refusal and its stylesheet, and nothing else',
   }
 })
 
-test('a program is refused in JSON, with a code', async () => {
+test('non-browser clients are refused with JSON and an error code', async () => {
   const { body, headers } = await call('/api/session')
   assert.match(headers.get('content-type') ?? '', /^application\/json/)
   assert.equal(JSON.parse(body.slice(body.indexOf('{'))).error.code, 'no_access')
 })
 
-test('names that are not its own are turned away, so that no name can be moved here', async () => {
+test('unknown host names are refused, to prevent DNS rebinding', async () => {
   const { port } = new URL(running.url)
   for (const host of ['evil.example', `evil.example:${port}`, 'localhost.evil.example', '']) {
     const { status, body } = await callInside('/api/session', { headers: { host } })
@@ -153,7 +153,7 @@ test('other sites can neither call nor embed it, with or without the cookie', as
   }
 })
 
-test('a link on another site leads in by one more click, since its visit has no cookie', async () => {
+test('a link on another site needs one more click, since the navigation has no cookie', async () => {
   const answer = await call('/try?code=a"b&x=1', { headers: visitFrom('cross-site') })
   assert.equal(answer.status, 403)
   assert.match(answer.body, /href="\/try\?code=a%22b&amp;x=1"/)
@@ -165,7 +165,7 @@ test('a link on another site leads in by one more click, since its visit has no 
   assert.equal(neighbour.status, 200)
 })
 
-test('whatever changes something must come from a script of its own page', async () => {
+test('requests that change something must come from a script of the console', async () => {
   const { host } = new URL(running.url)
   const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'a form of another site': { ...ownScript, 'sec-fetch-site': 'cross-site' },
@@ -186,7 +186,7 @@ test('whatever changes something must come from a script of its own page', async
   }
 })
 
-test('a preflight of another origin gets no leave', async () => {
+test('preflight requests of other origins are refused', async () => {
   const { status, headers } = await callInside('/api/session', {
     method: 'OPTIONS',
     headers: { origin: 'http://evil.example', 'access-control-request-method': 'POST' },
@@ -198,7 +198,7 @@ test('a preflight of another origin gets no leave', async () => {
   )
 })
 
-test('every answer forbids to store, to sniff, to embed and to run what is not its own', async () => {
+test('every response has headers against caching, sniffing, embedding and foreign scripts', async () => {
   const targets = ['/', '/api/session', '/nothing/here', '/%zz', `/assets/${'a'.repeat(500)}`]
   for (const target of [...targets, '/api/nothing']) {
     for (const answer of [await call(target), await callInside(target)]) {
@@ -216,7 +216,7 @@ test('every answer forbids to store, to sniff, to embed and to run what is not i
   assert.equal((await callInside('/api/session')).headers.get('cache-control'), 'no-store')
 })
 
-test('odd methods and addresses are refused in order', async () => {
+test('unusual methods and invalid URLs are refused', async () => {
   for (const method of ['TRACE', 'PROPFIND', 'QUERY', 'PURGE']) {
     assert.equal((await call('/', { method })).status, 403, method)
     const { status } = await callInside('/', { method, headers: ownScript })
@@ -231,7 +231,7 @@ test('odd methods and addresses are refused in order', async () => {
   }
 })
 
-test('HEAD answers like GET, without a body and without staying open', async () => {
+test('HEAD responds like GET without a body, and closes event streams', async () => {
   for (const target of ['/', '/api/session', '/assets/app.js', '/api/overview/stream']) {
     const { status, body } = await callInside(target, { method: 'HEAD' })
     assert.equal(status, 200, target)
@@ -239,7 +239,7 @@ test('HEAD answers like GET, without a body and without staying open', async () 
   }
 })
 
-test('only so many event streams are open at the same time, and closed ones make room', async () => {
+test('the number of open event streams is limited, and closed ones free their place', async () => {
   const open = () => fetch(`${running.url}/api/overview/stream`, { headers: { cookie } })
   const streams = await Promise.all(Array.from({ length: mostStreams }, open))
   assert.deepEqual(new Set(streams.map(({ status }) => status)), new Set([200]))

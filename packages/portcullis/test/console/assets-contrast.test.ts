@@ -13,7 +13,7 @@ const tokens = new Map(
 )
 
 const grounds = ['page', 'surface', 'raised', 'sunken']
-/** What is read on what. */
+/** Text colours and the backgrounds they are used on. */
 const texts: readonly (readonly [text: string, grounds: readonly string[]])[] = [
   ['text', [...grounds, 'accent-soft', 'ok-soft', 'warn-soft', 'danger-soft']],
   ['muted', grounds],
@@ -24,7 +24,7 @@ const texts: readonly (readonly [text: string, grounds: readonly string[]])[] = 
   ['danger', [...grounds, 'danger-soft']],
   ['on-accent', ['accent', 'accent-strong']],
 ]
-/** What is only looked at: edges of controls, lines of charts, the outline of the focus. */
+/** Non-text elements: borders of controls, lines of charts, the focus ring. */
 const shapes: typeof texts = [
   ['edge', ['page', 'surface', 'raised']],
   ['accent', grounds],
@@ -33,7 +33,7 @@ const shapes: typeof texts = [
 ]
 
 for (const scheme of ['light', 'dark'] as const) {
-  test(`in the ${scheme} scheme every text has a contrast of 4.5, every shape one of 3`, () => {
+  test(`in the ${scheme} scheme text has a contrast of at least 4.5, and other elements of at least 3`, () => {
     const check = (pairs: typeof texts, least: number) => {
       for (const [front, backs] of pairs) {
         for (const back of backs) {
@@ -49,7 +49,7 @@ for (const scheme of ['light', 'dark'] as const) {
 
 function toColour(name: string, scheme: 'light' | 'dark'): string {
   const token = tokens.get(name)
-  assert.ok(token, `there is no token --${name}`)
+  assert.ok(token, `missing token --${name}`)
   return token[scheme]
 }
 

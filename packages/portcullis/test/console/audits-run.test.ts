@@ -16,16 +16,16 @@ async function listen(t: TestContext, answer: RequestListener): Promise<string> 
   return `http://127.0.0.1:${port}/graphql`
 }
 
-test('a server cannot lead the audits, and the headers meant for it, to another', async (t) => {
+test('a server cannot redirect the audits and their headers to another server', async (t) => {
   const visits: (string | undefined)[] = []
   const elsewhere = await listen(t, (request, response) => {
     visits.push(`${request.method} with ${request.headers['x-api-key']}`)
     response.end('{}')
   })
   const ended = Promise.withResolvers<void>()
-  let isLed = false
+  let isRedirected = false
   const url = await listen(t, (_request, response) => {
-    isLed = true
+    isRedirected = true
     response.writeHead(307, { location: elsewhere }).end()
   })
   const run = startAuditRun({
@@ -34,17 +34,17 @@ test('a server cannot lead the audits, and the headers meant for it, to another'
     profile: 'classic',
     extended: false,
   })
-  const look = setInterval(() => {
+  const timer = setInterval(() => {
     if (run.toProgress().state !== 'running') ended.resolve()
   }, 20)
-  t.after(() => clearInterval(look))
+  t.after(() => clearInterval(timer))
   await ended.promise
   assert.equal(run.toProgress().state, 'done')
-  assert.ok(isLed)
+  assert.ok(isRedirected)
   assert.deepEqual(visits, [])
 })
 
-test('a server that never ends its answer to the probe is cut off', async (t) => {
+test('a probe response that never ends is aborted', async (t) => {
   const closed = Promise.withResolvers<void>()
   const url = await listen(t, (_request, response) => {
     response.once('close', closed.resolve)
@@ -57,7 +57,7 @@ test('a server that never ends its answer to the probe is cut off', async (t) =>
   const plan = { url, headers: {}, profile: 'classic', extended: false } as const
   await assert.rejects(probeServer(plan), {
     code: 'not_graphql',
-    message: `${url} answered 200 OK, and it sent more than 1 MB. Is this the address of a GraphQL server?`,
+    message: `${url} responded with status 200 OK, and it has more than 1 MB. Check that this is the URL of a GraphQL server.`,
   })
   await closed.promise
 })

@@ -42,7 +42,7 @@ async function listen(t: TestContext, answer: RequestListener): Promise<Server> 
 
 const toPort = (server: Server) => (server.address() as AddressInfo).port
 
-test('all that is wrong with the arguments is told at once', async () => {
+test('all errors in the arguments are reported at once', async () => {
   const { code, stderr } = await runCommand([
     '--auth-url=ftp://auth',
     '--ratelimit-url',
@@ -56,27 +56,27 @@ test('all that is wrong with the arguments is told at once', async () => {
   ])
   assert.equal(code, 2)
   const expected = [
-    /--auth-url must be an address such as .* is "ftp:\/\/auth"/,
+    /--auth-url must be a URL such as .* is "ftp:\/\/auth"/,
     /--auth-url needs a service key .* PORTCULLIS_AUTH_KEY/,
-    /--ratelimit-url must not have a name or password/,
+    /--ratelimit-url must not contain a user name or password/,
     /--ratelimit-url needs --ratelimit-debug-url/,
-    /--port must be a number from 0 to 65535, and is "70000"/,
-    /--allowed-host must be a name without scheme and port/,
+    /--port must be a number from 0 to 65535, but is "70000"/,
+    /--allowed-host must be a host name without scheme and port/,
     /--rules must be a directory/,
-    /no option --colour/,
-    /no place for "blue"/,
+    /Unknown option --colour/,
+    /Unexpected argument "blue"/,
   ]
   for (const fault of expected) assert.match(stderr, fault)
   assert.ok(!stderr.includes('hunter2'))
 })
 
-test('a flag without its value, a key without its server and nothing at all are faults', async () => {
-  assert.match((await runCommand([])).stderr, /nothing to look at/)
+test('an option without a value, a key without a server, and no server at all are errors', async () => {
+  assert.match((await runCommand([])).stderr, /No server given/)
   assert.match((await runCommand(['--graphql-url', '--port', '1'])).stderr, /graphql-url needs a/)
   assert.match((await runCommand(['--auth-key', key])).stderr, /--auth-key needs --auth-url/)
 })
 
-test('the key comes from the flag, or else from the environment; base addresses lose a last slash', async () => {
+test('the key is read from the option or the environment; base URLs lose a trailing slash', async () => {
   const args = ['--auth-url', 'https://x.example/auth/v1/', '--graphql-url', 'https://x.example/g/']
   const env = { PORTCULLIS_AUTH_KEY: ' of-the-environment\n' }
   const parsed = parseConsoleArguments(args, env)
@@ -89,28 +89,34 @@ test('the key comes from the flag, or else from the environment; base addresses 
   assert.equal(await flagged.auth?.key(), 'of-the-flag')
 })
 
-test('a key that no header can carry is refused without being repeated', async () => {
+test('a key that is not a valid header value is refused, and the message does not repeat it', async () => {
   for (const broken of ['hunter2\nhunter2', 'hunter2 hunter2', 'hunter2\u2026']) {
     const { code, stderr } = await runCommand(['--auth-url', 'http://x', '--auth-key', broken])
     assert.equal(code, 2)
-    assert.match(stderr, /The service key has a space, a line break/)
+    assert.match(stderr, /The service key contains a space, a line break/)
     assert.ok(!stderr.includes('hunter2'))
   }
 })
 
-test('the help warns of keys on the command line', () => {
-  assert.match(createConsoleCommand('1').usage, /seen by every user of the machine/)
+test('the help warns against keys on the command line', () => {
+  assert.match(
+    createConsoleCommand('1').usage,
+    /other users of this machine can read command lines/,
+  )
 })
 
-test('a port in use is named, with the flag that chooses another', async (t) => {
+test('a port in use is reported with the option to choose another', async (t) => {
   const port = toPort(await listen(t, () => {}))
   const args = ['--graphql-url', 'http://127.0.0.1:1', '--port', `${port}`]
   const { code, stderr } = await runCommand(args)
   assert.equal(code, 1)
-  assert.equal(stderr, `Port ${port} is in use: stop who has it, or choose another with --port.\n`)
+  assert.equal(
+    stderr,
+    `Port ${port} is in use. Stop the process that uses it, or choose another port with --port.\n`,
+  )
 })
 
-/** What Supabase Auth answers, as far as the start asks. */
+/** Responds like Supabase Auth to the requests at start. */
 const answerAsSupabaseAuth: RequestListener = (request, response) => {
   if (request.url === '/health') {
     const description = 'GoTrue is a user registration and authentication API'
@@ -125,13 +131,13 @@ const answerAsSupabaseAuth: RequestListener = (request, response) => {
   }
 }
 
-/** What the debug port of envoyproxy/ratelimit answers. */
+/** Responds like the debug port of envoyproxy/ratelimit. */
 const answerAsOriginalRatelimit: RequestListener = (request, response) => {
   const stats = 'ratelimit.service.rate_limit.d.k.total_hits: 3\n'
   response.end(request.url === '/stats' ? stats : '/rlconfig: …\n/stats: print out stats\n')
 }
 
-test('it starts before servers of others, says how they are, lets in by the token and ends by a signal', async (t) => {
+test('it starts for other servers, prints their state, admits with the token and stops on a signal', async (t) => {
   const auth = await listen(t, answerAsSupabaseAuth)
   const ratelimit = await listen(t, answerAsOriginalRatelimit)
   const child = spawn(
@@ -151,14 +157,17 @@ test('it starts before servers of others, says how they are, lets in by the toke
   const lines: string[] = []
   for await (const line of createInterface({ input: child.stdout })) {
     lines.push(line)
-    if (line === 'Ctrl-C ends it.') break
+    if (line === 'Press Ctrl-C to stop.') break
   }
   const output = lines.join('\n')
   assert.match(output, /^auth .* is up, GoTrue v2\.180\.0, key accepted, 42 users$/m)
   assert.match(output, /^ratelimit .*:\d+ {2}is up$/m)
-  assert.match(output, /^graphql .* does not answer yet: /m)
+  assert.match(output, /^graphql .* does not respond yet: /m)
   assert.ok(!output.includes(key))
-  assert.match(output, /^WARNING: others can reach this\. It listens on 0\.0\.0\.0, without TLS/m)
+  assert.match(
+    output,
+    /^WARNING: other machines can reach the console\. It listens on 0\.0\.0\.0 without TLS/m,
+  )
   for (const name of listReachable('0.0.0.0')) {
     assert.match(output, new RegExp(`^ +http://${name}:\\d+/\\?token=`, 'm'))
   }
@@ -171,7 +180,7 @@ test('it starts before servers of others, says how they are, lets in by the toke
   assert.equal(session.status, 200)
   assert.ok(!text.includes(key) && text.includes(`127.0.0.1:${toPort(auth)}`))
 
-  // What servers write is for scripts to read, and never a page of the console's own.
+  // Responses of other servers must never be shown as a page of the console's origin.
   const passed = await fetch(new URL('/auth/health', entryUrl), { headers: { cookie } })
   assert.match(await passed.text(), /GoTrue/)
   assert.match(
@@ -183,18 +192,18 @@ test('it starts before servers of others, says how they are, lets in by the toke
   assert.deepEqual(await exited, [0, null])
 })
 
-test('a key that is not taken is told at the start', async (t) => {
+test('a refused key is reported at start', async (t) => {
   const auth = await listen(t, answerAsSupabaseAuth)
   const check = createAuthCheck({
     url: `http://127.0.0.1:${toPort(auth)}`,
     key: async () => 'another',
   })
   const { state, detail } = await check()
-  assert.equal(state, 'troubled')
-  assert.match(detail ?? '', /refuses the console's key \(401\)/)
+  assert.equal(state, 'degraded')
+  assert.match(detail ?? '', /refused the console's key \(status 401\)/)
 })
 
-test('the page Users shows its key to the gateway too, and says when it is refused', async (t) => {
+test('the Users page also sends its key to the gateway, and reports a refusal', async (t) => {
   const url = `http://127.0.0.1:${toPort(await listen(t, answerAsSupabaseAuth))}`
   const askWith = async (shown: string) => {
     const auth = { url, key: async () => shown }
@@ -214,5 +223,5 @@ test('the page Users shows its key to the gateway too, and says when it is refus
   assert.equal(taken[0], 200, taken[1])
   const [status, text] = await askWith('another')
   assert.equal(status, 502)
-  assert.match(text, /"key_refused".*refuses the console's key \(401\)/)
+  assert.match(text, /"key_refused".*refused the console's key \(status 401\)/)
 })

@@ -7,8 +7,8 @@ import { open } from '@portcullis/test-servers'
 import { openWorld } from '../support/world.ts'
 import { suites } from './pages/index.ts'
 
-// Every page in a real browser, in front of everything that `portcullis up` starts. One world and one
-// browser for all of them: starting them costs more than most of the tests.
+// Tests every page in a real browser, with everything that `portcullis up` starts. All suites share one world
+// and one browser, because starting them takes longer than most of the tests.
 test('the console', { timeout: 1_200_000 }, async (t) => {
   const chromium = await open(t, 'chromium')
   if (!chromium) return

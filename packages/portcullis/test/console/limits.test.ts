@@ -14,14 +14,14 @@ import type {
   TextFinding,
 } from '../../src/console/routes/limits.ts'
 
-// What a service of either make shows on its debug port, and as often loaded as we say.
+// Imitates the debug port of a rate limit service, with a controllable number of loads.
 const service = {
   loads: 1,
   refusals: 0,
-  /** What a change of the files leads to. */
+  /** Called on every request, to simulate the effect of file changes. */
   onStats: () => {},
   goldHits: () => 3,
-  tellsCounters: true,
+  hasCounters: true,
   rules: [
     'shop.user: unit=MINUTE requests_per_unit=5, shadow_mode: false',
     'shop.user_7: unit=HOUR requests_per_unit=9, shadow_mode: true, quota_mode: false',
@@ -31,7 +31,7 @@ const service = {
 const debug = createServer((request, response) => {
   if (request.url === '/rlconfig') return response.end(`${service.rules.join('\n')}\n`)
   service.onStats()
-  if (!service.tellsCounters) return response.end('cmdline: ["ratelimit"]\nmemstats: {"Alloc":1}\n')
+  if (!service.hasCounters) return response.end('cmdline: ["ratelimit"]\nmemstats: {"Alloc":1}\n')
   response.end(
     [
       `ratelimit.service.config_load_success: ${service.loads}`,
@@ -111,14 +111,14 @@ const open = async (name = 'api.yaml') => (await call<CheckedFile>(`files/${name
 const save = <Body>(name: string, text: string, version: string | null) =>
   call<Body>(`files/${name}`, { method: 'PUT', body: { text, version } })
 
-test('rules of files are a tree with places; other rules in force are told', async () => {
+test('rules from files form a tree with line numbers, and a difference to the rules in force is reported', async () => {
   const { body } = await call<RuleBook>('rules')
   assert.equal(body.source, 'files')
   assert.equal(body.domains[0]?.rules[0]?.place?.line, 3)
-  assert.match(body.notice ?? '', /other rules in force/)
+  assert.match(body.notice ?? '', /rules in force differ/)
 })
 
-test('without files, or with faulty ones, the rules are those the service tells', async () => {
+test('without valid files, the rules are read from the service', async () => {
   const { body } = await call<RuleBook>('rules', { at: flat })
   assert.equal(body.source, 'service')
   assert.equal(body.notice, undefined)
@@ -136,10 +136,10 @@ test('without files, or with faulty ones, the rules are those the service tells'
   writeFileSync(join(directory, 'api.yaml'), 'domain: [')
   const faulty = (await call<RuleBook>('rules')).body
   assert.equal(faulty.source, 'service')
-  assert.match(faulty.notice ?? '', /api\.yaml, line 1.*still in force/)
+  assert.match(faulty.notice ?? '', /api\.yaml, line 1.*previous rules remain in force/)
 })
 
-test('statistics by value are summed up under their rule, with what came per second', async () => {
+test('statistics by value are summed by rule, with a rate per second', async () => {
   const limit = 'rate_limit: { unit: day, requests_per_unit: 1 }'
   const rule = `  - key: plan\n    detailed_metric: true\n    ${limit}\n`
   writeFileSync(join(directory, 'shop.yaml'), `domain: shop\ndescriptors:\n${rule}`)
@@ -166,11 +166,11 @@ test('statistics by value are summed up under their rule, with what came per sec
   assert.ok(second.ratePerSecond > 0 && second.ratePerSecond < 1)
 })
 
-test('a service that tells no counters is not shown as one that counted nothing', async (t) => {
-  service.tellsCounters = false
+test('a service without counters is not shown as having counted nothing', async (t) => {
+  service.hasCounters = false
   const leaving = new AbortController()
   t.after(() => {
-    service.tellsCounters = true
+    service.hasCounters = true
     leaving.abort()
   })
   const { signal } = leaving
@@ -180,17 +180,20 @@ test('a service that tells no counters is not shown as one that counted nothing'
     text += Buffer.from(piece).toString()
     if (text.includes('event: ')) break
   }
-  assert.match(text, /event: trouble\ndata: .*does not tell its counters: .*statsd or Prometheus/)
+  assert.match(
+    text,
+    /event: failure\ndata: .*does not report its counters at \/stats: .*statsd or Prometheus/,
+  )
 })
 
-test('without the address of the service a decision says how to name it', async () => {
+test('without the URL of the service, a decision request names the missing option', async () => {
   const body = { domain: 'api', descriptors: [{ entries: [{ key: 'user', value: '1' }] }] }
   const answer = await call<Refusal>('decide', { method: 'POST', body })
   assert.equal(answer.status, 409)
   assert.match(answer.body.error.message, /--ratelimit-url/)
 })
 
-test('a name is never a path', async () => {
+test('a file name is never a path', async () => {
   const names = [
     '..%2Fsecret.yaml',
     '%2Fetc%2Fpasswd',
@@ -227,7 +230,7 @@ test('a text is checked together with the other files, with line, column and hin
   assert.match(twice?.message ?? '', /duplicate domain 'api'/)
 })
 
-test('a fault keeps a text from being saved, and leaves the file as it was', async () => {
+test('a text with an error is not saved, and the file stays unchanged', async () => {
   const { version } = await open()
   const answer = await save<Refusal>('api.yaml', 'domain: api\ndescriptor: []\n', version)
   assert.equal(answer.status, 422)
@@ -236,18 +239,18 @@ test('a fault keeps a text from being saved, and leaves the file as it was', asy
   assert.equal(readFileSync(join(directory, 'api.yaml'), 'utf8'), apiText)
 })
 
-test('a fault of another file keeps nobody from mending this one', async () => {
+test('an error in another file does not prevent saving this one', async () => {
   writeFileSync(join(directory, 'z.yaml'), 'domain: z\nwrong: 1\n')
   const { version, findings } = await open()
   assert.deepEqual(findings.map(({ file, isBlocking }) => [file, isBlocking]).at(-1), [
     'z.yaml',
     false,
   ])
-  const { status } = await save('api.yaml', `# mended\n${apiText}`, version)
+  const { status } = await save('api.yaml', `# fixed\n${apiText}`, version)
   assert.equal(status, 200)
 })
 
-test('what is saved replaces the file whole, and the service is awaited', async () => {
+test('saving replaces the file and waits for the service to load it', async () => {
   const { version } = await open()
   const text = `# new\n${apiText}`
   const { status, body } = await save<SavedFile>('api.yaml', text, version)
@@ -263,7 +266,7 @@ test('what is saved replaces the file whole, and the service is awaited', async 
   assert.equal(refused.body.load.state, 'refused')
 })
 
-test('a file that changed meanwhile, or went, is not overwritten', async () => {
+test('a file that was changed or deleted in the meantime is not overwritten', async () => {
   const { version } = await open()
   writeFileSync(join(directory, 'api.yaml'), `# theirs\n${apiText}`)
   const changed = await save<Refusal>('api.yaml', `# ours\n${apiText}`, version)
@@ -277,7 +280,7 @@ test('a file that changed meanwhile, or went, is not overwritten', async () => {
   assert.deepEqual([gone.status, gone.body.error.code], [409, 'file_gone'])
 })
 
-test('files are created once, listed and deleted; links are left alone', async () => {
+test('files are created once, listed and deleted; links are not changed', async () => {
   const text = 'domain: shop\ndescriptors:\n  - key: user\n'
   assert.equal((await save('shop.yaml', text, null)).status, 200)
   const again = await save<Refusal>('shop.yaml', text, null)

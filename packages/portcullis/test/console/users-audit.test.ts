@@ -7,21 +7,21 @@ import type { UserAudit } from '../../src/console/routes/users-audit.ts'
 
 const userId = '3f0c8a52-6d0c-4c3e-9a57-0d0f6f0a1b2c'
 const logSize = 2_500
-/** The user is in every hundredth entry: as who did it, or as whom an administrator did it to. */
+/** Every hundredth entry is about the user, alternately as the actor and as the target of an administrator. */
 const log = Array.from({ length: logSize }, (_, index) => ({
   id: `entry ${index}`,
   created_at: new Date(1_800_000_000_000 - index).toISOString(),
   ip_address: '127.0.0.1',
   payload: {
     action: 'login',
-    actor_id: index % 200 === 0 ? userId : 'somebody',
+    actor_id: index % 200 === 0 ? userId : 'another user',
     actor_username: 'ada@example.com',
     ...(index % 200 === 100 && { traits: { user_id: userId } }),
   },
 }))
 const own = log.filter((_, index) => index % 100 === 0)
 
-/** Between the first two entries of the user. */
+/** Its time is between the first two entries of the user. */
 const failure = {
   id: 'failure',
   user_id: userId,
@@ -33,7 +33,7 @@ const failure = {
   last_at: new Date(1_799_999_999_950).toISOString(),
 }
 
-/** The console's route before an auth server that can search its log for a user, or cannot. */
+/** Opens a console with an auth server that can or cannot search its log by user. */
 async function openTrail(t: TestContext, { canSearch }: { readonly canSearch: boolean }) {
   const asked: string[] = []
   const auth = createServer((request, response) => {
@@ -81,7 +81,7 @@ async function openTrail(t: TestContext, { canSearch }: { readonly canSearch: bo
   return { asked, read }
 }
 
-test('the trail of a user is asked for by their id', async (t) => {
+test('the activity of a user is requested by id', async (t) => {
   const { asked, read } = await openTrail(t, { canSearch: true })
   const trail = await read(1)
   assert.deepEqual(asked, [`user:${userId}`])
@@ -90,12 +90,12 @@ test('the trail of a user is asked for by their id', async (t) => {
   assert.deepEqual(
     entries.map(({ id }) => id),
     [own[0]?.id, 'failure', ...own.slice(1).map(({ id }) => id)],
-    'in the order of time',
+    'in chronological order',
   )
   assert.deepEqual(entries[1]?.payload.traits?.['count'], 3)
 })
 
-test('where the log cannot be searched for a user, it is read until enough is found', async (t) => {
+test('a log that cannot be searched by user is read until enough entries are found', async (t) => {
   const { asked, read } = await openTrail(t, { canSearch: false })
   const { entries, ...progress } = await read(1)
   assert.deepEqual(asked, [`user:${userId}`, 'page 1', 'page 2'])

@@ -4,20 +4,20 @@ import { Client } from 'pg'
 import type { TestWorld } from '../support/world.ts'
 
 export interface ManyUsers {
-  /** Numbers from 1; the highest is the newest. */
+  /** Users are numbered from 1; the highest number is the newest user. */
   readonly count: number
-  /** Of the address of each. */
+  /** The domain of their email addresses. */
   readonly domain: string
 }
 
-/** The address of the user with that number. */
+/** Returns the email address of the user with that number. */
 export function toSeededEmail(number: number, { domain }: Pick<ManyUsers, 'domain'>): string {
   return `person-${String(number).padStart(6, '0')}@${domain}`
 }
 
 /**
- * Puts users straight into the database of the auth server: a thousand in the time that one takes by
- * its API. They are a year older than everybody else, and a second apart.
+ * Inserts users directly into the database of the auth server, which is about a thousand times faster than its
+ * API. They are a year older than all other users, and a second apart.
  */
 export async function addManyUsers(world: TestWorld, { count, domain }: ManyUsers): Promise<void> {
   await using database = await openDatabase(world)
@@ -48,7 +48,7 @@ export async function removeManyUsers(world: TestWorld, domain: string): Promise
 }
 
 async function openDatabase({ folder }: TestWorld) {
-  // Its fifth line says where the socket is.
+  // The fifth line contains the directory of the socket.
   const file = readFileSync(join(folder, 'database/data/postmaster.pid'), 'utf8')
   const [, , , , host] = file.split('\n')
   const client = new Client({ host, user: 'postgres', database: 'postgres' })

@@ -14,7 +14,7 @@ import { createUserPages, type UserPage } from '../../src/web/pages/users/list/u
 
 const viewportPx = 600
 
-test('only the rows in view and a few beside them are drawn', () => {
+test('only the visible rows and a few more are rendered', () => {
   const size = { total: 100_000, viewportPx }
   const place = moveTo(startOfList, 50_000 * rowHeightPx, size)
   const { first, end } = toRowRange(place, size)
@@ -22,7 +22,7 @@ test('only the rows in view and a few beside them are drawn', () => {
   assert.ok(end - first < 30)
 })
 
-test('a list too tall for a browser is squeezed, and its ends can still be reached', () => {
+test('a list too tall for a browser is scaled down, and both ends can be reached', () => {
   const size = { total: 10_000_000, viewportPx }
   const height = toContentHeight(size.total)
   assert.ok(height < 17_000_000)
@@ -31,14 +31,14 @@ test('a list too tall for a browser is squeezed, and its ends can still be reach
   assert.equal(toRowRange(moveTo(end, 0, size), size).first, 0)
 })
 
-test('in a squeezed list a small step passes no row by', () => {
+test('a small step in a scaled list skips no row', () => {
   const size = { total: 10_000_000, viewportPx }
   const middle = moveTo(startOfList, toContentHeight(size.total) / 2, size)
   const next = moveTo(middle, middle.scrollTop + rowHeightPx, size)
   assert.equal(toRowRange(next, size).first - toRowRange(middle, size).first, 1)
 })
 
-test('any row of a squeezed list can be brought into view, and stays when the browser says so', () => {
+test('any row of a scaled list can be scrolled into view, and stays there', () => {
   const size = { total: 10_000_000, viewportPx }
   for (const index of [0, 7, 1_234_567, 9_999_999]) {
     const place = toPlaceOf(index, startOfList, size)
@@ -49,7 +49,7 @@ test('any row of a squeezed list can be brought into view, and stays when the br
   }
 })
 
-/** Answers when it is told to. */
+/** Responds only when the test calls `answer`. */
 function openSource(total: number) {
   const asked: { page: number; signal: AbortSignal; answer: () => void }[] = []
   const load = (page: number, signal: AbortSignal) => {
@@ -69,10 +69,10 @@ function toUser(number: number): User {
   }
 }
 
-/** Longer than pages wait before they fetch again. */
+/** Longer than the pause between requests. */
 const pauseMs = 100
 
-test('pages that went out of view before they arrived are given up', async () => {
+test('requests for pages that are no longer visible are aborted', async () => {
   const { asked, load } = openSource(100_000)
   let changes = 0
   const pages = createUserPages({ load, onChange: () => changes++ })
@@ -105,7 +105,7 @@ test('pages that went out of view before they arrived are given up', async () =>
   pages.close()
 })
 
-test('what is there stays in view while it is fetched anew', async () => {
+test('loaded users stay visible during a reload', async () => {
   const { asked, load } = openSource(10)
   const pages = createUserPages({ load, onChange: () => {} })
   pages.show({ first: 0, end: 10 })
@@ -119,10 +119,10 @@ test('what is there stays in view while it is fetched anew', async () => {
   pages.close()
 })
 
-test('a failure is told until a fetch works again', async () => {
+test('a failure is kept until a request succeeds', async () => {
   const answers = [() => Promise.reject(new Error('away')), async () => ({ users: [], total: 0 })]
   const pages = createUserPages({
-    load: () => answers.shift()?.() ?? Promise.reject(new Error('asked too often')),
+    load: () => answers.shift()?.() ?? Promise.reject(new Error('unexpected request')),
     onChange: () => {},
   })
   pages.show({ first: 0, end: 10 })

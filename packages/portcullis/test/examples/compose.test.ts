@@ -12,7 +12,7 @@ import { composeFolder, readComposeFile, readVariableNames } from './support/com
 const root = join(composeFolder, '../..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-/** A copy of the folder, in which make-env.sh has run; undefined where there is no openssl. */
+/** A copy of the folder in which make-env.sh has run; undefined if openssl is missing. */
 async function openEnvironment(t: TestContext) {
   if ((await provideOrSkip(t, 'openssl')) === undefined) return undefined
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-compose-'))
@@ -26,7 +26,7 @@ async function openEnvironment(t: TestContext) {
   return { make, path, variables: parseEnv(readFileSync(path, 'utf8')) }
 }
 
-test('make-env.sh fills in every secret, for its owner alone, and overwrites nothing', async (t) => {
+test('make-env.sh generates all secrets, readable by their owner only, and overwrites nothing', async (t) => {
   const environment = await openEnvironment(t)
   if (!environment) return
   const { make, path, variables } = environment
@@ -40,7 +40,7 @@ test('make-env.sh fills in every secret, for its owner alone, and overwrites not
   assert.throws(make, /\.env already exists/)
 })
 
-test('.env.example names exactly what compose.yaml asks for', () => {
+test('.env.example lists exactly the variables of compose.yaml', () => {
   const named = Object.keys(parseEnv(readFileSync(join(composeFolder, '.env.example'), 'utf8')))
   assert.deepEqual(named.sort(), [...readVariableNames()].sort())
 })
@@ -49,7 +49,7 @@ test('without secrets nothing starts', () => {
   assert.throws(() => readComposeFile({}), /run \.\/make-env\.sh first/)
 })
 
-test('every variable of a server is one that it knows', async (t) => {
+test('every environment variable is known to its server', async (t) => {
   const environment = await openEnvironment(t)
   if (!environment) return
   const { services } = readComposeFile(environment.variables)
@@ -78,20 +78,20 @@ test('the auth server accepts its configuration, also with a mail server', async
     [variables, /^warning: No email is sent: .*\nThe configuration is fine\.\n$/],
     [{ ...variables, ...mail }, /^The configuration is fine\.\n$/],
   ] as const
-  for (const [chosen, verdict] of cases) {
+  for (const [chosen, expected] of cases) {
     const { environment = {} } = readComposeFile(chosen).services['auth'] ?? {}
     const env = Object.entries(environment).map(([name, value]) => [name, `${value}`])
     const program = join(root, 'packages/auth/src/main.ts')
-    const said = execFileSync(process.execPath, [program, 'config', 'check'], {
+    const output = execFileSync(process.execPath, [program, 'config', 'check'], {
       env: { PATH: process.env['PATH'], ...Object.fromEntries(env) },
       encoding: 'utf8',
       cwd: tmpdir(),
     })
-    assert.match(said, verdict)
+    assert.match(output, expected)
   }
 })
 
-test('every container is pinned, comes back, and tells how it is; no door is open to other machines', async (t) => {
+test('every container is pinned, restarts and has a health check; no port is open to other machines', async (t) => {
   const environment = await openEnvironment(t)
   if (!environment) return
   const { services, networks } = readComposeFile(environment.variables)
@@ -111,7 +111,7 @@ test('every container is pinned, comes back, and tells how it is; no door is ope
   )
 })
 
-test('the console understands its command', async (t) => {
+test('the console accepts its command line', async (t) => {
   const made = await openEnvironment(t)
   if (!made) return
   const { command = [], environment = {} } =
@@ -126,7 +126,7 @@ test('the console understands its command', async (t) => {
   ])
 })
 
-test('the container file pins the Node of this repository and knows every package', () => {
+test('the container file pins the Node version of this repository and copies every package', () => {
   const file = read('examples/compose/Containerfile')
   const { optionalDependencies } = JSON.parse(read('package.json'))
   const [pinned, ...others] = new Set(Object.values(optionalDependencies))
@@ -140,7 +140,7 @@ test('the container file pins the Node of this repository and knows every packag
 })
 
 for (const name of ['Containerfile', 'compose.yaml']) {
-  test(`the first line of ${name} says that it was not run`, () => {
+  test(`the first line of ${name} states that it was not run`, () => {
     const [first = ''] = read(`examples/compose/${name}`).split('\n')
     assert.match(first, /^# Not (?:built|run) by a container engine/)
   })

@@ -12,7 +12,7 @@ const folder = join(root, 'examples/systemd')
 const read = (name: string) => readFileSync(join(folder, name), 'utf8')
 const services = ['auth', 'ratelimit'] as const
 
-/** Copies that name the Node of this test: it is looked for. */
+/** Copies with the Node executable of this test, because systemd checks that it exists. */
 function openUnits(t: TestContext): string[] {
   const copies = mkdtempSync(join(tmpdir(), 'portcullis-units-'))
   t.after(() => rmSync(copies, { recursive: true, force: true }))
@@ -24,27 +24,27 @@ function openUnits(t: TestContext): string[] {
   })
 }
 
-test('systemd finds nothing wrong with the units', async (t) => {
+test('systemd reports no errors in the units', async (t) => {
   const program = await provideOrSkip(t, 'systemd-analyze')
   if (program === undefined) return
   const units = openUnits(t)
   assert.equal(units.length, 3)
-  const said = execFileSync(program, ['verify', '--man=no', ...units], { stdio: 'pipe' })
-  assert.equal(said.toString(), '')
+  const output = execFileSync(program, ['verify', '--man=no', ...units], { stdio: 'pipe' })
+  assert.equal(output.toString(), '')
 })
 
-test('systemd calls the services little exposed', async (t) => {
+test('systemd rates the services as well protected', async (t) => {
   const program = await provideOrSkip(t, 'systemd-analyze')
   if (program === undefined) return
   for (const unit of openUnits(t).filter((path) => path.endsWith('.service'))) {
     const args = ['security', '--offline=true', '--no-pager', unit]
-    const said = execFileSync(program, args, { encoding: 'utf8' })
-    const [, exposure] = /Overall exposure level for \S+: ([\d.]+)/.exec(said) ?? []
+    const output = execFileSync(program, args, { encoding: 'utf8' })
+    const [, exposure] = /Overall exposure level for \S+: ([\d.]+)/.exec(output) ?? []
     assert.ok(Number(exposure) <= 2, exposure)
   }
 })
 
-test('a service has more time to stop than it takes for itself by default', () => {
+test('a service has more time to stop than its default drain time', () => {
   const drains = {
     auth: [['docs/auth-environment.md', 'AUTH_DRAIN_TIMEOUT']],
     ratelimit: [
@@ -63,7 +63,7 @@ test('a service has more time to stop than it takes for itself by default', () =
   }
 })
 
-test('every variable of the settings is one that its server knows', () => {
+test('every variable in the settings is known to its server', () => {
   for (const name of services) {
     const manual = readFileSync(join(root, `docs/${name}-environment.md`), 'utf8')
     for (const variable of Object.keys(parseEnv(read(`${name}.env`)))) {
@@ -76,9 +76,9 @@ test('the auth server accepts its settings', () => {
   const program = join(root, 'packages/auth/src/main.ts')
   const args = [program, 'config', 'check', '--config', join(folder, 'auth.env')]
   const env = { PATH: process.env['PATH'] }
-  const said = execFileSync(process.execPath, args, { env, encoding: 'utf8' })
-  assert.match(said, /^The configuration is fine\.$/m)
-  assert.doesNotMatch(said, /^warning/m)
+  const output = execFileSync(process.execPath, args, { env, encoding: 'utf8' })
+  assert.match(output, /^The configuration is fine\.$/m)
+  assert.doesNotMatch(output, /^warning/m)
 })
 
 for (const name of ['auth.service', 'ratelimit.service', 'portcullis.target', 'auth.env']) {

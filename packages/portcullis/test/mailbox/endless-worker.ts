@@ -1,4 +1,4 @@
-// A thread that never finishes the mail with this subject, for a test that waits until it is ended.
+// A worker that never finishes parsing a mail with this subject, to test the time limit.
 
 import { parentPort } from 'node:worker_threads'
 import { readEmail } from '../../src/mailbox/read-email.ts'

@@ -13,7 +13,7 @@ import {
   toMail,
 } from './open-test-mailbox.ts'
 
-test('messages are there after a restart, the newest first, for their owner only', async (t) => {
+test('messages survive a restart, newest first, in files readable by their owner only', async (t) => {
   const folder = makeFolder(t)
   {
     await using mailbox = await openTestMailbox(t, { folder })
@@ -30,15 +30,15 @@ test('messages are there after a restart, the newest first, for their owner only
     await mailbox.markRead(oldest.id)
   }
   await using mailbox = await openTestMailbox(t, { folder })
-  const told = mailbox.list().map(({ kind, subject, excerpt, isRead }) => ({
+  const listed = mailbox.list().map(({ kind, subject, excerpt, isRead }) => ({
     kind,
-    words: subject || excerpt,
+    text: subject || excerpt,
     isRead,
   }))
-  assert.deepEqual(told, [
-    { kind: 'whatsapp', words: 'third', isRead: false },
-    { kind: 'email', words: 'second', isRead: false },
-    { kind: 'email', words: 'first', isRead: true },
+  assert.deepEqual(listed, [
+    { kind: 'whatsapp', text: 'third', isRead: false },
+    { kind: 'email', text: 'second', isRead: false },
+    { kind: 'email', text: 'first', isRead: true },
   ])
   for (const { id } of mailbox.list()) assert.ok(await mailbox.find(id))
   await createSender(mailbox.smtpAddress).sendMail(toMail('fourth'))
@@ -49,7 +49,7 @@ test('messages are there after a restart, the newest first, for their owner only
   assert.deepEqual(new Set(modes.filter((_, index) => files[index]?.isFile())), new Set([0o600]))
 })
 
-test('files that are no messages do not keep the others from being read', async (t) => {
+test('files that are not messages do not prevent reading the others', async (t) => {
   const folder = makeFolder(t)
   {
     await using mailbox = await openTestMailbox(t, { folder })
@@ -69,9 +69,9 @@ test('files that are no messages do not keep the others from being read', async 
   assert.deepEqual(readdirSync(place('tmp')), [])
 })
 
-test('a mailbox that is killed loses nothing that it said it had', async (t) => {
+test('a killed mailbox loses no message that it has confirmed', async (t) => {
   const folder = makeFolder(t)
-  const said: string[] = []
+  const confirmed: string[] = []
   for (const round of [1, 2]) {
     const program = join(import.meta.dirname, 'mailbox-process.ts')
     const child = spawn(process.execPath, [program, folder], {
@@ -81,24 +81,24 @@ test('a mailbox that is killed loses nothing that it said it had', async (t) => 
     const exited = once(child, 'exit')
     const [smtpAddress] = await once(createInterface({ input: child.stdout }), 'line')
     const sender = createSender(smtpAddress, { pool: true, maxConnections: 4 })
-    const before = said.length
+    const before = confirmed.length
     const sent = Array.from({ length: 60 }, async (_, index) => {
       const subject = `${round}-${index}`
       await sender.sendMail(toMail(subject, { text: 'word '.repeat(2_000) }))
-      said.push(subject)
-      // In the middle of the others.
-      if (said.length === before + 10) child.kill('SIGKILL')
+      confirmed.push(subject)
+      // While other mails are still being sent.
+      if (confirmed.length === before + 10) child.kill('SIGKILL')
     })
     await Promise.allSettled(sent)
     await exited
     sender.close()
-    assert.ok(said.length >= before + 10)
-    assert.ok(said.length < before + 60)
+    assert.ok(confirmed.length >= before + 10)
+    assert.ok(confirmed.length < before + 60)
   }
   await using mailbox = await openTestMailbox(t, { folder })
-  const there = new Set(mailbox.list().map(({ subject }) => subject))
+  const stored = new Set(mailbox.list().map(({ subject }) => subject))
   assert.deepEqual(
-    said.filter((subject) => !there.has(subject)),
+    confirmed.filter((subject) => !stored.has(subject)),
     [],
   )
   for (const { id, subject } of mailbox.list()) {

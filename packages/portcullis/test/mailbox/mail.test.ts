@@ -48,22 +48,22 @@ test('a mail is caught with all its recipients, its parts and its attachments', 
   )
 })
 
-test('whoever signs in may send, whatever the password, and whoever does not may too', async (t) => {
+test('any user name and password can send mail, and so can unauthenticated clients', async (t) => {
   const mailbox = await openTestMailbox(t)
   const methods = ['PLAIN', 'LOGIN', 'CRAM-MD5']
   for (const method of methods) {
-    const auth = { user: 'anybody', pass: 'anything' }
+    const auth = { user: 'any', pass: 'anything' }
     const sender = createSender(mailbox.smtpAddress, { auth, authMethod: method })
     await sender.sendMail(toMail(method))
   }
-  await createSender(mailbox.smtpAddress).sendMail(toMail('nobody'))
+  await createSender(mailbox.smtpAddress).sendMail(toMail('unauthenticated'))
   assert.deepEqual(
     mailbox.list().map(({ subject }) => subject),
-    ['nobody', ...methods.toReversed()],
+    ['unauthenticated', ...methods.toReversed()],
   )
 })
 
-test('a mail of more than 10 MB is refused and the next one is taken', async (t) => {
+test('a mail of more than 10 MB is refused, and the next one is accepted', async (t) => {
   const mailbox = await openTestMailbox(t)
   const sender = createSender(mailbox.smtpAddress)
   const attachments = [{ filename: 'large.bin', content: Buffer.alloc(11 * 1024 * 1024) }]
@@ -75,7 +75,7 @@ test('a mail of more than 10 MB is refused and the next one is taken', async (t)
   )
 })
 
-test('only the newest are kept, by number and by size', async (t) => {
+test('only the newest messages are kept, by number and by size', async (t) => {
   const mailbox = await openTestMailbox(t, { maxMessages: 3, maxBytes: 50_000 })
   const sender = createSender(mailbox.smtpAddress)
   const subjects = () => mailbox.list().map(({ subject }) => subject)
@@ -85,29 +85,27 @@ test('only the newest are kept, by number and by size', async (t) => {
   assert.deepEqual(subjects(), ['large'])
 })
 
-/** What clients say that were not written for a mail server, or not with good intent. */
-const strangeTalks: Readonly<Record<string, readonly (string | Buffer)[]>> = {
+/** Input of clients that do not speak SMTP, or are malicious. */
+const invalidInputs: Readonly<Record<string, readonly (string | Buffer)[]>> = {
   'a browser': ['GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'],
-  'bytes without any sense': [
-    Buffer.from(Array.from({ length: 4_000 }, (_, at) => (at * 7) % 256)),
-  ],
+  'random bytes': [Buffer.from(Array.from({ length: 4_000 }, (_, at) => (at * 7) % 256))],
   'a line without an end': ['MAIL FROM:<'.padEnd(200_000, 'a')],
-  'somebody who leaves in the middle of a mail': [
+  'a client that disconnects in the middle of a mail': [
     'EHLO me\r\nMAIL FROM:<a@example.com>\r\nRCPT TO:<b@example.com>\r\nDATA\r\n',
     'Subject: half\r\n\r\nHalf of the ',
   ],
 }
 
-test('strange talk harms nobody', async (t) => {
+test('invalid input does not affect other clients', async (t) => {
   const mailbox = await openTestMailbox(t)
   const { hostname, port } = new URL(`smtp://${mailbox.smtpAddress}`)
-  for (const [name, talk] of Object.entries(strangeTalks)) {
+  for (const [name, input] of Object.entries(invalidInputs)) {
     await t.test(name, async () => {
       const socket = connect(Number(port), hostname)
       socket.on('error', () => undefined)
       const closed = once(socket, 'close')
       await once(socket, 'data')
-      for (const words of talk) socket.write(words)
+      for (const chunk of input) socket.write(chunk)
       socket.end()
       socket.resume()
       await closed
@@ -115,10 +113,10 @@ test('strange talk harms nobody', async (t) => {
       assert.equal(mailbox.list()[0]?.subject, name)
     })
   }
-  assert.equal(mailbox.list().length, Object.keys(strangeTalks).length)
+  assert.equal(mailbox.list().length, Object.keys(invalidInputs).length)
 })
 
-const strangeMails: Readonly<Record<string, string>> = {
+const malformedMails: Readonly<Record<string, string>> = {
   'nothing at all': '',
   'no headers': 'just words',
   'a boundary that never comes': 'Content-Type: multipart/mixed; boundary="x"\r\n\r\nwords\r\n',
@@ -131,10 +129,10 @@ const strangeMails: Readonly<Record<string, string>> = {
   'headers with zeros': `Subject: a\0b\r\nFrom: \0 <\0>\r\n\r\n${'\0'.repeat(100)}`,
 }
 
-test('strange mails are caught and can be read', async (t) => {
+test('malformed mails are stored and can be read', async (t) => {
   const mailbox = await openTestMailbox(t)
   const sender = createSender(mailbox.smtpAddress)
-  for (const [name, raw] of Object.entries(strangeMails)) {
+  for (const [name, raw] of Object.entries(malformedMails)) {
     await t.test(name, async () => {
       const envelope = { from: 'me@example.com', to: ['ada@example.com'] }
       await sender.sendMail({ envelope, raw })
@@ -146,10 +144,10 @@ test('strange mails are caught and can be read', async (t) => {
       assert.equal(message?.id, summary.id)
     })
   }
-  assert.equal(mailbox.list().length, Object.keys(strangeMails).length)
+  assert.equal(mailbox.list().length, Object.keys(malformedMails).length)
 })
 
-test('messages are read, removed and cleared', async (t) => {
+test('messages can be marked as read, removed and cleared', async (t) => {
   const mailbox = await openTestMailbox(t)
   const sender = createSender(mailbox.smtpAddress)
   for (const subject of ['a', 'b', 'c']) await sender.sendMail(toMail(subject))
@@ -174,7 +172,7 @@ test('messages are read, removed and cleared', async (t) => {
   assert.equal(await mailbox.readSource(a.id), undefined)
 })
 
-test('a mail that takes too long to read is kept as text, holds up nothing, and the next one is read', async (t) => {
+test('a mail that takes too long to parse is stored as text, and does not block other messages', async (t) => {
   const program = new URL('./endless-worker.ts', import.meta.url)
   const mailbox = await openTestMailbox(t, { mailReader: { program, maxMs: 2_000 } })
   const sender = createSender(mailbox.smtpAddress)
@@ -195,7 +193,7 @@ test('a mail that takes too long to read is kept as text, holds up nothing, and 
   assert.match(mails[1]?.excerpt ?? '', /Subject: endless/)
 })
 
-test('mail that would need too much memory at once is refused for now, and taken later', async (t) => {
+test('mail that would need too much memory at once is refused temporarily', async (t) => {
   const mailbox = await openTestMailbox(t, { maxArrivingBytes: 100_000 })
   const sender = createSender(mailbox.smtpAddress)
   const large = toMail('large', { text: 'line\n'.repeat(30_000) })

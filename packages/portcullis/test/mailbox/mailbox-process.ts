@@ -1,4 +1,4 @@
-// A mailbox in a process of its own, which a test kills.
+// Runs a mailbox in a separate process, which a test kills.
 
 import { openMailbox } from '../../src/mailbox/open-mailbox.ts'
 

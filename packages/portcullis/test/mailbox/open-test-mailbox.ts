@@ -34,7 +34,7 @@ export async function openTestMailbox(
   return mailbox
 }
 
-/** A sender with a connection of its own for every mail. */
+/** Creates a sender that opens a new connection for every mail. */
 export function createSender(smtpAddress: string, options: object = {}): Transporter {
   const { hostname: host, port } = new URL(`smtp://${smtpAddress}`)
   return createTransport({ host, port: Number(port), ...options })

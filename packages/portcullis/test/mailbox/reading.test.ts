@@ -25,7 +25,7 @@ test('without a button the link with a token comes first', () => {
   assert.equal(urls(html)[0], 'http://localhost:8081/verify?token=abc&type=signup')
 })
 
-test('a mail without HTML has the links of its text, one on a line of its own first', () => {
+test('in a mail without HTML, a link on its own line comes before the other links', () => {
   const text = `Finish signing up at https://example.com/try.
 
 Confirm your address:
@@ -40,7 +40,7 @@ https://example.com/verify?token=abc
   ])
 })
 
-test('only web addresses are links', () => {
+test('only http and https URLs are links', () => {
   const hrefs = [
     'javascript:alert(1)',
     'java&#115;cript:alert(1)',
@@ -55,7 +55,7 @@ test('only web addresses are links', () => {
   assert.deepEqual(urls(hrefs.map((href) => `<a href="${href}">x</a>`).join('')), [])
 })
 
-test('links that nobody sees are none', () => {
+test('hidden links are ignored', () => {
   const html = `<!-- <a href="https://example.com/1">1</a> --><style>a{}</style>
     <script>"<a href='https://example.com/2'>"</script><template><a href="https://example.com/3"></template>
     <a href="https://example.com/4">4`
@@ -79,7 +79,7 @@ for (const [text, code] of codes) {
   })
 }
 
-test('broken HTML is read in one go, however large', () => {
+test('large invalid HTML is parsed in linear time', () => {
   const size = 300_000
   const pages = [
     '<'.repeat(size),
@@ -112,7 +112,7 @@ const mail: CaughtMessage = {
   attachments: [],
 }
 
-test('a mail shows the pictures that it brought along, and only pictures', () => {
+test('embedded images of a mail are shown, but no other attachments', () => {
   const content = Buffer.from('content')
   const document = toFrameDocument({
     ...mail,
@@ -127,7 +127,7 @@ test('a mail shows the pictures that it brought along, and only pictures', () =>
   assert.match(document, /<img src="cid:other">$/)
 })
 
-test('nothing in a mail is left that would connect to a stranger without loading anything', () => {
+test('elements that would preconnect to other servers are removed from a mail', () => {
   const html = '<LINK rel=preconnect href="//x.example"><link/rel=dns-prefetch><p>A <linker>'
   const framed = '<iframe srcdoc="&lt;link rel=preconnect href=//x.example>"></iframe>'
   const document = toFrameDocument({ ...mail, html: html + framed })

@@ -21,7 +21,7 @@ function post(url: string, body: unknown, headers: Record<string, string> = {}):
   })
 }
 
-test('what the auth server posts is caught, by SMS and by WhatsApp', async (t) => {
+test('messages of the auth server are stored, by SMS and by WhatsApp', async (t) => {
   const mailbox = await openTestMailbox(t)
   for (const channel of ['sms', 'whatsapp']) {
     const answer = await post(mailbox.smsUrl, { ...message, channel })
@@ -36,7 +36,7 @@ test('what the auth server posts is caught, by SMS and by WhatsApp', async (t) =
   }
 })
 
-test('a message without a code may lead somewhere', async (t) => {
+test('a message without a code may contain a link', async (t) => {
   const mailbox = await openTestMailbox(t)
   await post(mailbox.smsUrl, { to: '+15550100', message: 'Welcome: https://example.com/start.' })
   const [summary] = mailbox.list()
@@ -57,20 +57,20 @@ const refusals: Readonly<
     says: /application\/json/,
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
   },
-  'no JSON': { status: 400, says: /must be JSON/, body: '{"to": ' },
-  'no object': { status: 400, says: /JSON object/, body: [message] },
-  'no number': { status: 400, says: /"to"/, body: { ...message, to: 15550100 } },
+  'invalid JSON': { status: 400, says: /must be JSON/, body: '{"to": ' },
+  'an array': { status: 400, says: /JSON object/, body: [message] },
+  'an invalid phone number': { status: 400, says: /"to"/, body: { ...message, to: 15550100 } },
   'no text': { status: 400, says: /"message"/, body: { ...message, message: undefined } },
   'a code that is a number': { status: 400, says: /"code"/, body: { ...message, code: 123456 } },
   'an unknown channel': { status: 400, says: /"channel"/, body: { ...message, channel: 'fax' } },
-  'far too much': {
+  'too large a body': {
     status: 413,
     says: /larger/,
     body: { ...message, message: 'x'.repeat(70_000) },
   },
 }
 
-test('whatever else is posted is refused with a reason', async (t) => {
+test('invalid requests are refused with a reason', async (t) => {
   const mailbox = await openTestMailbox(t)
   for (const [name, { status, says, body = message, headers = {} }] of Object.entries(refusals)) {
     await t.test(name, async () => {
@@ -81,7 +81,7 @@ test('whatever else is posted is refused with a reason', async (t) => {
       assert.ok(!text.includes(smsSecret))
     })
   }
-  await t.test('a look with a browser', async () => {
+  await t.test('a GET request', async () => {
     const answer = await fetch(mailbox.smsUrl)
     assert.equal(answer.status, 405)
     assert.equal(answer.headers.get('allow'), 'POST')

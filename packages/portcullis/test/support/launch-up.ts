@@ -12,13 +12,13 @@ export interface Ended {
 
 export interface LaunchedUp {
   readonly pid: number
-  /** Rejects when it ends before. */
+  /** Rejects if the process ends before it is ready. */
   readonly ready: Promise<void>
-  /** Resolves when it has ended and nobody holds its output any more. */
+  /** Resolves when the process has ended and its output is closed. */
   readonly ended: Promise<Ended>
   output(): string
   kill(signal: NodeJS.Signals): void
-  /** Ctrl-C, unless it has ended already. */
+  /** Sends SIGINT, unless the process has ended already. */
   stop(): Promise<Ended>
 }
 
@@ -27,7 +27,7 @@ export interface LaunchSettings {
   readonly cwd?: string
 }
 
-/** `portcullis COMMAND …`, to its end. */
+/** Runs `portcullis COMMAND …` to its end. */
 export async function runPortcullis(
   args: readonly string[],
   settings: LaunchSettings = {},
@@ -37,13 +37,13 @@ export async function runPortcullis(
   return program.ended
 }
 
-/** `portcullis up …`. Stop it, or wait for its end. */
+/** Starts `portcullis up …`. The caller must stop it or wait for its end. */
 export function launchUp(args: readonly string[], settings: LaunchSettings = {}): LaunchedUp {
   return launch(['up', ...args], settings)
 }
 
 function launch(args: readonly string[], { env = {}, cwd }: LaunchSettings): LaunchedUp {
-  // Left in, these would make it report to our test runner, and believe that npm started it.
+  // These variables would make it report to the test runner, or assume that npm started it.
   const { NODE_TEST_CONTEXT: _, npm_lifecycle_event: __, ...inherited } = process.env
   const child = spawn(process.execPath, [main, ...args], {
     ...(cwd !== undefined && { cwd }),
@@ -55,7 +55,7 @@ function launch(args: readonly string[], { env = {}, cwd }: LaunchSettings): Lau
   const ready = Promise.withResolvers<void>()
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     stdout += text
-    if (stdout.includes('Ctrl-C stops everything.')) ready.resolve()
+    if (stdout.includes('Press Ctrl-C to stop.')) ready.resolve()
   })
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr += text

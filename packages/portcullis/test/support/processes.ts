@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { listProcesses, type RunningProcess } from '@portcullis/test-servers'
 import { readStartOf } from '../../src/up/data-folder.ts'
 
-/** A process and all that it has started, itself first. */
+/** Returns a process and all its descendants, itself first. */
 export function findFamily(pid: number): readonly RunningProcess[] {
   const all = listProcesses()
   const family = all.filter((row) => row.pid === pid)
@@ -10,7 +10,7 @@ export function findFamily(pid: number): readonly RunningProcess[] {
   return family
 }
 
-/** Resolves when none of them is left. The test's own time limit ends it otherwise. */
+/** Resolves when none of the processes exists any more; the timeout of the test limits the wait. */
 export async function waitUntilGone(family: readonly RunningProcess[]): Promise<void> {
   for (const { pid } of family) {
     while (readStartOf(pid) !== undefined) await sleep(20)

@@ -12,7 +12,7 @@ export interface RawOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Sends the target and the headers exactly as they are, which no client of good manners would. */
+/** Sends the target and the headers unchanged; regular HTTP clients would normalize them. */
 export async function callRaw(
   consoleUrl: string,
   target: string,

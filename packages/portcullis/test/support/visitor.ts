@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 
-/** Somebody who looks at the console. */
+/** A browser profile with the console open. */
 export interface Visitor extends AsyncDisposable {
   readonly page: Page
-  /** What the browser complained about, which a test may look at and take out. */
-  readonly complaints: string[]
+  /** Errors and warnings of the browser. A test removes those that it expects. */
+  readonly browserErrors: string[]
 }
 
-/** How long the browser waits for anything. It only ends what hangs: a busy machine is slow. */
+/** The timeout of the browser. It is long, because it only has to end tests that hang. */
 const hangMs = 120_000
 
-/** Opens the console in a fresh profile. Whatever the browser complains about fails the test in the end. */
+/** Opens the console in a new profile. Any remaining browser errors fail the test. */
 export async function openVisitor(
   browser: Browser,
   entryUrl: string,
@@ -20,33 +20,34 @@ export async function openVisitor(
   const context = await browser.newContext(options)
   context.setDefaultTimeout(hangMs)
   const page = await context.newPage()
-  const complaints: string[] = []
-  page.on('pageerror', (error) => complaints.push(`${error.name}: ${error.message}`))
+  const browserErrors: string[] = []
+  page.on('pageerror', (error) => browserErrors.push(`${error.name}: ${error.message}`))
   page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
+    if (message.type() === 'error' || message.type() === 'warning')
+      browserErrors.push(message.text())
   })
   await page.goto(entryUrl)
   await page.getByRole('navigation').waitFor()
   return {
     page,
-    complaints,
+    browserErrors,
     async [Symbol.asyncDispose]() {
       await context.close()
-      assert.deepEqual(complaints, [])
+      assert.deepEqual(browserErrors, [])
     },
   }
 }
 
 /**
- * Another page of the console, as if opened anew: of what the one before showed nothing is left. The console
- * itself is not loaded again, which would cost more than most tests do.
+ * Switches to another page of the console as if it were opened for the first time. The console itself is not
+ * loaded again, which would take longer than most tests.
  */
 export async function turnTo(page: Page, path: string): Promise<void> {
-  const nothing = page.getByRole('heading', { level: 1, name: 'Nothing here' })
+  const notFound = page.getByRole('heading', { level: 1, name: 'Page not found' })
   await page.evaluate(follow, '/between-two-pages')
-  await nothing.waitFor()
+  await notFound.waitFor()
   await page.evaluate(follow, path)
-  await nothing.waitFor({ state: 'detached' })
+  await notFound.waitFor({ state: 'detached' })
 }
 
 /** Runs in the page. */

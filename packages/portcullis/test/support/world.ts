@@ -2,20 +2,20 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { lockFile, type Occupation } from '../../src/up/data-folder.ts'
-import type { DoorName } from '../../src/up/ports.ts'
+import type { ListenerName } from '../../src/up/ports.ts'
 import { launchUp } from './launch-up.ts'
 
-/** Everything that `portcullis up` starts, in a folder of its own. */
+/** Everything that `portcullis up` starts, in a separate folder. */
 export interface TestWorld extends AsyncDisposable {
-  /** With the token. */
+  /** The URL with the token. */
   readonly entryUrl: string
-  /** Without it. */
+  /** The URL without the token. */
   readonly consoleUrl: string
   readonly folder: string
   readonly baseUrls: { readonly auth: string; readonly graphql: string; readonly ratelimit: string }
 }
 
-/** Starts it on free ports and waits until it is ready. */
+/** Starts everything on free ports and waits until it is ready. */
 export async function openWorld(args: readonly string[] = []): Promise<TestWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-'))
   const program = launchUp(['--data', folder, '--port-base', '0', ...args])
@@ -38,8 +38,8 @@ export async function openWorld(args: readonly string[] = []): Promise<TestWorld
   }
 }
 
-/** Where the doors of the one that is at work on a folder are. */
-export function createBaseUrls(folder: string): (door: DoorName) => string {
+/** Returns the URLs of the parts that run on a data folder. */
+export function createBaseUrls(folder: string): (name: ListenerName) => string {
   const { ports = {} }: Occupation = JSON.parse(readFileSync(join(folder, lockFile), 'utf8'))
-  return (door) => `http://127.0.0.1:${ports[door]}`
+  return (name) => `http://127.0.0.1:${ports[name]}`
 }

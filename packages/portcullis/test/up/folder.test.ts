@@ -25,11 +25,11 @@ function createFolder(t: TestContext): string {
   return folder
 }
 
-function assertRefused(run: () => unknown, words: RegExp): void {
-  assert.throws(run, (error) => error instanceof UpRefusal && words.test(error.message))
+function assertRefused(run: () => unknown, message: RegExp): void {
+  assert.throws(run, (error) => error instanceof UpRefusal && message.test(error.message))
 }
 
-/** As a start that has ended leaves it. */
+/** Creates the folder as an earlier start leaves it. */
 function leaveBehind(folder: string): void {
   using _lock = takeFolder(folder, false)
   provideSecrets(folder)
@@ -39,7 +39,7 @@ function leaveBehind(folder: string): void {
 
 const modeOf = (path: string) => statSync(path).mode & 0o777
 
-test('the folder and its secrets are for their owner, and nothing for git', (t) => {
+test('the folder and its secrets are private to their owner and ignored by git', (t) => {
   const folder = join(createFolder(t), 'data')
   using _lock = takeFolder(folder, false)
   const secrets = provideSecrets(folder)
@@ -49,7 +49,7 @@ test('the folder and its secrets are for their owner, and nothing for git', (t) 
   assert.equal(new Set(Object.values(secrets)).size, 3)
 })
 
-test('secrets stay the same, and are closed again when others could read them', (t) => {
+test('secrets are kept, and made private again if others could read them', (t) => {
   const folder = createFolder(t)
   const first = provideSecrets(folder)
   chmodSync(join(folder, 'secrets.json'), 0o644)
@@ -57,17 +57,17 @@ test('secrets stay the same, and are closed again when others could read them', 
   assert.equal(modeOf(join(folder, 'secrets.json')), 0o600)
 })
 
-test('broken secrets are refused, with their path and the way out', (t) => {
+test('damaged secrets are refused, with their path and a remedy', (t) => {
   const folder = createFolder(t)
   const path = join(folder, 'secrets.json')
   const good = provideSecrets(folder)
   for (const text of ['', '{', 'null', '[]', JSON.stringify({ ...good, jwtSecret: 'short' })]) {
     writeFileSync(path, text)
-    assertRefused(() => provideSecrets(folder), /secrets\.json cannot be read.*--fresh/)
+    assertRefused(() => provideSecrets(folder), /secrets\.json is damaged.*--fresh/)
   }
 })
 
-test('--fresh removes what earlier starts kept, also with broken secrets, and nothing else', (t) => {
+test('--fresh deletes only the data of earlier starts, even with damaged secrets', (t) => {
   const folder = createFolder(t)
   leaveBehind(folder)
   writeFileSync(join(folder, 'secrets.json'), '{')
@@ -77,39 +77,39 @@ test('--fresh removes what earlier starts kept, also with broken secrets, and no
   assert.deepEqual(readdirSync(folder).toSorted(), ['.gitignore', 'notes.txt', lockFile])
 })
 
-test('--fresh does not touch a folder that only looks like ours', (t) => {
+test('--fresh does not touch a folder that up did not create', (t) => {
   const folder = createFolder(t)
   mkdirSync(join(folder, 'database'))
-  for (const secrets of [undefined, '{"password":"of somebody else"}']) {
+  for (const secrets of [undefined, '{"password":"of another program"}']) {
     if (secrets !== undefined) writeFileSync(join(folder, 'secrets.json'), secrets)
-    assertRefused(() => takeFolder(folder, true), /no secrets\.json of ours/)
+    assertRefused(() => takeFolder(folder, true), /no valid secrets\.json/)
     assert.ok(existsSync(join(folder, 'database')))
     assert.equal(existsSync(join(folder, lockFile)), false)
   }
 })
 
-test('a folder with the files of somebody else is left alone', (t) => {
+test('a folder with other files is refused', (t) => {
   const folder = createFolder(t)
   checkFolder(folder)
   writeFileSync(join(folder, 'package.json'), '{}')
-  assertRefused(() => checkFolder(folder), /holds other files.*--data DIR/)
+  assertRefused(() => checkFolder(folder), /contains other files.*--data DIR/)
   assertRefused(() => checkFolder(join(folder, 'package.json')), /cannot be used.*--data DIR/)
 })
 
-test('a folder has one owner at a time; what a killed one left is no obstacle', (t) => {
+test('only one process uses a folder at a time; the lock of a killed process is ignored', (t) => {
   const folder = createFolder(t)
   leaveBehind(folder)
   {
     using lock = takeFolder(folder, false)
-    lock.tell({ console: 3000 })
+    lock.publishPorts({ console: 3000 })
     assert.equal(findOccupation(folder)?.pid, process.pid)
-    const words = new RegExp(`process ${process.pid} has ${folder} already, .* port 3000`)
-    assertRefused(() => checkFolder(folder), words)
-    assertRefused(() => takeFolder(folder, true), words)
+    const message = new RegExp(`Process ${process.pid} is already using ${folder}, .* port 3000`)
+    assertRefused(() => checkFolder(folder), message)
+    assertRefused(() => takeFolder(folder, true), message)
     assert.ok(existsSync(join(folder, 'database')))
   }
   assert.equal(findOccupation(folder), undefined)
-  // The number lives on, in another process.
+  // The process id is reused by another process.
   writeFileSync(join(folder, lockFile), JSON.stringify({ pid: process.pid, startedAt: '1' }))
   using _lock = takeFolder(folder, false)
   checkFolderIsOurs(folder)
@@ -119,7 +119,7 @@ function checkFolderIsOurs(folder: string): void {
   assert.equal(findOccupation(folder)?.pid, process.pid)
 }
 
-test('symbolic links in the folder are refused, and what they point to stays as it is', (t) => {
+test('symbolic links in the folder are refused, and their targets stay unchanged', (t) => {
   const outside = join(createFolder(t), 'mine.txt')
   writeFileSync(outside, 'mine')
   const links = ['.gitignore', 'secrets.json', 'database', 'logs', 'mailbox', 'logs/auth.log']
@@ -136,27 +136,27 @@ test('symbolic links in the folder are refused, and what they point to stays as 
   }
 })
 
-test('secrets are not read through a link, nor from a huge file', (t) => {
+test('secrets are not read through a link or from a very large file', (t) => {
   const folder = createFolder(t)
   provideSecrets(folder)
   const elsewhere = createFolder(t)
   symlinkSync(join(folder, 'secrets.json'), join(elsewhere, 'secrets.json'))
   assertRefused(() => provideSecrets(elsewhere), /symbolic link/)
   writeFileSync(join(folder, 'secrets.json'), ' '.repeat(100_000))
-  assertRefused(() => provideSecrets(folder), /not a file that up has written/)
+  assertRefused(() => provideSecrets(folder), /was not written by up/)
 })
 
-test('a folder that is a symbolic link is refused, and so is one of another user', (t) => {
+test('a folder that is a symbolic link or belongs to another user is refused', (t) => {
   const folder = createFolder(t)
   const link = `${folder}-link`
   symlinkSync(folder, link)
   t.after(() => rmSync(link))
   assertRefused(() => checkFolder(link), /symbolic link.*--data DIR/)
   assertRefused(() => takeFolder(link, true), /symbolic link.*--data DIR/)
-  // Root can give a folder away; for others the root of the system is a folder of another user.
+  // Root can change the owner of a folder; for other users, / belongs to another user.
   const isRoot = process.getuid?.() === 0
   if (isRoot) chownSync(folder, 12_345, 12_345)
   const foreign = isRoot ? folder : '/'
-  assertRefused(() => checkFolder(foreign), /belongs to the user with id .*--data DIR/)
-  assertRefused(() => takeFolder(foreign, false), /belongs to the user with id .*--data DIR/)
+  assertRefused(() => checkFolder(foreign), /belongs to user id .*--data DIR/)
+  assertRefused(() => takeFolder(foreign, false), /belongs to user id .*--data DIR/)
 })

@@ -3,9 +3,9 @@ import { test } from 'node:test'
 import { stripVTControlCharacters } from 'node:util'
 import { listReachable } from '../../src/up/addresses.ts'
 import { type PartName, partNames, toPorts } from '../../src/up/ports.ts'
-import { type Told, toReadyText } from '../../src/up/ready-text.ts'
+import { type ReadyInfo, toReadyText } from '../../src/up/ready-text.ts'
 
-const world: Told = {
+const world: ReadyInfo = {
   host: '127.0.0.1',
   ports: toPorts((_name, index) => 9000 + index),
   has: new Set(partNames),
@@ -15,26 +15,26 @@ const world: Told = {
   secrets: { jwtSecret: 'a-signing-secret', consoleToken: 'the-token', smsSecret: 'an-sms-secret' },
 }
 
-function having(...names: PartName[]): Told {
+function having(...names: PartName[]): ReadyInfo {
   return { ...world, has: new Set(names) }
 }
 
 const toCommands = (text: string) => text.match(/^ {2}curl .*$/gm) ?? []
 
-test('a terminal gets the same words in colours', () => {
+test('a terminal gets the same text in colours', () => {
   const plain = toReadyText(world, false)
   const colored = toReadyText(world, true)
   assert.notEqual(colored, plain)
   assert.equal(stripVTControlCharacters(colored), plain)
 })
 
-test('the way into the console is told, and no other secret', () => {
+test('the text contains the console token, but no other secret', () => {
   const text = toReadyText(world, false)
   assert.ok(text.includes('  Console      http://localhost:9000/?token=the-token\n'))
   assert.doesNotMatch(text, /secret/)
 })
 
-test('there are at most three commands, each for a part that runs', () => {
+test('at most three commands are suggested, only for running parts', () => {
   assert.equal(toCommands(toReadyText(world, false)).length, 3)
   for (const command of toCommands(toReadyText(having('auth'), false))) {
     assert.match(command, /http:\/\/localhost:9002\//)
@@ -42,12 +42,12 @@ test('there are at most three commands, each for a part that runs', () => {
   assert.doesNotMatch(toReadyText(having('mailbox'), false), /Try/)
 })
 
-test('things to try are shown at the first start only', () => {
+test('commands to try are shown at the first start only', () => {
   assert.doesNotMatch(toReadyText({ ...world, isFirstStart: false }, false), /Try|curl/)
 })
 
-test('every address that is shown is one at which it listens', () => {
-  const toAddress = (changes: Partial<Told>) =>
+test('every printed address is reachable', () => {
+  const toAddress = (changes: Partial<ReadyInfo>) =>
     /Auth +(\S+)/.exec(toReadyText({ ...world, ...changes }, false))?.[1]
   assert.equal(toAddress({}), 'http://localhost:9002')
   // Only 127.0.0.1 is localhost.
@@ -63,9 +63,10 @@ test('every address that is shown is one at which it listens', () => {
   )
 })
 
-test('what other machines can reach is said loudly', () => {
+test('a warning is printed if other machines can reach the servers', () => {
   assert.doesNotMatch(toReadyText(world, false), /WARNING/)
-  const warning = /WARNING: others can reach this\. .* on 0\.0\.0\.0.*asks for the token/s
+  const warning =
+    /WARNING: other machines can reach these servers\. .* on 0\.0\.0\.0.*only by the token/s
   assert.match(toReadyText({ ...world, host: '0.0.0.0' }, false), warning)
   assert.match(toReadyText({ ...world, host: '192.0.2.7' }, false), /http:\/\/192\.0\.2\.7:9002\n/)
 })

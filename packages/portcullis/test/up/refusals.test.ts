@@ -19,11 +19,11 @@ async function occupyPort(t: TestContext, host = '127.0.0.1'): Promise<number> {
   return port
 }
 
-test('each busy port is named with its service and its flag, and nothing is started', {
+test('each port in use is reported with its service and its option, and nothing is started', {
   timeout,
 }, async (t) => {
   const [auth, sms] = [await occupyPort(t), await occupyPort(t)]
-  const data = join(folder, "somebody's busy")
+  const data = join(folder, "it's busy")
   const args = [
     '--data',
     data,
@@ -37,15 +37,12 @@ test('each busy port is named with its service and its flag, and nothing is star
   const { code, stdout, stderr } = await runPortcullis(['up', ...args])
   assert.deepEqual([code, stdout], [2, ''])
   const [first, second, third, , command = ''] = stderr.split('\n')
-  assert.equal(
-    first,
-    `Port ${auth} is in use: the auth server cannot have it. --auth-port moves it.`,
-  )
+  assert.equal(first, `Port ${auth} (the auth server) is in use. Choose another with --auth-port.`)
   assert.equal(
     second,
-    `Port ${sms} is in use: the SMS catcher cannot have it. --sms-port moves it.`,
+    `Port ${sms} (the mailbox's SMS gateway) is in use. Choose another with --sms-port.`,
   )
-  assert.equal(third, 'Nothing was started. These are free:')
+  assert.equal(third, 'Nothing was started. These ports are free:')
   const quoted = `'${data.replace("'", "'\\''")}'`
   assert.equal(
     command.replaceAll(/(?<=-port )\d+/g, 'FREE'),
@@ -54,7 +51,7 @@ test('each busy port is named with its service and its flag, and nothing is star
   assert.equal(existsSync(data), false)
 })
 
-test('the way out is written as the person has called it', { timeout }, async (t) => {
+test('the suggested command begins as the user called it', { timeout }, async (t) => {
   const port = await occupyPort(t)
   const args = ['--data', join(folder, 'npm'), '--port-base', '0', '--console-port', `${port}`]
   const { stderr } = await runPortcullis(['up', ...args], { env: { npm_lifecycle_event: 'start' } })
@@ -65,22 +62,22 @@ test('an address of another machine is refused', { timeout }, async () => {
   const args = ['--data', join(folder, 'host'), '--port-base', '9000', '--host', '192.0.2.1']
   const { code, stderr } = await runPortcullis(['up', ...args])
   assert.equal(code, 2)
-  assert.equal(stderr, '--host 192.0.2.1 is no address of this machine. Nothing was started.\n')
+  assert.equal(stderr, '--host 192.0.2.1 is not an address of this machine. Nothing was started.\n')
 })
 
-test('wrong options are told all at once, without a stack trace', { timeout }, async () => {
+test('invalid options are reported all at once, without a stack trace', { timeout }, async () => {
   const { code, stdout, stderr } = await runPortcullis(['up', '--only', 'mail', '--foo'])
   assert.deepEqual([code, stdout], [2, ''])
   assert.equal(
     stderr,
-    `There is no option --foo.
---only: there is no part "mail"; there are console, graphql, auth, ratelimit and mailbox. Did you mean mailbox?
+    `Unknown option --foo.
+--only: unknown part "mail"; the parts are console, graphql, auth, ratelimit and mailbox. Did you mean mailbox?
 See: portcullis up --help
 `,
   )
 })
 
-test('a part that does not start says why in its own words, and the others stop', {
+test('if a part fails to start, its error is printed and the others stop', {
   timeout,
 }, async () => {
   const data = join(folder, 'broken')
@@ -89,10 +86,10 @@ test('a part that does not start says why in its own words, and the others stop'
     env: { AUTH_JWT_EXP: 'soon' },
   })
   assert.deepEqual([code, stdout], [1, ''])
-  assert.match(stderr, /^Auth did not start: .*\n.*AUTH_JWT_EXP.*\nNothing is left running\.\n$/)
+  assert.match(stderr, /^Auth failed to start: .*\n.*AUTH_JWT_EXP.*\nAll parts were stopped\.\n$/)
 })
 
-test('a rule file that cannot be loaded is told of, and keeps nothing from starting', {
+test('a rule file that cannot be loaded is reported, and everything starts normally', {
   timeout,
 }, async () => {
   const data = join(folder, 'rules', '.portcullis')
@@ -105,16 +102,16 @@ test('a rule file that cannot be loaded is told of, and keeps nothing from start
   assert.match(stderr, /^ratelimit: .*api\.yaml: .*line 3, column 1.*\n$/)
 })
 
-test('broken secrets are told of, not replaced', { timeout }, async () => {
+test('damaged secrets are reported, not replaced', { timeout }, async () => {
   const data = join(folder, '.portcullis')
   mkdirSync(data)
   writeFileSync(join(data, 'secrets.json'), '{')
   const { code, stderr } = await runPortcullis(['up', '--data', data, '--port-base', '0'])
   assert.equal(code, 2)
-  assert.match(stderr, /secrets\.json cannot be read\..* --fresh/)
+  assert.match(stderr, /secrets\.json is damaged\..* --fresh/)
 })
 
-test('the commands of the other packages are ours as well, with their help and exit codes', {
+test('portcullis runs the commands of the other packages, with their help and exit codes', {
   timeout,
 }, async () => {
   const [auth, ratelimit, graphql] = await Promise.all([

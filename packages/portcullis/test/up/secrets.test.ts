@@ -12,7 +12,7 @@ function toRequest(headers: Readonly<Record<string, string>>): IncomingMessage {
   return request
 }
 
-test('only requests of the audits go without being counted', () => {
+test('only requests of the audits are exempt from the limits', () => {
   const countsRequest = createCountsRequest(secrets)
   const [name = '', pass = ''] = Object.entries(toAuditHeaders(secrets))[0] ?? []
   assert.equal(countsRequest(toRequest({ [name]: pass })), false)

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { toWords } from '../../src/up/service-process.ts'
+import { toMessage } from '../../src/up/service-process.ts'
 
-test('a refused request is named by method, path, status and error', () => {
+test('a refused request is described by method, path, status and error', () => {
   const request = { msg: 'request completed', method: 'POST', path: '/token', status: 400 }
   const refused = {
     ...request,
@@ -10,9 +10,9 @@ test('a refused request is named by method, path, status and error', () => {
     error: 'Invalid login credentials',
   }
   assert.equal(
-    toWords(JSON.stringify(refused)),
+    toMessage(JSON.stringify(refused)),
     'POST /token was refused: 400, invalid_credentials, Invalid login credentials',
   )
-  assert.equal(toWords(JSON.stringify({ ...request, status: 503 })), 'POST /token failed: 503')
-  assert.equal(toWords('{"msg":"Repaired the index"}'), 'Repaired the index')
+  assert.equal(toMessage(JSON.stringify({ ...request, status: 503 })), 'POST /token failed: 503')
+  assert.equal(toMessage('{"msg":"Repaired the index"}'), 'Repaired the index')
 })

@@ -13,14 +13,14 @@ const timeout = 60_000
 const folder = mkdtempSync(join(tmpdir(), 'up-stop-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
-/** The cheapest part that is a process of its own. */
+/** Starts only the rate limit service, the fastest part that runs in a separate process. */
 async function start(...args: string[]) {
   const program = launchUp(['--data', folder, '--port-base', '0', '--only', 'ratelimit', ...args])
   await program.ready
   return { program, family: findFamily(program.pid) }
 }
 
-test('SIGTERM stops everything in order, whoever is still connected', { timeout }, async (t) => {
+test('SIGTERM stops everything in order, even with open connections', { timeout }, async (t) => {
   const { program, family } = await start()
   t.after(() => program.stop())
   const agent = new Agent({ keepAlive: true })
@@ -37,7 +37,7 @@ test('SIGTERM stops everything in order, whoever is still connected', { timeout 
   await waitUntilGone(family)
 })
 
-test('a fresh start knows nothing of earlier ones; a terminal that is closed stops it', {
+test('--fresh deletes earlier data; closing the terminal stops everything', {
   timeout,
 }, async (t) => {
   const edited = join(folder, 'rules', 'mine.yaml')
@@ -45,14 +45,14 @@ test('a fresh start knows nothing of earlier ones; a terminal that is closed sto
   const { program, family } = await start('--fresh')
   t.after(() => program.stop())
   assert.equal(existsSync(edited), false)
-  // Once from the terminal, once from npm.
+  // One signal comes from the terminal and one from npm.
   program.kill('SIGHUP')
   program.kill('SIGHUP')
   assert.equal((await program.ended).code, 0)
   await waitUntilGone(family)
 })
 
-test('whoever kills it leaves nothing running', { timeout }, async (t) => {
+test('SIGKILL leaves no process running', { timeout }, async (t) => {
   const { program, family } = await start()
   t.after(() => program.stop())
   assert.ok(family.length > 1)
@@ -61,12 +61,12 @@ test('whoever kills it leaves nothing running', { timeout }, async (t) => {
   await waitUntilGone(family)
 })
 
-test('Ctrl-C while it starts ends it, and nothing is left', { timeout }, async (t) => {
+test('Ctrl-C during the start leaves no process running', { timeout }, async (t) => {
   const program = launchUp(['--data', folder, '--port-base', '0', '--only', 'ratelimit'])
   t.after(() => program.stop())
   program.ready.catch(() => {})
   let family = findFamily(program.pid)
-  // When the process of a part is there, it is up that has to end it.
+  // Once the process of a part exists, up has to stop it.
   while (family.length < 2) family = findFamily(program.pid)
   program.kill('SIGINT')
   const { code, stdout, stderr } = await program.ended

@@ -16,29 +16,29 @@ import { findFamily, waitUntilGone } from '../support/processes.ts'
 import { createBaseUrls } from '../support/world.ts'
 
 const run = promisify(execFile)
-// It only ends what hangs: a busy machine is slow.
+// Long, because it only has to end tests that hang.
 const timeout = 600_000
 const client = join(import.meta.dirname, '../../../../examples/together/client.ts')
 
-/** What the API says of a rate limit service that took longer than a second, on a busy machine. */
+/** Printed by the API if the rate limit service took longer than a second, on a busy machine. */
 const tooLate = /^The rate limit could not be checked: .*timeout\n/gm
 
-/** The rate limit service answers within a second, or nobody is limited: tests are patient. */
+/** Repeats the request, because the API fails open if the rate limit service takes longer than a second. */
 async function sendUntilRefused(send: () => Promise<Response>): Promise<Response> {
   for (let count = 0; count < 200; count++) {
     const answer = await send()
     if (answer.status === 429) return answer
     await answer.text()
   }
-  return assert.fail('Nobody was refused')
+  return assert.fail('No request was refused')
 }
 
-// One start for all of these, and a second one that finds what the first has left.
+// All tests share one start, followed by a second one on the same folder.
 describe('portcullis up', { timeout }, () => {
   const folder = join(mkdtempSync(join(tmpdir(), 'up-')), '.portcullis')
   let program: LaunchedUp
   let urls: ReturnType<typeof createBaseUrls>
-  /** Of somebody who signed up during the first start. */
+  /** The token of a user who signed up during the first start. */
   let token = ''
 
   const start = async (...args: string[]) => {
@@ -61,7 +61,7 @@ describe('portcullis up', { timeout }, () => {
     return (await answer.json()).access_token
   }
 
-  // Another name of this machine, as if people came from outside.
+  // Another name of this machine, to distinguish it from the default.
   const publicUrl = 'http://127.0.0.1'
 
   before(() => start('--no-console', '--public-url', publicUrl))
@@ -70,15 +70,15 @@ describe('portcullis up', { timeout }, () => {
     rmSync(join(folder, '..'), { recursive: true, force: true })
   })
 
-  test('an audit of our own API passes, and its limits do not count', async () => {
+  test('an audit of the local API passes, and is not counted by its limits', async () => {
     const args = ['graphql', 'audit', `${urls('graphql')}/graphql`]
     const { code, stdout, stderr } = await runPortcullis(args, { cwd: join(folder, '..') })
     assert.equal(code, 0, stdout + stderr)
     assert.match(stdout, /^61 of 61 audits pass$/m)
   })
 
-  test('it prints where everything is, plainly in a pipe, and no console that was not asked for', () => {
-    const port = (door: Parameters<typeof urls>[0]) => new URL(urls(door)).port
+  test('it prints all addresses without colours in a pipe, and no console with --no-console', () => {
+    const port = (name: Parameters<typeof urls>[0]) => new URL(urls(name)).port
     const output = program.output()
     assert.match(output, /^\nPortcullis \d+\.\d+\.\d+ is up\n/)
     assert.ok(output.includes(`  GraphQL API  ${publicUrl}:${port('graphql')}/graphql\n`))
@@ -89,7 +89,7 @@ describe('portcullis up', { timeout }, () => {
     assert.ok(!output.includes('\x1b'))
   })
 
-  test('the three commands that it prints work', async () => {
+  test('the three suggested commands work', async () => {
     const commands = program.output().match(/^ {2}curl .*$/gm) ?? []
     const answers: unknown[] = []
     const env = { ...process.env, PATH: await withCurlOnPath() }
@@ -105,7 +105,7 @@ describe('portcullis up', { timeout }, () => {
     assert.deepEqual(more, [])
   })
 
-  test('the links in mails lead to the public URL', async () => {
+  test('links in mails use the public URL', async () => {
     const box = join(folder, 'mailbox/new')
     while (readdirSync(box).length === 0) await sleep(20)
     const [name = ''] = readdirSync(box)
@@ -113,7 +113,7 @@ describe('portcullis up', { timeout }, () => {
     assert.ok(mail.includes(`${publicUrl}:${new URL(urls('auth')).port}/verify`), mail)
   })
 
-  test('auth admin finds the server, and says what it needs where there is none', async () => {
+  test('auth admin finds the server, and reports what it needs if there is none', async () => {
     const args = ['auth', 'admin', 'listusers']
     const found = await runPortcullis(args, { cwd: join(folder, '..') })
     assert.deepEqual(
@@ -129,7 +129,7 @@ describe('portcullis up', { timeout }, () => {
     )
   })
 
-  test('only this machine can reach it', async () => {
+  test('only this machine can reach the servers', async () => {
     const { ports = {} }: Occupation = JSON.parse(readFileSync(join(folder, lockFile), 'utf8'))
     const others = Object.values(networkInterfaces())
       .flatMap((addresses) => addresses ?? [])
@@ -140,13 +140,13 @@ describe('portcullis up', { timeout }, () => {
     }
   })
 
-  test('a second one on the same folder is told who has it', async () => {
+  test('a second start on the same folder reports the running process', async () => {
     const { code, stderr } = await runPortcullis(['up', '--data', folder, '--port-base', '0'])
     assert.equal(code, 2)
-    assert.ok(stderr.startsWith(`The process ${program.pid} has ${folder} already`), stderr)
+    assert.ok(stderr.startsWith(`Process ${program.pid} is already using ${folder}`), stderr)
   })
 
-  test('a request that auth refuses is named in the terminal', async () => {
+  test('a request that auth refuses is printed in the terminal', async () => {
     const answer = await fetch(`${urls('auth')}/token?grant_type=password`, {
       method: 'POST',
       body: JSON.stringify({ email: 'me@example.com', password: 'a wrong guess' }),
@@ -154,11 +154,11 @@ describe('portcullis up', { timeout }, () => {
     assert.equal(answer.status, 400)
   })
 
-  test('the API knows who is signed in, and how much room is left', async () => {
+  test('the API identifies the user, and returns the remaining limit', async () => {
     token = await signIn()
     const query = '{ me { id email } castles(country: "Wales") { name } }'
     let answer = await ask(query, token)
-    // Where the machine was busy for a second, nobody was limited.
+    // On a busy machine the rate limit may not have been checked.
     while (!answer.headers.has('ratelimit-limit')) answer = await ask(query, token)
     const { data } = await answer.json()
     const { sub } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
@@ -170,7 +170,7 @@ describe('portcullis up', { timeout }, () => {
     assert.match(answer.headers.get('ratelimit-remaining') ?? '', /^\d+$/)
   })
 
-  test('the client of the example is served, refused forged and too often; another is served', async () => {
+  test('the example client is served, refused with a forged token and over the limit; another is served', async () => {
     const { stdout } = await run(process.execPath, [client], {
       env: { ...process.env, AUTH_URL: urls('auth'), API_URL: urls('graphql') },
     })
@@ -191,7 +191,7 @@ describe('portcullis up', { timeout }, () => {
     )
   })
 
-  test('tokens that are forged, expired or for others are refused', async () => {
+  test('tokens that are forged, expired or for another audience are refused', async () => {
     const { jwtSecret = '' } =
       parseSecrets(readFileSync(join(folder, 'secrets.json'), 'utf8')) ?? {}
     const sign = (audience: string, expiresAt: string, secret = jwtSecret) =>
@@ -219,7 +219,7 @@ describe('portcullis up', { timeout }, () => {
     }
   })
 
-  test('whoever asks too often hears when to come back; others are served', async () => {
+  test('a user over the limit gets retry-after; other users are served', async () => {
     const other = await signIn()
     const refused = await sendUntilRefused(() => ask('{ hello }', token))
     const seconds = Number(refused.headers.get('retry-after'))
@@ -233,7 +233,7 @@ describe('portcullis up', { timeout }, () => {
     assert.equal((await ask('{ hello }', other)).status, 200)
   })
 
-  test('whoever presses Ctrl-C twice is left with nothing that runs', async () => {
+  test('pressing Ctrl-C twice leaves no process running', async () => {
     const family = findFamily(program.pid)
     assert.ok(family.some(({ command }) => command.includes('postgres')))
     program.kill('SIGINT')
@@ -248,9 +248,9 @@ describe('portcullis up', { timeout }, () => {
     assert.equal(existsSync(join(folder, lockFile)), false)
   })
 
-  test('the next start knows the same people, and starts no more than it is asked to', async () => {
+  test('the next start keeps the users, and starts only the chosen parts', async () => {
     await start('--only', 'auth,graphql', '--host', '0.0.0.0')
-    assert.match(program.output(), /WARNING: others can reach this/)
+    assert.match(program.output(), /WARNING: other machines can reach these servers/)
     const [, shown = ''] = /Auth +(\S+)/.exec(program.output()) ?? []
     assert.equal((await fetch(`${shown}/health`)).status, 200)
     const answer = await fetch(`${urls('auth')}/user`, {
@@ -264,7 +264,7 @@ describe('portcullis up', { timeout }, () => {
     assert.doesNotMatch(program.output(), /Rate limits|Mailbox|Console/)
   })
 
-  test('a part that dies is told of in one line, and takes the others with it', async () => {
+  test('a part that ends unexpectedly is reported in one line, and stops the others', async () => {
     const family = findFamily(program.pid)
     const auth = family.find(({ command }) => command.includes('packages/auth/'))
     assert.ok(auth)
@@ -274,7 +274,7 @@ describe('portcullis up', { timeout }, () => {
     const log = join(folder, 'logs/auth.log')
     assert.equal(
       stderr,
-      `Auth is gone (SIGKILL ended it; its log is ${log}); everything else stops too.\n`,
+      `Auth ended unexpectedly (signal SIGKILL; see ${log}). Stopping all other parts.\n`,
     )
     assert.match(stdout, /Stopped\.\n$/)
     await waitUntilGone(family)

@@ -6,7 +6,7 @@ import {
   type ValueKind,
 } from '../command-tree.ts'
 
-/** For every bash since 3.2, which macOS has; no other package is needed. */
+/** Works with every bash since 3.2, the version of macOS, and without the bash-completion package. */
 export const toBashScript: ToScript = (program, tree) => {
   const placed = toPlacedCommands(tree)
   const name = `_${program.replaceAll(/\W/g, '_')}`
@@ -14,7 +14,7 @@ export const toBashScript: ToScript = (program, tree) => {
 
 ${name}() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} at='' word
-  # --option=value comes as three words.
+  # Bash splits --option=value into three words.
   if [[ $cur == '=' ]]; then cur=''
   elif [[ $prev == '=' ]]; then prev=\${COMP_WORDS[COMP_CWORD-2]}
   fi
@@ -29,7 +29,7 @@ ${name}() {
   case "$at" in
 ${placed.map(toBranch).join('\n')}
   esac
-  # Where nothing else can follow, options are what is wanted.
+  # Offer options when no other argument can follow.
   if [[ $cur == -* || $kind == none ]]; then kind=words words=$options; fi
   case "$at $prev" in
 ${placed.flatMap(toValueBranches).join('\n')}

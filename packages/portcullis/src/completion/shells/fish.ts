@@ -12,7 +12,7 @@ export const toFishScript: ToScript = (program, tree) => {
   const paths = placed.map(({ words }) => toPath(words)).filter((path) => path !== '')
   return `# Completion of ${program} for fish.
 
-# Whether the words so far lead to this command.
+# Whether the words typed so far select this command.
 function ${at}
   set -l at ''
   set -l words (commandline -opc)
@@ -52,11 +52,11 @@ function toLines(program: string, at: string, { words, node, options }: PlacedCo
 function toFlags({ flags, value }: CommandOption): string {
   const spelled = flags.map((flag) => {
     if (flag.startsWith('--')) return `-l ${flag.slice(2)}`
-    // Long names behind one dash are what fish calls old options.
+    // Fish calls long names with a single dash old-style options.
     return flag.length === 2 ? `-s ${flag.slice(1)}` : `-o ${flag.slice(1)}`
   })
   if (value === undefined) return spelled.join(' ')
-  // -x: a value is needed, and it is no file.
+  // -x: a value is required, and it is not a file.
   const needs = value === 'file' ? '-r' : '-x'
   return `${spelled.join(' ')} ${needs} ${toValue(value)}`.trimEnd()
 }

@@ -6,7 +6,7 @@ import {
   type ValueKind,
 } from '../command-tree.ts'
 
-/** One function per command, each leaving the rest of the line to those below it. */
+/** Generates one function per command; each passes the remaining words to the function of its subcommand. */
 export const toZshScript: ToScript = (program, tree) => {
   const prefix = `_${program.replaceAll(/\W/g, '_')}`
   const functions = toPlacedCommands(tree).map((command) => toFunction(prefix, command))
@@ -15,7 +15,7 @@ export const toZshScript: ToScript = (program, tree) => {
 
 ${functions.join('\n\n')}
 
-# As a file of $fpath it is the function itself; read by \`source\` it has to be announced.
+# A file in $fpath is the function itself; when sourced, the function has to be registered.
 if [[ $funcstack[1] == ${prefix} ]]; then
   ${prefix} "$@"
 else
@@ -56,7 +56,7 @@ ${branches.join('\n')}
 function toOptionSpec({ flags, summary, value }: CommandOption): string {
   const action = value === undefined ? '' : `:${toAction(value)}`
   const text = summary.replaceAll(/[[\]:\\]/g, '\\$&').replaceAll("'", `'\\''`)
-  // Those of the servers may be repeated, or replace each other: none is taken away.
+  // Options may be repeated, so an option that was already given is still offered.
   return flags.map((flag) => `'*${flag}[${text}]${action}'`).join(' ')
 }
 

@@ -7,7 +7,7 @@ export type Checks = Partial<Readonly<Record<PartName, CheckPart>>>
 /** The console and the mailbox run in this process. */
 export const processStartedAt = Math.round(Date.now() - process.uptime() * 1000)
 
-/** How to ask each part that the console was given. */
+/** Creates the health checks of the parts that the console is configured with. */
 export function createChecks(settings: Omit<ConsoleSettings, 'host' | 'port' | 'token'>): Checks {
   const { auth, ratelimit, graphql, mailbox, version } = settings
   return {
@@ -19,26 +19,26 @@ export function createChecks(settings: Omit<ConsoleSettings, 'host' | 'port' | '
         state: 'up' as const,
         startedAt: processStartedAt,
         address: `SMTP ${mailbox.smtpAddress}`,
-        detail: toCaught(mailbox.list().length),
+        detail: describeCount(mailbox.list().length),
       }),
     }),
     console: async () => ({ state: 'up', version, startedAt: processStartedAt }),
   }
 }
 
-function toCaught(count: number): string {
-  return count === 1 ? '1 message caught' : `${count} messages caught`
+function describeCount(count: number): string {
+  return count === 1 ? '1 message' : `${count} messages`
 }
 
 const authName = 'The auth server'
 
-/** Is it there, and does it take our key? Supabase Auth answers the same questions. */
+/** Checks that the server is up and accepts the key. Also works with Supabase Auth. */
 export function createAuthCheck({ url, key }: AuthTarget): CheckPart {
   return async (signal) => {
     try {
       const options = { headers: toKeyHeaders(await key()), ...(signal && { signal }) }
       const health = await ask(authName, `${url}/health`, options)
-      if (health.status !== 200) return toTrouble(health, `${url}/health`)
+      if (health.status !== 200) return toDegraded(health, `${url}/health`)
       const users = await ask(authName, `${url}/admin/users?page=1&per_page=1`, options)
       return { ...toHealth(health), ...judgeKey(users), ...(await findStart(url, options)) }
     } catch (error) {
@@ -47,7 +47,7 @@ export function createAuthCheck({ url, key }: AuthTarget): CheckPart {
   }
 }
 
-/** The gateway before a hosted server asks for the second one, even for its health. */
+/** The gateway of hosted Supabase projects requires `apikey`, even for health checks. */
 export function toKeyHeaders(key: string): Readonly<Record<string, string>> {
   return { authorization: `Bearer ${key}`, apikey: key }
 }
@@ -58,7 +58,7 @@ function toHealth({ text, latencyMs }: Answer): PartHealth {
   return { state: 'up', product: toText(product), version: toText(version), latencyMs }
 }
 
-/** Supabase Auth does not say when it started. */
+/** Supabase Auth does not report when it started. */
 async function findStart(url: string, options: RequestInit): Promise<Partial<PartHealth>> {
   const since = encodeURIComponent(new Date().toISOString())
   const { status, text } = await ask(authName, `${url}/admin/sign-ins?since=${since}`, options)
@@ -67,8 +67,12 @@ async function findStart(url: string, options: RequestInit): Promise<Partial<Par
   return typeof startedAt === 'string' ? { startedAt: Date.parse(startedAt) } : {}
 }
 
-function toTrouble({ status, latencyMs }: Answer, url: string): PartHealth {
-  return { state: 'troubled', latencyMs, detail: `${url} answers ${status} instead of 200` }
+function toDegraded({ status, latencyMs }: Answer, url: string): PartHealth {
+  return {
+    state: 'degraded',
+    latencyMs,
+    detail: `${url} responded with status ${status} instead of 200`,
+  }
 }
 
 function judgeKey({ status, headers }: Answer): Partial<PartHealth> {
@@ -78,19 +82,19 @@ function judgeKey({ status, headers }: Answer): Partial<PartHealth> {
   }
   if (status === 401 || status === 403) {
     return {
-      state: 'troubled',
-      detail: `It refuses the console's key (${status}): a service key of this server is needed`,
+      state: 'degraded',
+      detail: `The server refused the console's key (status ${status}). Use a service key of this server.`,
     }
   }
-  return { state: 'troubled', detail: `GET /admin/users answers ${status}` }
+  return { state: 'degraded', detail: `GET /admin/users responded with status ${status}` }
 }
 
 const graphqlName = 'The GraphQL API'
 const query = JSON.stringify({ query: '{ __typename }' })
 
 /**
- * A query tells whether it is one. But queries may be counted against a limit: unless ours are not, it is
- * enough after the first answer that somebody is still there.
+ * A query shows whether the URL is a GraphQL API. Queries may count against a rate limit; without headers that
+ * exempt them, later checks only test that the server still responds.
  */
 function createGraphqlCheck(target: GraphqlTarget): CheckPart {
   const check = createAnswerCheck(target)
@@ -127,32 +131,38 @@ function createAnswerCheck({ url, auditHeaders }: GraphqlTarget): CheckPart {
 }
 
 function judge({ status, text, latencyMs }: Answer): PartHealth {
-  if (status === 429) return { state: 'up', latencyMs, detail: 'At its limit for this address' }
+  if (status === 429)
+    return { state: 'up', latencyMs, detail: 'Rate limit reached for this address' }
   const content = parseObject(text)
   if (content && 'data' in content) return { state: 'up', latencyMs }
-  // Who may ask is its own business; it did understand that it was asked.
-  if (content && 'errors' in content) return { state: 'up', latencyMs, detail: 'Refuses strangers' }
-  return { state: 'troubled', latencyMs, detail: `It answers ${status}, and not as GraphQL does` }
+  // An error such as a missing token still shows that the server speaks GraphQL.
+  if (content && 'errors' in content)
+    return { state: 'up', latencyMs, detail: 'Requires authentication' }
+  return {
+    state: 'degraded',
+    latencyMs,
+    detail: `Status ${status}, and the response is not a GraphQL response`,
+  }
 }
 
 const ratelimitName = 'The rate limit service'
 
-/** The debug page must be there; what `/healthcheck` says counts where its address is known. */
+/** The debug port must respond; `/healthcheck` is checked too if its URL is known. */
 function createRatelimitCheck({ debugUrl, url }: RatelimitTarget): CheckPart {
   return async (signal) => {
     const options = signal ? { signal } : {}
     try {
-      // The list of debug pages: `/stats` itself can be long.
+      // The index of the debug port; `/stats` itself can be long.
       const debug = await ask(ratelimitName, `${debugUrl}/`, options)
       if (!debug.text.includes('/stats')) {
-        const detail = `${debugUrl} is no debug page of a rate limit service (${debug.status})`
-        return { state: 'troubled', latencyMs: debug.latencyMs, detail }
+        const detail = `${debugUrl} is not the debug port of a rate limit service (status ${debug.status})`
+        return { state: 'degraded', latencyMs: debug.latencyMs, detail }
       }
       if (url === undefined) return { state: 'up', latencyMs: debug.latencyMs }
       const { status, latencyMs } = await ask(ratelimitName, `${url}/healthcheck`, options)
       if (status === 200) return { state: 'up', latencyMs }
-      const detail = `Its /healthcheck answers ${status}: it cannot decide, or is about to stop`
-      return { state: 'troubled', latencyMs, detail }
+      const detail = `/healthcheck responded with status ${status}: the counter store is unavailable, or the service is stopping`
+      return { state: 'degraded', latencyMs, detail }
     } catch (error) {
       return toDown(error)
     }
@@ -161,26 +171,25 @@ function createRatelimitCheck({ debugUrl, url }: RatelimitTarget): CheckPart {
 
 export type PartName = 'console' | 'auth' | 'ratelimit' | 'graphql' | 'mailbox'
 
-/** How one part is doing. */
 export interface PartHealth {
-  /** Troubled: it answers, but not all is well. */
-  readonly state: 'up' | 'troubled' | 'down'
-  /** What it calls itself, where it says so. */
+  /** `degraded`: the part responds, but something is wrong. */
+  readonly state: 'up' | 'degraded' | 'down'
+  /** The product name that it reports, if any. */
   readonly product?: string | undefined
   readonly version?: string | undefined
-  /** Where it is, when nothing else says so. */
+  /** Its address, if it is not known otherwise. */
   readonly address?: string | undefined
-  /** How long it took to answer. */
+  /** The response time. */
   readonly latencyMs?: number | undefined
-  /** What is wrong, or worth knowing. */
+  /** An error, or additional information. */
   readonly detail?: string | undefined
-  /** Milliseconds since the epoch, where it tells. */
+  /** Milliseconds since the epoch, if the part reports it. */
   readonly startedAt?: number | undefined
-  /** How many users an auth server has. */
+  /** The number of users of an auth server. */
   readonly users?: number | undefined
 }
 
-/** Asks a part how it is doing; never rejects. */
+/** Checks the health of a part; never rejects. */
 export type CheckPart = (signal?: AbortSignal) => Promise<PartHealth>
 
 const timeoutMs = 5_000
@@ -192,7 +201,7 @@ export interface Answer {
   readonly latencyMs: number
 }
 
-/** Asks a server once, with less patience than a person who waits for a page. */
+/** Sends one request with a shorter timeout than other calls. */
 export async function ask(
   name: string,
   url: string,
@@ -208,7 +217,7 @@ export async function ask(
   return { status: answer.status, headers: answer.headers, text: await answer.text(), latencyMs }
 }
 
-/** @returns undefined for what is no JSON object. */
+/** @returns undefined if the text is not a JSON object. */
 export function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -220,7 +229,7 @@ export function parseObject(text: string): Readonly<Record<string, unknown>> | u
   }
 }
 
-/** Without its name and address: whoever reads this has them before their eyes. */
+/** Leaves out the name and the URL, which are shown beside the message. */
 export function toDown(error: unknown): PartHealth {
   const reason = error instanceof ConsoleError ? error.cause : error
   return { state: 'down', detail: toReason(reason) }

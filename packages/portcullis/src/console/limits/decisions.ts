@@ -14,7 +14,7 @@ import { serviceName } from './statistics.ts'
 export interface DecisionRequest {
   readonly domain: string
   readonly descriptors: readonly { readonly entries: readonly Entry[] }[]
-  /** 0 only looks. */
+  /** 0 makes it a dry run: counters are read but not changed. */
   readonly hits?: number
 }
 
@@ -24,20 +24,20 @@ export interface DecisionAnswer {
   readonly statuses: readonly DecisionStatus[]
   readonly headers: readonly { readonly key: string; readonly value: string }[]
   readonly tookMs: number
-  /** One per descriptor; undefined where there are no rule files to explain it by. */
+  /** One per descriptor; undefined if no rule files are available. */
   readonly explanations: readonly ExplainedDescriptor[] | undefined
 }
 
 interface DecisionStatus {
   readonly code: 'OK' | 'OVER_LIMIT'
-  /** `5 per minute`, for people; undefined where nothing is limited. */
+  /** Human-readable, such as `5 per minute`; undefined if no limit applies. */
   readonly limitText: string | undefined
   readonly remaining: number
-  /** Undefined where there is no limit. */
+  /** Undefined if no limit applies. */
   readonly resetSeconds: number | undefined
 }
 
-/** The proto3 JSON form, which leaves out what is 0 or empty. */
+/** The proto3 JSON form, which omits zero and empty values. */
 interface WireAnswer {
   readonly overallCode?: string
   readonly statuses?: readonly WireStatus[]
@@ -54,14 +54,14 @@ interface WireStatus {
   readonly durationUntilReset?: string
 }
 
-/** Asks the service, and explains what it says. @throws {ConsoleError} */
+/** Requests a decision from the service and adds an explanation. @throws {ConsoleError} */
 export async function askDecision(
   { url, rulesDirectory }: RatelimitTarget,
   request: DecisionRequest,
 ): Promise<DecisionAnswer> {
   if (url === undefined) {
     const message =
-      'This console was not told where decisions are asked for: start it with --ratelimit-url.'
+      'The HTTP port of the rate limit service is not configured. Start the console with --ratelimit-url.'
     throw new ConsoleError(409, 'no_decisions', message)
   }
   const startMs = performance.now()
@@ -81,7 +81,7 @@ async function call(url: string, request: DecisionRequest): Promise<WireAnswer> 
   const { domain, descriptors, hits = 1 } = request
   const body =
     hits === 0
-      ? // Of the request as a whole 0 means 1; of a descriptor it means to look only.
+      ? // At request level 0 means 1; at descriptor level it is a dry run.
         { domain, descriptors: descriptors.map((each) => ({ ...each, hitsAddend: 0 })) }
       : { domain, descriptors, hitsAddend: hits }
   const answer = await callUpstream(serviceName, `${url}/json`, {
@@ -91,8 +91,8 @@ async function call(url: string, request: DecisionRequest): Promise<WireAnswer> 
   })
   const text = await answer.text()
   if (answer.status === 200 || answer.status === 429) return JSON.parse(text)
-  const said = text.trim().slice(0, 200) || 'nothing'
-  const message = `${serviceName} answered ${answer.status} and said: ${said}`
+  const said = text.trim().slice(0, 200) || '(empty body)'
+  const message = `${serviceName} responded with status ${answer.status}: ${said}`
   throw new ConsoleError(502, 'upstream_refused', message)
 }
 
@@ -114,7 +114,7 @@ function toStatus(
   }
 }
 
-/** The protocol has no word for windows of several units, but the rules have. */
+/** The protocol cannot express windows of several units, so they are taken from the rules. */
 function toStatusLimitText(
   limit: WireStatus['currentLimit'],
   explanation: ExplainedDescriptor | undefined,
@@ -133,7 +133,7 @@ async function explain(
 ): Promise<ExplainedDescriptor[] | undefined> {
   if (directory === undefined) return undefined
   const { rules, findings } = await readDirectoryRules(directory)
-  // The service goes on with rules that we do not see.
+  // With an error in the files, the service keeps its previous rules, which are unknown here.
   if (findings.some(({ severity }) => severity === 'fault')) return undefined
   return explainEntries(rules, { domain, descriptors: descriptors.map(({ entries }) => entries) })
 }

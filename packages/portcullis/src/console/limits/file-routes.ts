@@ -16,7 +16,7 @@ import {
 
 export type { ListedFile, LoadReport, OpenedFile, TextFinding }
 
-/** Of a file that was opened, and of one that was saved. */
+/** A file after it was opened or saved. */
 export interface CheckedFile extends OpenedFile {
   readonly findings: readonly TextFinding[]
 }
@@ -99,7 +99,7 @@ function toRefusal({ file, line, column, message, hint }: TextFinding): string {
   return `Not saved. ${place}${message}${hint === undefined ? '' : ` (${hint})`}.`
 }
 
-/** Two savings at once would each take the other's load for their own. */
+/** Runs saves one after the other, so that each can observe its own reload of the rules. */
 function createQueue(): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {

@@ -7,7 +7,7 @@ export interface LiveCounts extends RuleCounts {
   readonly ratePerSecond: number
 }
 
-/** What lookers are told. A state, not a difference: whoever misses one has lost nothing. */
+/** The whole state rather than a difference, so that a missed event does no harm. */
 export interface CounterNews {
   /** Changes when the service has loaded rules. */
   readonly loads: number
@@ -17,7 +17,7 @@ export interface CounterNews {
 
 interface CounterListener {
   onNews(news: CounterNews): void
-  onTrouble(error: unknown): void
+  onError(error: unknown): void
 }
 
 interface LiveCountersParts {
@@ -26,12 +26,12 @@ interface LiveCountersParts {
 }
 
 interface LiveCounters {
-  /** @returns how to stop. */
+  /** @returns a function that stops listening. */
   listen(listener: CounterListener): () => void
 }
 
 const pauseMs = 1_000
-/** The statistics of very many rules take long to write and to read: most of the time is for others. */
+/** Reading the statistics of very many rules is expensive, so the pause grows with the duration. */
 const restFactor = 4
 
 interface Reading {
@@ -40,7 +40,7 @@ interface Reading {
   readonly rules: ReadonlyMap<string, RuleCounts>
 }
 
-/** Asks once a second while somebody looks, and once for all who do. */
+/** Polls once a second while there are listeners, and shares each result between them. */
 export function createLiveCounters(parts: LiveCountersParts): LiveCounters {
   const listeners = new Set<CounterListener>()
   let timer: NodeJS.Timeout | undefined
@@ -49,7 +49,7 @@ export function createLiveCounters(parts: LiveCountersParts): LiveCounters {
   let sumByRule: SumByRule | undefined
   let isAsking = false
 
-  async function look(): Promise<void> {
+  async function refresh(): Promise<void> {
     const { loads, rules } = await parts.readStatistics()
     if (sumByRule === undefined || loads !== last?.loads) {
       sumByRule = createSumByRule(await parts.readRuleBook())
@@ -65,11 +65,11 @@ export function createLiveCounters(parts: LiveCountersParts): LiveCounters {
     isAsking = true
     const startMs = performance.now()
     try {
-      await look()
+      await refresh()
     } catch (error) {
       last = undefined
       news = undefined
-      for (const listener of listeners) listener.onTrouble(error)
+      for (const listener of listeners) listener.onError(error)
     } finally {
       isAsking = false
       const tookMs = performance.now() - startMs
@@ -82,7 +82,7 @@ export function createLiveCounters(parts: LiveCountersParts): LiveCounters {
     listen(listener) {
       listeners.add(listener)
       if (listeners.size === 1) {
-        // What was read before the pause would give the rate of the pause.
+        // An old reading would give the average rate since then instead of the current rate.
         last = undefined
         news = undefined
         clearTimeout(timer)
@@ -102,7 +102,7 @@ function toNews(reading: Reading, before: Reading | undefined): CounterNews {
   const seconds = before === undefined ? 0 : (reading.atMs - before.atMs) / 1000
   const rules = [...reading.rules].map(([key, counts]): [string, LiveCounts] => {
     const more = counts.total - (before?.rules.get(key) ?? noCounts).total
-    // A service that has started again counts from 0.
+    // The counters restart from 0 when the service restarts.
     const ratePerSecond = seconds === 0 ? 0 : Math.max(0, more) / seconds
     return [key, { ...counts, ratePerSecond }]
   })
@@ -118,8 +118,8 @@ interface DetailedRule {
 }
 
 /**
- * Most rules count under one key. Those with `detailed_metric` or `value_to_metric` count under one key
- * per value of the requests: whatever fits them, and is nobody's own, is theirs.
+ * Most rules count under one key. Rules with `detailed_metric` or `value_to_metric` count under one key per
+ * value: a key that matches their pattern, and is not the key of another rule, belongs to them.
  */
 function createSumByRule({ domains }: RuleBook): SumByRule {
   const own = new Set<string>()
@@ -147,7 +147,7 @@ function createSumByRule({ domains }: RuleBook): SumByRule {
   }
 }
 
-/** Undefined where the rule has one key only. */
+/** Undefined if the rule has a single key. */
 function toPattern(domain: string, levels: readonly ShownRule[]): RegExp | undefined {
   const isDetailed = levels.at(-1)?.detailedMetric === true
   const parts = levels.map(({ key, value, valueToMetric, shareThreshold }) => {

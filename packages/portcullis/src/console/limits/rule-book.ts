@@ -16,12 +16,12 @@ import { ConsoleError } from '../errors.ts'
 import type { RatelimitTarget } from '../settings.ts'
 import { readDebugPage } from './statistics.ts'
 
-/** The rules, as far as they can be known. */
+/** The rules as far as the console can read them. */
 export interface RuleBook {
-  /** Where they are from: files have nested rules and places, the service tells a flat list. */
+  /** Files have nested rules with line numbers; the service returns a flat list. */
   readonly source: 'files' | 'service'
   readonly domains: readonly ShownDomain[]
-  /** What is not as one would expect, in words for people. */
+  /** A warning to display. */
   readonly notice: string | undefined
 }
 
@@ -31,18 +31,18 @@ export interface ShownDomain {
 }
 
 export interface ShownRule {
-  /** Of a flat list this is all that follows the domain. */
+  /** In a flat list, everything after the domain. */
   readonly key: string
-  /** Empty: any. */
+  /** Empty: any value. */
   readonly value: string
   readonly path: string
   readonly statisticsKey: string
   readonly limit: RuleTreeLimit | undefined
-  /** `5 per minute`, for people; empty where the rule has no limit. */
+  /** Human-readable, such as `5 per minute`; empty if the rule has no limit. */
   readonly limitText: string
   readonly shadowMode: boolean
   readonly quotaMode: boolean
-  /** Whose statistics are told apart by the values of requests. */
+  /** Whether the rule has separate statistics per value. */
   readonly detailedMetric: boolean
   readonly valueToMetric: boolean
   readonly shareThreshold: boolean
@@ -50,13 +50,13 @@ export interface ShownRule {
   readonly rules: readonly ShownRule[]
 }
 
-/** What the files of a directory hold now. */
+/** The current content of the files in a directory. */
 interface DirectoryRules {
   readonly rules: RuleSet
   readonly findings: readonly RuleFinding[]
 }
 
-/** From the files where there are any to read, otherwise from the service. */
+/** Reads the rules from the files if a directory is configured, otherwise from the service. */
 export async function readRuleBook(target: RatelimitTarget): Promise<RuleBook> {
   const { rulesDirectory, debugUrl } = target
   if (rulesDirectory === undefined) return await readServiceRules(debugUrl)
@@ -65,8 +65,8 @@ export async function readRuleBook(target: RatelimitTarget): Promise<RuleBook> {
   if (fault !== undefined) {
     const where = fault.line === undefined ? fault.file : `${fault.file}, line ${fault.line}`
     const book = await readServiceRules(debugUrl)
-    const inForce = book.domains.length > 0 ? 'These rules are still' : 'No rules are'
-    const notice = `The rule files cannot be used (${where}: ${fault.message}). ${inForce} in force.`
+    const inForce = book.domains.length > 0 ? 'The previous rules remain' : 'No rules are'
+    const notice = `The rule files contain an error (${where}: ${fault.message}). ${inForce} in force.`
     return { ...book, notice }
   }
   return {
@@ -106,7 +106,7 @@ async function readServiceRules(debugUrl: string): Promise<RuleBook> {
   for (const line of (await readDebugPage(debugUrl, '/rlconfig')).split('\n')) {
     const rule = parseRuleLine(line)
     if (rule === undefined) continue
-    // Which dots belong to names and which separate them is not told: few domains have any.
+    // The list does not show which dots are part of names; few domains contain one.
     const dot = rule.path.indexOf('.')
     const domain = rule.path.slice(0, dot)
     const rules = domains.get(domain) ?? []
@@ -128,7 +128,7 @@ async function readServiceRules(debugUrl: string): Promise<RuleBook> {
   return { source: 'service', domains: shown, notice: undefined }
 }
 
-/** Beside a rule `user`, a rule `user_7` is most likely that for the value 7. */
+/** Next to a rule `user`, a rule `user_7` most likely is the one for the value 7. */
 function splitValues(rules: readonly ShownRule[]): ShownRule[] {
   const keys = new Set(rules.map(({ key }) => key))
   return rules.map((rule) => {
@@ -146,7 +146,7 @@ async function compareWithService(debugUrl: string, rules: RuleSet): Promise<str
     const inForce = (await readDebugPage(debugUrl, '/rlconfig')).split('\n').filter(Boolean)
     const written = toRuleLines(rules)
     if (inForce.sort().join('\n') === written.sort().join('\n')) return undefined
-    return 'The service has other rules in force than these files say. It may not have loaded them yet, or it reads another directory.'
+    return 'The rules in force differ from these files. The service may not have loaded them yet, or it reads another directory.'
   } catch (error) {
     if (!(error instanceof ConsoleError)) throw error
     return error.message

@@ -20,18 +20,18 @@ export interface ListedFile {
 export interface OpenedFile {
   readonly name: string
   readonly text: string
-  /** Changes with the text. */
+  /** A hash of the text. */
   readonly version: string
 }
 
-/** Every file of the directory that rules are read from. @throws {ConsoleError} */
+/** Lists the rule files of the directory. @throws {ConsoleError} */
 export async function listRuleFiles(directory: string): Promise<ListedFile[]> {
   const names = await readdir(directory).catch((error: unknown) => {
     throw toConsoleError(error, 'The rule directory cannot be read')
   })
   const files = await Promise.all(
     names.filter(isRuleFileName).map(async (name): Promise<ListedFile[]> => {
-      // It may have gone meanwhile.
+      // The file may have been deleted in the meantime.
       const entry = await stat(join(directory, name)).catch(() => undefined)
       if (!entry?.isFile()) return []
       return [{ name, bytes: entry.size, modifiedAt: entry.mtime.toISOString() }]
@@ -42,7 +42,7 @@ export async function listRuleFiles(directory: string): Promise<ListedFile[]> {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** @throws {ConsoleError} 404 where there is none. */
+/** @throws {ConsoleError} 404 if the file does not exist. */
 export async function readRuleFile(directory: string, name: string): Promise<OpenedFile> {
   const path = join(directory, parseRuleFileName(name))
   const bytes = await readFile(path).catch((error: unknown) => {
@@ -55,15 +55,15 @@ function decode(bytes: Uint8Array, name: string): string {
   try {
     return utf8.decode(bytes)
   } catch (error) {
-    const message = `${name} is not UTF-8 text, so it cannot be edited here.`
+    const message = `${name} is not valid UTF-8 and cannot be edited here.`
     throw new ConsoleError(422, 'not_text', message, error)
   }
 }
 
 /**
- * Replaces a file in one step, so that nobody ever reads half of it.
- * @param version that of the text that was edited; null for a file that is new.
- * @throws {ConsoleError} 409 when somebody else was there in between.
+ * Replaces a file atomically, so that the service never reads half of it.
+ * @param version The version of the text that was edited; null for a new file.
+ * @throws {ConsoleError} 409 if the file was changed in the meantime.
  */
 export async function writeRuleFile(
   directory: string,
@@ -72,7 +72,7 @@ export async function writeRuleFile(
   const path = join(directory, parseRuleFileName(name))
   await requireVersion(directory, name, version)
   const mode = version === null ? 0o644 : (await stat(path)).mode & 0o777
-  // The service reads no file of such a name.
+  // The service ignores files with this name.
   const draft = join(directory, `.portcullis-${randomUUID()}.draft`)
   try {
     await using file = await open(draft, 'wx', mode)
@@ -86,7 +86,7 @@ export async function writeRuleFile(
   return { name, text, version: toVersion(Buffer.from(text)) }
 }
 
-/** @throws {ConsoleError} 409 when it is not what the caller saw any more. */
+/** @throws {ConsoleError} 409 if the file has changed since the caller read it. */
 export async function deleteRuleFile(
   directory: string,
   name: string,
@@ -108,15 +108,19 @@ async function requireVersion(
   const entry = await lstat(path).catch(() => undefined)
   if (version === null) {
     if (entry === undefined) return
-    throw new ConsoleError(409, 'file_exists', `There is a file ${name} already.`)
+    throw new ConsoleError(409, 'file_exists', `A file named ${name} already exists.`)
   }
   if (entry === undefined) {
-    const message = `${name} is gone: somebody deleted or renamed it.`
+    const message = `${name} no longer exists. It was deleted or renamed on disk.`
     throw new ConsoleError(409, 'file_gone', message)
   }
-  // As in a mounted ConfigMap: what it leads to is not ours to change.
+  // For example in a mounted ConfigMap: replacing the link would not change its target.
   if (!entry.isFile()) {
-    throw new ConsoleError(409, 'not_a_file', `${name} is a link: change what it leads to.`)
+    throw new ConsoleError(
+      409,
+      'not_a_file',
+      `${name} is a symbolic link and cannot be edited here. Edit its target.`,
+    )
   }
   const found = toVersion(await readFile(path))
   if (found === version) return
@@ -124,12 +128,12 @@ async function requireVersion(
   throw new ConsoleError(409, 'file_changed', message)
 }
 
-/** A name, never a path. @throws {ConsoleError} */
+/** Accepts a plain file name, never a path. @throws {ConsoleError} */
 export function parseRuleFileName(name: string): string {
   if (isRuleFileName(name)) return name
   const message = isPolicyTest(name)
-    ? 'Files named *.test.yaml are policy tests: give rules another name.'
-    : 'A rule file has a simple name that ends in .yaml, such as api.yaml, without a path.'
+    ? 'Files named *.test.yaml are policy tests. Choose another name for a rule file.'
+    : 'A rule file needs a plain name that ends in .yaml, such as api.yaml, without a path.'
   throw new ConsoleError(400, 'bad_file_name', message)
 }
 
@@ -147,26 +151,26 @@ function toConsoleError(error: unknown, what: string): ConsoleError {
   if (error instanceof ConsoleError) return error
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const [status, reason] = reasons[code] ?? [500, error instanceof Error ? error.message : code]
-  return new ConsoleError(status, 'file_trouble', `${what}: ${reason}.`, error)
+  return new ConsoleError(status, 'file_error', `${what}: ${reason}.`, error)
 }
 
 const reasons: Readonly<Record<string, readonly [status: number, reason: string]>> = {
-  ENOENT: [404, 'there is none'],
+  ENOENT: [404, 'the file does not exist'],
   EISDIR: [404, 'it is a directory'],
-  EACCES: [403, 'the console may not'],
-  EPERM: [403, 'the console may not'],
+  EACCES: [403, 'permission denied'],
+  EPERM: [403, 'permission denied'],
   EROFS: [403, 'the disk is read-only'],
   ENOSPC: [507, 'the disk is full'],
 }
 
 export interface TextFinding extends RuleFinding {
-  /** Whether the text must not be saved as it is. */
+  /** Whether the finding prevents saving. */
   readonly isBlocking: boolean
 }
 
 /**
- * What there would be to say if a file had this text. Faults that other files had before keep nobody from
- * mending this one.
+ * Returns the findings that the directory would have with this text. Existing errors in other files do not
+ * prevent saving this one.
  */
 export function checkText(directory: RuleDirectory, name: string, text: string): TextFinding[] {
   const before = new Set(checkRules(directory).findings.map(toIdentity))
@@ -179,7 +183,7 @@ export function checkText(directory: RuleDirectory, name: string, text: string):
 
 function withText(directory: RuleDirectory, name: string, text: string): RuleDirectory {
   const others = directory.files.filter((file) => file.name !== name)
-  // A byte order mark is dropped when a file is read.
+  // A byte order mark is also dropped when a file is read.
   const file = { name, text: text.replace(/^\ufeff/, '') }
   const files = [...others, file].sort((a, b) => (a.name < b.name ? -1 : 1))
   const unreadable = directory.unreadable.filter((each) => each.name !== name)
@@ -190,28 +194,28 @@ function toIdentity({ severity, file, line, column, message }: RuleFinding): str
   return JSON.stringify([severity, file, line, column, message])
 }
 
-/** Whether the service works with what was saved. */
+/** Whether the service has loaded a saved file. */
 export interface LoadReport {
   readonly state: 'loaded' | 'refused' | 'unseen'
   readonly message: string
 }
 
-const patienceMs = 10_000
+const timeoutMs = 10_000
 const pauseMs = 100
 
-const loaded: LoadReport = { state: 'loaded', message: 'The service has loaded it.' }
+const loaded: LoadReport = { state: 'loaded', message: 'The service has loaded the file.' }
 const refused: LoadReport = {
   state: 'refused',
   message:
-    'The service has refused the rule files and goes on with the rules it had; its log says why.',
+    'The service rejected the rule files and keeps its previous rules. See its log for the reason.',
 }
 const unseen: LoadReport = {
   state: 'unseen',
   message:
-    'The service has not loaded it so far. It may watch another directory, or only its root (RUNTIME_WATCH_ROOT).',
+    'The service has not loaded the file yet. It may watch another directory, or only its root (RUNTIME_WATCH_ROOT).',
 }
 
-/** Changes files, and waits until the service has noticed. */
+/** Changes files and waits until the service has loaded or rejected them. */
 export async function changeAndAwaitLoad<Result>(
   debugUrl: string,
   change: () => Promise<Result>,
@@ -219,7 +223,7 @@ export async function changeAndAwaitLoad<Result>(
   const before = await tryStatistics(debugUrl)
   const result = await change()
   if (before instanceof ConsoleError) return { result, load: toUnseen(before) }
-  const deadlineMs = performance.now() + patienceMs
+  const deadlineMs = performance.now() + timeoutMs
   while (performance.now() < deadlineMs) {
     await wait(pauseMs)
     const now = await tryStatistics(debugUrl)
@@ -232,7 +236,7 @@ export async function changeAndAwaitLoad<Result>(
 
 async function tryStatistics(debugUrl: string): Promise<LimitStatistics | ConsoleError> {
   try {
-    return await readStatistics(debugUrl, { signal: AbortSignal.timeout(patienceMs) })
+    return await readStatistics(debugUrl, { signal: AbortSignal.timeout(timeoutMs) })
   } catch (error) {
     if (error instanceof ConsoleError) return error
     throw error
@@ -240,5 +244,8 @@ async function tryStatistics(debugUrl: string): Promise<LimitStatistics | Consol
 }
 
 function toUnseen({ message }: ConsoleError): LoadReport {
-  return { state: 'unseen', message: `Nobody knows whether it is in force. ${message}` }
+  return {
+    state: 'unseen',
+    message: `Could not confirm that the service loaded the file. ${message}`,
+  }
 }

@@ -11,9 +11,9 @@ export interface RuleCounts {
 
 export const noCounts: RuleCounts = { total: 0, within: 0, near: 0, over: 0, shadow: 0 }
 
-/** What `/stats` says that matters to this page. */
+/** The parts of `/stats` that the console uses. */
 export interface LimitStatistics {
-  /** How often rules were loaded, and how often they were refused. */
+  /** How often rules were loaded successfully, and how often rules were rejected. */
   readonly loads: number
   readonly refusals: number
   /** By statistics key; keys that never counted are left out. */
@@ -29,12 +29,12 @@ const ruleStatistics: Readonly<Record<string, keyof RuleCounts>> = {
   shadow_mode: 'shadow',
 }
 
-/** What EXTRA_TAGS adds to all names. */
+/** The suffix that EXTRA_TAGS appends to all names. */
 const extraTags = /(?:\.__[^.=]+=[^.]*)+$/
 
 export const serviceName = 'The rate limit service'
 
-/** @throws {ConsoleError} when the service does not answer, or something else answers in its place. */
+/** @throws {ConsoleError} if the service does not respond, or the URL belongs to another server. */
 export async function readStatistics(
   debugUrl: string,
   options: RequestInit = {},
@@ -42,7 +42,7 @@ export async function readStatistics(
   return parseStatistics(await readDebugPage(debugUrl, '/stats', options))
 }
 
-/** The same, for those who show what was counted. @throws {ConsoleError} when nothing is told of it. */
+/** Also requires that counters are present. @throws {ConsoleError} if the service does not report any. */
 export async function readCounters(debugUrl: string): Promise<LimitStatistics> {
   const text = await readDebugPage(debugUrl, '/stats')
   requireCounters(text)
@@ -57,7 +57,7 @@ export async function readDebugPage(
   const answer = await callUpstream(serviceName, `${debugUrl}${path}`, options)
   if (answer.ok) return await answer.text()
   await answer.body?.cancel()
-  const message = `${serviceName} answered ${answer.status} to ${path}: is ${debugUrl} its debug port?`
+  const message = `${serviceName} responded with status ${answer.status} to ${path}. Check that ${debugUrl} is its debug port.`
   throw new ConsoleError(502, 'upstream_refused', message)
 }
 
@@ -72,7 +72,7 @@ export function parseStatistics(text: string): LimitStatistics {
     const name = line.slice(0, colon).replace(extraTags, '')
     if (name === 'ratelimit.service.config_load_success') loads = value
     else if (name === 'ratelimit.service.config_load_error') refusals = value
-    // Most rules of many have never met anybody.
+    // Skipped to save memory: most of many rules have never been hit.
     if (value === 0 || !name.startsWith(rulePrefix)) continue
     const dot = name.lastIndexOf('.')
     const statistic = ruleStatistics[name.slice(dot + 1)]

@@ -2,34 +2,34 @@
 export interface DecisionsPoint {
   readonly total: number
   readonly over: number
-  /** Those of `over` that a rule in shadow mode let pass. */
+  /** The part of `over` that was allowed because the rule is in shadow mode. */
   readonly shadow: number
 }
 
 export interface DecisionsPeriod {
-  /** The newest last; null for steps without a measurement. As many as the range has steps. */
+  /** Oldest first, one per step of the range; null for steps without a measurement. */
   readonly points: readonly (DecisionsPoint | null)[]
-  /** All that was counted in the range. */
+  /** The totals of the range. */
   readonly sums: RuleCount
-  /** Decisions per second, averaged over the last steps: a single one changes too much to be read. */
+  /** Decisions per second, averaged over the last steps, since single steps vary too much. */
   readonly current: number | undefined
 }
 
 interface DecisionHistory {
-  /** What was counted between two readings, in milliseconds since the epoch. */
+  /** Adds the counts between two readings; times in milliseconds since the epoch. */
   add(fromMs: number, toMs: number, count: RuleCount): void
   read(range: RangeName, nowMs: number): DecisionsPeriod
 }
 
 interface Step extends RuleCount {
-  /** For how much of the step there is a measurement. */
+  /** How much of the step was measured. */
   readonly coveredMs: number
 }
 
 const noStep: Step = { hits: 0, over: 0, shadow: 0, coveredMs: 0 }
 const currentMs = 10_000
 
-/** Keeps counts in steps, for each range separately. Steps that nothing was measured in stay empty. */
+/** Aggregates counts into steps, separately for each range. */
 export function createDecisionHistory(): DecisionHistory {
   const kept = new Map(rangeNames.map((name) => [name, new Map<number, Step>()]))
 
@@ -97,7 +97,7 @@ function toCurrent(steps: ReadonlyMap<number, Step>, nowMs: number): number | un
   return sum.coveredMs === 0 ? undefined : toPoint(sum).total
 }
 
-/** What the rules have counted since the service started, by rule. */
+/** Counts since the service started, by rule. */
 export type Counters = ReadonlyMap<string, RuleCount>
 
 interface RuleCount {
@@ -111,7 +111,7 @@ const fields: Readonly<Record<string, keyof RuleCount>> = {
   over_limit: 'over',
   shadow_mode: 'shadow',
 }
-/** Tags of EXTRA_TAGS follow the name: `total_hits.__env=live`. */
+/** The tags from EXTRA_TAGS follow the name: `total_hits.__env=live`. */
 const line = /^(.+)\.(total_hits|over_limit|shadow_mode)(?:\.__[^:\n]*)?: (\d+)$/gm
 const noCount: RuleCount = { hits: 0, over: 0, shadow: 0 }
 
@@ -129,8 +129,8 @@ export function parseCounters(text: string): Counters {
 }
 
 /**
- * What came in between. A counter that is lower than it was began anew, with the service or with a key that
- * had been forgotten: what it shows has all been counted since.
+ * Returns the difference between two readings. A counter that is lower than before was reset, by a restart or
+ * because its key was evicted; its whole value is new.
  */
 export function toIncrease(before: Counters, after: Counters): RuleCount {
   const sum = { ...noCount }
@@ -144,13 +144,13 @@ export function toIncrease(before: Counters, after: Counters): RuleCount {
   return sum
 }
 
-/** Our service tells how long it has been running; the original does not. */
+/** Portcullis reports its uptime; envoyproxy/ratelimit does not. */
 export function parseUptimeSeconds(text: string): number | undefined {
   const [, seconds] = /^ratelimit\.node\.uptime_seconds(?:\.__[^:\n]*)?: (\d+)$/m.exec(text) ?? []
   return seconds === undefined ? undefined : Number(seconds)
 }
 
-/** How far back charts go. Each range is bounded: memory does not depend on how long the console runs. */
+/** The ranges of the charts. Each is bounded, so memory use does not grow with time. */
 const ranges = {
   '15m': { minutes: 15, stepSeconds: 5 },
   '1h': { minutes: 60, stepSeconds: 20 },

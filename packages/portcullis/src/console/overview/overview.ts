@@ -12,7 +12,7 @@ import {
 } from './watch.ts'
 import { type ActivityState, watchActivity } from './watch-activity.ts'
 
-/** The events of the stream. Each has the whole state of its section: one that is missed does no harm. */
+/** The events of the stream. Each has the whole state of its section, so a missed event does no harm. */
 export interface OverviewSections {
   readonly health: HealthState
   readonly decisions: DecisionsState
@@ -22,13 +22,13 @@ export interface OverviewSections {
 type Listener = (section: keyof OverviewSections, state: unknown) => void
 
 interface Overview extends Disposable {
-  /** Hears what is known at once, and then all that is new. @returns what ends it. */
+  /** Calls the listener with the known state at once, then with every update. @returns how to stop. */
   watch(listener: Listener, range: RangeName): () => void
 }
 
 /**
- * Looks at the parts while a page is open, as often for many pages as for one. What is lost otherwise is
- * looked at all the time, less often.
+ * Polls the parts while a page is open, at the same rate for any number of pages. Data that would be lost
+ * otherwise is also collected while no page is open, less often.
  */
 export function createOverview(settings: ConsoleSettings): Overview {
   const { auth, ratelimit } = settings
@@ -43,11 +43,11 @@ export function createOverview(settings: ConsoleSettings): Overview {
   const runners = names.flatMap((section) => {
     const watch = sections[section]
     if (watch === undefined) return []
-    const onLooked = () => {
+    const onRefreshed = () => {
       known.add(section)
       for (const [listener, range] of listeners) listener(section, watch.state(range))
     }
-    return [{ watch, start: createWatchRunner(watch, onLooked) }]
+    return [{ watch, start: createWatchRunner(watch, onRefreshed) }]
   })
   let runs: readonly WatchRun[] = []
 

@@ -1,7 +1,7 @@
 import { type Answer, parseObject } from '../health/index.ts'
 import type { RangeName } from './decision-history.ts'
 
-/** Milliseconds that one count of the auth server covers. */
+/** The step of the auth server's counts, in milliseconds. */
 export const stepMs = 10_000
 const minuteSteps = 60_000 / stepMs
 const dayMs = 86_400_000
@@ -15,7 +15,7 @@ interface SignInCount {
 export interface SignInsPeriod {
   /** Seconds from one point to the next. */
   readonly stepSeconds: number
-  /** Sign-ins per minute, the newest last; null where that is not known. */
+  /** Sign-ins per minute, oldest first; null for steps without data. */
   readonly succeeded: readonly (number | null)[]
   readonly failed: readonly (number | null)[]
   /** In the last minute. */
@@ -23,18 +23,17 @@ export interface SignInsPeriod {
 }
 
 interface SignIns {
-  /** Adds to the step at that time. */
   add(at: number, count: SignInCount): void
-  /** Forgets everything from that time on, to be read again. */
+  /** Drops the counts from that time on, before they are read again. */
   forgetFrom(at: number): void
-  /** From then on nothing is missing. */
+  /** Marks the counts from that time on as complete. */
   setKnownFrom(at: number): void
   read(range: RangeName, now: number): SignInsPeriod
 }
 
-/** How many steps make a point, and from how many steps it is calculated. */
+/** The distance between two points and the length of the interval that each covers, in steps. */
 const shapes: Readonly<Record<RangeName, { readonly every: number; readonly over: number }>> = {
-  // Every point is the minute before it, so that the line is not a row of single spikes.
+  // Each point covers the minute before it, so that the line is not a row of single spikes.
   '15m': { every: 1, over: minuteSteps },
   '1h': { every: minuteSteps, over: minuteSteps },
   '24h': { every: 15 * minuteSteps, over: 15 * minuteSteps },
@@ -48,7 +47,7 @@ const spans: Readonly<Record<RangeName, number>> = {
 
 const none: SignInCount = { succeeded: 0, failed: 0 }
 
-/** Keeps counts by step: the memory it takes does not depend on how many sign-ins there are. */
+/** Aggregates counts by step, so memory use does not depend on the number of sign-ins. */
 export function countSignIns(): SignIns {
   const steps = new Map<number, SignInCount>()
   let knownFrom = Number.POSITIVE_INFINITY
@@ -100,17 +99,17 @@ function addCounts(left: SignInCount, right: SignInCount): SignInCount {
   return { succeeded: left.succeeded + right.succeeded, failed: left.failed + right.failed }
 }
 
-/** Processes write what they have counted a moment later. */
+/** Auth server processes write their counts with a delay. */
 const lateMs = 6 * stepMs
 
 interface Memory {
-  /** From where on to read again. */
+  /** The time to continue reading from. */
   nextMs: number
 }
 
 const memories = new WeakMap<SignIns, Memory>()
 
-/** Reads what the auth server has counted since the last time. @returns false where it does not count. */
+/** Reads new counts from the auth server. @returns false if the server does not count sign-ins. */
 export async function readSignInCounts(
   signIns: SignIns,
   read: (path: string) => Promise<Answer>,
@@ -135,12 +134,12 @@ export async function readSignInCounts(
   return true
 }
 
-/** Failed sign-ins with the same name, reason and address within ten minutes, as our auth server keeps them. */
+/** Failed sign-ins with the same name, reason and address within ten minutes, as stored by the auth server. */
 export interface SignInFailure {
   readonly id: string
-  /** Null: there is no such account. */
+  /** Null if no such account exists. */
   readonly user_id: string | null
-  /** Empty: no address or number was given, or something that is neither. */
+  /** Empty if the client sent neither an email address nor a phone number. */
   readonly name: string
   readonly reason: string
   readonly ip_address: string
@@ -149,7 +148,7 @@ export interface SignInFailure {
   readonly last_at: string
 }
 
-/** What is no failure is left out. */
+/** Ignores items that do not look like a failure. */
 export function parseSignInFailures(text: string): readonly SignInFailure[] {
   const failures: unknown = JSON.parse(text)
   if (!Array.isArray(failures)) throw new Error('The list of failed sign-ins is not a list.')
@@ -160,7 +159,7 @@ export function parseSignInFailures(text: string): readonly SignInFailure[] {
   })
 }
 
-/** A failure among the entries of the audit log. */
+/** Converts a failure to the form of an audit log entry. */
 export function toFailureEntry(failure: SignInFailure): AuditEntry {
   const { id, user_id: userId, name, reason, ip_address, count, first_at, last_at } = failure
   return {
@@ -184,13 +183,13 @@ export interface AuditEntry {
   readonly payload: {
     readonly action: string
     readonly actor_id: string
-    /** Of an administrator their role. */
+    /** The role, if the actor is an administrator. */
     readonly actor_username: string
     readonly traits?: Readonly<Record<string, unknown>>
   }
 }
 
-/** An entry of the audit log, and whom it is about. */
+/** An audit log entry with the user it is about. */
 export interface AuditEvent {
   readonly entry: AuditEntry
   /** Milliseconds since the epoch. */
@@ -198,10 +197,10 @@ export interface AuditEvent {
   readonly user: { readonly id: string; readonly name: string }
 }
 
-/** Of `GET /admin/audit`. What does not look like an entry is left out. */
+/** Parses the response of `GET /admin/audit`. Ignores items that do not look like an entry. */
 export function parseAuditEntries(text: string): readonly AuditEvent[] {
   const entries: unknown = JSON.parse(text)
-  if (!Array.isArray(entries)) throw new Error('The audit log of the auth server is no list.')
+  if (!Array.isArray(entries)) throw new Error('The audit log of the auth server is not a list.')
   return entries.filter(isEntry).map(toEvent)
 }
 
@@ -212,7 +211,7 @@ function isEntry(value: unknown): value is AuditEntry {
   return [id, created_at, action, actor_id].every((text) => typeof text === 'string')
 }
 
-/** Where an administrator did something to a user, the traits name the user. */
+/** If an administrator acted on a user, the traits name the user. */
 export function toEvent(entry: AuditEntry): AuditEvent {
   const { actor_id: actorId, actor_username: actorName, traits = {} } = entry.payload
   const { user_id: userId, user_email: email, user_phone: phone } = traits

@@ -16,14 +16,14 @@ import type { Watch } from './watch.ts'
 
 export type { AuditEvent }
 
-/** What people did, as the auth server counts it and its audit log has it. */
+/** User activity, from the counts and the audit log of the auth server. */
 export interface ActivityState extends SignInsPeriod {
   readonly range: RangeName
   /** Whether the auth server counts failed sign-ins. */
   readonly hasFailures: boolean
-  /** The auth server does not count sign-ins, and more happened than was read: the numbers are too low. */
+  /** The server does not count sign-ins and the log was read only in part, so the numbers are too low. */
   readonly isPartial: boolean
-  /** The newest first. */
+  /** Newest first. */
   readonly events: readonly AuditEvent[]
   readonly fault?: string | undefined
 }
@@ -31,15 +31,15 @@ export interface ActivityState extends SignInsPeriod {
 const pageSize = 200
 const mostPages = 5
 const eventCount = 8
-/** An entry may become visible somewhat later than its time. */
+/** An entry may become visible some time after its timestamp. */
 const lateMs = 15_000
-/** What is read of a log that is read for the first time. */
+/** How far back the log is read the first time. */
 const firstMs = 16 * 60_000
 const signInAction = 'login'
-/** What clients do by themselves every so often is no news. */
+/** Left out of the list, because clients refresh tokens automatically. */
 const routineActions: ReadonlySet<string> = new Set(['token_refreshed', 'token_revoked'])
 
-/** Reads the counts of the auth server and what is new in its log, never more than some pages at once. */
+/** Reads the counts of the auth server and new entries of its log, a few pages at most per refresh. */
 export function watchActivity(auth: AuthTarget): Watch<ActivityState> {
   const signIns = countSignIns()
   const seen = new Map<string, number>()
@@ -59,13 +59,13 @@ export function watchActivity(auth: AuthTarget): Watch<ActivityState> {
       const entries = await readPage(auth, page, signal)
       for (const event of entries) {
         const { entry, at } = event
-        // At the first look what is old is still the latest that happened.
+        // On the first refresh, older entries are shown too, so that the list is not empty.
         if ((at < knownUntil && !isFirst) || seen.has(entry.id)) continue
         seen.set(entry.id, at)
         fresh.push(event)
       }
       const last = entries.at(-1)
-      // The latest events are on the first page; only counting needs the others.
+      // The first page is enough for the latest events; counting needs the other pages.
       isComplete =
         countsItself || entries.length < pageSize || last === undefined || last.at < knownUntil
     }
@@ -101,7 +101,7 @@ export function watchActivity(auth: AuthTarget): Watch<ActivityState> {
       events: [...events, ...failures].sort((a, b) => b.at - a.at).slice(0, eventCount),
       fault,
     }),
-    async look(signal) {
+    async refresh(signal) {
       try {
         countsItself = await readSignInCounts(signIns, (path) => readAuth(auth, path, signal))
         if (countsItself) await readFailures(signal)
@@ -127,11 +127,13 @@ async function readPage(
   const path = `/admin/audit?page=${page}&per_page=${pageSize}`
   const { status, text } = await readAuth(auth, path, signal)
   if (status === 200) return parseAuditEntries(text)
-  throw new Error(faults[status] ?? `The auth server answers ${status} to GET /admin/audit.`)
+  throw new Error(
+    faults[status] ?? `The auth server responded with status ${status} to GET /admin/audit.`,
+  )
 }
 
 const faults: Readonly<Record<number, string>> = {
-  401: "The auth server refuses the console's key.",
-  403: "The auth server refuses the console's key.",
-  404: 'This auth server has no audit log to read.',
+  401: "The auth server refused the console's key.",
+  403: "The auth server refused the console's key.",
+  404: 'This auth server does not provide its audit log.',
 }

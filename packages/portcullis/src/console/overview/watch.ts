@@ -14,18 +14,18 @@ import {
   toIncrease,
 } from './decision-history.ts'
 
-/** Something that is looked at again and again, once for all who want to know. */
+/** A section of the overview that is polled, once for all open pages. */
 export interface Watch<State> {
   readonly intervalMs: number
-  /** How often to look while no page is open. Without it, nothing is looked at then. */
+  /** The interval while no page is open. Default: no polling then. */
   readonly idleIntervalMs?: number
-  /** What is known so far, as far back as the range goes. */
+  /** Returns what is known so far for the range. */
   readonly state: (range: RangeName) => State
-  /** Never rejects: what goes wrong is part of the state. */
-  look(signal: AbortSignal): Promise<void>
+  /** Never rejects: failures become part of the state. */
+  refresh(signal: AbortSignal): Promise<void>
 }
 
-/** No part is kept busy by our questions for more than a fifth of the time. */
+/** Limits the load on each part: polling takes at most a fifth of the time. */
 const restFactor = 4
 
 export interface WatchRun {
@@ -33,17 +33,17 @@ export interface WatchRun {
 }
 
 /**
- * Looks until stopped, and reports each look. A look that is under way when it is stopped has ended
- * before the next run begins.
+ * Refreshes until stopped, and reports each refresh. A refresh that is in progress when the run is stopped
+ * finishes before the next run begins.
  */
 export function createWatchRunner(
   watch: Watch<unknown>,
-  onLooked: () => void,
+  onRefreshed: () => void,
 ): (intervalMs: number) => WatchRun {
   let last = Promise.resolve()
   return (intervalMs) => {
     const stopping = new AbortController()
-    last = last.then(() => run(watch, intervalMs, onLooked, stopping.signal))
+    last = last.then(() => run(watch, intervalMs, onRefreshed, stopping.signal))
     return { stop: () => stopping.abort() }
   }
 }
@@ -51,17 +51,17 @@ export function createWatchRunner(
 async function run(
   watch: Watch<unknown>,
   intervalMs: number,
-  onLooked: () => void,
+  onRefreshed: () => void,
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
     const startedAt = performance.now()
-    await watch.look(signal)
+    await watch.refresh(signal)
     if (signal.aborted) return
-    onLooked()
+    onRefreshed()
     const costMs = performance.now() - startedAt
     const pauseMs = Math.max(intervalMs - costMs, costMs * restFactor)
-    // Rejects when it is stopped, which the condition of the loop sees too.
+    // Rejects when stopped, which the loop condition also detects.
     await sleep(pauseMs, undefined, { signal, ref: false }).catch(() => {})
   }
 }
@@ -70,31 +70,31 @@ export type { PartHealth, PartName }
 
 export interface WatchedPart extends PartHealth {
   readonly part: PartName
-  /** Since when it has been in this state, as far as somebody looked. */
+  /** The time since which the part has been seen in this state. */
   readonly since: number
 }
 
 export type HealthState = readonly WatchedPart[]
 
-/** Longer without a look: whatever happened meanwhile, nobody saw it. */
+/** After a longer pause the state may have changed unnoticed, so `since` starts again. */
 const longestHealthGapMs = 30_000
 
-/** Asks all parts at once, each as they were last seen. */
+/** Checks all parts at once. */
 export function watchHealth(checks: Checks): Watch<HealthState> {
   const names = Object.keys(checks) as PartName[]
   let parts: HealthState = []
-  let lookedAt = 0
+  let refreshedAt = 0
   return {
     intervalMs: 5_000,
     state: () => parts,
-    async look(signal) {
+    async refresh(signal) {
       const found = await Promise.all(
         names.map(async (part) => ({ part, health: await checks[part]?.(signal) })),
       )
       if (signal.aborted) return
       const now = Date.now()
-      const hasGap = now - lookedAt > longestHealthGapMs
-      lookedAt = now
+      const hasGap = now - refreshedAt > longestHealthGapMs
+      refreshedAt = now
       parts = found.flatMap(({ part, health }) => {
         if (health === undefined) return []
         const last = parts.find((each) => each.part === part)
@@ -107,18 +107,18 @@ export function watchHealth(checks: Checks): Watch<HealthState> {
 
 export type { DecisionsPoint } from './decision-history.ts'
 
-/** What the rate limit service decided in the chosen range. */
+/** The decisions of the rate limit service in the chosen range. */
 export interface DecisionsState extends DecisionsPeriod {
   readonly range: RangeName
-  /** Why there is nothing newer. */
+  /** Why there are no newer values. */
   readonly fault?: string | undefined
   readonly startedAt?: number | undefined
 }
 
-/** Two readings further apart are not connected: what happened in between, and when, is not known. */
+/** Readings that are further apart are not compared, since the times of the decisions are unknown. */
 const longestDecisionGapMs = 60_000
 
-/** Reads `/stats` as long as the console runs, and keeps what changed. */
+/** Reads `/stats` for as long as the console runs, and records the increases. */
 export function watchDecisions({ debugUrl }: RatelimitTarget): Watch<DecisionsState> {
   const history = createDecisionHistory()
   let before: { readonly counters: Counters; readonly atMs: number } | undefined
@@ -129,12 +129,13 @@ export function watchDecisions({ debugUrl }: RatelimitTarget): Watch<DecisionsSt
     intervalMs: 1_000,
     idleIntervalMs: 5_000,
     state: (range) => ({ range, ...history.read(range, Date.now()), fault, startedAt }),
-    async look(signal) {
+    async refresh(signal) {
       try {
         const { status, text } = await ask('The rate limit service', `${debugUrl}/stats`, {
           signal,
         })
-        if (status !== 200) throw new Error(`${debugUrl}/stats answers ${status} instead of 200`)
+        if (status !== 200)
+          throw new Error(`${debugUrl}/stats responded with status ${status} instead of 200`)
         requireCounters(text)
         const atMs = Date.now()
         const counters = parseCounters(text)
@@ -147,7 +148,7 @@ export function watchDecisions({ debugUrl }: RatelimitTarget): Watch<DecisionsSt
         fault = undefined
       } catch (error) {
         if (signal.aborted) return
-        // The increase during an outage would otherwise appear all at once when the service is back.
+        // Otherwise the increase during an outage would appear all at once afterwards.
         before = undefined
         fault = toMessage(error)
       }

@@ -1,9 +1,9 @@
 import { ConsoleError } from '../errors.ts'
 
-/** What the page asks for. */
+/** The options of the audit form. */
 export interface AuditOrder {
   readonly url: string
-  /** As people write them: one `Name: value` per line. */
+  /** One `Name: value` per line. */
   readonly headers?: string
   readonly profile: AuditProfile
   readonly extended: boolean
@@ -11,10 +11,10 @@ export interface AuditOrder {
 
 export type AuditProfile = 'classic' | '2026'
 
-/** The order, checked. */
+/** The validated order. */
 export interface AuditPlan {
   readonly url: string
-  /** May hold secrets: they go to the audited server and nowhere else. */
+  /** May contain secrets, so they are sent only to the audited server. */
   readonly headers: Readonly<Record<string, string>>
   readonly profile: AuditProfile
   readonly extended: boolean
@@ -32,7 +32,7 @@ export const auditOrderSchema = {
   },
 } as const
 
-/** @throws {ConsoleError} with what to write instead. */
+/** @throws {ConsoleError} with a message that says how to fix the input. */
 export function parseAuditOrder(order: AuditOrder): AuditPlan {
   const { profile, extended, headers = '' } = order
   return { url: parseUrl(order.url.trim()), headers: parseHeaders(headers), profile, extended }
@@ -41,10 +41,10 @@ export function parseAuditOrder(order: AuditOrder): AuditPlan {
 function parseUrl(text: string): string {
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw refuse('bad_url', 'Write a whole web address, such as http://localhost:4000/graphql.')
+    throw refuse('bad_url', 'Enter a complete URL, such as http://localhost:4000/graphql.')
   }
   if (url.username !== '' || url.password !== '') {
-    throw refuse('bad_url', 'Leave the credentials out of the address and send them as a header.')
+    throw refuse('bad_url', 'Remove the credentials from the URL and send them as a header.')
   }
   url.hash = ''
   return url.href
@@ -56,19 +56,19 @@ function parseHeaders(text: string): Readonly<Record<string, string>> {
     if (line.trim() === '') continue
     const colon = line.indexOf(':')
     const name = line.slice(0, Math.max(colon, 0)).trim()
-    // The value may be a secret: no sentence repeats it.
+    // The value may be a secret, so no message repeats it.
     if (name === '') {
-      throw refuse('bad_header', `Line ${index + 1} of the headers is not written as Name: value.`)
+      throw refuse('bad_header', `Line ${index + 1} of the headers must have the form Name: value.`)
     }
     if (/^(?:accept|content-type)$/i.test(name)) {
-      throw refuse('bad_header', `The audits set the header ${name} themselves. Take it out.`)
+      throw refuse('bad_header', `The audits set the header ${name} themselves. Remove it.`)
     }
     try {
       headers.append(name, line.slice(colon + 1).trim())
     } catch {
       throw refuse(
         'bad_header',
-        `Line ${index + 1} of the headers has characters that HTTP does not allow.`,
+        `Line ${index + 1} of the headers contains characters that HTTP does not allow.`,
       )
     }
   }

@@ -17,7 +17,7 @@ import type { AuditPlan, AuditProfile } from './audits-plan.ts'
 
 export type AuditLevel = 'MUST' | 'SHOULD' | 'MAY'
 
-/** How one audit ended. */
+/** The result of one audit. */
 interface AuditOutcome {
   readonly status: AuditResult['status']
   readonly reason?: string
@@ -27,7 +27,7 @@ export interface AuditProgress {
   readonly state: 'running' | 'done' | 'stopped' | 'failed'
   /** Why it failed. */
   readonly message?: string
-  /** By the id of the audit, as far as they have ended. */
+  /** The results so far, by audit id. */
   readonly outcomes: Readonly<Record<string, AuditOutcome>>
 }
 
@@ -41,20 +41,19 @@ export interface AuditRunSummary {
   readonly state: AuditProgress['state']
 }
 
-/** Everything about a run. */
 export interface AuditRunView extends AuditRunSummary, AuditProgress {
   readonly audits: readonly {
     readonly id: string
     readonly name: string
     readonly level: AuditLevel
   }[]
-  /** By the id of the failed audit. */
+  /** The requests and responses of failed audits, by audit id. */
   readonly exchanges: Readonly<Record<string, AuditExchange>>
 }
 
 export interface AuditRun {
   readonly id: string
-  /** There once all audits have ended. */
+  /** Available once all audits have finished. */
   readonly report: { readonly html: string; readonly json: string } | undefined
   toSummary(): AuditRunSummary
   toProgress(): AuditProgress
@@ -62,21 +61,21 @@ export interface AuditRun {
   stop(): void
 }
 
-/** Enough to be quick, little enough not to be mistaken for an attack. */
+/** High enough to be quick, low enough not to look like an attack. */
 const concurrency = 8
 const answerTimeoutMs = 30_000
 const limitedMessage =
-  'The server limits requests. It answered 429, which says nothing about its GraphQL: send a header that ' +
-  'lets you pass, or raise the limit, and run the audits again.'
+  'The server limits the request rate (status 429), so the audits cannot be completed. Send a header that ' +
+  'exempts you from the limit, or raise the limit, and run the audits again.'
 
-/** Starts to audit a server that is known to answer. */
+/** Starts the audits of a server that has responded to the probe. */
 export function startAuditRun(plan: AuditPlan): AuditRun {
   const { url, profile, extended } = plan
   const id = randomUUID()
   const startedAt = Date.now()
   const stopped = new AbortController()
-  // Each ends with the run, and none is led elsewhere: the headers are for this server only, and it has no
-  // business with others that we can reach.
+  // Redirects are not followed: the headers are meant for this server only, and it must not send requests
+  // to other servers that the console can reach.
   const fetchInit = { redirect: 'manual', signal: stopped.signal } as const
   const audits = serverAudits({ ...plan, fetchInit })
   const outcomes: Record<string, AuditOutcome> = {}
@@ -100,13 +99,13 @@ export function startAuditRun(plan: AuditPlan): AuditRun {
   function toFailure(error: unknown): string {
     return error instanceof RateLimitedError
       ? limitedMessage
-      : `${url} stopped answering: ${toReason(error)}.`
+      : `${url} stopped responding: ${toReason(error)}.`
   }
 
   async function runOne(audit: Audit): Promise<AuditResult> {
     stopped.signal.throwIfAborted()
     const result = await withinTime(audit.fn(), stopped.signal).catch((error: unknown) => {
-      // One that gets no answer ends all of them.
+      // If one request gets no response, the whole run ends.
       if (!stopped.signal.aborted) {
         end = { state: 'failed', message: toFailure(error) }
         stopped.abort()
@@ -122,7 +121,8 @@ export function startAuditRun(plan: AuditPlan): AuditRun {
   run().catch((error: unknown) => {
     if (end.state === 'failed') return
     if (stopped.signal.aborted) end = { state: 'stopped' }
-    else end = { state: 'failed', message: `The report could not be made: ${toReason(error)}.` }
+    else
+      end = { state: 'failed', message: `The report could not be generated: ${toReason(error)}.` }
   })
 
   const toSummary = () => ({ id, url, profile, extended, startedAt, state: end.state })
@@ -147,7 +147,7 @@ export function startAuditRun(plan: AuditPlan): AuditRun {
 async function withinTime<T>(work: Promise<T>, stopped: AbortSignal): Promise<T> {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(() => {
-    late.reject(new Error(`nothing came within ${answerTimeoutMs / 1000} s`))
+    late.reject(new Error(`no response within ${answerTimeoutMs / 1000} s`))
   }, answerTimeoutMs)
   const stop = () => late.reject(stopped.reason)
   stopped.addEventListener('abort', stop, { once: true })
@@ -159,12 +159,12 @@ async function withinTime<T>(work: Promise<T>, stopped: AbortSignal): Promise<T>
   }
 }
 
-/** The answer to the probe has a hundred bytes. */
+/** The response to the probe has about a hundred bytes. */
 const maxBytes = 1024 * 1024
 
 /**
- * Sends the plainest of queries first, so that a wrong address is one sentence instead of dozens of failed
- * audits. @throws {ConsoleError} unless a GraphQL server answers.
+ * Sends a minimal query first, so that a wrong URL gives one error message instead of dozens of failed
+ * audits. @throws {ConsoleError} unless a GraphQL server responds.
  */
 export async function probeServer({ url, headers }: AuditPlan): Promise<void> {
   const answer = await callUpstream('The server to audit', url, {
@@ -183,29 +183,29 @@ export async function probeServer({ url, headers }: AuditPlan): Promise<void> {
   })
   const complaint =
     text instanceof Error
-      ? `, and ${text.message}. Is this the address of a GraphQL server?`
+      ? `, and ${text.message}. Check that this is the URL of a GraphQL server.`
       : findComplaint(answer, text)
   if (complaint === undefined) return
   const status = `${answer.status} ${answer.statusText}`.trim()
-  throw new ConsoleError(502, 'not_graphql', `${url} answered ${status}${complaint}`)
+  throw new ConsoleError(502, 'not_graphql', `${url} responded with status ${status}${complaint}`)
 }
 
-/** The rest of the sentence; undefined when the answer is GraphQL. */
+/** Returns the end of the error message; undefined if the response is GraphQL. */
 function findComplaint({ status, headers }: Response, text: string): string | undefined {
   if (status === 401 || status === 403) {
     return '. Send credentials as a header, such as Authorization: Bearer TOKEN.'
   }
-  if (status === 404) return '. Is the path right? Many servers have GraphQL at /graphql.'
-  if (status === 429) return '. It gets too many requests already: wait, and try again.'
+  if (status === 404) return '. Check the path: many servers use /graphql.'
+  if (status === 429) return '. It receives too many requests. Wait, and try again.'
   if (status >= 300 && status < 400) {
-    return ` and leads to ${headers.get('location') ?? 'another address'}. Audit that one instead.`
+    return ` and redirects to ${headers.get('location') ?? 'another URL'}. Audit that URL instead.`
   }
   if (isGraphql(text)) return undefined
   if (headers.get('content-type')?.includes('text/html')) {
-    return ' with an HTML page instead of GraphQL. Is the path right?'
+    return ' and an HTML page instead of GraphQL. Check the path.'
   }
-  if (status >= 500) return ' and no GraphQL. Is the server healthy?'
-  return ' and no GraphQL. Is this the address of a GraphQL server?'
+  if (status >= 500) return ' and no GraphQL response. Check that the server is healthy.'
+  return ' and no GraphQL response. Check that this is the URL of a GraphQL server.'
 }
 
 function isGraphql(text: string): boolean {
@@ -217,7 +217,7 @@ function isGraphql(text: string): boolean {
   }
 }
 
-/** What was sent and what came back, as text for people. */
+/** A request and its response as human-readable text. */
 export interface AuditExchange {
   readonly request: string
   readonly status: number
@@ -227,12 +227,12 @@ export interface AuditExchange {
 const shownCharacters = 4_000
 const longestBytes = 65_536
 
-/** Of a failed audit. Its response stays readable. */
+/** Clones the response, so that its body stays readable. */
 async function toExchange({ request, response }: AuditFail): Promise<AuditExchange> {
   const { status, statusText } = response
-  // A cookie may be somebody's session.
+  // A cookie may contain a session.
   const headers = [...response.headers].map(
-    ([name, value]) => `${name}: ${name === 'set-cookie' ? '(left out)' : value}`,
+    ([name, value]) => `${name}: ${name === 'set-cookie' ? '(hidden)' : value}`,
   )
   const head = [`${status} ${statusText}`.trim(), ...headers].join('\n')
   const body = await readStart(response)
@@ -250,7 +250,7 @@ function toRequestText({ method, search, accept, contentType, body }: AuditReque
   return body === undefined ? lines.join('\n') : `${lines.join('\n')}\n\n${body}`
 }
 
-/** Some servers never end what they send. */
+/** Reads only the start of the body, because some servers never end it. */
 async function readStart(response: Response): Promise<string> {
   const reader = response.clone().body?.getReader()
   if (!reader) return ''
@@ -266,7 +266,7 @@ async function readStart(response: Response): Promise<string> {
   } catch {
     return '(the body could not be read)'
   }
-  // Not awaited: a copy is only done being cancelled once the original is cancelled too.
+  // Not awaited: cancelling a clone finishes only when the original is cancelled too.
   void reader.cancel().catch(() => undefined)
   return text.length > shownCharacters ? `${text.slice(0, shownCharacters)}…` : text
 }

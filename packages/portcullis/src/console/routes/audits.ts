@@ -9,10 +9,10 @@ import {
 } from './audits-plan.ts'
 import { type AuditRun, type AuditRunSummary, probeServer, startAuditRun } from './audits-run.ts'
 
-/** The newest comes first. */
+/** Newest first. */
 export interface AuditRunList {
   readonly runs: readonly AuditRunSummary[]
-  /** The server whose limits do not count audits, if there is one. */
+  /** The URL of the API that exempts audits from its rate limits, if there is one. */
   readonly uncountedUrl?: string
 }
 
@@ -24,7 +24,7 @@ const mostRunning = 4
 const mostKept = 12
 const progressMs = 150
 
-/** The report is a whole page with a style inside, and may do nothing but be looked at. */
+/** The report is a self-contained page with inline styles; it may not run scripts or load anything. */
 const reportHeaders = {
   'content-security-policy': [
     "default-src 'none'",
@@ -34,14 +34,14 @@ const reportHeaders = {
     "frame-ancestors 'none'",
     'sandbox',
   ].join('; '),
-  // Browsers refuse a sandboxed page that asks for a group of its own.
+  // Browsers refuse to open a sandboxed page with its own browsing context group.
   'cross-origin-opener-policy': 'unsafe-none',
 } as const
 
-/** Audits of GraphQL servers: started, watched, stopped, and their reports. */
+/** Starts, follows and stops audits of GraphQL servers, and serves their reports. */
 export const addAudits: AddRoutes = (server, { graphql, streams }) => {
   const runs = new Map<string, AuditRun>()
-  // Those that are just being probed count too.
+  // Runs that are still probing their server count too.
   let starting = 0
   const countRunning = () =>
     starting + [...runs.values()].filter((run) => run.toSummary().state === 'running').length
@@ -55,7 +55,7 @@ export const addAudits: AddRoutes = (server, { graphql, streams }) => {
     async (request, reply) => {
       const plan = withPass(parseAuditOrder(request.body), graphql)
       if (countRunning() >= mostRunning) {
-        const message = `${mostRunning} audits run already. Wait for one of them, or stop it.`
+        const message = `${mostRunning} audits are already running. Wait for one to finish, or stop one.`
         throw new ConsoleError(429, 'too_many_audits', message)
       }
       starting += 1
@@ -82,16 +82,16 @@ export const addAudits: AddRoutes = (server, { graphql, streams }) => {
   const find = (id: string) => {
     const run = runs.get(id)
     if (run) return run
-    throw new ConsoleError(
-      404,
-      'no_such_audit',
-      'The console has forgotten this audit. Run it again.',
-    )
+    throw new ConsoleError(404, 'no_such_audit', 'This audit is no longer available. Run it again.')
   }
   const findReport = (id: string) => {
     const { report } = find(id)
     if (report) return report
-    throw new ConsoleError(409, 'no_report', 'There is a report once all audits have ended.')
+    throw new ConsoleError(
+      409,
+      'no_report',
+      'The report is available once all audits have finished.',
+    )
   }
 
   server.get<RunParams>('/api/audits/:id', async ({ params }) => find(params.id).toView())
@@ -104,9 +104,9 @@ export const addAudits: AddRoutes = (server, { graphql, streams }) => {
   server.get<RunParams>('/api/audits/:id/events', async ({ params }, reply) => {
     const run = find(params.id)
     const stream = streams.open(reply)
-    const tell = () => stream.send('progress', run.toProgress())
-    tell()
-    const timer = setInterval(tell, progressMs)
+    const sendProgress = () => stream.send('progress', run.toProgress())
+    sendProgress()
+    const timer = setInterval(sendProgress, progressMs)
     stream.closed.addEventListener('abort', () => clearInterval(timer))
   })
 
@@ -121,7 +121,7 @@ export const addAudits: AddRoutes = (server, { graphql, streams }) => {
   })
 }
 
-/** Our own API lets audits pass its limits, but only those that it is asked for from here. */
+/** Adds the headers that exempt audits from rate limits, for the URL of the console's own API only. */
 function withPass(plan: AuditPlan, graphql: ConsoleContext['graphql']): AuditPlan {
   if (graphql?.auditHeaders === undefined) return plan
   if (new URL(graphql.url).href !== plan.url) return plan

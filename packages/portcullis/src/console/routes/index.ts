@@ -7,7 +7,7 @@ import { addPassThrough } from './pass-through.ts'
 import { addSession } from './session.ts'
 import { addUsers } from './users.ts'
 
-/** One file per page, or per thing that several pages need. */
+/** One file per page, or per feature that several pages share. */
 export const routes: readonly AddRoutes[] = [
   addSession,
   addOverview,

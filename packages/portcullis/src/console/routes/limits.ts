@@ -28,8 +28,8 @@ export type {
   ShownRule,
 }
 
-/** Why the counters stand still. */
-export interface CounterTrouble {
+/** Why the counters are not updated. */
+export interface CounterFailure {
   readonly message: string
 }
 
@@ -56,7 +56,7 @@ const decideBody = {
   },
 }
 
-/** Rules with their counters, decisions with their reasons, and rule files. */
+/** Serves rules with their counters, decisions with explanations, and rule files. */
 export const addLimits: AddRoutes = (server, { ratelimit, streams }) => {
   if (ratelimit === undefined) return
   const { debugUrl, rulesDirectory } = ratelimit
@@ -71,7 +71,7 @@ export const addLimits: AddRoutes = (server, { ratelimit, streams }) => {
     const stream = streams.open(reply)
     const stop = counters.listen({
       onNews: (news: CounterNews) => stream.send('counters', news),
-      onTrouble: (error) => stream.send('trouble', toTrouble(error)),
+      onError: (error) => stream.send('failure', toFailure(error)),
     })
     stream.closed.addEventListener('abort', stop)
   })
@@ -85,8 +85,8 @@ export const addLimits: AddRoutes = (server, { ratelimit, streams }) => {
   if (rulesDirectory !== undefined) addFileRoutes(server, rulesDirectory, debugUrl)
 }
 
-function toTrouble(error: unknown): CounterTrouble {
+function toFailure(error: unknown): CounterFailure {
   if (error instanceof ConsoleError) return { message: error.message }
   console.error('The counters of the rules could not be read:', error)
-  return { message: 'The counters could not be read; the terminal says more.' }
+  return { message: 'The counters could not be read. See the terminal for details.' }
 }

@@ -7,9 +7,9 @@ import type { AddRoutes, ConsoleContext } from '../settings.ts'
 export type { MessageKind, MessageLink, MessageSummary } from '../../mailbox/mailbox.ts'
 
 export interface MailboxListing {
-  /** The newest first. */
+  /** Newest first. */
   readonly messages: readonly MessageSummary[]
-  /** With those that the search leaves out. */
+  /** Includes messages that do not match the search. */
   readonly total: number
   readonly smtpAddress: string
   readonly smsUrl: string
@@ -33,14 +33,14 @@ export interface MessageSource {
   readonly isCut: boolean
 }
 
-/** An event: what anybody may have to show again. */
+/** The content of an event. */
 export interface MailboxState {
   readonly total: number
   readonly unread: number
 }
 
 const maxShownSource = 200_000
-/** Many messages that come at once are told of once. */
+/** Messages that arrive at about the same time cause a single event. */
 const gatherMs = 40
 
 type One = { Params: { id: string } }
@@ -114,26 +114,26 @@ export const addMailbox: AddRoutes = (server, context) => {
     const mailbox = getMailbox(context)
     const stream = context.streams.open(reply)
     let timer: NodeJS.Timeout | undefined
-    const tell = () => {
+    const sendState = () => {
       timer = undefined
       stream.send('state', toState(mailbox))
     }
     const end = mailbox.watch(() => {
-      timer ??= setTimeout(tell, gatherMs)
+      timer ??= setTimeout(sendState, gatherMs)
     })
     stream.closed.addEventListener('abort', () => {
       end()
       clearTimeout(timer)
     })
-    // Also to whoever was away for a while.
-    tell()
+    // The first event updates a page that has reconnected.
+    sendState()
     return reply
   })
 }
 
 function getMailbox({ mailbox }: ConsoleContext): Mailbox {
   if (mailbox !== undefined) return mailbox
-  const message = 'This console has no mailbox. "portcullis up" starts one.'
+  const message = 'This console has no mailbox. Run "portcullis up" to start one.'
   throw new ConsoleError(404, 'no_mailbox', message)
 }
 
@@ -149,7 +149,7 @@ async function findSource(context: ConsoleContext, id: string): Promise<Buffer> 
   return source
 }
 
-function noSuchMessage(message = 'The message is not there any more.'): ConsoleError {
+function noSuchMessage(message = 'The message no longer exists.'): ConsoleError {
   return new ConsoleError(404, 'no_such_message', message)
 }
 
@@ -170,7 +170,7 @@ function toState(mailbox: Mailbox): MailboxState {
   return { total: messages.length, unread: messages.filter(({ isRead }) => !isRead).length }
 }
 
-/** Every word must be somewhere in what the list shows of a message. */
+/** Every word must occur in the text that the list shows of a message. */
 function createFilter(query: string): (message: MessageSummary) => boolean {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean)
   return ({ from, to, subject, excerpt, code = '' }) => {
@@ -179,7 +179,7 @@ function createFilter(query: string): (message: MessageSummary) => boolean {
   }
 }
 
-/** To be kept, never to be opened here: nobody knows what it is. */
+/** Attachments are downloaded, never displayed, because their content is untrusted. */
 function sendFile(reply: FastifyReply, name: string, content: Buffer): FastifyReply {
   const encoded = encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, toPercent)
   return reply

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AddRoutes } from '../settings.ts'
 import { callUpstream } from '../upstream.ts'
 
-/** Those of the caller that matter to the server behind; the console's cookie is not among them. */
+/** The request headers that are forwarded. The console's cookie is not forwarded. */
 const requestHeaders = [
   'accept',
   'apikey',
@@ -11,24 +11,24 @@ const requestHeaders = [
   'x-client-info',
   'x-supabase-api-version',
 ]
-/** The others describe that connection, a body that `fetch` has unpacked, or rules that are ours to make. */
+/** The response headers that are forwarded. Others concern the connection, the encoding or browser security. */
 const answerHeaders =
   /^(?:content-type|location|retry-after|www-authenticate|x-(?!frame-|content-).*|ratelimit-.*)$/
 
-/** For scripts to read. As a page it would be one of our own origin, with whatever the server behind wrote. */
+/** Keeps browsers from showing the response as a page, which would run in the console's origin. */
 const passedHeaders = {
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; sandbox",
-  // Browsers refuse a sandboxed page that asks for a group of its own.
+  // Browsers refuse to open a sandboxed page with its own browsing context group.
   'cross-origin-opener-policy': 'unsafe-none',
 } as const
 
 /**
- * Lets the page talk to the auth server and to the GraphQL API as anybody could, without leaving its own
- * origin and without the console's key.
+ * Forwards requests to the auth server and the GraphQL API, so that the page can call them without leaving
+ * its origin. The console's key is not added.
  */
 export const addPassThrough: AddRoutes = (server, { auth, graphql }) => {
   server.register(async (scope) => {
-    // As it came: a body that is not right is theirs to refuse.
+    // Bodies are forwarded unchanged; the server behind validates them.
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) =>
       done(null, body),

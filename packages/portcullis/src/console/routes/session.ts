@@ -1,9 +1,9 @@
 import type { AddRoutes } from '../settings.ts'
 
-/** What the page has to know before it shows anything. */
+/** What the page needs to know before it renders. */
 export interface ConsoleSession {
   readonly version: string
-  /** Undefined: this console was not given one. */
+  /** Parts that the console is not configured with are undefined. */
   readonly parts: {
     readonly auth?: { readonly url: string }
     readonly ratelimit?: {

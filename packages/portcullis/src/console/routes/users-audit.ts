@@ -6,30 +6,30 @@ import { callAsAdmin, readJson } from './users-upstream.ts'
 
 export type { AuditEntry }
 
-/** A part of what the log has of one user, and of their failed sign-ins, newest first. */
+/** A page of a user's audit log entries and failed sign-ins, newest first. */
 export interface UserAudit {
   readonly entries: readonly AuditEntry[]
-  /** What `read` and `total` count: entries of the user, or all of a log that cannot be searched for one. */
+  /** Whether `read` and `total` count the user's entries or, if the log cannot be searched, all entries. */
   readonly counts: 'user' | 'log'
-  /** How far it was read, from the newest entry. */
+  /** How many entries have been read, from the newest on. */
   readonly read: number
   readonly total: number
-  /** Where to read on. Undefined: this was the end. */
+  /** The page to continue with; undefined at the end of the log. */
   readonly next?: number
 }
 
 const ownPageSize = 50
 const logPageSize = 1_000
-/** Somebody waits: after as many entries they are asked whether to go on. */
+/** After this many pages the user decides whether to continue, so that they do not wait too long. */
 const mostPages = 10
 const enough = 20
 const mostFailures = 200
 
 /**
- * Our auth server finds the entries of a user. Others know the names of actors only, which change, and
- * which are an administrator's where one did something to the user: their log is read from its newest
- * entry on until enough is found.
- * @param first the page to begin with.
+ * The Portcullis auth server can search the log by user. Other servers can search only by the name of the
+ * actor, which may change or belong to an administrator, so their log is read from its newest entry until
+ * enough entries are found.
+ * @param first The page to begin with.
  */
 export async function readUserAudit(
   auth: AuthTarget,
@@ -42,7 +42,7 @@ export async function readUserAudit(
   if (!own.answer.ok) return handOn(own, reply)
   const { log, read, total } = parsePage(own)
   const hasMore = read < total
-  // Older failures come with older entries; newer ones may come again, and the page leaves them out then.
+  // Older failures come with older entries. Newer ones may be repeated; the page removes duplicates.
   const oldest = hasMore ? toTime(log.at(-1)) : 0
   const failures = (await readFailures(auth, userId)).filter((entry) => toTime(entry) >= oldest)
   const entries = [...log, ...failures].sort((a, b) => toTime(b) - toTime(a))
@@ -53,7 +53,7 @@ function toTime(entry: AuditEntry | undefined): number {
   return entry === undefined ? 0 : Date.parse(entry.created_at)
 }
 
-/** None where the auth server keeps none. */
+/** Empty if the auth server does not record failures. */
 async function readFailures(auth: AuthTarget, userId: string): Promise<readonly AuditEntry[]> {
   const query = new URLSearchParams({ user_id: userId, per_page: `${mostFailures}` })
   const answer = await callAsAdmin(auth, { method: 'GET', path: '/admin/sign-in-failures', query })
@@ -84,7 +84,7 @@ async function readLog(
 interface LogPage {
   readonly answer: Response
   readonly text: string
-  /** How many entries there are up to the end of this page, were it full. */
+  /** The number of entries up to the end of this page, if the page is full. */
   readonly upTo: number
 }
 

@@ -10,7 +10,7 @@ interface AdminCall {
   readonly body?: unknown
 }
 
-/** Calls the auth server as an administrator. @throws {ConsoleError} when it does not take our key. */
+/** Calls the auth server as an administrator. @throws {ConsoleError} if it refuses the console's key. */
 export async function callAsAdmin(auth: AuthTarget, call: AdminCall): Promise<Response> {
   const { method, path, query, body } = call
   const search = query && query.size > 0 ? `?${query}` : ''
@@ -26,18 +26,18 @@ export async function callAsAdmin(auth: AuthTarget, call: AdminCall): Promise<Re
   throw new ConsoleError(
     502,
     'key_refused',
-    `The auth server refuses the console's key (${answer.status}): start the console with a service key of this server.`,
+    `The auth server refused the console's key (status ${answer.status}). Start the console with a service key of this server.`,
   )
 }
 
-/** What the server says of a key is for whoever wrote the call; the person at the page has written none. */
+/** The server's own message about a key would be misleading, because the user of the page did not send one. */
 async function isKeyRefused(answer: Response): Promise<boolean> {
   if (answer.status !== 403) return answer.status === 401
   const { error_code: code } = parseObject(await answer.clone().text()) ?? {}
   return code === 'bad_jwt' || code === 'not_admin'
 }
 
-/** The text of an answer. @throws {ConsoleError} when somebody else answers in the auth server's place. */
+/** Returns the body. @throws {ConsoleError} if the response is not from an auth server. */
 export async function readJson(answer: Response): Promise<string> {
   const text = await answer.text()
   const type = answer.headers.get('content-type') ?? ''
@@ -45,19 +45,19 @@ export async function readJson(answer: Response): Promise<string> {
   throw new ConsoleError(
     502,
     'upstream_unexpected',
-    `The auth server's address answered with status ${answer.status}, and not as an auth server does.`,
+    `Unexpected response from the auth server's URL (status ${answer.status}, not JSON). Check that it is an auth server.`,
   )
 }
 
-/** A call of the page, and the one endpoint of the auth server behind it. */
+/** A call that the page may make, and the endpoint of the auth server behind it. */
 export interface UserEndpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
-  /** Below `/api/users`. Every parameter is a UUID. */
+  /** The path below `/api/users`. Every parameter is a UUID. */
   readonly path: string
   readonly upstream: string
-  /** The parameters that are handed on. */
+  /** The query parameters that are forwarded. */
   readonly query?: readonly string[]
-  /** The fields of the body that are handed on. */
+  /** The body fields that are forwarded. */
   readonly body?: Readonly<Record<string, object>>
 }
 
@@ -89,7 +89,7 @@ const linkFields = {
 const ofUser = '/:user_id'
 const upstreamUser = '/admin/users/:user_id'
 
-/** With the console's key one can do anything to anybody: this is all that a page can do with it. */
+/** The key allows every admin call; this list restricts the page to the calls that it needs. */
 export const userEndpoints: readonly UserEndpoint[] = [
   {
     method: 'GET',
@@ -147,11 +147,11 @@ export const userEndpoints: readonly UserEndpoint[] = [
 
 export type { SignInFailure } from '../overview/sign-ins.ts'
 
-/** What the auth server tells of users; only what the page shows is named here. */
+/** A user as the auth server returns it; only the fields that the page shows. */
 export interface User {
   readonly id: string
   readonly role: string
-  /** Empty: they have none. */
+  /** Empty if the user has none. */
   readonly email: string
   readonly phone: string
   readonly new_email?: string
@@ -175,7 +175,7 @@ export type Metadata = Readonly<Record<string, unknown>>
 
 export interface Identity {
   readonly identity_id: string
-  /** At the provider. */
+  /** The id at the provider. */
   readonly id: string
   readonly provider: string
   readonly email?: string
@@ -202,7 +202,7 @@ export interface Passkey {
 
 export interface Session {
   readonly id: string
-  /** `Firefox on Windows`. */
+  /** Such as `Firefox on Windows`. */
   readonly device: string
   readonly user_agent: string
   readonly ip: string

@@ -5,13 +5,13 @@ import { callAsAdmin, readJson, type UserEndpoint, userEndpoints } from './users
 
 type Texts = Readonly<Record<string, string>>
 
-/** Nothing else may stand in a path: dots and slashes would lead to other endpoints. */
+/** Path parameters must be UUIDs: dots and slashes would lead to other endpoints. */
 const uuid = '(^[0-9a-fA-F-]{36}$)'
 
-/** What of the answer matters besides its body. */
+/** The response headers that are forwarded. */
 const answerHeaders = ['x-total-count', 'retry-after'] as const
 
-/** The Users page: calls of the auth server's admin endpoints, with a key that the page never sees. */
+/** The routes of the Users page. They call the admin endpoints with a key that the page never sees. */
 export const addUsers: AddRoutes = (server, { auth }) => {
   if (!auth) return
   for (const endpoint of userEndpoints) {
@@ -68,7 +68,7 @@ async function handOn(
     const value = answer.headers.get(name)
     if (value !== null) reply.header(name, value)
   }
-  // Refusals too are the auth server's own words.
+  // Error responses of the auth server are forwarded unchanged.
   return reply
     .code(answer.status)
     .type('application/json; charset=utf-8')

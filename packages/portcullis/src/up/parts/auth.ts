@@ -6,10 +6,10 @@ import type { StartPart, World } from '../part.ts'
 import { replaceFile } from '../private-files.ts'
 import { startService } from '../service-process.ts'
 
-/** In the data folder. The auth server's commands look for it under this name. */
+/** A file in the data folder. The auth server's commands look for it under this name. */
 export const authFile = 'auth.env'
 
-/** The auth server, on a PostgreSQL of its own. */
+/** Starts the auth server with an embedded PostgreSQL. */
 export const startAuth: StartPart = (world) => {
   const env = {
     ...toBasics(world),
@@ -18,7 +18,7 @@ export const startAuth: StartPart = (world) => {
     ...toPasskeys(world),
     ...(world.has.has('mailbox') ? toMessages(world) : withoutMessages),
   }
-  // For commands such as `auth admin`, which need the same configuration.
+  // Written for commands such as `auth admin`, which need the same configuration.
   replaceFile(join(world.folder, authFile), toEnvFile(env))
   return startService(world, {
     part: 'auth',
@@ -42,7 +42,7 @@ function toBasics(world: World): Variables {
   const { host, ports, folder, secrets, allowedHosts } = world
   const shown = toShownBase(world)
   const site = `${shown}:${ports.console}`
-  // A browser that opened the console by another name of this machine comes back to that name.
+  // A browser that opened the console under another host name is redirected back to that name.
   const others = ['localhost', '127.0.0.1', ...toAllowedHosts(world, allowedHosts)]
   const sites = [site, ...others.map((name) => `http://${name}:${ports.console}`)]
   return {
@@ -58,21 +58,21 @@ function toBasics(world: World): Variables {
     AUTH_JWT_AUD: 'authenticated',
     AUTH_JWT_DEFAULT_GROUP_NAME: 'authenticated',
     AUTH_WORKERS: '1',
-    // What we wait for stands in the log.
+    // The start waits for a line in the log.
     AUTH_LOG_LEVEL: 'info',
     AUTH_LOG_FILE: '',
     AUTH_DRAIN_TIMEOUT: '500ms',
   }
 }
 
-/** Derived from the JWT secret, because folders of earlier versions hold no other secret. */
+/** Derived from the JWT secret, because data folders of earlier versions contain no other secret. */
 function toSecretsKey({ jwtSecret }: World['secrets']): string {
   return createHmac('sha256', jwtSecret).update('AUTH_SECRETS_KEY').digest('base64url')
 }
 
 /**
- * The usual ones stop strangers who guess and who send mail in other people's name. Here all requests
- * come from the one person who tries things out, and from their tests, and no message leaves the machine.
+ * The default limits protect against guessing and spam. Here all requests come from one developer and their
+ * tests, and no message leaves the machine.
  */
 const developmentLimits: Variables = {
   AUTH_SMTP_MAX_FREQUENCY: '1s',
@@ -88,7 +88,7 @@ const developmentLimits: Variables = {
   AUTH_MFA_RATE_LIMIT_CHALLENGE_AND_VERIFY: '100000',
 }
 
-/** All that need nothing from outside. */
+/** The sign-in methods that need no external service. */
 const waysToSignIn: Variables = {
   AUTH_EXTERNAL_EMAIL_ENABLED: 'true',
   AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
@@ -99,7 +99,7 @@ const waysToSignIn: Variables = {
   AUTH_MFA_WEB_AUTHN_VERIFY_ENABLED: 'true',
 }
 
-/** Browsers take no passkeys for an IP address: there they work for those who open `localhost`. */
+/** Browsers do not support passkeys for IP addresses; in that case they work under `localhost` only. */
 function toPasskeys(world: World): Variables {
   const { hostname } = new URL(toShownBase(world))
   if (isIP(hostname.replaceAll(/[[\]]/g, '')) === 0) return {}
@@ -109,7 +109,7 @@ function toPasskeys(world: World): Variables {
   }
 }
 
-/** Everything that would be sent goes to our own catcher. */
+/** Sends all messages to the mailbox. */
 function toMessages({ host, ports, secrets }: World): Variables {
   const own = toOwnHost(host)
   return {
@@ -125,12 +125,12 @@ function toMessages({ host, ports, secrets }: World): Variables {
     AUTH_SMS_PROVIDER: 'webhook',
     AUTH_SMS_WEBHOOK_URL: `http://${own}:${ports.sms}/`,
     AUTH_SMS_WEBHOOK_SECRET: secrets.smsSecret,
-    // A minute is short for somebody who looks for the code in another window.
+    // The default of one minute is too short to find the code in another window.
     AUTH_SMS_OTP_EXP: '600',
     AUTH_MFA_PHONE_ENROLL_ENABLED: 'true',
     AUTH_MFA_PHONE_VERIFY_ENABLED: 'true',
   }
 }
 
-/** Nobody could sign in who waits for a message that is never sent. */
+/** Without a mailbox no confirmation message could be received, so accounts are confirmed automatically. */
 const withoutMessages: Variables = { AUTH_MAILER_AUTOCONFIRM: 'true' }

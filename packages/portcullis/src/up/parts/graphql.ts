@@ -5,7 +5,7 @@ import { toOwnHost } from '../addresses.ts'
 import type { StartPart } from '../part.ts'
 import { createCountsRequest } from '../secrets.ts'
 
-/** The GraphQL API: a starting point for one's own. */
+/** Starts the example GraphQL API. */
 export const startGraphql: StartPart = async ({ host, ports, secrets, has }) => {
   const answer = openApi({
     ...(has.has('auth') && { signingKeys: { secret: secrets.jwtSecret } }),

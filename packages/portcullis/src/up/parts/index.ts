@@ -2,14 +2,14 @@ import type { StartPart } from '../part.ts'
 import type { PartName } from '../ports.ts'
 
 interface Part {
-  /** What people read. */
+  /** The name shown in the terminal. */
   readonly title: string
   readonly start: StartPart
-  /** What has to run first. */
+  /** The part that has to start first. */
   readonly after?: PartName
 }
 
-/** Each loaded when it is wanted: processes of others start while ours still loads. */
+/** Each part is loaded on demand, so that the services start while the other parts are still loading. */
 export const parts: Readonly<Record<PartName, Part>> = {
   auth: {
     title: 'Auth',

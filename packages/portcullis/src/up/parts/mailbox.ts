@@ -1,7 +1,7 @@
 import { openMailbox } from '../../mailbox/open-mailbox.ts'
 import type { StartPart } from '../part.ts'
 
-/** Takes the mail and the text messages that the auth server sends, and shows them in the console. */
+/** Catches the mails and text messages of the auth server; the console shows them. */
 export const startMailbox: StartPart = async (world) => {
   const { host, ports, folder, secrets } = world
   const mailbox = await openMailbox({

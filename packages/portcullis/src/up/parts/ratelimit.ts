@@ -2,7 +2,7 @@ import { provideRules } from '../data-folder.ts'
 import type { StartPart } from '../part.ts'
 import { startService } from '../service-process.ts'
 
-/** The rate limit service, with counters in its memory and rules that people may edit. */
+/** Starts the rate limit service with in-memory counters and editable rules. */
 export const startRatelimit: StartPart = (world) => {
   const { host, ports, folder } = world
   return startService(world, {
@@ -19,10 +19,10 @@ export const startRatelimit: StartPart = (world) => {
       BACKEND_TYPE: 'memory',
       LIMIT_RESPONSE_HEADERS_ENABLED: 'true',
       WORKERS: '1',
-      // What we wait for stands in the log.
+      // The start waits for a line in the log.
       LOG_LEVEL: 'warning',
       LOG_FORMAT: 'text',
-      // Nobody balances load between this one and others.
+      // No load balancer has to notice the shutdown.
       DRAIN_DELAY: '0',
       DRAIN_TIMEOUT: '500ms',
     },

@@ -4,7 +4,7 @@ export type Tone = 'ok' | 'warn' | 'danger' | 'accent'
 
 export interface BadgeProps {
   readonly tone?: Tone | undefined
-  /** For states that last, such as health. */
+  /** For lasting states, such as health. */
   readonly hasDot?: boolean
   readonly children: ComponentChildren
 }

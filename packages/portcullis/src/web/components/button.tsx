@@ -1,7 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { Icon, type IconName } from './icons.tsx'
-import { tellFailure } from './toasts.tsx'
+import { showFailure } from './toasts.tsx'
 
 interface ButtonProps {
   readonly children: ComponentChildren
@@ -10,9 +10,9 @@ interface ButtonProps {
   readonly icon?: IconName
   readonly type?: 'button' | 'submit'
   readonly isDisabled?: boolean
-  /** Where the words alone do not say what happens. */
+  /** The accessible name, if the visible text is not enough. */
   readonly label?: string
-  /** While a promise is open the button waits with it. */
+  /** If it returns a promise, the button is disabled until the promise settles. */
   readonly onClick?: () => unknown
 }
 
@@ -24,14 +24,14 @@ export function Button(props: ButtonProps): JSX.Element {
     try {
       await onClick?.()
     } catch (error) {
-      tellFailure(error)
+      showFailure(error)
     } finally {
       setBusy(false)
     }
   }
   return (
     <button
-      // oxlint-disable-next-line react/button-has-type -- its type allows only what a button may be
+      // oxlint-disable-next-line react/button-has-type -- the type allows only valid button types
       type={type}
       class={['button', kind, size].filter(Boolean).join(' ')}
       disabled={isDisabled || isBusy}
@@ -61,7 +61,7 @@ export function CopyButton({
       setCopied(true)
       setTimeout(() => setCopied(false), shownMs)
     } catch (error) {
-      tellFailure(error)
+      showFailure(error)
     }
   }
   return (

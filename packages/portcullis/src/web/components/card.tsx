@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact'
 export interface CardProps {
   readonly title?: string
   readonly actions?: ComponentChildren
-  /** For tables and lists that reach the border. */
+  /** For tables and lists without padding. */
   readonly isFlush?: boolean
   readonly children: ComponentChildren
 }

@@ -6,16 +6,16 @@ import { Notice } from './states.tsx'
 
 export interface DialogProps {
   readonly title: string
-  /** Escape, and whatever else the browser closes it with. */
+  /** Also called when the browser closes the dialog, for example on Escape. */
   readonly onClose: () => void
   readonly children: ComponentChildren
 }
 
-/** A native one: the browser keeps the focus inside and gives it back. */
+/** Uses the native dialog element, so that the browser traps and restores the focus. */
 export function Dialog({ title, onClose, children }: DialogProps): JSX.Element {
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
-  // At once: the next key is meant for the dialog.
+  // Before the next paint, so that no key press goes to the page behind the dialog.
   useLayoutEffect(() => element.current?.showModal(), [])
   return (
     <dialog ref={element} class="dialog" aria-labelledby={id} onClose={onClose}>
@@ -31,7 +31,7 @@ export interface FormDialogProps {
   readonly title: string
   readonly action: string
   readonly kind?: 'primary' | 'danger'
-  /** What it rejects with is shown in the dialog, which then stays open. */
+  /** If it rejects, the dialog shows the error and stays open. */
   readonly onSubmit: (form: FormData) => Promise<unknown>
   readonly onClose: () => void
   readonly children: ComponentChildren

@@ -4,9 +4,9 @@ import { useId } from 'preact/hooks'
 export interface FieldProps {
   readonly label: string
   readonly hint?: string | undefined
-  /** What is wrong with the value. */
+  /** Why the value is invalid. */
   readonly fault?: string | undefined
-  /** One input, select or textarea: it gets its id and what describes it. */
+  /** One input, select or textarea, which gets its id and description. */
   readonly children: VNode<HTMLAttributes>
 }
 

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 
-/** Drawn on a grid of 24, in lines of the colour of the text around them. */
+/** Paths on a 24 by 24 grid, drawn in the current text colour. */
 const paths = {
   overview: 'M3 12h4l3-8 4 16 3-8h4',
   users:
@@ -29,7 +29,7 @@ const paths = {
 
 export type IconName = keyof typeof paths
 
-/** Decoration: whoever cannot see it has the words beside it. */
+/** Decorative and hidden from screen readers: there is always a text beside it. */
 export function Icon({ name }: { readonly name: IconName }): JSX.Element {
   return (
     <svg

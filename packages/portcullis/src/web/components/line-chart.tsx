@@ -2,22 +2,22 @@ import type { JSX, RefObject, TargetedPointerEvent } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { formatClock, formatCount, formatNumber } from '../format.ts'
 
-/** A point without a value leaves a gap. */
+/** Null leaves a gap in the line. */
 type ChartValues = readonly (number | null)[]
 
 interface LineChartProps {
-  /** What is drawn, for who cannot see it. */
+  /** The accessible name of the chart. */
   readonly label: string
   /** Oldest first. */
   readonly values: ChartValues
   /** Another line on the same scale. */
   readonly second?: { readonly label: string; readonly values: ChartValues } | undefined
-  /** How many the whole width has: the line grows from the right. */
+  /** The number of points that fill the width; the line grows from the right. */
   readonly capacity: number
   readonly unit: string
-  /** What the vertical axis counts, such as `decisions per second`. */
+  /** The unit of the vertical axis, such as `decisions per second`. */
   readonly axis: string
-  /** Seconds from one point to the next. */
+  /** The distance between two points. */
   readonly stepSeconds: number
   readonly series?: 1 | 2
 }
@@ -27,10 +27,10 @@ const left = 44
 const right = 4
 const bottom = 22
 const top = 26
-/** Marks of the horizontal axis, besides now. */
+/** The labelled positions of the horizontal axis, besides now. */
 const thirds = [1, 2 / 3, 1 / 3] as const
 
-/** A line over time, on a scale that begins at nothing and ends at a round number. */
+/** A line chart over time, on a scale from zero to a round number. */
 export function LineChart(props: LineChartProps): JSX.Element {
   const { label, values, second, capacity, unit, axis, stepSeconds, series = 1 } = props
   const [element, width] = useWidth<HTMLDivElement>(600)
@@ -138,12 +138,12 @@ function Line({ values, toX, toY }: LineProps): JSX.Element {
 }
 
 interface Stretch {
-  /** Of its last value. */
+  /** The index of its last value. */
   readonly end: number
   readonly numbers: readonly number[]
 }
 
-/** What lies between gaps. */
+/** Splits the values at the gaps. */
 function toStretches(values: ChartValues): readonly Stretch[] {
   const stretches: { end: number; numbers: number[] }[] = []
   for (const [index, value] of values.entries()) {
@@ -168,20 +168,20 @@ function toReading(values: ChartValues, age: number, unit: string): string {
   return value === null || value === undefined ? 'no data' : `${formatNumber(value)} ${unit}`
 }
 
-/** `10 min ago`. */
+/** Such as `10 min ago`. */
 function toSpan(seconds: number): string {
   const minutes = Math.round(seconds / 60)
   return minutes >= 120 ? `${Math.round(minutes / 60)} h ago` : `${minutes} min ago`
 }
 
-/** The least of 1, 2 and 5 times a power of ten that nothing reaches over. */
+/** Returns the smallest of 1, 2 and 5 times a power of ten that is not below the highest value. */
 function toCeiling(highest: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(highest, 1)))
   const factor = [1, 2, 5, 10].find((each) => each * power >= highest) ?? 10
   return Math.max(4, factor * power)
 }
 
-/** How wide an element is, as it changes. @returns what to refer to it by, and the width. */
+/** Observes the width of an element. @returns the ref for the element, and its width. */
 function useWidth<Part extends Element>(
   atFirst: number,
 ): readonly [RefObject<Part | null>, number] {

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks'
 export interface PageHeaderProps {
   readonly title: string
   readonly summary: ComponentChildren
-  /** What can be done on this page as a whole. */
+  /** Actions that concern the whole page. */
   readonly children?: ComponentChildren
 }
 

@@ -3,11 +3,11 @@ import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { Icon } from './icons.tsx'
 
 interface SearchFieldProps {
-  /** What is searched for now. */
+  /** The current search. */
   readonly text: string
   readonly label: string
   readonly placeholder: string
-  /** A pause in typing after which the word counts as complete. */
+  /** How long to wait after the last key press. */
   readonly pauseMs: number
   readonly class: string
   readonly onSearch: (text: string) => void
@@ -15,8 +15,8 @@ interface SearchFieldProps {
 
 export function SearchField({ text, label, placeholder, ...props }: SearchFieldProps): JSX.Element {
   const [typed, setTyped] = useState(text)
-  // Back and forward, a link or a button bring other searches. At once: later, it would overwrite what is
-  // typed meanwhile.
+  // Navigation can change the search too. A layout effect runs at once; a later update could overwrite what the
+  // user is typing.
   useLayoutEffect(() => setTyped(text), [text])
   useEffect(() => {
     const wanted = typed.trim()

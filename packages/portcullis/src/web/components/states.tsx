@@ -6,7 +6,7 @@ import { Icon, type IconName } from './icons.tsx'
 export interface EmptyProps {
   readonly icon: IconName
   readonly title: string
-  /** What to do so that it is not empty any more. */
+  /** What the user can do about it. */
   readonly children?: ComponentChildren
 }
 
@@ -29,7 +29,7 @@ export function Failure({ error, onRetry }: FailureProps): JSX.Element {
   return (
     <div class="empty" role="alert">
       <Icon name="alert" />
-      <h2>That did not work</h2>
+      <h2>Something went wrong</h2>
       <p>{toMessage(error)}</p>
       {onRetry && (
         <Button icon="refresh" onClick={onRetry}>
@@ -55,7 +55,7 @@ export interface NoticeProps {
   readonly children?: ComponentChildren
 }
 
-/** Beside what it is about. Faults are read out at once. */
+/** A message beside its subject. Screen readers announce errors at once. */
 export function Notice({ tone, title, children }: NoticeProps): JSX.Element {
   return (
     <div
@@ -69,10 +69,10 @@ export function Notice({ tone, title, children }: NoticeProps): JSX.Element {
 }
 
 const reason = new Error(
-  'The page could not be loaded: the console has stopped, or was started again since this window was opened.',
+  'The page could not be loaded. The console has stopped, or was restarted after this window was opened.',
 )
 
-/** In place of a page whose code could not be had. */
+/** Shown if the code of a page cannot be loaded. */
 export function PageNotLoaded(): JSX.Element {
   return <Failure error={reason} onRetry={() => location.reload()} />
 }

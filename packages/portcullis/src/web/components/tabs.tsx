@@ -11,14 +11,14 @@ export interface TabsProps<Name extends string> {
   readonly tabs: readonly Tab<Name>[]
   readonly shown: Name
   readonly onShow: (name: Name) => void
-  /** Of the whole: where pages lay out the list and what it shows in their own way. */
+  /** The class of the whole component, for pages with their own layout. */
   readonly class?: string
   readonly children: ComponentChildren
 }
 
 const steps: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowRight: 1 }
 
-/** Arrow keys go from one to the next, as in the pattern of the ARIA guide. */
+/** The arrow keys switch tabs, as in the tabs pattern of the ARIA Authoring Practices Guide. */
 export function Tabs<Name extends string>(props: TabsProps<Name>): JSX.Element {
   const { label, tabs, shown, onShow, class: layout = 'stack', children } = props
   const id = useId()

@@ -17,13 +17,13 @@ function show(tone: Toast['tone'], text: string): void {
   for (const listener of listeners) listener(toast)
 }
 
-/** Says that something was done. */
-export function tellDone(text: string): void {
+/** Confirms that an action succeeded. */
+export function showSuccess(text: string): void {
   show('ok', text)
 }
 
-/** Says that something was not done, where no place on the page is nearer. */
-export function tellFailure(error: unknown): void {
+/** Reports a failed action that has no better place on the page. */
+export function showFailure(error: unknown): void {
   show('danger', toMessage(error))
 }
 

@@ -6,16 +6,16 @@ import { MailboxCount } from './mailbox/mailbox-count.tsx'
 
 export interface Page {
   readonly path: string
-  /** In the list at the side. */
+  /** The name in the navigation. */
   readonly title: string
   readonly icon: IconName
   /** Loaded when it is first opened. */
   readonly component: FunctionComponent
-  /** Beside the title, for what should not be missed. */
+  /** A marker beside the name, such as an unread count. */
   readonly marker?: FunctionComponent
 }
 
-/** In the order of the list at the side. Styles of a page lie beside it, and are found there. */
+/** In the order of the navigation. The styles of a page are in its folder and are bundled automatically. */
 export const pages: readonly Page[] = [
   page('/', 'Overview', 'overview', () => import('./overview/overview-page.tsx')),
   page('/users', 'Users', 'users', () => import('./users/users-page.tsx')),

@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** Asks a shell what it offers for each of the lines, in a folder, with a completion script. */
+/** Returns what a shell offers for each of the lines, in a folder, with a completion script. */
 export type QueryShell = (
   shell: string,
   question: { readonly script: string; readonly folder: string; readonly lines: readonly string[] },

@@ -28,7 +28,7 @@ test('minutes without a measurement stay empty in every range', () => {
   }
 })
 
-test('what is measured all day takes a bounded number of steps', () => {
+test('a long history takes a bounded number of steps', () => {
   const history = createDecisionHistory()
   for (let at = now - 2 * 86_400_000; at < now; at += 60_000) history.add(at, at + 60_000, hits(60))
   assert.equal(history.read('15m', now - 1).sums.hits, 900)
@@ -50,12 +50,12 @@ ratelimit_server.ShouldRateLimit.total_requests: 12
 ratelimit.node.uptime_seconds: 3
 `
 
-test('only what rules decided is counted, once', () => {
+test('only decisions of rules are counted, and only once', () => {
   const increase = toIncrease(new Map(), parseCounters(toStats(10, 4, 1)))
   assert.deepEqual(increase, { hits: 10, over: 4, shadow: 1 })
 })
 
-test('EXTRA_TAGS of the service are no part of its names', () => {
+test('tags from EXTRA_TAGS are not part of the names', () => {
   const tagged = toStats(10, 4, 1).replaceAll(': ', '.__env=live.__tier=edge: ')
   const increase = toIncrease(new Map(), parseCounters(tagged))
   assert.deepEqual(increase, { hits: 10, over: 4, shadow: 1 })
@@ -64,13 +64,13 @@ test('EXTRA_TAGS of the service are no part of its names', () => {
   assert.deepEqual(rules.get('api.key'), { total: 10, within: 0, near: 7, over: 4, shadow: 1 })
 })
 
-test('the increase is that of each rule, and new rules count from nothing', () => {
+test('the increase is computed per rule, and new rules count from zero', () => {
   const before = parseCounters(toStats(10, 4))
   const after = parseCounters(`${toStats(15, 6)}a.b.total_hits: 3\na.b.over_limit: 1\n`)
   assert.deepEqual(toIncrease(before, after), { hits: 8, over: 3, shadow: 0 })
 })
 
-test('a service that was restarted counts what it has decided since, never less than nothing', () => {
+test('after a restart the increase is the count since then, and never negative', () => {
   const before = parseCounters(toStats(1_000, 400, 3))
   assert.deepEqual(toIncrease(before, parseCounters(toStats(5, 2, 1))), {
     hits: 5,
@@ -81,7 +81,7 @@ test('a service that was restarted counts what it has decided since, never less 
   assert.deepEqual(toIncrease(before, new Map()), { hits: 0, over: 0, shadow: 0 })
 })
 
-test('the time since the start is read where the service tells it', () => {
+test('the uptime is read if the service reports it', () => {
   assert.equal(parseUptimeSeconds(toStats(1)), 3)
   assert.equal(parseUptimeSeconds('a: 1\n'), undefined)
 })

@@ -5,7 +5,7 @@ import { countSignIns, stepMs } from '../../../src/console/overview/sign-ins.ts'
 const now = 1_800_000_000_000
 const one = { succeeded: 1, failed: 0 }
 
-test('a sign-in counts for the minute after it, and then no more', () => {
+test('a sign-in counts for the minute after it, and not longer', () => {
   const signIns = countSignIns()
   signIns.setKnownFrom(now - 86_400_000)
   signIns.add(now - 90_000, { succeeded: 2, failed: 1 })
@@ -21,7 +21,7 @@ test('a sign-in counts for the minute after it, and then no more', () => {
   assert.deepEqual(ago(30_000), [0, 0])
 })
 
-test('longer ranges have averages per minute, and what is older is forgotten', () => {
+test('longer ranges have averages per minute, and older counts are dropped', () => {
   const signIns = countSignIns()
   signIns.setKnownFrom(now - 2 * 86_400_000)
   signIns.add(now - 2 * 86_400_000, one)
@@ -34,7 +34,7 @@ test('longer ranges have averages per minute, and what is older is forgotten', (
   assert.equal(Math.max(...hour.succeeded.map(Number)), 0)
 })
 
-test('before anything was read there are no points, and none are made up', () => {
+test('there are no points for times that were not read', () => {
   const signIns = countSignIns()
   assert.equal(signIns.read('15m', now).current, undefined)
   signIns.setKnownFrom(now - 120_000)

@@ -19,25 +19,25 @@ async function serve(t: TestContext, answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test('a restart and an absence show as no decisions and as a gap, never as a spike', async (t) => {
+test('a restart and an outage appear as zero and as a gap, never as a spike', async (t) => {
   let hits: number | undefined = 1_000_000
   const debugUrl = await serve(t, (_request, response) => {
     if (hits === undefined) response.writeHead(503).end()
     else response.end(`ratelimit.service.rate_limit.d.k.total_hits: ${hits}\n`)
   })
   const watch = watchDecisions({ debugUrl })
-  await watch.look(signal)
+  await watch.refresh(signal)
   const nothing = watch.state('15m').points.every((point) => point === null)
-  assert.ok(nothing, 'what was before the first look is not counted')
-  await watch.look(signal)
+  assert.ok(nothing, 'decisions before the first reading are not counted')
+  await watch.refresh(signal)
   hits = 0
-  await watch.look(signal)
+  await watch.refresh(signal)
   hits = undefined
-  await watch.look(signal)
-  assert.match(watch.state('15m').fault ?? '', /answers 503/)
+  await watch.refresh(signal)
+  assert.match(watch.state('15m').fault ?? '', /status 503/)
   hits = 2_000_000
-  await watch.look(signal)
-  await watch.look(signal)
+  await watch.refresh(signal)
+  await watch.refresh(signal)
   const { sums, fault, points } = watch.state('15m')
   assert.equal(sums.hits, 0)
   assert.ok(points.some((point) => point?.total === 0))
@@ -50,12 +50,12 @@ interface Line {
   readonly action: string
 }
 
-/** An audit log that pages as the auth server does. */
+/** An audit log with the same paging as the auth server. */
 async function serveAudit(t: TestContext, log: Line[]) {
   const asked: string[] = []
   const url = await serve(t, (request, response) => {
     const { searchParams, pathname } = new URL(request.url ?? '', 'http://auth')
-    // As an auth server that does not count sign-ins.
+    // Imitates an auth server that does not count sign-ins.
     if (pathname !== '/admin/audit') return void response.writeHead(404).end()
     asked.push(request.headers.authorization ?? '')
     const size = Number(searchParams.get('per_page'))
@@ -76,7 +76,7 @@ async function serveAudit(t: TestContext, log: Line[]) {
 
 const sumNow = (watch: ReturnType<typeof watchActivity>) => watch.state('15m').current?.succeeded
 
-test('sign-ins are counted once, however often the log is read, and late ones too', async (t) => {
+test('sign-ins are counted once even if the log is read repeatedly, including late entries', async (t) => {
   const now = Date.now()
   const log: Line[] = [
     { id: 'a', at: now, action: 'login' },
@@ -84,23 +84,23 @@ test('sign-ins are counted once, however often the log is read, and late ones to
     { id: 'c', at: now - 3_600_000, action: 'user_signedup' },
   ]
   const { watch, asked } = await serveAudit(t, log)
-  await watch.look(signal)
-  await watch.look(signal)
+  await watch.refresh(signal)
+  await watch.refresh(signal)
   assert.equal(sumNow(watch), 1)
   assert.deepEqual(
     watch.state('15m').events.map(({ entry }) => entry.id),
     ['a', 'c'],
-    'what clients do by themselves is no news',
+    'automatic actions of clients are left out',
   )
   log.push({ id: 'd', at: now, action: 'login' }, { id: 'e', at: now - 2_000, action: 'login' })
-  await watch.look(signal)
-  await watch.look(signal)
+  await watch.refresh(signal)
+  await watch.refresh(signal)
   assert.equal(sumNow(watch), 3)
   assert.equal(asked.length, 4)
   assert.equal(asked[0], 'Bearer secret')
 })
 
-test('a flood is read in part, and said to be', async (t) => {
+test('a very long log is read in part, and marked as partial', async (t) => {
   const now = Date.now()
   const log = Array.from({ length: 3_000 }, (_, i) => ({
     id: `${i}`,
@@ -108,32 +108,32 @@ test('a flood is read in part, and said to be', async (t) => {
     action: 'login',
   }))
   const { watch, asked } = await serveAudit(t, log)
-  await watch.look(signal)
+  await watch.refresh(signal)
   assert.equal(asked.length, 5)
   assert.equal(watch.state('15m').isPartial, true)
   assert.equal(sumNow(watch), 1_000)
 })
 
-test('an auth server without an audit log is told as that', async (t) => {
+test('a missing audit log of the auth server is reported', async (t) => {
   const url = await serve(t, (_request, response) => response.writeHead(404).end())
   const watch = watchActivity({ url, key: async () => 'secret' })
-  await watch.look(signal)
-  assert.equal(watch.state('15m').fault, 'This auth server has no audit log to read.')
+  await watch.refresh(signal)
+  assert.equal(watch.state('15m').fault, 'This auth server does not provide its audit log.')
 })
 
-test('a part keeps the time since when it is in its state until the state changes', async () => {
+test('the time since which a part is in its state is kept until the state changes', async () => {
   let state: 'up' | 'down' = 'up'
   const watch = watchHealth({ console: async () => ({ state }) })
-  await watch.look(signal)
+  await watch.refresh(signal)
   const [first] = watch.state('15m')
-  await watch.look(signal)
+  await watch.refresh(signal)
   assert.equal(watch.state('15m')[0]?.since, first?.since)
   state = 'down'
-  await watch.look(signal)
+  await watch.refresh(signal)
   assert.equal(watch.state('15m')[0]?.state, 'down')
 })
 
-test('decisions are measured while no page is open, and for many pages as often as for one', async (t) => {
+test('decisions are measured while no page is open, and as often for many pages as for one', async (t) => {
   let asked = 0
   const firstAsked = Promise.withResolvers<void>()
   const debugUrl = await serve(t, (request, response) => {
@@ -144,19 +144,19 @@ test('decisions are measured while no page is open, and for many pages as often 
   const settings = { host: '', port: 0, token: '', version: '1', ratelimit: { debugUrl } }
   using overview = createOverview(settings)
   await firstAsked.promise
-  const heard: string[][] = [[], [], []]
-  const toldDecisions = Promise.withResolvers<void>()
-  const stops = heard.map((names) =>
+  const received: string[][] = [[], [], []]
+  const receivedDecisions = Promise.withResolvers<void>()
+  const stops = received.map((names) =>
     overview.watch((section) => {
       names.push(section)
-      if (heard.every((each) => each.includes('decisions'))) toldDecisions.resolve()
+      if (received.every((each) => each.includes('decisions'))) receivedDecisions.resolve()
     }, '15m'),
   )
-  await toldDecisions.promise
+  await receivedDecisions.promise
   const many = asked
   for (const stop of stops) stop()
-  assert.ok(many <= (heard[0]?.length ?? 0) + 1)
+  assert.ok(many <= (received[0]?.length ?? 0) + 1)
   const late: string[] = []
   overview.watch((section) => late.push(section), '24h')()
-  assert.ok(late.includes('decisions'), 'who comes later hears at once what is known')
+  assert.ok(late.includes('decisions'), 'a later listener receives the known state at once')
 })

@@ -5,9 +5,9 @@ import { openVisitor, turnTo } from '../../support/visitor.ts'
 import type { RunSuite } from './suite.ts'
 
 const axePath = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'))
-/** What is hidden where there is no room for it must not be the name of something. */
+/** Text that is hidden in narrow windows must not be the only name of a control. */
 const nameRules = ['button-name', 'link-name', 'label', 'select-name', 'aria-command-name']
-/** More than any page has before something is asked for. */
+/** More tab stops than any page has at first. */
 const mostStops = 120
 const missing = '/no-such-page'
 
@@ -24,17 +24,17 @@ export const testAccessibility: RunSuite = async (t, { browser, world }) => {
   const paths = await links.evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''))
   assert.ok(paths.length > 0)
   for (const path of [...paths, missing]) {
-    await t.test(`${path} can be used by everybody`, async () => {
+    await t.test(`${path} is accessible`, async () => {
       await page.setViewportSize({ width: 1280, height: 860 })
       await page.emulateMedia({ colorScheme: 'light' })
       if (path === missing) await page.goto(world.consoleUrl + path)
       else await turnTo(page, path)
       await page.getByRole('heading', { level: 1 }).waitFor()
-      // What is still being asked for is there before it is judged.
+      // Wait until everything has loaded.
       await page.locator('.loading').first().waitFor({ state: 'detached' })
       const faults = [...(await findFaults(page, 'light'))]
       await page.emulateMedia({ colorScheme: 'dark' })
-      // Nothing but the colours has changed.
+      // Only the colours have changed.
       faults.push(...(await findFaults(page, 'dark', ['color-contrast'])))
       faults.push(...(await walkByTab(page)))
       await page.setViewportSize({ width: 390, height: 844 })
@@ -48,26 +48,26 @@ export const testAccessibility: RunSuite = async (t, { browser, world }) => {
       const overhang = await page.evaluate(
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
       )
-      assert.equal(overhang, 0, 'sideways scrolling in a narrow window')
+      assert.equal(overhang, 0, 'horizontal scrolling in a narrow window')
     })
   }
 }
 
-/** Names of controls, landmarks, contrast and more, as axe judges them. */
+/** Checks names of controls, landmarks, contrast and more with axe. */
 async function findFaults(
   page: Page,
   look: string,
   rules?: readonly string[],
 ): Promise<readonly string[]> {
   const { violations } = await page.evaluate((only) => {
-    // The script before the page brought it.
+    // Added by the init script.
     const axe: typeof import('axe-core') = Reflect.get(window, 'axe')
     return axe.run(document, { resultTypes: ['violations'], ...(only && { runOnly: [...only] }) })
   }, rules)
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${look}: ${id}: ${html}`))
 }
 
-/** What never has the focus though it could, and what has it without showing it. */
+/** Returns controls that never receive the focus, or do not show it. */
 async function walkByTab(page: Page): Promise<readonly string[]> {
   const faults: string[] = []
   await page.evaluate(unmark)
@@ -80,7 +80,7 @@ async function walkByTab(page: Page): Promise<readonly string[]> {
   return [...faults, ...(await page.evaluate(findUnreached))]
 }
 
-/** Runs in the page: what belongs to all pages was reached on the one before. */
+/** Runs in the page. Elements shared by all pages were marked on the previous page. */
 function unmark(): void {
   for (const element of document.querySelectorAll('[data-reached]')) {
     element.removeAttribute('data-reached')
@@ -93,7 +93,7 @@ function markFocused(): string {
   if (active === null || active === document.body) return 'outside'
   if (active.hasAttribute('data-reached')) return 'again'
   active.setAttribute('data-reached', '')
-  // Of a grid the row shows it that the keys are at.
+  // In a grid, the active row shows the focus.
   const pointed = document.getElementById(active.getAttribute('aria-activedescendant') ?? '')
   const isSeen = [active, ...active.children, ...(pointed ? [pointed] : [])].some((element) => {
     const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(element)
@@ -109,7 +109,7 @@ function findUnreached(): string[] {
   return [...document.querySelectorAll<HTMLElement>(usable)]
     .filter((element) => {
       if (element.tabIndex < 0 || element.matches(':disabled, [data-reached]')) return false
-      // Of a group of radio buttons the keyboard reaches one; the arrows do the rest.
+      // In a group of radio buttons, only one is a tab stop.
       if (element instanceof HTMLInputElement && element.type === 'radio') return false
       return element.checkVisibility({ visibilityProperty: true })
     })

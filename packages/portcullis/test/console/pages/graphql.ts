@@ -10,11 +10,11 @@ import type { RunSuite } from './suite.ts'
 import { takeOutStatuses } from './try-steps.ts'
 
 async function runAudits(page: Page, url?: string): Promise<void> {
-  if (url !== undefined) await page.getByLabel('Address of the server').fill(url)
-  await page.getByRole('button', { name: 'Run the audits' }).click()
+  if (url !== undefined) await page.getByLabel('Server URL').fill(url)
+  await page.getByRole('button', { name: 'Run audits' }).click()
 }
 
-/** Another server to audit. */
+/** Starts another server to audit. */
 async function openServer(answer: RequestListener): Promise<{ url: string } & AsyncDisposable> {
   const server = createServer(answer).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -42,40 +42,43 @@ export const testGraphql: RunSuite = async (t, { browser, world }) => {
   await using visitor = await openVisitor(browser, toPageUrl(world.entryUrl))
   const { page } = visitor
 
-  await t.test('our own API complies in full, and its limits do not count the audits', async () => {
-    const countLeft = async () => {
-      const answer = await fetch(`${world.baseUrls.graphql}/graphql?query={hello}`)
-      return Number(answer.headers.get('ratelimit-remaining'))
-    }
-    await page.getByText('Its limits do not count the audits.').waitFor()
-    const before = await countLeft()
-    await runAudits(page)
-    await page.getByText('Complies in full. All 61 audits pass.').waitFor()
-    assert.ok((await countLeft()) >= before - 1)
+  await t.test(
+    'the local API complies in full, and audits do not count towards its limits',
+    async () => {
+      const countLeft = async () => {
+        const answer = await fetch(`${world.baseUrls.graphql}/graphql?query={hello}`)
+        return Number(answer.headers.get('ratelimit-remaining'))
+      }
+      await page.getByText('Audits do not count towards its rate limits.').waitFor()
+      const before = await countLeft()
+      await runAudits(page)
+      await page.getByText('Complies in full. All 61 audits pass.').waitFor()
+      assert.ok((await countLeft()) >= before - 1)
 
-    const opened = page.waitForEvent('popup')
-    await page.getByRole('link', { name: 'Open the report' }).click()
-    const report = await opened
-    await report.getByText('Complies in full').waitFor()
-    const { 'content-security-policy': policy = '' } = (
-      await page.request.get(report.url())
-    ).headers()
-    assert.match(policy, /default-src 'none'.*; sandbox$/)
-    await report.close()
+      const opened = page.waitForEvent('popup')
+      await page.getByRole('link', { name: 'Open report' }).click()
+      const report = await opened
+      await report.getByText('Complies in full').waitFor()
+      const { 'content-security-policy': policy = '' } = (
+        await page.request.get(report.url())
+      ).headers()
+      assert.match(policy, /default-src 'none'.*; sandbox$/)
+      await report.close()
 
-    const downloading = page.waitForEvent('download')
-    await page.getByRole('link', { name: 'Download JSON' }).click()
-    const download = await downloading
-    const json = JSON.parse(readFileSync(await download.path(), 'utf8'))
-    assert.equal(json.ok, 61)
-    assert.equal(json.levels.MUST.error, 0)
+      const downloading = page.waitForEvent('download')
+      await page.getByRole('link', { name: 'Download JSON' }).click()
+      const download = await downloading
+      const json = JSON.parse(readFileSync(await download.path(), 'utf8'))
+      assert.equal(json.ok, 61)
+      assert.equal(json.levels.MUST.error, 0)
 
-    // The run is still there.
-    await page.reload()
-    await page.getByText('Complies in full. All 61 audits pass.').waitFor()
-  })
+      // The run is kept.
+      await page.reload()
+      await page.getByText('Complies in full. All 61 audits pass.').waitFor()
+    },
+  )
 
-  await t.test('what fails is shown first, with reason, request and response', async () => {
+  await t.test('failed audits are shown first, with reason, request and response', async () => {
     const seen = new Set<string | undefined>()
     await using server = await openServer((request, response) => {
       seen.add(request.headers.authorization)
@@ -83,8 +86,8 @@ export const testGraphql: RunSuite = async (t, { browser, world }) => {
     })
     await turnTo(page, '/graphql-audits')
     await page.getByText('Headers and stricter audits').click()
-    await page.getByLabel('Headers to send').fill('Authorization: Bearer very-secret')
-    await page.getByLabel('Add stricter twins').check()
+    await page.getByLabel('Request headers').fill('Authorization: Bearer very-secret')
+    await page.getByLabel('Include stricter variants').check()
     await runAudits(page, server.url)
     await page.getByText('Does not comply.', { exact: true }).waitFor()
     assert.deepEqual([...seen], ['Bearer very-secret'])
@@ -93,16 +96,16 @@ export const testGraphql: RunSuite = async (t, { browser, world }) => {
     const failed = required.getByRole('listitem').first()
     await failed.getByText('Request and response (200)').click()
     await failed.getByText('content-type: text/plain').waitFor()
-    await page.getByLabel('Filter the audits').fill('no audit says this')
-    await page.getByText('No audit that has ended has').waitFor()
-    await page.getByLabel('Filter the audits').fill('post')
+    await page.getByLabel('Filter audits').fill('matches no audit')
+    await page.getByText('No finished audit matches').waitFor()
+    await page.getByLabel('Filter audits').fill('post')
     const names = await required.getByRole('listitem').allTextContents()
     assert.ok(names.length > 0)
     assert.ok(names.every((name) => /post/i.test(name)))
     assert.doesNotMatch(await page.content(), /very-secret/)
   })
 
-  await t.test('an address where no GraphQL is found is told once, at once', async () => {
+  await t.test('a URL without GraphQL is reported once, before the audits start', async () => {
     const gone = await openServer(() => {})
     await gone[Symbol.asyncDispose]()
     await using website = await openServer((_request, response) => {
@@ -111,18 +114,20 @@ export const testGraphql: RunSuite = async (t, { browser, world }) => {
     await turnTo(page, '/graphql-audits')
     const alert = page.getByRole('alert')
     await runAudits(page, gone.url)
-    await alert.getByText(/^The server to audit does not answer at http:.*ECONNREFUSED/).waitFor()
+    await alert.getByText(/^The server to audit does not respond at http:.*ECONNREFUSED/).waitFor()
     await runAudits(page, website.url)
-    await alert.getByText('answered 200 OK with an HTML page instead of GraphQL').waitFor()
+    await alert
+      .getByText('responded with status 200 OK and an HTML page instead of GraphQL')
+      .waitFor()
     takeOutStatuses(visitor, 502)
   })
 
-  await t.test('a server that limits requests is not blamed for its GraphQL', async () => {
+  await t.test('a rate limit of the server is not reported as a failed audit', async () => {
     await using server = await openServer((request, response) => {
       response.statusCode = isProbe(request) ? 200 : 429
       response.setHeader('content-type', 'application/json').end(goodAnswer)
     })
-    // The earlier run that the page loads first comes late, and must not replace the new one.
+    // The response for the earlier run arrives late, and must not replace the new run.
     const isOfRun = (url: URL) => /^\/api\/audits\/[^/]+$/.test(url.pathname)
     const failed = Promise.withResolvers<void>()
     let answers = 0
@@ -134,7 +139,7 @@ export const testGraphql: RunSuite = async (t, { browser, world }) => {
     })
     await turnTo(page, '/graphql-audits')
     await runAudits(page, server.url)
-    const message = page.getByText('The server limits requests.')
+    const message = page.getByText('The server limits the request rate')
     await message.waitFor()
     const late = page.waitForResponse((response) => isOfRun(new URL(response.url())))
     failed.resolve()
@@ -148,15 +153,15 @@ export const testGraphql: RunSuite = async (t, { browser, world }) => {
     await page.unroute(isOfRun)
   })
 
-  await t.test('a run can be stopped, and only so many run at once', async () => {
+  await t.test('a run can be stopped, and the number of concurrent runs is limited', async () => {
     await using server = await openServer((request, response) => {
-      // The audits wait for ever.
+      // The audits never get a response.
       if (isProbe(request)) response.end(goodAnswer)
     })
     await turnTo(page, '/graphql-audits')
     await runAudits(page, server.url)
     await page.getByText('Running.').waitFor()
-    assert.ok(await page.getByRole('button', { name: 'Run the audits' }).isDisabled())
+    assert.ok(await page.getByRole('button', { name: 'Run audits' }).isDisabled())
 
     const start = () =>
       page.request.post(`${world.consoleUrl}/api/audits`, {
@@ -182,28 +187,25 @@ export const testGraphql: RunSuite = async (t, { browser, world }) => {
     }
   })
 
-  await t.test(
-    'a run that a restarted console knows nothing of is not shown for ever',
-    async () => {
-      await using server = await openServer((request, response) => {
-        if (isProbe(request)) response.end(goodAnswer)
-      })
-      const settings = { host: '127.0.0.1', token: randomUUID(), version: '1.2.3' }
-      const first = await openConsole({ ...settings, port: 0 })
-      await using watcher = await openVisitor(browser, toPageUrl(first.entryUrl))
-      const { page: watched } = watcher
-      await runAudits(watched, server.url)
-      await watched.getByText('Running.').waitFor()
-      await first[Symbol.asyncDispose]()
-      await using _second = await openConsole({
-        ...settings,
-        port: Number(new URL(first.url).port),
-      })
-      await watched.getByText('Cut short. The console has forgotten this audit').waitFor()
-      assert.ok(await watched.getByRole('button', { name: 'Run the audits' }).isEnabled())
-      // Nobody answered for a while, and then not with this run.
-      const isWanted = /ERR_(?:CONNECTION|EMPTY|INCOMPLETE|NETWORK|SOCKET)|status of 404|MIME type/
-      for (const complaint of watcher.complaints.splice(0)) assert.match(complaint, isWanted)
-    },
-  )
+  await t.test('a run that a restarted console does not know is not shown as running', async () => {
+    await using server = await openServer((request, response) => {
+      if (isProbe(request)) response.end(goodAnswer)
+    })
+    const settings = { host: '127.0.0.1', token: randomUUID(), version: '1.2.3' }
+    const first = await openConsole({ ...settings, port: 0 })
+    await using watcher = await openVisitor(browser, toPageUrl(first.entryUrl))
+    const { page: watched } = watcher
+    await runAudits(watched, server.url)
+    await watched.getByText('Running.').waitFor()
+    await first[Symbol.asyncDispose]()
+    await using _second = await openConsole({
+      ...settings,
+      port: Number(new URL(first.url).port),
+    })
+    await watched.getByText('Aborted. This audit is no longer available').waitFor()
+    assert.ok(await watched.getByRole('button', { name: 'Run audits' }).isEnabled())
+    // The console was down for a while, and then did not know the run.
+    const isWanted = /ERR_(?:CONNECTION|EMPTY|INCOMPLETE|NETWORK|SOCKET)|status of 404|MIME type/
+    for (const browserError of watcher.browserErrors.splice(0)) assert.match(browserError, isWanted)
+  })
 }

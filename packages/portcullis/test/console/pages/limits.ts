@@ -5,7 +5,7 @@ import type { Locator, Page } from 'playwright-core'
 import { openVisitor, turnTo } from '../../support/visitor.ts'
 import type { RunSuite } from './suite.ts'
 
-/** A file of its own, so that pages tested beside this one meet the rules they know. */
+/** A separate file, so that other suites find the rules they expect. */
 const file = 'limits-page.yaml'
 const rules = `domain: limits-page
 descriptors:
@@ -27,36 +27,36 @@ const saved = /Saved( and in force)?\./
 
 export const testLimits: RunSuite = async (t, { browser, world }) => {
   const path = join(world.folder, 'rules', file)
-  // One visitor for all of it: a page that is opened anew each time costs more than what is tested.
+  // One visitor for all tests, because opening a new page takes longer than most tests.
   const entryUrl = world.entryUrl.replace('/?', '/limits?view=files&')
   await using visitor = await openVisitor(browser, entryUrl)
-  const { page, complaints } = visitor
+  const { page, browserErrors } = visitor
 
-  await t.test('a rule file is created in the dialog and in force at once', async () => {
+  await t.test('a rule file is created in the dialog and takes effect at once', async () => {
     await page.getByRole('button', { name: 'New file' }).click()
     await page.getByLabel('File name').fill('limits-page')
     await page.getByLabel('Domain').fill('limits-page')
     await page.getByRole('button', { name: 'Create' }).click()
-    await page.getByText(`${file} is there. The service has loaded it.`).waitFor()
+    await page.getByText(`${file} was created. The service has loaded the file.`).waitFor()
     assert.match(await textOf(page).inputValue(), /^domain: "limits-page"/)
     await textOf(page).fill(rules)
-    await page.getByText('No faults').waitFor()
+    await page.getByText('No errors').waitFor()
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText(saved).waitFor()
     assert.equal(readFileSync(path, 'utf8'), rules)
   })
 
   await t.test(
-    'a click on a rule asks for it; counters move, and the verdict says why',
+    'a click on a rule fills the form; counters change, and the decision is explained',
     async () => {
       await turnTo(page, '/limits')
       const domain = domainRows(page)
       await domain.getByRole('button', { name: 'user', exact: true }).click()
       assert.equal(await page.getByLabel('Domain').inputValue(), 'limits-page')
       await page.getByLabel('Value 1').fill('ada')
-      const ask = page.getByRole('button', { name: 'Ask', exact: true })
+      const send = page.getByRole('button', { name: 'Send request' })
 
-      await ask.click()
+      await send.click()
       await page.getByText('1 left of 2 per day').waitFor()
       await page.getByText('a rule without a value').waitFor()
       await page.getByText('This rule limits the request.').waitFor()
@@ -65,23 +65,23 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
 
       const columns = await user.evaluate(columnsOf)
       await page.getByLabel('Hits', { exact: true }).fill('300')
-      await ask.click()
+      await send.click()
       await page.getByText('Over limit').waitFor()
       await waitForCount(user, 'Total', '301')
       await waitForCount(user, 'Over', '299')
       assert.deepEqual(await user.evaluate(columnsOf), columns, 'no column has moved')
 
-      await page.getByLabel('Only look').check()
-      await page.getByRole('button', { name: 'Look', exact: true }).click()
+      await page.getByLabel('Dry run').check()
+      await send.click()
       await page.getByText('0 left of 2 per day').waitFor()
       await waitForCount(user, 'Total', '301')
     },
   )
 
-  await t.test('a request that no rule fits is told what comes close', async () => {
+  await t.test('a request that matches no rule shows near misses', async () => {
     await turnTo(page, '/limits')
     await domainRows(page).getByRole('button', { name: 'operation = export' }).click()
-    // The next key is meant for the last value of the rule that was clicked.
+    // The focus is on the last value of the clicked rule.
     assert.equal(await page.locator(':focus').getAttribute('aria-label'), 'Value 2')
     await page.getByLabel('Value 2').fill('Export')
     await page.keyboard.press('Enter')
@@ -89,7 +89,7 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
     await page.getByText(/values are case-sensitive/).waitFor()
   })
 
-  await t.test('a search leaves what it finds, and a domain folds', async () => {
+  await t.test('a search filters the rules, and a domain can be collapsed', async () => {
     await turnTo(page, '/limits')
     const domain = domainRows(page)
     const tenant = domain.getByRole('button', { name: 'tenant', exact: true })
@@ -106,7 +106,7 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
   })
 
   await t.test(
-    'a fault is marked as it is typed; once mended, the new limit is in force',
+    'an error is marked while typing; once fixed, the new limit takes effect',
     async () => {
       await turnTo(page, '/limits')
       await domainRows(page).getByRole('link', { name: 'Edit user' }).click()
@@ -119,7 +119,7 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
       assert.equal(await text.evaluate(cursorOf), rules.indexOf('day'))
 
       await text.fill(rules.replace('requests_per_unit: 2\n', 'requests_per_unit: 7\n'))
-      await page.getByText('No faults').waitFor()
+      await page.getByText('No errors').waitFor()
       await save.click()
       await page.getByText(saved).waitFor()
       await page.getByRole('link', { name: 'Rules in force' }).click()
@@ -127,7 +127,7 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
     },
   )
 
-  await t.test('Tab indents, and Escape before it leaves the text', async () => {
+  await t.test('Tab indents, and Escape followed by Tab leaves the editor', async () => {
     await page.goto(`${world.consoleUrl}/limits?view=files&file=${file}&line=3`)
     const text = textOf(page)
     await text.press('Tab')
@@ -138,15 +138,15 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
     assert.equal(await text.evaluate((area) => area === document.activeElement), false)
   })
 
-  await t.test('what somebody else wrote meanwhile is not overwritten', async () => {
+  await t.test('changes made on disk in the meantime are not overwritten', async () => {
     await turnTo(page, `/limits?view=files&file=${file}`)
     await textOf(page).fill(`# mine\n${rules}`)
     writeFileSync(path, `# theirs\n${rules}`)
-    await page.getByText('No faults').waitFor()
+    await page.getByText('No errors').waitFor()
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('has changed on disk').waitFor()
-    assert.match(complaints.splice(0).join(), /409/)
-    await page.getByRole('button', { name: 'Drop my changes and open it again' }).click()
+    assert.match(browserErrors.splice(0).join(), /409/)
+    await page.getByRole('button', { name: 'Discard changes and reload' }).click()
     await page.waitForFunction(() =>
       document.querySelector('textarea')?.value.startsWith('# theirs'),
     )
@@ -167,13 +167,13 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
     assert.equal(await page.evaluate(overflow), 0)
     await page.getByRole('button', { name: `Delete ${file}` }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-    await page.getByText(`${file} is deleted.`).waitFor()
+    await page.getByText(`${file} was deleted.`).waitFor()
     await page.getByRole('link', { name: file }).waitFor({ state: 'detached' })
   })
 }
 
 function textOf(page: Page): Locator {
-  return page.getByRole('textbox', { name: `Text of ${file}` })
+  return page.getByRole('textbox', { name: `Content of ${file}` })
 }
 
 function domainRows(page: Page): Locator {
@@ -186,7 +186,7 @@ async function waitForCount(row: Locator, title: string, count: string): Promise
   await row.locator(`td[data-title="${title}"]`).getByText(count, { exact: true }).waitFor()
 }
 
-/** Runs in the page: where each cell begins, and how wide its digits are. */
+/** Runs in the page. Returns the start and the digit width of each cell. */
 function columnsOf(row: Element): readonly string[] {
   return [...row.children].map((cell) => {
     const { left } = cell.getBoundingClientRect()

@@ -11,7 +11,7 @@ import { openVisitor, turnTo } from '../../support/visitor.ts'
 import type { TestWorld } from '../../support/world.ts'
 import type { RunSuite } from './suite.ts'
 
-/** Turns to the page, in front of an empty mailbox. */
+/** Opens the page with an empty mailbox. */
 async function startOver(page: Page, call: CallConsole): Promise<MailboxListing> {
   await call('/api/mailbox/messages', 'DELETE')
   const listing: MailboxListing = await (await call('/api/mailbox/messages')).json()
@@ -23,7 +23,7 @@ async function startOver(page: Page, call: CallConsole): Promise<MailboxListing>
 
 type CallConsole = (path: string, method?: string) => Promise<Response>
 
-/** The console without a page. */
+/** Calls the console without a browser. */
 async function openApi({ entryUrl, consoleUrl }: TestWorld): Promise<CallConsole> {
   const entry = await fetch(entryUrl, { redirect: 'manual' })
   const [cookie = ''] = entry.headers.get('set-cookie')?.split(';') ?? []
@@ -35,8 +35,8 @@ function getItems(page: Page) {
   return page.getByRole('list', { name: 'Messages' }).getByRole('button')
 }
 
-/** A server that would know if anybody had come. */
-async function openStranger() {
+/** A server that records every connection. */
+async function openRecorder() {
   const visits: (string | undefined)[] = []
   const server = createServer((request, response) => {
     visits.push(request.url)
@@ -68,7 +68,7 @@ interface Box {
   readonly width: number
 }
 
-/** Whether two things beside each other do not overlap. */
+/** Whether two elements beside each other do not overlap. */
 function isApart(left: Box | null, right: Box | null): boolean {
   return left !== null && right !== null && left.x + left.width <= right.x
 }
@@ -83,10 +83,10 @@ export const testMailbox: RunSuite = async (t, { browser, world }) => {
     viewport: { width: 1280, height: 860 },
     permissions: ['clipboard-read', 'clipboard-write'],
   })
-  const { page, complaints } = visitor
+  const { page, browserErrors } = visitor
 
   await t.test(
-    'a confirmation arrives by itself; its link signs in on the page Try it',
+    'a confirmation mail appears without a reload; its link signs in on the page Try it',
     async () => {
       await startOver(page, call)
       await signUp(world, 'arrival@example.com')
@@ -96,7 +96,10 @@ export const testMailbox: RunSuite = async (t, { browser, world }) => {
       await reader.getByText('Portcullis <auth@portcullis.example>').waitFor()
       const frame = page.frameLocator('iframe')
       await frame.getByRole('heading', { name: 'Confirm your signup' }).waitFor()
-      const code = await reader.getByRole('region', { name: 'Code' }).locator('code').innerText()
+      const code = await reader
+        .getByRole('region', { name: 'One-time code' })
+        .locator('code')
+        .innerText()
       assert.match(code, /^\d{6}$/)
       await reader.getByRole('button', { name: 'Copy code' }).click()
       assert.equal(await readClipboard(page), code)
@@ -108,7 +111,7 @@ export const testMailbox: RunSuite = async (t, { browser, world }) => {
     },
   )
 
-  await t.test('codes by SMS and WhatsApp arrive too', async () => {
+  await t.test('one-time codes by SMS and WhatsApp arrive too', async () => {
     const listing = await startOver(page, call)
     const { smsSecret } = JSON.parse(readFileSync(join(world.folder, 'secrets.json'), 'utf8'))
     for (const [channel, title] of [
@@ -134,17 +137,17 @@ export const testMailbox: RunSuite = async (t, { browser, world }) => {
     assert.equal(await getItems(page).count(), 2)
   })
 
-  await t.test('strangers’ HTML runs nothing, loads nothing and leads nowhere', async () => {
+  await t.test('untrusted HTML cannot run scripts, load resources or navigate', async () => {
     const listing = await startOver(page, call)
-    assert.deepEqual(complaints, [])
-    await using stranger = await openStranger()
+    assert.deepEqual(browserErrors, [])
+    await using recorder = await openRecorder()
     const before = page.url()
-    const out = `${stranger.url}/stolen`
+    const out = `${recorder.url}/stolen`
     await createSender(listing.smtpAddress).sendMail(
       toMail('Harmless', {
         html: `<!doctype html><html><head><meta http-equiv="refresh" content="0;url=${out}">
           <base href="${out}/"><link rel="stylesheet" href="${out}.css">
-          <link rel="preconnect" href="${stranger.url}">
+          <link rel="preconnect" href="${recorder.url}">
           <script src="${out}.js"></script><script>parent.document.title = 'stolen'</script></head>
           <body onload="document.title = 'stolen'">
           <img src="${out}.png" onerror="parent.document.title = 'stolen'">
@@ -158,7 +161,7 @@ export const testMailbox: RunSuite = async (t, { browser, world }) => {
     await frame.getByText('Read me').waitFor()
     await frame.getByRole('button', { name: 'Send' }).click()
     for (const name of ['Away', 'Up', 'Script']) await frame.getByRole('link', { name }).click()
-    // What happens, happens before this does.
+    // Any effect would have happened by the time these views have rendered.
     await page.getByRole('tab', { name: 'Text' }).click()
     await page.getByRole('tab', { name: 'HTML' }).click()
     await frame.getByText('Read me').waitFor()
@@ -166,7 +169,7 @@ export const testMailbox: RunSuite = async (t, { browser, world }) => {
     assert.equal(await page.title(), 'Mailbox · Portcullis')
     assert.equal(page.url(), before)
     assert.equal(page.context().pages().length, 1)
-    assert.deepEqual(stranger.visits, [])
+    assert.deepEqual(recorder.visits, [])
     const [message] = (await (await call('/api/mailbox/messages')).json()).messages
     const html = await call(`/api/mailbox/messages/${message.id}/html`)
     const policy = html.headers.get('content-security-policy') ?? ''
@@ -176,13 +179,14 @@ export const testMailbox: RunSuite = async (t, { browser, world }) => {
       'img-src data:',
     ])
     assert.ok(policy.endsWith('; sandbox'))
-    // The browser says what it did not do, which is what we want here.
-    assert.ok(complaints.length > 0)
-    for (const complaint of complaints) assert.match(complaint, /block|refus|violat|sandbox/i)
-    complaints.length = 0
+    // The browser reports what it blocked.
+    assert.ok(browserErrors.length > 0)
+    for (const browserError of browserErrors)
+      assert.match(browserError, /block|refus|violat|sandbox/i)
+    browserErrors.length = 0
   })
 
-  await t.test('the list is searched, walked through with keys, and emptied', async () => {
+  await t.test('the list can be searched, navigated by keyboard, and cleared', async () => {
     const listing = await startOver(page, call)
     const sender = createSender(listing.smtpAddress)
     for (const name of ['one', 'two', 'three']) {
@@ -210,22 +214,22 @@ export const testMailbox: RunSuite = async (t, { browser, world }) => {
     await page.getByRole('searchbox').fill('TWO@')
     await heading('Number two').waitFor()
     assert.equal(await getItems(page).count(), 1)
-    await page.getByRole('searchbox').fill('nobody')
-    await heading('Nothing found').waitFor()
+    await page.getByRole('searchbox').fill('no-match')
+    await heading('No matching messages').waitFor()
     await page.getByRole('searchbox').fill('')
     await heading('Number three').waitFor()
 
     await getItems(page).first().focus()
     await page.keyboard.press('Delete')
     await heading('Number two').waitFor()
-    await page.getByRole('button', { name: 'Clear' }).click()
+    await page.getByRole('button', { name: 'Clear mailbox' }).click()
     await page.getByRole('dialog').getByText('All 2 messages').waitFor()
     await page.getByRole('button', { name: 'Delete all' }).click()
     await heading('No messages yet').waitFor()
   })
 
   await t.test(
-    'a long list scrolls by itself, and the count covers nothing in a narrow window',
+    'only a long list scrolls, not the page, and the unread count overlaps nothing in a narrow window',
     async () => {
       const listing = await startOver(page, call)
       const sender = createSender(listing.smtpAddress)
@@ -250,7 +254,7 @@ export const testMailbox: RunSuite = async (t, { browser, world }) => {
   )
 
   await t.test(
-    'a narrow window shows the message below the list, and never scrolls sideways',
+    'a narrow window shows the message below the list, without horizontal scrolling',
     async () => {
       await page.setViewportSize({ width: 390, height: 844 })
       const listing = await startOver(page, call)

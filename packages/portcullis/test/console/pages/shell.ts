@@ -7,49 +7,55 @@ import { openVisitor } from '../../support/visitor.ts'
 import type { RunSuite } from './suite.ts'
 
 export const testShell: RunSuite = async (t, { browser, world }) => {
-  // One visitor for most of it: somebody new costs more than what is tested.
+  // One visitor for most tests, because a new one takes longer than most tests.
   await using visitor = await openVisitor(browser, world.entryUrl, { colorScheme: 'light' })
   const { page } = visitor
 
-  await t.test('every page opens by click and by address, from its own origin alone', async () => {
-    const strangers: string[] = []
-    page.on('request', (request) => {
-      const { origin, protocol } = new URL(request.url())
-      if (protocol !== 'data:' && protocol !== 'blob:' && origin !== world.consoleUrl) {
-        strangers.push(request.url())
+  await t.test(
+    'every page opens by click and by URL, and loads from its own origin only',
+    async () => {
+      const foreignUrls: string[] = []
+      page.on('request', (request) => {
+        const { origin, protocol } = new URL(request.url())
+        if (protocol !== 'data:' && protocol !== 'blob:' && origin !== world.consoleUrl) {
+          foreignUrls.push(request.url())
+        }
+      })
+      assert.ok(!page.url().includes('token'), 'the token was removed from the URL')
+      const links = await page.getByRole('navigation').getByRole('link').all()
+      assert.equal(links.length, 6)
+      for (const link of links) {
+        await link.click()
+        await page.getByRole('heading', { level: 1 }).waitFor()
+        await link.and(page.locator('[aria-current="page"]')).waitFor()
+        await page.reload()
+        await page.getByRole('heading', { level: 1 }).waitFor()
       }
-    })
-    assert.ok(!page.url().includes('token'), 'the token has left the address')
-    const links = await page.getByRole('navigation').getByRole('link').all()
-    assert.equal(links.length, 6)
-    for (const link of links) {
-      await link.click()
-      await page.getByRole('heading', { level: 1 }).waitFor()
-      await link.and(page.locator('[aria-current="page"]')).waitFor()
+      assert.deepEqual(foreignUrls, [])
+    },
+  )
+
+  await t.test(
+    'the navigation can be skipped by keyboard, and the focus follows a page change',
+    async () => {
       await page.reload()
       await page.getByRole('heading', { level: 1 }).waitFor()
-    }
-    assert.deepEqual(strangers, [])
-  })
+      await page.keyboard.press('Tab')
+      const focused = page.locator(':focus')
+      assert.equal((await focused.textContent())?.trim(), 'Skip to content')
+      await page.keyboard.press('Enter')
+      assert.equal(await focused.getAttribute('id'), 'content')
+      await page.getByRole('link', { name: 'Limits' }).first().focus()
+      await page.keyboard.press('Enter')
+      await page.waitForURL('**/limits')
+      await page.locator('#content:focus').waitFor()
+    },
+  )
 
-  await t.test('the keyboard skips the list, and the focus follows a change of page', async () => {
-    await page.reload()
-    await page.getByRole('heading', { level: 1 }).waitFor()
-    await page.keyboard.press('Tab')
-    const focused = page.locator(':focus')
-    assert.equal((await focused.textContent())?.trim(), 'Skip to the content')
-    await page.keyboard.press('Enter')
-    assert.equal(await focused.getAttribute('id'), 'content')
-    await page.getByRole('link', { name: 'Limits' }).first().focus()
-    await page.keyboard.press('Enter')
-    await page.waitForURL('**/limits')
-    await page.locator('#content:focus').waitFor()
-  })
-
-  await t.test('colours can be chosen, and stay chosen', async () => {
+  await t.test('the theme can be changed, and is kept', async () => {
     const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
     const light = await ground()
-    const button = page.getByRole('button', { name: /^Colours: / })
+    const button = page.getByRole('button', { name: /^Theme: / })
     await button.click()
     await button.click()
     const dark = await ground()
@@ -59,20 +65,20 @@ export const testShell: RunSuite = async (t, { browser, world }) => {
     assert.equal(await ground(), dark)
   })
 
-  await t.test('whoever has no token sees a refusal in its own style', async () => {
+  await t.test('without a token, a styled refusal page is shown', async () => {
     const context = await browser.newContext()
     const refused = await context.newPage()
     const answers: number[] = []
     refused.on('response', (answer) => answers.push(answer.status()))
     await refused.goto(world.consoleUrl)
-    await refused.getByRole('heading', { name: 'The gate is closed' }).waitFor()
+    await refused.getByRole('heading', { name: 'Access denied' }).waitFor()
     const width = await refused.locator('main').evaluate((main) => getComputedStyle(main).maxWidth)
     assert.equal(width, '544px')
     assert.deepEqual(answers.slice(0, 2), [401, 200])
     await context.close()
   })
 
-  await t.test('a console that stops, or comes back with another token, is told of', async () => {
+  await t.test('a console that stops, or restarts with another token, is reported', async () => {
     const settings = { host: '127.0.0.1', version: '1.2.3' }
     const first = await openConsole({ ...settings, port: 0, token: 'the-first-token' })
     await using watcher = await openVisitor(browser, first.entryUrl)
@@ -86,53 +92,48 @@ export const testShell: RunSuite = async (t, { browser, world }) => {
 
     const port = Number(new URL(first.url).port)
     await using _second = await openConsole({ ...settings, port, token: 'the-second-token' })
-    await watched.getByRole('alert').getByText('The gate is closed.').waitFor()
+    await watched.getByRole('alert').getByText('Your access has expired.').waitFor()
     const isWanted = /ERR_(?:CONNECTION|EMPTY|INCOMPLETE|NETWORK|SOCKET)|status of 401/
-    for (const complaint of watcher.complaints.splice(0)) assert.match(complaint, isWanted)
+    for (const browserError of watcher.browserErrors.splice(0)) assert.match(browserError, isWanted)
   })
 
   for (const host of ['127.0.0.1', 'localhost']) {
     const who = host === 'localhost' ? 'another port of this machine' : 'another site'
-    await t.test(
-      `a page of ${who} can neither call, nor load, nor frame, nor read it`,
-      async () => {
-        const server = createServer((_request, response) => {
-          response
-            .setHeader('content-type', 'text/html')
-            .end('<!doctype html><title>Foreign</title>')
-        }).listen(0, host)
-        await once(server, 'listening')
-        const foreign = await page.context().newPage()
-        const statuses = new Set<number>()
-        foreign.on('response', (answer) => {
-          if (answer.url().startsWith(world.consoleUrl)) statuses.add(answer.status())
-        })
-        await foreign.goto(`http://${host}:${(server.address() as AddressInfo).port}/`)
-        const tries = await foreign.evaluate(attack, world.consoleUrl)
-        assert.deepEqual(tries, {
-          fetch: 'refused',
-          blindFetch: 'refused',
-          change: 'refused',
-          events: 'refused',
-          script: 'refused',
-          image: 'refused',
-          frame: 'not readable',
-          window: 'not readable',
-        })
-        assert.deepEqual([...statuses], [403])
-        const framed = foreign.frames().find((frame) => frame !== foreign.mainFrame())
-        assert.ok(!(await framed?.content())?.includes('Portcullis'))
-        await foreign.close()
-        server.close()
-        server.closeAllConnections()
-      },
-    )
+    await t.test(`a page of ${who} cannot call, load, frame or read the console`, async () => {
+      const server = createServer((_request, response) => {
+        response.setHeader('content-type', 'text/html').end('<!doctype html><title>Foreign</title>')
+      }).listen(0, host)
+      await once(server, 'listening')
+      const foreign = await page.context().newPage()
+      const statuses = new Set<number>()
+      foreign.on('response', (answer) => {
+        if (answer.url().startsWith(world.consoleUrl)) statuses.add(answer.status())
+      })
+      await foreign.goto(`http://${host}:${(server.address() as AddressInfo).port}/`)
+      const tries = await foreign.evaluate(attack, world.consoleUrl)
+      assert.deepEqual(tries, {
+        fetch: 'refused',
+        blindFetch: 'refused',
+        change: 'refused',
+        events: 'refused',
+        script: 'refused',
+        image: 'refused',
+        frame: 'not readable',
+        window: 'not readable',
+      })
+      assert.deepEqual([...statuses], [403])
+      const framed = foreign.frames().find((frame) => frame !== foreign.mainFrame())
+      assert.ok(!(await framed?.content())?.includes('Portcullis'))
+      await foreign.close()
+      server.close()
+      server.closeAllConnections()
+    })
   }
 }
 
-/** What a page of somebody else could try; runs in that page. */
+/** Tries attacks that a foreign page could attempt; runs in that page. */
 async function attack(target: string): Promise<Record<string, string>> {
-  const tell = (promise: Promise<unknown>) =>
+  const toOutcome = (promise: Promise<unknown>) =>
     promise.then(
       () => 'done',
       () => 'refused',
@@ -150,8 +151,8 @@ async function attack(target: string): Promise<Record<string, string>> {
   const frame = document.createElement('iframe')
   frame.src = `${target}/users`
   const framed = new Promise((done) => frame.addEventListener('load', done))
-  const scripted = tell(load(script))
-  const pictured = tell(load(image))
+  const scripted = toOutcome(load(script))
+  const pictured = toOutcome(load(image))
   document.body.append(script, image, frame)
   const read = (get: () => unknown) => {
     try {
@@ -165,12 +166,12 @@ async function attack(target: string): Promise<Record<string, string>> {
   const credentials = 'include'
   const change = { method: 'POST', mode: 'no-cors', credentials, body: '{}' } as const
   const source = new EventSource(`${target}/api/overview/stream`, { withCredentials: true })
-  const events = await tell(load(source))
+  const events = await toOutcome(load(source))
   source.close()
   const tries = {
-    fetch: await tell(fetch(`${target}/api/session`, { credentials })),
-    blindFetch: await tell(fetch(`${target}/api/session`, { credentials, mode: 'no-cors' })),
-    change: await tell(fetch(`${target}/api/users`, change)),
+    fetch: await toOutcome(fetch(`${target}/api/session`, { credentials })),
+    blindFetch: await toOutcome(fetch(`${target}/api/session`, { credentials, mode: 'no-cors' })),
+    change: await toOutcome(fetch(`${target}/api/users`, change)),
     events,
     script: await scripted,
     image: await pictured,

@@ -13,19 +13,19 @@ import {
   takeOutStatuses,
 } from './try-steps.ts'
 
-async function askWhoIAm(page: Page, email: string): Promise<void> {
-  await page.getByRole('button', { name: 'Ask', exact: true }).click()
+async function queryMe(page: Page, email: string): Promise<void> {
+  await page.getByRole('button', { name: 'Send query' }).click()
   await page
-    .getByRole('region', { name: 'Ask the GraphQL API' })
+    .getByRole('region', { name: 'Query the GraphQL API' })
     .getByText(`"email": "${email}"`)
     .waitFor()
 }
 
-/** A minute may end on the way: then a new one has begun with nothing counted. */
-async function askTooOften(page: Page): Promise<string> {
-  const ask = page.getByRole('button', { name: 'Ask 30 times' })
+/** Repeated, because a window may end in between and the count starts again. */
+async function exceedLimit(page: Page): Promise<string> {
+  const send = page.getByRole('button', { name: 'Send 30 times' })
   for (let turn = 0; turn < 3; turn++) {
-    await ask.click()
+    await send.click()
     await page.locator('button[aria-busy]').waitFor({ state: 'detached' })
     const summary = (await page.getByText('over the limit (429)').textContent()) ?? ''
     if (!summary.includes(' 0 over')) return summary
@@ -37,7 +37,7 @@ export const testStory: RunSuite = async (t, scene) => {
   await using visitor = await openTry(scene)
   const { page } = visitor
 
-  await t.test('sign up, confirm by mail, ask as oneself, ask too often', async () => {
+  await t.test('sign up, confirm by mail, query as that user, exceed the limit', async () => {
     const email = inventEmail('ada')
     await signUp(page, email)
 
@@ -47,16 +47,19 @@ export const testStory: RunSuite = async (t, scene) => {
     assert.equal(page.url(), `${scene.world.consoleUrl}/try`)
     await page.getByRole('heading', { name: email }).waitFor()
 
-    await askWhoIAm(page, email)
-    assert.match(await askTooOften(page), /^\d+ answered 200, [1-9]\d* over the limit \(429\)$/)
+    await queryMe(page, email)
+    assert.match(
+      await exceedLimit(page),
+      /^\d+ succeeded \(200\), [1-9]\d* over the limit \(429\)$/,
+    )
     await page.getByText('Too many requests. Try again in').waitFor()
-    const calls = page.getByRole('list', { name: 'Calls' }).getByRole('listitem')
+    const calls = page.getByRole('list', { name: 'API calls' }).getByRole('listitem')
     const shown = await calls.allTextContents()
     assert.ok(shown.some((text) => /^429POST \/graphql/.test(text)))
     takeOutStatuses(visitor, 429)
   })
 
-  await t.test('with PKCE, and a second factor from then on', async () => {
+  await t.test('sign up with PKCE, then set up and use a second factor', async () => {
     await startOver(page)
     const email = inventEmail('grace')
     await page.getByRole('radio', { name: 'PKCE' }).check()
@@ -67,14 +70,14 @@ export const testStory: RunSuite = async (t, scene) => {
     assert.equal(page.url(), `${scene.world.consoleUrl}/try`)
     await page.getByText('/token?grant_type=pkce').waitFor()
 
-    await page.getByRole('button', { name: 'Set up an app' }).click()
+    await page.getByRole('button', { name: 'Set up app' }).click()
     const picture = page.getByRole('img', { name: 'QR code' })
     await picture.waitFor()
     const width = await picture.evaluate((image) => 'naturalWidth' in image && image.naturalWidth)
     assert.ok(Number(width) > 0)
     const secret = (await page.locator('.try-secret').textContent()) ?? ''
     const app = new TOTP({ secret })
-    await page.getByLabel('Code that the app shows').fill(app.generate())
+    await page.getByLabel('One-time code of the app').fill(app.generate())
     await page.getByRole('button', { name: 'Verify' }).click()
     await page.getByText('Two factors (aal2)').waitFor()
 
@@ -85,13 +88,13 @@ export const testStory: RunSuite = async (t, scene) => {
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByText('One factor (aal1)').waitFor()
     const next = app.generate({ timestamp: Date.now() + 30_000 })
-    await page.getByLabel('Code of the app').fill(next)
+    await page.getByLabel('One-time code of the app').fill(next)
     await page.getByRole('button', { name: 'Verify' }).click()
     await page.getByText('Two factors (aal2)').waitFor()
-    await askWhoIAm(page, email)
+    await queryMe(page, email)
 
     await page.getByRole('button', { name: 'Remove App' }).click()
-    await page.getByText('Only one factor so far.').waitFor()
+    await page.getByText('No second factor yet.').waitFor()
     await page.getByText('One factor (aal1)').waitFor()
   })
 }

@@ -5,7 +5,7 @@ import type { Scene } from './suite.ts'
 
 export const password = 'correct horse battery'
 
-/** Nobody has it yet. */
+/** Returns a unique address. */
 export function inventEmail(name: string): string {
   return `${name}-${crypto.randomUUID().slice(0, 8)}@example.com`
 }
@@ -15,7 +15,7 @@ export function openTry({ browser, world }: Scene): Promise<Visitor> {
   return openVisitor(browser, world.entryUrl.replace('/?', '/try?'), { viewport })
 }
 
-/** Somebody who was never here, in the same window: somebody new costs twice as much. */
+/** Resets the stored state; opening a new visitor would take twice as long. */
 export async function startOver(page: Page): Promise<void> {
   await page.evaluate(() => {
     localStorage.clear()
@@ -29,10 +29,10 @@ export async function signUp(page: Page, email: string): Promise<void> {
   await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Sign up' }).click()
-  await page.getByText(`went to ${email}`).waitFor()
+  await page.getByText(`sent to ${email}`).waitFor()
 }
 
-/** From the page that says where to look to the newest message for somebody, once it is shown. */
+/** Follows the link to the Mailbox and opens the newest message to that address. */
 export async function openMessage(page: Page, to: string): Promise<Locator> {
   await page.getByRole('status').getByRole('link', { name: 'Mailbox' }).click()
   const message = page.getByRole('list', { name: 'Messages' }).getByRole('button')
@@ -42,25 +42,25 @@ export async function openMessage(page: Page, to: string): Promise<Locator> {
   return opened
 }
 
-/** The link's address, to be opened now or later. */
+/** Returns the URL of the link, without opening it. */
 export async function readLink(message: Locator): Promise<string> {
   return (await message.getByRole('link', { name: 'Open link' }).getAttribute('href')) ?? ''
 }
 
 export async function readCode(message: Locator): Promise<string> {
   const code = /\b\d{6}\b/.exec(await message.innerText())?.[0]
-  return code ?? assert.fail('There is no code in the message')
+  return code ?? assert.fail('The message contains no code')
 }
 
 export function getSignOut(page: Page): Locator {
   return page.getByRole('button', { name: 'Sign out', exact: true })
 }
 
-/** Takes out what the browser says of answers that the test wanted to get. */
-export function takeOutStatuses({ complaints }: Visitor, ...statuses: readonly number[]): void {
+/** Removes the browser's messages about responses that the test expects. */
+export function takeOutStatuses({ browserErrors }: Visitor, ...statuses: readonly number[]): void {
   const isWanted = (text: string) =>
     statuses.some((status) =>
       text.startsWith(`Failed to load resource: the server responded with a status of ${status}`),
     )
-  complaints.splice(0, complaints.length, ...complaints.filter((text) => !isWanted(text)))
+  browserErrors.splice(0, browserErrors.length, ...browserErrors.filter((text) => !isWanted(text)))
 }

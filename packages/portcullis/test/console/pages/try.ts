@@ -18,14 +18,14 @@ export const testTry: RunSuite = async (t, scene) => {
   const { page } = visitor
 
   await t.test(
-    'the code of the mail does as well as its link; then a password is enough, or its loss',
+    'the one-time code of the mail works like its link; afterwards the password signs in',
     async () => {
       const email = inventEmail('code')
       await signUp(page, email)
       const code = await readCode(await openMessage(page, email))
       await page.getByRole('navigation').getByRole('link', { name: 'Try it' }).click()
-      await page.getByLabel('Code in the message').fill(code)
-      await page.getByRole('button', { name: 'Use the code' }).click()
+      await page.getByLabel('One-time code').fill(code)
+      await page.getByRole('button', { name: 'Verify code' }).click()
       await getSignOut(page).click()
 
       await page.getByRole('tab', { name: 'Sign in' }).click()
@@ -35,17 +35,17 @@ export const testTry: RunSuite = async (t, scene) => {
       await page.getByRole('alert').getByText('Invalid login credentials').waitFor()
       await page.getByLabel('Password').fill(password)
       await page.getByRole('button', { name: 'Sign in' }).click()
-      await page.getByText('Signed in by password').waitFor()
+      await page.getByText('Signed in with password').waitFor()
       takeOutStatuses(visitor, 400)
     },
   )
 
-  await t.test('a magic link works once; the second time the page says why not', async () => {
+  await t.test('a magic link works once; the second time the page shows the reason', async () => {
     await startOver(page)
     const email = inventEmail('magic')
     await page.getByRole('tab', { name: 'Magic link' }).click()
     await page.getByLabel('Email').fill(email)
-    await page.getByRole('button', { name: 'Send me a link' }).click()
+    await page.getByRole('button', { name: 'Send link' }).click()
     const link = await readLink(await openMessage(page, email))
     await page.goto(link)
     await getSignOut(page).click()
@@ -58,7 +58,7 @@ export const testTry: RunSuite = async (t, scene) => {
   })
 
   await t.test(
-    'a PKCE link that somebody else asked for does not sign in, and says why',
+    'a PKCE link from another browser does not sign in, and the page shows the reason',
     async () => {
       await startOver(page)
       const email = inventEmail('elsewhere')
@@ -67,32 +67,29 @@ export const testTry: RunSuite = async (t, scene) => {
       const link = await readLink(await openMessage(page, email))
       await using other = await openTry(scene)
       await other.page.goto(link)
-      await other.page.getByRole('alert').getByText('only in the browser that asked').waitFor()
+      await other.page.getByRole('alert').getByText('only in the browser that requested').waitFor()
       await other.page.getByRole('tab', { name: 'Sign up' }).waitFor()
     },
   )
 
-  await t.test(
-    'a code by SMS signs in, with keys alone to get there, in a narrow window',
-    async () => {
-      await page.setViewportSize({ width: 390, height: 860 })
-      await startOver(page)
-      const phone = `+4915${Math.floor(10 ** 8 + Math.random() * 9 * 10 ** 8)}`
-      await page.getByRole('tab', { name: 'Sign up' }).focus()
-      await page.getByRole('tab', { name: 'Phone' }).waitFor()
-      await page.keyboard.press('ArrowLeft')
-      const tab = page.getByRole('tab', { name: 'Phone', selected: true })
-      await tab.waitFor()
-      assert.ok(await tab.evaluate((element) => element === document.activeElement))
-      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390)
-      await page.getByLabel('Phone number').fill(phone)
-      await page.getByRole('button', { name: 'Send me a code' }).click()
-      const code = await readCode(await openMessage(page, phone.slice(1)))
-      await page.getByRole('navigation').getByRole('link', { name: 'Try it' }).click()
-      await page.getByLabel('Code in the message').fill(code)
-      await page.getByRole('button', { name: 'Use the code' }).click()
-      await page.getByRole('heading', { name: phone.slice(1) }).waitFor()
-      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390)
-    },
-  )
+  await t.test('a one-time code by SMS signs in, by keyboard, in a narrow window', async () => {
+    await page.setViewportSize({ width: 390, height: 860 })
+    await startOver(page)
+    const phone = `+4915${Math.floor(10 ** 8 + Math.random() * 9 * 10 ** 8)}`
+    await page.getByRole('tab', { name: 'Sign up' }).focus()
+    await page.getByRole('tab', { name: 'Phone' }).waitFor()
+    await page.keyboard.press('ArrowLeft')
+    const tab = page.getByRole('tab', { name: 'Phone', selected: true })
+    await tab.waitFor()
+    assert.ok(await tab.evaluate((element) => element === document.activeElement))
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390)
+    await page.getByLabel('Phone number').fill(phone)
+    await page.getByRole('button', { name: 'Send code' }).click()
+    const code = await readCode(await openMessage(page, phone.slice(1)))
+    await page.getByRole('navigation').getByRole('link', { name: 'Try it' }).click()
+    await page.getByLabel('One-time code').fill(code)
+    await page.getByRole('button', { name: 'Verify code' }).click()
+    await page.getByRole('heading', { name: phone.slice(1) }).waitFor()
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390)
+  })
 }

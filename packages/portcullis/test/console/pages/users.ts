@@ -9,25 +9,25 @@ import type { RunSuite } from './suite.ts'
 
 const password = 'correct horse battery staple'
 
-/** One visitor and the same people go through all of it: each test goes on where the one before ended. */
+/** All tests share one visitor and the same users: each test continues where the previous one ended. */
 export const testUsers: RunSuite = async (t, { browser, world }) => {
   await using visitor = await openVisitor(browser, world.entryUrl.replace('/?', '/users?'))
-  const { page, complaints } = visitor
+  const { page, browserErrors } = visitor
   const run = (name: string, act: () => Promise<void>) =>
     t.test(name, async () => {
       await act()
-      assert.deepEqual(complaints, [])
+      assert.deepEqual(browserErrors, [])
     })
   const mark = Math.random().toString(36).slice(2, 8)
   const email = `ada-${mark}@example.org`
   const phone = `1555${Math.random().toFixed(7).slice(2)}`
 
-  await run('a user is created, found by search, and has an address of their own', async () => {
+  await run('a user is created, found by search, and has a URL', async () => {
     await openUsers(page)
     await page.getByRole('button', { name: 'Create user' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('button', { name: 'Create' }).click()
-    await dialog.getByText('Give an email address or a phone number.').waitFor()
+    await dialog.getByText('Enter an email address or a phone number.').waitFor()
     await dialog.getByLabel('Email').fill(email)
     await dialog.getByLabel('Phone').fill(`+1 555 ${phone.slice(4)}`)
     await dialog.getByLabel('Full name').fill('Ada Lovelace')
@@ -38,10 +38,10 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
 
     await turnTo(page, '/users')
     await page.getByLabel('Search users').fill(`ADA-${mark}`)
-    await page.getByText(/^1 user found/).waitFor()
+    await page.getByText(/^1 user matching/).waitFor()
     assert.equal(new URL(page.url()).searchParams.get('q'), `ADA-${mark}`)
     await page.reload()
-    await page.getByText(/^1 user found/).waitFor()
+    await page.getByText(/^1 user matching/).waitFor()
     await page.getByRole('row', { name: email }).click()
     await page.getByRole('heading', { name: email }).waitFor()
     const id = new URL(page.url()).searchParams.get('id') ?? ''
@@ -53,17 +53,17 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
       `+${phone.slice(0, 1)} ${phone.slice(1)}`,
     ]) {
       await page.getByLabel('Search users').fill(part)
-      await page.getByText(`1 user found by “${part}”`).waitFor()
+      await page.getByText(`1 user matching “${part}”`).waitFor()
       await page.getByRole('row', { name: email }).waitFor()
     }
     await page.goto(`${world.consoleUrl}/users?q=${id}`)
-    await page.getByText(/^1 user found/).waitFor()
+    await page.getByText(/^1 user matching/).waitFor()
     await page.getByRole('link', { name: email }).click()
     await page.reload()
     await page.getByRole('heading', { name: email }).waitFor()
   })
 
-  await run('keys move through the list, open a user and go back', async () => {
+  await run('the list can be navigated by keyboard', async () => {
     await openUsers(page)
     await page.getByRole('grid').focus()
     await page.keyboard.press('ArrowDown')
@@ -86,24 +86,27 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
     assert.equal(await page.getByRole('grid').evaluate((grid) => grid.matches(':focus')), true)
   })
 
-  await run('metadata is edited, and a fault in it told by line and column', async () => {
-    await openUser(page, email)
-    const editor = page.getByLabel('User metadata', { exact: true })
-    await editor.fill('{\n  "full_name": "Ada King"\n  "title": "Countess"\n}')
-    await page.getByRole('button', { name: 'Save User metadata' }).click()
-    await page.getByText('Line 3, column 3: a comma or } is expected here').waitFor()
-    assert.equal(await editor.getAttribute('aria-invalid'), 'true')
-    await editor.fill('{"title": "Countess", "born": 1815}')
-    await page.getByRole('button', { name: 'Save User metadata' }).click()
-    await page.getByText('User metadata is saved.').waitFor()
-    await page.reload()
-    await page.getByRole('tablist').waitFor()
-    const saved = JSON.parse(await editor.inputValue())
-    // Of the key that was taken out nothing is left; what the server adds is its own affair.
-    assert.deepEqual([saved.title, saved.born, saved.full_name], ['Countess', 1815, undefined])
-  })
+  await run(
+    'metadata can be edited, and a syntax error is shown with line and column',
+    async () => {
+      await openUser(page, email)
+      const editor = page.getByLabel('User metadata', { exact: true })
+      await editor.fill('{\n  "full_name": "Ada King"\n  "title": "Countess"\n}')
+      await page.getByRole('button', { name: 'Save User metadata' }).click()
+      await page.getByText('Line 3, column 3: expected a comma or }').waitFor()
+      assert.equal(await editor.getAttribute('aria-invalid'), 'true')
+      await editor.fill('{"title": "Countess", "born": 1815}')
+      await page.getByRole('button', { name: 'Save User metadata' }).click()
+      await page.getByText('User metadata saved.').waitFor()
+      await page.reload()
+      await page.getByRole('tablist').waitFor()
+      const saved = JSON.parse(await editor.inputValue())
+      // The removed key is gone; other keys may have been added by the server.
+      assert.deepEqual([saved.title, saved.born, saved.full_name], ['Countess', 1815, undefined])
+    },
+  )
 
-  await run('sessions are listed, and ended one by one or all', async () => {
+  await run('sessions are listed, and can be revoked individually or all at once', async () => {
     for (let count = 0; count < 3; count++) assert.equal((await signIn(world, email)).status, 200)
     await openUser(page, email)
     await page.getByRole('tab', { name: 'Sessions' }).click()
@@ -111,14 +114,17 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
     await sessions.first().waitFor()
     assert.equal(await sessions.count(), 3)
     assert.match(await sessions.first().innerText(), /Firefox on Windows.*127\.0\.0\.1/s)
-    await sessions.first().getByRole('button', { name: /^End/ }).click()
-    await page.getByText('The session is ended.').waitFor()
+    await sessions
+      .first()
+      .getByRole('button', { name: /^Revoke/ })
+      .click()
+    await page.getByText('Session revoked.').waitFor()
     await sessions.nth(2).waitFor({ state: 'detached' })
-    await page.getByRole('button', { name: 'End all' }).click()
-    await page.getByText('Signed in nowhere').waitFor()
+    await page.getByRole('button', { name: 'Revoke all' }).click()
+    await page.getByText('No active sessions').waitFor()
   })
 
-  await run('second factors are listed and removed', async () => {
+  await run('second factors are listed and can be removed', async () => {
     const { access_token: token } = await (await signIn(world, email)).json()
     const enrolled = await fetch(`${world.baseUrls.auth}/factors`, {
       method: 'POST',
@@ -129,100 +135,112 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
     await openUser(page, email)
     await page.getByRole('tab', { name: 'Sign-in' }).click()
     const factors = page.getByRole('region', { name: 'Second factors' })
-    await factors.getByText('Not set up to the end').waitFor()
+    await factors.getByText('Unverified').waitFor()
     await factors.getByRole('button', { name: 'Remove My phone' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
-    await factors.getByText('None: the first step').waitFor()
+    await factors.getByText('No second factors').waitFor()
   })
 
-  await run('who is banned cannot sign in until the ban is lifted', async () => {
+  await run('a banned user cannot sign in until the ban is lifted', async () => {
     await openUser(page, email)
     await page.getByRole('button', { name: 'Ban…' }).click()
     await page.getByRole('dialog').getByLabel('One week').check()
     await page.getByRole('dialog').getByRole('button', { name: 'Ban' }).click()
     await page.getByRole('row', { name: email }).getByText('Banned').waitFor()
-    const ban = /banned until \d+ \w+ \d{4}, [\d:]+ by portcullis-console \(service_role\)/
+    const ban = /until \d+ \w+ \d{4}, [\d:]+ by portcullis-console \(service_role\)/
     await page.getByText(ban).waitFor()
     assert.match(await (await signIn(world, email)).text(), /user_banned/)
-    await page.getByRole('button', { name: 'Lift the ban' }).click()
+    await page.getByRole('button', { name: 'Lift ban' }).click()
     await page.getByRole('button', { name: 'Ban…' }).waitFor()
     assert.equal((await signIn(world, email)).status, 200)
   })
 
-  await run('a generated link signs in whoever opens it', async () => {
+  await run('a generated link signs in', async () => {
     await openUser(page, email)
     await page.getByRole('button', { name: 'Generate link…' }).click()
     await page.getByRole('button', { name: 'Generate', exact: true }).click()
     const link = await page.getByLabel('Link', { exact: true }).innerText()
-    assert.match(await page.getByLabel('Code, in place of the link').innerText(), /^\d{6}$/)
+    assert.match(
+      await page.getByLabel('One-time code (instead of the link)').innerText(),
+      /^\d{6}$/,
+    )
     const answer = await fetch(link, { redirect: 'manual' })
     assert.match(answer.headers.get('location') ?? '', /#.*access_token=/)
   })
 
-  await run('the trail of a user tells what they did and what was done to them', async () => {
-    const entries = page.getByRole('list', { name: 'Activity' }).getByRole('listitem')
-    const readTexts = async () => {
-      await openUser(page, email)
-      await page.getByRole('tab', { name: 'Activity' }).click()
-      await entries.first().waitFor()
-      return (await entries.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '))
-    }
-    const isRefusal = (text: string) => text.startsWith('Failed to sign in: banned')
-    let texts = await readTexts()
-    // Failed sign-ins are written after their answer, several at a time.
-    while (!texts.some(isRefusal)) texts = await readTexts()
-    assert.match(texts[0] ?? '', /^Signed in/)
-    assert.match(texts.at(-1) ?? '', /^The account was created by service_role/)
-    assert.ok(texts.some((text) => text.startsWith('The ban was lifted by portcullis-console')))
-    assert.ok(texts.some((text) => /^Banned until \d+ \w+ \d{4}, /.test(text)))
-    const times = await entries
-      .locator('time')
-      .evaluateAll((all) => all.map((time) => Date.parse(time.getAttribute('datetime') ?? '')))
-    assert.deepEqual(
-      times,
-      times.toSorted((a, b) => b - a),
-    )
-    for (const sentence of ['A link to get in was generated', 'A session was ended']) {
-      assert.ok(
-        texts.some((text) => text.startsWith(`${sentence} by service_role`)),
-        sentence,
+  await run(
+    'the activity of a user lists their own actions and those of administrators',
+    async () => {
+      const entries = page.getByRole('list', { name: 'Activity' }).getByRole('listitem')
+      const readTexts = async () => {
+        await openUser(page, email)
+        await page.getByRole('tab', { name: 'Activity' }).click()
+        await entries.first().waitFor()
+        return (await entries.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' '))
+      }
+      const isRefusal = (text: string) => text.startsWith('Failed to sign in: banned')
+      let texts = await readTexts()
+      // Failed sign-ins are written after the response, several at a time.
+      while (!texts.some(isRefusal)) texts = await readTexts()
+      assert.match(texts[0] ?? '', /^Signed in/)
+      assert.match(texts.at(-1) ?? '', /^The account was created by service_role/)
+      assert.ok(texts.some((text) => text.startsWith('The ban was lifted by portcullis-console')))
+      assert.ok(texts.some((text) => /^Banned until \d+ \w+ \d{4}, /.test(text)))
+      const times = await entries
+        .locator('time')
+        .evaluateAll((all) => all.map((time) => Date.parse(time.getAttribute('datetime') ?? '')))
+      assert.deepEqual(
+        times,
+        times.toSorted((a, b) => b - a),
       )
-    }
-  })
+      for (const sentence of [
+        'A sign-in or recovery link was generated',
+        'A session was revoked',
+      ]) {
+        assert.ok(
+          texts.some((text) => text.startsWith(`${sentence} by service_role`)),
+          sentence,
+        )
+      }
+    },
+  )
 
-  await run('the words of the auth server reach the page, and an invitation the list', async () => {
-    await openUsers(page)
-    const invited = `grace-${mark}@example.org`
-    await page.getByRole('button', { name: 'Create user' }).click()
-    await page.getByRole('dialog').getByLabel('Email').fill(email)
-    await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
-    await page
-      .getByRole('alert')
-      .getByText(/already/)
-      .waitFor()
-    takeRefusal(complaints, 422)
-    await page.keyboard.press('Escape')
-    await page.getByRole('button', { name: 'Invite' }).click()
-    await page.getByRole('dialog').getByLabel('Email').fill(invited)
-    await page.getByRole('button', { name: 'Send the invitation' }).click()
-    await page.getByRole('heading', { name: invited }).waitFor()
-    await page.getByRole('row', { name: invited }).getByText('Invited').waitFor()
-    await deleteOpenUser(page, 'All that tells who they are')
-    await page.getByRole('row', { name: invited }).waitFor({ state: 'detached' })
-  })
+  await run(
+    'errors of the auth server are shown, and an invited user appears in the list',
+    async () => {
+      await openUsers(page)
+      const invited = `grace-${mark}@example.org`
+      await page.getByRole('button', { name: 'Create user' }).click()
+      await page.getByRole('dialog').getByLabel('Email').fill(email)
+      await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click()
+      await page
+        .getByRole('alert')
+        .getByText(/already/)
+        .waitFor()
+      takeRefusal(browserErrors, 422)
+      await page.keyboard.press('Escape')
+      await page.getByRole('button', { name: 'Invite user' }).click()
+      await page.getByRole('dialog').getByLabel('Email').fill(invited)
+      await page.getByRole('button', { name: 'Send invitation' }).click()
+      await page.getByRole('heading', { name: invited }).waitFor()
+      await page.getByRole('row', { name: invited }).getByText('Invited').waitFor()
+      await deleteOpenUser(page, 'Personal data only')
+      await page.getByRole('row', { name: invited }).waitFor({ state: 'detached' })
+    },
+  )
 
-  await run('who is deleted is gone', async () => {
+  await run('a deleted user is gone', async () => {
     await openUser(page, email)
     const id = new URL(page.url()).searchParams.get('id')
     await deleteOpenUser(page, 'Everything')
     await page.getByText('No users match').waitFor()
     await turnTo(page, `/users?id=${id}`)
-    await page.getByText('There is no such user').waitFor()
-    takeRefusal(complaints, 404)
+    await page.getByText('User not found').waitFor()
+    takeRefusal(browserErrors, 404)
     assert.equal((await signIn(world, email)).status, 400)
   })
 
-  await run('five thousand users are scrolled through with few rows and few calls', async () => {
+  await run('five thousand users can be scrolled with few rows and few calls', async () => {
     const domain = `${mark}.example.com`
     const count = 5_000
     await addManyUsers(world, { count, domain })
@@ -233,7 +251,7 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
       }
       page.on('request', note)
       await openUsers(page)
-      const summary = await page.getByText(/users in all/).innerText()
+      const summary = await page.getByText(/users in total/).innerText()
       const total = Number.parseInt(summary.replace(',', ''), 10)
       const list = page.locator('.user-list')
       const toEmail = (number: number) => toSeededEmail(number, { domain })
@@ -241,7 +259,7 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
         await list.evaluate((element, at) => {
           element.scrollTop = (element.scrollHeight - element.clientHeight) * at
         }, part)
-        // Everybody else is newer, and comes first; then the one with the highest number.
+        // All other users are newer and come first, followed by the seeded users in descending order.
         const index = Math.round((total - 1) * part)
         await page.getByRole('row', { name: toEmail(total - index) }).waitFor()
         assert.ok((await page.getByRole('row').count()) < 60)
@@ -256,7 +274,7 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
   })
 
   await run(
-    'the key never reaches the browser, and nothing but the table is reachable',
+    'the key never reaches the browser, and only the listed endpoints are reachable',
     async () => {
       const seen: Promise<string>[] = []
       const watch = (response: PageResponse) => seen.push(readAll(response))
@@ -280,7 +298,7 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
       assert.ok(texts.length > 5)
       for (const text of texts) {
         assert.doesNotMatch(text, /eyJ[\w-]{10,}\.[\w-]+\.[\w-]+/)
-        assert.ok(!text.includes(secrets['jwtSecret'] ?? 'there is no secret'))
+        assert.ok(!text.includes(secrets['jwtSecret'] ?? 'no secret'))
       }
       const someId = '00000000-0000-4000-8000-000000000000'
       for (const [method, path] of [
@@ -301,7 +319,7 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
   )
 }
 
-/** Runs in the page: how many parts of the list have a ring around them. */
+/** Runs in the page. Counts the elements of the list that show a focus ring. */
 function countRings(): number {
   const parts = [...document.querySelectorAll('.user-list, .user-list *')]
   return parts.filter((part) => {
@@ -312,7 +330,7 @@ function countRings(): number {
 
 async function readAll(response: PageResponse): Promise<string> {
   const headers = await response.allHeaders()
-  // A stream ends with the page; a redirection has no body.
+  // An event stream ends with the page, and a redirect has no body.
   const isWhole = response.ok() && !headers['content-type']?.startsWith('text/event-stream')
   const body = isWhole ? await response.text() : ''
   return JSON.stringify(headers) + body
@@ -320,7 +338,7 @@ async function readAll(response: PageResponse): Promise<string> {
 
 async function openUsers(page: Page): Promise<void> {
   await turnTo(page, '/users')
-  await page.getByRole('grid').or(page.getByText('Nobody has an account')).waitFor()
+  await page.getByRole('grid').or(page.getByText('No users yet')).waitFor()
 }
 
 async function openUser(page: Page, email: string): Promise<void> {
@@ -348,8 +366,8 @@ function signIn({ baseUrls }: TestWorld, email: string): Promise<Response> {
   })
 }
 
-/** The browser complains about every refusal, and this one was wanted. */
-function takeRefusal(complaints: string[], status: number): void {
-  assert.equal(complaints.length, 1)
-  assert.match(complaints.pop() ?? '', new RegExp(`status of ${status}`))
+/** Removes the browser's message about a response that the test expects. */
+function takeRefusal(browserErrors: string[], status: number): void {
+  assert.equal(browserErrors.length, 1)
+  assert.match(browserErrors.pop() ?? '', new RegExp(`status of ${status}`))
 }

@@ -23,11 +23,11 @@ export interface ComposeFile {
 
 export const composeText = readFileSync(join(composeFolder, 'compose.yaml'), 'utf8')
 
-/** The file as an engine reads it, with the variables of an `.env`. */
+/** Reads the file as Compose does, with the variables of an `.env` file. */
 export function readComposeFile(
   variables: Readonly<Record<string, string | undefined>>,
 ): ComposeFile {
-  // Values are filled in once the file is read: what they hold cannot change its structure.
+  // Values are substituted after parsing, so that they cannot change the structure.
   return parse(
     composeText,
     (_key, value) => {
@@ -49,7 +49,7 @@ function fillIn(text: string, variables: Readonly<Record<string, string | undefi
   )
 }
 
-/** All that it asks an `.env` for. */
+/** Returns the variables that the file uses. */
 export function readVariableNames(): Set<string> {
   return new Set([...composeText.matchAll(/\$\{(\w+)/g)].map(([, name = '']) => name))
 }

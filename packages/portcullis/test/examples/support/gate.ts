@@ -14,15 +14,15 @@ const root = join(composeFolder, '../..')
 const host = '127.0.0.1'
 
 export interface Gate {
-  /** Of Envoy, as everybody comes. */
+  /** The URL of Envoy, for clients from outside. */
   readonly url: string
-  /** Past Envoy, as other containers come. */
+  /** The URL of the auth server on the internal network, without Envoy. */
   readonly authUrl: string
 }
 
 /**
- * What compose.yaml describes, with processes for containers and ports of this machine for the names of
- * services; undefined where a program is missing.
+ * Starts the services of compose.yaml as processes, with ports of this machine in place of service names.
+ * Undefined if a program is missing.
  */
 export async function openGate(
   t: TestContext,
@@ -30,7 +30,7 @@ export async function openGate(
 ): Promise<Gate | undefined> {
   const { REDIS_PASSWORD: password = '' } = variables
   const containers: ChildProcess[] = []
-  // Before those whom they depend on: what comes first here is done first.
+  // Registered first, so that the services stop before the databases they depend on.
   t.after(() => Promise.all(containers.map(stopContainer)))
   const postgres = await open(t, 'postgres')
   const redis = await open(t, 'redis', { password })
@@ -44,7 +44,7 @@ export async function openGate(
       GRPC_PORT: grpc,
       DEBUG_PORT: debug,
       KVSTORE_URL: `${host}:${redis.port}`,
-      // A test need not wait for load balancers.
+      // No load balancer has to notice the shutdown.
       DRAIN_DELAY: '0s',
       LOG_LEVEL: 'error',
     },
@@ -62,7 +62,7 @@ export async function openGate(
     `http://${host}:${http}/healthcheck`,
     `http://${host}:${api}/`,
   ]
-  await Promise.all(healthUrls.map(waitUntilItAnswers))
+  await Promise.all(healthUrls.map(waitUntilReady))
   const addresses = { auth, api, ratelimit: grpc }
   const keySet = variables['JWT_KEY_SET'] ?? ''
   const envoy = await open(t, 'envoy', {
@@ -84,7 +84,7 @@ function startContainer(
   const words = args.map((word) => (word === '/rules' ? join(composeFolder, 'rules') : word))
   return spawn(process.execPath, [join(root, program), ...words], {
     env: { ...programEnvironment, ...Object.fromEntries(env) },
-    // No .env of this repository: a container has none either.
+    // Not the .env file of this repository: a container has none either.
     cwd: tmpdir(),
     stdio: ['ignore', 'ignore', 'inherit'],
   })
@@ -105,15 +105,15 @@ interface Places {
 
 function toConfig({ port, addresses, keySet }: Places): object {
   const text = readFileSync(join(composeFolder, 'envoy.yaml'), 'utf8')
-  // The variable is the container's; here it is the test's.
+  // In the container this is an environment variable; here the value is inserted.
   const variable = '{ environment_variable: JWT_KEY_SET }'
   assert.ok(text.includes(variable))
   const config = parse(text.replace(variable, JSON.stringify({ inline_string: keySet })))
-  // The one that starts it gives it another, to ask when it is ready.
+  // The test helper adds its own admin port, to check when Envoy is ready.
   delete config.admin
   const [front] = config.static_resources.listeners
   front.address.socket_address = { address: host, port_value: port }
-  // A busy machine must not decide a test.
+  // A slow machine must not make the test fail.
   front.filter_chains[0].filters[0].typed_config.http_filters[1].typed_config.timeout = '10s'
   for (const { name, load_assignment } of config.static_resources.clusters) {
     load_assignment.endpoints[0].lb_endpoints[0].endpoint.address.socket_address = {
@@ -124,7 +124,7 @@ function toConfig({ port, addresses, keySet }: Places): object {
   return config
 }
 
-async function waitUntilItAnswers(url: string): Promise<void> {
+async function waitUntilReady(url: string): Promise<void> {
   const deadline = performance.now() + 120_000
   while (performance.now() < deadline) {
     const status = await fetch(url).then(
@@ -134,5 +134,5 @@ async function waitUntilItAnswers(url: string): Promise<void> {
     if (status < 500) return
     await sleep(50)
   }
-  throw new Error(`${url} does not answer`)
+  throw new Error(`${url} does not respond`)
 }

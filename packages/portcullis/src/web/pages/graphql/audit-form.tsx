@@ -13,9 +13,9 @@ const profiles: readonly { readonly name: AuditProfile; readonly title: string }
 ]
 
 export interface AuditFormProps {
-  /** Of the API that runs beside this console. */
+  /** The URL of the API that this console was configured with. */
   readonly ownUrl: string | undefined
-  /** Of the one whose limits do not count audits. */
+  /** The URL of the API that exempts audits from its rate limits. */
   readonly uncountedUrl: string | undefined
   readonly isRunning: boolean
   readonly onStart: (order: AuditOrder) => Promise<void>
@@ -51,7 +51,7 @@ export function AuditForm(props: AuditFormProps): JSX.Element {
     <Card>
       <form class="stack" onSubmit={submit}>
         <div class="audit-order">
-          <Field label="Address of the server" hint={toHint(url, uncountedUrl)}>
+          <Field label="Server URL" hint={toHint(url, uncountedUrl)}>
             <input
               class="input mono"
               type="url"
@@ -77,8 +77,8 @@ export function AuditForm(props: AuditFormProps): JSX.Element {
           <summary>Headers and stricter audits</summary>
           <div class="stack">
             <Field
-              label="Headers to send with every request"
-              hint="One per line. They go to that server only, and the report does not show them."
+              label="Request headers"
+              hint="One per line. They are sent to this server only and do not appear in the report."
             >
               <textarea
                 class="input mono"
@@ -91,7 +91,7 @@ export function AuditForm(props: AuditFormProps): JSX.Element {
             <div class="audit-check">
               <input id={extendedId} type="checkbox" name="extended" />
               <label for={extendedId}>
-                Add stricter twins of the audits that test too little (X1 and on)
+                Include stricter variants of lenient audits (X101 and up)
               </label>
             </div>
           </div>
@@ -99,7 +99,7 @@ export function AuditForm(props: AuditFormProps): JSX.Element {
         {error !== undefined && <Notice tone="danger">{toMessage(error)}</Notice>}
         <div class="row">
           <Button type="submit" kind="primary" icon="try" isDisabled={isStarting || isRunning}>
-            {isStarting ? 'Asking the server…' : 'Run the audits'}
+            {isStarting ? 'Connecting…' : 'Run audits'}
           </Button>
           {isRunning && (
             <Button icon="close" onClick={onStop}>
@@ -114,6 +114,6 @@ export function AuditForm(props: AuditFormProps): JSX.Element {
 
 function toHint(url: string, uncountedUrl: string | undefined): string {
   if (url !== '' && url === uncountedUrl)
-    return 'The API that runs here. Its limits do not count the audits.'
-  return 'The console sends the requests, not your browser. Limits of that server count them.'
+    return 'The local API. Audits do not count towards its rate limits.'
+  return 'The console sends the requests, not your browser. They count towards the rate limits of the server.'
 }

@@ -13,7 +13,7 @@ interface AuditRunPanelProps {
   readonly onShow: (id: string) => unknown
 }
 
-/** A run: how it stands, and what it found so far. */
+/** Shows the progress and the results of a run. */
 export function AuditRunPanel({ run, earlier, onShow }: AuditRunPanelProps): JSX.Element {
   const [search, setSearch] = useState('')
   const done = Object.keys(run.outcomes).length
@@ -24,7 +24,7 @@ export function AuditRunPanel({ run, earlier, onShow }: AuditRunPanelProps): JSX
           <span class="mono">{run.url}</span>
           <span class="muted small">
             {run.profile === '2026' ? 'Draft of August 2026' : 'Classic'} status codes
-            {run.extended && ', stricter audits too'} · started {formatAge(run.startedAt)}
+            {run.extended && ', with stricter audits'} · started {formatAge(run.startedAt)}
           </span>
         </div>
         <div aria-live="polite">
@@ -32,7 +32,7 @@ export function AuditRunPanel({ run, earlier, onShow }: AuditRunPanelProps): JSX
         </div>
         {run.state !== 'done' && (
           <div class="audit-bar">
-            <progress max={run.audits.length} value={done} aria-label="Audits that have ended" />
+            <progress max={run.audits.length} value={done} aria-label="Finished audits" />
             <span class="number nowrap">
               {done} of {run.audits.length}
             </span>
@@ -47,8 +47,8 @@ export function AuditRunPanel({ run, earlier, onShow }: AuditRunPanelProps): JSX
         <input
           class="input"
           type="search"
-          aria-label="Filter the audits"
-          placeholder="Filter: a word, a status code, an id…"
+          aria-label="Filter audits"
+          placeholder="Filter by text, status code or id…"
           value={search}
           onInput={(event) => setSearch(event.currentTarget.value)}
         />
@@ -64,7 +64,7 @@ function Actions({ run, earlier, onShow }: AuditRunPanelProps): JSX.Element {
       {earlier.length > 1 && (
         <select
           class="input audit-earlier"
-          aria-label="Which run to show"
+          aria-label="Run to show"
           value={run.id}
           onChange={(event) => onShow(event.currentTarget.value)}
         >
@@ -83,7 +83,7 @@ function Actions({ run, earlier, onShow }: AuditRunPanelProps): JSX.Element {
             target="_blank"
             rel="noreferrer"
           >
-            Open the report
+            Open report
           </a>
           <a class="button small" href={`/api/audits/${run.id}/report.json`} download>
             Download JSON
@@ -123,20 +123,20 @@ function toVerdict(run: AuditRunView, done: number): VerdictWords {
   if (state === 'stopped') {
     return { title: 'Stopped', text: `after ${done} of ${run.audits.length}. ${toSoFar(failed)}` }
   }
-  if (state === 'failed') return { tone: 'danger', title: 'Cut short.', text: message }
+  if (state === 'failed') return { tone: 'danger', title: 'Aborted.', text: message }
   if (must.failed > 0) {
     const text = `${must.failed} of ${must.total} requirements ${must.failed === 1 ? 'is' : 'are'} not met.`
     return { tone: 'danger', title: 'Does not comply.', text }
   }
   if (failed > 0) {
-    const text = `Every requirement is met; ${failed} ${failed === 1 ? 'suggestion is' : 'suggestions are'} left.`
+    const text = `Every requirement is met; ${failed} ${failed === 1 ? 'recommendation is' : 'recommendations are'} not.`
     return { tone: 'warn', title: 'Complies.', text }
   }
   return { tone: 'ok', title: 'Complies in full.', text: `All ${done} audits pass.` }
 }
 
 function toSoFar(failed: number): string {
-  return failed === 0 ? 'Nothing wrong so far.' : `${failed} failed so far.`
+  return failed === 0 ? 'No failures so far.' : `${failed} failed so far.`
 }
 
 function LevelFigure({

@@ -9,11 +9,11 @@ interface AuditSectionsProps {
 
 type AuditView = AuditRunView['audits'][number]
 
-/** By level; what failed comes first, what passed is folded. */
+/** Groups the audits by level; failed audits come first, passed audits are collapsed. */
 export function AuditSections({ run, search }: AuditSectionsProps): JSX.Element {
   const wanted = run.audits.filter((audit) => isWanted(run, audit, search.trim().toLowerCase()))
   if (wanted.length === 0) {
-    return <p class="muted">No audit that has ended has “{search.trim()}” in it.</p>
+    return <p class="muted">No finished audit matches “{search.trim()}”.</p>
   }
   return (
     <>
@@ -34,7 +34,7 @@ interface SectionProps {
   readonly run: AuditRunView
   readonly level: Level
   readonly audits: readonly AuditView[]
-  /** Whether what passed is unfolded. */
+  /** Whether the passed audits are expanded. */
   readonly isOpen: boolean
 }
 
@@ -66,7 +66,7 @@ function Section({ run, level, audits, isOpen }: SectionProps): JSX.Element | nu
       )}
       {passed.length > 0 && (
         <details class="audit-passed" open={isOpen}>
-          <summary>{passed.length} pass</summary>
+          <summary>{passed.length} passed</summary>
           <ul>
             {passed.map(({ id, name }) => (
               <li key={id}>
@@ -77,7 +77,9 @@ function Section({ run, level, audits, isOpen }: SectionProps): JSX.Element | nu
           </ul>
         </details>
       )}
-      {failed.length + passed.length === 0 && <p class="muted small">None has ended yet.</p>}
+      {failed.length + passed.length === 0 && (
+        <p class="muted small">No audit of this level has finished yet.</p>
+      )}
     </section>
   )
 }
@@ -100,7 +102,7 @@ interface AuditFailureProps {
   readonly name: string
   readonly tone: 'danger' | 'warn' | 'accent'
   readonly reason: string
-  /** There once the run has ended. */
+  /** Available once the run has finished. */
   readonly exchange: AuditExchange | undefined
 }
 
@@ -134,7 +136,7 @@ function Text({ title, text }: { readonly title: string; readonly text: string }
   )
 }
 
-/** Every audit as a small field that takes its colour when it ends. The lists below say the same in words. */
+/** Shows each audit as a small square, coloured by its result. The lists below contain the same data as text. */
 export function AuditMatrix({ run }: { readonly run: AuditRunView }): JSX.Element {
   return (
     <div class="audit-matrix" aria-hidden="true">

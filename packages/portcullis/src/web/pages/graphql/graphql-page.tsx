@@ -14,7 +14,7 @@ export function Page(): JSX.Element {
     <>
       <PageHeader
         title="GraphQL"
-        summary="Does a server speak GraphQL over HTTP as the specification says? Audit yours, or anybody's."
+        summary="Test any server for compliance with the GraphQL over HTTP specification."
       />
       <div class="stack">
         <AuditForm
@@ -37,9 +37,9 @@ function Result({ control }: { readonly control: AuditRunControl }): JSX.Element
   if (isLoading) return <Loading />
   return (
     <Card>
-      <Empty icon="graphql" title="No audit yet">
-        Each audit sends one request and judges the answer: status, headers and body. A run takes a
-        few seconds, and changes nothing on the server.
+      <Empty icon="graphql" title="No audits yet">
+        Run the audits to get a report. Each audit sends one request and checks the status, headers
+        and body of the response. A run takes a few seconds and changes nothing on the server.
       </Empty>
     </Card>
   )

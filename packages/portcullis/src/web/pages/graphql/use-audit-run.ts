@@ -8,18 +8,18 @@ import type {
   AuditRunView,
 } from '../../../console/routes/audits-run.ts'
 import { callApi, toMessage } from '../../api.ts'
-import { tellFailure } from '../../components/toasts.tsx'
+import { showFailure } from '../../components/toasts.tsx'
 import { useEventStream } from '../../use-event-stream.ts'
 import { useLoaded } from '../../use-loaded.ts'
 
 export interface AuditRunControl {
-  /** The one that is shown, if any. */
+  /** The displayed run, if any. */
   readonly run: AuditRunView | undefined
   readonly isLoading: boolean
   readonly loadError: unknown
-  /** All that the console remembers, the newest first. */
+  /** All stored runs, newest first. */
   readonly earlier: readonly AuditRunSummary[]
-  /** The server whose limits do not count audits. */
+  /** The URL of the API that exempts audits from its rate limits. */
   readonly uncountedUrl: string | undefined
   readonly start: (order: AuditOrder) => Promise<void>
   readonly stop: () => Promise<void>
@@ -27,10 +27,10 @@ export interface AuditRunControl {
   readonly reload: () => void
 }
 
-/** Which run to show after one was loaded. */
+/** Decides which run to show after one was loaded. */
 type Choose = (found: AuditRunView, shown: AuditRunView | undefined) => AuditRunView | undefined
 
-/** Starts, watches and stops a run of the audits; after a reload of the page it is still there. */
+/** Starts, follows and stops a run. A run survives a reload of the page. */
 export function useAuditRun(): AuditRunControl {
   const [run, setRun] = useState<AuditRunView>()
   const list = useLoaded((signal) => callApi<AuditRunList>('/api/audits', { signal }), [])
@@ -41,11 +41,11 @@ export function useAuditRun(): AuditRunControl {
       const found = await callApi<AuditRunView>(`/api/audits/${id}`)
       setRun((shown) => choose(found, shown))
     } catch (error) {
-      tellFailure(error)
+      showFailure(error)
     }
   }, [])
   useEffect(() => {
-    // A run that was started while the newest one was loading stays.
+    // A run that was started while the newest one was loading takes precedence.
     if (newest !== undefined && run === undefined)
       void load(newest, (found, shown) => shown ?? found)
   }, [newest])
@@ -66,12 +66,12 @@ export function useAuditRun(): AuditRunControl {
       progress: (progress: AuditProgress) => {
         setRun((shown) => shown && { ...shown, ...progress })
         if (!run || progress.state === 'running') return
-        // The whole of it has what the failed ones sent and received.
+        // The full view contains the requests and responses of failed audits.
         void load(run.id, (found, shown) => (shown?.id === found.id ? found : shown))
         list.reload()
       },
     },
-    // A console that was restarted meanwhile knows nothing of it.
+    // If the console was restarted in the meantime, it no longer knows the run.
     () => {
       if (run) void giveUp(run.id)
     },
@@ -92,7 +92,7 @@ export function useAuditRun(): AuditRunControl {
       try {
         await callApi(`/api/audits/${run.id}`, { method: 'DELETE' })
       } catch (error) {
-        tellFailure(error)
+        showFailure(error)
       }
     },
     show: (id) => load(id, (found) => found),
@@ -104,22 +104,22 @@ export interface Level {
   readonly name: AuditLevel
   readonly title: string
   readonly intro: string
-  /** Of the audits that fail. */
+  /** The colour of failed audits. */
   readonly tone: 'danger' | 'warn' | 'accent'
 }
 
-/** The most important first. */
+/** Most important first. */
 export const levels: readonly Level[] = [
   {
     name: 'MUST',
     title: 'Required',
-    intro: 'Clients rely on these: a server that fails one does not comply.',
+    intro: 'Clients rely on these. A server that fails one does not comply.',
     tone: 'danger',
   },
   {
     name: 'SHOULD',
     title: 'Recommended',
-    intro: 'There may be good reasons to do otherwise; have one.',
+    intro: 'A server may deviate from these only for a good reason.',
     tone: 'warn',
   },
   {
@@ -136,7 +136,7 @@ interface LevelCounts {
   readonly failed: number
 }
 
-/** What has ended so far of one level. */
+/** Counts the finished audits of a level. */
 export function countLevel({ audits, outcomes }: AuditRunView, level: AuditLevel): LevelCounts {
   const ofLevel = audits.filter((audit) => audit.level === level)
   const passed = ofLevel.filter(({ id }) => outcomes[id]?.status === 'ok').length

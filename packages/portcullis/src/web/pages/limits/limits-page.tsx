@@ -6,7 +6,7 @@ import { useSession } from '../../session.ts'
 import { FilesView } from './files/files-view.tsx'
 import { RulesView } from './rules/rules-view.tsx'
 
-const summary = 'Which rules are in force, what they count, and how they decide.'
+const summary = 'The rules in force, their counters and their decisions.'
 
 export function Page(): JSX.Element {
   const { ratelimit } = useSession().parts
@@ -15,8 +15,8 @@ export function Page(): JSX.Element {
     return (
       <>
         <PageHeader title="Limits" summary={summary} />
-        <Empty icon="limits" title="There is no rate limit service here">
-          Start everything with <code>portcullis up</code>, or name a running one:{' '}
+        <Empty icon="limits" title="No rate limit service">
+          Start everything with <code>portcullis up</code>, or connect to a running service:{' '}
           <code>portcullis console --ratelimit-debug-url http://localhost:6070</code>
         </Empty>
       </>

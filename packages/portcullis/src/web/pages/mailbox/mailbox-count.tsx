@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { MailboxState } from '../../../console/routes/mailbox.ts'
 import { useSession } from '../../session.ts'
 
-/** How many messages nobody has read, beside the name of the page. */
+/** The number of unread messages, in the navigation. */
 export function MailboxCount(): JSX.Element | null {
   return useSession().parts.mailbox ? <Count /> : null
 }
@@ -19,20 +19,20 @@ function Count(): JSX.Element | null {
   )
 }
 
-/** What the mailbox last said of itself; a new object each time. */
+/** The latest state of the mailbox; a new object on every event. */
 export interface MailboxNews {
   readonly isConnected: boolean
   readonly state: MailboxState | undefined
 }
 
-const silence: MailboxNews = { isConnected: false, state: undefined }
+const disconnected: MailboxNews = { isConnected: false, state: undefined }
 const listeners = new Set<(news: MailboxNews) => void>()
 let source: EventSource | undefined
-let news = silence
+let news = disconnected
 
 /**
- * Listens to the mailbox, on one connection for all who ask. A hidden page lets go of it: browsers have six
- * for a site, and people have more windows. The first thing that a new connection tells is the state.
+ * Receives mailbox events over one connection that all components share. Hidden pages disconnect, because
+ * browsers allow only six connections per site. The first event of a connection contains the state.
  */
 export function useMailboxNews(): MailboxNews {
   const [shown, setShown] = useState(news)
@@ -51,9 +51,9 @@ export function useMailboxNews(): MailboxNews {
 function connect(): void {
   if (source !== undefined || document.hidden) return
   source = new EventSource('/api/mailbox/events')
-  source.onerror = () => tell({ ...news, isConnected: false })
+  source.onerror = () => publish({ ...news, isConnected: false })
   source.addEventListener('state', (event) => {
-    tell({ isConnected: true, state: JSON.parse(event.data) })
+    publish({ isConnected: true, state: JSON.parse(event.data) })
   })
 }
 
@@ -62,7 +62,7 @@ function disconnect(): void {
   source = undefined
 }
 
-function tell(next: MailboxNews): void {
+function publish(next: MailboxNews): void {
   news = next
   for (const listener of listeners) listener(next)
 }

@@ -9,15 +9,14 @@ import { FormDialog } from '../../components/dialog.tsx'
 import { PageHeader } from '../../components/page-header.tsx'
 import { SearchField } from '../../components/search-field.tsx'
 import { Empty, Failure, Loading } from '../../components/states.tsx'
-import { tellDone, tellFailure } from '../../components/toasts.tsx'
+import { showFailure, showSuccess } from '../../components/toasts.tsx'
 import { useSession } from '../../session.ts'
 import { useLoaded } from '../../use-loaded.ts'
 import { useMailboxNews } from './mailbox-count.tsx'
 import { MessageList } from './message-list.tsx'
 import { MessageReader, toMessagePath } from './message-reader.tsx'
 
-const summary =
-  'Every mail and text message that would have been sent. Nothing leaves this machine.'
+const summary = 'All caught emails and text messages. Nothing is delivered.'
 
 export function Page(): JSX.Element {
   if (useSession().parts.mailbox) return <RunningMailbox />
@@ -25,8 +24,8 @@ export function Page(): JSX.Element {
     <>
       <PageHeader title="Mailbox" summary={summary} />
       <Empty icon="mailbox" title="This console has no mailbox">
-        It comes with <code>portcullis up</code>; with <code>--only</code>, name{' '}
-        <code>mailbox</code> too. An auth server that sends real messages has none to show here.
+        Start one with <code>portcullis up</code>; if you use <code>--only</code>, include{' '}
+        <code>mailbox</code>. Messages that an auth server really sends do not appear here.
       </Empty>
     </>
   )
@@ -36,7 +35,7 @@ function RunningMailbox(): JSX.Element {
   const { search } = useMailboxAddress()
   const { isConnected, state } = useMailboxNews()
   const path = `/api/mailbox/messages?${new URLSearchParams({ q: search })}`
-  // Whenever the mailbox says something, the list is asked for again.
+  // The list is reloaded on every mailbox event.
   const listing = useLoaded((signal) => callApi<MailboxListing>(path, { signal }), [path, state])
   const [isClearing, setClearing] = useState(false)
   const total = listing.state === 'ready' ? listing.value.total : 0
@@ -50,7 +49,7 @@ function RunningMailbox(): JSX.Element {
         )}
         {total > 0 && (
           <Button icon="trash" onClick={() => setClearing(true)}>
-            Clear
+            Clear mailbox
           </Button>
         )}
       </PageHeader>
@@ -66,14 +65,14 @@ function Messages({ listing }: { readonly listing: MailboxListing }): JSX.Elemen
   const { messages, total, smtpAddress } = listing
   const address = useMailboxAddress()
   const reader = useRef<HTMLDivElement>(null)
-  // One that was deleted elsewhere gives way; one that only the search leaves out does not.
+  // A message that was deleted elsewhere is closed; one that only does not match the search stays open.
   const isThere = address.search !== '' || messages.some(({ id }) => id === address.messageId)
   const selectedId = (isThere ? address.messageId : undefined) ?? messages[0]?.id
   if (total === 0) return <NoMessages smtpAddress={smtpAddress} />
 
   const select = (id: string) => {
     address.go({ id })
-    // Where the message is below the list.
+    // On narrow screens the message is below the list.
     if (reader.current && reader.current.getBoundingClientRect().top > innerHeight / 2) {
       reader.current.scrollIntoView({ block: 'start', behavior: 'smooth' })
     }
@@ -83,9 +82,9 @@ function Messages({ listing }: { readonly listing: MailboxListing }): JSX.Elemen
     try {
       await callApi(toMessagePath(id), { method: 'DELETE' })
       address.go({ id: (messages[at + 1] ?? messages[at - 1])?.id ?? '' })
-      tellDone('The message is deleted.')
+      showSuccess('Message deleted.')
     } catch (error) {
-      tellFailure(error)
+      showFailure(error)
     }
   }
   return (
@@ -107,9 +106,11 @@ function Messages({ listing }: { readonly listing: MailboxListing }): JSX.Elemen
             onDelete={remove}
           />
         ) : (
-          <Empty icon="search" title="Nothing found">
-            {total === 1 ? 'The only message does not have' : `None of the ${total} messages has`} “
-            {address.search}” in it.
+          <Empty icon="search" title="No matching messages">
+            {total === 1
+              ? 'The only message does not contain'
+              : `None of the ${total} messages contains`}{' '}
+            “{address.search}”.
           </Empty>
         )}
         <p class="mailbox-foot muted small">
@@ -124,7 +125,7 @@ function Messages({ listing }: { readonly listing: MailboxListing }): JSX.Elemen
   )
 }
 
-/** Tells those who do not see the list grow. */
+/** Announces new messages to screen readers. */
 function Announcer({ listing }: { readonly listing: MailboxListing }): JSX.Element {
   const [words, setWords] = useState('')
   const [newest] = listing.messages
@@ -148,12 +149,12 @@ function NoMessages({ smtpAddress }: { readonly smtpAddress: string }): JSX.Elem
       <Empty icon="mailbox" title="No messages yet">
         {auth && (
           <>
-            <a href="/try">Sign up on the page “Try it”</a>: the confirmation arrives here by
-            itself.{' '}
+            <a href="/try">Sign up on the page “Try it”</a>: the confirmation mail appears here
+            automatically.{' '}
           </>
         )}
-        Any other program can send here, too: SMTP at <code>{smtpAddress}</code>, with any user name
-        and password, or none.
+        Other programs can send mail here too: use SMTP at <code>{smtpAddress}</code>, with or
+        without a user name and password.
       </Empty>
     </div>
   )
@@ -165,7 +166,7 @@ function ClearDialog(props: { readonly total: number; readonly onClose: () => vo
   const clear = async () => {
     await callApi('/api/mailbox/messages', { method: 'DELETE' })
     go({ id: '', q: '' })
-    tellDone('The mailbox is empty.')
+    showSuccess('All messages deleted.')
   }
   return (
     <FormDialog
@@ -176,19 +177,19 @@ function ClearDialog(props: { readonly total: number; readonly onClose: () => vo
       onClose={onClose}
     >
       <p>
-        {total === 1 ? 'The message' : `All ${total} messages`} will be deleted. Links and codes in
-        them go on working.
+        {total === 1 ? 'The message' : `All ${total} messages`} will be deleted. Links and one-time
+        codes in them remain valid.
       </p>
     </FormDialog>
   )
 }
 
-/** What the address of the page says. */
+/** The state in the page's URL. */
 export interface MailboxAddress {
   readonly search: string
-  /** Which message is open; without one it is the newest. */
+  /** The open message; default: the newest. */
   readonly messageId: string | undefined
-  /** An empty text takes it out. */
+  /** An empty value removes the parameter. */
   go(changes: Readonly<Partial<Record<'q' | 'id', string>>>): void
 }
 
@@ -199,7 +200,7 @@ export function useMailboxAddress(): MailboxAddress {
     messageId: query['id'],
     go(changes) {
       const entries = Object.entries({ ...query, ...changes }).filter(([, value]) => value !== '')
-      // Whoever goes back wants the page before, not the message before.
+      // Replaces the history entry, so that Back leads to the previous page, not the previous message.
       route(entries.length === 0 ? '/mailbox' : `/mailbox?${new URLSearchParams(entries)}`, true)
     },
   }

@@ -12,7 +12,7 @@ interface MessageListProps {
   readonly onDelete: (id: string) => void
 }
 
-/** Where a key leads from the message at `index`. */
+/** The index that a key selects, starting from `index`. */
 const steps: Readonly<Record<string, (index: number, last: number) => number>> = {
   ArrowUp: (index) => index - 1,
   ArrowDown: (index) => index + 1,
@@ -24,7 +24,7 @@ export function MessageList(props: MessageListProps): JSX.Element {
   const { messages, selectedId, onSelect, onDelete } = props
   const list = useRef<HTMLUListElement>(null)
   const now = useNow(10_000)
-  // What comes after it has come while somebody was looking.
+  // Later messages arrived while the page was open, and are highlighted.
   const newestAtFirst = useRef(messages[0]?.id ?? '')
   const selected = messages.findIndex(({ id }) => id === selectedId)
 
@@ -41,7 +41,7 @@ export function MessageList(props: MessageListProps): JSX.Element {
     onSelect(message.id)
     focus(target)
   }
-  // Deleting takes the focus away together with the message that had it.
+  // Deleting the focused message would lose the focus.
   const hadFocus = useRef(false)
   useLayoutEffect(() => {
     if (hadFocus.current && document.activeElement === document.body) focus(Math.max(selected, 0))
@@ -66,7 +66,7 @@ export function MessageList(props: MessageListProps): JSX.Element {
             type="button"
             class="mailbox-item"
             aria-current={index === selected ? 'true' : undefined}
-            // One stop for the tabulator: the arrows do the rest.
+            // A single tab stop; the arrow keys move within the list.
             tabIndex={index === Math.max(selected, 0) ? 0 : -1}
             onClick={() => onSelect(message.id)}
           >
@@ -84,7 +84,7 @@ function MessageLine(props: {
 }): JSX.Element {
   const { kind, to, subject, excerpt, receivedAt, isRead } = props.message
   const { icon, name } = kinds[kind]
-  const title = kind === 'email' ? subject || 'No subject' : excerpt
+  const title = kind === 'email' ? subject || '(no subject)' : excerpt
   return (
     <>
       <span class="mark">
@@ -109,13 +109,13 @@ function MessageLine(props: {
   )
 }
 
-/** Most mails begin with their subject, which stands above already. */
+/** Removes a repeated subject from the start of the excerpt. */
 function withoutTitle(excerpt: string, title: string): string {
   const repeats = excerpt.toLowerCase().startsWith(title.toLowerCase())
   return repeats ? excerpt.slice(title.length).trim() : excerpt
 }
 
-/** The time, again and again, for what is shown as an age. */
+/** The current time, updated at an interval, for relative times. */
 export function useNow(everyMs: number): number {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {

@@ -20,8 +20,8 @@ interface MessageReaderProps {
   readonly onDelete: (id: string) => unknown
 }
 
-/** Whoever has a message before their eyes for so long has read it. */
-const glanceMs = 700
+/** A message counts as read after it has been shown for this long. */
+const readAfterMs = 700
 
 export function toMessagePath(id: string): string {
   return `/api/mailbox/messages/${encodeURIComponent(id)}`
@@ -35,9 +35,9 @@ export function MessageReader({ id, onDelete }: MessageReaderProps): JSX.Element
   useEffect(() => {
     if (unreadPath === undefined) return
     const timer = setTimeout(() => {
-      // Nothing is lost when it does not work: the message just stays bold.
+      // A failure is harmless: the message stays marked as unread.
       callApi(`${unreadPath}/read`, { method: 'POST' }).catch(() => undefined)
-    }, glanceMs)
+    }, readAfterMs)
     return () => clearTimeout(timer)
   }, [unreadPath])
   if (loaded.state === 'loading') return <Loading />
@@ -56,7 +56,7 @@ function Message(props: {
   return (
     <article class="mail" aria-label={subject || `${name} to ${to.join(', ')}`}>
       <header>
-        <h2>{kind === 'email' ? subject || 'No subject' : `${name} message`}</h2>
+        <h2>{kind === 'email' ? subject || '(no subject)' : `${name} message`}</h2>
         <Button kind="quiet" size="small" icon="trash" onClick={() => onDelete(id)}>
           Delete
         </Button>
@@ -85,7 +85,7 @@ function Fact(props: { readonly name: string; readonly children: ComponentChildr
   )
 }
 
-/** The first is shown until another is chosen, which then stays, where a message has it. */
+/** The first view is the default. A chosen view is kept for other messages that have it. */
 function Views({ message }: { readonly message: MessageDetails }): JSX.Element {
   const [chosen, setChosen] = useState('')
   const views = toViews(message)
@@ -116,19 +116,20 @@ function toViews({ id, hasHtml, text }: MessageDetails): readonly View[] {
   ]
 }
 
-/** Strangers' HTML: without scripts, without an origin, without a way out. */
+/** Untrusted HTML: the sandbox blocks scripts, navigation and access to the console's origin. */
 function HtmlFrame({ id }: { readonly id: string }): JSX.Element {
   return (
     <>
       <iframe
         key={id}
         class="mail-frame"
-        title="The message as HTML"
+        title="HTML version of the message"
         sandbox=""
         src={`${toMessagePath(id)}/html`}
       />
       <p class="muted small">
-        Scripts, pictures from elsewhere and links are off in here: open links from above.
+        Scripts, external images and links are disabled in this view. Open links from the list
+        above.
       </p>
     </>
   )
@@ -151,7 +152,9 @@ function SourcePart({ id }: { readonly id: string }): JSX.Element {
         <a class="button small" href={`${path}/download`} download={`message-${id}.eml`}>
           Download
         </a>
-        {isCut && <Notice>This is only the beginning.</Notice>}
+        {isCut && (
+          <Notice>Only the beginning is shown. Download the message to see all of it.</Notice>
+        )}
       </div>
       <pre class="code-block">{text}</pre>
     </div>
@@ -166,7 +169,7 @@ function Attachments(props: {
   return (
     <ul class="row tight" aria-label="Attachments">
       {props.attachments.map(({ name, sizeBytes }, index) => (
-        // By their place: two may have the same name.
+        // Names need not be unique, so the index is the key.
         <li key={index}>
           <a class="button small" href={`${path}/${index}`} download={name}>
             {name} <span class="muted">{formatNumber(Math.ceil(sizeBytes / 1000))} kB</span>
@@ -177,7 +180,7 @@ function Attachments(props: {
   )
 }
 
-/** What a message is sent for: a link to follow, a code to type in. */
+/** The main actions: follow a link, copy a one-time code. */
 function MessageActions({ message }: { readonly message: MessageDetails }): JSX.Element {
   const { code, links } = message
   const [main, ...others] = links
@@ -185,8 +188,8 @@ function MessageActions({ message }: { readonly message: MessageDetails }): JSX.
     <div class="mail-actions">
       {main && <MainLink link={main} />}
       {code !== undefined && (
-        <section class="mail-action" aria-label="Code">
-          <h3>Code</h3>
+        <section class="mail-action" aria-label="One-time code">
+          <h3>One-time code</h3>
           <div class="row">
             <code class="mail-code">{code}</code>
             <CopyButton text={code} label="Copy code" />
@@ -206,7 +209,7 @@ function MainLink({ link }: { readonly link: MessageLink }): JSX.Element {
         {link.url}
       </span>
       <div class="row tight">
-        {/* In this window: it leads back to the console, where whoever signed up goes on. */}
+        {/* In the same window: the link leads back to the console, where the sign-up continues. */}
         <a class="button primary" href={link.url}>
           <Icon name="link" />
           Open link

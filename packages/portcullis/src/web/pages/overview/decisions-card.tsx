@@ -16,10 +16,10 @@ export function DecisionsCard({ decisions, isMissing }: DecisionsCardProps): JSX
     <Card title="Rate limit decisions" actions={<a href="/limits">Limits</a>}>
       {isMissing ? (
         <Empty icon="limits" title="No rate limit service">
-          Start the console with <code>--ratelimit-debug-url</code> to see what it decides.
+          Start the console with <code>--ratelimit-debug-url</code> to see its decisions.
         </Empty>
       ) : decisions === undefined ? (
-        <Loading>Reading the counters…</Loading>
+        <Loading>Loading counters…</Loading>
       ) : (
         <div class="stack">
           <DecisionFigures decisions={decisions} />
@@ -36,7 +36,7 @@ export function DecisionsCard({ decisions, isMissing }: DecisionsCardProps): JSX
             stepSeconds={toStepSeconds(decisions.range, decisions.points.length)}
           />
           {decisions.fault !== undefined && (
-            <Notice tone="warn" title="No new numbers.">
+            <Notice tone="warn" title="Not updated.">
               {decisions.fault}
             </Notice>
           )}

@@ -7,19 +7,19 @@ import { Empty, Loading } from '../../components/states.tsx'
 import { formatAge, formatTime } from '../../format.ts'
 import type { ActivityCardProps } from './sign-ins-card.tsx'
 
-/** The last lines of the audit log, for people. */
+/** The latest entries of the audit log. */
 export function EventsCard({ activity, isMissing }: ActivityCardProps): JSX.Element | null {
-  // The chart above says what is missing.
+  // The card above says what is missing.
   if (isMissing) return null
   return (
     <Card title="Latest events" isFlush>
       {activity === undefined ? (
-        <Loading>Reading the audit log…</Loading>
+        <Loading>Loading the audit log…</Loading>
       ) : activity.events.length === 0 ? (
-        <Empty icon="overview" title="Nothing has happened yet">
+        <Empty icon="overview" title="No events yet">
           {activity.fault ?? (
             <>
-              <a href="/try">Sign up a user</a> to see it here.
+              <a href="/try">Sign up a user</a> to see the first event.
             </>
           )}
         </Empty>
@@ -39,8 +39,8 @@ function EventLine({ event }: { readonly event: AuditEvent }): JSX.Element {
   return (
     <li>
       {user.id === '' ? (
-        <span class="event-user" title="There is no such account">
-          {user.name || 'no address'} <Badge>No account</Badge>
+        <span class="event-user" title="No account with this name exists">
+          {user.name || 'no email or phone number'} <Badge>No account</Badge>
         </span>
       ) : (
         <a class="event-user" href={`/users?id=${encodeURIComponent(user.id)}`}>

@@ -2,14 +2,14 @@ import type { ComponentChildren, JSX } from 'preact'
 import type { RangeName } from '../../../console/routes/overview.ts'
 import { formatNumber } from '../../format.ts'
 
-/** Numbers that tell most of it, above the line that tells the rest. */
+/** The key figures above a chart. */
 export function Figures({ children }: { readonly children: ComponentChildren }): JSX.Element {
   return <dl class="figures">{children}</dl>
 }
 
 interface FigureProps {
   readonly name: string
-  /** Undefined: nobody knows. */
+  /** Undefined if unknown. */
   readonly value: number | undefined
   readonly unit?: string
   readonly note?: string | undefined
@@ -37,7 +37,7 @@ export const rangeTitles: Readonly<Record<RangeName, string>> = {
 
 const rangeMinutes: Readonly<Record<RangeName, number>> = { '15m': 15, '1h': 60, '24h': 1_440 }
 
-/** Seconds from one of so many points to the next. */
+/** Returns the seconds between two points of a chart. */
 export function toStepSeconds(range: RangeName, points: number): number {
   return (rangeMinutes[range] * 60) / points
 }
@@ -55,7 +55,7 @@ interface RangeChoiceProps {
   readonly onChoose: (range: RangeName) => void
 }
 
-/** How far back the charts go. */
+/** Selects the time range of the charts. */
 export function RangeChoice({ range, onChoose }: RangeChoiceProps): JSX.Element {
   const choose = (name: RangeName) => {
     localStorage.setItem(storageKey, name)
@@ -63,7 +63,7 @@ export function RangeChoice({ range, onChoose }: RangeChoiceProps): JSX.Element 
   }
   return (
     <fieldset class="range-choice">
-      <legend class="hidden">Range of the charts</legend>
+      <legend class="hidden">Time range of the charts</legend>
       {names.map((name) => (
         <button key={name} type="button" aria-pressed={name === range} onClick={() => choose(name)}>
           {rangeTitles[name]}

@@ -9,7 +9,7 @@ interface Step {
   readonly icon: IconName
   readonly title: string
   readonly text: string
-  /** Without it the step leads nowhere. */
+  /** The step is offered only if this part is available. */
   readonly needs: keyof ConsoleSession['parts']
 }
 
@@ -18,14 +18,14 @@ const steps: readonly Step[] = [
     href: '/users',
     icon: 'users',
     title: 'Create a user',
-    text: 'By hand or by invitation; then look at their sessions.',
+    text: 'Create an account or send an invitation, then inspect its sessions.',
     needs: 'auth',
   },
   {
     href: '/try',
     icon: 'try',
     title: 'Try it as a visitor',
-    text: 'Sign up, confirm the address, add a second factor.',
+    text: 'Sign up, confirm your email address, add a second factor.',
     needs: 'auth',
   },
   {
@@ -40,11 +40,11 @@ const steps: readonly Step[] = [
 const storageKey = 'portcullis-steps-seen'
 
 export interface NextStepsProps {
-  /** How many there are, where known. */
+  /** The number of users, if known. */
   readonly users: number | undefined
 }
 
-/** For the first visit: each step until it is done, and all of them until they are hidden. */
+/** Shows each step until it is done, or until the user hides them all. */
 export function NextSteps({ users = 0 }: NextStepsProps): JSX.Element | null {
   const { parts } = useSession()
   const [done] = useState(readDoneSteps)
@@ -57,17 +57,17 @@ export function NextSteps({ users = 0 }: NextStepsProps): JSX.Element | null {
   const dismiss = () => {
     localStorage.setItem(storageKey, '1')
     setSeen(true)
-    // The button that had the focus is gone.
+    // The focused button is gone.
     document.querySelector<HTMLElement>('#content')?.focus()
   }
   return (
     <section class="next-steps" aria-labelledby="next-steps">
       <div class="row">
         <h2 id="next-steps" class="grow">
-          What to do next
+          Next steps
         </h2>
         <Button kind="quiet" size="small" icon="close" onClick={dismiss}>
-          Hide these
+          Hide
         </Button>
       </div>
       <ol class="grid">

@@ -16,7 +16,7 @@ import { NextSteps } from './next-steps.tsx'
 import { PartCards } from './part-cards.tsx'
 import { SignInsCard } from './sign-ins-card.tsx'
 
-/** What is going on right now, at a glance. */
+/** Shows the current state of all parts. */
 export function Page(): JSX.Element {
   const { parts } = useSession()
   const [health, setHealth] = useState<HealthState>()
@@ -31,7 +31,7 @@ export function Page(): JSX.Element {
   const users = health?.find(({ part }) => part === 'auth')?.users
   return (
     <>
-      <PageHeader title="Overview" summary="How everything is doing right now.">
+      <PageHeader title="Overview" summary="Health, rate limit decisions and sign-ins, live.">
         <RangeChoice range={range} onChoose={setRange} />
         <Liveness isConnected={isConnected} hasNews={health !== undefined} />
       </PageHeader>
@@ -54,7 +54,7 @@ interface LivenessProps {
 }
 
 function Liveness({ isConnected, hasNews }: LivenessProps): JSX.Element {
-  const state = isConnected ? 'Live' : hasNews ? 'Connection lost, trying again' : 'Connecting'
+  const state = isConnected ? 'Live' : hasNews ? 'Connection lost, reconnecting…' : 'Connecting…'
   return (
     <span role="status">
       <Badge tone={isConnected ? 'ok' : hasNews ? 'danger' : undefined} hasDot>

@@ -13,10 +13,10 @@ import { type ConsoleSession, useSession } from '../../session.ts'
 interface PartFace {
   readonly name: string
   readonly icon: IconName
-  /** The page that is about it. */
+  /** The page about this part. */
   readonly href?: string
   readonly toAddress: (parts: ConsoleSession['parts']) => string | undefined
-  /** How to get one, for who has none. */
+  /** The options or command that provide the part. */
   readonly flag: string
 }
 
@@ -47,7 +47,7 @@ const faces: Readonly<Record<PartName, PartFace>> = {
     name: 'Mailbox',
     icon: 'mailbox',
     href: '/mailbox',
-    toAddress: ({ mailbox }) => mailbox && 'catches mail and SMS',
+    toAddress: ({ mailbox }) => mailbox && 'SMTP and SMS',
     flag: 'portcullis up',
   },
   console: {
@@ -68,12 +68,12 @@ interface PartCardsProps {
 export function PartCards({ health, decisions }: PartCardsProps): JSX.Element {
   const { parts } = useSession()
   return (
-    <section aria-label="Health of the parts">
+    <section aria-label="Health of all parts">
       <ul class="parts">
         {names.map((name) => {
           const found = health?.find(({ part }) => part === name)
           const isGiven = name === 'console' || parts[name] !== undefined
-          // Its statistics tell when it started; its health check does not.
+          // The start time of the rate limit service is part of its statistics, not of its health check.
           const startedAt = name === 'ratelimit' ? decisions?.startedAt : found?.startedAt
           return (
             <li key={name} class="card part">
@@ -86,7 +86,7 @@ export function PartCards({ health, decisions }: PartCardsProps): JSX.Element {
                 />
               ) : (
                 <p class="small muted">
-                  Not given to this console. {name === 'mailbox' ? 'Comes with' : 'Start it with'}{' '}
+                  Not configured. {name === 'mailbox' ? 'Run' : 'Start the console with'}{' '}
                   <code>{faces[name].flag}</code>.
                 </p>
               )}
@@ -106,7 +106,7 @@ interface PartHeadProps {
 
 const states: Readonly<Record<WatchedPart['state'], { tone: Tone; text: string }>> = {
   up: { tone: 'ok', text: 'Up' },
-  troubled: { tone: 'warn', text: 'Trouble' },
+  degraded: { tone: 'warn', text: 'Degraded' },
   down: { tone: 'danger', text: 'Down' },
 }
 
@@ -118,7 +118,7 @@ function PartHead({ name, isGiven, found }: PartHeadProps): JSX.Element {
       <Icon name={icon} />
       <h2 class="grow">{href === undefined ? title : <a href={href}>{title}</a>}</h2>
       <Badge tone={state?.tone} hasDot={isGiven}>
-        {isGiven ? (state?.text ?? 'Asking') : 'Absent'}
+        {isGiven ? (state?.text ?? 'Checking…') : 'Not configured'}
       </Badge>
     </div>
   )
@@ -132,7 +132,7 @@ interface PartBodyProps {
 
 function PartBody({ address, found, since }: PartBodyProps): JSX.Element {
   const isWell = found?.state === 'up'
-  // How long it has been up, the server says; how long it has been down, only we can say.
+  // The uptime is reported by the server; the downtime is known only to the console.
   const start = isWell ? since : found?.since
   return (
     <>
@@ -154,13 +154,13 @@ function PartBody({ address, found, since }: PartBodyProps): JSX.Element {
             <Fact name="Version" value={found.version} title={found.product} />
           )}
           {found.latencyMs !== undefined && (
-            <Fact name="Answers in" value={formatLatency(found.latencyMs)} />
+            <Fact name="Response time" value={formatLatency(found.latencyMs)} />
           )}
           {start !== undefined && (
             <Fact
               name={`${states[found.state].text} for`}
               value={formatSpan(Date.now() - start)}
-              title={`${isWell ? 'running' : 'seen'} since ${formatTime(start)}`}
+              title={`Since ${formatTime(start)}`}
             />
           )}
         </dl>
@@ -193,7 +193,7 @@ const units = [
   ['s', 1],
 ] as const
 
-/** `2 h 5 min`: the two largest units. */
+/** Such as `2 h 5 min`: the two largest units. */
 function formatSpan(milliseconds: number): string {
   let rest = Math.max(0, Math.floor(milliseconds / 1000))
   const words: string[] = []
@@ -205,7 +205,7 @@ function formatSpan(milliseconds: number): string {
   return words.slice(0, 2).join(' ') || '0 s'
 }
 
-/** `3 ms`, `1.2 s`. */
+/** Such as `3 ms` or `1.2 s`. */
 function formatLatency(milliseconds: number): string {
   if (milliseconds < 1) return '< 1 ms'
   return milliseconds < 1000

@@ -11,7 +11,7 @@ export interface ActivityCardProps {
 }
 
 export interface SignInsCardProps extends ActivityCardProps {
-  /** How many there are, where known. */
+  /** The number of users, if known. */
   readonly users: number | undefined
 }
 
@@ -28,11 +28,11 @@ export function SignInsCard({ activity, users, isMissing }: SignInsCardProps): J
     >
       {isMissing ? (
         <Empty icon="users" title="No auth server">
-          Start the console with <code>--auth-url</code> and <code>--auth-key</code> to see who
-          signs in.
+          Start the console with <code>--auth-url</code> and <code>--auth-key</code> to see
+          sign-ins.
         </Empty>
       ) : activity === undefined ? (
-        <Loading>Reading the audit log…</Loading>
+        <Loading>Loading the audit log…</Loading>
       ) : (
         <div class="stack">
           <Figures>
@@ -52,7 +52,7 @@ export function SignInsCard({ activity, users, isMissing }: SignInsCardProps): J
                 note="in the last minute"
               />
             )}
-            <Figure name="Users" value={users} note="altogether" />
+            <Figure name="Users" value={users} note="in total" />
           </Figures>
           <LineChart
             label="Sign-ins per minute"
@@ -65,12 +65,12 @@ export function SignInsCard({ activity, users, isMissing }: SignInsCardProps): J
             series={2}
           />
           {activity.fault !== undefined && (
-            <Notice tone="warn" title="No new numbers.">
+            <Notice tone="warn" title="Not updated.">
               {activity.fault}
             </Notice>
           )}
           {activity.isPartial && (
-            <Notice>Too many events to read all of them: there are more sign-ins.</Notice>
+            <Notice>Showing a sample: too many events to count them all.</Notice>
           )}
         </div>
       )}

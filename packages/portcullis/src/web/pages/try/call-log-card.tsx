@@ -5,7 +5,7 @@ import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
 import { formatNumber } from '../../format.ts'
 
-/** People learn the API from what they see it do. */
+/** Lists the API calls of this page, as a way to learn the API. */
 export function CallLogCard(): JSX.Element {
   const calls = useCalls()
   const clear = calls.length > 0 && (
@@ -14,17 +14,17 @@ export function CallLogCard(): JSX.Element {
     </Button>
   )
   return (
-    <Card title="Calls made" actions={clear} isFlush>
+    <Card title="API calls" actions={clear} isFlush>
       {calls.length === 0 && (
         <p class="try-no-calls muted small">
-          Every call to the auth server and to the GraphQL API appears here.
+          Calls to the auth server and the GraphQL API appear here. Sign up to see the first one.
         </p>
       )}
-      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- who has no mouse scrolls it by keys. */}
-      <ol class="try-calls" aria-label="Calls, the newest first" tabIndex={0}>
+      {/* oxlint-disable-next-line jsx-a11y/no-noninteractive-tabindex -- keyboard users need to scroll it. */}
+      <ol class="try-calls" aria-label="API calls, newest first" tabIndex={0}>
         {calls.map(({ id, method, part, path, status, durationMs, count }) => (
           <li key={id}>
-            <Badge tone={toTone(status)}>{status === 0 ? 'none' : status}</Badge>
+            <Badge tone={toTone(status)}>{status === 0 ? 'failed' : status}</Badge>
             <span class="try-call mono">
               <strong>{method}</strong> <span title={path}>{path}</span>
             </span>
@@ -44,14 +44,14 @@ function toTone(status: number): Tone {
   return status >= 400 ? 'warn' : 'ok'
 }
 
-/** A call that this page made, or several equal ones in a row. */
+/** A call of this page, or several equal calls in a row. */
 interface LoggedCall {
   readonly id: number
   readonly method: string
   readonly part: 'auth' | 'graphql'
-  /** As the server behind the console sees it. */
+  /** The path that the server behind the console receives. */
   readonly path: string
-  /** 0: no answer. */
+  /** 0 if there was no response. */
   readonly status: number
   readonly durationMs: number
   readonly count: number
@@ -59,7 +59,7 @@ interface LoggedCall {
 
 const mostKept = 60
 const storageKey = 'portcullis-try-calls'
-// A link of a mail loads the page anew; what led to it is still worth seeing.
+// Kept in the session storage, because a link in a mail reloads the page.
 let calls = readStored()
 let lastId = calls[0]?.id ?? 0
 const listeners = new Set<() => void>()
@@ -87,11 +87,11 @@ function add(call: Omit<LoggedCall, 'id' | 'count'>): void {
   else setCalls([{ ...call, id: lastId, count: 1 }, ...calls].slice(0, mostKept))
 }
 
-/** `fetch`, and everybody can see what was called. */
+/** Calls `fetch` and adds the call to the log. */
 export async function loggedFetch(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   const begin = performance.now()
   const { pathname, search } = new URL(String(input), location.origin)
-  const tell = (status: number) =>
+  const log = (status: number) =>
     add({
       method: init?.method ?? 'GET',
       part: pathname === '/graphql' ? 'graphql' : 'auth',
@@ -101,10 +101,10 @@ export async function loggedFetch(input: RequestInfo | URL, init?: RequestInit):
     })
   try {
     const answer = await fetch(input, init)
-    tell(answer.status)
+    log(answer.status)
     return answer
   } catch (error) {
-    tell(0)
+    log(0)
     throw error
   }
 }
@@ -113,7 +113,7 @@ function clearCalls(): void {
   setCalls([])
 }
 
-/** The newest comes first. */
+/** Newest first. */
 function useCalls(): readonly LoggedCall[] {
   const [shown, setShown] = useState(calls)
   useEffect(() => {

@@ -9,10 +9,10 @@ import { Notice } from '../../components/states.tsx'
 import { loggedFetch } from './call-log-card.tsx'
 
 interface Answer {
-  readonly isToStranger: boolean
+  readonly isAnonymous: boolean
   readonly status: number
   readonly text: string
-  /** Those about limits. */
+  /** The rate limit headers. */
   readonly headers: readonly (readonly [name: string, value: string])[]
 }
 
@@ -20,25 +20,25 @@ const limitHeader = /^(?:x-ratelimit-|ratelimit-|retry-after$)/
 const manyTimes = 30
 
 interface GraphqlCardProps {
-  /** Of whoever is signed in. */
+  /** The access token of the signed-in user. */
   readonly token: string | undefined
-  /** Whether it is known who that is. */
+  /** Whether the session has been loaded. */
   readonly isSettled: boolean
 }
 
-/** Asks the GraphQL API, as the one who is signed in, once or too often. */
+/** Sends queries to the GraphQL API, with the token of the signed-in user if there is one. */
 export function GraphqlCard({ token, isSettled }: GraphqlCardProps): JSX.Element {
   const [query, setQuery] = useState('{ me { email } }')
   const [answer, setAnswer] = useState<Answer>()
   const [statuses, setStatuses] = useState<readonly number[]>([])
   const [error, setError] = useState<unknown>()
 
-  const askTimes = (times: number) => async () => {
+  const sendTimes = (times: number) => async () => {
     setError(undefined)
     setStatuses([])
     try {
       for (let time = 0; time < times; time++) {
-        const next = await ask(query, token)
+        const next = await send(query, token)
         setAnswer(next)
         if (times > 1) setStatuses((before) => [...before, next.status])
       }
@@ -48,10 +48,10 @@ export function GraphqlCard({ token, isSettled }: GraphqlCardProps): JSX.Element
   }
   return (
     <Card
-      title="Ask the GraphQL API"
+      title="Query the GraphQL API"
       actions={
         <Badge tone={token === undefined ? undefined : 'ok'}>
-          {token === undefined ? 'as a stranger' : 'with your token'}
+          {token === undefined ? 'anonymous' : 'with your token'}
         </Badge>
       }
     >
@@ -66,27 +66,27 @@ export function GraphqlCard({ token, isSettled }: GraphqlCardProps): JSX.Element
           />
         </Field>
         <div class="row">
-          <Button kind="primary" icon="try" isDisabled={!isSettled} onClick={askTimes(1)}>
-            Ask
+          <Button kind="primary" icon="try" isDisabled={!isSettled} onClick={sendTimes(1)}>
+            Send query
           </Button>
-          <Button isDisabled={!isSettled} onClick={askTimes(manyTimes)}>
-            Ask {manyTimes} times
+          <Button isDisabled={!isSettled} onClick={sendTimes(manyTimes)}>
+            Send {manyTimes} times
           </Button>
           <span class="muted small">
             {token === undefined
-              ? 'Strangers are limited by address.'
-              : 'You are limited as yourself, wherever you are.'}
+              ? 'Anonymous callers are limited by address.'
+              : 'You are limited by user, from any address.'}
           </span>
         </div>
         {error !== undefined && <Notice tone="danger">{toMessage(error)}</Notice>}
         {statuses.length > 0 && <Statuses statuses={statuses} />}
-        {answer?.isToStranger === (token === undefined) && <AnswerView answer={answer} />}
+        {answer?.isAnonymous === (token === undefined) && <AnswerView answer={answer} />}
       </div>
     </Card>
   )
 }
 
-async function ask(query: string, token: string | undefined): Promise<Answer> {
+async function send(query: string, token: string | undefined): Promise<Answer> {
   const response = await loggedFetch('/graphql', {
     method: 'POST',
     headers: {
@@ -98,7 +98,7 @@ async function ask(query: string, token: string | undefined): Promise<Answer> {
     body: JSON.stringify({ query }),
   })
   return {
-    isToStranger: token === undefined,
+    isAnonymous: token === undefined,
     status: response.status,
     text: toPretty(await response.text()),
     headers: [...response.headers].filter(([name]) => limitHeader.test(name)),
@@ -120,13 +120,13 @@ function Statuses({ statuses }: { readonly statuses: readonly number[] }): JSX.E
     <div class="stack tight" aria-live="polite">
       <div class="try-statuses" aria-hidden="true">
         {statuses.map((status, index) => (
-          // They are only ever added at the end.
+          // Items are only appended, so the index is a stable key.
           <span key={index} class={`tone-${toTone(status)}`} title={`${index + 1}: ${status}`} />
         ))}
       </div>
       <p class="small">
-        <strong>{fine}</strong> answered 200, <strong>{over}</strong> over the limit (429)
-        {fine + over < statuses.length && `, ${statuses.length - fine - over} answered otherwise`}
+        <strong>{fine}</strong> succeeded (200), <strong>{over}</strong> over the limit (429)
+        {fine + over < statuses.length && `, ${statuses.length - fine - over} with another status`}
       </p>
     </div>
   )

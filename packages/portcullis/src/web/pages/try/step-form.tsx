@@ -10,14 +10,14 @@ import { useSession } from '../../session.ts'
 interface StepFormProps {
   readonly action: string
   readonly kind?: 'primary'
-  /** What it resolves to is shown below, what it rejects with too. */
+  /** The result, or the error if it rejects, is shown below the form. */
   readonly onSubmit: (form: FormData) => Promise<ComponentChildren>
-  /** Beside the button. */
+  /** Shown beside the button. */
   readonly more?: ComponentChildren
   readonly children?: ComponentChildren
 }
 
-/** One step that a person takes, and what became of it. */
+/** A form with its result. */
 export function StepForm({ action, kind, onSubmit, more, children }: StepFormProps): JSX.Element {
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>()
@@ -53,7 +53,6 @@ export function StepForm({ action, kind, onSubmit, more, children }: StepFormPro
   )
 }
 
-/** A text of a form. */
 export function readText(form: FormData, name: string): string {
   return String(form.get(name) ?? '').trim()
 }
@@ -63,22 +62,24 @@ interface ClientAnswer {
   readonly error: Error | null
 }
 
-/** The client's answers carry their errors; here they are thrown, for a form to show. */
+/** Throws the error of a client result, so that the form can show it. */
 export function orThrow<Answer extends ClientAnswer>(
   answer: Answer,
 ): Extract<Answer, { readonly error: null }>['data'] {
   const { error, data } = answer
   if (!error) return data
-  // The client has no words for it.
+  // The message of the client is empty in this case.
   if (isAuthRetryableFetchError(error)) {
-    throw new Error('The auth server does not answer. Is it still running?', { cause: error })
+    throw new Error('The auth server does not respond. Check that it is still running.', {
+      cause: error,
+    })
   }
   throw error
 }
 
 export function EmailField(): JSX.Element {
   const { parts } = useSession()
-  const hint = parts.mailbox && 'Any address will do: all mail goes to the Mailbox of this console.'
+  const hint = parts.mailbox && 'Use any address: all mail arrives in the Mailbox of this console.'
   return (
     <Field label="Email" hint={hint}>
       <input
@@ -122,7 +123,7 @@ export function CodeField({ label }: { readonly label: string }): JSX.Element {
         inputmode="numeric"
         autocomplete="one-time-code"
         pattern="\s*\d{6,10}\s*"
-        title="The digits of the code"
+        title="6 to 10 digits"
       />
     </Field>
   )

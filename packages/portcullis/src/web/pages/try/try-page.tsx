@@ -16,10 +16,10 @@ export function Page(): JSX.Element {
   if (parts.auth) return <TryAuth />
   return (
     <>
-      <PageHeader title={title} summary="Sign up and sign in, as people will." />
+      <PageHeader title={title} summary="Sign up and sign in like a user of your application." />
       <Card>
-        <Empty icon="try" title="There is no auth server to try">
-          Start everything with <code>portcullis up</code>, or tell this console where one is:{' '}
+        <Empty icon="try" title="No auth server">
+          Start everything with <code>portcullis up</code>, or connect to a running server:{' '}
           <code>portcullis console --auth-url URL --auth-key KEY</code>
         </Empty>
       </Card>
@@ -35,7 +35,7 @@ function TryAuth(): JSX.Element {
     <>
       <PageHeader
         title={title}
-        summary="Sign up and sign in as people will, with the unchanged @supabase/auth-js."
+        summary="Sign up and sign in like a user of your application, with the original @supabase/auth-js client."
       />
       <div class="try-layout">
         <div class="stack">
@@ -44,7 +44,7 @@ function TryAuth(): JSX.Element {
               {fault.message} <code>{fault.code}</code>
             </Notice>
           )}
-          {session === undefined && <Loading>Looking for a session…</Loading>}
+          {session === undefined && <Loading>Loading the session…</Loading>}
           {session === null && <SignInCard auth={auth} />}
           {session && <IdentityCard auth={auth} session={session} />}
           {parts.graphql && (

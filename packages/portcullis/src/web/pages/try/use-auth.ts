@@ -9,15 +9,15 @@ export interface Auth {
   readonly client: AuthClient
   readonly flow: Flow
   readonly setFlow: (flow: Flow) => void
-  /** Undefined until the client knows, null when nobody is signed in. */
+  /** Undefined until the client has loaded it; null if no user is signed in. */
   readonly session: Session | null | undefined
-  /** Why a link did not sign anybody in. */
+  /** Why a link did not sign the user in. */
   readonly fault: ReturnFault | undefined
-  /** Whether a link to set a new password brought us here. */
+  /** Whether the page was opened by a password reset link. */
   readonly isRecovering: boolean
 }
 
-/** What a card about the account is given. */
+/** The props of the account cards. */
 export interface SignedInProps {
   readonly auth: Auth
   readonly session: Session
@@ -26,7 +26,7 @@ export interface SignedInProps {
 const otherBrowser: ReturnFault = {
   code: 'no_code_verifier',
   message:
-    'With PKCE a link works only in the browser that asked for it: the code in the address is nothing without the secret kept there. Ask for a new link here.',
+    'With PKCE a link works only in the browser that requested it, because the code verifier is stored there. Request a new link in this browser.',
 }
 
 export function useAuth(): Auth {
@@ -78,17 +78,17 @@ export function useAuth(): Auth {
 
 export type AuthClient = InstanceType<typeof SupabaseClient>
 
-/** How a link in a mail brings its reader back signed in. */
+/** How a link in a mail signs the user in. */
 export type Flow = 'implicit' | 'pkce'
 
 const flowKey = 'portcullis-try-flow'
 const clients: Partial<Record<Flow, AuthClient>> = {}
 
-/** The unchanged client of Supabase, as any application would use it. One for each flow. */
+/** The original Supabase client, as an application would use it; one per flow. */
 function provideClient(flow: Flow): AuthClient {
   clients[flow] ??= new SupabaseClient({
     url: `${location.origin}/auth`,
-    // The console in between lets only its own page pass.
+    // The console accepts only calls of its own page.
     headers: callHeaders,
     storageKey: `portcullis-try-${flow}`,
     flowType: flow,
@@ -98,7 +98,7 @@ function provideClient(flow: Flow): AuthClient {
   return clients[flow]
 }
 
-/** Where links of mails lead back to. */
+/** The address that links in mails lead back to. */
 export function toReturnUrl(): string {
   return `${location.origin}/try`
 }
@@ -107,7 +107,7 @@ function saveFlow(flow: Flow): void {
   localStorage.setItem(flowKey, flow)
 }
 
-/** What came back decides; else what was chosen. */
+/** Uses the flow of the current URL, otherwise the stored choice. */
 function readFlow(): Flow {
   if (new URLSearchParams(location.search).has('code')) return 'pkce'
   if (new URLSearchParams(location.hash.slice(1)).has('access_token')) return 'implicit'
@@ -119,17 +119,17 @@ interface ReturnFault {
   readonly message: string
 }
 
-/** What the auth server says in the address when a link is not good. */
+/** Reads the error that the auth server adds to the URL when a link is invalid. */
 function readReturnFault(): ReturnFault | undefined {
   const query = new URLSearchParams(location.search)
   const fragment = new URLSearchParams(location.hash.slice(1))
   const read = (name: string) => query.get(name) ?? fragment.get(name)
   const code = read('error_code') ?? read('error')
   if (code === null) return undefined
-  return { code, message: read('error_description') ?? 'The link did not work.' }
+  return { code, message: read('error_description') ?? 'The link is invalid.' }
 }
 
-/** The part of the address that has done its work, or never will. */
+/** Removes the parameters of the link from the URL. */
 function cleanAddress(): void {
   history.replaceState(history.state, '', '/try')
 }

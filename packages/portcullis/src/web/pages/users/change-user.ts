@@ -1,7 +1,7 @@
 import type { User } from '../../../console/routes/users-upstream.ts'
 import { callApi } from '../../api.ts'
 
-/** What an administrator may change. What is left out stays. */
+/** The fields that an administrator may change. Missing fields stay unchanged. */
 export interface UserChange {
   readonly email?: string
   readonly phone?: string

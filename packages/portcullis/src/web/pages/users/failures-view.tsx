@@ -14,14 +14,17 @@ import { UserViews } from './user-views.tsx'
 
 const pageSize = 50
 
-/** Sign-ins that failed, also those of addresses without an account. */
+/** Failed sign-ins, including attempts without an account. */
 export function FailuresView(): JSX.Element {
   const [page, setPage] = useState(1)
   const path = `/api/users/sign-in-failures?page=${page}&per_page=${pageSize}`
   const loaded = useLoaded((signal) => callApi<readonly SignInFailure[]>(path, { signal }), [page])
   return (
     <>
-      <PageHeader title="Users" summary="Failed sign-ins, newest first, grouped by ten minutes.">
+      <PageHeader
+        title="Users"
+        summary="Failed sign-ins, newest first, grouped into ten-minute intervals."
+      >
         <UserViews shown="failures" />
         <Button icon="refresh" onClick={loaded.reload}>
           Refresh
@@ -31,7 +34,7 @@ export function FailuresView(): JSX.Element {
       {loaded.state === 'failed' &&
         (isMissing(loaded.error) ? (
           <Empty icon="users" title="Failed sign-ins are not available">
-            This auth server does not keep them.
+            This auth server does not record failed sign-ins.
           </Empty>
         ) : (
           <Failure error={loaded.error} onRetry={loaded.reload} />
@@ -55,7 +58,7 @@ interface FailuresProps {
 
 function Failures({ failures, page, onPage }: FailuresProps): JSX.Element {
   if (failures.length === 0 && page === 1) {
-    return <Empty icon="users" title="No sign-in has failed" />
+    return <Empty icon="users" title="No failed sign-ins" />
   }
   return (
     <Card isFlush>
@@ -66,7 +69,7 @@ function Failures({ failures, page, onPage }: FailuresProps): JSX.Element {
               <th scope="col">Last attempt</th>
               <th scope="col">Email or phone</th>
               <th scope="col">Reason</th>
-              <th scope="col">From</th>
+              <th scope="col">IP address</th>
               <th scope="col" class="number">
                 Attempts
               </th>
@@ -107,7 +110,7 @@ function FailureRow({ failure }: { readonly failure: SignInFailure }): JSX.Eleme
       <td class="failures-name">
         {userId === null ? (
           <>
-            {name || <span class="muted">none given</span>} <Badge>No account</Badge>
+            {name || <span class="muted">not given</span>} <Badge>No account</Badge>
           </>
         ) : (
           <a href={`/users?id=${userId}&tab=activity`}>{name || userId.slice(0, 8)}</a>

@@ -1,6 +1,6 @@
 import type { Metadata } from '../../../console/routes/users-upstream.ts'
 
-/** Where a text stops being JSON, and why. */
+/** The position and the reason of a syntax error. */
 interface JsonFault {
   readonly line: number
   readonly column: number
@@ -11,7 +11,7 @@ type ParsedObject =
   | { readonly value: Readonly<Record<string, unknown>> }
   | { readonly fault: JsonFault }
 
-/** Browsers tell of faults in words of their own, and some do not tell where they are. */
+/** Finds errors with its own parser, since the messages of browsers differ and may lack a position. */
 export function parseJsonObject(text: string): ParsedObject {
   const fault = findFault(text)
   if (fault) return { fault }
@@ -19,7 +19,9 @@ export function parseJsonObject(text: string): ParsedObject {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     return { value: { ...value } }
   }
-  return { fault: toFault(text, text.search(/\S/), 'Metadata is an object: begin with {') }
+  return {
+    fault: toFault(text, text.search(/\S/), 'metadata must be a JSON object that begins with {'),
+  }
 }
 
 class FaultFound extends Error {
@@ -35,7 +37,7 @@ function findFault(text: string): JsonFault | undefined {
   try {
     const end = skipValue(text, skipSpace(text, 0))
     const rest = skipSpace(text, end)
-    if (rest < text.length) throw new FaultFound(rest, 'nothing may follow the closing bracket')
+    if (rest < text.length) throw new FaultFound(rest, 'unexpected text after the closing bracket')
     return undefined
   } catch (error) {
     if (error instanceof FaultFound) return toFault(text, error.at, error.message)
@@ -48,7 +50,7 @@ function toFault(text: string, at: number, message: string): JsonFault {
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1, message }
 }
 
-/** Each takes where something begins, and returns where it has ended. */
+/** Takes the start of a token, and returns its end. */
 type Skip = (text: string, at: number) => number
 
 const skipSpace: Skip = (text, at) => matchAt(/[ \t\n\r]*/y, text, at) ?? at
@@ -59,24 +61,20 @@ const skipValue: Skip = (text, at) => {
   if (first === '[') return skipArray(text, at)
   if (first === '"') return skipString(text, at)
   const end = matchAt(/true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y, text, at)
-  if (end === undefined)
-    throw new FaultFound(at, `a value is expected here, not ${toFound(text, at)}`)
+  if (end === undefined) throw new FaultFound(at, `expected a value, found ${toFound(text, at)}`)
   const more = matchAt(/[\w.+-]+/y, text, end)
   if (more === undefined) return end
-  throw new FaultFound(at, `${text.slice(at, more)} is neither a number nor true, false or null`)
+  throw new FaultFound(at, `${text.slice(at, more)} is not a number, true, false or null`)
 }
 
 const skipObject: Skip = (text, at) =>
   skipItems(text, at, '}', (start) => {
     if (text[start] !== '"') {
-      throw new FaultFound(
-        start,
-        `a key in double quotes is expected here, not ${toFound(text, start)}`,
-      )
+      throw new FaultFound(start, `expected a key in double quotes, found ${toFound(text, start)}`)
     }
     const colon = skipSpace(text, skipString(text, start))
     if (text[colon] !== ':') {
-      throw new FaultFound(colon, `a colon is expected after the key, not ${toFound(text, colon)}`)
+      throw new FaultFound(colon, `expected a colon after the key, found ${toFound(text, colon)}`)
     }
     return skipValue(text, skipSpace(text, colon + 1))
   })
@@ -96,22 +94,22 @@ function skipItems(
     if (text[position] === closing) return position + 1
     if (text[position] !== ',') {
       const found = toFound(text, position)
-      throw new FaultFound(position, `a comma or ${closing} is expected here, not ${found}`)
+      throw new FaultFound(position, `expected a comma or ${closing}, found ${found}`)
     }
     const comma = position
     position = skipSpace(text, position + 1)
     if (text[position] === closing) {
-      throw new FaultFound(comma, 'the last item has no comma behind it')
+      throw new FaultFound(comma, 'a trailing comma is not allowed')
     }
   }
 }
 
 const skipString: Skip = (text, at) => {
-  // oxlint-disable-next-line no-control-regex -- those are what JSON forbids.
+  // oxlint-disable-next-line no-control-regex -- JSON forbids these characters.
   const end = matchAt(/"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*/y, text, at) ?? at
   if (text[end] === '"') return end + 1
-  if (text[end] === '\\') throw new FaultFound(end, 'this backslash begins nothing that JSON knows')
-  throw new FaultFound(at, 'this text has no closing quote on its line')
+  if (text[end] === '\\') throw new FaultFound(end, 'invalid escape sequence')
+  throw new FaultFound(at, 'the string has no closing quote on this line')
 }
 
 function matchAt(pattern: RegExp, text: string, at: number): number | undefined {
@@ -121,12 +119,16 @@ function matchAt(pattern: RegExp, text: string, at: number): number | undefined 
 
 function toFound(text: string, at: number): string {
   const found = text[at]
-  return found === undefined ? 'the end' : found === '\n' ? 'the end of the line' : found
+  return found === undefined
+    ? 'the end of the text'
+    : found === '\n'
+      ? 'the end of the line'
+      : found
 }
 
 /**
- * What to send so that `after` results: the auth server puts in the keys that it is sent, keeps the
- * others, and takes out those that are null. Undefined: nothing is different.
+ * Returns the change that turns `before` into `after`. The auth server merges the keys, and removes those that
+ * are null. Undefined if nothing differs.
  */
 export function toMetadataChange(before: Metadata, after: Metadata): Metadata | undefined {
   const removed = Object.keys(before).filter((key) => !Object.hasOwn(after, key))

@@ -7,15 +7,15 @@ export interface Search {
   readonly order: Order
 }
 
-/** What the address of the page says. */
+/** The state in the page's URL. */
 export interface UsersAddress {
   readonly search: Search
-  /** Whose panel is open. */
+  /** The user whose panel is open. */
   readonly userId: string | undefined
   readonly tab: string | undefined
-  /** The address with something else in it: an empty text takes it out. */
+  /** Returns the URL with changed parameters; an empty value removes a parameter. */
   toHref(changes: AddressChanges): string
-  /** Goes there; the way back leads here unless it replaces this. */
+  /** Navigates to the changed URL; `isReplacing` replaces the history entry. */
   go(changes: AddressChanges, options?: { readonly isReplacing?: boolean }): void
 }
 

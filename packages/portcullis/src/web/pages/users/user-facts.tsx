@@ -4,20 +4,20 @@ import type { Tone } from '../../components/badge.tsx'
 import { Badge } from '../../components/badge.tsx'
 import { formatTime } from '../../format.ts'
 
-/** What a user is called in lists and headings. */
+/** Returns the name of a user for lists and headings. */
 export function toUserName(user: User): string {
   if (user.email !== '') return user.email
   if (user.phone !== '') return toPhoneNumber(user.phone)
   if (user.deleted_at !== undefined) return 'Deleted user'
-  return user.is_anonymous ? 'Anonymous' : 'Without an address'
+  return user.is_anonymous ? 'Anonymous' : 'No email or phone'
 }
 
-/** The auth server keeps numbers without their plus. */
+/** The auth server stores phone numbers without the plus sign. */
 export function toPhoneNumber(phone: string): string {
   return phone.startsWith('+') ? phone : `+${phone}`
 }
 
-/** The name that people go by, where their metadata has one. */
+/** Returns the full name from the metadata, if there is one. */
 export function toFullName({ user_metadata: metadata }: User): string | undefined {
   const name = metadata['full_name'] ?? metadata['name']
   return typeof name === 'string' && name !== '' ? name : undefined
@@ -31,7 +31,7 @@ export function isBanned({ banned_until: until }: User, now = Date.now()): boole
   return until !== undefined && Date.parse(until) > now
 }
 
-/** Whose tokens open the admin endpoints, unless the auth server is told otherwise. */
+/** The default roles that may use the admin endpoints. */
 const adminRoles: readonly string[] = ['service_role', 'supabase_admin']
 
 const ordinaryRoles: readonly string[] = ['', 'authenticated']
@@ -42,7 +42,7 @@ interface Mark {
   readonly title?: string
 }
 
-/** What is to be known of a user at a glance; the weightiest first. */
+/** Returns the badges of a user, the most important first. */
 function toMarks(user: User): readonly Mark[] {
   return [...toStanding(user), ...toRole(user), toReach(user)]
 }
@@ -68,18 +68,22 @@ function toRole({ role }: User): readonly Mark[] {
   if (ordinaryRoles.includes(role)) return []
   return [
     adminRoles.includes(role)
-      ? { label: 'Admin', tone: 'accent', title: `Has the role ${role}` }
-      : { label: role, title: `Has the role ${role}` },
+      ? { label: 'Admin', tone: 'accent', title: `Role: ${role}` }
+      : { label: role, title: `Role: ${role}` },
   ]
 }
 
 function toReach(user: User): Mark {
-  if (user.is_anonymous) return { label: 'Anonymous', title: 'Signed in without an address' }
+  if (user.is_anonymous) return { label: 'Anonymous', title: 'Signed in without email or phone' }
   if (user.confirmed_at !== undefined) {
     return { label: 'Confirmed', tone: 'ok', title: `Since ${formatTime(user.confirmed_at)}` }
   }
   return user.invited_at === undefined
-    ? { label: 'Unconfirmed', tone: 'warn', title: 'Has not confirmed an address yet' }
+    ? {
+        label: 'Unconfirmed',
+        tone: 'warn',
+        title: 'No confirmed email address or phone number yet',
+      }
     : { label: 'Invited', tone: 'warn', title: `At ${formatTime(user.invited_at)}` }
 }
 

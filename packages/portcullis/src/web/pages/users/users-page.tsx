@@ -27,11 +27,11 @@ export function Page(): JSX.Element {
 function NoAuthServer(): JSX.Element {
   return (
     <>
-      <PageHeader title="Users" summary="Who has an account." />
-      <Empty icon="users" title="This console has no auth server">
+      <PageHeader title="Users" summary="All user accounts." />
+      <Empty icon="users" title="No auth server">
         Start everything with <code>portcullis up</code>, or start the console with{' '}
-        <code>portcullis console --auth-url URL --auth-key KEY</code>, where the key is a token
-        whose role may use the admin endpoints.
+        <code>portcullis console --auth-url URL --auth-key KEY</code>. The key must be a service key
+        of the auth server.
       </Empty>
     </>
   )
@@ -55,7 +55,7 @@ function Users(): JSX.Element {
       <PageHeader title="Users" summary={toSummary(pages?.total, search.text)}>
         <UserViews shown="users" />
         <Button icon="mailbox" onClick={() => setOpened('invite')}>
-          Invite
+          Invite user
         </Button>
         <Button icon="plus" kind="primary" onClick={() => setOpened('create')}>
           Create user
@@ -100,7 +100,7 @@ function Users(): JSX.Element {
 }
 
 function toSummary(total: number | undefined, text: string): string {
-  if (total === undefined) return 'Who has an account.'
+  if (total === undefined) return 'All user accounts.'
   const users = `${formatNumber(total)} ${total === 1 ? 'user' : 'users'}`
-  return text === '' ? `${users} in all` : `${users} found by “${text}”`
+  return text === '' ? `${users} in total` : `${users} matching “${text}”`
 }

@@ -7,7 +7,7 @@ import type { RuleRow } from '../rules/rule-rows.ts'
 
 interface DecisionFormProps {
   readonly request: AskedRequest
-  /** To choose from; any other may be asked for too. */
+  /** Suggestions; other domains can be entered too. */
   readonly domains: readonly string[]
   readonly onChange: (request: AskedRequest) => void
   readonly onSubmit: () => Promise<void>
@@ -15,7 +15,7 @@ interface DecisionFormProps {
 
 export function DecisionForm(props: DecisionFormProps): JSX.Element {
   const { request, domains, onChange, onSubmit } = props
-  const { domain, descriptors, hits, isLook } = request
+  const { domain, descriptors, hits, isDryRun } = request
   const [isBusy, setBusy] = useState(false)
   const listId = useId()
   const submit = async (event: TargetedSubmitEvent<HTMLFormElement>) => {
@@ -45,7 +45,7 @@ export function DecisionForm(props: DecisionFormProps): JSX.Element {
       </datalist>
       {descriptors.map((entries, at) => (
         <DescriptorFields
-          // Descriptors have no names: only their order tells them apart.
+          // Descriptors have no ids, so their position is the key.
           key={at}
           legend={descriptors.length === 1 ? 'Descriptor' : `Descriptor ${at + 1}`}
           entries={entries}
@@ -71,7 +71,7 @@ export function DecisionForm(props: DecisionFormProps): JSX.Element {
             min={1}
             max={4294967295}
             required
-            disabled={isLook}
+            disabled={isDryRun}
             value={hits}
             onInput={(event) => onChange({ ...request, hits: event.currentTarget.valueAsNumber })}
           />
@@ -79,14 +79,14 @@ export function DecisionForm(props: DecisionFormProps): JSX.Element {
         <label class="limits-check">
           <input
             type="checkbox"
-            checked={isLook}
-            onInput={(event) => onChange({ ...request, isLook: event.currentTarget.checked })}
+            checked={isDryRun}
+            onInput={(event) => onChange({ ...request, isDryRun: event.currentTarget.checked })}
           />
-          Only look
+          Dry run
         </label>
         <span class="grow" />
         <Button type="submit" kind="primary" isDisabled={isBusy}>
-          {isLook ? 'Look' : 'Ask'}
+          Send request
         </Button>
       </div>
     </form>
@@ -97,9 +97,9 @@ interface DescriptorFieldsProps {
   readonly legend: string
   readonly entries: readonly AskedEntry[]
   readonly onChange: (entries: readonly AskedEntry[]) => void
-  /** Where another one may follow. */
+  /** Undefined if no descriptor can be added here. */
   readonly onAdd: (() => void) | undefined
-  /** Where it is not the only one. */
+  /** Undefined if it is the only descriptor. */
   readonly onRemove: (() => void) | undefined
 }
 
@@ -146,14 +146,14 @@ function DescriptorFields(props: DescriptorFieldsProps): JSX.Element {
           kind="quiet"
           size="small"
           icon="plus"
-          label="Add an entry"
+          label="Add entry"
           onClick={() => onChange([...entries, emptyEntry])}
         >
-          Entry
+          Add entry
         </Button>
         {onAdd && (
-          <Button kind="quiet" size="small" icon="plus" label="Add a descriptor" onClick={onAdd}>
-            Descriptor
+          <Button kind="quiet" size="small" icon="plus" label="Add descriptor" onClick={onAdd}>
+            Add descriptor
           </Button>
         )}
         {onRemove && (
@@ -177,13 +177,13 @@ interface AskedEntry {
   readonly value: string
 }
 
-/** The form. */
+/** The state of the form. */
 export interface AskedRequest {
   readonly domain: string
   readonly descriptors: readonly (readonly AskedEntry[])[]
   readonly hits: number
-  /** Count nothing. */
-  readonly isLook: boolean
+  /** Reads the counters without changing them. */
+  readonly isDryRun: boolean
 }
 
 const emptyEntry: AskedEntry = { key: '', value: '' }
@@ -191,10 +191,10 @@ export const emptyRequest: AskedRequest = {
   domain: '',
   descriptors: [[emptyEntry]],
   hits: 1,
-  isLook: false,
+  isDryRun: false,
 }
 
-/** A request that meets a rule, whatever it leaves open. */
+/** Returns entries that match the rule, with example values for any value. */
 export function toExampleEntries({ levels }: RuleRow): AskedEntry[] {
   return levels.map(({ key, value }) => ({
     key,
@@ -203,10 +203,10 @@ export function toExampleEntries({ levels }: RuleRow): AskedEntry[] {
 }
 
 export function toDecisionRequest(asked: AskedRequest): DecisionRequest {
-  const { domain, descriptors, hits, isLook } = asked
+  const { domain, descriptors, hits, isDryRun } = asked
   return {
     domain,
     descriptors: descriptors.map((entries) => ({ entries })),
-    hits: isLook ? 0 : hits,
+    hits: isDryRun ? 0 : hits,
   }
 }

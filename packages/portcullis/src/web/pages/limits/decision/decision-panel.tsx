@@ -19,7 +19,7 @@ import {
 interface DecisionPanelProps {
   readonly canAsk: boolean
   readonly domains: readonly string[]
-  /** The rule that somebody clicked. */
+  /** The rule that was clicked. */
   readonly picked: RuleRow | undefined
 }
 
@@ -28,7 +28,7 @@ interface Asked {
   readonly error?: unknown
 }
 
-/** Sends a descriptor to the service, and shows what became of it. */
+/** Sends a request to the service and shows the decision. */
 export function DecisionPanel({ canAsk, domains, picked }: DecisionPanelProps): JSX.Element {
   const [request, setRequest] = useState<AskedRequest>({
     ...emptyRequest,
@@ -37,13 +37,13 @@ export function DecisionPanel({ canAsk, domains, picked }: DecisionPanelProps): 
   const [asked, setAsked] = useState<Asked>({})
   const panel = useRef<HTMLDivElement>(null)
   const isFocusDue = useRef(false)
-  // Both effects run before the browser handles the next key: it is meant for the new fields, and
-  // nothing that is typed into them may be overwritten.
+  // Both are layout effects, so that the next key press goes to the new fields and no typed text is
+  // overwritten.
   useLayoutEffect(() => {
     if (!isFocusDue.current) return
     isFocusDue.current = false
     const fields = panel.current?.querySelectorAll<HTMLInputElement>('[data-field="value"]')
-    // What is most likely to be changed next.
+    // The value is most likely to be changed next.
     if (fields) [...fields].at(-1)?.focus({ preventScroll: true })
   }, [request])
   useLayoutEffect(() => {
@@ -52,7 +52,7 @@ export function DecisionPanel({ canAsk, domains, picked }: DecisionPanelProps): 
     setRequest((last) => ({ ...last, domain: picked.domain, descriptors }))
     setAsked({})
     panel.current?.scrollIntoView({ block: 'nearest' })
-    // The fields of the rule are there once the request is rendered.
+    // The fields exist once the request is rendered.
     isFocusDue.current = true
   }, [picked])
 
@@ -66,7 +66,7 @@ export function DecisionPanel({ canAsk, domains, picked }: DecisionPanelProps): 
   }
   return (
     <div ref={panel} class="limits-decision">
-      <Card title="Ask for a decision">
+      <Card title="Request a decision">
         {canAsk ? (
           <div class="stack">
             <DecisionForm
@@ -82,8 +82,8 @@ export function DecisionPanel({ canAsk, domains, picked }: DecisionPanelProps): 
           </div>
         ) : (
           <p class="muted">
-            This console knows only the debug port of the service. Start it with{' '}
-            <code>--ratelimit-url</code> to ask for decisions.
+            The HTTP port of the rate limit service is not configured. Start the console with{' '}
+            <code>--ratelimit-url</code> to request decisions.
           </p>
         )}
       </Card>
@@ -93,7 +93,7 @@ export function DecisionPanel({ canAsk, domains, picked }: DecisionPanelProps): 
 
 type Status = DecisionAnswer['statuses'][number]
 
-/** The decision, what is left, and why. */
+/** The decision, the remaining quota and the explanation. */
 function Verdict({ answer }: { readonly answer: DecisionAnswer }): JSX.Element {
   const { code, statuses, headers, tookMs, explanations } = answer
   const isOk = code === 'OK'
@@ -126,7 +126,7 @@ function Verdict({ answer }: { readonly answer: DecisionAnswer }): JSX.Element {
       ))}
       {explanations === undefined && (
         <p class="muted small">
-          Which rule it met cannot be told: this console has no rule files without faults at hand.
+          The matching rule is unknown: the console has no rule files, or they contain errors.
         </p>
       )}
     </>
@@ -140,7 +140,7 @@ function toStatusText({ code, limitText, remaining, resetSeconds }: Status, isOn
   return `${verdict}${formatNumber(remaining)} left of ${limitText}${reset}`
 }
 
-/** `34 s`, `12 min`, `5 h`. */
+/** Such as `34 s`, `12 min` or `5 h`. */
 function formatSpan(seconds: number): string {
   if (seconds < 120) return `${seconds} s`
   if (seconds < 7_200) return `${Math.round(seconds / 60)} min`
@@ -153,15 +153,16 @@ type Level = Explained['levels'][number]
 
 const conclusions: Readonly<Record<Explained['outcome'], string>> = {
   limited: 'This rule limits the request.',
-  unlimited: 'This rule sets no bound: nothing is counted.',
-  'limited by the request': 'The limit that came with the request applies.',
-  whitelisted: 'This rule has no limit: the request passes, and nothing is counted.',
-  placeholder: 'The rule at this depth has no limit of its own: nothing is counted.',
-  'no rule': 'No rule fits: the request passes, and nothing is counted.',
-  'unknown domain': 'No file has this domain: the request passes, and nothing is counted.',
+  unlimited: 'This rule is unlimited: nothing is counted.',
+  'limited by the request': 'The limit given in the request applies.',
+  whitelisted: 'This rule has no limit: the request is allowed, and nothing is counted.',
+  placeholder: 'The matching rule has no limit of its own: nothing is counted.',
+  'no rule': 'No rule matches: the request is allowed, and nothing is counted.',
+  'unknown domain':
+    'No rule file defines this domain: the request is allowed, and nothing is counted.',
 }
 
-/** How the service came to a rule, step by step. */
+/** Shows step by step how the service matched a rule. */
 function Explanation({ explanation }: { readonly explanation: Explained }): JSX.Element {
   const { outcome, levels, nearMisses, replacedBy } = explanation
   return (
@@ -177,11 +178,11 @@ function Explanation({ explanation }: { readonly explanation: Explained }): JSX.
       <p class="limits-conclusion">
         {replacedBy === undefined
           ? conclusions[outcome]
-          : `The rule ${replacedBy} of the same request replaces this one: nothing is counted.`}
+          : `Rule ${replacedBy}, which also matches the request, replaces this rule: nothing is counted.`}
       </p>
       {nearMisses.length > 0 && (
         <div class="limits-near-misses">
-          <h4>What comes close</h4>
+          <h4>Near misses</h4>
           <ul>
             {nearMisses.map((hint) => (
               <li key={hint}>{hint}</li>
@@ -227,8 +228,8 @@ function Facts({ explanation }: { readonly explanation: Explained }): JSX.Elemen
     ['Counter', counter?.key],
     ['Window ends', counter && formatTime(counter.windowEnd * 1000)],
     ['Statistics', statisticsKey],
-    ['Shadow', limit.shadowMode ? 'OK even when over the limit' : undefined],
-    ['Quota', limit.quotaMode ? 'refuses only when all quota rules are over' : undefined],
+    ['Shadow mode', limit.shadowMode ? 'requests over the limit are allowed' : undefined],
+    ['Quota mode', limit.quotaMode ? 'refused only when all quota rules are over' : undefined],
   ]
   return (
     <dl class="limits-why-facts">

@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import { useId, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import type { TextFinding } from '../../../../console/routes/limits.ts'
 
-/** Where the cursor shall go. A new object goes there again. */
+/** The position to move the cursor to. A new object moves it again. */
 export interface Jump {
   readonly line: number
   readonly column: number
@@ -11,14 +11,14 @@ export interface Jump {
 interface CodeAreaProps {
   readonly label: string
   readonly text: string
-  /** Those of this text. */
+  /** The findings in this text. */
   readonly findings: readonly TextFinding[]
   readonly jump: Jump | undefined
   readonly onText: (text: string) => void
   readonly onSave: () => void
 }
 
-/** A text with line numbers, and marks where something is wrong. */
+/** A text editor with line numbers and markers for findings. */
 export function CodeArea(props: CodeAreaProps): JSX.Element {
   const { label, text, findings, jump, onText, onSave } = props
   const area = useRef<HTMLTextAreaElement>(null)
@@ -34,13 +34,13 @@ export function CodeArea(props: CodeAreaProps): JSX.Element {
     [lineCount],
   )
 
-  // Numbers and marks lie beside and behind the field, and move with it.
+  // Line numbers and markers are separate elements that scroll with the textarea.
   const follow = () => {
     const { scrollTop = 0, scrollLeft = 0 } = area.current ?? {}
     frame.current?.style.setProperty('--top', `${-scrollTop}px`)
     frame.current?.style.setProperty('--left', `${-scrollLeft}px`)
   }
-  // Before anybody can type: a cursor that moves by itself later would tear what they write.
+  // A layout effect, so that the cursor does not move while the user is already typing.
   useLayoutEffect(() => {
     if (jump !== undefined && area.current) moveTo(area.current, jump)
     follow()
@@ -74,7 +74,7 @@ export function CodeArea(props: CodeAreaProps): JSX.Element {
         </div>
       </div>
       <p id={hintId} class="muted small limits-code-hint">
-        Tab indents. Press Escape, then Tab, to leave the text. Ctrl+S saves.
+        Tab indents. Press Escape, then Tab, to leave the editor. Ctrl+S saves.
       </p>
     </>
   )
@@ -104,7 +104,7 @@ function Marks({ findings, lines, isInGutter = false }: MarksProps): JSX.Element
   )
 }
 
-/** Of the word that a finding is about, as far as its place tells. */
+/** The length of the word at the position of a finding. */
 function toLength(line = '', column = 1): number {
   return /^\S+/.exec(line.slice(column - 1))?.[0].length ?? 1
 }
@@ -120,9 +120,9 @@ function moveTo(area: HTMLTextAreaElement, { line, column }: Jump): void {
   area.scrollTop = Math.max(0, (line - 1) * lineHeight - area.clientHeight / 2)
 }
 
-/** Writes at the cursor, in a way that the browser can undo. */
+/** Inserts text at the cursor in a way that the browser can undo. */
 function insert(area: HTMLTextAreaElement, text: string): void {
-  // No other way keeps the history of the field.
+  // execCommand is deprecated, but the only way that keeps the undo history.
   if (document.execCommand('insertText', false, text)) return
   area.setRangeText(text, area.selectionStart, area.selectionEnd, 'end')
   area.dispatchEvent(new Event('input', { bubbles: true }))
@@ -133,8 +133,8 @@ interface CodeKeys {
 }
 
 /**
- * Tab indents, Enter keeps the indentation, and Escape lets the next Tab leave the field: nobody is caught
- * in it.
+ * Tab indents, Enter keeps the indentation, and Escape lets the next Tab leave the field, so that keyboard
+ * users are not trapped in it.
  */
 function createCodeKeys(save: () => void): CodeKeys {
   let mayLeave = false

@@ -19,17 +19,20 @@ export function NewFileDialog({ onCreated, onClose }: NewFileDialogProps): JSX.E
   }
   return (
     <FormDialog title="New rule file" action="Create" onSubmit={create} onClose={onClose}>
-      <Field label="File name" hint="Such as checkout.yaml.">
+      <Field label="File name" hint="For example checkout.yaml.">
         <input class="input mono" name="name" required autocomplete="off" />
       </Field>
-      <Field label="Domain" hint="What callers name in their requests. Each file has its own.">
+      <Field
+        label="Domain"
+        hint="The domain that clients send in their requests. Each file has its own domain."
+      >
         <input class="input mono" name="domain" required autocomplete="off" />
       </Field>
     </FormDialog>
   )
 }
 
-/** Something to begin with: one limit for each address. */
+/** The initial content: one limit per address. */
 function toStarterText(domain: string): string {
   return `domain: ${JSON.stringify(domain)}
 descriptors:
@@ -63,7 +66,7 @@ export function DeleteFileDialog(props: DeleteFileDialogProps): JSX.Element {
       onSubmit={remove}
       onClose={onClose}
     >
-      <p>Its rules end at once: requests that only they limit are let in from then on.</p>
+      <p>Its rules stop applying at once. Requests that no other rule limits are then allowed.</p>
     </FormDialog>
   )
 }

@@ -5,25 +5,25 @@ import type { ListedFile, LoadReport } from '../../../../console/routes/limits.t
 import { callApi } from '../../../api.ts'
 import { Button } from '../../../components/button.tsx'
 import { Empty, Failure, Loading } from '../../../components/states.tsx'
-import { tellDone, tellFailure } from '../../../components/toasts.tsx'
+import { showFailure, showSuccess } from '../../../components/toasts.tsx'
 import { formatAge } from '../../../format.ts'
 import { useLoaded } from '../../../use-loaded.ts'
 import { toEditorHref } from '../place.ts'
 import { NewFileDialog } from './file-dialogs.tsx'
 import { RuleEditor } from './rule-editor.tsx'
 
-/** The rule files, and one of them in the editor. */
+/** The list of rule files, and the editor for one of them. */
 export function FilesView(): JSX.Element {
   const files = useLoaded((signal) => callApi<ListedFile[]>('/api/limits/files', { signal }), [])
   const [isCreating, setCreating] = useState(false)
   const { query, route } = useLocation()
-  if (files.state === 'loading') return <Loading>Looking for rule files…</Loading>
+  if (files.state === 'loading') return <Loading>Loading rule files…</Loading>
   if (files.state === 'failed') return <Failure error={files.error} onRetry={files.reload} />
 
   const name = query['file'] ?? files.value[0]?.name
   const line = Number(query['line']) || undefined
   const deleted = (load: LoadReport) => {
-    tell(`${name} is deleted.`, load)
+    notify(`${name} was deleted.`, load)
     files.reload()
     route('/limits?view=files', true)
   }
@@ -48,8 +48,8 @@ export function FilesView(): JSX.Element {
         </Button>
       </section>
       {name === undefined ? (
-        <Empty icon="limits" title="No rule files">
-          Without rules every request is let in. Create a file to set the first limit.
+        <Empty icon="limits" title="No rule files yet">
+          Without rules every request is allowed. Create a file to add your first limit.
         </Empty>
       ) : (
         <RuleEditor key={name} name={name} line={line} onSaved={files.reload} onDeleted={deleted} />
@@ -57,7 +57,7 @@ export function FilesView(): JSX.Element {
       {isCreating && (
         <NewFileDialog
           onCreated={(file) => {
-            tell(`${file.name} is there.`, file.load)
+            notify(`${file.name} was created.`, file.load)
             files.reload()
             route(toEditorHref(file.name))
           }}
@@ -68,7 +68,7 @@ export function FilesView(): JSX.Element {
   )
 }
 
-function tell(done: string, { state, message }: LoadReport): void {
-  if (state === 'loaded') tellDone(`${done} ${message}`)
-  else tellFailure(new Error(`${done} ${message}`))
+function notify(done: string, { state, message }: LoadReport): void {
+  if (state === 'loaded') showSuccess(`${done} ${message}`)
+  else showFailure(new Error(`${done} ${message}`))
 }

@@ -4,16 +4,16 @@ import { Icon } from '../../../components/icons.tsx'
 import { toEditorHref } from '../place.ts'
 
 export interface FindingsProps {
-  /** The file in the editor; others may have something to say too. */
+  /** The file in the editor; findings may also concern other files. */
   readonly file: string
   readonly findings: readonly TextFinding[]
   readonly onPick: (finding: TextFinding) => void
 }
 
-/** All that is wrong, with the way to it. */
+/** Lists the findings with links to their positions. */
 export function Findings({ file, findings, onPick }: FindingsProps): JSX.Element {
   return (
-    <ul class="limits-findings" aria-label="Faults and warnings">
+    <ul class="limits-findings" aria-label="Errors and warnings">
       {findings.map((finding) => {
         const { severity, line, column, message, hint } = finding
         return (
@@ -23,7 +23,7 @@ export function Findings({ file, findings, onPick }: FindingsProps): JSX.Element
           >
             <Icon name="alert" />
             <div>
-              <span class="hidden">{severity === 'fault' ? 'Fault: ' : 'Warning: '}</span>
+              <span class="hidden">{severity === 'fault' ? 'Error: ' : 'Warning: '}</span>
               <span>{toSentence(message)}</span>
               {hint !== undefined && <p class="muted">{toSentence(hint)}</p>}
             </div>

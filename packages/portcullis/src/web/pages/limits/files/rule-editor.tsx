@@ -15,7 +15,7 @@ import { dropDraft, type EditedFile, toFilePath, useRuleFile } from './use-rule-
 
 interface RuleEditorProps {
   readonly name: string
-  /** Where to begin. */
+  /** The line to jump to. */
   readonly line: number | undefined
   readonly onSaved: () => void
   readonly onDeleted: (load: LoadReport) => void
@@ -24,7 +24,7 @@ interface RuleEditorProps {
 export function RuleEditor(props: RuleEditorProps): JSX.Element {
   const { name } = props
   const file = useLoaded((signal) => callApi<CheckedFile>(toFilePath(name), { signal }), [name])
-  // As often as it is opened anew: what was edited before is gone then.
+  // Incremented on every reopen, to reset the editor.
   const [turn, setTurn] = useState(0)
   const reopen = () => {
     dropDraft(name)
@@ -48,7 +48,7 @@ function Editor(props: EditorProps): JSX.Element {
   const [jump, setJump] = useState(toJump(line))
   const [isDeleting, setDeleting] = useState(false)
   const lastLine = useRef(line)
-  // Before the next key: it is meant for the line that was chosen.
+  // A layout effect, so that the next key press goes to the chosen line.
   useLayoutEffect(() => {
     if (line !== lastLine.current) setJump(toJump(line))
     lastLine.current = line
@@ -87,7 +87,7 @@ function Editor(props: EditorProps): JSX.Element {
     >
       <Outcome file={file} onReopen={onReopen} />
       <CodeArea
-        label={`Text of ${name}`}
+        label={`Content of ${name}`}
         text={file.text}
         findings={file.findings.filter((finding) => finding.file === name)}
         jump={jump}
@@ -117,7 +117,7 @@ function toJump(line: number | undefined): Jump | undefined {
   return line === undefined ? undefined : { line, column: 1 }
 }
 
-/** Whether it may be saved, in one word or two. */
+/** A short summary of the check results. */
 function State({ file }: { readonly file: EditedFile }): JSX.Element {
   const count = (severity: 'fault' | 'warning') =>
     file.findings.filter((finding) => finding.severity === severity).length
@@ -125,11 +125,11 @@ function State({ file }: { readonly file: EditedFile }): JSX.Element {
   const warnings = count('warning')
   return (
     <span class="row tight" role="status">
-      {file.isChanged && <Badge>Not saved</Badge>}
+      {file.isChanged && <Badge>Unsaved</Badge>}
       {!file.isChecked && <Badge>Checking…</Badge>}
-      {file.isChecked && faults > 0 && <Badge tone="danger">{toCount(faults, 'fault')}</Badge>}
+      {file.isChecked && faults > 0 && <Badge tone="danger">{toCount(faults, 'error')}</Badge>}
       {file.isChecked && warnings > 0 && <Badge tone="warn">{toCount(warnings, 'warning')}</Badge>}
-      {file.isChecked && faults + warnings === 0 && <Badge tone="ok">No faults</Badge>}
+      {file.isChecked && faults + warnings === 0 && <Badge tone="ok">No errors</Badge>}
     </span>
   )
 }
@@ -145,7 +145,7 @@ const loadTitles = {
   unseen: 'Saved.',
 }
 
-/** What became of the last saving. */
+/** The result of the last save. */
 function Outcome({
   file,
   onReopen,
@@ -158,10 +158,10 @@ function Outcome({
     return (
       <div class="limits-notice">
         <Notice tone="danger" title="Not saved.">
-          {`${conflict.message} Copy what you want to keep, then open it again.`}
+          {`${conflict.message} Copy the changes that you want to keep, then reload the file.`}
         </Notice>
         <Button size="small" icon="refresh" onClick={onReopen}>
-          Drop my changes and open it again
+          Discard changes and reload
         </Button>
       </div>
     )

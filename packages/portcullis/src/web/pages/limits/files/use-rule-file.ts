@@ -10,18 +10,18 @@ import { ApiError, callApi, toMessage } from '../../../api.ts'
 /** A rule file in the editor. */
 export interface EditedFile {
   readonly text: string
-  /** Of the file that the text began with, or was saved as. */
+  /** The version that the text is based on. */
   readonly version: string
   readonly isChanged: boolean
   readonly findings: readonly TextFinding[]
-  /** Whether the findings are of the text as it is now. */
+  /** Whether the findings belong to the current text. */
   readonly isChecked: boolean
   readonly canSave: boolean
-  /** How the last saving went. */
+  /** The result of the last save. */
   readonly load: LoadReport | undefined
-  /** Why the last saving, or the last check, did not work. */
+  /** Why the last save or check failed. */
   readonly failure: string | undefined
-  /** Somebody else changed the file, or deleted it. */
+  /** Set if the file was changed or deleted on disk. */
   readonly conflict: ApiError | undefined
   readonly setText: (text: string) => void
   readonly save: () => Promise<boolean>
@@ -65,7 +65,7 @@ export function useRuleFile(file: CheckedFile): EditedFile {
         setChecked({ text, findings })
         setFailure(undefined)
       } catch (error) {
-        if (!signal.aborted) setFailure(`The text could not be checked. ${toMessage(error)}`)
+        if (!signal.aborted) setFailure(`The file could not be checked. ${toMessage(error)}`)
       }
     }
     const timer = setTimeout(() => void check(), checkDelayMs)
@@ -127,14 +127,14 @@ export function useRuleFile(file: CheckedFile): EditedFile {
   }
 }
 
-/** A file as somebody is changing it. */
+/** Unsaved changes of a file. */
 interface Draft {
   readonly text: string
-  /** Of the file it began with. */
+  /** The version that the changes are based on. */
   readonly version: string
 }
 
-/** They outlive a look at another page, though not a reload. */
+/** Kept while other pages are shown, but lost on reload. */
 const drafts = new Map<string, Draft>()
 
 function readDraft(name: string): Draft | undefined {
@@ -151,7 +151,7 @@ export function dropDraft(name: string): void {
   if (drafts.size === 0) removeEventListener('beforeunload', warn)
 }
 
-/** The browser asks whether to leave. */
+/** Makes the browser ask for confirmation before the page is closed. */
 function warn(event: BeforeUnloadEvent): void {
   event.preventDefault()
 }

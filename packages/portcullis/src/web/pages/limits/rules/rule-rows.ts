@@ -1,21 +1,21 @@
 import type { LiveCounts, RuleBook, ShownRule } from '../../../../console/routes/limits.ts'
 
-/** A rule with its place in the tree. */
+/** A rule with its position in the tree. */
 export interface RuleRow {
   readonly rule: ShownRule
   readonly domain: string
-  /** From the top of the domain to the rule itself. */
+  /** From the top level of the domain to the rule itself. */
   readonly levels: readonly ShownRule[]
 }
 
 export interface DomainRows {
   readonly domain: string
-  /** Of all rules, found or not. */
+  /** Counts all rules, including those that do not match the search. */
   readonly limitCount: number
   readonly rows: readonly RuleRow[]
 }
 
-/** The tree in the order of reading; of a search what it found, with what that is nested in. */
+/** Flattens the tree in reading order. A search keeps the matching rules and their parents. */
 export function toDomainRows({ domains }: RuleBook, search: string): DomainRows[] {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean)
   return domains.flatMap(({ domain, rules }) => {
@@ -47,7 +47,7 @@ function isFound({ rule }: RuleRow, words: readonly string[]): boolean {
   return words.every((word) => text.includes(word))
 }
 
-/** `path = /admin/*`, or the key alone where any value will do. */
+/** Such as `path = /admin/*`, or only the key if any value matches. */
 export function toRuleLabel({ key, value }: ShownRule): string {
   return value === '' ? key : `${key} = ${value}`
 }
@@ -61,7 +61,7 @@ export const noLiveCounts: LiveCounts = {
   ratePerSecond: 0,
 }
 
-/** Two rules may count under one key: it is summed once. */
+/** Two rules may count under the same key, which is added only once. */
 export function sumCounts(
   rows: readonly RuleRow[],
   counts: Readonly<Record<string, LiveCounts>>,

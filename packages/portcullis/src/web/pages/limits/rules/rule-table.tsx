@@ -11,13 +11,13 @@ import { type DomainRows, noLiveCounts, type RuleRow, sumCounts, toRuleLabel } f
 interface RuleTableProps {
   readonly domains: readonly DomainRows[]
   readonly counts: Readonly<Record<string, LiveCounts>>
-  /** What was found is shown, collapsed or not. */
+  /** A search expands all domains. */
   readonly isSearching: boolean
   readonly canEdit: boolean
   readonly onPick: (row: RuleRow) => void
 }
 
-/** More at once than anybody reads, and as much as a browser shows with ease. */
+/** Limits the number of rows that the browser has to render. */
 const rowsPerPage = 250
 
 export function RuleTable(props: RuleTableProps): JSX.Element {
@@ -94,7 +94,7 @@ export function RuleTable(props: RuleTableProps): JSX.Element {
       {hidden > 0 && (
         <div class="limits-more">
           <Button size="small" onClick={() => setMostRows(mostRows + rowsPerPage)}>
-            {`Show more (${hidden} left)`}
+            {`Show more (${hidden} remaining)`}
           </Button>
         </div>
       )}
@@ -117,13 +117,13 @@ function RuleName({ row, canEdit, onPick }: RuleNameProps): JSX.Element {
       <button
         type="button"
         class="limits-rule mono"
-        title="Fill the form with this rule"
+        title="Use this rule in the request form"
         onClick={() => onPick(row)}
       >
         {label}
       </button>
       <div class="limits-facts">
-        <span>{rule.limitText || (rule.rules.length > 0 ? 'only nested' : 'lets all pass')}</span>
+        <span>{rule.limitText || (rule.rules.length > 0 ? 'nested rules only' : 'no limit')}</span>
         {toFlags(rule).map(({ text, tone }) => (
           <Badge key={text} tone={tone}>
             {text}
@@ -164,22 +164,22 @@ interface CountColumn {
   readonly name: keyof LiveCounts
   readonly title: string
   readonly meaning: string
-  /** What a value above 0 looks like. */
+  /** The tone of values above 0. */
   readonly tone?: 'warn' | 'danger' | 'accent'
 }
 
 const countColumns: readonly CountColumn[] = [
   { name: 'total', title: 'Total', meaning: 'All hits' },
-  { name: 'within', title: 'Within', meaning: 'Hits that were let in' },
-  { name: 'near', title: 'Near', meaning: 'Hits let in close to the limit', tone: 'warn' },
+  { name: 'within', title: 'Within', meaning: 'Hits within the limit' },
+  { name: 'near', title: 'Near', meaning: 'Hits within, but close to, the limit', tone: 'warn' },
   { name: 'over', title: 'Over', meaning: 'Hits over the limit', tone: 'danger' },
   {
     name: 'shadow',
     title: 'Shadow',
-    meaning: 'Hits over the limit that shadow mode let pass',
+    meaning: 'Hits over the limit that were allowed by shadow mode',
     tone: 'accent',
   },
-  { name: 'ratePerSecond', title: 'Hits/s', meaning: 'Hits per second, now' },
+  { name: 'ratePerSecond', title: 'Hits/s', meaning: 'Current hits per second' },
 ]
 
 function CountCells({ counts }: { readonly counts: LiveCounts }): JSX.Element {
@@ -206,7 +206,7 @@ function CountCells({ counts }: { readonly counts: LiveCounts }): JSX.Element {
   )
 }
 
-/** What became of the hits: let in, let in near the limit, refused. */
+/** The shares of hits within the limit, near the limit and over the limit. */
 function ShareBar({ counts }: { readonly counts: LiveCounts }): JSX.Element {
   const { within, near, over } = counts
   const all = Math.max(1, within + over)
@@ -214,8 +214,8 @@ function ShareBar({ counts }: { readonly counts: LiveCounts }): JSX.Element {
   const toPercent = (part: number) => `${Math.round((100 * part) / all)} %`
   const label =
     within + over === 0
-      ? 'No hits so far'
-      : `${toPercent(within)} let in, ${toPercent(near)} of them near the limit, ${toPercent(over)} over`
+      ? 'No hits yet'
+      : `${toPercent(within)} within the limit (${toPercent(near)} near it), ${toPercent(over)} over`
   return (
     <span class="limits-share" role="img" aria-label={label} title={label}>
       <span class="calm" style={toWidth(Math.max(0, within - near))} />

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { CounterNews, CounterTrouble, RuleBook } from '../../../../console/routes/limits.ts'
+import type { CounterFailure, CounterNews, RuleBook } from '../../../../console/routes/limits.ts'
 import { callApi } from '../../../api.ts'
 import { Badge } from '../../../components/badge.tsx'
 import { Card } from '../../../components/card.tsx'
@@ -17,16 +17,16 @@ export function RulesView({ canAsk }: { readonly canAsk: boolean }): JSX.Element
   const [picked, setPicked] = useState<RuleRow>()
   const { reload } = book
 
-  // Other rules are in force, by our hand or by anybody's; or the service answers again.
-  const state = live.trouble === undefined ? live.news?.loads : 'trouble'
+  // Reload when the service has loaded other rules, or responds again.
+  const state = live.failure === undefined ? live.news?.loads : 'failed'
   const lastState = useRef(state)
   useEffect(() => {
     const isNew = lastState.current !== undefined && state !== lastState.current
-    if (isNew && state !== 'trouble') reload()
+    if (isNew && state !== 'failed') reload()
     lastState.current = state
   }, [state, reload])
 
-  if (book.state === 'loading') return <Loading>Reading the rules…</Loading>
+  if (book.state === 'loading') return <Loading>Loading rules…</Loading>
   if (book.state === 'failed') return <Failure error={book.error} onRetry={reload} />
   const domains = book.value.domains.map(({ domain }) => domain)
   return (
@@ -45,9 +45,9 @@ interface RuleCardProps {
 
 function RuleCard({ book, live, onPick }: RuleCardProps): JSX.Element {
   const [search, setSearch] = useState('')
-  // The counters come every second, and the rules seldom.
+  // Counters change every second, rules rarely.
   const rows = useMemo(() => toDomainRows(book, search), [book, search])
-  const notice = book.notice ?? (live.trouble && `The counters stand still. ${live.trouble}`)
+  const notice = book.notice ?? (live.failure && `The counters are not updated. ${live.failure}`)
   return (
     <Card
       title="Rules"
@@ -63,7 +63,7 @@ function RuleCard({ book, live, onPick }: RuleCardProps): JSX.Element {
             onInput={(event) => setSearch(event.currentTarget.value)}
           />
           <Badge tone={live.isLive ? 'ok' : 'warn'} hasDot>
-            {live.isLive ? 'Live' : 'Waiting'}
+            {live.isLive ? 'Live' : 'Connecting…'}
           </Badge>
         </>
       }
@@ -79,8 +79,8 @@ function RuleCard({ book, live, onPick }: RuleCardProps): JSX.Element {
         </Empty>
       )}
       {book.domains.length > 0 && rows.length === 0 && (
-        <Empty icon="search" title="Nothing found">
-          {`No rule has “${search}” in its keys, its values or its limit.`}
+        <Empty icon="search" title="No matching rules">
+          {`No rule contains “${search}” in its keys, values or limit. Try another search.`}
         </Empty>
       )}
       {rows.length > 0 && (
@@ -98,30 +98,30 @@ function RuleCard({ book, live, onPick }: RuleCardProps): JSX.Element {
 
 function toAbsence({ source, notice }: RuleBook): string {
   if (source === 'files') {
-    return 'Without rules every request is let in. Add a rule file, and it is in force at once.'
+    return 'Without rules every request is allowed. Create a rule file under “Rule files”; it takes effect at once.'
   }
   return notice === undefined
-    ? 'The service has none, so it lets every request in.'
-    : 'A service that never had any answers every request with an error. Mend the file, and the rules are in force at once.'
+    ? 'The service has no rules, so it allows every request.'
+    : 'Until it has loaded valid rules, the service answers every request with an error. Fix the file; its rules take effect at once.'
 }
 
 interface LiveNews {
   readonly news: CounterNews | undefined
-  /** Why there is nothing new. */
-  readonly trouble: string | undefined
+  /** Why the counters are not updated. */
+  readonly failure: string | undefined
   readonly isLive: boolean
 }
 
-/** The counters, as long as the page is shown. */
+/** Receives the counters while the page is shown. */
 function useLiveCounters(): LiveNews {
   const [news, setNews] = useState<CounterNews>()
-  const [trouble, setTrouble] = useState<string>()
+  const [failure, setFailure] = useState<string>()
   const isConnected = useEventStream('/api/limits/counters', {
     counters: (latest: CounterNews) => {
       setNews(latest)
-      setTrouble(undefined)
+      setFailure(undefined)
     },
-    trouble: ({ message }: CounterTrouble) => setTrouble(message),
+    failure: ({ message }: CounterFailure) => setFailure(message),
   })
-  return { news, trouble, isLive: isConnected && news !== undefined && trouble === undefined }
+  return { news, failure, isLive: isConnected && news !== undefined && failure === undefined }
 }

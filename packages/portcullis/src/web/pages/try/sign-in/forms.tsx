@@ -2,16 +2,16 @@ import type { JSX } from 'preact'
 import { useRef } from 'preact/hooks'
 import { Button } from '../../../components/button.tsx'
 import { Field } from '../../../components/field.tsx'
-import { tellFailure } from '../../../components/toasts.tsx'
+import { showFailure } from '../../../components/toasts.tsx'
 import { EmailField, orThrow, PasswordField, readText, StepForm } from '../step-form.tsx'
 import type { AuthClient } from '../use-auth.ts'
 import { toReturnUrl } from '../use-auth.ts'
 import type { Sent } from './sent-notice.tsx'
 
-/** What each form is given. */
+/** The props of each form. */
 export interface WayProps {
   readonly client: AuthClient
-  /** Tells of a message that is under way. */
+  /** Called when a message has been sent. */
   readonly onSent: (sent: Sent) => void
 }
 
@@ -30,12 +30,12 @@ export function PasswordForm({ client, onSent }: WayProps): JSX.Element {
       orThrow(await client.resetPasswordForEmail(input.value, { redirectTo: toReturnUrl() }))
       onSent({ kind: 'recovery', to: input.value })
     } catch (error) {
-      tellFailure(error)
+      showFailure(error)
     }
   }
   const forgot = (
     <Button kind="quiet" onClick={recover}>
-      I forgot it
+      Forgot password?
     </Button>
   )
   return (
@@ -54,7 +54,7 @@ export function SignUpForm({ client, onSent }: WayProps): JSX.Element {
     const password = String(form.get('password'))
     const options = { emailRedirectTo: toReturnUrl() }
     const { session } = orThrow(await client.signUp({ email, password, options }))
-    // Without a session the address is to be confirmed first.
+    // Without a session, the address has to be confirmed first.
     if (!session) onSent({ kind: 'confirmation', to: email })
     return undefined
   }
@@ -75,7 +75,7 @@ export function MagicLinkForm({ client, onSent }: WayProps): JSX.Element {
     return undefined
   }
   return (
-    <StepForm action="Send me a link" kind="primary" onSubmit={send}>
+    <StepForm action="Send link" kind="primary" onSubmit={send}>
       <EmailField />
     </StepForm>
   )
@@ -89,8 +89,8 @@ export function PhoneForm({ client, onSent }: WayProps): JSX.Element {
     return undefined
   }
   return (
-    <StepForm action="Send me a code" kind="primary" onSubmit={send}>
-      <Field label="Phone number" hint="With the country, such as +49 151 23456789.">
+    <StepForm action="Send code" kind="primary" onSubmit={send}>
+      <Field label="Phone number" hint="With country code, such as +49 151 23456789.">
         <input class="input" type="tel" name="phone" required autocomplete="tel" />
       </Field>
     </StepForm>

@@ -10,7 +10,7 @@ interface SentNoticeProps {
   readonly sent: Sent
 }
 
-/** Where to look for what was just sent, and a place for its code. */
+/** Says where the message was sent, and offers a field for its one-time code. */
 export function SentNotice({ client, sent: { kind, to } }: SentNoticeProps): JSX.Element {
   const { parts } = useSession()
   const { what, toParams } = sentWords[kind]
@@ -21,24 +21,24 @@ export function SentNotice({ client, sent: { kind, to } }: SentNoticeProps): JSX
   }
   return (
     <div class="try-sent stack">
-      <Notice tone="accent" title="Sent.">
-        {what} went to <strong>{to}</strong>.{' '}
+      <Notice tone="accent" title="Message sent.">
+        {what} sent to <strong>{to}</strong>.{' '}
         {parts.mailbox ? (
           <>
             Read it in the <a href="/mailbox">Mailbox</a>.
           </>
         ) : (
-          'Read it where messages of this auth server arrive.'
+          'Read it where this auth server delivers messages.'
         )}
       </Notice>
-      <StepForm action="Use the code" onSubmit={verify}>
-        <CodeField label="Code in the message" />
+      <StepForm action="Verify code" onSubmit={verify}>
+        <CodeField label="One-time code" />
       </StepForm>
     </div>
   )
 }
 
-/** A message that is under way to somebody who wants to sign in. */
+/** A message that was sent to sign in. */
 export interface Sent {
   readonly kind: SentKind
   readonly to: string
@@ -47,31 +47,31 @@ export interface Sent {
 type SentKind = 'confirmation' | 'magic-link' | 'recovery' | 'sms'
 
 interface SentWords {
-  /** What the message has in it. */
+  /** Describes the content of the message. */
   readonly what: string
   readonly toParams: (to: string, token: string) => VerifyOtpParams
 }
 
 const sentWords: Readonly<Record<SentKind, SentWords>> = {
   confirmation: {
-    what: 'A link that confirms your address, and a code,',
+    what: 'A confirmation link and a one-time code were',
     toParams: (email, token) => ({ type: 'email', email, token }),
   },
   'magic-link': {
-    what: 'A link that signs you in, and a code,',
+    what: 'A sign-in link and a one-time code were',
     toParams: (email, token) => ({ type: 'email', email, token }),
   },
   recovery: {
-    what: 'A link to set a new password, and a code,',
+    what: 'A password reset link and a one-time code were',
     toParams: (email, token) => ({ type: 'recovery', email, token }),
   },
   sms: {
-    what: 'A code by SMS',
+    what: 'A one-time code was',
     toParams: (phone, token) => ({ type: 'sms', phone, token }),
   },
 }
 
-// Whoever goes to the Mailbox for the code finds the place for it when they come back.
+// Kept while the user reads the code in the Mailbox.
 let last: Sent | undefined
 
 export function readLastSent(): Sent | undefined {

@@ -25,7 +25,7 @@ const ways: readonly Way[] = [
   },
 ]
 
-/** The ways in that this auth server has. */
+/** The sign-in methods that this auth server has enabled. */
 export function SignInCard({ auth }: { readonly auth: Auth }): JSX.Element | null {
   const settings = useLoaded((signal) => callApi<AuthSettings>('/auth/settings', { signal }), [])
   const known = settings.state === 'ready' ? settings.value : undefined
@@ -35,15 +35,15 @@ export function SignInCard({ auth }: { readonly auth: Auth }): JSX.Element | nul
   const way = open.find(({ name }) => name === chosen) ?? open[0]
   if (!way) return null
   const Form = way.form
-  const tellSent = (next: Sent) => {
+  const remember = (next: Sent) => {
     saveLastSent(next)
     setSent(next)
   }
   return (
     <Card>
       <div class="stack">
-        <Tabs label="Ways in" tabs={open} shown={way.name} onShow={setChosen}>
-          <Form key={way.name} client={auth.client} onSent={tellSent} />
+        <Tabs label="Sign-in methods" tabs={open} shown={way.name} onShow={setChosen}>
+          <Form key={way.name} client={auth.client} onSent={remember} />
         </Tabs>
         {sent && <SentNotice key={`${sent.kind} ${sent.to}`} client={auth.client} sent={sent} />}
         <FlowChoice flow={auth.flow} onChoose={auth.setFlow} />
@@ -56,12 +56,12 @@ const flows: readonly { readonly name: Flow; readonly title: string; readonly ab
   {
     name: 'implicit',
     title: 'Implicit',
-    about: 'The link brings the tokens along, in the fragment of the address.',
+    about: 'The link contains the tokens, in the fragment of the URL.',
   },
   {
     name: 'pkce',
     title: 'PKCE',
-    about: 'The link brings a code, which only this browser can exchange for tokens.',
+    about: 'The link contains a code that only this browser can exchange for tokens.',
   },
 ]
 
@@ -73,7 +73,7 @@ interface FlowChoiceProps {
 function FlowChoice({ flow, onChoose }: FlowChoiceProps): JSX.Element {
   return (
     <fieldset class="try-flows">
-      <legend>How links bring you back</legend>
+      <legend>Authentication flow of links</legend>
       {flows.map(({ name, title, about }) => (
         <label key={name}>
           <input
@@ -94,13 +94,13 @@ function FlowChoice({ flow, onChoose }: FlowChoiceProps): JSX.Element {
 
 type WayName = 'sign-up' | 'password' | 'magic-link' | 'phone'
 
-/** A way to sign in, with its form. */
+/** A sign-in method with its form. */
 interface Way extends Tab<WayName> {
   readonly form: FunctionComponent<WayProps>
   readonly isOpen: (settings: AuthSettings | undefined) => boolean
 }
 
-/** The part of `/settings` that decides what can be tried. */
+/** The part of `/settings` that decides which methods are offered. */
 interface AuthSettings {
   readonly disable_signup: boolean
   readonly phone_enabled: boolean

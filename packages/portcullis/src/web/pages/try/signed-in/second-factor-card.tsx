@@ -5,16 +5,16 @@ import { Badge } from '../../../components/badge.tsx'
 import { Button, CopyButton } from '../../../components/button.tsx'
 import { Card } from '../../../components/card.tsx'
 import { Failure, Loading } from '../../../components/states.tsx'
-import { tellDone, tellFailure } from '../../../components/toasts.tsx'
+import { showFailure, showSuccess } from '../../../components/toasts.tsx'
 import { useLoaded } from '../../../use-loaded.ts'
 import { CodeField, orThrow, readText, StepForm } from '../step-form.tsx'
 import type { SignedInProps } from '../use-auth.ts'
 import { parseClaims } from './token-card.tsx'
 
-/** Codes of an authenticator app: set one up, prove to have it, take it away. */
+/** Sets up, verifies and removes authenticator apps. */
 export function SecondFactorCard({ auth: { client }, session }: SignedInProps): JSX.Element {
   const [enrolment, setEnrolment] = useState<Enrolment>()
-  // A verified factor brings a new token: then the list is another one too.
+  // Verifying a factor gives a new token, after which the list has changed.
   const factors = useLoaded(
     async () => orThrow(await client.mfa.listFactors()).all,
     [session.access_token],
@@ -26,24 +26,24 @@ export function SecondFactorCard({ auth: { client }, session }: SignedInProps): 
       const friendlyName = `App, ${new Date().toISOString().slice(0, 19).replace('T', ' ')}`
       setEnrolment(orThrow(await client.mfa.enroll({ factorType: 'totp', friendlyName })))
     } catch (error) {
-      tellFailure(error)
+      showFailure(error)
     }
   }
   const verify = (factorId: string) => async (form: FormData) => {
     const code = readText(form, 'code')
     orThrow(await client.mfa.challengeAndVerify({ factorId, code }))
     setEnrolment(undefined)
-    tellDone('Verified: the new token says aal2.')
+    showSuccess('Second factor verified. The new token has aal2.')
     return undefined
   }
   const remove = async (factorId: string) => {
     try {
       orThrow(await client.mfa.unenroll({ factorId }))
       setEnrolment(undefined)
-      // What the token says of factors is old news until it is refreshed.
+      // The token contains outdated claims until it is refreshed.
       orThrow(await client.refreshSession())
     } catch (error) {
-      tellFailure(error)
+      showFailure(error)
     }
     factors.reload()
   }
@@ -58,7 +58,7 @@ export function SecondFactorCard({ auth: { client }, session }: SignedInProps): 
       actions={
         !enrolment && (
           <Button size="small" icon="plus" onClick={enrol}>
-            Set up an app
+            Set up app
           </Button>
         )
       }
@@ -66,8 +66,8 @@ export function SecondFactorCard({ auth: { client }, session }: SignedInProps): 
       <div class="stack">
         {factors.value.length === 0 && !enrolment && (
           <p class="muted">
-            Only one factor so far. Set up an authenticator app, and a stolen password is not enough
-            any more.
+            No second factor yet. Set up an authenticator app, so that a stolen password alone is
+            not enough to sign in.
           </p>
         )}
         {others.length > 0 && (
@@ -79,7 +79,7 @@ export function SecondFactorCard({ auth: { client }, session }: SignedInProps): 
         )}
         {first && !isProven && !enrolment && (
           <StepForm action="Verify" kind="primary" onSubmit={verify(first.id)}>
-            <CodeField label="Code of the app, to become aal2" />
+            <CodeField label="One-time code of the app, to reach aal2" />
           </StepForm>
         )}
         {enrolment && (
@@ -128,10 +128,10 @@ function EnrolmentSteps(props: EnrolmentStepsProps): JSX.Element {
     <div class="try-enrolment">
       <img src={totp.qr_code} alt="QR code for the authenticator app" width="180" height="180" />
       <div class="stack grow">
-        <p>Scan this with an authenticator app, or type the secret into it:</p>
+        <p>Scan the QR code with an authenticator app, or enter the secret:</p>
         <div class="row tight">
           <code class="try-secret">{totp.secret}</code>
-          <CopyButton text={totp.secret} label="Copy the secret" />
+          <CopyButton text={totp.secret} label="Copy secret" />
         </div>
         <StepForm
           action="Verify"
@@ -143,7 +143,7 @@ function EnrolmentSteps(props: EnrolmentStepsProps): JSX.Element {
             </Button>
           }
         >
-          <CodeField label="Code that the app shows" />
+          <CodeField label="One-time code of the app" />
         </StepForm>
       </div>
     </div>

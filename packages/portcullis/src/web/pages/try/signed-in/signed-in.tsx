@@ -3,13 +3,13 @@ import { Badge } from '../../../components/badge.tsx'
 import { Button } from '../../../components/button.tsx'
 import { Card } from '../../../components/card.tsx'
 import { Notice } from '../../../components/states.tsx'
-import { tellFailure } from '../../../components/toasts.tsx'
+import { showFailure } from '../../../components/toasts.tsx'
 import { orThrow, PasswordField, StepForm } from '../step-form.tsx'
 import type { SignedInProps } from '../use-auth.ts'
 import { SecondFactorCard } from './second-factor-card.tsx'
 import { parseClaims, TokenCard } from './token-card.tsx'
 
-/** What somebody who is signed in can do with their account. */
+/** The account settings of the signed-in user. */
 export function SignedIn({ auth, session }: SignedInProps): JSX.Element {
   return (
     <>
@@ -23,10 +23,10 @@ export function SignedIn({ auth, session }: SignedInProps): JSX.Element {
 
 const methods: Readonly<Record<string, string>> = {
   password: 'password',
-  otp: 'link or code',
+  otp: 'link or one-time code',
   totp: 'authenticator app',
   recovery: 'recovery link',
-  'email/signup': 'confirmed address',
+  'email/signup': 'email confirmation',
 }
 
 export function IdentityCard({ auth: { client }, session }: SignedInProps): JSX.Element {
@@ -35,13 +35,13 @@ export function IdentityCard({ auth: { client }, session }: SignedInProps): JSX.
   const name = user.email || user.phone || user.id
   const signOut = (scope: 'local' | 'global') => async () => {
     const { error } = await client.signOut({ scope })
-    if (error) tellFailure(error)
+    if (error) showFailure(error)
   }
   const fetchUser = async () => {
     try {
       orThrow(await client.getUser())
     } catch (error) {
-      tellFailure(error)
+      showFailure(error)
     }
   }
   return (
@@ -54,7 +54,7 @@ export function IdentityCard({ auth: { client }, session }: SignedInProps): JSX.
           <div class="grow">
             <h2>{name}</h2>
             <p class="muted small">
-              Signed in by {amr.map(({ method }) => methods[method] ?? method).join(' and ')}
+              Signed in with {amr.map(({ method }) => methods[method] ?? method).join(' and ')}
             </p>
           </div>
           <Badge tone={aal === 'aal2' ? 'ok' : 'accent'}>
@@ -70,7 +70,7 @@ export function IdentityCard({ auth: { client }, session }: SignedInProps): JSX.
             Sign out everywhere
           </Button>
           <Button kind="quiet" onClick={fetchUser}>
-            Ask who I am
+            Fetch user
           </Button>
         </div>
       </div>
@@ -83,12 +83,12 @@ function PasswordCard({ auth, session }: SignedInProps): JSX.Element {
   const name = session.user.email ?? session.user.phone ?? ''
   const change = async (form: FormData) => {
     orThrow(await client.updateUser({ password: String(form.get('password')) }))
-    return <Notice tone="ok">Next time sign in with the new password.</Notice>
+    return <Notice tone="ok">Password changed. Use it the next time you sign in.</Notice>
   }
   return (
-    <Card title={isRecovering ? 'Set a new password' : 'Change the password'}>
-      <StepForm action="Change it" onSubmit={change}>
-        {/* Password managers ask for whom it is. */}
+    <Card title={isRecovering ? 'Set a new password' : 'Change password'}>
+      <StepForm action={isRecovering ? 'Set password' : 'Change password'} onSubmit={change}>
+        {/* Password managers need the user name. */}
         <input hidden type="text" name="username" autocomplete="username" value={name} />
         <PasswordField label="New password" isNew />
       </StepForm>

@@ -2,25 +2,25 @@ import type { JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Button, CopyButton } from '../../../components/button.tsx'
 import { Card } from '../../../components/card.tsx'
-import { tellDone, tellFailure } from '../../../components/toasts.tsx'
+import { showFailure, showSuccess } from '../../../components/toasts.tsx'
 import { orThrow } from '../step-form.tsx'
 import type { SignedInProps } from '../use-auth.ts'
 
-/** What is in the access token, and how long it is good. */
+/** The claims and the remaining lifetime of the access token. */
 export function TokenCard({ auth: { client }, session }: SignedInProps): JSX.Element {
   const claims = parseClaims(session.access_token)
   const leftSeconds = useSecondsUntil(claims.exp)
   const refresh = async () => {
     try {
       orThrow(await client.refreshSession())
-      tellDone('There is a new access token.')
+      showSuccess('Access token refreshed.')
     } catch (error) {
-      tellFailure(error)
+      showFailure(error)
     }
   }
   const actions = (
     <>
-      <CopyButton text={session.access_token} label="Copy the token" />
+      <CopyButton text={session.access_token} label="Copy token" />
       <Button size="small" icon="refresh" onClick={refresh}>
         Refresh
       </Button>
@@ -30,7 +30,7 @@ export function TokenCard({ auth: { client }, session }: SignedInProps): JSX.Ele
     <Card title="Access token" actions={actions}>
       <div class="stack">
         <div class="try-expiry">
-          <span>{leftSeconds > 0 ? 'Good for another' : 'Expired'}</span>
+          <span>{leftSeconds > 0 ? 'Expires in' : 'Expired'}</span>
           <progress
             max={claims.exp - claims.iat}
             value={leftSeconds}
@@ -57,12 +57,12 @@ function useSecondsUntil(time: number): number {
   return Math.max(0, Math.round(time - now / 1000))
 }
 
-/** `59:07 min`. */
+/** Such as `59:07 min`. */
 function toClock(seconds: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} min`
 }
 
-/** What the page reads of an access token. Only who has the secret can tell whether it is true. */
+/** The claims that the page uses. The page cannot verify them, because it does not have the signing key. */
 interface Claims {
   /** Seconds since the epoch. */
   readonly exp: number

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import { callApi } from '../../../api.ts'
 import { FormDialog } from '../../../components/dialog.tsx'
 import { Field } from '../../../components/field.tsx'
-import { tellDone } from '../../../components/toasts.tsx'
+import { showSuccess } from '../../../components/toasts.tsx'
 import { formatTime } from '../../../format.ts'
 import { changeUser } from '../change-user.ts'
 import { toPhoneNumber, toUserName } from '../user-facts.tsx'
@@ -24,10 +24,10 @@ export function EditDialog({ user, onChange, onClose }: UserDialogProps): JSX.El
     }
     if (Object.keys(change).length === 0) return
     onChange(await changeUser(user.id, change))
-    tellDone('The changes are saved.')
+    showSuccess('Changes saved.')
   }
   return (
-    <FormDialog title="Edit the user" action="Save" onSubmit={save} onClose={onClose}>
+    <FormDialog title="Edit user" action="Save" onSubmit={save} onClose={onClose}>
       <Field label="Email">
         <input
           name="email"
@@ -38,7 +38,7 @@ export function EditDialog({ user, onChange, onClose }: UserDialogProps): JSX.El
           defaultValue={user.email}
         />
       </Field>
-      <Field label="Phone" hint="With the country, as in +49 151 2345 6789.">
+      <Field label="Phone" hint="With country code, such as +49 151 2345 6789.">
         <input
           name="phone"
           type="tel"
@@ -51,13 +51,13 @@ export function EditDialog({ user, onChange, onClose }: UserDialogProps): JSX.El
       <label class="user-check">
         <input name="is_confirmed" type="checkbox" defaultChecked />
         <span>
-          A new address or number is confirmed
+          Mark a new email address or phone number as confirmed
           <span class="hint">The change takes effect at once, and no message is sent.</span>
         </span>
       </label>
       <Field
         label="Role"
-        hint="It is in their next access token. service_role and supabase_admin may do anything."
+        hint="Takes effect with the next access token. service_role and supabase_admin have full access."
       >
         <input
           name="role"
@@ -78,13 +78,13 @@ export function PasswordDialog({ user, onChange, onClose }: UserDialogProps): JS
   const [isVisible, setVisible] = useState(false)
   const save = async (form: FormData) => {
     onChange(await changeUser(user.id, { password: String(form.get('password')) }))
-    tellDone('The new password is set, and all sessions are ended.')
+    showSuccess('Password set. All sessions were revoked.')
   }
   return (
     <FormDialog title="Set a new password" action="Set password" onSubmit={save} onClose={onClose}>
       <p class="muted">
-        {toUserName(user)} is signed out everywhere, and is not told. To let them choose one
-        themselves, generate a link of the kind “Set a new password”.
+        {toUserName(user)} is signed out everywhere and receives no message. To let users choose a
+        password themselves, generate a “Reset password” link.
       </p>
       <Field label="New password">
         <input
@@ -101,7 +101,7 @@ export function PasswordDialog({ user, onChange, onClose }: UserDialogProps): JS
           checked={isVisible}
           onChange={(event) => setVisible(event.currentTarget.checked)}
         />
-        <span>Show what I type</span>
+        <span>Show password</span>
       </label>
     </FormDialog>
   )
@@ -115,8 +115,8 @@ const durations = [
   { label: 'One week', hours: 7 * 24 },
   { label: '30 days', hours: 30 * 24 },
   { label: 'One year', hours: 365 * 24 },
-  // The auth server knows no end that is open.
-  { label: 'For good', hours: 100 * 365 * 24 },
+  // The auth server does not support bans without an end.
+  { label: 'Permanently', hours: 100 * 365 * 24 },
 ] as const
 
 export function BanDialog({ user, onChange, onClose }: UserDialogProps): JSX.Element {
@@ -124,7 +124,7 @@ export function BanDialog({ user, onChange, onClose }: UserDialogProps): JSX.Ele
     const changed = await changeUser(user.id, { ban_duration: `${readText(form, 'hours')}h` })
     onChange(changed)
     const until = changed.banned_until && ` until ${formatTime(changed.banned_until)}`
-    tellDone(`${toUserName(user)} is banned${until ?? ''}.`)
+    showSuccess(`${toUserName(user)} was banned${until ?? ''}.`)
   }
   const now = Date.now()
   return (
@@ -136,11 +136,11 @@ export function BanDialog({ user, onChange, onClose }: UserDialogProps): JSX.Ele
       onClose={onClose}
     >
       <p class="muted">
-        They can neither sign in nor go on with a session until the ban ends or is lifted. Nothing
+        The user can neither sign in nor refresh a session until the ban ends or is lifted. Nothing
         is deleted.
       </p>
       <fieldset class="user-choices">
-        <legend>For how long</legend>
+        <legend>Duration</legend>
         {durations.map(({ label, hours }) => (
           <label key={hours} class="user-check">
             <input type="radio" name="hours" value={hours} defaultChecked={hours === 24} />
@@ -159,7 +159,7 @@ export function DeleteDialog({ user, onDeleted, onClose }: UserDialogProps): JSX
       method: 'DELETE',
       body: { should_soft_delete: form.get('kind') === 'soft' },
     })
-    tellDone(`${toUserName(user)} is deleted.`)
+    showSuccess(`${toUserName(user)} was deleted.`)
     onDeleted()
   }
   return (
@@ -170,22 +170,24 @@ export function DeleteDialog({ user, onDeleted, onClose }: UserDialogProps): JSX
       onSubmit={remove}
       onClose={onClose}
     >
-      <p>This cannot be undone. They are signed out everywhere.</p>
+      <p>This cannot be undone. The user is signed out everywhere.</p>
       <fieldset class="user-choices">
         <legend>What is deleted</legend>
         <label class="user-check">
           <input type="radio" name="kind" value="hard" defaultChecked />
           <span>
             Everything
-            <span class="hint">The account, its identities, sessions, factors and passkeys.</span>
+            <span class="hint">
+              The account, its identities, sessions, second factors and passkeys.
+            </span>
           </span>
         </label>
         <label class="user-check">
           <input type="radio" name="kind" value="soft" />
           <span>
-            All that tells who they are
+            Personal data only
             <span class="hint">
-              The id stays, for what refers to it elsewhere. Nobody can sign in with it again.
+              The id is kept for references from other systems. The account can no longer be used.
             </span>
           </span>
         </label>

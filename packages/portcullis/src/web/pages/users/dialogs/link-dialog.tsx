@@ -21,7 +21,7 @@ interface LinkFormProps extends UserDialogProps {
 function LinkForm({ user, onClose, onLink }: LinkFormProps): JSX.Element {
   const kinds = toLinkKinds(user)
   const [kind, setKind] = useState<LinkKind>(kinds[0])
-  // The form closes itself when it is done; the link comes in its place.
+  // The form closes itself when it is done; then the link is shown in its place.
   const isMade = useRef(false)
   const generate = async (form: FormData) => {
     const body = Object.fromEntries(
@@ -38,12 +38,12 @@ function LinkForm({ user, onClose, onLink }: LinkFormProps): JSX.Element {
   }
   return (
     <FormDialog
-      title="Generate a link"
+      title="Generate link"
       action="Generate"
       onSubmit={generate}
       onClose={() => isMade.current || onClose()}
     >
-      <Field label="What it does" hint={kind.explanation}>
+      <Field label="Type" hint={kind.explanation}>
         <select
           name="type"
           class="input"
@@ -60,13 +60,13 @@ function LinkForm({ user, onClose, onLink }: LinkFormProps): JSX.Element {
           ))}
         </select>
       </Field>
-      {kind.asks === 'new_email' && (
+      {kind.needs === 'new_email' && (
         <Field label="New email">
           <input name="new_email" type="email" class="input" autocomplete="off" required />
         </Field>
       )}
-      {kind.asks === 'password' && (
-        <Field label="Password" hint="That they will sign in with.">
+      {kind.needs === 'password' && (
+        <Field label="Password" hint="The user will sign in with it.">
           <input
             name="password"
             type="password"
@@ -76,7 +76,7 @@ function LinkForm({ user, onClose, onLink }: LinkFormProps): JSX.Element {
           />
         </Field>
       )}
-      <RedirectField label="Where it leads" />
+      <RedirectField label="Redirect to" />
     </FormDialog>
   )
 }
@@ -88,12 +88,13 @@ interface LinkResultProps {
 
 function LinkResult({ link, onClose }: LinkResultProps): JSX.Element {
   return (
-    <Dialog title="The link" onClose={onClose}>
+    <Dialog title="Generated link" onClose={onClose}>
       <p class="muted">
-        Whoever has it can use it once, and it is shown only here: hand it to nobody else.
+        Anyone who has the link can use it once. It is shown only here, so share it only with the
+        user.
       </p>
       <Secret label="Link" value={link.action_link} />
-      <Secret label="Code, in place of the link" value={link.email_otp} />
+      <Secret label="One-time code (instead of the link)" value={link.email_otp} />
       <footer>
         <Button kind="primary" onClick={onClose}>
           Done
@@ -121,33 +122,33 @@ interface LinkKind {
   readonly type: string
   readonly title: string
   readonly explanation: string
-  /** What else has to be told. */
-  readonly asks?: 'new_email' | 'password'
+  /** An additional field that this type requires. */
+  readonly needs?: 'new_email' | 'password'
 }
 
 const always = [
   {
     type: 'magiclink',
-    title: 'Sign in',
-    explanation: 'Signs them in without a password. Nothing is sent.',
+    title: 'Sign in (magic link)',
+    explanation: 'Signs the user in without a password. No message is sent.',
   },
   {
     type: 'recovery',
-    title: 'Set a new password',
-    explanation: 'Signs them in to choose a new password. Nothing is sent.',
+    title: 'Reset password',
+    explanation: 'Signs the user in to set a new password. No message is sent.',
   },
   {
     type: 'email_change_new',
-    title: 'Change the email address: for the new address',
-    explanation: 'Whoever opens it proves that the new address is theirs. Nothing is sent.',
-    asks: 'new_email',
+    title: 'Change email: confirm the new address',
+    explanation: 'Confirms the new address. No message is sent.',
+    needs: 'new_email',
   },
   {
     type: 'email_change_current',
-    title: 'Change the email address: for the present address',
+    title: 'Change email: confirm the current address',
     explanation:
-      'Where a change needs both addresses, this one is for the present. Nothing is sent.',
-    asks: 'new_email',
+      'Confirms the change from the current address, if both must confirm. No message is sent.',
+    needs: 'new_email',
   },
 ] as const satisfies readonly LinkKind[]
 
@@ -155,17 +156,17 @@ const beforeConfirmation: readonly LinkKind[] = [
   {
     type: 'invite',
     title: 'Invite',
-    explanation: 'Confirms the address and signs them in. It is sent by mail as well.',
+    explanation: 'Confirms the address and signs the user in. The link is also sent by email.',
   },
   {
     type: 'signup',
-    title: 'Confirm the sign-up',
-    explanation: 'Confirms the address of an account with a password. Nothing is sent.',
-    asks: 'password',
+    title: 'Confirm sign-up',
+    explanation: 'Confirms the address of an account with a password. No message is sent.',
+    needs: 'password',
   },
 ]
 
-/** Whose address is confirmed needs no link that confirms it. */
+/** Links that confirm the address are offered only while it is unconfirmed. */
 function toLinkKinds({ email_confirmed_at: at }: User): readonly [LinkKind, ...LinkKind[]] {
   return at === undefined ? [...always, ...beforeConfirmation] : always
 }

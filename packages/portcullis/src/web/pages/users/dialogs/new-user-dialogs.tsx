@@ -3,7 +3,7 @@ import type { User } from '../../../../console/routes/users-upstream.ts'
 import { callApi } from '../../../api.ts'
 import { FormDialog } from '../../../components/dialog.tsx'
 import { Field } from '../../../components/field.tsx'
-import { tellDone } from '../../../components/toasts.tsx'
+import { showSuccess } from '../../../components/toasts.tsx'
 import { toUserName } from '../user-facts.tsx'
 import { RedirectField, readText } from './user-dialog.tsx'
 
@@ -17,7 +17,7 @@ export function CreateUserDialog({ onDone, onClose }: NewUserDialogProps): JSX.E
     const email = readText(form, 'email')
     const phone = readText(form, 'phone')
     const fullName = readText(form, 'full_name')
-    if (email === '' && phone === '') throw new Error('Give an email address or a phone number.')
+    if (email === '' && phone === '') throw new Error('Enter an email address or a phone number.')
     const isConfirmed = form.has('is_confirmed')
     const user = await callApi<User>('/api/users', {
       method: 'POST',
@@ -28,31 +28,34 @@ export function CreateUserDialog({ onDone, onClose }: NewUserDialogProps): JSX.E
         password: form.get('password'),
       },
     })
-    tellDone(`${toUserName(user)} has an account now.`)
+    showSuccess(`${toUserName(user)} was created.`)
     onDone(user)
   }
   return (
-    <FormDialog title="Create a user" action="Create" onSubmit={create} onClose={onClose}>
+    <FormDialog title="Create user" action="Create" onSubmit={create} onClose={onClose}>
       <Field label="Email">
         <input name="email" type="email" class="input" autocomplete="off" />
       </Field>
       <Field
         label="Phone"
-        hint="With the country, as in +49 151 2345 6789. One of the two is enough."
+        hint="With country code, such as +49 151 2345 6789. Email or phone is enough."
       >
         <input name="phone" type="tel" class="input" autocomplete="off" />
       </Field>
       <Field label="Full name">
         <input name="full_name" class="input" autocomplete="off" />
       </Field>
-      <Field label="Password" hint="Without one they sign in by link or code.">
+      <Field
+        label="Password"
+        hint="Without a password the user signs in with a link or one-time code."
+      >
         <input name="password" type="password" class="input" autocomplete="new-password" />
       </Field>
       <label class="user-check">
         <input name="is_confirmed" type="checkbox" defaultChecked />
         <span>
-          The address is theirs: let them in without confirming it
-          <span class="hint">No message is sent either way.</span>
+          Mark the address as confirmed
+          <span class="hint">No message is sent in either case.</span>
         </span>
       </label>
     </FormDialog>
@@ -71,24 +74,21 @@ export function InviteUserDialog({ onDone, onClose }: NewUserDialogProps): JSX.E
         ...(fullName !== '' && { data: { full_name: fullName } }),
       },
     })
-    tellDone(`${user.email} is invited.`)
+    showSuccess(`${user.email} was invited.`)
     onDone(user)
   }
   return (
-    <FormDialog
-      title="Invite somebody"
-      action="Send the invitation"
-      onSubmit={invite}
-      onClose={onClose}
-    >
-      <p class="muted">They get a mail with a link that confirms the address and signs them in.</p>
+    <FormDialog title="Invite user" action="Send invitation" onSubmit={invite} onClose={onClose}>
+      <p class="muted">
+        The user receives an email with a link that confirms the address and signs them in.
+      </p>
       <Field label="Email">
         <input name="email" type="email" class="input" autocomplete="off" required />
       </Field>
       <Field label="Full name">
         <input name="full_name" class="input" autocomplete="off" />
       </Field>
-      <RedirectField label="Where the link leads" />
+      <RedirectField label="Redirect to" />
     </FormDialog>
   )
 }

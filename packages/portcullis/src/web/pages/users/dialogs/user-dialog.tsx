@@ -2,7 +2,7 @@ import type { JSX } from 'preact'
 import type { User } from '../../../../console/routes/users-upstream.ts'
 import { Field } from '../../../components/field.tsx'
 
-/** What each dialog about one user is given. */
+/** The props of each dialog about a user. */
 export interface UserDialogProps {
   readonly user: User
   readonly onChange: (user: User) => void
@@ -10,10 +10,10 @@ export interface UserDialogProps {
   readonly onClose: () => void
 }
 
-/** Asks for `redirect_to`: where people arrive who have followed a link. */
+/** The field for `redirect_to`, the page that a link leads to. */
 export function RedirectField({ label }: { readonly label: string }): JSX.Element {
   return (
-    <Field label={label} hint="Empty: to the site's own address.">
+    <Field label={label} hint="Leave empty to use the site URL.">
       <input
         name="redirect_to"
         type="url"
@@ -25,7 +25,7 @@ export function RedirectField({ label }: { readonly label: string }): JSX.Elemen
   )
 }
 
-/** What somebody typed into a field, without the spaces around it. */
+/** Returns the trimmed text of a field. */
 export function readText(form: FormData, name: string): string {
   const value = form.get(name)
   return typeof value === 'string' ? value.trim() : ''

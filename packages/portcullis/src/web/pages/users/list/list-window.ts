@@ -1,27 +1,27 @@
 import type { RefObject } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 
-/** Every row has it, so that a row's place is known without drawing those before it. */
+/** The same for every row, so that the position of a row is known without rendering the rows above. */
 export const rowHeightPx = 56
 
-/** Stays in view above the rows. */
+/** The header stays visible above the rows. */
 export const headerHeightPx = 36
 
-/** Browsers draw nothing beyond some 17 million pixels; a longer list is squeezed into this height. */
+/** Browsers cannot render beyond some 17 million pixels, so longer lists are scaled down to this height. */
 const tallestPx = 12_000_000
 
-/** Rows drawn beyond what is visible, on either side. */
+/** Rows rendered beyond the visible area, on either side. */
 const spareRows = 6
 
 interface ListSize {
   readonly total: number
-  /** Without the header. */
+  /** Excludes the header. */
   readonly viewportPx: number
 }
 
 /**
- * Where the list is scrolled to. `shiftPx` is how much further down that is in the list as it would be
- * unsqueezed: zero for all but very long lists.
+ * The scroll position. `shiftPx` is the difference to the position in the unscaled list; zero except for
+ * very long lists.
  */
 interface ListPlace {
   readonly scrollTop: number
@@ -32,7 +32,7 @@ export const startOfList: ListPlace = { scrollTop: 0, shiftPx: 0 }
 
 export interface RowRange {
   readonly first: number
-  /** Not among them any more. */
+  /** Exclusive. */
   readonly end: number
 }
 
@@ -41,8 +41,8 @@ export function toContentHeight(total: number): number {
 }
 
 /**
- * What scrolling does. In a squeezed list small steps move as many pixels as anywhere, and only leaps, by
- * the scroll bar, go by proportion.
+ * Returns the position after scrolling. In a scaled list, small steps move by the same number of pixels as in
+ * any other list; only jumps with the scroll bar are proportional.
  */
 export function moveTo(place: ListPlace, scrollTop: number, size: ListSize): ListPlace {
   const { squeezedEnd, realEnd } = toEnds(size)
@@ -54,7 +54,7 @@ export function moveTo(place: ListPlace, scrollTop: number, size: ListSize): Lis
   return { scrollTop, shiftPx: Math.min(Math.max(real, 0), realEnd) - scrollTop }
 }
 
-/** The place where a row is wholly visible, moved as little as possible. */
+/** Returns the nearest position at which a row is fully visible. */
 export function toPlaceOf(index: number, place: ListPlace, size: ListSize): ListPlace {
   const { squeezedEnd, realEnd } = toEnds(size)
   const top = place.scrollTop + place.shiftPx
@@ -66,7 +66,7 @@ export function toPlaceOf(index: number, place: ListPlace, size: ListSize): List
   return { scrollTop, shiftPx: real - scrollTop }
 }
 
-/** The rows to draw. */
+/** Returns the rows to render. */
 export function toRowRange({ scrollTop, shiftPx }: ListPlace, size: ListSize): RowRange {
   const top = scrollTop + shiftPx
   const first = Math.floor(top / rowHeightPx) - spareRows
@@ -78,7 +78,7 @@ export function toRowTop(index: number, { shiftPx }: ListPlace): number {
   return index * rowHeightPx - shiftPx
 }
 
-/** The furthest that one can scroll: squeezed, and in the list as it would be. */
+/** The maximum scroll positions, scaled and unscaled. */
 function toEnds({ total, viewportPx }: ListSize) {
   return {
     squeezedEnd: Math.max(0, toContentHeight(total) - viewportPx),
@@ -87,25 +87,25 @@ function toEnds({ total, viewportPx }: ListSize) {
 }
 
 interface ListWindow {
-  /** Of the element that scrolls. */
+  /** The ref of the scrolling element. */
   readonly viewport: RefObject<HTMLDivElement | null>
   readonly place: ListPlace
   readonly rows: RowRange
-  /** How many rows a page up or down goes. */
+  /** The number of rows that Page Up and Page Down move. */
   readonly pageRows: number
   readonly onScroll: () => void
-  /** Brings a row into view. */
+  /** Scrolls a row into view. */
   readonly reveal: (index: number) => void
 }
 
 const usualViewportPx = 600
 
-/** Follows the scrolling of a list, and redraws only when other rows come into view. */
+/** Tracks the scroll position of a list, and rerenders only when other rows become visible. */
 export function useListWindow(total: number): ListWindow {
   const viewport = useRef<HTMLDivElement>(null)
   const [viewportPx, setViewportPx] = useState(usualViewportPx)
   const [place, setPlace] = useState(startOfList)
-  // Several scroll events may come before a redraw.
+  // Several scroll events may occur before a rerender.
   const latest = useRef(place)
   const size = { total, viewportPx }
   const rows = toRowRange(place, size)

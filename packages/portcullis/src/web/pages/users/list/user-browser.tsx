@@ -13,13 +13,13 @@ export interface UserBrowserProps {
   readonly onCreate: () => void
 }
 
-/** The list, or what there is in its place. */
+/** The list, or a replacement while it is empty, loading or failed. */
 export function UserBrowser({ pages, isBusy, address, onCreate }: UserBrowserProps): JSX.Element {
   return (
     <section class="card user-browser" aria-label="All users">
       {pages?.error !== undefined && pages.total !== undefined && (
         <div class="user-list-fault" role="alert">
-          <span>Some users are missing here: {toMessage(pages.error)}</span>
+          <span>Some users could not be loaded: {toMessage(pages.error)}</span>
           <Button size="small" icon="refresh" onClick={() => pages.reload()}>
             Try again
           </Button>
@@ -31,7 +31,7 @@ export function UserBrowser({ pages, isBusy, address, onCreate }: UserBrowserPro
 }
 
 function Content({ pages, isBusy, address, onCreate }: UserBrowserProps): JSX.Element {
-  if (pages === undefined) return <Loading>Looking for users…</Loading>
+  if (pages === undefined) return <Loading>Loading users…</Loading>
   if (pages.total === undefined) {
     return <Failure error={pages.error} onRetry={() => pages.reload()} />
   }
@@ -39,12 +39,12 @@ function Content({ pages, isBusy, address, onCreate }: UserBrowserProps): JSX.El
   if (address.search.text === '') {
     return (
       <div>
-        <Empty icon="users" title="Nobody has an account yet">
-          People appear here when they sign up, when you invite them, or when you create them.
+        <Empty icon="users" title="No users yet">
+          Users appear here when they sign up, or when you create or invite them.
         </Empty>
         <div class="user-empty-actions">
           <Button icon="plus" kind="primary" onClick={onCreate}>
-            Create the first user
+            Create your first user
           </Button>
         </div>
       </div>
@@ -53,11 +53,11 @@ function Content({ pages, isBusy, address, onCreate }: UserBrowserProps): JSX.El
   return (
     <div>
       <Empty icon="search" title="No users match">
-        Search for a part of an email address, of a full name or of a phone number, or for the first
-        8 characters of an id.
+        Search for part of an email address, full name or phone number, or for the first 8
+        characters of an id.
       </Empty>
       <div class="user-empty-actions">
-        <Button onClick={() => address.go({ q: '' }, { isReplacing: true })}>Show everybody</Button>
+        <Button onClick={() => address.go({ q: '' }, { isReplacing: true })}>Clear search</Button>
       </div>
     </div>
   )

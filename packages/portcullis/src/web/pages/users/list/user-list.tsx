@@ -2,7 +2,7 @@ import type { JSX, TargetedKeyboardEvent, TargetedMouseEvent } from 'preact'
 import { useEffect, useId, useLayoutEffect, useMemo, useState } from 'preact/hooks'
 import type { User } from '../../../../console/routes/users-upstream.ts'
 import { Icon } from '../../../components/icons.tsx'
-import { tellDone, tellFailure } from '../../../components/toasts.tsx'
+import { showFailure, showSuccess } from '../../../components/toasts.tsx'
 import { formatAge, formatTime } from '../../../format.ts'
 import type { Order, UsersAddress } from '../use-users-address.ts'
 import { toFullName, toProviders, toUserName, UserMarks } from '../user-facts.tsx'
@@ -21,10 +21,10 @@ interface UserListProps {
   readonly address: UsersAddress
 }
 
-/** Who closes the panel goes on here. */
+/** Receives the focus when the panel is closed. */
 export const userListId = 'user-list'
 
-/** All users, of whom only those in view are drawn and fetched. */
+/** All users; only the visible ones are rendered and loaded. */
 export function UserList({ pages, isBusy, address }: UserListProps): JSX.Element {
   const total = pages.total ?? 0
   const { viewport, place, rows, pageRows, onScroll, reveal } = useListWindow(total)
@@ -33,7 +33,7 @@ export function UserList({ pages, isBusy, address }: UserListProps): JSX.Element
   const { first, end } = rows
 
   useEffect(() => pages.show({ first, end }), [pages, first, end])
-  // Another search begins at its top, and before the next key moves through it.
+  // A new search starts at the top. A layout effect, so that it happens before the next key press.
   useLayoutEffect(() => {
     setActive(0)
     reveal(0)
@@ -52,7 +52,7 @@ export function UserList({ pages, isBusy, address }: UserListProps): JSX.Element
     End: () => total - 1,
   }
   const press = (event: TargetedKeyboardEvent<HTMLTableElement>) => {
-    // A button in a row has keys of its own.
+    // Buttons in a row handle their own keys.
     if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey)
       return
     const step = steps[event.key]
@@ -71,7 +71,7 @@ export function UserList({ pages, isBusy, address }: UserListProps): JSX.Element
   }
   const click = (event: TargetedMouseEvent<HTMLTableRowElement>, index: number) => {
     setActive(index)
-    // Links and buttons do what they say.
+    // Links and buttons handle their own clicks.
     if (event.target instanceof Element && event.target.closest('a, button')) return
     open(index)
   }
@@ -81,9 +81,9 @@ export function UserList({ pages, isBusy, address }: UserListProps): JSX.Element
     <div ref={viewport} class="user-list" onScroll={onScroll}>
       <table
         id={userListId}
-        // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-to-interactive-role -- a table to walk in by keys.
+        // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-to-interactive-role -- the table is navigated with the keyboard.
         role="grid"
-        aria-label="Users. Arrow keys move, Enter opens."
+        aria-label="Users. Use the arrow keys to move and Enter to open."
         aria-rowcount={total + 1}
         aria-busy={isBusy}
         tabIndex={0}
@@ -96,7 +96,7 @@ export function UserList({ pages, isBusy, address }: UserListProps): JSX.Element
             const user = pages.at(index)
             return (
               <UserRow
-                // Rows that leave are those that enter: what is there already need not be made anew.
+                // Rows that scroll out are reused for the rows that scroll in.
                 key={index % indexes.length}
                 id={`${id}-${index}`}
                 index={index}
@@ -125,11 +125,11 @@ function HeaderRow({ address }: { readonly address: UsersAddress }): JSX.Element
     <thead style={{ height: `${headerHeightPx}px` }}>
       <tr aria-rowindex={1}>
         <th class="who">User</th>
-        <th class="id">Id</th>
-        <th class="providers">Signs in by</th>
+        <th class="id">ID</th>
+        <th class="providers">Sign-in method</th>
         <th class="status">Status</th>
         <th class="created number" aria-sort={order === 'newest' ? 'descending' : 'ascending'}>
-          <button type="button" class="sort" title={`Show the ${next} first`} onClick={turn}>
+          <button type="button" class="sort" title={`Show ${next} first`} onClick={turn}>
             Created {order === 'newest' ? '↓' : '↑'}
           </button>
         </th>
@@ -148,7 +148,7 @@ interface UserRowProps {
   readonly id: string
   readonly index: number
   readonly topPx: number
-  /** Undefined: on the way. */
+  /** Undefined while loading. */
   readonly user: User | undefined
   readonly href: string | undefined
   readonly isActive: boolean
@@ -158,7 +158,7 @@ interface UserRowProps {
 
 function UserRow(props: UserRowProps): JSX.Element {
   const { id, index, topPx, user, href, isActive, isOpen, onClick } = props
-  // The same cells again cost nothing, and scrolling redraws all rows for each that comes into view.
+  // Memoized, because scrolling rerenders all rows for each new row.
   const cells = useMemo(
     () => (user && href ? <UserCells user={user} href={href} /> : <WaitingCells />),
     [user, href],
@@ -187,7 +187,7 @@ function UserCells({ user, href }: UserCellsProps): JSX.Element {
   return (
     <>
       <td class="who">
-        {/* The list moves through its rows by itself: a stop at each would take a thousand tabs. */}
+        {/* Not a tab stop: the list handles the arrow keys itself. */}
         <a href={href} tabIndex={-1}>
           {toUserName(user)}
         </a>
@@ -217,17 +217,17 @@ function UserCells({ user, href }: UserCellsProps): JSX.Element {
   )
 }
 
-/** For the pointer alone: the panel has one for everybody. */
+/** For pointer users only; the panel has an accessible copy button. */
 function CopyId({ id }: { readonly id: string }): JSX.Element {
   const copy = () =>
-    navigator.clipboard.writeText(id).then(() => tellDone('The id is copied.'), tellFailure)
+    navigator.clipboard.writeText(id).then(() => showSuccess('ID copied.'), showFailure)
   return (
     <button
       type="button"
       class="button quiet small user-copy"
       tabIndex={-1}
-      aria-label="Copy the id"
-      title="Copy the id"
+      aria-label="Copy ID"
+      title="Copy ID"
       onClick={copy}
     >
       <Icon name="copy" />
@@ -235,7 +235,7 @@ function CopyId({ id }: { readonly id: string }): JSX.Element {
   )
 }
 
-/** In the place of somebody who is on the way. */
+/** A placeholder while the user is loading. */
 function WaitingCells(): JSX.Element {
   return (
     <td class="waiting" aria-label="Loading">

@@ -6,30 +6,30 @@ import type { RowRange } from './list-window.ts'
 
 export interface UserPage {
   readonly users: readonly User[]
-  /** Of all pages. */
+  /** The number of users on all pages. */
   readonly total: number
 }
 
 interface UserPagesOptions {
-  /** @param page from 0. */
+  /** @param page Starts at 0. */
   readonly load: (page: number, signal: AbortSignal) => Promise<UserPage>
-  /** Something arrived, or failed to. */
+  /** Called when a page has arrived or failed. */
   readonly onChange: () => void
 }
 
-/** All users that a search finds, of whom only those are fetched that somebody looks at. */
+/** All users that match a search; only the visible ones are loaded. */
 export interface UserPages {
-  /** Undefined before the first answer. */
+  /** Undefined before the first response. */
   readonly total: number | undefined
-  /** Why the last fetch failed; undefined once one has worked again. */
+  /** Why the last request failed; undefined after the next success. */
   readonly error: unknown
-  /** Undefined: not here yet. */
+  /** Undefined if not loaded yet. */
   at(index: number): User | undefined
-  /** Says which rows are looked at. Fetches for others are given up. */
+  /** Sets the visible rows. Requests for other rows are aborted. */
   show(rows: RowRange): void
-  /** Fetches anew what is looked at; what is there stays until then. */
+  /** Reloads the visible rows; the old data stays until then. */
   reload(): void
-  /** Puts in a user who was changed here. */
+  /** Replaces a user that was changed on this page. */
   replace(user: User): void
   close(): void
 }
@@ -37,9 +37,9 @@ export interface UserPages {
 const pageSize = 50
 
 const pauseMs = 60
-/** Whoever drags the scroll bar passes by thousands: those are fetched where the hand comes to rest. */
+/** While the scroll bar is dragged, rows are loaded only after it has stopped for this long. */
 const restMs = 100
-/** Fetched ahead on either side, so that slow scrolling meets no gaps. */
+/** Rows loaded ahead on either side, so that slow scrolling shows no gaps. */
 const rowsAhead = 25
 const mostKeptPages = 80
 
@@ -76,7 +76,7 @@ export function createUserPages({ load, onChange }: UserPagesOptions): UserPages
   const keep = (page: number, users: readonly User[]) => {
     pages.delete(page)
     pages.set(page, users)
-    // The first of a map is the one that was put in longest ago.
+    // A map iterates in insertion order, so the oldest pages come first.
     for (const old of pages.keys()) {
       if (pages.size <= mostKeptPages) break
       if (!wanted.includes(old)) pages.delete(old)
@@ -152,7 +152,7 @@ function toPageNumbers(first: number, end: number): readonly number[] {
 }
 
 interface ShownPages {
-  /** Those of the search before, until the first of this one have arrived. Undefined: none yet. */
+  /** The pages of the previous search until the first page of the new one has arrived; undefined at first. */
   readonly pages: UserPages | undefined
   readonly isBusy: boolean
 }
@@ -180,13 +180,13 @@ export function useUserPages(search: Search): ShownPages {
 
 const uuidPattern = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-/** @param page from 0. */
+/** @param page Starts at 0. */
 async function loadUsers(
   { text, order }: Search,
   page: number,
   signal: AbortSignal,
 ): Promise<UserPage> {
-  // The auth server searches addresses and names; who has an id at hand wants that one user.
+  // The auth server searches addresses and names only, so a complete id is looked up directly.
   if (uuidPattern.test(text)) return loadById(text, signal)
   const query = new URLSearchParams({
     page: `${page + 1}`,

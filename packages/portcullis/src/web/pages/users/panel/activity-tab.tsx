@@ -5,22 +5,22 @@ import { callApi } from '../../../api.ts'
 import { toActor, toSentence } from '../../../audit-sentences.ts'
 import { Button } from '../../../components/button.tsx'
 import { Empty, Failure, Loading } from '../../../components/states.tsx'
-import { tellFailure } from '../../../components/toasts.tsx'
+import { showFailure } from '../../../components/toasts.tsx'
 import { formatAge, formatNumber, formatTime } from '../../../format.ts'
 import { useLoaded } from '../../../use-loaded.ts'
 import type { TabProps } from './tab.ts'
 
 const atOnce = 25
 
-/** What the audit log tells of the user, newest first. */
+/** The audit log entries about the user, newest first. */
 export function ActivityTab({ user }: TabProps): JSX.Element {
   const path = `/api/users/${user.id}/audit`
-  // A change of the user is an entry more.
+  // Every change of the user adds an entry.
   const loaded = useLoaded(
     (signal) => callApi<UserAudit>(path, { signal }),
     [user.id, user.updated_at],
   )
-  if (loaded.state === 'loading') return <Loading>Reading the audit log…</Loading>
+  if (loaded.state === 'loading') return <Loading>Loading the audit log…</Loading>
   if (loaded.state === 'failed') return <Failure error={loaded.error} onRetry={loaded.reload} />
   return <Trail userId={user.id} path={path} newest={loaded.value} />
 }
@@ -41,14 +41,16 @@ function Trail({ userId, path, newest }: TrailProps): JSX.Element {
       const older = await callApi<UserAudit>(`${path}?from=${next}`)
       setAudit({ ...older, entries: withoutRepeats([...entries, ...older.entries]) })
     } catch (error) {
-      tellFailure(error)
+      showFailure(error)
     }
   }
   return (
     <>
       {entries.length === 0 && (
-        <Empty icon="overview" title="The audit log does not mention this user">
-          {next !== undefined && 'So far: it was not read to its end.'}
+        <Empty icon="overview" title="No activity found">
+          {next === undefined
+            ? 'The audit log has no entries about this user.'
+            : 'The log has not been searched to its end. Load older entries to continue.'}
         </Empty>
       )}
       <ol class="user-trail" aria-label="Activity">
@@ -63,9 +65,9 @@ function Trail({ userId, path, newest }: TrailProps): JSX.Element {
           <div class="stack tight">
             <p class="muted small">
               The newest {formatNumber(read)} of {formatNumber(total)} entries{' '}
-              {counts === 'log' ? 'of the log are read.' : 'about this user.'}
+              {counts === 'log' ? 'of the log were searched.' : 'about this user.'}
             </p>
-            <Button onClick={readOn}>Look further back</Button>
+            <Button onClick={readOn}>Load older entries</Button>
           </div>
         )
       )}
@@ -73,7 +75,7 @@ function Trail({ userId, path, newest }: TrailProps): JSX.Element {
   )
 }
 
-/** New entries push older ones on to the next part, where they come again. The newest is first. */
+/** New entries shift older ones to the next page, which repeats them. Returns the newest first. */
 function withoutRepeats(entries: readonly AuditEntry[]): readonly AuditEntry[] {
   return [...new Map(entries.map((entry) => [entry.id, entry])).values()].sort(
     (a, b) => Date.parse(b.created_at) - Date.parse(a.created_at),

@@ -4,7 +4,7 @@ import type { Metadata } from '../../../../console/routes/users-upstream.ts'
 import { toMessage } from '../../../api.ts'
 import { Button } from '../../../components/button.tsx'
 import { Field } from '../../../components/field.tsx'
-import { tellDone } from '../../../components/toasts.tsx'
+import { showSuccess } from '../../../components/toasts.tsx'
 import { changeUser } from '../change-user.ts'
 import { parseJsonObject, toMetadataChange } from '../metadata.ts'
 import type { TabProps } from './tab.ts'
@@ -38,7 +38,7 @@ export function MetadataEditor(props: MetadataEditorProps): JSX.Element {
       const changed = await changeUser(user.id, { [field]: change })
       onChange(changed)
       setText(toText(changed[field]))
-      tellDone(`${title} is saved.`)
+      showSuccess(`${title} saved.`)
     } catch (error) {
       setFault(toMessage(error))
     }
@@ -62,8 +62,13 @@ export function MetadataEditor(props: MetadataEditorProps): JSX.Element {
           <Button kind="primary" size="small" label={`Save ${title}`} onClick={save}>
             Save
           </Button>
-          <Button kind="quiet" size="small" label={`Undo ${title}`} onClick={() => type(before)}>
-            Undo
+          <Button
+            kind="quiet"
+            size="small"
+            label={`Discard changes to ${title}`}
+            onClick={() => type(before)}
+          >
+            Discard
           </Button>
         </div>
       )}

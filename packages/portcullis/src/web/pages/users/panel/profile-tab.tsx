@@ -22,14 +22,14 @@ export function ProfileTab({ user, onChange }: TabProps): JSX.Element {
       </dl>
       <MetadataEditor
         title="User metadata"
-        hint="The user may change it, so grant nothing by it."
+        hint="Users can change this themselves, so do not use it for authorization."
         field="user_metadata"
         user={user}
         onChange={onChange}
       />
       <MetadataEditor
         title="App metadata"
-        hint="Only administrators change it; it is in every access token."
+        hint="Only administrators can change this. It is part of every access token."
         field="app_metadata"
         user={user}
         onChange={onChange}
@@ -69,7 +69,7 @@ function toFacts(user: User): readonly Fact[] {
   ]
 }
 
-/** The audit log has who set the ban. */
+/** Shows the end of the ban and, from the audit log, who set it. */
 function Ban({ user, until }: { readonly user: User; readonly until: string }): JSX.Element {
   const loaded = useLoaded(
     (signal) => callApi<UserAudit>(`/api/users/${user.id}/audit`, { signal }),
@@ -81,7 +81,7 @@ function Ban({ user, until }: { readonly user: User; readonly until: string }): 
       : undefined
   return (
     <>
-      banned until {formatTime(until)}
+      until {formatTime(until)}
       {entry && (
         <span class="muted small">
           {' '}

@@ -4,7 +4,7 @@ import { ApiError, callApi } from '../../../api.ts'
 import { Badge } from '../../../components/badge.tsx'
 import { Button } from '../../../components/button.tsx'
 import { Empty, Failure, Loading } from '../../../components/states.tsx'
-import { tellDone, tellFailure } from '../../../components/toasts.tsx'
+import { showFailure, showSuccess } from '../../../components/toasts.tsx'
 import { formatAge, formatTime } from '../../../format.ts'
 import { useLoaded } from '../../../use-loaded.ts'
 import type { TabProps } from './tab.ts'
@@ -17,17 +17,17 @@ export function SessionsTab({ user }: TabProps): JSX.Element {
   const sessions = loaded.value
   if (sessions.length === 0) {
     return (
-      <Empty icon="system" title="Signed in nowhere">
-        A session appears here when they sign in.
+      <Empty icon="system" title="No active sessions">
+        A session appears here when the user signs in.
       </Empty>
     )
   }
   const end = async (ended: readonly Session[], done: string) => {
     try {
       await Promise.all(ended.map(({ id }) => endSession(`${path}/${id}`)))
-      tellDone(done)
+      showSuccess(done)
     } catch (error) {
-      tellFailure(error)
+      showFailure(error)
     }
     loaded.reload()
   }
@@ -35,11 +35,11 @@ export function SessionsTab({ user }: TabProps): JSX.Element {
     <>
       <div class="row user-between">
         <p class="muted small">
-          An ended session cannot be renewed. Services of your own may take its access token until
-          that expires.
+          A revoked session cannot be refreshed. Your services may still accept its access token
+          until the token expires.
         </p>
-        <Button size="small" kind="danger" onClick={() => end(sessions, 'All sessions are ended.')}>
-          End all
+        <Button size="small" kind="danger" onClick={() => end(sessions, 'All sessions revoked.')}>
+          Revoke all
         </Button>
       </div>
       <ul class="user-items" aria-label="Sessions">
@@ -47,7 +47,7 @@ export function SessionsTab({ user }: TabProps): JSX.Element {
           <SessionItem
             key={session.id}
             session={session}
-            onEnd={() => end([session], 'The session is ended.')}
+            onEnd={() => end([session], 'Session revoked.')}
           />
         ))}
       </ul>
@@ -59,7 +59,7 @@ async function endSession(path: string): Promise<void> {
   try {
     await callApi(path, { method: 'DELETE' })
   } catch (error) {
-    // It ended meanwhile, which is what was wanted.
+    // The session has ended in the meantime, which is the desired result.
     if (!(error instanceof ApiError && error.status === 404)) throw error
   }
 }
@@ -77,14 +77,14 @@ function SessionItem({ session, onEnd }: SessionItemProps): JSX.Element {
         <strong title={userAgent}>{device}</strong>{' '}
         {aal === 'aal2' && <Badge tone="ok">Two factors</Badge>}
         <div class="muted small">
-          <span class="mono">{ip || 'unknown address'}</span>, since {formatTime(at)}
+          <span class="mono">{ip || 'unknown IP address'}</span>, since {formatTime(at)}
         </div>
       </div>
       <span class="muted small number nowrap" title={formatTime(usedAt)}>
         used {formatAge(usedAt)}
       </span>
-      <Button size="small" label={`End the session of ${device}`} onClick={onEnd}>
-        End
+      <Button size="small" label={`Revoke session: ${device}`} onClick={onEnd}>
+        Revoke
       </Button>
     </li>
   )

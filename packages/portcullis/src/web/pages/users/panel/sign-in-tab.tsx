@@ -6,13 +6,13 @@ import { Badge } from '../../../components/badge.tsx'
 import { Button } from '../../../components/button.tsx'
 import { FormDialog } from '../../../components/dialog.tsx'
 import { Failure, Loading } from '../../../components/states.tsx'
-import { tellDone } from '../../../components/toasts.tsx'
+import { showSuccess } from '../../../components/toasts.tsx'
 import { formatAge } from '../../../format.ts'
 import { useLoaded } from '../../../use-loaded.ts'
 import { toPhoneNumber } from '../user-facts.tsx'
 import type { TabProps } from './tab.ts'
 
-/** Something that somebody is about to take away. */
+/** A second factor or passkey that is about to be removed. */
 interface Removal {
   readonly title: string
   readonly consequence: string
@@ -38,12 +38,12 @@ export function SignInTab({ user }: TabProps): JSX.Element {
   const { factors, passkeys } = loaded.value
   return (
     <>
-      <Group title="Identities" empty="None: nobody can sign in to this account by itself.">
+      <Group title="Identities" empty="No identities: this account cannot sign in.">
         {user.identities.map((identity) => (
           <IdentityItem key={identity.identity_id} identity={identity} />
         ))}
       </Group>
-      <Group title="Second factors" empty="None: the first step of signing in is enough.">
+      <Group title="Second factors" empty="No second factors: signing in takes one step.">
         {factors.map((factor) => (
           <FactorItem
             key={factor.id}
@@ -52,7 +52,7 @@ export function SignInTab({ user }: TabProps): JSX.Element {
           />
         ))}
       </Group>
-      <Group title="Passkeys" empty="None.">
+      <Group title="Passkeys" empty="No passkeys.">
         {passkeys.map((passkey) => (
           <PasskeyItem
             key={passkey.id}
@@ -69,7 +69,7 @@ export function SignInTab({ user }: TabProps): JSX.Element {
           onClose={() => setRemoval(undefined)}
           onSubmit={async () => {
             await callApi(removal.path, { method: 'DELETE' })
-            tellDone(removal.done)
+            showSuccess(removal.done)
             loaded.reload()
           }}
         >
@@ -83,19 +83,19 @@ export function SignInTab({ user }: TabProps): JSX.Element {
 function toFactorRemoval(path: string, factor: Factor): Removal {
   return {
     title: `Remove ${toFactorName(factor)}?`,
-    consequence:
-      'Sessions that rest on this second factor count as signed in by the first step only.',
+    consequence: 'Sessions verified with this second factor fall back to a single factor (aal1).',
     path: `${path}/factors/${factor.id}`,
-    done: 'The second factor is removed.',
+    done: 'Second factor removed.',
   }
 }
 
 function toPasskeyRemoval(path: string, passkey: Passkey): Removal {
   return {
     title: `Remove ${toPasskeyName(passkey)}?`,
-    consequence: 'It no longer signs them in. It stays on their device until they delete it there.',
+    consequence:
+      'The user can no longer sign in with it. It stays on their device until they delete it there.',
     path: `${path}/passkeys/${passkey.id}`,
-    done: 'The passkey is removed.',
+    done: 'Passkey removed.',
   }
 }
 
@@ -156,7 +156,7 @@ function FactorItem({ factor, onRemove }: FactorItemProps): JSX.Element {
     <li>
       <div class="grow">
         <strong>{toFactorName(factor)}</strong>{' '}
-        {status === 'unverified' && <Badge tone="warn">Not set up to the end</Badge>}
+        {status === 'unverified' && <Badge tone="warn">Unverified</Badge>}
         <div class="muted small">
           {phone === '' ? kind : `${kind} ${toPhoneNumber(phone)}`}, added {formatAge(createdAt)}
         </div>

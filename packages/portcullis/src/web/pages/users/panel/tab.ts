@@ -2,13 +2,13 @@ import type { FunctionComponent } from 'preact'
 import type { User } from '../../../../console/routes/users-upstream.ts'
 
 export interface Tab {
-  /** In the address. */
+  /** The name in the URL. */
   readonly name: string
   readonly title: string
   readonly component: FunctionComponent<TabProps>
 }
 
-/** What each tab is given. */
+/** The props of each tab. */
 export interface TabProps {
   readonly user: User
   readonly onChange: (user: User) => void

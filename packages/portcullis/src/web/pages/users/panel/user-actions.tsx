@@ -2,7 +2,7 @@ import type { FunctionComponent, JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { User } from '../../../../console/routes/users-upstream.ts'
 import { Button } from '../../../components/button.tsx'
-import { tellDone, tellFailure } from '../../../components/toasts.tsx'
+import { showFailure, showSuccess } from '../../../components/toasts.tsx'
 import { changeUser, type UserChange } from '../change-user.ts'
 import { BanDialog, DeleteDialog, EditDialog, PasswordDialog } from '../dialogs/change-dialogs.tsx'
 import { LinkDialog } from '../dialogs/link-dialog.tsx'
@@ -24,9 +24,9 @@ export function UserActions(props: Omit<UserDialogProps, 'onClose'>): JSX.Elemen
   const change = async (body: UserChange, done: string) => {
     try {
       onChange(await changeUser(user.id, body))
-      tellDone(done)
+      showSuccess(done)
     } catch (error) {
-      tellFailure(error)
+      showFailure(error)
     }
   }
   const confirmation = toConfirmation(user)
@@ -37,7 +37,7 @@ export function UserActions(props: Omit<UserDialogProps, 'onClose'>): JSX.Elemen
           Edit…
         </Button>
         {confirmation && (
-          <Button size="small" onClick={() => change(confirmation, 'The address is confirmed.')}>
+          <Button size="small" onClick={() => change(confirmation, 'Address confirmed.')}>
             Confirm
           </Button>
         )}
@@ -50,11 +50,8 @@ export function UserActions(props: Omit<UserDialogProps, 'onClose'>): JSX.Elemen
           </Button>
         )}
         {isBanned(user) ? (
-          <Button
-            size="small"
-            onClick={() => change({ ban_duration: 'none' }, 'The ban is lifted.')}
-          >
-            Lift the ban
+          <Button size="small" onClick={() => change({ ban_duration: 'none' }, 'Ban lifted.')}>
+            Lift ban
           </Button>
         ) : (
           <Button size="small" onClick={() => setOpened('ban')}>
@@ -70,7 +67,7 @@ export function UserActions(props: Omit<UserDialogProps, 'onClose'>): JSX.Elemen
   )
 }
 
-/** What would confirm everything that is not; undefined where all is. */
+/** Returns the change that confirms all unconfirmed addresses; undefined if there are none. */
 function toConfirmation(user: User): UserChange | undefined {
   const confirmsEmail = user.email !== '' && user.email_confirmed_at === undefined
   const confirmsPhone = user.phone !== '' && user.phone_confirmed_at === undefined

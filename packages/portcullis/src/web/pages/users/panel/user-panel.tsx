@@ -23,7 +23,7 @@ interface UserPanelProps {
   readonly onDeleted: () => void
 }
 
-/** Everything about one user, beside the list. */
+/** All details of one user, beside the list. */
 export function UserPanel(props: UserPanelProps): JSX.Element {
   const { userId, onClose } = props
   const loaded = useLoaded(
@@ -35,9 +35,9 @@ export function UserPanel(props: UserPanelProps): JSX.Element {
     if (event.key === 'Escape' && !isInDialog) onClose()
   }
   return (
-    <aside class="card user-panel" aria-label="The chosen user" onKeyDown={press}>
+    <aside class="card user-panel" aria-label="User details" onKeyDown={press}>
       <span class="close">
-        <Button kind="quiet" size="small" icon="close" label="Close the panel" onClick={onClose}>
+        <Button kind="quiet" size="small" icon="close" label="Close panel" onClick={onClose}>
           {''}
         </Button>
       </span>
@@ -59,8 +59,8 @@ function Missing({
     return <Failure error={error} onRetry={onRetry} />
   }
   return (
-    <Empty icon="users" title="There is no such user">
-      The account was deleted, or the address has a wrong id in it.
+    <Empty icon="users" title="User not found">
+      The account was deleted, or the id in the URL is wrong.
     </Empty>
   )
 }
@@ -69,7 +69,7 @@ function Details(props: UserPanelProps & { readonly loaded: User }): JSX.Element
   const { loaded, tab, onTab, onChanged, onDeleted } = props
   const [user, setUser] = useState(loaded)
   const heading = useRef<HTMLHeadingElement>(null)
-  // At once: the next key is meant for the panel.
+  // A layout effect, so that the next key press goes to the panel.
   useLayoutEffect(() => heading.current?.focus({ preventScroll: true }), [])
   const change = (changed: User) => {
     setUser(changed)
@@ -87,18 +87,18 @@ function Details(props: UserPanelProps & { readonly loaded: User }): JSX.Element
         <UserMarks user={user} />
         <span class="row tight">
           <span class="mono muted small user-id">{user.id}</span>
-          <CopyButton text={user.id} label="Copy id" />
+          <CopyButton text={user.id} label="Copy ID" />
         </span>
         <UserActions user={user} onChange={change} onDeleted={onDeleted} />
       </header>
-      <Tabs label="About this user" class="user-tabs" tabs={tabs} shown={shown.name} onShow={onTab}>
+      <Tabs label="User details" class="user-tabs" tabs={tabs} shown={shown.name} onShow={onTab}>
         <shown.component user={user} onChange={change} />
       </Tabs>
     </>
   )
 }
 
-/** The first is the one that is shown without being asked for. */
+/** The first tab is the default. */
 const tabs: readonly [Tab, ...Tab[]] = [
   { name: 'profile', title: 'Profile', component: ProfileTab },
   { name: 'sign-in', title: 'Sign-in', component: SignInTab },
