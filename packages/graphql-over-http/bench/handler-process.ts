@@ -2,7 +2,7 @@ import { type Child, startChild } from '@portcullis/bench-kit/child'
 import type { GraphqlMajor } from './one-graphql.ts'
 import { asForReal } from './server-process.ts'
 
-/** Handlers that can be called without a server around them. Each module exports `handle`. */
+/** Handlers that can be called without a server. Each module exports `handle`. */
 export const handlers = {
   portcullis: { label: 'Portcullis', kind: 'ours', file: 'contenders/portcullis-handler.ts' },
   'graphql-http': { label: 'graphql-http', kind: 'peer', file: 'peers/graphql-http-handler.mjs' },

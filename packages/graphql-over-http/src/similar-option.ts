@@ -1,4 +1,6 @@
-/** The option that was probably meant: begun, or written with one slip. */
+/**
+ * The option that was probably meant: the written name is its beginning, or has one typing error.
+ */
 export function findSimilarOption(written: string, known: readonly string[]): string | undefined {
   const name = written.replace(/^-+/, '').toLowerCase()
   if (name.length < 2) return undefined
@@ -8,7 +10,7 @@ export function findSimilarOption(written: string, known: readonly string[]): st
   })
 }
 
-/** One letter more, less, other, or swapped with its neighbour. */
+/** Whether one letter was added, left out, changed, or swapped with its neighbour. */
 function isOneSlipAway(a: string, b: string): boolean {
   let start = 0
   while (start < a.length && a[start] === b[start]) start += 1

@@ -16,7 +16,11 @@ for (const [mistake, options, message] of [
   ['a misspelt option', { url: 'http://test', header: {} }, /no option "header".*mean "headers"\?/],
   ['text as headers', { url: 'http://test', headers: 'x: y' }, /`headers` must be an object, or/],
   ['shouldRetry: true', { url: 'http://test', shouldRetry: true }, /`shouldRetry` must be a func/],
-  ['a fetchFn that is none', { url: 'http://test', fetchFn: {} }, /`fetchFn` must be a function/],
+  [
+    'a fetchFn that is not a function',
+    { url: 'http://test', fetchFn: {} },
+    /`fetchFn` must be a function/,
+  ],
   [
     'a controller instead of its class',
     { url: 'http://test', abortControllerImpl: new AbortController() },

@@ -8,7 +8,7 @@ import { execute, GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphq
 import { createHandler } from '../src/handler.ts'
 import { accepting, GR, get, J, post, toAnswer } from './support/request.ts'
 
-/** Gives way a few times, so that requests overtake each other. */
+/** Yields a few times, so that requests overtake each other. */
 async function dawdle(turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await setImmediate()
 }
@@ -78,7 +78,7 @@ test('a thousand interleaved requests keep their contexts and results apart', as
   assert.equal((await Promise.all(requests)).length, 1000)
 })
 
-test('a request that fails leaves those beside it alone', async () => {
+test('a failing request does not affect concurrent requests', async () => {
   const handler = createHandler<unknown, unknown, Caller>({
     schema,
     context: async (_req, { variables }) => {

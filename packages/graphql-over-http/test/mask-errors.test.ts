@@ -32,7 +32,7 @@ const throwing = (error: unknown) => () => {
   throw error
 }
 
-/** A scalar of an application, whose errors about input are plain. */
+/** A scalar of an application that throws plain errors about its input. */
 const Odd = new GraphQLScalarType({
   name: 'Odd',
   parseValue(value) {
@@ -208,7 +208,7 @@ test('without options the error is written to the console with its id', async (t
 })
 
 test('a wrong option is refused by name', () => {
-  // @ts-expect-error There is no such option.
+  // @ts-expect-error The option does not exist.
   assert.throws(() => maskErrors({ logger: console.log }), {
     name: 'TypeError',
     message:

@@ -6,7 +6,7 @@ import { createNodeHandler, parseNodeParams } from './shared/node-server.ts'
 
 /** What the options find in `req.context`. */
 export interface RequestContext {
-  /** The native response: set headers and cookies on it, the handler keeps them. */
+  /** The native response. Headers and cookies that you set on it are sent. */
   res: ServerResponse
 }
 

@@ -6,7 +6,7 @@ import { answerOrParams } from './shared/answer-or-params.ts'
 import { fromEvent } from './shared/parsed-body.ts'
 import { toVaryingHeaders } from './shared/response-headers.ts'
 
-/** What the adapter reads of the event. The platform's own type fits. */
+/** What the adapter reads from the event. The type of `@netlify/functions` is assignable to it. */
 export interface HandlerEvent {
   /** The HTTP method. */
   readonly httpMethod: string
@@ -112,7 +112,7 @@ function toRequest<Event extends HandlerEvent>(
 function answer([body, init]: Response, vary: boolean): HandlerResponse {
   const headers = toVaryingHeaders(init, vary)
   const response: HandlerResponse = { statusCode: init.status, headers }
-  // The platform takes no null.
+  // Netlify does not accept null as a body.
   if (body !== null) response.body = body
   return response
 }

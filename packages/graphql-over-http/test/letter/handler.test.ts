@@ -21,7 +21,7 @@ test('the package exports the handler, the client and the audit suite', async ()
   assert.equal(library.serverAudits({ url }).length, 61)
 })
 
-test('the handler does not route: it answers alike whatever the path is', async () => {
+test('the handler does not route: it responds the same way for every path', async () => {
   const handler = createHandler({ schema })
   const { search } = new URL(get(HELLO).url, 'http://localhost')
   const expected = await handler(get(HELLO))

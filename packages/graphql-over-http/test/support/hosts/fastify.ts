@@ -22,7 +22,7 @@ export const fastifyHosts: readonly Host[] = [
   http2Host(
     'fastify 5 over HTTP/2',
     'http',
-    // The types of Fastify tell the two kinds of server apart; the adapter does not care.
+    // Fastify's types distinguish the two kinds of server; the adapter does not.
     (probe) => build(probe, Fastify({ http2: true }) as never, 'buffer'),
     { readsBodyItself },
   ),

@@ -12,7 +12,7 @@ export const graphqlTree: CommandNode = {
           summary: 'status codes to expect',
           value: { choices: ['classic', '2026'] },
         },
-        { flags: ['--extended'], summary: 'add stricter twins of weak audits' },
+        { flags: ['--extended'], summary: 'add stricter variants of weak audits' },
         { flags: ['--json'], summary: 'print the results as JSON, and nothing else' },
         { flags: ['--html'], summary: 'write a report page to this file', value: 'file' },
         {

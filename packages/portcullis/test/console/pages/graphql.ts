@@ -84,7 +84,7 @@ export const testGraphql: RunSuite = async (t, { browser, world }) => {
     await turnTo(page, '/graphql-audits')
     await page.getByText('Headers and stricter audits').click()
     await page.getByLabel('Headers to send').fill('Authorization: Bearer very-secret')
-    await page.getByLabel('Add stricter twins').check()
+    await page.getByLabel('Add stricter variants').check()
     await runAudits(page, server.url)
     await page.getByText('Does not comply.', { exact: true }).waitFor()
     assert.deepEqual([...seen], ['Bearer very-secret'])

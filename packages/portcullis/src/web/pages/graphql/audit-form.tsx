@@ -91,7 +91,7 @@ export function AuditForm(props: AuditFormProps): JSX.Element {
             <div class="audit-check">
               <input id={extendedId} type="checkbox" name="extended" />
               <label for={extendedId}>
-                Add stricter twins of the audits that test too little (X1 and on)
+                Add stricter variants of audits that test too little (X1 and on)
               </label>
             </div>
           </div>
