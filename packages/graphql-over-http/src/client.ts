@@ -49,7 +49,7 @@ export function createClient(options: ClientOptions): Client {
   for (const name of Object.keys(unknown)) {
     // graphql-http ignores unknown options, so only a probable misspelling is an error.
     const similar = findSimilarOption(name, OPTION_NAMES)
-    check(!similar, `there is no option "${name}". Did you mean "${similar}"?`)
+    check(!similar, `unknown option "${name}". Did you mean "${similar}"?`)
   }
   if (typeof url !== 'function') checkUrl(url)
   if (typeof headers !== 'function') toHeaders(headers)

@@ -109,7 +109,7 @@ function checkOptions(options: object): void {
     const kind = Object.hasOwn(kinds, name) ? kinds[name as keyof typeof kinds] : undefined
     if (kind === undefined) {
       throw new TypeError(
-        `maskErrors: there is no option "${name}"; the options are ${Object.keys(kinds).join(', ')}`,
+        `maskErrors: unknown option "${name}"; the options are ${Object.keys(kinds).join(', ')}`,
       )
     }
     if (value !== undefined && typeof value !== kind) {

@@ -216,8 +216,8 @@ export function checkOptions(options: HandlerOptions, more: readonly string[] = 
     if (!known.includes(name)) {
       const similar = findSimilarOption(name, known)
       throw new TypeError(
-        `createHandler: there is no option "${name}". ${
-          similar ? `Did you mean "${similar}"?` : `Known are: ${known.join(', ')}`
+        `createHandler: unknown option "${name}". ${
+          similar ? `Did you mean "${similar}"?` : `The options are: ${known.join(', ')}`
         }`,
       )
     }
@@ -252,7 +252,7 @@ export const NO_SCHEMA =
   'The GraphQL schema is not provided: set option "schema", or return arguments from "onSubscribe"'
 
 const NO_TYPE_DEFS =
-  'createHandler: there are no options "typeDefs" and "resolvers". Pass a "schema" made of them, ' +
+  'createHandler: the options "typeDefs" and "resolvers" are not supported. Pass a "schema" made of them, ' +
   'for example by makeExecutableSchema of @graphql-tools/schema'
 
 /** The advice for a schema given as text or as a promise; empty for any other value. */

@@ -76,13 +76,13 @@ for (const host of hosts.filter(({ transport }) => transport === 'HTTP/1')) {
 
     for (const [when, sent] of Object.entries(departures)) {
       test(`a client that disconnects ${when} leaves nothing behind`, async (t) => {
-        const polite = await connect(t)
-        const rude = await connect(t)
-        polite.write(sent)
-        rude.write(sent)
+        const closing = await connect(t)
+        const resetting = await connect(t)
+        closing.write(sent)
+        resetting.write(sent)
         await wait(10)
-        polite.destroy()
-        rude.resetAndDestroy()
+        closing.destroy()
+        resetting.resetAndDestroy()
         await assertUnharmed(opened)
       })
     }

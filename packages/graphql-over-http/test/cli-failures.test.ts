@@ -101,7 +101,7 @@ describe('one sentence and exit code 2', { concurrency: 2 }, () => {
   test('when the port is for another protocol', async () => {
     await assertSentence(
       ['audit', 'http://127.0.0.1:6000/graphql'],
-      /^\S+ has a port that web clients refuse: use another\./,
+      /^\S+ has a port that web clients refuse: use another port\./,
     )
   })
 

@@ -212,7 +212,7 @@ test('a wrong option is refused by name', () => {
   assert.throws(() => maskErrors({ logger: console.log }), {
     name: 'TypeError',
     message:
-      'maskErrors: there is no option "logger"; the options are message, log, isIntended, createId',
+      'maskErrors: unknown option "logger"; the options are message, log, isIntended, createId',
   })
   // @ts-expect-error It is a function.
   assert.throws(() => maskErrors({ log: console }), {

@@ -115,7 +115,7 @@ test('a request in place of the options is an error that says what to register',
   for (const options of [new Request('http://localhost/'), get(HELLO), hono]) {
     assert.throws(() => createHandler(options as never), /^TypeError: .*called with a request/)
   }
-  assert.throws(() => createHandler({ schema, headers: {} } as never), /no option "headers"/)
+  assert.throws(() => createHandler({ schema, headers: {} } as never), /unknown option "headers"/)
 })
 
 test('creating a handler without a schema and onSubscribe is an error that says what to set', () => {
@@ -153,9 +153,9 @@ for (const [written, meant] of MISSPELT) {
       () => createHandler({ schema, [written]: fn }),
       (error) => {
         assert.ok(error instanceof TypeError)
-        const rest = meant === undefined ? 'Known are: ' : `Did you mean "${meant}"?`
+        const rest = meant === undefined ? 'The options are: ' : `Did you mean "${meant}"?`
         assert.ok(
-          error.message.startsWith(`createHandler: there is no option "${written}". ${rest}`),
+          error.message.startsWith(`createHandler: unknown option "${written}". ${rest}`),
           error.message,
         )
         return true

@@ -47,6 +47,6 @@ test('a slice fails when the server answers with an error', async (t) => {
   const port = await listenOn(server)
   await assert.rejects(
     runSlice({ port, body: '{}', connections: 1, seconds: 1 }),
-    /failed under load: it answered HTTP\/1\.1 500/,
+    /failed under load: it responded with HTTP\/1\.1 500/,
   )
 })
