@@ -45,7 +45,7 @@ test('an unknown command ends with 2 and the names of those there are', async ()
   assert.equal(code, 2)
   assert.equal(
     stderr,
-    `There is no command "sevre"; there are: ${verbs.join(', ')}. Did you mean serve?\n`,
+    `Unknown command "sevre". Commands: ${verbs.join(', ')}. Did you mean serve?\n`,
   )
 })
 

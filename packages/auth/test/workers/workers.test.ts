@@ -21,7 +21,7 @@ import { openConnection } from '../support/kept-connection.ts'
 
 /** Of those that serve, by their numbers; a worker that was replaced counts no more. */
 function toPids({ output }: StartedAuth): ReadonlyMap<string, number> {
-  const lines = [...output().matchAll(/Worker (\d+) \(pid (\d+)\) serves/g)]
+  const lines = [...output().matchAll(/Worker (\d+) \(pid (\d+)\) is ready/g)]
   return new Map(lines.map(([, number = '', pid]) => [number, Number(pid)]))
 }
 
@@ -80,7 +80,10 @@ test('workers share a port: one that is killed takes its own connections along a
   await Promise.all(load)
   // Nobody can lose more than the one request that was under way.
   assert.ok(failed <= lanes, `${failed} requests failed`)
-  assert.match(server.output(), /Worker 1 \(pid \d+\) was lost: killed by SIGKILL; another one/)
+  assert.match(
+    server.output(),
+    /Worker 1 \(pid \d+\) was lost: killed by SIGKILL; starting a replacement/,
+  )
   for (const [index, connection] of connections.entries()) {
     if (!gone.has(index)) assert.equal((await connection.ask('/health')).status, 200)
   }
