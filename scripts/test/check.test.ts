@@ -12,7 +12,7 @@ const settings = [
   ...['.oxlintrc.json', '.oxlintrc.types.json'],
 ]
 
-/** A repository with our settings and these files only. */
+/** A repository with our settings and only these files. */
 async function openRepository(t: TestContext, files: Record<string, string>) {
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-check-'))
   t.after(() => rm(folder, { recursive: true }))
@@ -41,7 +41,7 @@ async function openRepository(t: TestContext, files: Record<string, string>) {
 const library = 'packages/graphql-over-http/src'
 const sound = { [`${library}/request.ts`]: 'export const answer = 42\n' }
 
-test('sound code passes with one line per check', async (t) => {
+test('correct code passes with one line per check', async (t) => {
   const { stdout, status } = await openRepository(t, sound)
   assert.equal(status, 0, stdout)
   const names = stdout
@@ -51,7 +51,7 @@ test('sound code passes with one line per check', async (t) => {
   assert.deepEqual(names.sort(), ['Biome', 'TypeScript', 'boundaries', 'oxlint', 'oxlint'], stdout)
 })
 
-test('each tool finds what it is there for, and shows it', async (t) => {
+test('each tool reports the violations it is responsible for', async (t) => {
   const { stdout, status, failing } = await openRepository(t, {
     ...sound,
     [`${library}/wrong-type.ts`]: "export const count: number = 'one'\n",

@@ -8,7 +8,7 @@ export interface LegReport {
   readonly result: LegResult | undefined
 }
 
-/** The lines that end a test run; the last one adds everything up. */
+/** The lines at the end of a test run; the last one is the total. */
 export function summarize(reports: readonly LegReport[], misses: readonly string[]): string[] {
   const sum = { passed: 0, failed: 0, skipped: 0 }
   for (const { result } of reports) {
@@ -24,17 +24,17 @@ export function summarize(reports: readonly LegReport[], misses: readonly string
     return `${mark} ${start}  ${countsOf(result)}  (${result.seconds.toFixed(1)} s)`
   })
   const skipped = misses.length > 0 ? [`!!! TESTS SKIPPED, missing: ${misses.join('; ')}`] : []
-  const unsteady = reports.flatMap(({ result }) => result?.unsteadyFiles ?? [])
-  const unsteadyLines = unsteady.map(
-    (file) => `!!! UNSTEADY, failed and then passed alone, which fails the run: ${file}`,
+  const flaky = reports.flatMap(({ result }) => result?.flakyFiles ?? [])
+  const flakyLines = flaky.map(
+    (file) => `!!! FLAKY, failed and then passed alone, which fails the run: ${file}`,
   )
-  return [...legs, ...skipped, ...unsteadyLines, countsOf(sum)]
+  return [...legs, ...skipped, ...flakyLines, countsOf(sum)]
 }
 
 const countsOf = ({ passed, failed, skipped }: Pick<LegResult, 'passed' | 'failed' | 'skipped'>) =>
   `${passed} passed, ${failed} failed, ${skipped} skipped`
 
-/** The programs that tests missed, each once: `memcached (apt-get install memcached)`. */
+/** The missing programs, each once: `memcached (apt-get install memcached)`. */
 export function readMisses(file: string): string[] {
   let text = ''
   try {

@@ -70,7 +70,7 @@ test('a connection to an unknown listener is closed, and the next one is accepte
 
 test('a connection whose client disconnected during the transfer is reported as arrived, and does not count', () => {
   const { link, sent } = openLink()
-  link.serve('http', () => assert.fail('there is no connection'))
+  link.serve('http', () => assert.fail('the client has disconnected'))
   link.tellConnections('http', 3)
   link.take({ kind: 'connection', listener: 'http' }, undefined)
   assert.deepEqual(sent, [
