@@ -50,6 +50,12 @@ const boundaries: Check = {
   command: [process.execPath, join(import.meta.dirname, 'boundaries/check.ts')],
 }
 
+const words: Check = {
+  name: 'words',
+  subject: 'phrases that are hard to understand',
+  command: [process.execPath, join(import.meta.dirname, 'words/check.ts')],
+}
+
 const bugs: Check = {
   name: 'oxlint',
   subject: 'bugs, import cycles, accessibility',
@@ -107,6 +113,6 @@ async function runInTurn(checks: readonly Check[]): Promise<boolean> {
 // them at the same time would only slow them all down.
 const outcomes = await Promise.all([
   runInTurn([types]),
-  runInTurn([style, boundaries, bugs, promises]),
+  runInTurn([style, boundaries, words, bugs, promises]),
 ])
 process.exitCode = outcomes.every(Boolean) ? 0 : 1

@@ -23,7 +23,7 @@ export async function compareLimiters(run: Run): Promise<Sections> {
   const env = { REDIS_URL: redis.url, DEAD_REDIS_URL: 'redis://127.0.0.1:1' }
   const { folder } = findInstalled(installed, 'upstash')
   using bridge = startChild(pathToFileURL(join(folder, 'limiter', 'upstash-server.mjs')), { env })
-  const { port } = await bridge.hear<{ readonly port: number }>()
+  const { port } = await bridge.receive<{ readonly port: number }>()
   const environment = { ...env, UPSTASH_URL: `http://127.0.0.1:${port}` }
 
   for (const each of installed) await proveTask(each, environment)

@@ -32,7 +32,7 @@ export async function probeFeatures(
       env: { ...env, NODE_ENV: 'production' },
       silenceSeconds: 120,
     })
-    values.push(await child.hear<Readonly<Record<string, string>>>())
+    values.push(await child.receive<Readonly<Record<string, string>>>())
   }
   const titles = await readTitles(area)
   return titles.map(([name, title]) => [title, ...values.map((value) => value[name] ?? '')])

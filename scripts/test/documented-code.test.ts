@@ -15,7 +15,7 @@ interface Block {
   /** The position, for messages. */
   readonly place: string
   readonly code: string
-  /** Whether it ends by itself, so that it can be run. */
+  /** Whether it is a program that can be run. */
   readonly isProgram: boolean
 }
 

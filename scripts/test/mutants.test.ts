@@ -118,7 +118,7 @@ test('the compile cache never gives one mutant the code of another', async (t) =
 })
 
 for (const [name, start] of Object.entries({
-  'a program started with an environment of its own':
+  'a program started with its own environment':
     "await new Promise((done) => spawn(process.execPath, [program], { env: {} }).stdout.on('data', (text) => done(String(text))))",
   'a program that the test waits for':
     "spawnSync(process.execPath, [program], { env: {}, encoding: 'utf8' }).stdout",

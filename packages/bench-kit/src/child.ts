@@ -8,7 +8,7 @@ export interface Child extends Disposable {
   /** Sends a message and waits for the answer. Only one at a time. */
   ask<Answer>(message: object | string | number): Promise<Answer>
   /** Waits for an unsolicited message. */
-  hear<Answer>(): Promise<Answer>
+  receive<Answer>(): Promise<Answer>
 }
 
 export interface ChildSettings {
@@ -33,7 +33,7 @@ export function startChild(module: URL, settings: ChildSettings = {}): Child {
   const name = [relative(process.cwd(), file), ...args].join(' ')
   return {
     ask: (message) => askProcess(child, name, message, silenceSeconds),
-    hear: () => nextMessage(child, name, silenceSeconds),
+    receive: () => nextMessage(child, name, silenceSeconds),
     [Symbol.dispose]: () => void child.kill(),
   }
 }

@@ -202,7 +202,7 @@ test('a fetch that throws synchronously, or throws something other than an Error
   assert.deepEqual([thrown.error.message, text.error.message], ['not supported', 'offline'])
 })
 
-test('a fetch that throws the response instead of returning it is read all the same', async () => {
+test('a fetch that throws the response instead of returning it is read too', async () => {
   const response = respond('{}', { status: 503, statusText: 'Service Unavailable' })
   const { error, offered } = await fail({ fetchFn: () => Promise.reject(response) })
   assert.ok(error instanceof NetworkError)

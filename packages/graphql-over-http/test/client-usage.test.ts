@@ -13,7 +13,11 @@ for (const [mistake, options, message] of [
   ['no url', {}, /`url` must be a string, or a function/],
   ['an empty url', { url: '' }, /`url` must be a string, or a function/],
   ['a URL object as url', { url: new URL('http://test') }, /`url` must be a string, or a function/],
-  ['a misspelt option', { url: 'http://test', header: {} }, /unknown option "header".*mean "headers"\?/],
+  [
+    'a misspelt option',
+    { url: 'http://test', header: {} },
+    /unknown option "header".*mean "headers"\?/,
+  ],
   ['text as headers', { url: 'http://test', headers: 'x: y' }, /`headers` must be an object, or/],
   ['shouldRetry: true', { url: 'http://test', shouldRetry: true }, /`shouldRetry` must be a func/],
   [

@@ -167,7 +167,7 @@ test('the global fetch is taken when the client is created and called without a 
   })
   let receiver: unknown = 'not called'
   globalThis.fetch = async function (this: unknown) {
-    // oxlint-disable-next-line typescript/no-this-alias -- the test looks at the receiver itself
+    // oxlint-disable-next-line typescript/no-this-alias -- the test checks the receiver itself
     receiver = this
     return respond('{"data":{"from":"first"}}')
   }

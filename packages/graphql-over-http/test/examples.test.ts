@@ -281,7 +281,7 @@ describe('the client recipes', { concurrency: 4 }, () => {
     assert.ok(waits.every((wait) => wait > 990))
   })
 
-  test('client-retry.ts gives up after three retries', async (t) => {
+  test('client-retry.ts stops after three retries', async (t) => {
     const { ended, waits } = await retry(t, [503, 503, 503, 503, 503])
     assert.deepEqual(
       [ended.code, ended.stderr],

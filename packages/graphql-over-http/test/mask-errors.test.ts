@@ -183,7 +183,7 @@ describe('an error that is meant for the client passes and is not logged', () =>
   })
 })
 
-test('the message is an option, and each error has an id of its own', async () => {
+test('the message is an option, and each error has its own id', async () => {
   const ids: string[] = []
   const handler = createHandler({
     schema,

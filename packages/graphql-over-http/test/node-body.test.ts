@@ -80,7 +80,7 @@ describe('a client that disconnects', () => {
     request.push('{"que')
     await turn()
     request.destroy()
-    await assert.rejects(reading, /aborted|went away/)
+    await assert.rejects(reading, /aborted|disconnected/)
   })
 
   test('ends it with the error of the connection', async (t) => {
@@ -94,7 +94,7 @@ describe('a client that disconnects', () => {
     const request = openRequest(t)
     request.destroy()
     await turn()
-    await assert.rejects(readNodeBody(request, unlimited), /went away/)
+    await assert.rejects(readNodeBody(request, unlimited), /disconnected/)
   })
 })
 

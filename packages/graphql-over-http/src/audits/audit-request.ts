@@ -15,7 +15,7 @@ export interface AuditRequest {
   readonly search?: { readonly [name: string]: string }
   /** The body as text. Default: none. */
   readonly body?: string
-  /** How the request is sent where `fetch` with a text body would add headers of its own. */
+  /** How the request is sent where `fetch` with a text body would add its own headers. */
   readonly wire?: 'bytes' | 'without-accept'
 }
 
@@ -65,7 +65,7 @@ export async function sendRequest(request: AuditRequest, target: AuditTarget): P
     },
   }
   if (request.body === undefined) return target.fetchFn(url, init)
-  // A byte array has no media type of its own, so that fetch adds no content-type header for it.
+  // A byte array has no media type, so fetch adds no content-type header.
   const body = request.wire === 'bytes' ? new TextEncoder().encode(request.body) : request.body
   return request.wire === 'without-accept'
     ? requestWithoutAccept(url, { ...init, body: request.body })

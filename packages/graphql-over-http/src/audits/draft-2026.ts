@@ -276,7 +276,7 @@ const results: readonly AuditRow[] = [
   },
   {
     id: 'X3S4',
-    name: 'MUST not label an answer application/graphql-response+json that is no GraphQL response',
+    name: 'MUST not label a response application/graphql-response+json that is not a GraphQL response',
     request: post('{ "not a JSON', GRAPHQL_TYPE),
     expect: [when(contentType(GRAPHQL_TYPE), graphqlResponse)],
   },

@@ -53,7 +53,7 @@ test('a host that wraps the core handler can answer 500 with the message of a fa
   assert.equal(await response.text(), 'the database is down')
 })
 
-test('the handler has no authentication of its own: credentials change nothing', async () => {
+test('the handler does not authenticate: credentials change nothing', async () => {
   const handler = createHandler({ schema })
   const expected = await handler(post(HELLO))
   assert.equal(expected[1].status, 200)

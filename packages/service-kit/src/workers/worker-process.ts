@@ -82,7 +82,7 @@ export class WorkerProcess<To extends Message = Message, From extends Message = 
     })
     // If a message cannot be sent, the process is about to end.
     this.#child.on('error', () => {})
-    this.#child.on('message', (message: FromWorker | From) => this.#hear(message))
+    this.#child.on('message', (message: FromWorker | From) => this.#receive(message))
     for (const event of ['disconnect', 'exit']) {
       this.#child.once(event, () => {
         this.isReady = false
@@ -192,7 +192,7 @@ export class WorkerProcess<To extends Message = Message, From extends Message = 
     if (transfers.length > 0) this.#events.onReturned(transfers)
   }
 
-  #hear(message: FromWorker | From): void {
+  #receive(message: FromWorker | From): void {
     this.#lastHeardMs = performance.now()
     if (!isFromEveryWorker(message)) this.#events.onMessage(message)
     else if (message.kind === 'failed') this.failure = message.reason

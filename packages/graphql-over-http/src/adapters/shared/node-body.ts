@@ -89,7 +89,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
 }
 
 function clientGone(): Error {
-  return new Error('The client went away before the request body was complete')
+  return new Error('The client disconnected before the request body was complete')
 }
 
 function discard(stream: IncomingMessage | Http2ServerRequest): void {

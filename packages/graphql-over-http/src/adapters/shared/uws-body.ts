@@ -67,6 +67,7 @@ export function openUwsBody(
         }
         waiting()
       }),
-    abort: () => settle({ error: new Error('The client went away before the body was complete') }),
+    abort: () =>
+      settle({ error: new Error('The client disconnected before the body was complete') }),
   }
 }

@@ -7,7 +7,7 @@ import { mount } from './mount.ts'
 import { nodeHost } from './node-host.ts'
 import type { Probe } from './probe.ts'
 
-const readsBodyItself = 'fastify has a limit of its own'
+const readsBodyItself = 'fastify has its own limit'
 
 export const fastifyHosts: readonly Host[] = [
   fastifyHost('fastify 5', undefined, {

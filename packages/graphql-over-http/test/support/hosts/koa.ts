@@ -28,7 +28,7 @@ function koaHost(name: string, Framework: typeof Koa, parser?: Koa.Middleware): 
     (probe) => createServer(build(probe, new Framework(), parser)),
     parser
       ? {
-          readsBodyItself: 'koa-bodyparser has a limit of its own',
+          readsBodyItself: 'koa-bodyparser has its own limit',
           parsesBodyItself: 'koa-bodyparser answers malformed JSON as text',
         }
       : {},
