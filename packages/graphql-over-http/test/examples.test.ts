@@ -72,10 +72,7 @@ async function assertElsewhereIs404(url: string, send = fetch): Promise<void> {
   }
 }
 
-/**
- * Hosts that do not run in this Node process; the second element is the module that replaces
- * uWebSockets here.
- */
+/** Examples that need another runtime. UWS_MODULE replaces the module name of uWebSockets. */
 const otherRuntimes: {
   readonly [file: string]: () => { readonly command: Command; readonly env?: Environment }
 } = {

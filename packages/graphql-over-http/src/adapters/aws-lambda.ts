@@ -49,8 +49,7 @@ export interface HttpApiEvent extends EventBody {
 export type LambdaEvent = ProxyEvent | HttpApiEvent
 
 /**
- * What the options find in `req.context`: the context of the Lambda function. The type of
- * `@types/aws-lambda` is assignable to it.
+ * What the options find in `req.context`: the context of the Lambda function. The platform's own type is assignable to it.
  */
 export interface LambdaContext {
   /** The name of the function. */

@@ -6,7 +6,7 @@ import { answerOrParams } from './shared/answer-or-params.ts'
 import { fromEvent } from './shared/parsed-body.ts'
 import { toVaryingHeaders } from './shared/response-headers.ts'
 
-/** What the adapter reads from the event. The type of `@netlify/functions` is assignable to it. */
+/** What the adapter reads from the event. The platform's own type is assignable to it. */
 export interface HandlerEvent {
   /** The HTTP method. */
   readonly httpMethod: string

@@ -34,10 +34,7 @@ export async function summarizeResponse(response: Response): Promise<ResponseSum
   }
 }
 
-/**
- * Two-space JSON with the keys of every object in reverse alphabetical order, as in graphql-http's
- * reports.
- */
+/** Two-space JSON with the keys of every object in reverse alphabetical order. */
 export function toReportJson(summary: ResponseSummary): string {
   return JSON.stringify(sortKeys(summary), null, 2)
 }

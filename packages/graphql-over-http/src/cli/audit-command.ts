@@ -65,11 +65,11 @@ export async function runAuditCommand(
   return fails > 0 ? 1 : 0
 }
 
-/** Aborts the audit after `--timeout` and reports any failure as a one-sentence error. */
+/** Rejects after `--timeout`, and reports any failure as a one-sentence error. */
 async function withDeadline<T>(work: Promise<T>, { url, timeoutMs }: AuditArguments): Promise<T> {
   const deadline = Promise.withResolvers<never>()
   const timer = setTimeout(() => {
-    deadline.reject(new DOMException('No answer', 'TimeoutError'))
+    deadline.reject(new DOMException('No response', 'TimeoutError'))
   }, timeoutMs)
   try {
     return await Promise.race([work, deadline.promise])

@@ -29,7 +29,7 @@ function toCalledHelp(env: NodeJS.ProcessEnv, executable = ''): string {
   const event = env['npm_lifecycle_event']
   // `npm run audit` includes the command name `audit`.
   if (event === 'audit') return HELP.replaceAll('graphql-over-http audit', 'npm run audit --')
-  // `portcullis graphql` sets argv[1] to the command as typed; otherwise it is an absolute path.
+  // `portcullis graphql` sets argv[0] to the command as typed; otherwise it is the runtime's path.
   const isHandedOver = executable !== '' && !isAbsolute(executable)
   const calledAs = isHandedOver ? executable : event === 'npx' ? 'npx graphql-over-http' : ''
   return calledAs === '' ? HELP : HELP.replaceAll('graphql-over-http audit', `${calledAs} audit`)
