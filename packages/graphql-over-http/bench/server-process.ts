@@ -15,7 +15,7 @@ export interface ServerProcess extends Disposable {
 }
 
 /** Production settings, since some servers perform extra checks in development. */
-export const asForReal = { NODE_ENV: 'production' }
+export const productionEnvironment = { NODE_ENV: 'production' }
 
 /** Starts a contender in its own process and waits until it listens. */
 export async function startServer(
@@ -26,7 +26,7 @@ export async function startServer(
   const child = startChild(new URL('./serve.ts', import.meta.url), {
     args: [file, String(graphql)],
     execPath: nodeOf(home),
-    env: asForReal,
+    env: productionEnvironment,
     silenceSeconds: 60,
   })
   const stop = () => child[Symbol.dispose]()

@@ -31,7 +31,10 @@ export function createEncoder(
     if (type) headers['content-type'] = CONTENT_TYPES[type]
     // The refusal of mutations over GET is not an error of the schema, so it is not formatted.
     const isFormatted = errors && outcome !== 'unsafe'
-    const body = stringify(result, isFormatted && errors.map((error) => formatError(toOurs(error))))
+    const body = stringify(
+      result,
+      isFormatted && errors.map((error) => formatError(replaceStackOverflow(error))),
+    )
     return body === null
       ? encode({ errors: [new GraphQLError('Result is too deep or too large')] }, accepted)
       : [body, { status, statusText: STATUS_TEXT[status] ?? '', headers }]
@@ -43,7 +46,7 @@ export function createEncoder(
 const ENGINE_TEXT = /call stack size exceeded|too much recursion/i
 
 /** Replaces a stack overflow that a deep request has caused by an error for the client. */
-function toOurs(error: Error): Error {
+function replaceStackOverflow(error: Error): Error {
   if (!ENGINE_TEXT.test(error?.message)) return error
   const { nodes, source, positions, path, originalError } = error as GraphQLError
   const options = { nodes, source, positions, path, originalError: originalError ?? error }

@@ -6,12 +6,12 @@ export function findSimilarOption(written: string, known: readonly string[]): st
   if (name.length < 2) return undefined
   return known.find((option) => {
     const other = option.toLowerCase()
-    return other.startsWith(name) || isOneSlipAway(name, other)
+    return other.startsWith(name) || isOneEditAway(name, other)
   })
 }
 
 /** Whether one letter was added, left out, changed, or swapped with its neighbour. */
-function isOneSlipAway(a: string, b: string): boolean {
+function isOneEditAway(a: string, b: string): boolean {
   let start = 0
   while (start < a.length && a[start] === b[start]) start += 1
   const [restA, restB] = [a.slice(start), b.slice(start)]

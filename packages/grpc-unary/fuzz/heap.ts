@@ -9,12 +9,12 @@ const collectGarbage: unknown = runInNewContext('gc')
  * The memory of buffers is released some time after their objects, so one measurement is not
  * enough.
  */
-const LOOKS = 3
+const MEASUREMENTS = 3
 
 /** The memory of live objects and buffers, measured after garbage collection. */
 export async function measureHeapBytes(): Promise<number> {
   let least = Number.POSITIVE_INFINITY
-  for (let looks = 0; looks < LOOKS; looks++) {
+  for (let count = 0; count < MEASUREMENTS; count++) {
     if (typeof collectGarbage === 'function') collectGarbage()
     await nextTurn()
     const { heapUsed, arrayBuffers } = process.memoryUsage()

@@ -62,13 +62,13 @@ export async function openGuard(): Promise<Guard> {
   if (shell.stdin instanceof Socket) shell.stdin.unref()
   shell.stdin.on('error', () => {})
 
-  const tell = (line: string) => void shell.stdin.write(`${line}\n`)
+  const send = (line: string) => void shell.stdin.write(`${line}\n`)
   const nameOf = (pid: number, signal: NodeJS.Signals) => `${pid}:${signal.slice('SIG'.length)}`
   return {
-    addFolder: (folder) => tell(`folder ${folder}`),
-    addProcess: (pid, signal) => tell(`started ${nameOf(pid, signal)}`),
-    forgetProcess: (pid, signal) => tell(`ended ${nameOf(pid, signal)}`),
-    addFrozen: (pid) => tell(`frozen ${pid}`),
+    addFolder: (folder) => send(`folder ${folder}`),
+    addProcess: (pid, signal) => send(`started ${nameOf(pid, signal)}`),
+    forgetProcess: (pid, signal) => send(`ended ${nameOf(pid, signal)}`),
+    addFrozen: (pid) => send(`frozen ${pid}`),
     async [Symbol.asyncDispose]() {
       if (shell.exitCode !== null || shell.signalCode !== null) return
       shell.ref()

@@ -86,7 +86,7 @@ export class MessageReader {
     at = this.#append(bytes, at, Math.min(end, at + size - this.#filled), size)
     if (this.#filled === size) {
       const message = this.#bytes
-      this.#stream.connection.letGo(this.#stream, message.length)
+      this.#stream.connection.release(this.#stream, message.length)
       this.#bytes = EMPTY
       this.#filled = 0
       this.#deliver(message, 0, size, end - at)
@@ -155,7 +155,7 @@ export class MessageReader {
     const isWanted = (): boolean => stream.isOpen
     decompressLater(compressed, mostBytes, isWanted, (result) => {
       if (!stream.isOpen) return
-      connection.letGo(stream, compressed.length)
+      connection.release(stream, compressed.length)
       connection.hub.nowMs = Date.now()
       const length = Buffer.isBuffer(result)
         ? result.length

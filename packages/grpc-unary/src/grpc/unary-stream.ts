@@ -130,7 +130,7 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
     this.end = end
     this.expiresAtMs = this.deadlineMs
     // The request is complete and is not kept after the handler returns.
-    if (this.bufferedBytes > 0) this.connection.letGo(this, this.bufferedBytes)
+    if (this.bufferedBytes > 0) this.connection.release(this, this.bufferedBytes)
     if (this.deadlineMs <= this.connection.hub.nowMs) {
       this.expire(this.connection.hub.nowMs)
       return

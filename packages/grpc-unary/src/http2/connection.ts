@@ -219,7 +219,7 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
     return true
   }
 
-  letGo(stream: Stream, bytes: number): void {
+  release(stream: Stream, bytes: number): void {
     this.bufferedBytes -= bytes
     stream.bufferedBytes -= bytes
     this.hub.countBuffered(-bytes)
@@ -291,7 +291,7 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
   #remove(stream: Stream): void {
     this.streams.remove(stream)
     if (stream.heldBack !== undefined) this.sendFlow.forget(stream)
-    if (stream.bufferedBytes > 0) this.letGo(stream, stream.bufferedBytes)
+    if (stream.bufferedBytes > 0) this.release(stream, stream.bufferedBytes)
     if (this.drain.isFinal) this.drain.streamEnded()
   }
 }

@@ -31,7 +31,7 @@ export class Drain {
   sinceMs = Number.POSITIVE_INFINITY
   #isOverdue = false
   /** When the PING was sent; Infinity if none is outstanding. */
-  askedAliveMs = Number.POSITIVE_INFINITY
+  keepaliveSentMs = Number.POSITIVE_INFINITY
   readonly #connection: DrainConnection
   readonly #onBegin: () => void
 
@@ -75,7 +75,7 @@ export class Drain {
    * acknowledgement may be unread, with calls before it, so the first time it only waits for what
    * has arrived to be read.
    */
-  finishUnlessHeard(): void {
+  finishIfOverdue(): void {
     if (this.#isOverdue) this.finish()
     this.#isOverdue = true
   }
@@ -85,8 +85,8 @@ export class Drain {
     if (connection.streams.count === 0) connection.end()
   }
 
-  askAlive(nowMs: number): void {
-    this.askedAliveMs = nowMs
+  sendKeepalive(nowMs: number): void {
+    this.keepaliveSentMs = nowMs
     this.#ping(PING_ALIVE)
     this.#connection.flush()
   }

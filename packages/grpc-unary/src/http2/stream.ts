@@ -22,7 +22,7 @@ export interface StreamConnection {
   close(code: ErrorCode, reason: string): void
   /** Counts memory of an incomplete request; returns false if the connection uses too much. */
   hold(stream: Stream, bytes: number): boolean
-  letGo(stream: Stream, bytes: number): void
+  release(stream: Stream, bytes: number): void
 }
 
 /** The shared state of all connections that streams use. */

@@ -67,15 +67,16 @@ export function inspect(connection: WatchedConnection, nowMs: number): void {
     return
   }
 
-  if (connection.lastReadMs >= drain.askedAliveMs) drain.askedAliveMs = Number.POSITIVE_INFINITY
-  if (nowMs - drain.askedAliveMs >= limits.keepaliveTimeoutMs) {
+  if (connection.lastReadMs >= drain.keepaliveSentMs)
+    drain.keepaliveSentMs = Number.POSITIVE_INFINITY
+  if (nowMs - drain.keepaliveSentMs >= limits.keepaliveTimeoutMs) {
     connection.socket.destroy()
     return
   }
   const isSilent = nowMs - connection.lastReadMs >= limits.keepaliveMs
-  if (isSilent && drain.askedAliveMs === Number.POSITIVE_INFINITY) drain.askAlive(nowMs)
+  if (isSilent && drain.keepaliveSentMs === Number.POSITIVE_INFINITY) drain.sendKeepalive(nowMs)
 
   if (nowMs - connection.openedMs >= connection.maxAgeMs) drain.begin()
-  if (nowMs - drain.sinceMs >= DRAIN_PING_MS) drain.finishUnlessHeard()
+  if (nowMs - drain.sinceMs >= DRAIN_PING_MS) drain.finishIfOverdue()
   if (nowMs - drain.sinceMs >= age.graceMs) connection.socket.destroy()
 }
