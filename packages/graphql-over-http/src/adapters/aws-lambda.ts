@@ -49,7 +49,8 @@ export interface HttpApiEvent extends EventBody {
 export type LambdaEvent = ProxyEvent | HttpApiEvent
 
 /**
- * What the options find in `req.context`: the context of the Lambda function. The platform's own type is assignable to it.
+ * The type of `req.context` in the options: the context of the Lambda function. The platform's own type
+ * is assignable to it.
  */
 export interface LambdaContext {
   /** The name of the function. */
@@ -60,7 +61,7 @@ export interface LambdaContext {
   getRemainingTimeInMillis(): number
 }
 
-/** What the options find in `req.context`. */
+/** The type of `req.context` in the options. */
 export type RequestContext = LambdaContext
 
 /** The result of the function, in a shape that all event sources accept. */

@@ -10,7 +10,7 @@ import { openNodeSignal } from './shared/node-signal.ts'
 import { parsedOrStreamed } from './shared/parsed-body.ts'
 import { isNodeExchange } from './shared/wrong-host.ts'
 
-/** What the options find in `req.context`. */
+/** The type of `req.context` in the options. */
 export interface RequestContext {
   /** The response of Express. Headers and cookies that you set on it are sent. */
   res: ExpressResponse

@@ -10,7 +10,7 @@ import { openNodeSignal } from './shared/node-signal.ts'
 import { fromParser } from './shared/parsed-body.ts'
 import { toHeaders, varyByAccept } from './shared/response-headers.ts'
 
-/** What the options find in `req.context`. */
+/** The type of `req.context` in the options. */
 export interface RequestContext {
   /** The reply of Fastify. Headers and cookies that you set on it are sent. */
   reply: FastifyReply

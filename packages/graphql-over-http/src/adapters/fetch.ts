@@ -17,7 +17,7 @@ export interface FetchAPI {
   TextEncoder: typeof globalThis.TextEncoder
 }
 
-/** What the options find in `req.context`. */
+/** The type of `req.context` in the options. */
 export type RequestContext = FetchAPI
 
 /** Options of the handler for runtimes with a fetch API. */

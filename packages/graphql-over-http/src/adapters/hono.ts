@@ -10,7 +10,7 @@ import { openFetchSignal, readFetchBody } from './shared/fetch-body.ts'
 import { toFetchInit } from './shared/fetch-response.ts'
 import { HostRequest } from './shared/host-request.ts'
 
-/** What the options find in `req.context`. */
+/** The type of `req.context` in the options. */
 export interface RequestContext {
   /** The context of Hono. Headers that you set with `c.header()` are sent. */
   c: HonoContext

@@ -16,7 +16,7 @@ import { openNodeSignal } from './shared/node-signal.ts'
 import { parsedOrStreamed } from './shared/parsed-body.ts'
 import { isWithoutLength, toHeaders, varyByAccept } from './shared/response-headers.ts'
 
-/** What the options find in `req.context`. */
+/** The type of `req.context` in the options. */
 export interface RequestContext {
   /** The response of Koa. Headers and cookies that you set on it are sent. */
   res: KoaResponse

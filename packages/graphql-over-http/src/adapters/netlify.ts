@@ -20,7 +20,7 @@ export interface HandlerEvent {
   readonly isBase64Encoded: boolean
 }
 
-/** What the options find in `req.context`: the platform's function context. */
+/** The type of `req.context` in the options: the context of the function. */
 export interface HandlerContext {
   /** The name of the function. */
   readonly functionName: string
@@ -32,10 +32,10 @@ export interface HandlerContext {
   getRemainingTimeInMillis(): number
 }
 
-/** What the options find in `req.context`. */
+/** The type of `req.context` in the options. */
 export type RequestContext = HandlerContext
 
-/** What the handler resolves to. */
+/** The response of the function. */
 export interface HandlerResponse {
   /** The status code. */
   statusCode: number

@@ -46,7 +46,7 @@ export interface HttpResponse {
   endWithoutBody(reportedContentLength?: number): unknown
 }
 
-/** What the options find in `req.context`. */
+/** The type of `req.context` in the options. */
 export interface RequestContext<Res extends HttpResponse = HttpResponse> {
   /**
    * The native response. Headers can be written only after the status, so writing one in an option
