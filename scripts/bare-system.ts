@@ -1,11 +1,11 @@
-// Proves the two commands of the README on a bare Debian system, which has Node, npm and nothing else:
+// Tests the two commands of the README on a minimal Debian system that has only Node and npm:
 //
 //   npm run bare-system                                        root and an ordinary user, both commands
 //   npm run bare-system -- --user ordinary --command test      one user, one command
-//   npm run bare-system -- --keep                              keep the systems, to look into them
+//   npm run bare-system -- --keep                              keep the systems for inspection
 //
-// It runs the committed state (HEAD), and each user gets a system of their own: what root installs
-// must not help the ordinary user. Run it before each release and whenever the set-up changes.
+// It runs the committed state (HEAD). Each user gets a separate system, so that packages installed
+// by root do not help the ordinary user. Run it before each release and whenever the setup changes.
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ interface Row {
   readonly user: UserName
   readonly command: CommandName
   readonly seconds: number
-  /** Undefined when the command passed. */
+  /** Undefined if the command passed. */
   readonly failure: string | undefined
 }
 
@@ -43,7 +43,7 @@ process.exitCode = rows.some(({ failure }) => failure !== undefined) ? 1 : 0
 async function proveFor(user: UserName): Promise<void> {
   const system = await openBareSystem({ base, machine, user })
   const stop = () => {
-    // Nothing that this script started may outlive it, and the folder is as large as a system.
+    // End all processes that this script has started; the folder is as large as a system.
     system.killAll()
     if (!options.isKept) system.removeAtOnce()
     process.exit(130)

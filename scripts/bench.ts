@@ -2,14 +2,14 @@
 
 interface Benchmark {
   readonly summary: string
-  /** Loaded when it is asked for. Resolves to the exit code. */
+  /** Loads and runs the benchmark. Resolves to the exit code. */
   readonly run: (args: readonly string[]) => Promise<number>
 }
 
-/** The one place to register a benchmark, one per deliverable. */
+/** All benchmarks; a new one is registered here. */
 const benchmarks: { readonly [name: string]: Benchmark } = {
   attacks: {
-    summary: 'the rate limit service under attack, beside an honest client',
+    summary: 'the rate limit service under attack, with a legitimate client',
     run: async (args) => {
       const { run } = await import('../packages/ratelimit/bench/attacks/attacks.bench.ts')
       return run(args)
@@ -124,6 +124,6 @@ if (benchmark) {
 } else if (name === undefined || name === '--help' || name === '-h') {
   console.log(help)
 } else {
-  console.error(`There is no benchmark "${name}".\n\n${help}`)
+  console.error(`Unknown benchmark "${name}".\n\n${help}`)
   process.exitCode = 2
 }

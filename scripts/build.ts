@@ -15,8 +15,8 @@ import { findPublishedPackages, root } from './packaging/published-packages.ts'
 const help = `Usage: npm run build [-- --update-api]
 
 Compiles every published package (packages/* with a tsconfig.build.json) into its folder dist/:
-JavaScript modules, declarations, and the package.json, README and LICENSE that go with them.
-Development needs no build; \`npm run pack\` builds by itself.
+JavaScript modules, declarations, package.json, README and LICENSE.
+Development needs no build; \`npm run pack\` runs the build itself.
 
   --update-api   also write the exports of each package to its api.md`
 
@@ -50,7 +50,7 @@ async function buildAll(updatesApi: boolean): Promise<void> {
   }
 }
 
-/** The other packages are built and reported even if this one lacks comments. */
+/** Reports missing comments without stopping, so that the other packages are built too. */
 function writeApiReport(reported: ReportedPackage): void {
   try {
     checkApiReport(reported, true)

@@ -1,6 +1,6 @@
 // Checks the code without running it:  npm run check
 //
-// Each tool prints one line, and more only when it finds something.
+// Each tool prints one line, and more only if it reports something.
 
 import { spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
@@ -17,21 +17,21 @@ const colorFlags = hasColors ? { biome: ['--colors=force'], tsc: ['--pretty'] } 
 
 const memory = ['--tsBuildInfoFile', join(root, 'node_modules/.cache/portcullis-check.tsbuildinfo')]
 
-// Each checker infers the types that they share again. The other tools need cores too.
+// Each checker infers shared types again, and the other tools need cores too.
 const checkers = ['--checkers', `${Math.min(4, Math.ceil(availableParallelism() / 2))}`]
 
-/** What a tool looks after, and how it is called. */
+/** What a tool checks, and how it is called. */
 interface Check {
   readonly name: string
   readonly subject: string
-  /** The tool and its arguments. A tool without a path is one of our dependencies. */
+  /** The tool and its arguments. A tool without a path is a dependency. */
   readonly command: readonly string[]
 }
 
 const types: Check = {
   name: 'TypeScript',
   subject: 'types of everything',
-  // It stores its results: the next run checks only what has changed.
+  // It stores its results, so the next run checks only what has changed.
   command: [
     ...['tsc', '--noEmit', '-p', '.', '--incremental', ...memory, ...checkers],
     ...(colorFlags?.tsc ?? []),
@@ -46,8 +46,14 @@ const style: Check = {
 
 const boundaries: Check = {
   name: 'boundaries',
-  subject: 'who imports what, import circles, the environment',
+  subject: 'allowed imports, import cycles, the environment',
   command: [process.execPath, join(import.meta.dirname, 'boundaries/check.ts')],
+}
+
+const words: Check = {
+  name: 'words',
+  subject: 'phrases that are hard to understand',
+  command: [process.execPath, join(import.meta.dirname, 'words/check.ts')],
 }
 
 const bugs: Check = {
@@ -62,7 +68,7 @@ const bugs: Check = {
 const promises: Check = {
   name: 'oxlint',
   subject: 'promises and switches in src',
-  // Its rules need types, which are expensive to load, and tests leave promises floating on purpose.
+  // These rules need types, which are expensive to load. Tests have floating promises on purpose.
   command: [
     ...['oxlint', '--config', '.oxlintrc.types.json', '--type-aware', '--deny-warnings'],
     ...findSources(),
@@ -73,8 +79,8 @@ function findSources(): string[] {
   return globSync('packages/*/src', { cwd: root }).sort()
 }
 
-// tsc and the type-aware part of oxlint are Go programs that end soon: collecting garbage less often saves
-// them a tenth of their CPU time or more. The limit keeps memory in bounds.
+// tsc and the type-aware part of oxlint are short-lived Go programs: collecting garbage less often
+// saves them a tenth of their CPU time or more. The limit bounds the memory.
 const env = { GOGC: '400', GOMEMLIMIT: '3GiB', ...process.env }
 
 async function runCheck({ name, subject, command: [tool = '', ...args] }: Check): Promise<boolean> {
@@ -103,10 +109,10 @@ async function runInTurn(checks: readonly Check[]): Promise<boolean> {
   return areFine
 }
 
-// TypeScript takes longest and mostly uses one core. The other tools use every core, so that running them
-// at the same time would only slow all of them down.
+// TypeScript takes longest and mostly uses one core. The other tools use every core, so running
+// them at the same time would only slow them all down.
 const outcomes = await Promise.all([
   runInTurn([types]),
-  runInTurn([style, boundaries, bugs, promises]),
+  runInTurn([style, boundaries, words, bugs, promises]),
 ])
 process.exitCode = outcomes.every(Boolean) ? 0 : 1

@@ -1,5 +1,5 @@
-// A lock between processes: a file that its holder touches every second. A file that nobody
-// touches belongs to a process that died, and the next one takes it over.
+// A lock between processes: a file that its holder touches every second. A file that is no longer
+// touched belongs to a dead process, and the next process takes it over.
 
 import {
   mkdirSync,
@@ -17,7 +17,7 @@ const touchEveryMs = 1000
 const staleAfterMs = 10_000
 const lookEveryMs = 100
 
-/** Runs `work` while holding the lock; calls `onWait` once when it has to wait first. */
+/** Runs `work` while holding the lock; calls `onWait` once if it has to wait first. */
 export async function withFileLock(file, { onWait }, work) {
   const token = `${process.pid}.${performance.timeOrigin}.${Math.random()}`
   mkdirSync(dirname(file), { recursive: true })
@@ -52,7 +52,8 @@ async function tryToTake(file, token) {
     if (error.code !== 'EEXIST') throw error
   }
   if (!isStale(file)) return false
-  // Several may find it stale at once. Each puts its own token there; the last one has it.
+  // Several processes may find it stale at once. Each writes its own token; the last one holds the
+  // lock.
   const mine = `${file}.${token}`
   writeFileSync(mine, token)
   renameSync(mine, file)

@@ -1,10 +1,10 @@
 // Makes sure a project's dependencies are installed and current:
 //
-//   node scripts/install.mjs [FOLDER]        the repository itself when no folder is given
+//   node scripts/install.mjs [FOLDER]        default: the repository itself
 //
-// Plain JavaScript, because it runs before anything is installed and on whatever Node the machine
-// has (20 or later). It says nothing when there is nothing to do, and writes to stderr only, so
-// that the output of the command it runs for stays clean.
+// Plain JavaScript, because it runs before anything is installed, on any Node from 20 on. It prints
+// nothing if there is nothing to do, and writes only to stderr, so that the output of the actual
+// command stays clean.
 
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
@@ -14,14 +14,15 @@ import { withFileLock } from './file-lock.mjs'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
-/** A failure that is told to the user in one sentence. */
+/** A failure that is reported to the user in one sentence. */
 export class InstallError extends Error {
   name = 'InstallError'
 }
 
 /**
- * The package with the Node that a project pins for this system. Projects depend on these packages directly,
- * not on `node`, whose install script downloads them without a hash: so the lock file has the hash of each.
+ * The package with the Node that a project pins for this system. Projects depend on these packages
+ * directly instead of on `node`, whose install script downloads them without a hash: this way the
+ * lock file contains the hash of each.
  */
 const nodePackage = [
   process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node',
@@ -29,7 +30,7 @@ const nodePackage = [
   process.arch,
 ].join('-')
 
-/** Path of the Node that the project pins; this very Node where there is none for the system. */
+/** The path of the Node that the project pins; the current Node if there is none for the system. */
 export function pinnedNode(folder) {
   const pinned = toPinnedPath(folder)
   return existsSync(pinned) ? pinned : process.execPath
@@ -41,22 +42,22 @@ function toPinnedPath(folder) {
 }
 
 /**
- * Why the dependencies must be installed, or undefined when they are current.
+ * Returns why the dependencies must be installed, or undefined if they are current.
  *
  * npm deletes node_modules/.package-lock.json when it starts to install and writes it as its last
- * step, so that file tells an interrupted install from a complete one, and no stamp of ours can
- * disagree with an install that somebody made by hand.
+ * step. So that file distinguishes an interrupted install from a complete one, and it is also correct
+ * after a manual install.
  */
 export function findReasonToInstall(folder) {
   const wanted = readPackages(join(folder, 'package-lock.json'))
-  if (!wanted) throw new InstallError(`There is no readable package-lock.json in ${folder}.`)
+  if (!wanted) throw new InstallError(`${folder} has no readable package-lock.json.`)
   const installed = readPackages(join(folder, 'node_modules', '.package-lock.json'))
   if (!installed) return 'they are not installed yet'
 
   for (const [path, entry] of Object.entries(wanted)) {
     if (!isBelowNodeModules(path)) continue
     const found = installed[path]
-    // An optional package is absent on every system it was not made for.
+    // An optional package is absent on every system for which it was not built.
     if (!found && (entry.optional || entry.devOptional)) continue
     if (!found) return `${path} is new`
     if (found.version !== entry.version || found.integrity !== entry.integrity) {
@@ -64,7 +65,7 @@ export function findReasonToInstall(folder) {
     }
     if (!existsSync(join(folder, path, 'package.json'))) return `${path} is missing`
   }
-  // Packages beyond the lock file do no harm, and an install made by hand may well have some.
+  // Packages beyond the lock file do no harm, and a manual install may have some.
   for (const entry of Object.values(installed)) {
     if (excludes(entry.os, process.platform) || excludes(entry.cpu, process.arch)) {
       return 'they were installed on another system'
@@ -74,7 +75,9 @@ export function findReasonToInstall(folder) {
   return undefined
 }
 
-/** Where the registry has none for this system, another Node does as well, if it is as new. */
+/**
+ * If the registry has no Node for this system, another one of the same version or later is fine.
+ */
 function isPinnedMissing(folder, wanted, installed) {
   const versions = Object.entries(wanted)
     .filter(([path]) => /^node_modules\/node-(?:bin-)?(?:linux|darwin|win)-/.test(path))
@@ -99,7 +102,7 @@ const isBelowNodeModules = (path) =>
 
 const excludes = (list, name) => list !== undefined && ![list].flat().includes(name)
 
-/** Installs when there is a reason to. Only one process installs; the others wait for it. */
+/** Installs if there is a reason to. Only one process installs; the others wait for it. */
 export async function ensureInstalled(folder, { log = (line) => console.error(line) } = {}) {
   const lockFile = join(folder, '.cache', 'install.lock')
   if (!existsSync(lockFile) && !findReasonToInstall(folder)) return
@@ -114,7 +117,7 @@ export async function ensureInstalled(folder, { log = (line) => console.error(li
     const problem = findReasonToInstall(folder)
     if (problem) {
       throw new InstallError(
-        `npm ci ended well, yet ${problem}. If npm is set to leave out optional packages ` +
+        `npm ci succeeded, but ${problem}. If npm is set to leave out optional packages ` +
           '(npm config get omit), or the registry has none for this system, install Node 24 or later ' +
           'from https://nodejs.org and try again.',
       )
@@ -124,7 +127,7 @@ export async function ensureInstalled(folder, { log = (line) => console.error(li
 }
 
 async function runNpmCi(folder) {
-  // Development dependencies are wanted whatever NODE_ENV or the user's configuration says.
+  // Development dependencies are needed whatever NODE_ENV or the user's configuration says.
   const args = ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund']
   const command = npmCommand(folder)
   const child = spawn(command.file, [...command.args, ...args, '--loglevel=error'], {
@@ -144,7 +147,7 @@ async function runNpmCi(folder) {
   process.off('exit', stop)
   if (outcome) {
     throw new InstallError(
-      `npm ci failed in ${folder} (${outcome}); what it printed is above. Check the network, the ` +
+      `npm ci failed in ${folder} (${outcome}); its output is above. Check the network, the ` +
         'registry and the free disk space, then run the same command again. If a package.json was ' +
         'edited by hand, run `npm install` once to bring package-lock.json up to date.',
     )
@@ -152,8 +155,8 @@ async function runNpmCi(folder) {
 }
 
 /**
- * The npm that started us, run by a Node outside the folder: `npm ci` deletes the pinned Node,
- * which is the one that npm scripts see first.
+ * The npm that started this script, run by a Node outside the folder: `npm ci` deletes the pinned
+ * Node, which npm scripts find first.
  */
 function npmCommand(folder) {
   const path = (process.env.PATH ?? '')

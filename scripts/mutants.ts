@@ -1,4 +1,4 @@
-// Mutation tests: changes code in small ways and reports the changes that no test notices.
+// Mutation tests: makes small changes to the code and reports the changes that no test detects.
 //
 //   npm run mutants -- packages/ratelimit/src/decide --sample 100
 
@@ -42,7 +42,7 @@ async function main(options: Options): Promise<number> {
   if (options.isList) return list(mutants, tests)
 
   const wanted = [...new Set([...tests.values()].flat())]
-  // Each mutant starts the tests anew, so a common server pays off for a single file.
+  // Each mutant starts the tests again, so a shared server is worthwhile even for a single file.
   const wantedFiles = findTestFiles().filter((file) => wanted.includes(file.path))
   await using postgres = await openCommonPostgres(wantedFiles, 1)
   const testing = {
@@ -52,7 +52,7 @@ async function main(options: Options): Promise<number> {
     budgetMs: options.budgetMs,
     env: {
       ...postgres.env,
-      // Entries are found by the content of a module, so a mutant never gets the code of another.
+      // Entries are keyed by the content of a module, so a mutant never gets the code of another.
       NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/portcullis-mutants'),
     },
   }
@@ -87,7 +87,7 @@ async function main(options: Options): Promise<number> {
   return 1
 }
 
-/** The file may have changed since: a mutant is the same when line and change are. */
+/** The file may have changed since: a mutant is the same if line and change are the same. */
 function findAgain(mutant: Mutant, all: readonly Mutant[]): Mutant {
   const found = all.find(
     ({ file, line, column, description }) =>

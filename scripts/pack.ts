@@ -1,4 +1,4 @@
-// Packs every published package and proves that the archive works:  npm run pack
+// Packs every published package and tests the archives:  npm run pack
 
 import { rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -23,14 +23,15 @@ import { findRuntimes, type Runtime } from './packaging/runtimes.ts'
 
 const help = `Usage: npm run pack
 
-Builds every published package, packs it into artifacts/, and proves the archives: what is inside
-and what that imports, that the exports are those of api.md and have comments, publint and attw. All of them are installed into one empty folder, where
-nothing of the repository can be loaded: \`portcullis up\` starts there and each part answers, as do
-the servers' own commands; install size and start times are printed. The GraphQL library is also
-used with each graphql major, on Node 22 and 24, from modules and from CommonJS, in Jest, with its
-command, its types under TypeScript 5.9 and 7, and its size. The limiter is also installed alone. Exits with 1 when a proof fails.`
+Builds every published package, packs it into artifacts/, and tests the archives: their contents and
+imports, the exports against api.md, publint and attw. All packages are installed into one empty
+folder, where no module of the repository can be loaded: \`portcullis up\` and the servers' own
+commands must start and respond there; install size and start times are printed. The GraphQL library
+is also used with each major version of graphql, on Node 22 and 24, from ES modules, CommonJS and Jest,
+with its command, its types under TypeScript 5.9 and 7, and its size. The limiter is also installed
+alone. Exits with 1 when a proof fails.`
 
-/** What is special to a package, by the name of its folder. */
+/** Additional proofs per package, by the name of its folder. */
 const ownProofs: {
   readonly [folder: string]: (
     archive: Archive,
@@ -39,7 +40,7 @@ const ownProofs: {
   ) => Promise<void>
 } = { 'graphql-over-http': proveGraphqlOverHttp, limiter: proveLimiter }
 
-// What the proofs open is removed on exit.
+// The temporary files of the proofs are removed on exit.
 process.once('SIGINT', () => process.exit(130))
 process.once('SIGTERM', () => process.exit(143))
 
@@ -120,7 +121,7 @@ async function proveArchive(
   await prove('packing the development folder is refused', () => checkRefusal(folder))
 }
 
-/** The development manifest leads to sources: packed by mistake, it would be a broken package. */
+/** The development manifest refers to sources: packed by mistake, it would be a broken package. */
 async function checkRefusal(folder: string): Promise<void> {
   try {
     await runNpm(['pack', '--dry-run'], { cwd: folder })
@@ -128,7 +129,7 @@ async function checkRefusal(folder: string): Promise<void> {
     if (error instanceof CommandError && error.message.includes('./dist')) return
     throw error
   }
-  throw new Error('Its package.json needs a script "prepack" that fails and leads to ./dist')
+  throw new Error('Its package.json needs a script "prepack" that fails and refers to ./dist')
 }
 
 function headline(text: string): void {
@@ -148,7 +149,7 @@ function summarize(archives: readonly Archive[], proofs: Proofs, seconds: number
   if (failed.length > 0) process.exitCode = 1
 }
 
-/** They need each other in this version, so that one command has to install all that are wanted. */
+/** The packages depend on each other in this version, so one command has to install all of them. */
 function toInstallHelp(archives: readonly Archive[]): string {
   const files = archives.map(({ file }) => `  ${file}`).join(' \\\n')
   return `

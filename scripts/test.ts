@@ -16,7 +16,7 @@ import { findTestFiles, root, type TestFile, TestHeaderError } from './testing/t
 
 const usage = `Usage: npm test -- [--leg NAME] [FILE, FOLDER, GLOB or WORD…] [--OPTION of node --test]
 
-  npm test                            every leg but the ones on demand
+  npm test                            every leg except those on demand
   npm test -- WORD…                   the test files whose path contains a word, on the pinned Node
   npm test -- --leg NAME [WORD…]      one leg, or some of its files
   npm test -- WORD… --OPTION          with an option of node --test, e.g. --test-name-pattern=x
@@ -80,7 +80,7 @@ async function runSome(name: LegName): Promise<LegReport> {
   await using postgres = await openCommonPostgres(chosen)
   const result = await runLeg({
     leg,
-    // Without groups, failures and durations are those of a file.
+    // Without groups, failures and durations belong to single files.
     files: chosen.map((file) => file.path),
     reporter: 'spec',
     env: { ...postgres.env, PORTCULLIS_TEST_MISSES: missesFile },
@@ -113,7 +113,7 @@ function readArguments(args: readonly string[]) {
 }
 
 function requireLegName(name = ''): LegName {
-  return isLegName(name) ? name : endWith(`There is no leg "${name}".\n${usage}`, 2)
+  return isLegName(name) ? name : endWith(`Unknown leg "${name}".\n${usage}`, 2)
 }
 
 function endWith(message: string, code: number): never {

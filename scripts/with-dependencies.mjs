@@ -3,8 +3,8 @@
 //
 //   node scripts/with-dependencies.mjs FILE [ARGUMENT…]
 //
-// This is what makes `npm start` and `npm test` work in a clean clone. Plain JavaScript: it runs
-// on the machine's own Node, 20 or later.
+// This makes `npm start` and `npm test` work in a clean clone. Plain JavaScript: it runs on the
+// machine's own Node, 20 or later.
 
 import { spawn } from 'node:child_process'
 import { constants } from 'node:os'
@@ -45,7 +45,7 @@ const child = spawn(pinnedNode(root), [file, ...args], {
   stdio: 'inherit',
 })
 
-// A terminal sends Ctrl-C to the child as well; a second one from here would look like impatience.
+// A terminal sends Ctrl-C to the child as well; forwarding it would count as a second Ctrl-C.
 process.on('SIGINT', () => process.stdin.isTTY || child.kill('SIGINT'))
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
 

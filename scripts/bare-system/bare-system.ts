@@ -18,11 +18,11 @@ import { type User, type UserName, users } from './users.ts'
 
 const repository = resolve(import.meta.dirname, '../..')
 
-/** A system in a folder, with a clone of this repository that belongs to its user. */
+/** A system in a folder, with a clone of this repository that belongs to the system's user. */
 export interface BareSystem {
   readonly folder: string
   readonly user: User
-  /** The clone, as the system names it. */
+  /** The path of the clone inside the system. */
   readonly project: string
   readonly environment: Readonly<Record<string, string>>
   killAll(): void
@@ -44,7 +44,7 @@ export async function openBareSystem({
   const project = `${user.home}/portcullis`
   const removeAtOnce = () => {
     killInside(folder)
-    // A mount of a running process would lead the deletion out of the folder.
+    // A mount of a running process would make the deletion leave the folder.
     if (!readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${folder}/`)) {
       rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
     }
@@ -93,7 +93,10 @@ function addNode(folder: string, { node, npmFolder }: Machine): void {
   }
 }
 
-/** What this machine needs to reach its registries; returns the variables among it. */
+/**
+ * Copies the settings that this machine needs to reach its registries; returns the environment
+ * variables.
+ */
 async function addSettings(
   folder: string,
   user: User,
@@ -110,7 +113,7 @@ async function addSettings(
   await writeFile(join(folder, 'etc/apt/apt.conf.d/90machine'), `${machine.aptSettings}\n`)
   await writeFile(join(folder, user.home, '.npmrc'), machine.npmSettings)
   await writeFile(join(folder, 'etc/pip.conf'), machine.pipSettings)
-  // Not where they lie here: a package of the system would write its own certificates over them.
+  // In another folder, because a system package would overwrite the certificates with its own.
   const place = '/opt/machine'
   const environment: Record<string, string> = {}
   for (const [name, value] of Object.entries(machine.environment)) {

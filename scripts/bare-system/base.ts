@@ -5,7 +5,7 @@ import { installDebianPackage } from '../../packages/test-servers/src/programs/d
 import type { Machine } from './machine.ts'
 import { run } from './run.ts'
 
-/** The smallest Debian that debootstrap makes, as an archive that is made once. */
+/** The smallest Debian that debootstrap creates, as an archive that is created once. */
 export async function provideBase(
   cache: string,
   { codename, architecture, mirror }: Machine,
@@ -13,7 +13,7 @@ export async function provideBase(
   const archive = join(cache, `debian-${codename}-${architecture}.tar`)
   if (existsSync(archive)) return archive
   await provideDebootstrap()
-  console.log(`Making a bare Debian ${codename} (debootstrap --variant=minbase)…`)
+  console.log(`Creating a minimal Debian ${codename} (debootstrap --variant=minbase)…`)
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-bare-base-'))
   try {
     const system = join(folder, 'system')

@@ -8,10 +8,12 @@ import type { BareSystem } from './bare-system.ts'
 import { toCommand } from './process.ts'
 import { listInside } from './processes-inside.ts'
 
-/** Proves a command in a system, and writes what it prints to the log; rejects when it fails. */
+/** Tests a command in a system, and writes its output to the log; rejects if it fails. */
 type Proof = (system: BareSystem, logFile: string) => Promise<void>
 
-/** `npm start` on a terminal: everything comes up, the console answers, and Ctrl-C ends it all. */
+/**
+ * `npm start` on a terminal: everything starts, the console responds, and Ctrl-C ends everything.
+ */
 const proveStart: Proof = async (system, logFile) => {
   const { program, args, env } = toCommand(system, ['TERM=xterm', 'npm', 'start'])
   const log = createWriteStream(logFile)
@@ -28,14 +30,14 @@ const proveStart: Proof = async (system, logFile) => {
   const early = terminal.ended.then(({ code }) => {
     throw new Error(`npm start ended with code ${code}:\n${toEnd(output)}`)
   })
-  // After Ctrl-C its end is no failure, and nothing waits for it here any more.
+  // After Ctrl-C its end is not a failure, and nothing waits for it.
   early.catch(() => {})
   try {
     await askConsole(await Promise.race([consoleUrl, early]))
     const ctrlC = '\x03'
     terminal.write(ctrlC)
     const { code } = await terminal.ended
-    // npm and its shell get the Ctrl-C as well, and end with the code of a signal.
+    // npm and its shell receive the Ctrl-C as well, and end with the code of a signal.
     if ((code !== 0 && code !== 130) || !output.trimEnd().endsWith('Stopped.')) {
       throw new Error(`npm start ended with code ${code} after Ctrl-C:\n${toEnd(output)}`)
     }
@@ -46,7 +48,9 @@ const proveStart: Proof = async (system, logFile) => {
   }
 }
 
-/** The console sends whoever brings the token to its first page, with a cookie in place of the token. */
+/**
+ * With the right token the console redirects to its first page and replaces the token by a cookie.
+ */
 async function askConsole(url: string): Promise<void> {
   const signIn = await fetch(url, { redirect: 'manual' })
   const cookie = signIn.headers.get('set-cookie')?.split(';')[0] ?? ''
@@ -55,7 +59,7 @@ async function askConsole(url: string): Promise<void> {
   })
   const text = await page.text()
   if (page.status !== 200 || !text.includes('<title>')) {
-    throw new Error(`The console answered with ${page.status}:\n${toEnd(text)}`)
+    throw new Error(`The console responded with ${page.status}:\n${toEnd(text)}`)
   }
 }
 

@@ -4,14 +4,14 @@ import { run } from './run.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 
-/** One line of a sources.list: where Debian packages come from. */
+/** One line of a sources.list. */
 interface Source {
   readonly uri: string
   readonly suite: string
   readonly component: string
 }
 
-/** What a bare system gets from this machine: its Node, and how it reaches the registries. */
+/** What a minimal system gets from this machine: its Node, and the access to its registries. */
 export interface Machine {
   readonly codename: string
   readonly architecture: string
@@ -24,7 +24,7 @@ export interface Machine {
   /** The text of the npm configuration files, without their paths. */
   readonly npmSettings: string
   readonly pipSettings: string
-  /** Variables that name proxies, certificates and registries. */
+  /** Variables that define proxies, certificates and registries. */
   readonly environment: Readonly<Record<string, string>>
 }
 
@@ -32,7 +32,7 @@ export async function readMachine(): Promise<Machine> {
   const codename = readCodename()
   const sources = await readSources(codename)
   const mirror = sources.find(({ suite }) => suite === codename)?.uri
-  if (mirror === undefined) throw new Error(`apt knows no source of Debian ${codename}.`)
+  if (mirror === undefined) throw new Error(`apt has no source for Debian ${codename}.`)
   const npm = findOnPath('npm')
   const npmFolder = dirname(dirname(npm))
   return {
@@ -60,7 +60,7 @@ function readCodename(): string {
   return codename
 }
 
-/** Only Debian's own packages: what else this machine installs from is nothing a bare system has. */
+/** Only Debian's own packages, because a minimal system has no other sources. */
 async function readSources(codename: string): Promise<readonly Source[]> {
   const format = '$(REPO_URI)|$(RELEASE)|$(COMPONENT)|$(ORIGIN)'
   const read = async () => {
@@ -74,7 +74,7 @@ async function readSources(codename: string): Promise<readonly Source[]> {
   }
   const known = await read()
   if (known.length > 0) return known
-  // The origin of a source is known once its lists are there.
+  // The origin of a source is known once its lists are downloaded.
   await run('apt-get', ['update', '--quiet'])
   return read()
 }
@@ -87,7 +87,7 @@ async function readAptSettings(): Promise<string> {
     .join('\n')
 }
 
-/** The file behind a command of this machine. The pinned Node of this repository does not count. */
+/** The file of a command of this machine, ignoring the pinned Node of this repository. */
 function findOnPath(name: string): string {
   for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
     const file = join(folder, name)
@@ -95,7 +95,7 @@ function findOnPath(name: string): string {
     const real = realpathSync(file)
     if (!real.startsWith(root + sep)) return real
   }
-  throw new Error(`There is no ${name} on PATH outside this repository.`)
+  throw new Error(`${name} was not found in PATH outside this repository.`)
 }
 
 async function readNpmSettings(npm: string): Promise<string> {
@@ -118,7 +118,7 @@ async function readEnvironment(npm: string): Promise<Readonly<Record<string, str
   const found = Object.entries(process.env).flatMap(([name, value]) => {
     return value !== undefined && registrySetting.test(name) ? [[name, value]] : []
   })
-  // A file of npm's configuration may name it, and the file lies elsewhere in the bare system.
+  // npm's configuration may name the file, which has another path in the minimal system.
   const certificates = await readNpmSetting(npm, 'cafile')
   const isNamed = certificates !== '' && certificates !== 'null'
   return { ...Object.fromEntries(found), ...(isNamed && { npm_config_cafile: certificates }) }

@@ -1,8 +1,8 @@
 import type { BareSystem } from './bare-system.ts'
 
 /**
- * Enters a system: mounts what a running system has, in a mount namespace that ends with its last
- * process, so that nothing is left to unmount however the process ends.
+ * Enters a system: mounts the file systems that a running system has, in a mount namespace that
+ * ends with its last process, so that nothing has to be unmounted.
  */
 const enterScript = `
 root=$1 id=$2 project=$3
@@ -31,7 +31,7 @@ export interface Command {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** The command for this machine that runs a command of the system in the clone, as its user. */
+/** The command that runs a command of the system in the clone, as its user. */
 export function toCommand(
   { folder, user, project, environment }: BareSystem,
   words: readonly string[],
@@ -46,7 +46,7 @@ export function toCommand(
   }
 }
 
-/** A script that runs a command in a system that was kept, or a shell when it gets no command. */
+/** A script that runs a command in a kept system, or a shell if no command is given. */
 export function toEnterScript(system: BareSystem): string {
   const { program, args } = toCommand(system, [])
   const words = [program, ...args].map((word) => `'${word.replaceAll("'", "'\\''")}'`)

@@ -5,7 +5,7 @@ interface Inside {
   readonly command: string
 }
 
-/** The processes whose file system is this folder, whoever started them. */
+/** The processes whose root directory is this folder. */
 export function listInside(folder: string): readonly Inside[] {
   return readdirSync('/proc').flatMap((name) => {
     const pid = Number(name)
@@ -15,7 +15,7 @@ export function listInside(folder: string): readonly Inside[] {
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim()
       return [{ pid, command }]
     } catch {
-      // The process has ended meanwhile.
+      // The process has ended in the meantime.
       return []
     }
   })
@@ -26,7 +26,7 @@ export function killInside(folder: string): void {
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
-      // The process has ended meanwhile.
+      // The process has ended in the meantime.
     }
   }
 }

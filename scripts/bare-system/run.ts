@@ -3,7 +3,9 @@ import { promisify } from 'node:util'
 
 const execute = promisify(execFile)
 
-/** Runs a program of this machine and returns what it printed; rejects with the end of its messages. */
+/**
+ * Runs a program of this machine and returns its output; rejects with the end of its error output.
+ */
 export async function run(program: string, args: readonly string[]): Promise<string> {
   try {
     const { stdout } = await execute(program, args, { maxBuffer: 2 ** 28 })

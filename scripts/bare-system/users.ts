@@ -6,7 +6,7 @@ export interface User {
 
 export type UserName = 'root' | 'ordinary'
 
-/** The users that the commands run as. The ordinary one has no rights, and there is no sudo. */
+/** The users that run the commands. The ordinary user has no privileges and no sudo. */
 export const users: Readonly<Record<UserName, User>> = {
   root: {
     id: 0,

@@ -1,4 +1,4 @@
-// Reports every import that the lists in allowed-imports/ do not allow, and every import circle:
+// Reports every import that the lists in allowed-imports/ do not allow, and every import cycle:
 //
 //   node scripts/boundaries/check.ts
 
@@ -11,7 +11,7 @@ const root = dirname(dirname(import.meta.dirname))
 const violations = findViolations(readSources(root), boundaries)
 let shown = ''
 for (const { file, line, column, text, allowed = '', fix } of violations) {
-  // Several imports of one module often have the same reason.
+  // Several imports in one module often have the same reason.
   const advice = `${allowed && `  ${allowed}\n`}  Fix: ${fix}\n`
   const isRepeated = shown === `${file}\n${advice}`
   console.log(`${file}:${line}:${column}\n  ${text}\n${isRepeated ? '' : advice}`)

@@ -2,19 +2,22 @@ import { type PackageTable, type Row, toNames } from './table.ts'
 
 type Tables = Readonly<Record<string, PackageTable>>
 
-/** A line that encloses a diagram. Its first word is the name of a package, or `packages` for all of them. */
+/**
+ * The markers around a diagram. The first word is the name of a package, or `packages` for all of
+ * them.
+ */
 const block = /(<!-- diagram of (\S+),[^>]*-->\n)[\s\S]*?(<!-- end of diagram -->)/g
 
-/** The page with every diagram written again from the lists. */
+/** Returns the page with every diagram regenerated from the lists. */
 export function renewDiagrams(page: string, tables: Tables): string {
   return page.replaceAll(block, (_, start: string, name: string, end: string) => {
     const table = tables[name]
-    if (!table && name !== 'packages') throw new Error(`There is no list for a diagram of ${name}.`)
+    if (!table && name !== 'packages') throw new Error(`No list exists for a diagram of ${name}.`)
     return `${start}${table ? drawPackage(table) : drawPackages(tables)}${end}`
   })
 }
 
-/** How each package is used by others: an arrow carries the subpaths that are imported. */
+/** The dependencies between packages: an arrow has the imported subpaths. */
 function drawPackages(tables: Tables): string {
   const arrows = Object.entries(tables).flatMap(([name, table]) => {
     const subpaths = new Map<string, Set<string>>()
@@ -34,7 +37,10 @@ function drawPackages(tables: Tables): string {
   return toBlock([...Object.keys(tables).map((name) => `  ${name}`), ...arrows])
 }
 
-/** The folders and files directly in src/: an arrow is a right to import, a dotted one to import types. */
+/**
+ * The folders and files directly in src/: an arrow is a permission to import, a dotted one to
+ * import types.
+ */
 function drawPackage(table: PackageTable): string {
   const units = [...new Set(Object.keys(table).map(toUnit))]
   const lines = units.flatMap((unit) => {
@@ -88,7 +94,7 @@ function findUnits(name: string, table: PackageTable): string[] {
         .map(toUnit)
 }
 
-/** What a row is part of, as a listing of src/ shows it. */
+/** The entry directly in src/ that a row belongs to. */
 function toUnit(rowName: string): string {
   if (rowName === './' || rowName === '**') return 'other files'
   return rowName.replace(/\/.*$/, '/')

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path/posix'
-import { findCircles, findShortestCircle } from './circles.ts'
+import { findCycles, findShortestCycle } from './cycles.ts'
 import {
   type ModuleReferences,
   type Place,
@@ -19,14 +19,14 @@ import {
 } from './table.ts'
 
 export interface Boundaries {
-  /** By the name of the package's folder. */
+  /** The tables by the folder name of the package. */
   readonly packages: Readonly<Record<string, PackageTable>>
 }
 
 export interface Violation extends Place {
   readonly file: string
   readonly text: string
-  /** What the row of the module lists, and why. */
+  /** What the row of the module allows, and why. */
   readonly allowed?: string
   readonly fix: string
 }
@@ -47,7 +47,7 @@ interface Module extends ModuleReferences {
   readonly file: string
   /** The folder of the package below `packages/`. */
   readonly packageName: string
-  /** Below `src/`. */
+  /** The path below `src/`. */
   readonly path: string
 }
 
@@ -103,16 +103,16 @@ function findFault(
   if (target !== undefined && target.startsWith(`${source}/`)) {
     const targetPath = target.slice(source.length + 1)
     const targetRow = findRowName(table, targetPath)
-    // A target without a row is reported where it stands.
+    // A target without a row is reported in its own file.
     if (targetRow === undefined) return undefined
     if (targetRow === rowName && areTogether(rowName, path, targetPath)) return undefined
     if (allowsInside(row.inside, targetRow)) return undefined
     const allowsTypes = allowsInside(row.types, targetRow)
     if (allowsTypes && isTypeOnly) return undefined
     const text = `${path} imports ${targetPath}, ${toRowText(targetRow)}.`
-    if (allowsTypes) return { text, allowed, fix: 'Import types alone, with `import type`.' }
+    if (allowsTypes) return { text, allowed, fix: 'Import only types, with `import type`.' }
     const fix =
-      `Take what it needs as an argument, or move the shared part to a row that both may import. ` +
+      `Pass what it needs as an argument, or move the shared part to a row that both may import. ` +
       `If the import is right, add ${targetRow} to ${rowName} in ${list}.`
     return { text, allowed, fix }
   }
@@ -130,7 +130,7 @@ function findFault(
   const allowsTypes = matchesOutside(toNames(row.types), name)
   if (allowsTypes && isTypeOnly) return undefined
   const text = `${path} imports ${name}.`
-  if (allowsTypes) return { text, allowed, fix: 'Import types alone, with `import type`.' }
+  if (allowsTypes) return { text, allowed, fix: 'Import only types, with `import type`.' }
   const users = findRowsWith(table, (each) => matchesOutside(toNames(each.outside), name))
   const fix = users
     ? `Use it through ${users}. If the import is right, add it to ${rowName} in ${list}.`
@@ -186,24 +186,24 @@ function findInGraph(modules: readonly Module[]): Violation[] {
       return [file, imports]
     }),
   )
-  return findCircles(graph).map((group): Violation => {
-    const path = findShortestCircle(graph, group)
+  return findCycles(graph).map((group): Violation => {
+    const path = findShortestCycle(graph, group)
     const [file = '', next = ''] = path
     const module = modules.find((each) => each.file === file)
     const place = module?.references.find(
       ({ specifier }) => specifier && join(dirname(file), specifier) === next,
     )
     const text =
-      `An import circle of ${group.length} modules, which counts even if only types are imported: ` +
+      `An import cycle of ${group.length} modules, which counts even if only types are imported: ` +
       `${path.join(' → ')}.`
     const fix =
-      'Move what they share to a module that imports none of them; a list imports its entries, ' +
+      'Move shared code to a module that imports none of them; a list imports its entries, ' +
       'and an entry never the list.'
     return { file, ...toPlace(place ?? { line: 1, column: 1 }), text, fix }
   })
 }
 
-/** Names in the lists that are no row, and rows to which no module belongs. */
+/** Names in the lists that are not rows, and rows without modules. */
 export function findStaleNames(
   files: Iterable<string>,
   { packages }: Pick<Boundaries, 'packages'>,

@@ -1,13 +1,16 @@
 import { join } from 'node:path/posix'
 import { type ParserPlugin, parse } from '@babel/parser'
 
-/** A module that another one names, at the place where it is named. */
+/** A reference to a module, with its position. */
 export interface Reference extends Place {
-  /** As written; undefined when it is computed at run time. */
+  /** The specifier as written; undefined if it is computed at run time. */
   readonly specifier: string | undefined
-  /** Erased before the code runs. */
+  /** Whether it is erased before the code runs. */
   readonly isTypeOnly: boolean
-  /** Started by its path, as a thread or a process: it is not loaded here, and closes no circle. */
+  /**
+   * Whether it is started by its path, as a thread or a process: it is not loaded here, and closes
+   * no cycle.
+   */
   readonly isProgram: boolean
 }
 
@@ -15,7 +18,7 @@ export interface EnvironmentAccess extends Place {
   readonly isWrite: boolean
 }
 
-/** Both count from one, as editors do. */
+/** Line and column, both counted from 1, as in editors. */
 export interface Place {
   readonly line: number
   readonly column: number
@@ -48,14 +51,14 @@ export function readReferences(file: string, source: string): ModuleReferences {
   return { references, environment }
 }
 
-/** The statements up to the last import of a module that imports at its top only. */
+/** The statements up to the last import of a module that imports only at its top. */
 function parseHead(file: string, source: string): SyntaxNode[] | undefined {
   const head = findHead(source)
   if (head === undefined) return undefined
   try {
     return parseStatements(file, head)
   } catch {
-    // The last word that looks like an import stands in a comment or a string.
+    // The last match is in a comment or a string.
     return undefined
   }
 }
@@ -68,8 +71,8 @@ function parseStatements(file: string, source: string): SyntaxNode[] {
 }
 
 /**
- * Parsing takes nearly all the time of this check, and most modules import at their top only: the
- * text up to the last static import is enough for them. Undefined when the whole text is needed.
+ * Parsing takes most of the time of this check, and most modules import only at their top, so the
+ * text up to the last static import is enough for them. Undefined if the whole text is needed.
  */
 function findHead(source: string): string | undefined {
   if (/\bimport\s*[(.]|\brequire\b/.test(source)) return undefined
@@ -128,7 +131,7 @@ function findReference(node: SyntaxNode, file: string): FoundReference | undefin
   }
 }
 
-/** `import type …`, or every name in the braces is a type. */
+/** True for `import type …`, or if every name in the braces is a type. */
 function isOfTypesOnly(node: SyntaxNode): boolean {
   if (node['importKind'] === 'type' || node['exportKind'] === 'type') return true
   const names = toNodes(node['specifiers'])
@@ -170,7 +173,7 @@ function findProgram(node: SyntaxNode | undefined): FoundReference | undefined {
   return node && toProgram(readText(node), node)
 }
 
-/** Only paths of code: other files are data. */
+/** Only paths of code; other files are data. */
 function toProgram(
   path: string | undefined,
   node: SyntaxNode | undefined,
@@ -215,7 +218,7 @@ function isEnvironment(node: SyntaxNode): boolean {
   return node.type === 'CallExpression' && isEnvironmentLoader(node['callee'])
 }
 
-/** It reads a file into `process.env`. */
+/** It loads a file into `process.env`. */
 function isEnvironmentLoader(callee: unknown): boolean {
   return isMember(callee, 'loadEnvFile') && isProcess(callee['object'])
 }

@@ -2,14 +2,14 @@ import { basename, dirname, join } from 'node:path/posix'
 
 /**
  * The modules of one package and what they may import. Each module belongs to one row, the most specific
- * that fits its path below `src/`:
+ * one that matches its path below `src/`:
  *
  *     'handler.ts'   this module
  *     './'           the modules directly in src/
  *     'http/'        the modules directly in src/http/
  *     'rules/**'     the modules in src/rules/ and the folders below it
- *     'pages/{each}/**'   the modules of one folder in src/pages/, apart from the folders beside it
- *     'features/{each}/endpoints.ts', 'features/{each}/endpoints/'   a module or folder of that name in each
+ *     'pages/{each}/**'   the modules of one folder in src/pages/, separate from its sibling folders
+ *     'features/{each}/endpoints.ts', 'features/{each}/endpoints/'   a module or folder of that name in each folder
  *
  * A module may import the modules of its own row, and what the row lists. A module without a row is an error.
  */
@@ -20,21 +20,22 @@ export interface Row {
   /** Rows of the same package; `rules/**` stands for every row below `rules/`, `**` for all rows. */
   readonly inside?: string
   /**
-   * Packages, ours and others, with their subpaths; `@scope/*` and `node:*` stand for all that begin so. Three
-   * more names give other rights: `process.env` to read the environment, `import(…)` to import a path that is
-   * computed at run time, `../folder/` to use a folder of the package that is not in src/.
+   * Packages of this repository and others, with their subpaths; `@scope/*` and `node:*` match all
+   * that start with it. Three more names grant other permissions: `process.env` to read the
+   * environment, `import(…)` to import a path that is computed at run time, `../folder/` to use a
+   * folder of the package outside src/.
    */
   readonly outside?: string
-  /** Rows and packages of which types alone may be imported. */
+  /** Rows and packages of which only types may be imported. */
   readonly types?: string
-  /** Why, in one sentence, where the lists do not say it. */
+  /** The reason in one sentence, if the lists do not show it. */
   readonly because?: string
 }
 
-/** The right to read the environment, in the column `outside`. */
+/** The permission to read the environment, in the column `outside`. */
 export const environmentName = 'process.env'
 
-/** The right to import a computed path, in the column `outside`. */
+/** The permission to import a computed path, in the column `outside`. */
 export const computedName = 'import(…)'
 
 export function findRowName(table: PackageTable, path: string): string | undefined {
@@ -51,7 +52,10 @@ export function findRowName(table: PackageTable, path: string): string | undefin
   return [...names, '**'].find((name) => Object.hasOwn(table, name))
 }
 
-/** Whether two modules of a row may import each other: not where they are in different folders of `{each}`. */
+/**
+ * Whether two modules of a row may import each other: not if they are in different folders of
+ * `{each}`.
+ */
 export function areTogether(rowName: string, path: string, otherPath: string): boolean {
   const depth = rowName.split('/').indexOf('{each}')
   return depth === -1 || path.split('/')[depth] === otherPath.split('/')[depth]
@@ -65,7 +69,7 @@ export function toNames(column: string | undefined): string[] {
   return column?.split(/\s+/).filter(Boolean) ?? []
 }
 
-/** Whether a list names this package, its scope, or a package above this subpath. */
+/** Whether a list contains this package, its scope, or a package above this subpath. */
 export function matchesOutside(names: readonly string[], specifier: string): boolean {
   return names.some((name) =>
     name.endsWith('*')

@@ -28,7 +28,7 @@ export async function compareGraphqlServers(run: Run): Promise<Sections> {
 const startTask = (installed: Installed) =>
   startServer(installed, [`graphql/task/${installed.library.id}.mjs`])
 
-/** How many of our audits the servers of the task pass. */
+/** How many of our audits the task servers pass. */
 async function auditTasks(installed: readonly Installed[]): Promise<string[]> {
   const cells: string[] = []
   for (const each of installed) {
@@ -42,7 +42,10 @@ async function auditTasks(installed: readonly Installed[]): Promise<string[]> {
   return ['[Audits](graphql.md#audits) passed', ...cells]
 }
 
-/** The tasks do the same: they answer, mask an unexpected error, and show an intended one. */
+/**
+ * Checks that the tasks are equivalent: they respond, mask an unexpected error, and show an
+ * intended one.
+ */
 async function proveTask(name: string, { url }: Server): Promise<void> {
   const headers = { 'content-type': 'application/json' }
   const body = JSON.stringify({ query: '{ hello broken intended }' })
@@ -50,7 +53,7 @@ async function proveTask(name: string, { url }: Server): Promise<void> {
   const text = await response.text()
   const isMasked = text.includes('There is no such order') && !text.includes('hunter2')
   if (!text.includes('"hello":"world"') || !isMasked) {
-    throw new Error(`The task of ${name} answers ${text}.`)
+    throw new Error(`The task of ${name} responds with ${text}.`)
   }
 }
 

@@ -1,14 +1,14 @@
-/** A library, and what it takes to compare it. */
+/** A library to compare. */
 export interface Library {
-  /** Name of its files in programs/. */
+  /** The name of its files in programs/. */
   readonly id: string
-  /** Heading of its column. */
+  /** The heading of its column. */
   readonly name: string
-  /** What its users install, besides the framework or `graphql`. */
+  /** The packages that its users install, besides the framework or `graphql`. */
   readonly packages: readonly string[]
   /** Whether `packages` come from this repository. */
   readonly isOurs?: boolean
-  /** Frameworks and plug-ins of the probes and programs. They are not counted. */
+  /** Frameworks and plug-ins for the probes and programs. They are not counted. */
   readonly extras: readonly string[]
   /** The import whose bundle is measured. */
   readonly bundle: string

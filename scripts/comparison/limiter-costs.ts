@@ -9,14 +9,14 @@ import { measureRequests, startServer } from './servers.ts'
 import { measureInTurn } from './turns.ts'
 import type { Installed } from './workspace.ts'
 
-/** One way to ask a library for a decision. */
+/** One way to get a decision from a library. */
 interface Decider {
   readonly name: string
   readonly id: string
   readonly call: string
 }
 
-/** The others are compared with the first. */
+/** The others are compared with the first one. */
 const inMemory: readonly Decider[] = [
   { name: '@portcullis/limiter, `limit`', id: 'portcullis', call: 'memory' },
   { name: '@portcullis/limiter, `limitSync`', id: 'portcullis', call: 'memorySync' },
@@ -33,7 +33,9 @@ const inRedis: readonly Decider[] = [
   { name: '@upstash/ratelimit, over HTTP', id: 'upstash', call: 'redis' },
 ]
 
-/** The same apps with and without a limiter; each app is compared with the first of its list. */
+/**
+ * The same apps with and without a limiter; each app is compared with the first one of its list.
+ */
 const apps: readonly (readonly Decider[])[] = [
   [
     { name: 'Express without a limiter', id: 'portcullis', call: 'plainExpress' },
@@ -94,7 +96,7 @@ export async function measureRedis(
   env: Readonly<Record<string, string>>,
   port: number,
 ): Promise<string> {
-  // Each takes many times as long as one in memory.
+  // Each takes many times as long as with counters in memory.
   const calls = Math.ceil(settings.calls / 10)
   using children = new DisposableStack()
   const redisTimes = new Map<string, number[]>()

@@ -23,7 +23,7 @@ export async function compareLimiters(run: Run): Promise<Sections> {
   const env = { REDIS_URL: redis.url, DEAD_REDIS_URL: 'redis://127.0.0.1:1' }
   const { folder } = findInstalled(installed, 'upstash')
   using bridge = startChild(pathToFileURL(join(folder, 'limiter', 'upstash-server.mjs')), { env })
-  const { port } = await bridge.hear<{ readonly port: number }>()
+  const { port } = await bridge.receive<{ readonly port: number }>()
   const environment = { ...env, UPSTASH_URL: `http://127.0.0.1:${port}` }
 
   for (const each of installed) await proveTask(each, environment)
@@ -40,14 +40,17 @@ export async function compareLimiters(run: Run): Promise<Sections> {
   }
 }
 
-/** The tasks do the same: three requests are served and the fourth is refused, with the same fields. */
+/**
+ * Checks that the tasks are equivalent: three requests are served and the fourth is refused, with
+ * the same fields.
+ */
 async function proveTask(installed: Installed, env: Readonly<Record<string, string>>) {
   await using server = await startServer(
     installed,
     [`limiter/task/${installed.library.id}.mjs`],
     env,
   )
-  // The windows of some limiters begin with the minute: the requests must not meet two of them.
+  // The windows of some limiters begin with the minute, so all requests must be in the same minute.
   const left = 60_000 - (Date.now() % 60_000)
   if (left < 8000) await wait(left)
   const answers: string[] = []
@@ -62,5 +65,5 @@ async function proveTask(installed: Installed, env: Readonly<Record<string, stri
   }
   const expected = '200 2; 200 1; 200 null; 200 0; 429 0; Too many requests, true; 200 null'
   if (answers.join('; ') === expected) return
-  throw new Error(`The task of ${installed.library.name} answers ${answers.join('; ')}.`)
+  throw new Error(`The task of ${installed.library.name} responds with ${answers.join('; ')}.`)
 }

@@ -7,7 +7,7 @@ export function toMarkdownTable(
   return [toLine(head), `|${'---|'.repeat(head.length)}`, ...rows.map(toLine)].join('\n')
 }
 
-/** Replaces what is between `<!-- name -->` and `<!-- /name -->`. */
+/** Replaces the text between `<!-- name -->` and `<!-- /name -->`. */
 export function replaceSection(page: string, name: string, content: string): string {
   const start = `<!-- ${name} -->`
   const from = page.indexOf(start)
@@ -16,12 +16,12 @@ export function replaceSection(page: string, name: string, content: string): str
   return `${page.slice(0, from + start.length)}\n${content}\n${page.slice(to)}`
 }
 
-/** Lines with code: neither blank, nor only a comment. */
+/** Counts the lines of code, without blank lines and comments. */
 export function countCodeLines(code: string): number {
   return code.split('\n').filter((line) => !/^\s*(?:\/\/.*)?$/.test(line)).length
 }
 
-/** Adds what the columns are compared by: `2.50 (1.2 µs)`. */
+/** A ratio with the measured value: `2.50 (1.2 µs)`. */
 export function toRatioCell(ratio: number, microseconds: number): string {
   return `${toRatio(ratio)} (${toMicroseconds(microseconds)})`
 }

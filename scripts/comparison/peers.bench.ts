@@ -20,11 +20,11 @@ Compares the limiter and the GraphQL library with others: features, lines for th
 CPU time and memory. The others are installed from the npm registry into a temporary folder.
 
   --write        write the tables into docs/comparison.md
-  --only AREA    limiter or graphql; both
-  --rounds N     how many times each is measured, in turn; 7
-  --calls N      decisions of a limiter in a round, a tenth of it with Redis; 500000
-  --keys N       keys of a limiter with many; 1000000
-  --requests N   HTTP requests in a round; 5000`
+  --only AREA    limiter or graphql; default: both
+  --rounds N     how often each is measured, in turn; default: 7
+  --calls N      decisions of a limiter in a round, a tenth of it with Redis; default: 500000
+  --keys N       number of keys in the large case; default: 1000000
+  --requests N   HTTP requests in a round; default: 5000`
 
 const areas = {
   limiter: { libraries: limiters, compare: compareLimiters },

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url'
 import { startChild } from '@portcullis/bench-kit/child'
 import type { Installed } from './workspace.ts'
 
-/** Title of each probe of an area, by its name. */
+/** The title of each probe of an area, by its name. */
 async function readTitles(area: string): Promise<readonly (readonly [string, string])[]> {
   const file = pathToFileURL(join(import.meta.dirname, 'programs', area, 'probes.mjs'))
   const { probes }: { probes: Readonly<Record<string, { readonly title: string }>> } = await import(
@@ -12,7 +12,10 @@ async function readTitles(area: string): Promise<readonly (readonly [string, str
   return Object.entries(probes).map(([name, { title }]) => [name, title])
 }
 
-/** Runs every probe of an area against every library. A row has its title and a value for each library. */
+/**
+ * Runs every probe of an area against every library. A row contains its title and a value for each
+ * library.
+ */
 export async function probeFeatures(
   area: string,
   installed: readonly Installed[],
@@ -29,7 +32,7 @@ export async function probeFeatures(
       env: { ...env, NODE_ENV: 'production' },
       silenceSeconds: 120,
     })
-    values.push(await child.hear<Readonly<Record<string, string>>>())
+    values.push(await child.receive<Readonly<Record<string, string>>>())
   }
   const titles = await readTitles(area)
   return titles.map(([name, title]) => [title, ...values.map((value) => value[name] ?? '')])

@@ -6,13 +6,13 @@ export interface Settings {
   readonly rounds: number
   /** Decisions in a round, with counters in memory. */
   readonly calls: number
-  /** How many keys the large case has. */
+  /** The number of keys in the large case. */
   readonly keys: number
   /** HTTP requests in a round. */
   readonly requests: number
 }
 
-/** What every part of a comparison is given. */
+/** The context of every part of a comparison. */
 export interface Run {
   readonly workspace: Workspace
   readonly settings: Settings

@@ -7,7 +7,7 @@ import { startServerProcess, toNodeProgram } from '@portcullis/bench-kit/server-
 import type { Installed } from './workspace.ts'
 
 export interface Memory {
-  /** Of the heap and outside of it, after a garbage collection. */
+  /** Memory inside and outside of the heap, after a garbage collection. */
   readonly bytes: number
   /** Resident memory. */
   readonly rss: number
@@ -20,7 +20,7 @@ export interface Server extends AsyncDisposable {
   readMemory(): Promise<Memory>
 }
 
-/** Starts a program of an installed library that listens on the variable PORT. */
+/** Starts a program of an installed library that listens on the port in the variable PORT. */
 export async function startServer(
   { folder }: Pick<Installed, 'folder'>,
   args: readonly [file: string, ...args: string[]],
@@ -35,7 +35,7 @@ export async function startServer(
     env: { PORT: String(port), ...env },
     logFile: join(mkdtempSync(join(folder, 'log-')), 'server.log'),
     hasChannel: true,
-    // Any answer will do; this path is counted by no limiter.
+    // Any response will do; no limiter counts this path.
     async readReadiness() {
       const response = await fetch(`${url}/healthz`)
       await response.body?.cancel()
@@ -55,7 +55,7 @@ export async function startServer(
 
 const connections = 16
 
-/** CPU time of the server for each of so many requests, sent over a few connections that stay open. */
+/** CPU time of the server per request, for requests over a few kept-alive connections. */
 export async function measureRequests(
   server: Server,
   count: number,
@@ -74,7 +74,8 @@ async function sendRequests(url: string, count: number, body: string | undefined
   const send = () =>
     new Promise<void>((resolve, reject) => {
       const sent = request(url, { method, agent, headers }, (response) => {
-        if (response.statusCode !== 200) reject(new Error(`${url} answers ${response.statusCode}`))
+        if (response.statusCode !== 200)
+          reject(new Error(`${url} responded with ${response.statusCode}`))
         response.resume().on('end', resolve).on('error', reject)
       })
       sent.on('error', reject).end(body)

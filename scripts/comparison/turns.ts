@@ -2,7 +2,7 @@ import { createProgress } from '@portcullis/bench-kit/progress'
 import { inTurn } from '@portcullis/bench-kit/rounds'
 import { median, medianRatio } from '@portcullis/bench-kit/statistics'
 
-/** Something whose cost is measured, beside others. */
+/** Something whose cost is compared with that of others. */
 export interface Subject {
   readonly name: string
   /** Resolves to microseconds of CPU time. */
@@ -17,7 +17,7 @@ export interface Cost {
   readonly ratio: number
 }
 
-/** Measures the subjects in turn, so that what slows the machine down hits all of them. */
+/** Measures the subjects in turn, so that a slowdown of the machine affects all of them. */
 export async function measureInTurn(
   subjects: readonly Subject[],
   rounds: number,

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { countCodeLines, toKilobytes } from './page.ts'
 import type { Installed } from './workspace.ts'
 
-/** What a library asks of its users: lines to write, packages to install, code to ship. */
+/** The cost of a library for its users: lines to write, packages to install, code to ship. */
 export function toWeightRows(area: string, installed: readonly Installed[]): string[][] {
   const toRow = (title: string, toCell: (each: Installed) => string) => [
     title,

@@ -9,24 +9,24 @@ import { createProject } from '../packaging/project.ts'
 import { findPublishedPackages } from '../packaging/published-packages.ts'
 import type { Library } from './libraries.ts'
 
-/** A library in a folder of its own, with the programs beside it. */
+/** A library in its own folder, with the programs beside it. */
 export interface Installed {
   readonly library: Library
   readonly folder: string
-  /** How many packages its users get, itself included. */
+  /** How many packages its users install, including itself. */
   readonly packageCount: number
   readonly bytes: number
   readonly bundle: Size
 }
 
 export interface Workspace extends Disposable {
-  /** For what servers print. */
+  /** The folder for the output of servers. */
   readonly folder: string
-  /** Installs a library alone, measures that, and adds what the programs need. */
+  /** Installs a library alone, measures it, and adds what the programs need. */
   install(area: string, library: Library): Promise<Installed>
 }
 
-/** Builds and packs our packages. What is installed is removed at the end. */
+/** Builds and packs our packages. The installed files are removed at the end. */
 export async function openWorkspace(names: readonly string[]): Promise<Workspace> {
   const archives = await packPackages(names)
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-comparison-'))
@@ -36,7 +36,8 @@ export async function openWorkspace(names: readonly string[]): Promise<Workspace
     folder,
     async install(area, library) {
       const project = createProject(join(folder, area, library.id))
-      // Peers are not installed: the framework, or `graphql`, is there anyway and no cost of the library.
+      // Peer dependencies are not installed: the framework, or `graphql`, is needed anyway and is
+      // not a cost of the library.
       writeFileSync(join(project.folder, '.npmrc'), 'legacy-peer-deps=true\n')
       await project.install(library.packages.map((name) => archives.get(name) ?? name))
       const measured = {
@@ -55,11 +56,11 @@ export async function openWorkspace(names: readonly string[]): Promise<Workspace
   }
 }
 
-/** Path of the archive of each package, by its name. */
+/** The path of each package's archive, by its name. */
 async function packPackages(names: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const packages = findPublishedPackages()
   const wanted = new Set(names)
-  // Each package comes after those that it needs.
+  // Each package comes after the packages that it depends on.
   for (const { manifest } of packages.toReversed()) {
     if (!wanted.has(manifest.name)) continue
     for (const name of Object.keys(manifest.dependencies ?? {})) wanted.add(name)

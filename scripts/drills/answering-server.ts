@@ -5,11 +5,11 @@ import { text } from 'node:stream/consumers'
 
 export interface AnsweringServer extends AsyncDisposable {
   readonly url: string
-  /** The paths and bodies that came, in their order. */
+  /** The paths and bodies of the received requests, in order. */
   readonly requests: readonly { readonly path: string; readonly body: string }[]
 }
 
-/** A server outside, which answers every request with the same JSON. */
+/** An external server that answers every request with the same JSON. */
 export async function openAnsweringServer(answer: object): Promise<AnsweringServer> {
   const requests: { path: string; body: string }[] = []
   const server = createServer(async (request, response) => {

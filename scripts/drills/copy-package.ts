@@ -10,9 +10,9 @@ import type { Copy, Drill, Index } from './drill.ts'
 const root = dirname(dirname(import.meta.dirname))
 
 export interface PackageCopy extends Copy, AsyncDisposable {
-  /** @returns what the type checker says; empty: nothing. */
+  /** @returns the output of the type checker; empty if there are no errors. */
   checkTypes(): Promise<string>
-  /** @returns what a program of the package prints. */
+  /** @returns the output of a program of the package. */
   run(program: string, ...args: readonly string[]): Promise<string>
 }
 
@@ -52,7 +52,10 @@ async function addFake(copy: string, { file, source, exported, index }: Drill): 
   await writeFile(indexFile, line + addEntry(await readFile(indexFile, 'utf8'), exported, index))
 }
 
-/** With one more entry at the beginning of `const list = {` or `const list: Type = [`. */
+/**
+ * Returns the text with one more entry at the beginning of `const list = {` or `const list: Type =
+ * [`.
+ */
 function addEntry(
   text: string,
   exported: string | undefined,

@@ -1,19 +1,19 @@
 /**
- * One kind of plug-in, and a fake of it that is added to a copy of its package: one new file and one entry
- * in an index. Everything else that knows plug-ins of the kind has to follow from the index.
+ * One kind of plug-in, and a fake plug-in that is added to a copy of its package: one new file and
+ * one entry in an index. Everything else must follow from the index.
  */
 export interface Drill {
-  /** `SMS gateway` */
+  /** The kind of plug-in, such as `SMS gateway`. */
   readonly kind: string
   /** The folder below `packages/`. */
   readonly package: string
   /** The new file. */
   readonly file: string
   readonly source: string
-  /** What the index imports of it; missing where the entry names the file itself. */
+  /** What the index imports from it; undefined if the entry names the file itself. */
   readonly exported?: string
   readonly index: Index
-  /** Names that `--help` must list then: environment variables, commands, … */
+  /** Names that `--help` must list: environment variables, commands, … */
   readonly help: readonly string[]
   /** Uses the fake as the program would. @throws what `node:assert` throws. */
   prove(copy: Copy): Promise<void>
@@ -21,9 +21,9 @@ export interface Drill {
 
 export interface Index {
   readonly file: string
-  /** The object or list in that file that has one entry for each plug-in. */
+  /** The object or list in that file that has one entry per plug-in. */
   readonly list: string
-  /** The entry itself, where it is not the exported name. */
+  /** The entry itself, if it is not the exported name. */
   readonly entry?: string
 }
 

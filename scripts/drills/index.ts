@@ -13,7 +13,7 @@ import { counterStore } from './ratelimit/counter-store.ts'
 import { ruleSource } from './ratelimit/rule-source.ts'
 import { statisticsSink } from './ratelimit/statistics-sink.ts'
 
-/** Every kind of thing that is added with one file and one entry in an index. */
+/** Every kind of extension that is added with one file and one entry in an index. */
 export const drills: readonly Drill[] = [
   provider,
   smsGateway,

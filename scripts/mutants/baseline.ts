@@ -11,7 +11,9 @@ export interface Baseline {
   readonly coverage: Coverage
 }
 
-/** Runs a test file on the unchanged code. Returns a reason when it is of no use against mutants. */
+/**
+ * Runs a test file on the unchanged code. Returns a reason if it cannot be used against mutants.
+ */
 export async function measureBaseline(
   root: string,
   test: string,
@@ -20,7 +22,7 @@ export async function measureBaseline(
 ): Promise<Baseline | { readonly test: string; readonly unusable: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'mutant-coverage-'))
   try {
-    // Functions that come from the compile cache are missing in the coverage.
+    // Functions from the compile cache are missing in the coverage.
     const { NODE_COMPILE_CACHE, ...rest } = env
     const run = { root, test, limitMs, env: { ...rest, NODE_V8_COVERAGE: folder } }
     const { status, passedTests, ms, output } = await runTest(run)

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The parts of a file that ran, each process and thread by itself. */
+/** The executed parts of a file, separately for each process and thread. */
 export type Coverage = ReadonlyMap<string, readonly (readonly CoveredRange[])[]>
 
 interface CoveredRange {
@@ -16,7 +16,7 @@ interface ScriptCoverage {
   readonly functions: readonly { readonly ranges: readonly CoveredRange[] }[]
 }
 
-/** Reads what processes wrote to NODE_V8_COVERAGE. A process that is killed writes nothing. */
+/** Reads the files that processes wrote to NODE_V8_COVERAGE. A killed process writes nothing. */
 export function readCoverage(folder: string, root: string): Coverage {
   const coverage = new Map<string, CoveredRange[][]>()
   for (const name of globSync('*.json', { cwd: folder })) {
@@ -33,7 +33,7 @@ export function readCoverage(folder: string, root: string): Coverage {
   return coverage
 }
 
-/** The innermost range around an offset says whether it ran. */
+/** The innermost range around an offset determines whether it ran. */
 export function isCovered(coverage: Coverage, file: string, offset: number): boolean {
   return (coverage.get(file) ?? []).some((ranges) => {
     const around = ranges.filter((each) => each.startOffset <= offset && offset < each.endOffset)

@@ -32,7 +32,7 @@ function toPosition(code: string, offset: number) {
   return { line: before.length, column: (before.at(-1) ?? '').length + 1 }
 }
 
-/** Comparisons get their other boundary and their opposite. */
+/** Comparisons are changed to their other boundary and to their opposite. */
 const otherOperators: Readonly<Record<string, readonly string[]>> = {
   '<': ['<=', '>='],
   '<=': ['<', '>'],
@@ -82,12 +82,12 @@ const operators: Readonly<Record<string, Operator>> = {
   ExpressionStatement: removeCall,
   IfStatement: (node, code) => [
     ...decide(node['test'], code, ['true', 'false']),
-    // Without an else, an empty block is the same as a condition that is false.
+    // Without an else, an empty block is equivalent to a false condition.
     ...(node['alternate'] ? emptyBlock(node['consequent'], code) : []),
     ...emptyBlock(node['alternate'], code),
   ],
   ConditionalExpression: (node, code) => decide(node['test'], code, ['true', 'false']),
-  // The condition `true` would only prove that the test has a time limit.
+  // The condition `true` would only show that the test has a time limit.
   WhileStatement: (node, code) => decide(node['test'], code, ['false']),
   ForStatement: (node, code) => decide(node['test'], code, ['false']),
 }
@@ -105,7 +105,7 @@ function shorten(text: string): string {
 function swapOperator(node: SyntaxNode, code: string): Change[] {
   const { left, right, operator } = node
   if (!isNode(left) || !isNode(right) || typeof operator !== 'string') return []
-  // A text minus a text is NaN, which every test sees.
+  // Subtracting strings gives NaN, which every test notices.
   if (operator.startsWith('+') && [left, right].some(isText)) return []
   const start = findOperator(code, left.end, right.start, operator)
   return (otherOperators[operator] ?? []).map((replacement) => ({
@@ -136,7 +136,7 @@ function isText(node: SyntaxNode): boolean {
 function removeNegation(node: SyntaxNode, code: string): Change[] {
   const { operator, argument } = node
   if ((operator !== '!' && operator !== '-') || !isNode(argument)) return []
-  // The number itself is changed too, and a test of one is a test of the other.
+  // The number itself is changed too, and detecting one change means detecting the other.
   if (operator === '-' && argument.type === 'Literal') return []
   const description = `${shorten(code.slice(node.start, node.end))} without ${operator}`
   return [{ start: node.start, end: node.start + 1, replacement: ' ', description }]
@@ -153,7 +153,7 @@ function changeLiteral(node: SyntaxNode, code: string, ancestors: readonly Synta
   }
   if (typeof bigint === 'string') return [replace(node, code, `${BigInt(bigint) + 1n}n`)]
   if (typeof value !== 'string' || value === '' || isProse(node, ancestors)) return []
-  // The opposite comparison is a mutant already.
+  // The opposite comparison is already a mutant.
   if (parent?.type === 'BinaryExpression' && isTypeof(parent)) return []
   return [replace(node, code, "''")]
 }
@@ -167,7 +167,7 @@ function dropValue(value: unknown, code: string): Change[] {
   if (!isNode(value) || value.type === 'Literal') return []
   const text = code.slice(value.start, value.end)
   if (text === 'undefined') return []
-  // A call for its effect has no value that anyone reads.
+  // The value of a call that is made for its effect is not used.
   if (value.type === 'UnaryExpression' && value['operator'] === 'void') return []
   return [replace(value, code, 'undefined')]
 }
@@ -182,7 +182,7 @@ function removeCall(node: SyntaxNode, code: string, ancestors: readonly SyntaxNo
   return [{ start: node.start, end: node.end, replacement: ';', description }]
 }
 
-/** The expression behind `await` and `void`. */
+/** The expression after `await` and `void`. */
 function unwrap(expression: unknown): SyntaxNode | undefined {
   if (!isNode(expression)) return undefined
   const isWrapper = expression.type === 'AwaitExpression' || expression['operator'] === 'void'

@@ -20,8 +20,8 @@ export function readImports(root: string): ImportGraph {
 }
 
 /**
- * What a module imports, and the paths in its strings: programs and threads are started by path.
- * Imports of types alone load nothing.
+ * The imports of a module, and the paths in its strings, because programs and threads are started
+ * by path. Type-only imports load nothing.
  */
 function findReferences(source: string): string[] {
   const imports = source.matchAll(

@@ -1,5 +1,5 @@
-// Loaded into every process of a test run (NODE_OPTIONS=--import): replaces a part of one module while it
-// is loaded. No file changes, so several mutants can be tested at the same time.
+// Loaded into every process of a test run (NODE_OPTIONS=--import): replaces a part of one module
+// when it is loaded. No file changes, so several mutants can be tested at the same time.
 
 import childProcess, { ChildProcess } from 'node:child_process'
 import { registerHooks, syncBuiltinESMExports } from 'node:module'
@@ -12,7 +12,7 @@ if (text) {
     load(url, context, nextLoad) {
       const loaded = nextLoad(url, context)
       if (url.split('?')[0] !== mutated) return loaded
-      // Types have been replaced by spaces or are still there; the offsets are the same.
+      // Types have been replaced by spaces or are still there, so the offsets are the same.
       const source = toText(loaded.source)
       return { ...loaded, source: source.slice(0, start) + replacement + source.slice(end) }
     },
@@ -23,7 +23,7 @@ function toText(source: string | ArrayBuffer | NodeJS.TypedArray = ''): string {
   return typeof source === 'string' ? source : new TextDecoder().decode(source)
 }
 
-// Tests start programs with an environment that they choose. What they start must be mutated too.
+// Tests start programs with their own environment. These programs must be mutated too.
 const spawn: unknown = Reflect.get(ChildProcess.prototype, 'spawn')
 Reflect.set(
   ChildProcess.prototype,

@@ -1,11 +1,11 @@
 /** One small change of one file. */
 export interface Mutant {
-  /** Path below the repository. */
+  /** The path below the repository. */
   readonly file: string
   readonly start: number
   readonly end: number
   readonly replacement: string
-  /** From 1, as editors count. */
+  /** Counted from 1, as in editors. */
   readonly line: number
   readonly column: number
   /** For example `< → <=`. */

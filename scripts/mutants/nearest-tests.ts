@@ -2,9 +2,10 @@ import { basename } from 'node:path'
 import type { ImportGraph } from './import-graph.ts'
 
 /**
- * The test files that load the file, nearest first: the one at the same path below `test`, those that
- * import the file, and then those that share words of its path. Most tests of a server are the same number
- * of imports away from each of its files, so words tell more than that number.
+ * The test files that load the file, nearest first: the one at the same path below `test`, those
+ * that import the file, and then those that share words of its path. Most tests of a server have
+ * the same distance in imports from each of its files, so words are a better criterion than that
+ * distance.
  */
 export function findNearestTests(graph: ImportGraph, file: string): string[] {
   const distances = measureDistances(graph, file)
@@ -30,7 +31,7 @@ export function findNearestTests(graph: ImportGraph, file: string): string[] {
     .map(({ path }) => path)
 }
 
-/** How many imports lead from each module that loads the file to it. */
+/** The number of imports between the file and each module that loads it. */
 function measureDistances(graph: ImportGraph, file: string): Map<string, number> {
   const importers = new Map<string, string[]>()
   for (const [path, imports] of graph) {

@@ -4,19 +4,19 @@ import { parseArgs } from 'node:util'
 
 export const usage = `Usage: npm run mutants -- FILE… [OPTION…]
 
-Changes the files given in one small way at a time and runs the nearest tests against each change.
-A change that no test notices is a survivor: a behaviour that no test checks. No file on disk changes.
+Makes one small change at a time to the given files and runs the nearest tests against each change.
+A change that no test detects is a survivor: a behaviour that no test checks. No file on disk changes.
 
 FILE              a TypeScript file, a folder or a glob
 --sample N        test only N mutants, chosen at random
---seed S          choose other ones; the same seed chooses the same mutants (default: 1)
+--seed S          choose other mutants; the same seed chooses the same mutants (default: 1)
 --tests WORD      run test files with this word in their path before the nearest ones; repeatable
 --max-tests N     use at most N test files for each file (default: 5)
 --budget S        spend at most S seconds on the tests of a mutant (default: 40)
 --min SCORE       exit with code 1 when fewer than SCORE percent of the mutants are killed
---list            list the mutants and the test files, and run nothing
+--list            list the mutants and the test files without running them
 --json FILE       write the results to a file
---again FILE      test only the survivors in such a file, and report them with the others in it
+--again FILE      test only the survivors in such a file, and report them together with its other results
 --help            show this text`
 
 export class UsageError extends Error {}
@@ -84,7 +84,7 @@ function toNumber(name: string, text: string): number {
   throw new UsageError(`${name} must be a number, not "${text}".`)
 }
 
-/** Paths are relative to where the user is, or to the repository. */
+/** Paths are relative to the current folder, or to the repository. */
 function findFiles(path: string, root: string): string[] {
   const found = [process.cwd(), root].flatMap((folder) => {
     const absolute = resolve(folder, path)

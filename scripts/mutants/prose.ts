@@ -13,8 +13,8 @@ const proseFields = new Set([
 ])
 
 /**
- * Whether the node is a text for people, or lies in one: an error message, a log line, a description.
- * Their wording is not a behaviour that a test should fix word by word.
+ * Whether the node is a text for people, or part of one: an error message, a log line, a
+ * description. Tests should not check their exact wording.
  */
 export function isProse(node: SyntaxNode, ancestors: readonly SyntaxNode[]): boolean {
   if (isSentence(node)) return true

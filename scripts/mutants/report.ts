@@ -8,15 +8,15 @@ export interface Score {
   readonly mutants: number
   readonly killed: number
   readonly survived: number
-  /** Survivors in code that no chosen test ran; they are among the survived. */
+  /** Survivors in code that no selected test ran; they are included in `survived`. */
   readonly uncovered: number
-  /** Percent of the mutants that were killed. */
+  /** The percentage of killed mutants. */
   readonly score: number
 }
 
 export const isKilled = ({ status }: MutantResult) => status === 'killed' || status === 'timeout'
 
-/** Reads what `--json` has written. */
+/** Reads the file that `--json` has written. */
 export function readResults(file: string): MutantResult[] {
   return JSON.parse(readFileSync(file, 'utf8'))
 }
@@ -29,7 +29,7 @@ export function toScore(name: string, results: readonly MutantResult[]): Score {
   return { name, mutants, killed, survived: mutants - killed, uncovered, score }
 }
 
-/** A score for each file, and one for all. */
+/** A score for each file, and one for all files. */
 export function toScores(results: readonly MutantResult[]): Score[] {
   const byFile = Map.groupBy(results, ({ mutant }) => mutant.file)
   const scores = [...byFile].map(([file, own]) => toScore(file, own))

@@ -11,14 +11,14 @@ export interface TestRun {
   readonly root: string
   readonly test: string
   readonly limitMs: number
-  /** Without it, the code runs as it is. */
+  /** If undefined, the code is unchanged. */
   readonly mutant?: Mutant
   readonly env?: Readonly<Record<string, string>>
 }
 
 export interface TestOutcome {
   readonly status: 'passed' | 'failed' | 'timeout'
-  /** Tests that ran and passed; those that were skipped prove nothing. */
+  /** Tests that ran and passed; skipped tests do not count. */
   readonly passedTests: number
   readonly ms: number
   readonly output: string
@@ -29,10 +29,10 @@ process.once('exit', () => {
   for (const pid of running) killGroup(pid)
 })
 
-/** Runs one test file in a process of its own, and ends everything that it started. */
+/** Runs one test file in its own process, and ends everything that it started. */
 export async function runTest({ root, test, limitMs, mutant, env }: TestRun): Promise<TestOutcome> {
   const folder = mkdtempSync(join(tmpdir(), 'mutant-'))
-  // Servers may run as another user, who must get to the folders that tests make here.
+  // Servers may run as another user, who needs access to the folders that tests create here.
   chmodSync(folder, 0o755)
   const start = performance.now()
   const child = spawn(
@@ -56,7 +56,7 @@ export async function runTest({ root, test, limitMs, mutant, env }: TestRun): Pr
     const printed = Promise.all([text(child.stdout), text(child.stderr)])
     const [code] = await once(child, 'exit')
     const ms = performance.now() - start
-    // What the test left behind would keep the pipes open.
+    // Processes that the test left behind would keep the pipes open.
     killGroup(pid)
     const output = (await printed).join('\n')
     const passedTests = Number(/^passed: (\d+)$/m.exec(output)?.[1] ?? 0)
@@ -69,7 +69,7 @@ export async function runTest({ root, test, limitMs, mutant, env }: TestRun): Pr
   }
 }
 
-/** A test process inside a test process would report to the outer one. */
+/** A nested test process would report to the outer one. */
 function inherited(): NodeJS.ProcessEnv {
   const { NODE_TEST_CONTEXT, NODE_V8_COVERAGE, ...env } = process.env
   return env
@@ -89,6 +89,6 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL')
   } catch {
-    // The group has ended already.
+    // The group has already ended.
   }
 }

@@ -9,7 +9,7 @@ export function takeSample<Item>(items: readonly Item[], count: number, seed: nu
     .map(({ item }) => item)
 }
 
-/** Mulberry32: numbers from 0 to 1 that depend on the seed alone. */
+/** Mulberry32: numbers from 0 to 1 that depend only on the seed. */
 function createRandom(seed: number): () => number {
   let state = seed
   return () => {

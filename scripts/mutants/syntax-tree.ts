@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { parse } from 'acorn'
 
-/** A node of the tree that acorn returns; the fields beyond these depend on its type. */
+/** A node of acorn's tree; other fields depend on its type. */
 export interface SyntaxNode {
   readonly type: string
   readonly start: number
@@ -11,7 +11,7 @@ export interface SyntaxNode {
 }
 
 export interface ParsedModule {
-  /** The text without types: spaces stand in their place, so offsets are those of the file. */
+  /** The text without types, which are replaced by spaces, so that offsets match the file. */
   readonly code: string
   readonly program: SyntaxNode
 }
@@ -27,7 +27,10 @@ export function parseModule(file: string): ParsedModule {
   return { code, program: tree }
 }
 
-/** The function is experimental and warns at its first call; a user of this tool cannot act on that. */
+/**
+ * The function is experimental and warns at its first call, which a user of this tool cannot
+ * change.
+ */
 function stripTypes(source: string): string {
   const { emitWarning } = process
   process.emitWarning = () => {}

@@ -5,7 +5,7 @@ import { runTest } from './run-test.ts'
 
 export interface MutantResult {
   readonly mutant: Mutant
-  /** `no coverage` is a survivor too: no test file that was chosen runs this part of the code. */
+  /** `no coverage` is also a survivor: no selected test file runs this part of the code. */
   readonly status: 'killed' | 'timeout' | 'survived' | 'no coverage'
   /** The test file that failed. */
   readonly killedBy?: string
@@ -14,7 +14,7 @@ export interface MutantResult {
 export interface TestingOptions {
   readonly root: string
   readonly concurrency: number
-  /** How many seconds the tests of one mutant may take together, measured on the unchanged code. */
+  /** The time limit for all tests of one mutant together, measured on the unchanged code. */
   readonly budgetMs: number
   readonly env: Readonly<Record<string, string>>
 }
@@ -34,7 +34,9 @@ export async function mapConcurrently<Item, Result>(
   return results
 }
 
-/** Runs the test files on the unchanged code; `onUnusable` gets those that cannot be used. */
+/**
+ * Runs the test files on the unchanged code; `onUnusable` is called with those that cannot be used.
+ */
 export async function measureBaselines(
   tests: readonly string[],
   { root, concurrency, budgetMs, env }: TestingOptions,
@@ -57,7 +59,7 @@ export async function testMutant(
   { root, budgetMs, env }: TestingOptions,
 ): Promise<MutantResult> {
   const covering = tests.filter(({ coverage }) => isCovered(coverage, mutant.file, mutant.start))
-  // A process that a test kills has no coverage, so without any, all tests get their try.
+  // A killed process writes no coverage, so without any coverage, all tests are tried.
   const chosen = covering.length > 0 ? covering : tests
   let budget = budgetMs
   for (const { test, ms } of chosen) {

@@ -5,14 +5,14 @@ import { type PublishedPackage, readJson, root } from './published-packages.ts'
 import { runNpm } from './run-command.ts'
 import { listSubpaths, type Subpath } from './subpaths.ts'
 
-/** A package as it goes to the registry. */
+/** A package as it is published to the registry. */
 export interface Archive {
   readonly name: string
-  /** Path of the .tgz. */
+  /** The path of the .tgz file. */
   readonly file: string
   readonly bytes: number
   readonly unpackedBytes: number
-  /** What is inside, by path. */
+  /** The paths of the files in the archive. */
   readonly contents: readonly string[]
   readonly manifest: PublishedManifest
   readonly subpaths: readonly Subpath[]
@@ -52,7 +52,7 @@ export async function packArchive({
   }
 }
 
-// A list up to npm 11, a map by package name from npm 12 on.
+// npm up to version 11 returns a list, npm 12 and later a map by package name.
 function readReport(output: string): PackReport {
   const reports: { readonly [key: string]: PackReport } = JSON.parse(output)
   const [report] = Object.values(reports)
@@ -64,14 +64,17 @@ const modules = /^(?!.*\.test\.).+\.(?:js|d\.ts)$/
 const otherFiles = /\.(?:sql|html|css|svg|yaml|json)$/
 const always = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']
 
-/** Modules, their declarations, the files that the manifest names, and what every package has. */
+/**
+ * Checks that the archive contains modules, their declarations, the files that the manifest names,
+ * and what every package has.
+ */
 export function checkContents(dist: string, { contents, manifest }: Archive): void {
   const isExpected = (path: string) =>
     manifest.files.some((folder) => path.startsWith(`${folder}/`)) &&
     (modules.test(path) || otherFiles.test(path))
-  const strangers = contents.filter((path) => !always.includes(path) && !isExpected(path))
+  const unexpected = contents.filter((path) => !always.includes(path) && !isExpected(path))
   const missing = always.filter((path) => !contents.includes(path))
-  if (strangers.length > 0) throw new Error(`Does not belong in there: ${strangers.join(', ')}`)
+  if (unexpected.length > 0) throw new Error(`Unexpected files: ${unexpected.join(', ')}`)
   if (missing.length > 0) throw new Error(`Missing: ${missing.join(', ')}`)
   for (const field of ['description', 'keywords', 'homepage', 'bugs', 'repository', 'license']) {
     if (!(field in manifest)) throw new Error(`Its package.json has no "${field}"`)
@@ -80,5 +83,5 @@ export function checkContents(dist: string, { contents, manifest }: Archive): vo
     if (field in manifest) throw new Error(`Its package.json has the field "${field}"`)
   }
   const local = contents.filter((path) => readFileSync(join(dist, path), 'utf8').includes(root))
-  if (local.length > 0) throw new Error(`Names a folder of this machine: ${local.join(', ')}`)
+  if (local.length > 0) throw new Error(`Contains paths of this machine: ${local.join(', ')}`)
 }

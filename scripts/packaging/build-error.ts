@@ -1,4 +1,4 @@
-/** A package that cannot be built, told in words that say what to change. */
+/** A package that cannot be built; the message says what to change. */
 export class BuildError extends Error {
   override readonly name = 'BuildError'
 }

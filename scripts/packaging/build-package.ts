@@ -26,27 +26,33 @@ import {
 import { CommandError, runCommand } from './run-command.ts'
 import { listSubpaths, type Subpath } from './subpaths.ts'
 
-/** What a package needs besides its compiled modules, by the name of its folder. */
+/** Additional build steps of a package, by the name of its folder. */
 const ownSteps: { readonly [name: string]: (dist: string) => Promise<void> } = {
   limiter: bundleLimiter,
   portcullis: writeWebAssets,
 }
 
-/** Packages with a CommonJS variant. The servers' libraries are modules only: Node requires those too. */
+/**
+ * Packages with a CommonJS variant. The libraries of the servers are ES modules only, which Node
+ * can require too.
+ */
 const withCommonJs = ['graphql-over-http']
 
-/** Published packages of which another one has a part, by the folder of its declarations. */
+/** Published packages that contain a part of another one, by the folder of its declarations. */
 const parts: { readonly [name: string]: { readonly [folder: string]: string } } = {
   limiter: { [typesFolder]: '@portcullis/ratelimit' },
 }
 
-/** Compiles what travels inside published packages. Comes before those. */
+/**
+ * Compiles the packages that are bundled into published packages. It must run before those are
+ * built.
+ */
 export async function buildInsidePackages(): Promise<void> {
   for (const built of findInsidePackages()) {
     const { './*': target } = built.manifest.exports
     if (target !== './src/*.ts') {
       throw new BuildError(
-        `${built.manifest.name} travels inside others, so its "exports" must be one line: ` +
+        `${built.manifest.name} is bundled into other packages, so its "exports" must be one line: ` +
           '"./*": "./src/*.ts"',
       )
     }
@@ -55,7 +61,7 @@ export async function buildInsidePackages(): Promise<void> {
 }
 
 /**
- * Compiles a package into its dist folder and makes that folder ready for `npm pack`.
+ * Compiles a package into its dist folder and prepares that folder for `npm pack`.
  * @returns what a consumer can import
  */
 export async function buildPackage(published: PublishedPackage): Promise<readonly Subpath[]> {
@@ -86,14 +92,14 @@ export async function buildPackage(published: PublishedPackage): Promise<readonl
   const changes = readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
   writeFileSync(join(dist, 'CHANGELOG.md'), publish(changes, ''))
 
-  // For its errors: the registry would take a package whose exports lead nowhere.
+  // Only for its errors: the registry would accept a package whose exports lead nowhere.
   const subpaths = listSubpaths(publishedManifest, listFiles(dist))
   for (const file of Object.values(publishedManifest.bin ?? {})) makeExecutable(dist, file)
   return subpaths
 }
 
 async function compile({ folder, dist }: BuiltPackage): Promise<void> {
-  // What a source that is gone left behind must not be published.
+  // Outputs of deleted sources must not be published.
   rmSync(dist, { recursive: true, force: true })
   mkdirSync(dist)
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
@@ -118,11 +124,11 @@ function correctReferences({ dist, inside }: PublishedPackage): void {
   }
 }
 
-/** What is no module, such as migrations and templates. */
+/** Copies files other than modules, such as migrations and templates. */
 function copyFiles({ folder, dist, manifest }: PublishedPackage): void {
   for (const pattern of manifest.files ?? []) {
     const files = globSync(pattern, { cwd: folder })
-    if (files.length === 0) throw new BuildError(`"files": ${pattern} leads to no file`)
+    if (files.length === 0) throw new BuildError(`"files": ${pattern} matches no file`)
     for (const file of files) {
       const target = join(dist, toPublishedPath(file.replaceAll(sep, '/')))
       mkdirSync(dirname(target), { recursive: true })
@@ -132,9 +138,9 @@ function copyFiles({ folder, dist, manifest }: PublishedPackage): void {
 }
 
 /**
- * A text as it is read outside of the repository: relative links become addresses, and the part about the
- * repository is left out.
- * @param path of its folder in the repository
+ * Converts a text for readers outside of the repository: relative links become addresses, and the part about
+ * the repository is left out.
+ * @param path the path of its folder in the repository
  */
 export function toPublishedText(markdown: string, path: string, repositoryUrl: string): string {
   const forUsers = markdown.replace(/\n## In the repository\n[\s\S]*/, '')
@@ -164,7 +170,7 @@ function readReadme(folder: string): string {
 
 function makeExecutable(dist: string, file: string): void {
   const path = join(dist, file)
-  if (!existsSync(path)) throw new BuildError(`"bin" leads to no file: ${file}`)
+  if (!existsSync(path)) throw new BuildError(`"bin" refers to a missing file: ${file}`)
   if (!readFileSync(path, 'utf8').startsWith('#!/usr/bin/env node\n')) {
     throw new BuildError(
       `The command ${file} must begin with "#!/usr/bin/env node": write it as the first line of ` +

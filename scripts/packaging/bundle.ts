@@ -1,14 +1,14 @@
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 
-/** What a bundler makes of an import, in bytes. */
+/** The size of a bundled import, in bytes. */
 export interface Size {
   readonly minified: number
   readonly gzipped: number
 }
 
 export interface Bundle extends Size {
-  /** The modules that it imports from outside: graphql, and Node's own. */
+  /** The external modules that it imports: graphql, and Node's own. */
   readonly imports: readonly string[]
 }
 

@@ -5,12 +5,12 @@ import { build } from 'esbuild'
 import type { Archive } from './archive.ts'
 import type { PublishedManifest } from './published-manifest.ts'
 
-// A path that only the repository has; who looks there has seen first that it is needed.
+// A path that exists only in the repository; the code checks that before it uses it.
 const onlyInRepository = ['bundle/bundle-web.js']
 
 /**
- * Everything that the modules of a built package import is in the package, in Node, or among its
- * dependencies; and every dependency is named by some module.
+ * Checks that everything the modules of a built package import is in the package, in Node, or among
+ * its dependencies, and that every dependency is used by a module.
  */
 export async function checkImports(
   dist: string,
@@ -23,7 +23,7 @@ export async function checkImports(
     (name) => !declared.includes(name) && name !== manifest.name && !isBuiltIn(name),
   )
   if (undeclared.length > 0) {
-    throw new Error(`Imported, but no dependency: ${undeclared.join(', ')}`)
+    throw new Error(`Imported, but not a dependency: ${undeclared.join(', ')}`)
   }
   const code = modules.map((file) => readFileSync(join(dist, file), 'utf8'))
   const unused = Object.keys(manifest.dependencies ?? {}).filter(
@@ -31,11 +31,11 @@ export async function checkImports(
   )
   if (unused.length > 0) throw new Error(`A dependency, but not imported: ${unused.join(', ')}`)
   const missing = modules.flatMap((file, index) => listMissingFiles(dist, file, code[index] ?? ''))
-  if (missing.length > 0) throw new Error(`Looked for, but missing: ${missing.join(', ')}`)
+  if (missing.length > 0) throw new Error(`Referenced, but missing: ${missing.join(', ')}`)
   return `${modules.length} modules`
 }
 
-/** Fails by itself when a relative import leads nowhere. */
+/** Fails if a relative import cannot be resolved. */
 async function listOutsideImports(dist: string, modules: readonly string[]): Promise<string[]> {
   const { metafile } = await build({
     absWorkingDir: dist,
@@ -53,7 +53,7 @@ async function listOutsideImports(dist: string, modules: readonly string[]): Pro
   )
 }
 
-/** Files beside a module that it names in one of the ways in which we name them. */
+/** Files that a module refers to by a relative path, in one of the notations that we use. */
 function listMissingFiles(dist: string, file: string, code: string): string[] {
   const named = [
     ...code.matchAll(/new URL\('([^']+)', import\.meta\.url\)/g),

@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import type { Archive } from './archive.ts'
 
 /**
- * What Node 24 has, 22 lacks, and the compiler lets pass, because Node's own types bring it along.
- * Syntax is no matter: the compiler writes it anew.
+ * APIs of Node 24 that Node 22 lacks but the compiler accepts, because Node's type definitions
+ * declare them. Syntax does not matter, since the compiler transforms it.
  */
 const newer =
   /\b(?:(?:Async)?DisposableStack|RegExp\.escape|Promise\.try|Error\.isError|URLPattern)\b/
 
-/** Names the modules that only a later Node than the lowest promised could run. */
+/** Reports the modules that need a later Node than the lowest supported one. */
 export function checkLowestNode(dist: string, { contents }: Pick<Archive, 'contents'>): void {
   const found = contents
     .filter((file) => file.endsWith('.js') && !file.includes('/web-assets/'))

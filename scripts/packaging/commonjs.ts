@@ -6,9 +6,9 @@ import { commonJsFolder } from './commonjs-folder.ts'
 import type { Subpath } from './subpaths.ts'
 
 /**
- * Writes a CommonJS variant of everything that can be imported from a built package. Node loads the
- * modules with `require` as well; the variant is for tools that cannot, such as Jest, and for the types of
- * projects that TypeScript compiles to CommonJS.
+ * Writes a CommonJS variant of everything that can be imported from a built package. Node can load
+ * ES modules with `require`; the variant is for tools that cannot, such as Jest, and for the types
+ * of projects that TypeScript compiles to CommonJS.
  */
 export async function writeCommonJs(dist: string, subpaths: readonly Subpath[]): Promise<void> {
   const folder = join(dist, commonJsFolder)
@@ -26,7 +26,7 @@ export async function writeCommonJs(dist: string, subpaths: readonly Subpath[]):
     target: 'es2022',
     logLevel: 'silent',
   })
-  // For example about import.meta, which would be empty.
+  // For example a warning about import.meta, which would be empty.
   if (warnings.length > 0) throw new BuildError(warnings.map(({ text }) => text).join('\n'))
   for (const file of listDeclarations(dist, subpaths)) {
     const target = join(folder, posix.relative('lib', file))
@@ -53,7 +53,7 @@ async function listReachable(dist: string, files: readonly string[]): Promise<st
   return Object.keys(metafile.inputs)
 }
 
-/** The same for declarations, which also import modules of which only types are used. */
+/** The same for declarations, which also import modules for their types only. */
 function listDeclarations(dist: string, subpaths: readonly Subpath[]): Set<string> {
   const found = new Set<string>()
   const add = (file: string): void => {

@@ -6,7 +6,7 @@ import type { Archive } from './archive.ts'
 import { root } from './published-packages.ts'
 import { runCommand } from './run-command.ts'
 
-/** publint: do the fields of package.json fit the files, and each other? */
+/** publint: checks that the fields of package.json match the files and each other. */
 export async function runPublint({ file, manifest }: Archive): Promise<void> {
   const tarball = await new Blob([readFileSync(file)]).arrayBuffer()
   const { messages } = await publint({ pack: { tarball }, strict: true })
@@ -16,14 +16,14 @@ export async function runPublint({ file, manifest }: Archive): Promise<void> {
   )
 }
 
-/** attw: does every subpath lead each module resolution to the types of what it leads to? */
+/** attw: checks that every subpath resolves to the right types in each module resolution. */
 export async function runAttw({ file, name, subpaths }: Archive): Promise<void> {
   const hasCommonJs = subpaths.some(({ commonJs }) => commonJs !== undefined)
   const attw = join(root, 'node_modules', '@arethetypeswrong', 'cli', 'dist', 'index.js')
   const entrypoints = subpaths.map(({ specifier }) => `.${specifier.slice(name.length)}`)
   await runCommand(
     process.execPath,
-    // It finds no wildcards by itself, so each subpath is named.
+    // attw does not expand wildcards, so each subpath is passed.
     [
       attw,
       file,

@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs'
 import { join, sep } from 'node:path'
 
-/** Paths of all files below a folder, with forward slashes, as an archive and an import have them. */
+/** The paths of all files below a folder, with forward slashes, as in archives and imports. */
 export function listFiles(folder: string): string[] {
   return globSync('**', { cwd: folder, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -1,14 +1,14 @@
-/** A package of ours that travels in the archive of another. */
+/** A package of this repository that is bundled into the archive of another one. */
 export interface InsidePackage {
-  /** What its importers call it. */
+  /** The name under which it is imported. */
   readonly name: string
-  /** Where it lies in the archive. */
+  /** Its folder in the archive. */
   readonly folder: string
 }
 
 /**
- * The compiler gives imports in JavaScript their `.js`, but leaves `.ts` in declarations
- * (TypeScript 7.0). Compilers find the `.d.ts` all the same, but the archive has no such file.
+ * The compiler changes imports in JavaScript to `.js`, but leaves `.ts` in declarations (TypeScript
+ * 7.0). Compilers find the `.d.ts` anyway, but the archive has no such file.
  */
 export function toJavaScriptImports(declarations: string): string {
   return replaceInCode(
@@ -18,7 +18,7 @@ export function toJavaScriptImports(declarations: string): string {
   )
 }
 
-/** Threads and processes are started from a file, of which the compiler knows nothing. */
+/** Threads and processes are started by the path of a file, which the compiler does not change. */
 export function toJavaScriptPrograms(code: string): string {
   return replaceInCode(
     code,
@@ -28,8 +28,8 @@ export function toJavaScriptPrograms(code: string): string {
 }
 
 /**
- * Imports of packages that travel in the archive, by their place there.
- * @param file the path in the archive of the module that imports.
+ * Replaces imports of bundled packages by their path in the archive.
+ * @param file the path of the importing module in the archive.
  */
 export function toInsideImports(
   code: string,
@@ -46,7 +46,7 @@ export function toInsideImports(
   )
 }
 
-// Not in comments: the examples there are about the reader's files.
+// Not in comments, whose examples refer to the reader's files.
 function replaceInCode(text: string, pattern: RegExp, replacement: string): string {
   return text.replace(/^(?!\s*(?:\*|\/\/)).*$/gm, (line) => line.replace(pattern, replacement))
 }

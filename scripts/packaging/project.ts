@@ -3,20 +3,20 @@ import { delimiter, dirname, join } from 'node:path'
 import { readJson } from './published-packages.ts'
 import { runCommand, runNpm } from './run-command.ts'
 
-/** A project in a folder of its own, far from the repository's modules. */
+/** A project in its own folder, outside of the repository. */
 export interface Project {
   readonly folder: string
-  /** Installs packages next to what the project has already. */
+  /** Installs packages in addition to those that are already installed. */
   install(packages: readonly string[]): Promise<void>
-  /** Names of all packages that are installed, down to the last dependency. */
+  /** The names of all installed packages, including transitive dependencies. */
   listInstalled(): string[]
-  /** The variables for a command of the project, which finds the Node given. */
+  /** The environment for a command of the project, with the given Node in PATH. */
   environment(node: string): NodeJS.ProcessEnv
-  /** Runs a file of the project on the Node given; resolves to what it printed. */
+  /** Runs a file of the project with the given Node; resolves to its output. */
   run(node: string, file: string, args: readonly string[]): Promise<string>
 }
 
-/** Makes an empty project, or one that begins as a copy of `template`. */
+/** Creates an empty project, or a copy of `template`. */
 export function createProject(folder: string, template?: string): Project {
   mkdirSync(folder, { recursive: true })
   if (template) cpSync(template, folder, { recursive: true })
@@ -44,7 +44,7 @@ export function createProject(folder: string, template?: string): Project {
   }
 }
 
-/** Without what `npm run` tells its scripts about the repository. */
+/** The environment without the variables that `npm run` sets for scripts of the repository. */
 function cleanEnvironment(): NodeJS.ProcessEnv {
   const aboutRepository = /^(npm_package_|npm_lifecycle_|npm_config_local_prefix$|INIT_CWD$)/
   const entries = Object.entries(process.env)

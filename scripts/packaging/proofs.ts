@@ -1,12 +1,12 @@
 import { stripVTControlCharacters, styleText } from 'node:util'
 
-/** Claims about the packages, each with its outcome on a line of its own. */
+/** Claims about the packages, each with its outcome on a separate line. */
 export interface Proofs {
-  /** Tests a claim; what the proof resolves to is added to its line. Resolves to the outcome. */
+  /** Tests a claim; the result of the proof is added to its line. Resolves to the outcome. */
   prove(claim: string, proof: () => Promise<string> | Promise<void>): Promise<boolean>
-  /** Lines to print below the claim that is being proved. */
+  /** Adds lines to print below the current claim. */
   note(lines: readonly string[]): void
-  /** The claims that did not hold. */
+  /** The claims that failed. */
   readonly failed: readonly string[]
   readonly count: number
 }
@@ -42,14 +42,14 @@ export function createProofs(write: (line: string) => void): Proofs {
         notes.push(...toText(error).split('\n'))
       }
       for (const line of notes) write(indent + line)
-      // Proofs run side by side.
+      // Proofs run concurrently.
       notes = []
       return isProven
     },
   }
 }
 
-// Most failures are a tool's own words; only an error in these scripts needs its stack.
+// Most failures contain the output of a tool; only an error in these scripts needs its stack.
 function toText(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const isOurs = error instanceof TypeError || error instanceof ReferenceError

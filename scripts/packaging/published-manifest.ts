@@ -18,19 +18,22 @@ interface SharedFields {
 /** The manifest in the repository: its targets are sources, so that development needs no build. */
 export interface DevelopmentManifest extends SharedFields {
   readonly exports: { readonly [subpath: string]: string | null }
-  /** Patterns of files that are published as they are. */
+  /** Patterns of files that are published unchanged. */
   readonly files?: readonly string[]
 }
 
-/** A module with its declarations. TypeScript takes the first condition that fits: types come first. */
+/**
+ * A module with its declarations. TypeScript uses the first matching condition, so types come
+ * first.
+ */
 export interface ModuleTarget {
   readonly types: string
   readonly default: string
 }
 
 /**
- * A module with a CommonJS variant. Node and new bundlers take `module-sync`, also for `require`, so that
- * a process never has both variants.
+ * A module with a CommonJS variant. Node and new bundlers use `module-sync`, also for `require`, so
+ * that a process never loads both variants.
  */
 export interface DualTarget {
   readonly 'module-sync': ModuleTarget
@@ -40,14 +43,14 @@ export interface DualTarget {
 
 export type PublishedTarget = string | null | ModuleTarget | DualTarget
 
-/** The manifest in the archive: its targets are what the build made of those sources. */
+/** The manifest in the archive: its targets are the compiled files. */
 export interface PublishedManifest extends SharedFields {
   readonly exports: { readonly [subpath: string]: PublishedTarget }
   readonly files: readonly string[]
 }
 
-// What a consumer or the registry reads, in the order in which it is written. Everything else
-// (private, scripts, devDependencies) is about the repository and stays there.
+// The fields that consumers or the registry read, in the order in which they are written. Other
+// fields (private, scripts, devDependencies) concern only the repository.
 const publishedFields = [
   'name',
   'version',
@@ -69,7 +72,7 @@ const publishedFields = [
 ]
 
 /**
- * @param inside the packages that travel in the archive, by the name of their folder there.
+ * @param inside the packages that are bundled into the archive, by the name of their folder there.
  * @param hasCommonJs whether the archive has a CommonJS variant of its modules.
  */
 export function toPublishedManifest(
@@ -100,7 +103,7 @@ export function toPublishedManifest(
   }
 }
 
-/** Where a file of the workspace lies in the archive: as deep as in the repository. */
+/** The path of a workspace file in the archive, at the same depth as in the repository. */
 export function toPublishedPath(path: string): string {
   return path.replace(/^src\//, 'lib/')
 }
@@ -148,7 +151,7 @@ function checkTarget(target: string | null): string | null {
   throw toTargetError(target)
 }
 
-// npm wants commands without the leading "./" and corrects them with a warning otherwise.
+// npm expects commands without the leading "./" and otherwise corrects them with a warning.
 const toPublishedCommand = (target: string) => `${withoutSource(target)}.js`
 
 function withoutSource(target: string): string {

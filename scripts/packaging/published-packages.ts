@@ -4,27 +4,30 @@ import type { DevelopmentManifest } from './published-manifest.ts'
 
 export const root = dirname(dirname(import.meta.dirname))
 
-/** A workspace that is compiled: whoever has a tsconfig.build.json is. */
+/** A workspace that is compiled, which is one with a tsconfig.build.json. */
 export interface BuiltPackage {
-  /** Its folder's name. */
+  /** The name of its folder. */
   readonly name: string
   /** The workspace. */
   readonly folder: string
-  /** Where the build puts what is made of it. */
+  /** The output folder of the build. */
   readonly dist: string
   readonly manifest: DevelopmentManifest
 }
 
-/** A workspace that goes to the registry. */
+/** A workspace that is published to the registry. */
 export interface PublishedPackage extends BuiltPackage {
-  /** What of ours it uses that the registry does not have, and that it therefore brings. */
+  /**
+   * Unpublished packages of this repository that it uses and that are therefore bundled into it.
+   */
   readonly inside: readonly BuiltPackage[]
 }
 
-// Not published: they travel inside those who use them. See docs/decisions/015-what-is-published.md.
+// Not published, but bundled into the packages that use them. See
+// docs/decisions/015-what-is-published.md.
 const insideNames = ['service-kit']
 
-/** Every published package after those of ours that it needs. */
+/** Every published package, after those that it depends on. */
 export function findPublishedPackages(): PublishedPackage[] {
   const inside = findInsidePackages()
   const published = findBuiltPackages()
@@ -63,7 +66,7 @@ function toBuildOrder(packages: readonly PublishedPackage[]): PublishedPackage[]
   return [...ordered]
 }
 
-// The caller says what it expects; the files are ours or npm's.
+// The caller declares the type; the files are ours or npm's.
 export function readJson<T>(file: string): T {
   return JSON.parse(readFileSync(file, 'utf8'))
 }

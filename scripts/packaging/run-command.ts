@@ -6,15 +6,15 @@ export interface CommandOptions {
   readonly env?: NodeJS.ProcessEnv
 }
 
-/** A command that did not end well. The message has what it printed. */
+/** A failed command. The message contains its output. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
 }
 
-// Nothing here takes half as long; a command that hangs must not hang the build server.
+// Every command takes less than half of this; a command that hangs must not block the build server.
 const timeoutMs = 180_000
 
-/** Runs a command to its end and resolves to what it wrote to its standard output. */
+/** Runs a command until it exits and resolves to its standard output. */
 export function runCommand(
   file: string,
   args: readonly string[],
@@ -49,7 +49,7 @@ export function runNpm(args: readonly string[], options: CommandOptions): Promis
   return runCommand(file, [...first, ...args], options)
 }
 
-/** How to start npm or npx: those of the npm that started us, or else what the machine finds. */
+/** How to start npm or npx: those of the npm that started this script, otherwise those in PATH. */
 export function npmCommand(name: 'npm' | 'npx'): string[] {
   const cli = process.env['npm_execpath']
   if (!cli?.endsWith('npm-cli.js')) return [name]

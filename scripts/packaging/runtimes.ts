@@ -2,14 +2,14 @@ import { runtime } from '../../packages/graphql-over-http/test/support/runtimes.
 import { root } from './published-packages.ts'
 import { runCommand } from './run-command.ts'
 
-/** A Node to run packages on. */
+/** A Node version to run packages with. */
 export interface Runtime {
   readonly version: string
   /** Path of the program. */
   readonly node: string
 }
 
-/** The lowest major that the packages promise, and the one that the repository pins. */
+/** The lowest major version that the packages support, and the version that the repository pins. */
 export async function findRuntimes(): Promise<Runtime[]> {
   const nodes = [runtime('node22'), process.execPath]
   return Promise.all(

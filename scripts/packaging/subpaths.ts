@@ -1,19 +1,22 @@
 import { BuildError } from './build-error.ts'
 import type { ModuleTarget, PublishedManifest } from './published-manifest.ts'
 
-/** One thing a consumer can import. */
+/** A module that a consumer can import. */
 export interface Subpath {
-  /** As the consumer writes it: the package's name, and what follows. */
+  /** The specifier as a consumer writes it: the name of the package and the subpath. */
   readonly specifier: string
   readonly types: string
   readonly file: string
-  /** The same for tools that cannot load modules with `require`, if the package has a variant for them. */
+  /**
+   * The same for tools that cannot load ES modules with `require`, if the package has a CommonJS
+   * variant.
+   */
   readonly commonJs?: { readonly types: string; readonly file: string }
 }
 
 /**
- * Everything that can be imported from a package, its wildcards filled in from the files it has.
- * A target without its file is an error.
+ * Everything that can be imported from a package; wildcards are expanded with its files. A target
+ * without its file is an error.
  */
 export function listSubpaths(manifest: PublishedManifest, files: readonly string[]): Subpath[] {
   const hidden = Object.keys(manifest.exports).filter((key) => manifest.exports[key] === null)
@@ -41,7 +44,7 @@ export function listSubpaths(manifest: PublishedManifest, files: readonly string
         throw new BuildError(`${specifier} lacks its file ${path}`)
     }
   }
-  // A name of its own and a wildcard may both reach a module by the same specifier.
+  // An explicit name and a wildcard may both lead to the same specifier.
   return [...new Map(subpaths.map((subpath) => [subpath.specifier, subpath])).values()]
 }
 

@@ -9,11 +9,11 @@ const root = dirname(dirname(import.meta.dirname))
 const pagePath = join(root, 'docs/architecture.md')
 const command = 'UPDATE_DOCS=1 npm test -- scripts/test/architecture.test.ts'
 
-test('the diagrams in docs/architecture.md show what the lists in scripts/boundaries allow', () => {
+test('the diagrams in docs/architecture.md match the lists in scripts/boundaries', () => {
   const page = readFileSync(pagePath, 'utf8')
   const renewed = renewDiagrams(page, boundaries.packages)
   if (process.env['UPDATE_DOCS'] === '1') writeFileSync(pagePath, renewed)
-  else assert.equal(page, renewed, `Write the diagrams again: ${command}`)
+  else assert.equal(page, renewed, `Regenerate the diagrams: ${command}`)
 })
 
 test('docs/architecture.md has a diagram of the packages, and one of each product', () => {
@@ -34,7 +34,7 @@ const small = {
   lamp: { './': {} },
 }
 
-test('a diagram of a package has an arrow for each right to import, dotted for types', () => {
+test('a diagram of a package has an arrow for each allowed import, dotted for types', () => {
   const page = '<!-- diagram of door, by a test -->\nold\n<!-- end of diagram -->\n'
   assert.equal(
     renewDiagrams(page, small),
@@ -87,7 +87,7 @@ test('a path that does not exist is found, with its line', () => {
   ])
 })
 
-/** Headings that name no package of theirs. */
+/** Headings that do not contain the name of their package. */
 const packageOfHeading: Readonly<Record<string, string>> = {
   'GraphQL over HTTP': 'graphql-over-http',
   'Rate limits': 'ratelimit',
@@ -95,8 +95,9 @@ const packageOfHeading: Readonly<Record<string, string>> = {
 }
 
 /**
- * Paths stand in backquotes or are the target of a link. `src/…` is in the package that the heading above names;
- * after a folder, names on the same line may be relative to it; other paths begin at the root.
+ * Paths are in backquotes or are the target of a link. `src/…` is in the package of the heading
+ * above; after a folder, names on the same line may be relative to it; other paths are relative to
+ * the repository.
  */
 function findMissingPaths(page: string): string[] {
   let home: string | undefined

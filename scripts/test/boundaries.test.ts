@@ -8,10 +8,10 @@ import { readSources } from '../boundaries/read-sources.ts'
 const root = dirname(dirname(import.meta.dirname))
 
 interface Plant {
-  /** Below `packages/`. */
+  /** The path below `packages/`. */
   readonly file: string
   readonly code: string
-  /** One for each violation, in their order: its place and the start of its text. */
+  /** The position and the start of the text of each violation, in order. */
   readonly reports: readonly string[]
 }
 
@@ -114,22 +114,22 @@ const plants: Readonly<Record<string, Plant>> = {
       '2:30 web/pages/users/planted.tsx imports node:fs.',
     ],
   },
-  'the frames know gRPC': {
+  'the frames import gRPC': {
     file: 'grpc-unary/src/http2/planted.ts',
     code: "let call: import('../grpc/call.ts').Call\n",
     reports: ['1:18 http2/planted.ts imports grpc/call.ts, of grpc/.'],
   },
-  'a thread is started from a folder that is out of bounds': {
+  'a thread is started from a forbidden folder': {
     file: 'portcullis/src/api/planted.ts',
     code: "const thread = new Worker(new URL('../mailbox/mail-worker.ts', import.meta.url))\n",
     reports: ['1:35 api/planted.ts imports mailbox/mail-worker.ts, of mailbox/.'],
   },
-  'a process is started from a folder that is out of bounds': {
+  'a process is started from a forbidden folder': {
     file: 'portcullis/src/api/planted.ts',
     code: "const program = join(import.meta.dirname, '..', 'up', 'run-up.ts')\n",
     reports: ['1:43 api/planted.ts imports up/run-up.ts, of up/.'],
   },
-  'require and a computed import are no way around': {
+  'require and a computed import are checked too': {
     file: 'service-kit/src/planted.ts',
     code:
       "const pg = createRequire(import.meta.url)('pg')\nconst redis = require('redis')\n" +
@@ -154,7 +154,7 @@ const plants: Readonly<Record<string, Plant>> = {
       '5:1 mailbox/planted.ts reads process.env.',
     ],
   },
-  'nobody writes the environment, not even a command': {
+  'the environment is never written, not even by a command': {
     file: 'portcullis/src/commands/planted.ts',
     code:
       "process.env.PORT = '1'\nprocess.env['PORT'] ??= '1'\ndelete process.env.PORT\n" +
@@ -191,7 +191,7 @@ for (const [name, { file, code, reports }] of Object.entries(plants)) {
   })
 }
 
-test('a report says what is allowed, why, and who may do it instead', () => {
+test('a report says what is allowed, why, and which modules may do it', () => {
   const source = "import { createHandler } from './adapters/http.ts'\nimport pg from 'pg'\n"
   const sources = new Map([['packages/graphql-over-http/src/params.ts', source]])
   const [inside, outside] = findViolations(sources, boundaries)
@@ -202,11 +202,11 @@ test('a report says what is allowed, why, and who may do it instead', () => {
     ['packages/auth/src/features/sign-up/sign-up.ts', "import pg from 'pg'\n"],
   ])
   const [driver] = findViolations(endpoint, boundaries)
-  assert.match(driver?.allowed ?? '', /Rules know no driver/)
+  assert.match(driver?.allowed ?? '', /Rules do not import drivers/)
   assert.match(driver?.fix ?? '', /Use it through db\//)
 })
 
-test('refused: a circle, of types and of lazy imports too', () => {
+test('refused: a cycle, also of types and lazy imports', () => {
   const folder = 'packages/portcullis/src/mailbox'
   const sources = new Map([
     [`${folder}/a.ts`, "import type { B } from './b.ts'\n\nexport type A = B\n"],
@@ -215,10 +215,10 @@ test('refused: a circle, of types and of lazy imports too', () => {
     [`${folder}/list.ts`, "import { entry } from './entry.ts'\n"],
     [`${folder}/entry.ts`, 'export const entry = 1\n'],
   ])
-  const [circle, ...others] = findViolations(sources, boundaries)
+  const [cycle, ...others] = findViolations(sources, boundaries)
   assert.deepEqual(others, [])
-  assert.equal(`${circle?.file}:${circle?.line}:${circle?.column}`, `${folder}/a.ts:1:24`)
-  assert.match(circle?.text ?? '', /circle of 3 .+\/a\.ts → .+b\.ts → .+c\.ts → .+a\.ts/)
+  assert.equal(`${cycle?.file}:${cycle?.line}:${cycle?.column}`, `${folder}/a.ts:1:24`)
+  assert.match(cycle?.text ?? '', /cycle of 3 .+\/a\.ts → .+b\.ts → .+c\.ts → .+a\.ts/)
 })
 
 test('a thread may import the module that starts it', () => {
@@ -230,7 +230,7 @@ test('a thread may import the module that starts it', () => {
   assert.deepEqual(findViolations(sources, boundaries), [])
 })
 
-test('words in comments, strings and templates are no imports', () => {
+test('text in comments, strings and templates is not an import', () => {
   const code =
     "/** import { pool } from 'pg' */\nexport const help = `\nimport pg from 'pg'\n`\n" +
     '// process.env\nexport const text = "Import it from \'pg\'."\n'
@@ -238,7 +238,7 @@ test('words in comments, strings and templates are no imports', () => {
   assert.deepEqual(findViolations(sources, boundaries), [])
 })
 
-test('the code keeps to the lists, and the lists name nothing that is gone', () => {
+test('the code follows the lists, and the lists contain no obsolete names', () => {
   const sources = readSources(root)
   assert.ok(sources.size > 500)
   assert.deepEqual(findViolations(sources, boundaries), [])

@@ -24,7 +24,7 @@ test('only planned')
 if (/re/.test('text of a pattern')) throw new Error()
 `
 
-/** Writes a list with these rows beside a few test files, and gives what is wrong with it. */
+/** Writes a list with these rows beside a few test files, and returns its faults. */
 async function faultsOf(
   t: TestContext,
   rows: readonly (readonly string[])[],
@@ -48,7 +48,7 @@ async function faultsOf(
 
 const link = '[a.test.ts](../a.test.ts)'
 
-test('a list whose rows name tests, rows with tests, or reasons has no fault', async (t) => {
+test('a list whose rows name tests, rows with tests, or reasons is valid', async (t) => {
   const faults = await faultsOf(t, [
     ['a', `${link} › plain title`],
     ['b', `${link} › it's quoted`],
@@ -65,7 +65,7 @@ test('a list whose rows name tests, rows with tests, or reasons has no fault', a
   assert.deepEqual(faults, [])
 })
 
-test('a row without a test, or with something else in its place, is a fault', async (t) => {
+test('a row without a test, or with something else instead, is an error', async (t) => {
   const faults = await faultsOf(t, [
     ['empty', ''],
     ['reason missing', 'not testable:'],
@@ -81,7 +81,7 @@ test('a row without a test, or with something else in its place, is a fault', as
   for (const fault of faults.slice(3)) assert.match(fault, /has neither/)
 })
 
-test('a test must be a title of a test that runs, not words of the file', async (t) => {
+test('a test must be the title of a test that runs, not other text of the file', async (t) => {
   const titles = [
     'plain',
     'a test in a comment',
@@ -104,7 +104,7 @@ test('a test must be a title of a test that runs, not words of the file', async 
   )
 })
 
-test('a linked file must exist, and be the one that the link shows', async (t) => {
+test('a linked file must exist, and match the text of the link', async (t) => {
   const faults = await faultsOf(t, [
     ['gone', '[b.test.ts](../b.test.ts) › plain title'],
     ['other', '[b.test.ts](../a.test.ts) › plain title'],
@@ -126,9 +126,9 @@ test('a reference must lead to a row that has a test', async (t) => {
     faults.map((fault) => fault.replace(/^line \d+: /, '')),
     [
       '"One › nowhere" points to a row that does not exist: see One › no such row',
-      '"One › itself" points in a circle: see One › itself',
-      '"One › there" points in a circle: see One › back',
-      '"One › back" points in a circle: see One › there',
+      '"One › itself" is a circular reference: see One › itself',
+      '"One › there" is a circular reference: see One › back',
+      '"One › back" is a circular reference: see One › there',
       '"One › no test" points to a row that has no test: see One › reason',
     ],
   )
@@ -139,8 +139,8 @@ test('a sentence may occur once in a section', async (t) => {
   assert.deepEqual(await faultsOf(t, [row, row]), ['line 8: "One › same" occurs twice'])
 })
 
-test('a list without rows is a fault', async (t) => {
-  assert.match((await faultsOf(t, [])).join(), /there is no row/)
+test('a list without rows is an error', async (t) => {
+  assert.match((await faultsOf(t, [])).join(), /no row below a table heading/)
 })
 
 test('a title from a variable is found among the strings of the file and of its imports', async (t) => {
@@ -168,7 +168,7 @@ test('a title from a variable is found among the strings of the file and of its 
   assert.match(faults[2] ?? '', /"One › comment" names a test that is not in/)
 })
 
-test('a string is no title where every test has a fixed title', async (t) => {
+test('a string is not a title if every test has a fixed title', async (t) => {
   const files = { 'test/a.test.ts': "const words = 'some words'\ntest('fixed', () => words)\n" }
   const faults = await faultsOf(t, [['words', `${link} › some words`]], files)
   assert.match(faults.join(), /names a test that is not in/)
@@ -189,7 +189,7 @@ test('tests in a shared file count only if a test file imports it', async (t) =>
   assert.deepEqual(await faultsOf(t, [row], files), [])
 })
 
-test('a test beside the list that no row names is a fault', async (t) => {
+test('a test beside the list that no row names is an error', async (t) => {
   const files = {
     'test/letter/own.test.ts': `
       test('outer', async (t) => { await t.test('named', () => {}) })

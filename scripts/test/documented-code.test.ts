@@ -1,5 +1,5 @@
-// The code in the manuals of the libraries, and in the comments of what they export, compiles and does what it
-// says. One run of the compiler checks all of it.
+// Checks that the code in the manuals of the libraries, and in the comments of their exports,
+// compiles and prints what it shows. One compiler run checks all of it.
 
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
@@ -12,16 +12,16 @@ const root = dirname(dirname(import.meta.dirname))
 const run = promisify(execFile)
 
 interface Block {
-  /** Where it is written, for messages. */
+  /** The position, for messages. */
   readonly place: string
   readonly code: string
-  /** Whether it ends by itself, so that it can be run. */
+  /** Whether it is a program that can be run. */
   readonly isProgram: boolean
 }
 
 const pages = ['docs/ratelimit-library.md', 'packages/ratelimit/README.md']
 
-/** Blocks of TypeScript; `ts run` marks those to run. */
+/** The TypeScript blocks of a page; `ts run` marks those to run. */
 function readPage(page: string): Block[] {
   const text = read(page)
   return [...text.matchAll(/^```ts( run)?\n(.*?)^```$/gms)].map(
@@ -41,7 +41,7 @@ const sources = globSync(
   { cwd: root },
 )
 
-/** The code behind each `@example` of a file. */
+/** The code of each `@example` in a file. */
 function readExamples(file: string): Block[] {
   const text = read(file)
   return [...text.matchAll(/^ *\/\*\*.*?\*\//gms)].flatMap(({ 0: comment, index }) => {
@@ -62,7 +62,7 @@ function read(path: string): string {
   return readFileSync(join(root, path), 'utf8')
 }
 
-// Inside the repository, so that the packages of the workspace are found.
+// Inside the repository, so that the packages of the workspace can be resolved.
 mkdirSync(join(root, '.cache'), { recursive: true })
 const folder = mkdtempSync(join(root, '.cache', 'documented-code-'))
 after(() => rmSync(folder, { recursive: true }))
@@ -81,7 +81,7 @@ test('every block compiles', async () => {
     compilerOptions: {
       noEmit: true,
       moduleDetection: 'force',
-      // A page may show a value that it does not use.
+      // A page may define a value that it does not use.
       noUnusedLocals: false,
       typeRoots: [join(root, 'node_modules/@types')],
     },
@@ -102,7 +102,7 @@ test('every block compiles', async () => {
 
 for (const { place, file, code, isProgram } of blocks) {
   if (!isProgram) continue
-  test(`${place} runs and prints what it says`, async (t) => {
+  test(`${place} runs and prints what it shows`, async (t) => {
     const { mock } = t.mock.method(console, 'log', () => {})
     await import(file)
     const printed = mock.calls.map(({ arguments: values }) => format(...values))
@@ -113,7 +113,7 @@ for (const { place, file, code, isProgram } of blocks) {
   })
 }
 
-test('no page or example counts by credentials that it has not verified', () => {
+test('no page or example uses unverified credentials as a key', () => {
   const files = globSync(['*.md', 'docs/*.md', 'packages/*/README.md', 'examples/**/*.{ts,md}'], {
     cwd: root,
   })

@@ -16,7 +16,7 @@ import { measureBaselines, testMutant } from '../mutants/test-mutants.ts'
 
 const limitMs = 120_000
 
-/** A folder with these files, which goes with the test. */
+/** A folder with these files, which is removed with the test. */
 function writeProject(t: TestContext, files: Readonly<Record<string, string>>): string {
   const root = mkdtempSync(join(tmpdir(), 'portcullis-mutants-'))
   t.after(() => rmSync(root, { recursive: true }))
@@ -40,7 +40,7 @@ function requireMutant(root: string, file: string, description: string): Mutant 
   return found
 }
 
-test('a comparison gets its other boundary and its opposite, at its place in the file', (t) => {
+test('a comparison is changed to its other boundary and its opposite, at its position', (t) => {
   assert.deepEqual(describeMutants(t, 'export const a = (x: number, y: number) =>\n  x < y'), [
     '2:3 x < y → undefined',
     '2:5 < → <=',
@@ -68,7 +68,7 @@ test('types between the operands do not move a mutant', (t) => {
   assert.ok(describeMutants(t, code).includes(`1:${code.lastIndexOf('+') + 1} + → -`))
 })
 
-test('error messages, log lines and sentences are left alone, other texts are emptied', (t) => {
+test('error messages, log lines and sentences are not changed, other texts are emptied', (t) => {
   const code = `export function f(log: { info: (text: string) => void }): string {
   log.info('x')
   if (log) throw new Error('broken')
@@ -88,7 +88,7 @@ test('adds', () => assert.equal(count(1), 2))
 `,
 }
 
-test('a mutant makes its test fail and leaves the file as it is', async (t) => {
+test('a mutant makes its test fail and does not change the file', async (t) => {
   const root = writeProject(t, counter)
   const before = readFileSync(join(root, 'src/count.ts'), 'utf8')
   const mutant = requireMutant(root, 'src/count.ts', '+ → -')
@@ -118,7 +118,7 @@ test('the compile cache never gives one mutant the code of another', async (t) =
 })
 
 for (const [name, start] of Object.entries({
-  'a program started with an environment of its own':
+  'a program started with its own environment':
     "await new Promise((done) => spawn(process.execPath, [program], { env: {} }).stdout.on('data', (text) => done(String(text))))",
   'a program that the test waits for':
     "spawnSync(process.execPath, [program], { env: {}, encoding: 'utf8' }).stdout",
@@ -152,7 +152,7 @@ test('a mutant that never ends is ended after the time limit', async (t) => {
   assert.equal((await runTest(run)).status, 'timeout')
 })
 
-test('a survivor, a survivor without coverage and a killed mutant are told apart', async (t) => {
+test('survivors, survivors without coverage and killed mutants are distinguished', async (t) => {
   const root = writeProject(t, {
     'src/sign.ts': `export function sign(x: number): number {
   if (x > 0) return 1
@@ -248,7 +248,7 @@ function runCommand(...args: readonly string[]) {
   return spawnSync(process.execPath, [command, ...args], { encoding: 'utf8' })
 }
 
-test('the command fails when the score is too low, and says so', () => {
+test('the command fails with a message when the score is too low', () => {
   const args = ['--sample', '1', '--max-tests', '1', '--min']
   const run = runCommand('packages/service-kit/src/duration.ts', ...args, '101')
   assert.match(run.stdout, /All files +1 /)
@@ -257,7 +257,7 @@ test('the command fails when the score is too low, and says so', () => {
   assert.equal(run.status, 1)
 })
 
-test('survivors are tested again, and count with those killed before', (t) => {
+test('survivors are tested again, and count together with those killed before', (t) => {
   const file = 'packages/service-kit/src/duration.ts'
   const [first, second, gone] = findMutants(join(import.meta.dirname, '..', '..'), file)
   const folder = writeProject(t, {
@@ -277,7 +277,7 @@ test('survivors are tested again, and count with those killed before', (t) => {
   assert.match(outdated.stderr, /no longer has the mutant a → b/)
 })
 
-test('the command explains itself, and refuses what it does not know with code 2', () => {
+test('the command prints its usage, and refuses unknown options with code 2', () => {
   const help = runCommand('--help')
   assert.deepEqual([help.status, /^Usage: npm run mutants/.test(help.stdout)], [0, true])
   const refused: Readonly<Record<string, readonly string[]>> = {

@@ -25,7 +25,7 @@ interface RunSettings {
   readonly runner?: keyof typeof runners
 }
 
-/** Runs test files with the quiet reporter, as the whole run does. */
+/** Runs test files with the quiet reporter, like a whole run. */
 async function runFiles(
   t: TestContext,
   files: Record<string, string>,
@@ -48,7 +48,7 @@ async function runFiles(
     const leg = { title: 'x', node: () => process.execPath, nodeArgs: [], env: {}, hangLimitMs: ${hangLimitMs} }
     const options = { leg, ...${JSON.stringify(options)} }
     console.log('RESULT' + JSON.stringify(await ${runner}(options)))`
-  // A test process inside a test process would report to the outer one.
+  // A nested test process would report to the outer one.
   const { NODE_TEST_CONTEXT, PORTCULLIS_TEST_SERVERS, ...env } = process.env
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { env })
   const [stdout, stderr] = await Promise.all([
@@ -81,7 +81,7 @@ test('a failure is printed with its location, names, reason and the output of th
   assert.deepEqual(counts, { passed: 1, failed: 2, skipped: 0 })
   assert.match(output, /✖ .+a\.test\.ts:4 › outer › inner\n {4}AssertionError.+1 == 2/)
   assert.match(output, /a\.test\.ts printed:\n {4}chatter/)
-  assert.equal(output.match(/✖/g)?.length, 1, 'the outer test has nothing to say of its own')
+  assert.equal(output.match(/✖/g)?.length, 1, 'the outer test is not reported')
   assert.doesNotMatch(output, /at .*\(node:internal.*[^{]$/m)
 })
 
@@ -108,7 +108,7 @@ suite('a run that hangs is ended', { concurrency: true }, () => {
     assert.match(output, /no test in it has ended for 10 s\..+started: leaks\..+TCPServerWrap/)
   })
 
-  test('with the name of the test that never ends; a slow file goes on', async (t) => {
+  test('with the name of the test that never ends; a slow file continues', async (t) => {
     const hangs = "test('hangs', () => new Promise(() => setInterval(() => {}, 1000)))\n"
     const slow =
       "import { setTimeout } from 'node:timers/promises'\n" +
@@ -136,26 +136,26 @@ test('a server that the header does not declare is refused', async (t) => {
   assert.match(output, /declare it in the file's header, "@servers redis"/)
 })
 
-/** Fails in its first run only, and leaves a note beside itself that there was one. */
+/** Fails only in its first run, which it records in a file. */
 const failsOnce =
   "import { existsSync, writeFileSync } from 'node:fs'\n" +
   "const note = import.meta.filename + '.note'\n" +
-  "test('unsteady', () => { if (!existsSync(note)) { writeFileSync(note, ''); assert.fail('once') } })\n"
+  "test('flaky', () => { if (!existsSync(note)) { writeFileSync(note, ''); assert.fail('once') } })\n"
 
-test('a file that fails and then passes alone is reported as unsteady, and the run has failed', async (t) => {
+test('a file that fails and then passes alone is reported as flaky, and the run fails', async (t) => {
   const { output, counts, unsteadyFiles } = await runFiles(
     t,
     { 'a.test.ts': failsOnce, 'b.test.ts': "test('fine', () => {})\n" },
     { runner: 'runAndRepeatFailed' },
   )
   assert.deepEqual(counts, { passed: 1, failed: 1, skipped: 0 })
-  assert.match(output, /✖ .+a\.test\.ts:\d+ › unsteady\n {4}AssertionError.+once/)
+  assert.match(output, /✖ .+a\.test\.ts:\d+ › flaky\n {4}AssertionError.+once/)
   assert.match(output, /Once more, alone: \S+a\.test\.ts\n/)
   assert.equal(unsteadyFiles.length, 1)
   assert.match(unsteadyFiles[0], /a\.test\.ts$/)
 })
 
-test('a file that fails twice is broken, not unsteady; many failing files are not repeated', async (t) => {
+test('a file that fails twice is broken, not flaky; many failing files are not repeated', async (t) => {
   const runner = 'runAndRepeatFailed'
   const fails = "test('wrong', () => assert.fail('always'))\n"
   const twice = await runFiles(t, { 'a.test.ts': fails, 'b.test.ts': failsOnce }, { runner })
@@ -170,7 +170,7 @@ test('a file that fails twice is broken, not unsteady; many failing files are no
   assert.equal(many.unsteadyFiles, undefined)
 })
 
-test('the summary says what ran in which leg, and ends with the sum', () => {
+test('the summary shows the results of each leg, and ends with the sum', () => {
   const reports = [
     {
       title: 'main: Node 24',
@@ -212,7 +212,7 @@ test('the summary says what ran in which leg, and ends with the sum', () => {
   ])
 })
 
-test('a program that many tests missed is named once', async (t) => {
+test('a program that is missing for many tests is listed once', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-misses-'))
   t.after(() => rm(folder, { recursive: true }))
   const file = join(folder, 'misses')
@@ -257,7 +257,7 @@ test('the header of a test file declares its legs, servers and isolation', () =>
   assert.equal(parseTestHeader("/** @slow */\nimport 'x'\n").header.isSlow, true)
 })
 
-test('a wrong header is an error with its line', () => {
+test('an invalid header is an error with its line', () => {
   const source =
     '/**\n * @leg main\n * @servers redis memcached\n * @isolated\n * @slow\n * @slow\n */\n'
   assert.deepEqual(parseTestHeader(source).faults, [
@@ -275,7 +275,7 @@ test('every test file runs in CI, unless it is only for endurance', () => {
   const files = findTestFiles()
   const inCi = Object.entries(legs).flatMap(([name, leg]) => (leg.isOnDemand ? [] : [name]))
   const left = files.filter((file) => !file.legs.some((leg) => inCi.includes(leg)))
-  // Times tell something on a quiet machine only.
+  // Durations are meaningful only on an idle machine.
   assert.deepEqual(
     left.map((file) => file.path),
     ['packages/auth/test/security/timing.test.ts'],
@@ -288,7 +288,7 @@ test('every test file runs in CI, unless it is only for endurance', () => {
   }
 })
 
-test('groups load every file once, keep apart what must be, and start with the slow files', async (t) => {
+test('groups load every file once, separate isolated files, and start with the slow files', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-runner-'))
   t.after(() => rm(folder, { recursive: true }))
   const files = findTestFiles().filter((file) => file.legs.includes('main'))

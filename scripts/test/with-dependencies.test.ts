@@ -8,10 +8,12 @@ import { type TestContext, test } from 'node:test'
 
 const scripts = join(import.meta.dirname, '..')
 
-/** As in scripts/install.mjs, on the systems that the tests run on. */
+/** As in scripts/install.mjs, for the systems on which the tests run. */
 const nodePackage = `node_modules/${process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node'}-${process.platform}-${process.arch}`
 
-/** What the fake npm does for `npm ci`: notes the call, then installs what the lock file says. */
+/**
+ * What the fake npm does for `npm ci`: records the call, then installs according to the lock file.
+ */
 const fakeNpm = `
 const { appendFileSync, cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } = require('node:fs')
 appendFileSync('npm-calls', process.argv.slice(2).join(' ') + '\\n')
@@ -99,13 +101,13 @@ test('the first run installs, says so on stderr, and runs the file with its argu
   assert.ok(path.startsWith(`${join(folder, 'node_modules', '.bin')}:`), path)
 })
 
-test('a run with nothing to install prints nothing and is quick', async (t) => {
+test('a run with nothing to install prints nothing and is fast', async (t) => {
   const { folder, run, npmCalls } = await openProject(t)
   await run()
   const direct = { milliseconds: Number.POSITIVE_INFINITY }
   const checked = { milliseconds: Number.POSITIVE_INFINITY }
   const toCost = () => checked.milliseconds - direct.milliseconds
-  // A busy machine disturbs some attempts, not all of them.
+  // A busy machine may disturb some attempts, but not all of them.
   for (let attempt = 0; attempt === 0 || (attempt < 40 && toCost() >= 300); attempt++) {
     const started = performance.now()
     await once(spawn(process.execPath, ['main.mjs'], { cwd: folder }), 'close')
@@ -119,7 +121,7 @@ test('a run with nothing to install prints nothing and is quick', async (t) => {
   assert.ok(cost < 300, `the check costs ${cost} ms`)
 })
 
-test('whatever makes the installed packages differ from the lock file leads to an install', async (t) => {
+test('any difference between the installed packages and the lock file leads to an install', async (t) => {
   const { folder, run, npmCalls } = await openProject(t)
   await run()
   const installed = join(folder, 'node_modules', '.package-lock.json')
@@ -146,7 +148,7 @@ test('whatever makes the installed packages differ from the lock file leads to a
   }
 })
 
-test('a missing package for other systems and a package too many lead to no install', async (t) => {
+test('a missing package for other systems and an extra package do not lead to an install', async (t) => {
   const { folder, run, npmCalls } = await openProject(t)
   await run()
   const installed = join(folder, 'node_modules', '.package-lock.json')
@@ -158,7 +160,7 @@ test('a missing package for other systems and a package too many lead to no inst
   assert.equal(await npmCalls(), 1)
 })
 
-test('where the registry has no Node for the system, a Node that is as new does', async (t) => {
+test('if the registry has no Node for the system, another Node of the same version is used', async (t) => {
   const { folder, run, npmCalls } = await openProject(t)
   const lock = JSON.parse(lockOf('1.0.0'))
   delete lock.packages[nodePackage]
@@ -175,13 +177,13 @@ test('where the registry has no Node for the system, a Node that is as new does'
 })
 
 test('every package of the lock files has a hash', async () => {
-  // The registry had no build of these versions when the lock file was written; npm verifies them by the
-  // registry's own hash.
+  // The registry had no build of these versions when the lock file was written; npm verifies them
+  // by the registry's hash.
   const withoutHash = /^node_modules\/node-(?:bin-)?darwin-/
   for (const folder of ['.', 'packages/graphql-over-http/test/runtimes']) {
     const file = join(scripts, '..', folder, 'package-lock.json')
     const { packages }: LockFile = JSON.parse(await readFile(file, 'utf8'))
-    // It would download Node by an install script.
+    // It would download Node in an install script.
     assert.equal(packages['node_modules/node'], undefined)
     for (const [path, { link, inBundle, integrity = '' }] of Object.entries(packages)) {
       if (!path.includes('node_modules/') || link || inBundle || withoutHash.test(path)) continue
@@ -199,7 +201,7 @@ interface LockFile {
   >
 }
 
-test('two starts at once install once, and both run', async (t) => {
+test('two concurrent starts install once, and both run', async (t) => {
   const { run, npmCalls } = await openProject(t)
   const results = await Promise.all([1, 2].map((n) => run([`${n}`], { FAKE_NPM_MS: '300' })))
   assert.deepEqual(
@@ -213,7 +215,7 @@ test('two starts at once install once, and both run', async (t) => {
   assert.equal(results.filter((result) => result.stderr.includes('waiting for it')).length, 1)
 })
 
-test('the lock of an install that was killed is taken over', async (t) => {
+test('the lock of a killed install is taken over', async (t) => {
   const { folder, run, npmCalls } = await openProject(t)
   const lock = join(folder, '.cache', 'install.lock')
   await mkdir(join(folder, '.cache'))
@@ -239,7 +241,7 @@ test('the exit code of the file is passed on', async (t) => {
   assert.equal((await run(['exit', '3'])).code, 3)
 })
 
-test('a signal reaches the file, which decides how it ends', async (t) => {
+test('a signal is passed on to the file, which decides how it ends', async (t) => {
   const { start, run } = await openProject(t)
   await run()
   const child = start(['wait'])
@@ -264,7 +266,7 @@ test('an install that is interrupted releases its lock, and the next run install
   assert.equal(await npmCalls(), 2)
 })
 
-test('without a file to run it explains its usage', async (t) => {
+test('without a file to run it prints its usage', async (t) => {
   const { folder } = await openProject(t)
   const child = spawn(process.execPath, ['scripts/with-dependencies.mjs'], { cwd: folder })
   const [stderr, [code]] = await Promise.all([textOf(child.stderr), once(child, 'close')])

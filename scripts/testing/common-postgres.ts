@@ -7,10 +7,10 @@ import {
 } from '@portcullis/test-servers'
 import type { TestFile } from './test-files.ts'
 
-/** Hundreds of databases are created and dropped, and none lives long enough to need vacuuming. */
+/** Hundreds of databases are created and dropped, and none exists long enough to need vacuuming. */
 const settings = { max_connections: '500', autovacuum: 'off' }
 
-/** The variable in which tests find the server's address, by the server that a file declares. */
+/** The environment variable for the address of each server that a file may declare. */
 const commonServers: readonly {
   readonly name: ServerName
   readonly variable: string
@@ -29,13 +29,13 @@ export interface CommonPostgres extends AsyncDisposable {
 }
 
 /**
- * Opens one PostgreSQL of each kind that the files declare, for the whole run: creating one takes a second
- * of a core. Each file makes databases of its own there; files that stop or tune a server open their own.
- * When a program is missing, each file finds that out itself and skips its tests.
+ * Opens one PostgreSQL of each kind that the files declare, for the whole run: creating one takes a
+ * second of a core. Each file creates its own databases there; files that stop or tune a server
+ * open their own. If a program is missing, each file detects that and skips its tests.
  */
 export async function openCommonPostgres(
   files: readonly TestFile[],
-  // For one or two files, a server of their own is as quick.
+  // For one or two files, separate servers are as fast.
   minUsers = 3,
 ): Promise<CommonPostgres> {
   const opened: (readonly [string, PostgresServer])[] = []

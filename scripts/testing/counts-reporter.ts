@@ -10,9 +10,9 @@ export interface Counts {
   readonly skipped: number
   /** How many tests were skipped, by the reason that they gave. */
   readonly skipReasons: Readonly<Record<string, number>>
-  /** Where failed tests are written: test files, or support files with tests for several of them. */
+  /** The files that contain failed tests: test files, or support files with shared tests. */
   readonly failedFiles: readonly string[]
-  /** What `node --test` was given and has to run again to repeat the failed tests. */
+  /** The arguments with which `node --test` has to run again to repeat the failed tests. */
   readonly failedProcesses: readonly string[]
 }
 

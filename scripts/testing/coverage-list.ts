@@ -3,7 +3,7 @@ import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
 import { type AnyNode, type CallExpression, type Expression, parse } from 'acorn'
 
-/** One row of a list that maps each sentence of a specification to the test that holds it. */
+/** One row of a list that maps each sentence of a specification to its test. */
 export interface CoverageRow {
   /** The nearest heading above the table. */
   readonly section: string
@@ -15,7 +15,7 @@ export interface CoverageRow {
 
 export interface CoverageList {
   readonly rows: readonly CoverageRow[]
-  /** Everything that is wrong with the list, one line each; empty when every row has its test. */
+  /** All faults of the list, one line each; empty if every row has a test. */
   readonly faults: readonly string[]
 }
 
@@ -27,8 +27,8 @@ export interface CoverageList {
  *     not testable: why no test can show it
  *
  * `<br>` separates several tests of one row. A nested test is named by its own title, or by
- * `outer title › inner title`. In a title that the program fills in, `…` stands for every value. Each
- * test in a `*.test.ts` file beside the list must be named by a row too.
+ * `outer title › inner title`. In a title that contains computed values, `…` stands for every value. Each
+ * test in a `*.test.ts` file beside the list must also be named by a row.
  */
 export function checkCoverageList(path: string): CoverageList {
   const { rows, faults } = parseRows(readFileSync(path, 'utf8'))
@@ -91,7 +91,7 @@ function parseRows(text: string): { readonly rows: CoverageRow[]; readonly fault
     else if (sentence === '') faults.push(`line ${index + 1}: no sentence`)
     else rows.push({ section, sentence, test, line: index + 1 })
   }
-  if (rows.length === 0) faults.push('there is no row below a table heading "| sentence | test |"')
+  if (rows.length === 0) faults.push('no row below a table heading "| sentence | test |"')
   return { rows, faults }
 }
 
@@ -108,7 +108,7 @@ function faultOfReference(
   const visited = new Set<CoverageRow>()
   let at: CoverageRow | undefined = row
   while (at?.test.startsWith('see ')) {
-    if (visited.has(at)) return `points in a circle: ${row.test}`
+    if (visited.has(at)) return `is a circular reference: ${row.test}`
     visited.add(at)
     at = byName.get(at.test.slice('see '.length))
   }
@@ -130,7 +130,7 @@ function faultOfTest(cell: string, folder: string, named: NamedTest[]): string |
   return undefined
 }
 
-/** The tests beside the list that no row names, neither themselves nor one inside or around them. */
+/** The tests beside the list that no row names, including their parents and children. */
 function findUnnamedTests(folder: string, named: readonly NamedTest[]): string[] {
   return readdirSync(folder)
     .filter((name) => name.endsWith('.test.ts') && name !== 'completeness.test.ts')
@@ -154,7 +154,7 @@ function findUnnamedTests(folder: string, named: readonly NamedTest[]): string[]
     })
 }
 
-/** A title in pieces: fixed text, and null where the program fills in a value. */
+/** The parts of a title: fixed text, and null for a computed value. */
 type TitleParts = readonly (string | null)[]
 
 interface TestTitle {
@@ -164,11 +164,11 @@ interface TestTitle {
 
 interface TestSource {
   readonly tests: readonly TestTitle[]
-  /** True when a test takes its title from a variable, such as the rows of a table. */
+  /** Whether a test takes its title from a variable, such as the rows of a table. */
   readonly hasTitlesFromData: boolean
-  /** The whole text of each string literal and property name; comments are not among them. */
+  /** The text of each string literal and property name, without comments. */
   readonly strings: ReadonlySet<string>
-  /** The templates that may become titles: those with enough fixed text to be told apart. */
+  /** The templates that may become titles: those with enough fixed text to be distinguishable. */
   readonly templates: readonly TitleParts[]
   /** The files imported by a relative path. */
   readonly imports: readonly string[]
@@ -187,9 +187,9 @@ function fits({ path }: TestTitle, title: string, isValue: IsValue): boolean {
   })
 }
 
-/** Whether the title is what the program can make of the parts, with such values in their gaps. */
+/** Whether the program can produce the title from the parts, with allowed values in the gaps. */
 function matches(parts: TitleParts, title: string, isValue: IsValue): boolean {
-  // Where the text between two gaps occurs twice, the first or the last place of it may be meant.
+  // If the text between two gaps occurs twice, either occurrence may be the right one.
   return ['(.*?)', '(.*)'].some((gap) => {
     const pattern = parts.map((part) => (part === null ? gap : escapePattern(part))).join('')
     const [, ...values] = new RegExp(`^${pattern}$`, 's').exec(title) ?? []
@@ -200,8 +200,8 @@ function matches(parts: TitleParts, title: string, isValue: IsValue): boolean {
 }
 
 /**
- * What a title takes from a variable is looked up among the string literals of the file and of what it
- * imports directly: tables of cases often have a file of their own.
+ * Values from variables are looked up among the string literals of the file and of its direct
+ * imports, because tables of cases are often in a separate file.
  */
 function hasTest(file: string, title: string): boolean {
   const source = readSource(file)
@@ -211,7 +211,7 @@ function hasTest(file: string, title: string): boolean {
       ({ strings, templates }) =>
         strings.has(text) || templates.some((template) => matches(template, text, isValue)),
     )
-  // Programs also cut values out of longer texts, such as the name of a page out of its path.
+  // Programs also extract values from longer texts, such as the name of a page from its path.
   const isWord: IsValue = (text) => {
     const word = new RegExp(`(?<!\\p{L})${escapePattern(text)}(?!\\p{L})`, 'u')
     return all().some(({ strings }) => [...strings].some((each) => word.test(each)))
@@ -224,7 +224,7 @@ function hasTest(file: string, title: string): boolean {
   )
 }
 
-/** Whether a text is a number or another constant, or JSON of such constants and known texts. */
+/** Whether a text is a number or another constant, or JSON of constants and known texts. */
 function isMadeOf(text: string, isText: IsValue): boolean {
   const isKnown = (value: unknown): boolean => {
     if (typeof value === 'string') return isText(value)
@@ -260,7 +260,7 @@ function isRun(file: string): boolean {
 
 const importsOf = new Map<string, readonly string[]>()
 
-/** By pattern, because most of these files are not parsed for anything else. */
+/** Uses a regular expression, because most of these files are not parsed for anything else. */
 function findImports(file: string): readonly string[] {
   const known = importsOf.get(file)
   if (known !== undefined) return known
@@ -325,7 +325,7 @@ function isTestCall({ callee, arguments: args }: CallExpression): boolean {
   return isNamed && args.length >= 2 && !args.some(isAlwaysSkipped)
 }
 
-/** `{ skip: true }` or `{ todo: 'later' }`; a condition may let the test run. */
+/** `{ skip: true }` or `{ todo: 'later' }`; with a condition the test may run. */
 function isAlwaysSkipped(node: AnyNode): boolean {
   return (
     node.type === 'ObjectExpression' &&

@@ -3,14 +3,14 @@ import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { root, type TestFile } from './test-files.ts'
 
-/** Enough to pay for loading a server, and few enough to keep all cores busy to the end. */
+/** Enough to amortize loading a server, and few enough to keep all cores busy until the end. */
 const filesPerProcess = 6
 
 /**
- * Puts files of one area that need the same servers into groups that share a process: loading a server
- * takes longer than most tests, and grouping halves the time of a run. A group is a generated test file
- * below `folder` that imports its members. `node --test` runs files in the order of their paths, so the
- * generated names are numbered, and slow files come first: none is left running alone at the end.
+ * Groups files of one area that need the same servers, so that they share a process: loading a server takes
+ * longer than most tests, and grouping halves the time of a run. A group is a generated test file below
+ * `folder` that imports its members. `node --test` runs files in the order of their paths, so the generated
+ * names are numbered, and slow files come first, so that none is left running alone at the end.
  * @returns paths for `node --test`.
  */
 export function groupFiles(
@@ -40,20 +40,23 @@ export function groupFiles(
   })
 }
 
-/** `packages/auth/test/features` of a file in any folder below it: many folders have one or two files only. */
+/**
+ * `packages/auth/test/features` for a file in any folder below it, since many folders have only one
+ * or two files.
+ */
 function toArea(path: string): string {
   return dirname(path).split('/').slice(0, 4).join('/')
 }
 
 function split(files: readonly TestFile[]): TestFile[][] {
   const processCount = Math.ceil(files.length / filesPerProcess)
-  // Neighbours are often alike, so every n-th file spreads the expensive ones.
+  // Neighbouring files are often similar, so taking every n-th file distributes the expensive ones.
   return Array.from({ length: processCount }, (_, index) =>
     files.filter((_file, at) => at % processCount === index),
   )
 }
 
-/** For the list of slow files that ends a leg: auth-endpoints, console-console. */
+/** The name in the list of slow files at the end of a leg, such as auth-endpoints. */
 function toName(group: readonly TestFile[]): string {
   const [first] = group
   if (!first) return 'empty'

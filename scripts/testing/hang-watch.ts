@@ -1,12 +1,12 @@
 import { relative } from 'node:path'
 import type { TestEvent } from 'node:test/reporters'
 
-// Later than the guard in the test process, which knows more about the reason.
+// Later than the guard in the test process, which can report a better reason.
 const limitMs = Number(process.env.PORTCULLIS_TEST_HANG_LIMIT_MS) * 1.2
 
 /**
- * Ends a run in which nothing happens any more. The guard in each test process needs a running event loop;
- * this watch also ends a run whose test never yields.
+ * Ends a run without progress. The guard in each test process needs a running event loop; this
+ * watch also ends a run whose test never yields.
  */
 export function startHangWatch(): { note(event: TestEvent): void; stop(): void } {
   const running = new Set<string>()
@@ -20,7 +20,7 @@ export function startHangWatch(): { note(event: TestEvent): void; stop(): void }
   return {
     note: (event) => {
       timer.refresh()
-      // A file is a test itself here, named by its path.
+      // At this level a file is a test, named by its path.
       if (event.type === 'test:dequeue' && event.data.nesting === 0) running.add(event.data.name)
       if (event.type === 'test:summary' && event.data.file) running.delete(event.data.file)
     },

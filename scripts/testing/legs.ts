@@ -1,5 +1,5 @@
-// The legs of a test run. A leg is a set of test files that run in the same surroundings; a file names its
-// legs in its header.
+// The legs of a test run. A leg is a set of test files that run in the same environment; a file
+// names its legs in its header.
 
 import { runtime } from '../../packages/graphql-over-http/test/support/runtimes.ts'
 
@@ -7,11 +7,11 @@ export interface Leg {
   readonly title: string
   readonly node: () => string
   readonly nodeArgs: readonly string[]
-  /** EXPECTED_* let the tests of the set-up check that the leg is what its title says. */
+  /** EXPECTED_* let tests check that the environment of the leg matches its title. */
   readonly env: Readonly<Record<string, string>>
-  /** Only runs when it is named: `npm test -- --leg NAME`. */
+  /** Runs only when it is named: `npm test -- --leg NAME`. */
   readonly isOnDemand?: true
-  /** A process in which no test ends for this long hangs. */
+  /** A process in which no test ends for this long is considered hanging. */
   readonly hangLimitMs: number
 }
 
@@ -19,7 +19,7 @@ export type LegName = 'main' | 'safety' | 'graphql-16' | 'node-22' | 'endurance'
 
 const minuteMs = 60_000
 
-/** Far above the slowest test on a busy machine: the limit is for hangs, not for slowness. */
+/** Far above the slowest test on a busy machine: the limit is for hangs, not for slow tests. */
 const hangLimitMs = 10 * minuteMs
 
 const pinned = { node: () => process.execPath, nodeArgs: [] }
@@ -47,7 +47,7 @@ export const legs: Readonly<Record<LegName, Leg>> = {
   'node-22': {
     title: 'node-22: Node 22, graphql 17',
     node: () => runtime('node22'),
-    // Node 22 announces that it strips types; it does so in the tests' own processes too.
+    // Node 22 prints a warning when it strips types, also in the tests' own processes.
     nodeArgs: ['--disable-warning=ExperimentalWarning'],
     env: { EXPECTED_NODE: '22', EXPECTED_GRAPHQL: '17', REPEATS_MAIN_LEG: 'true' },
     hangLimitMs,

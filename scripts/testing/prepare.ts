@@ -7,8 +7,8 @@ import {
 import { runtime } from '../../packages/graphql-over-http/test/support/runtimes.ts'
 
 /**
- * Installs what the tests would install themselves, while there is no time limit and somebody
- * sees what takes so long.
+ * Installs what the tests would otherwise install themselves, before any time limit applies, so
+ * that the user sees what takes so long.
  */
 export async function prepare(): Promise<void> {
   const names = Object.keys(programs).filter((name): name is ProgramName => name in programs)
@@ -16,13 +16,14 @@ export async function prepare(): Promise<void> {
     try {
       await provideProgram(name)
     } catch (error) {
-      // The tests that need it will skip, or fail in CI, and say so.
+      // The tests that need it will skip, or fail in CI, with a message.
       if (!(error instanceof MissingProgramError)) throw error
     }
   }
   try {
     runtime('node22')
   } catch {
-    // npm said why; what needs a runtime will fail, and the rest is still worth running.
+    // npm has printed the reason; tests that need a runtime will fail, and the others are still
+    // worth running.
   }
 }

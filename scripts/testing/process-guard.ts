@@ -1,6 +1,6 @@
-// Loaded into every test process. It tells the process which servers its file declares, and ends the
-// process with a reason when it hangs: when no test has ended for the time limit, or when a server or
-// a timer that was left open keeps it alive after its last test.
+// Loaded into every test process. It sets which servers its file declares, and ends a process that
+// hangs with a reason: when no test has ended within the time limit, or when an open server or
+// timer keeps it alive after its last test.
 
 import { readFileSync } from 'node:fs'
 import { parseTestHeader } from './test-header.ts'
@@ -8,7 +8,7 @@ import { parseTestHeader } from './test-header.ts'
 const [, file = ''] = process.argv
 const limitMs = Number(process.env.PORTCULLIS_TEST_HANG_LIMIT_MS)
 
-// The runner itself loads this file too, and so does a program that a test forks.
+// The runner itself also loads this file, and so does a program that a test forks.
 if (process.env.NODE_TEST_CONTEXT && file.endsWith('.test.ts')) {
   declareServers()
   await endWhenItHangs()
@@ -22,7 +22,7 @@ function declareServers(): void {
 }
 
 async function endWhenItHangs(): Promise<void> {
-  // Importing node:test makes a process a test process, so only these import it.
+  // Importing node:test makes a process a test process, so it is only imported here.
   const { beforeEach, afterEach } = await import('node:test')
   let running = 'none'
   let timer: NodeJS.Timeout | undefined
@@ -46,8 +46,9 @@ async function endWhenItHangs(): Promise<void> {
 }
 
 /**
- * Once in a while Node spins forever while it shuts down after the last test (nodejs/node#47748), when
- * timers no longer run. A process that has nothing left to do, and has reported its tests, skips that.
+ * Occasionally Node spins forever during its shutdown after the last test (nodejs/node#47748), when
+ * timers no longer run. A process that has nothing left to do, and has reported its tests, skips
+ * that shutdown.
  */
 function endAfterLastTest(): void {
   const end = (code: number) => process.exit(code)

@@ -1,5 +1,6 @@
-// A reporter for `node --test` that prints no passing tests: it shows the progress of the run, every failure
-// at once, and the output of a process in which a test failed when the process has ended.
+// A reporter for `node --test` that prints no passing tests: it shows the progress of the run,
+// every failure immediately, and the output of a process with a failed test when the process has
+// ended.
 
 import { readFileSync } from 'node:fs'
 import { basename, relative } from 'node:path'
@@ -12,7 +13,7 @@ const slowMs = 15_000
 const clearLine = '\r\x1b[2K'
 
 interface FileReport {
-  /** Names of the tests around the one that runs, outermost first. */
+  /** The names of the tests around the current one, outermost first. */
   readonly path: string[]
   output: string
 }
@@ -38,8 +39,8 @@ export async function* quiet(source: AsyncIterable<TestEvent>): AsyncGenerator<s
 
   for await (const event of source) {
     switch (event.type) {
-      // Unlike test:start, test:pass and test:fail, these come when it happens: the others wait until all
-      // files that were started earlier have ended.
+      // Unlike test:start, test:pass and test:fail, these events are emitted immediately: the
+      // others wait until all files that were started earlier have ended.
       case 'test:dequeue':
         reportOf(event.data.file).path[event.data.nesting] = event.data.name
         break
@@ -97,7 +98,7 @@ function showSlowest(durations: readonly { readonly file: string; readonly ms: n
   return shown.length > 0 ? `  slowest files: ${shown.join(', ')}\n` : ''
 }
 
-/** A test also fails because one inside it did; only the inner one has something to say. */
+/** A test also fails because a nested one failed; only the nested one is reported. */
 function isOwnFailure(error: Error & { failureType?: string }): boolean {
   return error.failureType !== 'subtestsFailed'
 }
@@ -117,7 +118,7 @@ function describeFailure(failure: Failure, error: Error, around: readonly string
   return `${styleText('red', '✖')} ${title}\n${lines.map((text) => `    ${text}\n`).join('')}`
 }
 
-/** How a file's process ended, when that and no test of it is the failure. */
+/** How a file's process ended, if that is the failure and not one of its tests. */
 function describeEnding(error: Error & { exitCode?: number | null; signal?: string | null }) {
   if (error.signal) return `The process was ended by ${error.signal}.`
   return error.exitCode ? `The process ended with exit code ${error.exitCode}.` : undefined

@@ -3,12 +3,12 @@ import { styleText } from 'node:util'
 import { type LegResult, type RunOptions, runLeg } from './run-leg.ts'
 import { root } from './test-files.ts'
 
-/** When more processes fail, the reason is not chance, and repeating them says nothing. */
+/** If more processes fail, the reason is systematic, and repeating them gives no information. */
 const maxProcesses = 3
 
 /**
- * Runs a leg. A few processes that failed run once more, one after the other and with nothing beside them,
- * only to tell an unsteady test from a broken one: the run has failed either way.
+ * Runs a leg. A few failed processes run once more, one after the other and alone, only to
+ * distinguish a flaky test from a broken one: the run has failed in both cases.
  */
 export async function runAndRepeatFailed(options: RunOptions): Promise<LegResult> {
   const first = await runLeg(options)

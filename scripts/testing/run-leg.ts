@@ -13,17 +13,17 @@ export interface RunOptions {
   readonly files: readonly string[]
   /** `spec` prints every test, `quiet` only failures. */
   readonly reporter: 'spec' | 'quiet'
-  /** How many files run at a time; by default as many as keep the cores busy. */
+  /** How many files run at a time. Default: as many as keep the cores busy. */
   readonly concurrency?: number
-  /** More variables for the tests. */
+  /** Additional environment variables for the tests. */
   readonly env: Readonly<Record<string, string>>
-  /** More arguments for `node --test`. */
+  /** Additional arguments for `node --test`. */
   readonly nodeArgs: readonly string[]
 }
 
 export interface LegResult extends Counts {
   readonly seconds: number
-  /** Files that failed, and passed when they ran alone. */
+  /** Files that failed, and then passed when run alone. */
   readonly unsteadyFiles?: readonly string[]
 }
 
@@ -36,7 +36,7 @@ const nothingRan: Counts = {
   failedProcesses: [],
 }
 
-// At a terminal, Ctrl-C reaches the terminal's process group by itself, so the tests stay in it.
+// In a terminal, Ctrl-C reaches the whole process group, so the tests stay in it.
 const isOwnGroup = !process.stdin.isTTY && process.platform !== 'win32'
 const stopSignals: readonly NodeJS.Signals[] = isOwnGroup ? ['SIGTERM', 'SIGINT'] : ['SIGTERM']
 
@@ -59,7 +59,7 @@ export async function runLeg(options: RunOptions): Promise<LegResult> {
       ...process.env,
       ...leg.env,
       ...options.env,
-      // Without it, each test process would strip and compile everything it loads.
+      // Without it, each test process would strip types and compile everything that it loads.
       NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/portcullis-test'),
       PORTCULLIS_TEST_HANG_LIMIT_MS: `${leg.hangLimitMs}`,
     },
@@ -75,7 +75,7 @@ export async function runLeg(options: RunOptions): Promise<LegResult> {
     if (code !== 0) killRest(signalAll)
     const counts = readCounts(countsFile)
     const seconds = (performance.now() - start) / 1000
-    // A run that exits with an error although no test failed did not run all of them.
+    // A run that exits with an error although no test failed has not run all of them.
     const failed = code === 0 ? counts.failed : Math.max(1, counts.failed)
     return { ...counts, failed, seconds }
   } finally {
@@ -84,12 +84,12 @@ export async function runLeg(options: RunOptions): Promise<LegResult> {
   }
 }
 
-/** A run that was ended early leaves the test processes behind that were still running. */
+/** Ends the test processes that were still running when a run was ended early. */
 function killRest(signalAll: (signal: NodeJS.Signals) => void): void {
   try {
     if (isOwnGroup) signalAll('SIGKILL')
   } catch {
-    // The group is empty, as it is when all test processes have ended.
+    // The group is empty, because all test processes have ended.
   }
 }
 
@@ -102,8 +102,8 @@ function toNodeArgs({ leg, ...options }: RunOptions, countsFile: string): string
     ...leg.nodeArgs,
     '--import=./scripts/testing/process-guard.ts',
     '--test',
-    // Node's own default leaves one core out. Tests of servers mostly wait: more files than cores at
-    // a time keep the cores busy.
+    // Node's own default leaves one core unused. Tests of servers mostly wait, so running more
+    // files than cores keeps the cores busy.
     `--test-concurrency=${options.concurrency ?? availableParallelism() + 3}`,
     ...Object.entries(reporters).flatMap(([reporter, destination]) => [
       `--test-reporter=${reporter}`,

@@ -1,8 +1,8 @@
 import { matchesGlob, relative, resolve, sep } from 'node:path'
 
 /**
- * The test files a user means: by path, by folder, by glob, or by any part of their path.
- * Paths are relative to where the user stands, the files to the repository.
+ * Selects test files by path, folder, glob, or any part of their path. Given paths are relative to
+ * the current folder, the files to the repository.
  */
 export function selectFiles(
   files: readonly string[],

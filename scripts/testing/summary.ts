@@ -8,7 +8,7 @@ export interface LegReport {
   readonly result: LegResult | undefined
 }
 
-/** The lines that end a test run; the last one adds everything up. */
+/** The lines at the end of a test run; the last one is the total. */
 export function summarize(reports: readonly LegReport[], misses: readonly string[]): string[] {
   const sum = { passed: 0, failed: 0, skipped: 0 }
   for (const { result } of reports) {
@@ -46,7 +46,7 @@ function listSkips(reports: readonly LegReport[]): string[] {
 const countsOf = ({ passed, failed, skipped }: Pick<LegResult, 'passed' | 'failed' | 'skipped'>) =>
   `${passed} passed, ${failed} failed, ${skipped} skipped`
 
-/** The programs that tests missed, each once: `memcached (apt-get install memcached)`. */
+/** The missing programs, each once: `memcached (apt-get install memcached)`. */
 export function readMisses(file: string): string[] {
   let text = ''
   try {

@@ -7,7 +7,7 @@ import { parseTestHeader, type TestHeader } from './test-header.ts'
 export const root = dirname(dirname(import.meta.dirname))
 
 export interface TestFile extends TestHeader {
-  /** Relative to the repository. */
+  /** The path relative to the repository. */
   readonly path: string
 }
 
@@ -17,12 +17,12 @@ const places = [
   'scripts/**/test/**/*.test.ts',
 ]
 
-/** Headers that are wrong; the message has one line for each fault. */
+/** Invalid headers; the message has one line for each fault. */
 export class TestHeaderError extends Error {
   override readonly name = 'TestHeaderError'
 }
 
-/** Every test file with the needs it declares, in the order of their paths. */
+/** Every test file with the needs that it declares, in the order of their paths. */
 export function findTestFiles(): TestFile[] {
   const paths = globSync(places, { cwd: root, exclude: (name) => name.includes('node_modules') })
   const faults: string[] = []
@@ -40,9 +40,9 @@ function findUnknownNames({ legs: legNames, servers: serverNames }: TestHeader):
   const unknownLegs = legNames.filter((name) => !isLegName(name))
   const unknownServers = serverNames.filter((name) => !Object.hasOwn(servers, name))
   return [
-    ...unknownLegs.map((name) => `there is no leg "${name}"; use ${Object.keys(legs).join(', ')}`),
+    ...unknownLegs.map((name) => `unknown leg "${name}"; use ${Object.keys(legs).join(', ')}`),
     ...unknownServers.map(
-      (name) => `there is no server "${name}"; use ${Object.keys(servers).join(', ')}`,
+      (name) => `unknown server "${name}"; use ${Object.keys(servers).join(', ')}`,
     ),
   ]
 }

@@ -1,4 +1,4 @@
-// The doc comment at the start of a test file, in which the file declares what it needs:
+// The doc comment at the start of a test file, in which the file declares its needs:
 //
 //   /**
 //    * @legs safety, endurance
@@ -11,11 +11,11 @@
 
 export interface TestHeader {
   readonly legs: readonly string[]
-  /** Names of `servers` in @portcullis/test-servers, those of support files included. */
+  /** Names of `servers` in @portcullis/test-servers, including those that support files open. */
   readonly servers: readonly string[]
-  /** Why the file needs a process that no other test file shares. */
+  /** Why the file needs its own process. */
   readonly isolatedBecause: string | undefined
-  /** The file takes long, so it is started before the others and shares no process with them. */
+  /** The file takes long, so it is started before the others and does not share a process. */
   readonly isSlow: boolean
 }
 
@@ -41,7 +41,7 @@ function isList(value: string): boolean {
 
 const toList = (value: string) => value.split(',').map((name) => name.trim())
 
-/** Reads the header of a test file's source. A file without a header needs nothing special. */
+/** Parses the header in the source of a test file. A file without a header has no special needs. */
 export function parseTestHeader(source: string): {
   readonly header: TestHeader
   readonly faults: readonly HeaderFault[]

@@ -2,17 +2,17 @@ import { formatRatio, paint } from './table.ts'
 
 export type Direction = 'at least' | 'at most'
 
-/** Something to reach, beside what was measured. */
+/** A performance target and the measured value. */
 export interface Wish {
   readonly text: string
-  /** At least, unless told otherwise. */
+  /** Default: at least. */
   readonly direction?: Direction
   readonly wanted: number
-  /** Undefined or not a number: not measured. */
+  /** Undefined or NaN if it was not measured. */
   readonly reached: number | undefined
 }
 
-/** The same as a line of a table. */
+/** The same as a table row. */
 export type WishRow = readonly [
   text: string,
   direction: Direction,
@@ -28,7 +28,7 @@ export const toWish = ([text, direction, wanted, reached]: WishRow): Wish => ({
 })
 
 export interface Aim extends Omit<Wish, 'reached'> {
-  /** Null: not measured, for want of a peer or because it was not asked for. */
+  /** Null if it was not measured, because there was no peer or it was not requested. */
   readonly reached: number | null
   readonly isReached: boolean | null
 }
@@ -55,7 +55,9 @@ export function formatAims(aims: readonly Aim[]): string {
   return [paint('bold', 'Aims'), ...lines].join('\n')
 }
 
-/** The exit code of a run that asked for strictness: what is unknown is not missed. */
+/**
+ * The exit code of a run. With `--strict`, a missed target fails it; an unmeasured one does not.
+ */
 export function toExitCode(aims: readonly Aim[], isStrict: boolean): number {
   return isStrict && aims.some(({ isReached }) => isReached === false) ? 1 : 0
 }

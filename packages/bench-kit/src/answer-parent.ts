@@ -1,4 +1,4 @@
-/** In a child process: answers what the parent asks, one at a time, and ends with it. */
+/** In a child process: answers the parent's questions, one at a time, and exits with it. */
 export function answerParent<Question>(answer: (question: Question) => Promise<object>): void {
   const reply = async (question: Question) => {
     try {

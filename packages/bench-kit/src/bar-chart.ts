@@ -9,7 +9,7 @@ export interface Panel {
   readonly bars: readonly Bar[]
 }
 
-// Middle tones without a background: readable on a light page and on a dark one.
+// Medium tones without a background are readable on light and dark pages.
 const colors = { ours: '#3b82f6', peer: '#8b98a9', yardstick: '#c58f2c', text: '#7a8594' }
 const width = 840
 const labelWidth = 330

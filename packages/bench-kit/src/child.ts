@@ -5,23 +5,23 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 export interface Child extends Disposable {
-  /** Sends a message and waits for the answer. One at a time. */
+  /** Sends a message and waits for the answer. Only one at a time. */
   ask<Answer>(message: object | string | number): Promise<Answer>
-  /** Waits for a message that comes unasked. */
-  hear<Answer>(): Promise<Answer>
+  /** Waits for an unsolicited message. */
+  receive<Answer>(): Promise<Answer>
 }
 
 export interface ChildSettings {
   readonly args?: readonly string[]
   readonly execPath?: string
   readonly execArgv?: readonly string[]
-  /** More variables, or other values. */
+  /** Additional or overridden variables. */
   readonly env?: Readonly<Record<string, string>>
-  /** How long an answer may take; as long as it likes when left out. */
+  /** The time limit for an answer. Default: none. */
   readonly silenceSeconds?: number
 }
 
-/** Starts a module in a process of its own; it ends with this one if it uses `answerParent`. */
+/** Starts a module in its own process; it exits with this process if it uses `answerParent`. */
 export function startChild(module: URL, settings: ChildSettings = {}): Child {
   const { args = [], execPath = process.execPath, execArgv = [], env, silenceSeconds } = settings
   const file = fileURLToPath(module)
@@ -33,12 +33,12 @@ export function startChild(module: URL, settings: ChildSettings = {}): Child {
   const name = [relative(process.cwd(), file), ...args].join(' ')
   return {
     ask: (message) => askProcess(child, name, message, silenceSeconds),
-    hear: () => nextMessage(child, name, silenceSeconds),
+    receive: () => nextMessage(child, name, silenceSeconds),
     [Symbol.dispose]: () => void child.kill(),
   }
 }
 
-/** For a process that somebody else has started, with a channel. */
+/** For a process that other code has started with a channel. */
 export function askProcess<Answer>(
   child: ChildProcess,
   name: string,
@@ -62,7 +62,7 @@ async function nextMessage<Answer>(
       return message as Answer
     }),
     once(child, 'exit', { signal }).then(([code]): never => {
-      throw new Error(`The process "${name}" ended with code ${code}; what it printed is above.`)
+      throw new Error(`The process "${name}" ended with code ${code}; its output is above.`)
     }),
   ]
   if (silenceSeconds !== undefined) {

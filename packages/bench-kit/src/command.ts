@@ -1,7 +1,7 @@
 import { UsageError } from './options.ts'
 
 export interface Command<Settings extends { readonly isHelpWanted: boolean }> {
-  /** What follows `npm run bench --`. */
+  /** The name after `npm run bench --`. */
   readonly name: string
   readonly help: string
   /** @throws {UsageError} */
@@ -10,7 +10,7 @@ export interface Command<Settings extends { readonly isHelpWanted: boolean }> {
   run(settings: Settings): Promise<number>
 }
 
-/** From the words on the command line to an exit code. */
+/** Turns command-line arguments into an exit code. */
 export function createCommand<Settings extends { readonly isHelpWanted: boolean }>(
   command: Command<Settings>,
 ): (args: readonly string[]) => Promise<number> {

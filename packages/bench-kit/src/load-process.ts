@@ -1,17 +1,17 @@
-// A process that sends the load, told in three steps, so that the process that asks can look at the
-// servers' CPU time right before and after: an order (connect), "run", "close".
+// A process that generates load, controlled in three steps, so that the parent can read the
+// servers' CPU time right before and after the load: an order (connect), "run", "close".
 
 import { answerParent } from './answer-parent.ts'
 import type { Child } from './child.ts'
 import { readCpuTimes, toCpuSeconds } from './process-usage.ts'
 
-/** Connected, so that `run` is nothing but load. */
+/** The connections are open, so that `run` only sends load. */
 export interface PreparedLoad<Outcome extends object> {
   run(): Promise<Outcome>
   close(): void
 }
 
-/** All that a module which sends load has to call. */
+/** The only function that a load module has to call. */
 export function answerLoadOrders<Order extends object, Outcome extends object>(
   prepare: (order: Order) => Promise<PreparedLoad<Outcome>>,
 ): void {
@@ -22,7 +22,7 @@ export function answerLoadOrders<Order extends object, Outcome extends object>(
       return {}
     }
     if (message === 'run') {
-      if (!load) throw new Error('There is no order to run')
+      if (!load) throw new Error('No order was given before "run"')
       return load.run()
     }
     load = await prepare(message)
@@ -32,11 +32,11 @@ export function answerLoadOrders<Order extends object, Outcome extends object>(
 
 export interface MeasuredLoad<Outcome> {
   readonly outcome: Outcome
-  /** What each of the processes has used meanwhile, in the same order. */
+  /** The CPU time that each of the processes has used meanwhile, in the same order. */
   readonly cpuSeconds: readonly number[]
 }
 
-/** @param pids of the processes whose CPU time is of interest. */
+/** @param pids the processes whose CPU time is measured. */
 export async function runLoad<Outcome>(
   load: Child,
   order: object,

@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 
-/** Something on the command line that cannot be meant. */
+/** An invalid command line. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
@@ -10,8 +10,8 @@ type OptionTable = NonNullable<ParseArgsConfig['options']>
 const help = { type: 'boolean', short: 'h', default: false } as const
 
 /**
- * Every benchmark has `--help` beside its own options.
- * @throws {UsageError} for an option that is not in the table, or lacks its value.
+ * Every benchmark has `--help` in addition to its own options.
+ * @throws {UsageError} for an unknown option, or an option without its value.
  */
 export function parseOptions<const Options extends OptionTable>(
   args: readonly string[],
@@ -49,14 +49,12 @@ export function parseChoice<Choice extends string>(
 }
 
 /**
- * What to measure: names with commas between them; everything when nothing is said.
+ * What to measure: names separated by commas. Default: everything.
  * @throws {UsageError}
  */
 export function parseWanted(text: string | undefined, known: readonly string[]): readonly string[] {
   const wanted = text?.split(',') ?? known
-  const stranger = wanted.find((name) => !known.includes(name))
-  if (stranger === undefined) return wanted
-  throw new UsageError(
-    `There is nothing called "${stranger}" to measure. Choose from: ${known.join(', ')}`,
-  )
+  const unknown = wanted.find((name) => !known.includes(name))
+  if (unknown === undefined) return wanted
+  throw new UsageError(`Unknown name "${unknown}". Choose from: ${known.join(', ')}`)
 }

@@ -1,12 +1,12 @@
 import { UsageError } from './options.ts'
 
-/** Where the server to compare with comes from: a program to be started, or one that runs already. */
+/** The server to compare with: a program to start, or a server that is already running. */
 export type PeerOf<Running extends object> =
   | { readonly kind: 'none' }
   | { readonly kind: 'program'; readonly file: string }
   | (Running & { readonly kind: 'running' })
 
-/** For the table of a benchmark that can be compared. */
+/** The options of a benchmark that can compare with a peer. */
 export const peerOptions = {
   peer: { type: 'string' },
   'peer-pid': { type: 'string' },
@@ -19,8 +19,8 @@ export interface PeerOptions {
 }
 
 /**
- * @param alone options that say something about a running peer and mean nothing without one.
- * @param parseRunning makes of its address, and of other options, what the benchmark has to know.
+ * @param alone options that apply only to a running peer.
+ * @param parseRunning converts its address, and other options, to what the benchmark needs.
  * @throws {UsageError}
  */
 export function parsePeer<Options extends PeerOptions, Running extends object>(
@@ -31,7 +31,7 @@ export function parsePeer<Options extends PeerOptions, Running extends object>(
   const { peer: address, 'peer-program': file } = options
   if (address !== undefined) {
     if (file === undefined) return { kind: 'running', ...parseRunning(address) }
-    throw new UsageError('Give --peer for a server that runs, or --peer-program, not both')
+    throw new UsageError('Use either --peer for a running server or --peer-program, not both')
   }
   for (const name of alone) {
     if (options[name] !== undefined) throw new UsageError(`--${name} needs --peer`)

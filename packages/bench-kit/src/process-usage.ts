@@ -1,14 +1,14 @@
 import { readdir, readFile } from 'node:fs/promises'
 
-/** Milliseconds on a core, by thread. Threads of all processes have numbers of their own. */
+/** Milliseconds of CPU time by thread. Thread ids are unique across processes. */
 export type CpuTimes = ReadonlyMap<string, number>
 
 const clockTicksPerSecond = 100
 
 /**
- * What a process of this machine and those it has started have used so far. The scheduler's own account
- * is exact to the nanosecond; a kernel that does not show it still counts in ticks of 10 ms. What ends
- * meanwhile is left out: servers keep their threads and connections.
+ * The CPU time that a process of this machine and its descendants have used so far. The scheduler's
+ * statistics are exact to the nanosecond; a kernel without them still counts in ticks of 10 ms.
+ * Threads that end in between are left out, since servers keep their threads.
  */
 export async function readCpuTimes(pid: number): Promise<CpuTimes> {
   try {
@@ -42,29 +42,32 @@ async function readTicks(pid: number): Promise<number> {
   return (ticks * 1000) / clockTicksPerSecond
 }
 
-/** User and system time of a line of /proc/PID/stat; the program's name in it may hold anything. */
+/**
+ * User and system time from a line of /proc/PID/stat, in which the program's name may contain
+ * anything.
+ */
 export function parseStatTicks(line: string): number {
   const fields = line.slice(line.lastIndexOf(')') + 2).split(' ')
   return Number(fields[11]) + Number(fields[12])
 }
 
-/** CPU-seconds between two readings. */
+/** CPU-seconds between two measurements. */
 export function toCpuSeconds(before: CpuTimes, after: CpuTimes): number {
   let ms = 0
   for (const [thread, time] of after) ms += time - (before.get(thread) ?? 0)
   return ms / 1000
 }
 
-/** Resident memory of one process: none left where it has ended and nobody has noticed. */
+/** Resident memory of one process; 0 if it has ended but was not reaped yet. */
 export async function readResidentMegabytes(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/status`, 'latin1')
   return Number(/^VmRSS:\s*(\d+)/m.exec(text)?.[1] ?? 0) / 1024
 }
 
-/** A process and all that it has started, and so on. */
+/** A process and all its descendants. */
 export async function listProcesses(pid: number): Promise<readonly number[]> {
   const found = [pid]
-  // It grows while it is walked.
+  // The list grows during the iteration.
   for (const parent of found) {
     for (const thread of await readdir(`/proc/${parent}/task`).catch(() => [])) {
       const path = `/proc/${parent}/task/${thread}/children`

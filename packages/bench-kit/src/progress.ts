@@ -1,4 +1,4 @@
-/** One line that is rewritten in place on a terminal; elsewhere a line for every tenth of the way. */
+/** One line that is rewritten in place on a terminal; otherwise one line for every tenth. */
 export function createProgress() {
   const { stderr } = process
   const start = performance.now()
@@ -17,7 +17,7 @@ export function createProgress() {
         stderr.write(`${line}\n`)
       }
     },
-    /** Says what happens where nobody knows how long it takes. */
+    /** Shows an activity of unknown duration. */
     note(what: string): void {
       if (stderr.isTTY) stderr.write(`\r\x1b[2K${what.slice(0, stderr.columns - 1)}`)
       else stderr.write(`${what}\n`)

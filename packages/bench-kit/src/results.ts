@@ -3,7 +3,7 @@ import { cpus } from 'node:os'
 import { join, relative } from 'node:path'
 import process from 'node:process'
 
-/** Where and with what it was measured. */
+/** The machine and the versions with which it was measured. */
 export function describeMachine() {
   const cores = cpus()
   return {
@@ -16,8 +16,8 @@ export function describeMachine() {
 }
 
 /**
- * @returns what writes a file of results, text as it is and all else as JSON, and tells its path from
- * where the user stands.
+ * @returns a function that writes a result file, strings unchanged and other values as JSON, and returns
+ * its path relative to the current folder.
  */
 export function createResultWriter(folder: string) {
   return async (file: string, content: string | object): Promise<string> => {

@@ -1,22 +1,22 @@
-/** How long everybody is measured: many short slices, taking turns. */
+/** How long each contender is measured: many short slices, in turns. */
 export interface RoundPlan {
   readonly rounds: number
-  /** How many times the rounds are interrupted to start all servers anew, the first included. */
+  /** How often all servers are started, including the first time. */
   readonly starts: number
   readonly seconds: number
   readonly warmupSeconds: number
 }
 
-/** How far a run is. */
+/** Reports the progress of a run. */
 export type OnProgress = (done: number, total: number, what: string) => void
 
-/** Whether all servers are started anew before this round: at even distances. */
+/** Whether all servers are restarted before this round; restarts are evenly distributed. */
 export function beginsAnew(round: number, { rounds, starts }: RoundPlan): boolean {
   const startOf = (one: number) => Math.floor((one * starts) / rounds)
   return round === 0 || startOf(round) !== startOf(round - 1)
 }
 
-/** The order of a round: reversed every second time, and starting further on each time. */
+/** The order of a round: reversed every second time, with another start each time. */
 export function inTurn<T>(list: readonly T[], round: number): readonly T[] {
   const first = (round * 5) % list.length
   const turned = [...list.slice(first), ...list.slice(0, first)]

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** Where a server listens. */
+/** The address of a server. */
 export interface Target {
   readonly host: string
   readonly port: number
@@ -12,11 +12,11 @@ export interface Target {
 export interface Program {
   readonly file: string
   readonly args: readonly string[]
-  /** Where it finds its own files. */
+  /** The working directory of the program. */
   readonly folder?: string
 }
 
-/** A file of this repository, on the Node that runs the benchmark. */
+/** A file of this repository, run by the Node of the benchmark. */
 export const toNodeProgram = (...args: readonly string[]): Program => ({
   file: process.execPath,
   args: ['--disable-warning=ExperimentalWarning', ...args],
@@ -24,14 +24,14 @@ export const toNodeProgram = (...args: readonly string[]): Program => ({
 
 export interface Launch<Readiness> {
   readonly program: Program
-  /** Nothing of the caller's environment gets in beside this but what programs need to run. */
+  /** The environment of the server; only variables that programs need to run are added. */
   readonly env: Readonly<Record<string, string>>
-  /** Takes what the server prints, and is shown when it does not start. */
+  /** The file for the server's output, which is shown if it does not start. */
   readonly logFile: string
-  /** Whether messages can be sent to a module of ours in it. */
+  /** Whether messages can be sent to the module that runs in it. */
   readonly hasChannel?: boolean
   readonly patienceMs?: number
-  /** What it says when it is asked whether it is ready; undefined, or an error, while it is not. */
+  /** Asks the server whether it is ready; undefined, or an error, while it is not. */
   readReadiness(): Promise<Readiness | undefined>
 }
 
@@ -46,7 +46,7 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
-/** The servers end with this process, which needs it to end and not just to be gone. */
+/** Exits on signals, so that the exit handlers can stop the servers. */
 export function endOnSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 }
@@ -70,7 +70,7 @@ export async function startServerProcess<Readiness>(
   }
   const hasEnded = () => child.exitCode !== null || child.signalCode !== null
   const endsAtMs = performance.now() + patienceMs
-  let lastFault = 'it does not answer as it should'
+  let lastFault = 'it did not respond as expected'
   while (!hasEnded() && performance.now() < endsAtMs) {
     try {
       const readiness = await launch.readReadiness()

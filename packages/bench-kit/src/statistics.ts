@@ -5,14 +5,14 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }
 
-/** The value that a tenth of the values exceeds: what is possible when nothing else disturbs. */
+/** The value that a tenth of the values exceeds: what is possible without disturbances. */
 export function best(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.round((values.length - 1) * 0.9)] ?? Number.NaN
 }
 
 /**
- * Median of the ratios round by round. What slows a machine down for a while hits the slices of one
- * round alike, so this is steadier than the ratio of two medians.
+ * Median of the ratios of each round. A temporary slowdown of the machine affects all slices of a
+ * round alike, so this is more stable than the ratio of two medians.
  */
 export function medianRatio(values: readonly number[], others: readonly number[]): number {
   return median(values.map((value, round) => value / (others[round] ?? Number.NaN)))

@@ -15,7 +15,7 @@ export interface Column {
 export const left = (title: string): Column => ({ title, align: 'left' })
 export const right = (title: string): Column => ({ title, align: 'right' })
 
-/** Colours when a person watches; plain text in a pipe and with NO_COLOR. */
+/** Uses colours on a terminal; plain text in a pipe and with NO_COLOR. */
 export function paint(style: Style, text: string): string {
   return styleText(style, text, { stream: process.stdout })
 }

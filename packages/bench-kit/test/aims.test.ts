@@ -10,7 +10,7 @@ const aims = judgeAims([
   { text: 'memory', direction: 'at most', wanted: 1, reached: undefined },
 ])
 
-test('an aim is reached or missed by what was measured, or unknown, and told in thousandths', () => {
+test('a target is reached, missed or not measured, and ratios are rounded to thousandths', () => {
   assert.deepEqual(
     aims.map(({ reached, isReached }) => [reached, isReached]),
     [
@@ -32,7 +32,7 @@ test('an aim is reached or missed by what was measured, or unknown, and told in 
   assert.equal(aims.filter(isMeasured).length, 3)
 })
 
-test('aims are listed with what was wanted', () => {
+test('targets are listed with the required value', () => {
   const [, rate, pause, ratio, peer] = formatAims(aims).split('\n')
   assert.match(rate ?? '', /reached.* {2}rate: 2\.00 \(wanted at least 2\)$/)
   assert.match(pause ?? '', /missed .* {2}pause: 20\.0 \(wanted at most 20\)$/)
@@ -40,7 +40,7 @@ test('aims are listed with what was wanted', () => {
   assert.match(peer ?? '', /unknown.* {2}peer: not measured \(wanted 1\)$/)
 })
 
-test('only a missed aim fails a strict run', () => {
+test('only a missed target fails a strict run', () => {
   const unknown = judgeAims([{ text: 'peer', wanted: 1, reached: undefined }])
   assert.equal(toExitCode(aims, true), 1)
   assert.equal(toExitCode(aims, false), 0)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { drawBarChart } from '../src/bar-chart.ts'
 
-test('the chart draws the best first and escapes what it is given', () => {
+test('the chart draws the best first and escapes its labels', () => {
   const svg = drawBarChart('a < b', '"note"', [
     {
       title: 'panel',

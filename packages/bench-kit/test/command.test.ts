@@ -3,7 +3,7 @@ import test from 'node:test'
 import { createCommand } from '../src/command.ts'
 import { parseOptions } from '../src/options.ts'
 
-test('wrong options are told with the way to help, help is printed, and all else is run', async (t) => {
+test('invalid options are reported with a hint to --help, help is printed, and anything else is run', async (t) => {
   const printed = t.mock.method(console, 'log', () => {})
   const complained = t.mock.method(console, 'error', () => {})
   const run = createCommand({
@@ -25,7 +25,7 @@ test('wrong options are told with the way to help, help is printed, and all else
   )
 })
 
-test('a fault that is nobody’s wish is passed on', async () => {
+test('errors other than usage errors are thrown', async () => {
   const run = createCommand({
     name: 'speed',
     help: '',

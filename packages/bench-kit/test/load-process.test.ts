@@ -5,9 +5,9 @@ import { runLoad } from '../src/load-process.ts'
 
 const module = new URL('./support/echo-load.ts', import.meta.url)
 
-test('an order is run between two looks at the CPU time, and closed', async () => {
+test('an order is run between two measurements of the CPU time, and closed', async () => {
   using load = startChild(module, { args: ['a', 'b'], env: { MODE: 'test' } })
-  await assert.rejects(load.ask('run'), /There is no order to run/)
+  await assert.rejects(load.ask('run'), /No order was given before "run"/)
   const first = await runLoad(load, { text: 'first' })
   const rest = { args: ['a', 'b'], mode: 'test' }
   assert.deepEqual(first, { outcome: { text: 'first', closed: 0, ...rest }, cpuSeconds: [] })
@@ -17,9 +17,9 @@ test('an order is run between two looks at the CPU time, and closed', async () =
   assert.ok((cpuSeconds[0] ?? -1) >= 0)
 })
 
-test('what fails in a child, its end and its silence are errors of who asks', async () => {
+test('failures, the exit and the silence of a child are errors in the parent', async () => {
   using load = startChild(module)
-  await assert.rejects(load.ask({ text: 'refuse' }), /^Error: nobody listens$/)
+  await assert.rejects(load.ask({ text: 'refuse' }), /^Error: connection refused$/)
   await assert.rejects(load.ask({ text: 'end' }), /echo-load\.ts" ended with code 3/)
   using impatient = startChild(module, { silenceSeconds: 0.2 })
   await assert.rejects(impatient.ask({ text: 'silence' }), /echo-load\.ts" was silent for 0\.2 s/)

@@ -9,7 +9,7 @@ import {
   UsageError,
 } from '../src/options.ts'
 
-test('what cannot be meant is told by the name of the option', () => {
+test('invalid values are reported with the name of the option', () => {
   const wrong: readonly (readonly [() => unknown, RegExp])[] = [
     [() => parseOptions(['--unheard-of'], {}), /'--unheard-of'/],
     [() => parseOptions(['--users'], { users: { type: 'string' } }), /'--users <value>'/],
@@ -22,14 +22,14 @@ test('what cannot be meant is told by the name of the option', () => {
       () => parseChoice('store', 'disk', ['memory', 'redis']),
       /^--store must be one of memory, redis/,
     ],
-    [() => parseWanted('a,c', ['a', 'b']), /^There is nothing called "c" .* Choose from: a, b$/],
+    [() => parseWanted('a,c', ['a', 'b']), /^Unknown name "c"\. Choose from: a, b$/],
   ]
   for (const [parse, message] of wrong) {
     assert.throws(parse, (error) => error instanceof UsageError && message.test(error.message))
   }
 })
 
-test('options come with their defaults, and everything is wanted when nothing is named', () => {
+test('options have defaults, and everything is measured when nothing is named', () => {
   const options = { rounds: { type: 'string', default: '8' }, quick: { type: 'boolean' } } as const
   assert.deepEqual(
     { ...parseOptions(['--quick'], options) },

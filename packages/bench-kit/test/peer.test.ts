@@ -9,13 +9,13 @@ interface Options extends PeerOptions {
 
 const parse = (options: Options) => parsePeer(options, ['peer-pid'], (address) => ({ address }))
 
-test('a peer is started, runs already, or there is none', () => {
+test('a peer is started, already running, or absent', () => {
   assert.deepEqual(parse({}), { kind: 'none' })
   assert.deepEqual(parse({ 'peer-program': 'file' }), { kind: 'program', file: 'file' })
   assert.deepEqual(parse({ peer: 'a:1', 'peer-pid': '7' }), { kind: 'running', address: 'a:1' })
 })
 
-test('a peer is not given twice, and nothing is said of one that is not given', () => {
+test('two peers, and options of a peer that is not given, are errors', () => {
   const refused = (message: RegExp) => (error: unknown) =>
     error instanceof UsageError && message.test(error.message)
   assert.throws(() => parse({ peer: 'a:1', 'peer-program': 'file' }), refused(/not both/))

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import test from 'node:test'
 import { createResultWriter } from '../src/results.ts'
 
-test('results are written as JSON, text as it is, and told by a path that leads there', async (t) => {
+test('results are written as JSON, text unchanged, and the relative path is returned', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-bench-kit-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const write = createResultWriter(join(folder, 'results'))

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { beginsAnew, inTurn } from '../src/rounds.ts'
 
-test('in every round each contender has its turn once, in another order', () => {
+test('every round contains each contender once, in a different order', () => {
   const list = ['a', 'b', 'c']
   const orders = Array.from({ length: 6 }, (_, round) => inTurn(list, round).join(''))
   for (const order of orders) assert.equal([...order].toSorted().join(''), 'abc')
   assert.ok(new Set(orders).size > 3)
 })
 
-test('servers are started anew as often as planned, at even distances', () => {
+test('servers are restarted as often as planned, at even intervals', () => {
   const startsOf = (rounds: number, starts: number) => {
     const plan = { rounds, starts, seconds: 1, warmupSeconds: 1 }
     return Array.from({ length: rounds }, (_, round) => round).filter((round) =>

@@ -28,7 +28,7 @@ const greeter = toNodeProgram(
     .listen(process.env.PORT, '127.0.0.1')`,
 )
 
-test('a server is there when it says so, knows only what it was told, and ends', async (t) => {
+test('a server is awaited until it is ready, gets only the given environment, and ends', async (t) => {
   const launch = await prepare(t, greeter)
   const server = await startServerProcess(launch)
   assert.equal(server.readiness, 'HOME NODE_ENV PATH PORT')
@@ -38,7 +38,7 @@ test('a server is there when it says so, knows only what it was told, and ends',
   await assert.rejects(launch.readReadiness())
 })
 
-test('a server that does not come up is told with the end of its log', async (t) => {
+test('a server that does not start is reported with the end of its log', async (t) => {
   const ends = await prepare(t, toNodeProgram('-e', 'console.log("no room"); process.exit(3)'))
   await assert.rejects(
     startServerProcess(ends),
@@ -51,7 +51,7 @@ test('a server that does not come up is told with the end of its log', async (t)
   )
 })
 
-test('a program that does not exist is told by its name', async (t) => {
+test('a program that does not exist is reported by its name', async (t) => {
   const nothing = await prepare(t, { file: '/no/such/program', args: [] })
   await assert.rejects(
     startServerProcess(nothing),

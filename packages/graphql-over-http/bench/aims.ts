@@ -5,7 +5,7 @@ import type { Samples } from './measure.ts'
 import type { HandlerSamples } from './measure-handlers.ts'
 import type { QueryName } from './queries.ts'
 
-/** What the library must reach, as far as it was measured. */
+/** Compares the measurements with the performance targets of the library. */
 export function checkAims(samples: Samples, handlerSamples: HandlerSamples): readonly Aim[] {
   const rates = (name: ContenderName, query: QueryName) =>
     samples.get(name)?.[query].map(({ perCpuSecond }) => perCpuSecond) ?? []
@@ -25,7 +25,7 @@ export function checkAims(samples: Samples, handlerSamples: HandlerSamples): rea
       compare('portcullis-uws', 'graphql-http', 'hello'),
     ],
     [
-      `hello, on node http: 9 × graphql-http, where a constant answer has ${bare} ×`,
+      `hello, on node http: 9 × graphql-http, where a constant response reaches ${bare} ×`,
       9,
       compare('portcullis-http', 'graphql-http', 'hello'),
     ],

@@ -8,10 +8,13 @@ import {
 
 type Result = ExecutionResult | Promise<ExecutionResult>
 
-/** An operation as a function of its own. */
+/** A compiled operation. */
 type Run = (rootValue: unknown, contextValue: unknown, variables: object) => Result
 
-/** `compileQuery` of graphql-jit: a compiled query, or the errors that say why there is none. */
+/**
+ * `compileQuery` of graphql-jit: returns a compiled query, or the errors that explain why it cannot
+ * be compiled.
+ */
 type CompileQuery = (
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -21,7 +24,7 @@ type CompileQuery = (
 interface Operation {
   readonly schema: GraphQLSchema
   uses: number
-  /** Null when the compiler refused it. */
+  /** Null if graphql-jit could not compile the operation. */
   run?: Run | null
 }
 
@@ -34,10 +37,10 @@ interface Operation {
  * const handler = createHandler({ schema, execute: createCompilingExecute(compileQuery) })
  * ```
  *
- * It relies on the handler's document cache: the same source text arrives as the same document, and
- * what is compiled is kept as long as that document. Compiling costs as much as hundreds of
- * executions, hence only operations that come back are compiled. What graphql-jit cannot compile is
- * executed by graphql-js.
+ * It relies on the handler's document cache: the same source text yields the same document object,
+ * and a compiled operation is kept as long as its document. Compilation is as expensive as hundreds
+ * of executions, so only repeated operations are compiled. Operations that graphql-jit cannot
+ * compile are executed by graphql-js.
  */
 export function createCompilingExecute(compileQuery: CompileQuery, compileAtUse = 3) {
   const documents = new WeakMap<DocumentNode, Map<string, Operation>>()
@@ -53,7 +56,9 @@ export function createCompilingExecute(compileQuery: CompileQuery, compileAtUse 
   }
 }
 
-/** Names cannot pile up: the handler executes only operations that the document has. */
+/**
+ * The map cannot grow without bound: the handler executes only operations that the document has.
+ */
 function findOperation(
   documents: WeakMap<DocumentNode, Map<string, Operation>>,
   { schema, document, operationName }: ExecutionArgs,

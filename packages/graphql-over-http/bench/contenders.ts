@@ -9,11 +9,11 @@ export interface Contender {
   readonly home: Home
   /** The package whose version goes into the results. */
   readonly package?: string
-  /** Versions of graphql it supports; both when left out. */
+  /** Versions of graphql that it supports. Default: both. */
   readonly graphql?: readonly GraphqlMajor[]
 }
 
-/** The one place to register a contender. */
+/** All contenders; a new one is registered here. */
 const table = {
   'portcullis-http': {
     label: 'Portcullis on node http',

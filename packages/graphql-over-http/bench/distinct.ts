@@ -20,7 +20,7 @@ interface Row {
   readonly documents: number
   readonly requests: number
   readonly perCpuSecond: number
-  /** After a full garbage collection. */
+  /** The heap after a full garbage collection. */
   readonly heapMegabytes: number
   readonly rssMegabytes: number
 }
@@ -35,8 +35,8 @@ const columns: readonly Column[] = [
 ]
 
 /**
- * What a flood of different documents costs: each handler, in a fresh process, gets all documents
- * round and round. Memory is read at the end, after a full garbage collection.
+ * Measures the cost of many distinct documents: each handler, in a fresh process, receives all
+ * documents repeatedly. Memory is read at the end, after a full garbage collection.
  */
 export async function runDistinct(
   counts: readonly number[],
@@ -81,7 +81,7 @@ async function measureDistinct(
   graphql: GraphqlMajor,
 ): Promise<Row> {
   using child = startHandler(handler, graphql)
-  // The aliases of the warm-up do not come back.
+  // The aliases of the warm-up documents are not used again.
   const warmup: HandleOrder = {
     template: '{ w%: hello }',
     documents: 2000,

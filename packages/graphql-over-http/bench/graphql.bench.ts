@@ -17,7 +17,7 @@ import {
 } from './results.ts'
 import { help, parseSettings, type Settings } from './settings.ts'
 
-/** Runs the benchmark of the GraphQL library; resolves to the exit code. */
+/** Runs the benchmark of the GraphQL library and resolves to the exit code. */
 export const run = createCommand({
   name: 'graphql',
   help,

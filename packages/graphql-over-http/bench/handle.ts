@@ -1,4 +1,4 @@
-// The process of one handler without a server around it: handle.ts FILE GRAPHQL_MAJOR
+// Runs one handler without a server: handle.ts FILE GRAPHQL_MAJOR
 
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
@@ -6,13 +6,13 @@ import { pathToFileURL } from 'node:url'
 import { answerParent } from '@portcullis/bench-kit/answer-parent'
 import { parseMajor, useOneGraphql } from './one-graphql.ts'
 
-/** How many different documents to send round and round, and how many requests to send at least. */
+/** How many distinct documents to send repeatedly, and the minimum number of requests. */
 export interface HandleOrder {
-  /** Makes the documents, by what `%` stands for: the number of the document. */
+  /** The template of the documents; `%` stands for the number of the document. */
   readonly template: string
   readonly documents: number
   readonly requests: number
-  /** Goes on after that many requests until the time is over. */
+  /** Continues after the minimum number of requests until this time is over. */
   readonly seconds: number
 }
 
@@ -50,7 +50,7 @@ async function run({
   let sent = 0
   while (sent < requests || performance.now() < deadline) {
     for (let i = 0; i < 100; i++) await send(template.replace('%', String(sent++ % documents)))
-    // Weak references are only cleared between turns of the event loop, as in any real server.
+    // Weak references are cleared only between turns of the event loop, as in a real server.
     await turn()
   }
   const { user, system } = process.cpuUsage(cpuBefore)

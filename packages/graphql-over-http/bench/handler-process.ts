@@ -1,8 +1,8 @@
 import { type Child, startChild } from '@portcullis/bench-kit/child'
 import type { GraphqlMajor } from './one-graphql.ts'
-import { asForReal } from './server-process.ts'
+import { productionEnvironment } from './server-process.ts'
 
-/** Handlers that can be called without a server around them. Each module exports `handle`. */
+/** Handlers that can be called without a server. Each module exports `handle`. */
 export const handlers = {
   portcullis: { label: 'Portcullis', kind: 'ours', file: 'contenders/portcullis-handler.ts' },
   'graphql-http': { label: 'graphql-http', kind: 'peer', file: 'peers/graphql-http-handler.mjs' },
@@ -17,7 +17,7 @@ const halfAnHour = 30 * 60
 export function startHandler(name: HandlerName, graphql: GraphqlMajor): Child {
   return startChild(new URL('./handle.ts', import.meta.url), {
     args: [handlers[name].file, String(graphql)],
-    env: asForReal,
+    env: productionEnvironment,
     execArgv: ['--expose-gc'],
     silenceSeconds: halfAnHour,
   })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 /** Where a contender's packages come from: the root install, or a folder installed on demand. */
 export type Home = 'root' | 'peers' | 'runtimes'
 
-/** The servers to compare with. */
+/** The other servers of the comparison. */
 const peersFolder = join(import.meta.dirname, 'peers')
 
 /** Shared with the tests: uWebSockets, and the Node 22 that it has a binary for. */
@@ -15,7 +15,7 @@ const folders = { root: import.meta.dirname, peers: peersFolder, runtimes: runti
 
 const installer = join(import.meta.dirname, '..', '..', '..', 'scripts', 'install.mjs')
 
-/** Installs what is missing, and says so; the lock file of each folder decides the versions. */
+/** Installs missing packages and says so; the lock file of each folder pins the versions. */
 export async function install(homes: ReadonlySet<Home>): Promise<void> {
   const { ensureInstalled } = await import(installer)
   for (const home of homes) if (home !== 'root') await ensureInstalled(folders[home])

@@ -5,13 +5,13 @@ import { type HandlerName, handlerNames, startHandler } from './handler-process.
 import type { Plan } from './measure.ts'
 import { type QueryName, queries } from './queries.ts'
 
-/** Requests per CPU-second of each round. */
+/** Requests per CPU-second in each round. */
 export type HandlerSamples = ReadonlyMap<
   HandlerName,
   Readonly<Record<QueryName, readonly number[]>>
 >
 
-/** Calls the handlers with plain requests, in turns: the cost of the library without any server. */
+/** Calls the handlers with plain requests, in turns, to measure the library without a server. */
 export async function measureHandlers(
   { queries: names, graphql, rounds, seconds }: Plan,
   onProgress: OnProgress,

@@ -14,7 +14,7 @@ export interface Plan extends RoundPlan {
   readonly connections: number
 }
 
-/** What one contender did in one slice. */
+/** The measurement of one contender in one slice. */
 export interface Sample {
   readonly perCpuSecond: number
   readonly perSecond: number
@@ -26,11 +26,12 @@ export interface Sample {
 export type Samples = ReadonlyMap<ContenderName, Readonly<Record<QueryName, readonly Sample[]>>>
 
 /**
- * Measures all contenders side by side: every round gives each of them one slice per query, each
- * round in another order, so that a machine which is busy for a while is unfair to nobody. Many
- * short slices do better than few long ones: on shared hardware the speed of a CPU changes by half
- * from one second to the next, and ratios are taken within a round. The processes are started anew
- * several times, since equal processes differ by some percent for as long as they live.
+ * Measures all contenders side by side. Every round gives each contender one slice per query, in a
+ * different order each time, so that temporary load on the machine does not favour any contender.
+ * Many short slices give better results than few long ones: on shared hardware the speed of a CPU
+ * changes by half from one second to the next, and ratios are taken within a round. The processes
+ * are restarted several times, since identical processes differ by some percent for as long as they
+ * live.
  */
 export async function measure(plan: Plan, onProgress: OnProgress): Promise<Samples> {
   const samples = new Map(
@@ -68,7 +69,7 @@ export async function measure(plan: Plan, onProgress: OnProgress): Promise<Sampl
   }
 }
 
-/** All or none: when one contender does not start, the others are stopped. */
+/** If one contender does not start, the others are stopped. */
 async function startServers(plan: Plan): Promise<readonly ServerProcess[]> {
   const servers: ServerProcess[] = []
   try {
@@ -107,7 +108,7 @@ async function measureSlice(
   }
 }
 
-/** A contender that answers something else is fast for no good reason. */
+/** Checks the response, since a contender with wrong responses may be fast for that reason. */
 async function checkAnswer({ name, port }: ServerProcess, query: QueryName): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${port}/graphql`, {
     method: 'POST',

@@ -3,16 +3,16 @@ import { pathToFileURL } from 'node:url'
 
 export type GraphqlMajor = 16 | 17
 
-/** Under which name a major version of graphql is installed in this repository. */
+/** The name under which each major version of graphql is installed in this repository. */
 export const graphqlPackages = { 16: 'graphql-16', 17: 'graphql' } as const
 
 /**
- * From now on whoever imports or requires graphql in this process, also from another folder of
- * packages, gets the very same copy. Call it before anything that imports graphql.
+ * Makes every import or require of graphql in this process resolve to the same copy, also from
+ * other package folders. Call it before anything that imports graphql.
  */
 export function useOneGraphql(major: GraphqlMajor): void {
   const require = createRequire(import.meta.url)
-  // The lookup below comes through the hook as well.
+  // The lookup below goes through the hook as well.
   let isLookup = false
   registerHooks({
     resolve(specifier, context, nextResolve) {
@@ -31,5 +31,5 @@ export function useOneGraphql(major: GraphqlMajor): void {
 export function parseMajor(text: string | undefined): GraphqlMajor {
   if (text === '16') return 16
   if (text === '17') return 17
-  throw new Error(`There is no graphql ${text} to measure with: choose 16 or 17`)
+  throw new Error(`graphql ${text} cannot be measured: choose 16 or 17`)
 }

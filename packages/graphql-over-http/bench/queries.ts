@@ -17,7 +17,7 @@ export type QueryName = 'hello' | 'list'
 interface Query {
   readonly title: string
   readonly document: string
-  /** What every contender must answer, compared before anything is measured. */
+  /** The expected data. Every contender's response is compared with it before the measurement. */
   readonly data: object
 }
 
@@ -35,7 +35,7 @@ export function toRequestBody(name: QueryName): string {
   return JSON.stringify({ query: queries[name].document })
 }
 
-/** The body of the response, as all contenders send it, give or take the order of keys. */
+/** The body of the response; contenders may order the keys differently. */
 export function toResponseBody(name: QueryName): string {
   return JSON.stringify({ data: queries[name].data })
 }

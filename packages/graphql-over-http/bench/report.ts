@@ -24,7 +24,7 @@ const columns: readonly Column[] = [
 
 const styles = { ours: 'bold', peer: 'reset', yardstick: 'yellow' } as const
 
-/** Whoever has a score for a query, best first. */
+/** The contenders with a score for a query, best first. */
 function rank(results: readonly ContenderResult[], query: QueryName) {
   return results
     .flatMap(({ name, label, version, scores }) => {

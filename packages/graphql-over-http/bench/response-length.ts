@@ -14,7 +14,8 @@ export function lengthOfResponse(buffer: Buffer): number {
   if (!/^transfer-encoding: *chunked *$/im.test(head)) {
     throw new Error('The response has neither a content-length nor chunks')
   }
-  // RFC 9112, section 7.1: size in hexadecimal, line end, data, line end; the last has size 0.
+  // RFC 9112, section 7.1: size in hexadecimal, line end, data, line end; the last chunk has size
+  // 0.
   for (let position = bodyStart; ; ) {
     const lineEnd = text.indexOf('\r\n', position)
     if (lineEnd < 0) return 0

@@ -9,15 +9,15 @@ import type { HandlerSamples } from './measure-handlers.ts'
 import { type GraphqlMajor, graphqlPackages } from './one-graphql.ts'
 import type { QueryName } from './queries.ts'
 
-/** Medians over all rounds, and how they compare. */
+/** Medians over all rounds, and ratios to other contenders. */
 export interface Score {
   readonly perCpuSecond: number
-  /** The same of the best tenth of the rounds. */
+  /** The same value over the best tenth of the rounds. */
   readonly best: number
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
-  /** How many times the requests per CPU-second of that contender, where it was measured. */
+  /** The ratio to the requests per CPU-second of graphql-http; null if it was not measured. */
   readonly timesGraphqlHttp: number | null
   readonly timesLimit: number | null
 }
@@ -84,7 +84,7 @@ export function toHandlerResults(samples: HandlerSamples, names: readonly QueryN
 
 const rates = (slices: readonly Sample[]) => slices.map(({ perCpuSecond }) => perCpuSecond)
 
-/** Where and with what it was measured. */
+/** The machine and the versions with which it was measured. */
 export function describeSetting(graphql: GraphqlMajor) {
   return { ...describeMachine(), graphql: versionOf(graphqlPackages[graphql], 'root') }
 }

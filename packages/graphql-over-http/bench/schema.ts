@@ -16,7 +16,10 @@ const User = new GraphQLObjectType({
   },
 })
 
-/** The schema of every contender. Its resolvers are synchronous: what is measured is the rest. */
+/**
+ * The schema of every contender. Its resolvers are synchronous, so that mostly the servers' own
+ * work is measured.
+ */
 export const schema = new GraphQLSchema({
   query: new GraphQLObjectType({
     name: 'Query',

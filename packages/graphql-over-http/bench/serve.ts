@@ -1,4 +1,4 @@
-// The process of one contender: serve.ts FILE GRAPHQL_MAJOR
+// Runs one contender: serve.ts FILE GRAPHQL_MAJOR
 
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

@@ -3,7 +3,7 @@ import { type ContenderName, contenders } from './contenders.ts'
 import { nodeOf } from './installs.ts'
 import type { GraphqlMajor } from './one-graphql.ts'
 
-/** What a server process has consumed since its start. */
+/** The resources that a server process has used since its start. */
 export interface Usage {
   readonly cpuSeconds: number
 }
@@ -14,10 +14,10 @@ export interface ServerProcess extends Disposable {
   readUsage(): Promise<Usage>
 }
 
-/** As servers run for real: some of them check more in development. */
-export const asForReal = { NODE_ENV: 'production' }
+/** Production settings, since some servers perform extra checks in development. */
+export const productionEnvironment = { NODE_ENV: 'production' }
 
-/** Starts a contender in a process of its own, and waits until it listens. */
+/** Starts a contender in its own process and waits until it listens. */
 export async function startServer(
   name: ContenderName,
   graphql: GraphqlMajor,
@@ -26,12 +26,12 @@ export async function startServer(
   const child = startChild(new URL('./serve.ts', import.meta.url), {
     args: [file, String(graphql)],
     execPath: nodeOf(home),
-    env: asForReal,
+    env: productionEnvironment,
     silenceSeconds: 60,
   })
   const stop = () => child[Symbol.dispose]()
   try {
-    const { port } = await child.hear<{ port: number }>()
+    const { port } = await child.receive<{ port: number }>()
     return { name, port, readUsage: () => child.ask('usage'), [Symbol.dispose]: stop }
   } catch (error) {
     stop()

@@ -6,34 +6,34 @@ import { type QueryName, queries } from './queries.ts'
 
 export const help = `Usage: npm run bench -- graphql [options]
 
-Measures the GraphQL library beside other servers, each in a process of its own, taking turns.
+Measures the GraphQL library beside other servers, each in its own process, in turns.
 The unit is requests per second of CPU time of the server, which a busy machine disturbs least.
 
   --only NAMES         contenders to measure, with commas between them:
                        ${wrap(contenderNames)}
-  --query NAME         hello or list; both unless told otherwise
-  --graphql 16|17      version of graphql for all of them; 16, since mercurius and Apollo need it
-  --rounds N           how many slices for each contender and query; 40
-  --seconds N          length of a slice; 0.3
-  --starts N           how many times all processes are started anew, at even distances; 4
-  --warmup N           seconds of load for each contender and query after a start; 2
-  --connections N      connections that are kept busy; 16
-  --strict             exit with code 1 when an aim is missed
+  --query NAME         hello or list; default: both
+  --graphql 16|17      version of graphql for all contenders; default: 16, which mercurius and Apollo need
+  --rounds N           number of slices for each contender and query; default: 40
+  --seconds N          length of a slice; default: 0.3
+  --starts N           how often all processes are restarted, at even intervals; default: 4
+  --warmup N           seconds of load for each contender and query after a start; default: 2
+  --connections N      number of busy connections; default: 16
+  --strict             exit with code 1 when a target is missed
 
-  --distinct           instead: cost and memory against the number of distinct documents
-  --documents NUMBERS  those numbers; 1,1000,1000000
+  --distinct           measure cost and memory by number of distinct documents instead
+  --documents NUMBERS  numbers of documents; default: 1,1000,1000000
 
 A run of all contenders and queries writes its results to packages/graphql-over-http/bench/results.`
 
 export interface Settings {
   readonly plan: Plan
-  /** Contenders that were wanted, but do not run with this version of graphql. */
+  /** Requested contenders that do not support this version of graphql. */
   readonly leftOut: readonly ContenderName[]
-  /** Whether everything is measured, so that the results are worth keeping. */
+  /** Whether everything is measured, in which case the results are written to files. */
   readonly isComplete: boolean
   readonly isStrict: boolean
   readonly isHelpWanted: boolean
-  /** Numbers of distinct documents, when those are to be measured. */
+  /** Numbers of distinct documents with --distinct; otherwise undefined. */
   readonly distinct: readonly number[] | undefined
 }
 
@@ -89,9 +89,7 @@ function parseMajorOption(text: string) {
 function parseNames(text: string): readonly ContenderName[] {
   return text.split(',').map((name) => {
     if (isContender(name)) return name
-    throw new UsageError(
-      `There is no contender "${name}". Choose from: ${contenderNames.join(', ')}`,
-    )
+    throw new UsageError(`Unknown contender "${name}". Choose from: ${contenderNames.join(', ')}`)
   })
 }
 

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { Latencies } from '@portcullis/bench-kit/latencies'
 import { lengthOfResponse } from './response-length.ts'
 
-/** One stretch of load on one server. */
+/** One period of load on one server. */
 export interface SliceOrder {
   readonly port: number
   readonly body: string
@@ -33,9 +33,9 @@ function toRequest({ port, body }: SliceOrder): Buffer {
 }
 
 /**
- * Keeps each connection busy with one request after the other until the time is over. Written on
- * bare sockets, because a general HTTP client needs more CPU per request than the fast contenders
- * and would measure itself.
+ * Keeps each connection busy with one request after the other until the time is over. It uses plain
+ * sockets, because a general HTTP client needs more CPU time per request than the fast contenders
+ * and would become the bottleneck.
  */
 export async function runSlice(order: SliceOrder): Promise<SliceOutcome> {
   const request = toRequest(order)
@@ -68,14 +68,14 @@ function keepBusy(
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')
     socket.setNoDelay(true)
-    socket.setTimeout(silenceMs, () => fail(`no answer within ${silenceMs / 1000} s`))
+    socket.setTimeout(silenceMs, () => fail(`no response within ${silenceMs / 1000} s`))
     const fail = (why: string) => {
       socket.destroy()
       reject(new Error(`The server on port ${port} failed under load: ${why}`))
     }
 
-    // The first response is read properly; the later ones are equal but for the date, so that
-    // counting their bytes is enough.
+    // The first response is parsed. Later responses differ only in the date, so counting their
+    // bytes is enough.
     let first: Buffer = Buffer.alloc(0)
     let expected = 0
     let received = 0
@@ -87,10 +87,10 @@ function keepBusy(
     }
     socket.on('connect', send)
     socket.on('error', (error) => fail(error.message))
-    socket.on('close', () => reject(new Error(`The server on port ${port} hung up`)))
+    socket.on('close', () => reject(new Error(`The server on port ${port} closed the connection`)))
     socket.on('data', (chunk: Buffer) => {
       if (received === 0 && chunk.compare(okLine, 0, okLine.length, 0, okLine.length) !== 0) {
-        return fail(`it answered ${chunk.toString('latin1').split('\r\n', 1)[0]}`)
+        return fail(`it responded with ${chunk.toString('latin1').split('\r\n', 1)[0]}`)
       }
       received += chunk.length
       if (expected === 0) {
@@ -99,7 +99,7 @@ function keepBusy(
         if (expected === 0) return
       }
       if (received < expected) return
-      if (received > expected) return fail('its answers differ in length')
+      if (received > expected) return fail('its responses differ in length')
       const now = performance.now()
       onLatency(now - sentAt)
       if (now < deadline) return send()

@@ -1,4 +1,4 @@
-// Types of `await using`, for consumers whose `lib` lacks them.
+// The types for `await using`, for consumers whose `lib` does not have them.
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { ExecutionResult } from 'graphql'
@@ -6,21 +6,21 @@ import type { FetchResponse } from './client-response.ts'
 import type { NetworkError } from './network-error.ts'
 import type { RequestParams, Sink } from './request.ts'
 
-/** What `fetchFn` is given besides the address. */
+/** The second argument of `fetchFn`. */
 export interface FetchInit {
   /** Requests are always sent with POST. */
   readonly method: 'POST'
-  /** Names in lower case. */
+  /** The headers, with names in lower case. */
   readonly headers: Record<string, string>
   /** The parameters of the request as JSON. */
   readonly body: string
   /** Aborts when the request is cancelled. */
   readonly signal: AbortSignal
-  /** As in the options of the client; absent where they have none. */
+  /** Set from the client's option of the same name; absent without it. */
   readonly credentials?: 'omit' | 'same-origin' | 'include'
-  /** As in the options of the client; absent where they have none. */
+  /** Set from the client's option of the same name; absent without it. */
   readonly referrer?: string
-  /** As in the options of the client; absent where they have none. */
+  /** Set from the client's option of the same name; absent without it. */
   readonly referrerPolicy?:
     | 'no-referrer'
     | 'no-referrer-when-downgrade'
@@ -45,19 +45,22 @@ export type MaybeHeaders = ClientHeaders | null | undefined | void
 
 /** Options of {@link createClient}. */
 export interface ClientOptions {
-  /** Address of the server. A function is asked again for each attempt. */
+  /** Address of the server. A function is called for each attempt. */
   url: string | ((request: RequestParams) => string | Promise<string>)
-  /** When cookies are sent. Default: what `fetch` does, `same-origin`. */
+  /** Whether cookies are sent. Default: that of `fetch`, `same-origin`. */
   credentials?: FetchInit['credentials'] | undefined
-  /** What is sent as `Referer`. Default: what `fetch` does, the address of the page. */
+  /** The value of `Referer`. Default: that of `fetch`, the address of the page. */
   referrer?: string | undefined
-  /** How much of it is sent. Default: what `fetch` does. */
+  /** How much of the referrer is sent. Default: that of `fetch`. */
   referrerPolicy?: FetchInit['referrerPolicy'] | undefined
-  /** Sent with each request. A function is asked again for each attempt, and may return nothing. */
+  /**
+   * Headers to send with each request. A function is called for each attempt, and may return
+   * nothing.
+   */
   headers?: ClientHeaders | (() => MaybeHeaders | Promise<MaybeHeaders>) | undefined
   /**
-   * Decides whether a request that failed is sent again; without it none is. `retries` is 0 after
-   * the first failure. The place to wait before the next attempt. An error thrown here is reported
+   * Decides whether a failed request is sent again. Default: never. `retries` is 0 after the first
+   * failure. To delay the next attempt, wait in this function. An error thrown here is reported
    * instead of `err`.
    */
   shouldRetry?:
@@ -69,7 +72,7 @@ export interface ClientOptions {
   abortControllerImpl?: (new () => { signal: object; abort(): void }) | undefined
   /**
    * Deliver an `application/graphql-response+json` body through `next` whatever its status, as the
-   * HTTP spec advises (R50). By default any status outside 2xx is a NetworkError.
+   * HTTP spec recommends. By default any status outside 2xx is a NetworkError.
    */
   acceptGraphQLErrors?: boolean | undefined
 }
@@ -77,14 +80,15 @@ export interface ClientOptions {
 /** A client for one GraphQL server, made by {@link createClient}. */
 export interface Client extends AsyncDisposable {
   /**
-   * Sends a request. The sink gets `next` and then `complete`, or else `error`, never before this
-   * call returns. The function returned aborts the request; the sink then gets `complete` only.
+   * Sends a request. The sink receives `next` and then `complete`, or else `error`, but never
+   * before this call returns. The returned function aborts the request; the sink then receives
+   * `complete` only.
    */
   subscribe<Data = Record<string, unknown>, Extensions = Record<string, unknown>>(
     request: RequestParams,
     sink: Sink<ExecutionResult<Data, Extensions>>,
   ): () => void
-  /** Sends a request. The iterator yields its one result; `return()` aborts it. */
+  /** Sends a request. The iterator yields its single result; `return()` aborts the request. */
   iterate<Data = Record<string, unknown>, Extensions = Record<string, unknown>>(
     request: RequestParams,
   ): AsyncIterableIterator<ExecutionResult<Data, Extensions>>
@@ -95,8 +99,8 @@ export interface Client extends AsyncDisposable {
   ): Promise<ExecutionResult<Data, Extensions>>
   /** Aborts all requests in flight and refuses new ones. */
   close(): Promise<void>
-  /** The same as `close()`, for `await using`. */
+  /** An alias of `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>
-  /** The same as `close()`, by the name that it has in graphql-http. */
+  /** An alias of `close()`, under its name in graphql-http. */
   dispose(): void
 }

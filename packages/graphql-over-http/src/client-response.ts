@@ -1,17 +1,17 @@
-// Reads what fetch brings back, and releases what is not read.
+// Reads the responses of fetch, and releases those that are not read.
 
 import type { ExecutionResult } from 'graphql'
 import type { NetworkError, ResponseLike } from './network-error.ts'
 
-/** What the client needs of a response: less than any known fetch has to offer. */
+/** The part of a response that the client needs; every known fetch implementation has it. */
 export interface FetchResponse extends ResponseLike {
-  /** Of which `content-type` is read. */
+  /** Only `content-type` is read. */
   readonly headers: { get(name: string): string | null }
-  /** Null when there is none. Absent where fetch has no streams, such as React Native. */
+  /** Null when there is no body. Absent where fetch has no streams, as in React Native. */
   readonly body?: unknown
   /** Reads the body as JSON. */
   json(): Promise<unknown>
-  /** Copies the response, so that a failed one can be read and still be handed over unread. */
+  /** Copies the response, so that an error response can be read and still be passed on unread. */
   clone?(): FetchResponse
 }
 
@@ -46,7 +46,7 @@ export async function addResult(
     const messages = (result.errors ?? []).map(({ message }) => message)
     if (messages.length > 0) error.cause ??= new Error(messages.join('\n'))
   } catch {
-    // Not a GraphQL server: the status has to do.
+    // The body is not a GraphQL result, so the error has only the status.
   }
   return error
 }
@@ -60,13 +60,13 @@ function hasMessage(error: unknown): boolean {
   return typeof Object(error).message === 'string'
 }
 
-/** Cancels a body that nobody will read, which would keep its connection busy. */
+/** Cancels a body that will not be read, since it would keep its connection busy. */
 export async function discard(response: FetchResponse | undefined): Promise<void> {
-  // A web stream, or with node-fetch one of Node's.
+  // The body is a web stream, or a Node stream with node-fetch.
   const body = response?.body as { cancel?(): Promise<void>; destroy?(): void } | null | undefined
   try {
     await (body?.cancel ? body.cancel() : body?.destroy?.())
   } catch {
-    // Locked: the user is reading it after all.
+    // The stream is locked, because the user is reading it.
   }
 }

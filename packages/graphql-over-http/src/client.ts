@@ -47,9 +47,9 @@ export function createClient(options: ClientOptions): Client {
     ...unknown
   } = options ?? {}
   for (const name of Object.keys(unknown)) {
-    // graphql-http ignores what it does not know, so only a probable slip is refused.
+    // graphql-http ignores unknown options, so only a probable misspelling is an error.
     const similar = findSimilarOption(name, OPTION_NAMES)
-    check(!similar, `there is no option "${name}". Did you mean "${similar}"?`)
+    check(!similar, `unknown option "${name}". Did you mean "${similar}"?`)
   }
   if (typeof url !== 'function') checkUrl(url)
   if (typeof headers !== 'function') toHeaders(headers)
@@ -64,8 +64,8 @@ export function createClient(options: ClientOptions): Client {
   )
 
   let isDisposed = false
-  // The cancel functions of open requests. Being in here is what makes a request open, so nothing
-  // about a settled one is kept.
+  // The cancel functions of open requests. A request is open as long as it is in this set, so
+  // nothing is kept about a settled request.
   const inFlight = new Set<() => void>()
 
   const attempt = async (
@@ -83,13 +83,13 @@ export function createClient(options: ClientOptions): Client {
     }
   }
 
-  /** Resolves to the server's result, or to nothing once the request is no longer open. */
+  /** Resolves to the server's result, or to undefined once the request is no longer open. */
   const send = async (
     request: RequestParams,
     signal: AbortSignal,
     isOpen: () => boolean,
   ): Promise<unknown> => {
-    // Only these four: a client must not add properties of its own (R34).
+    // Only these four: the spec does not allow clients to add other properties.
     const { query, operationName, variables, extensions } = request
     const body = JSON.stringify({ query, operationName, variables, extensions })
 
@@ -103,7 +103,7 @@ export function createClient(options: ClientOptions): Client {
         headers: sentHeaders,
         body,
         signal,
-        // Some worker runtimes refuse these keys, whatever their value.
+        // Some worker runtimes reject these keys, whatever their value.
         ...(credentials && { credentials }),
         ...(referrer != null && { referrer }),
         ...(referrerPolicy && { referrerPolicy }),
@@ -140,7 +140,7 @@ export function createClient(options: ClientOptions): Client {
     const cancel = (): void => {
       if (!inFlight.delete(cancel)) return
       control.abort()
-      // Not left to the end of the fetch: it may ignore the signal.
+      // Called without waiting for fetch, which may ignore the signal.
       queueMicrotask(() => close(() => sink.complete()))
     }
     inFlight.add(cancel)
@@ -148,7 +148,7 @@ export function createClient(options: ClientOptions): Client {
     const run = async (): Promise<void> => {
       let end = (): void => sink.complete()
       try {
-        // What a custom controller calls a signal is between it and the custom fetch.
+        // A custom controller may have its own signal type, for a custom fetch.
         const result = await send(request, control.signal as AbortSignal, isOpen)
         if (isOpen()) sink.next(result)
       } catch (error) {
@@ -160,7 +160,7 @@ export function createClient(options: ClientOptions): Client {
     return cancel
   }
 
-  /** A request as a promise: of its result, or of `done` when it was cancelled. */
+  /** Turns a request into a promise of its result, or of `done` if it was cancelled. */
   const start = <T>(
     request: RequestParams,
   ): { outcome: Promise<IteratorResult<T, undefined>>; cancel: () => void } => {
@@ -180,7 +180,7 @@ export function createClient(options: ClientOptions): Client {
 
     iterate: <Data, Extensions>(request: RequestParams) => {
       const { outcome, cancel } = start<ExecutionResult<Data, Extensions>>(request)
-      // The failure of a request whose iterator nobody reads must not end the process.
+      // An unread iterator of a failed request must not cause an unhandled rejection.
       outcome.catch(() => {})
       let isRead = false
       return {
@@ -214,7 +214,7 @@ export function createClient(options: ClientOptions): Client {
         if (done) throw toError()
         return value
       } finally {
-        // The signal may outlive a million requests.
+        // The signal may outlive many requests.
         signal?.removeEventListener('abort', cancel)
       }
     },
@@ -246,7 +246,9 @@ function checkUrl(url: unknown): string {
   return url
 }
 
-/** Lower-case names, so that a user's `Accept` does not end up beside ours. */
+/**
+ * Lower-case names, so that a user's `Accept` replaces the default instead of being sent beside it.
+ */
 function toHeaders(given: MaybeHeaders): Record<string, string> {
   check(
     given == null || typeof given === 'object',
@@ -258,12 +260,15 @@ function toHeaders(given: MaybeHeaders): Record<string, string> {
     if (value != null) headers[name.toLowerCase()] = value
   }
   headers['content-type'] = 'application/json; charset=utf-8'
-  // The wording for a server of unknown age (R17).
+  // The HTTP spec recommends this value when it is unknown which types the server supports.
   headers['accept'] = 'application/graphql-response+json, application/json;q=0.9'
   return headers
 }
 
-/** Makes the last call to a sink. An error thrown by that call has no one left to go to. */
+/**
+ * Makes the last call to a sink. Errors thrown by it are ignored, since there is no one to report
+ * them to.
+ */
 function close(lastCall: () => void): void {
   try {
     lastCall()

@@ -2,10 +2,13 @@ import type { DocumentNode, GraphQLError, GraphQLSchema } from 'graphql'
 import { createGenerations } from './generations.ts'
 import { lighten } from './light-document.ts'
 
-/** What the cache may hold by default, in estimated bytes. */
+/** The default limit of the cache, in estimated bytes. */
 export const DEFAULT_CACHE_BYTES: number = 16 * 2 ** 20
 
-/** Documents seen once share a quarter of the cache, so that they never push out one that came back. */
+/**
+ * Documents seen once share a quarter of the cache, so that they cannot evict documents that are
+ * used repeatedly.
+ */
 const SHARE_OF_NEW = 1 / 4
 const SHARE_OF_INVALID = 1 / 16
 const MAX_INVALID_ENTRIES = 64
@@ -17,7 +20,10 @@ interface Entry {
 }
 
 interface InvalidEntry {
-  /** Has one key. A weak map instead of a property, so that the schema can be collected. */
+  /**
+   * Has one key. It is a weak map instead of a property, so that the schema can be
+   * garbage-collected.
+   */
   readonly errors: WeakMap<GraphQLSchema, readonly GraphQLError[]>
   readonly bytes: number
 }
@@ -31,7 +37,7 @@ function copyError(error: GraphQLError): GraphQLError {
   return copy
 }
 
-/** Some runtimes have no `process`, and some refuse to read the environment. */
+/** Some runtimes have no `process`, and some deny access to the environment. */
 function isProduction(): boolean {
   try {
     return process.env['NODE_ENV'] === 'production'
@@ -41,11 +47,11 @@ function isProduction(): boolean {
 }
 
 /**
- * Remembers which source texts parse, and which documents are valid in which schema. Schemas are
- * held weakly, so that one that was replaced is forgotten with its verdicts.
+ * Caches parsed source texts, and which documents are valid in which schema. Schemas are held
+ * weakly, so that a replaced schema is collected together with its validation results.
  *
- * @param maxEntries - how many valid documents are remembered, at most.
- * @param maxBytes - how many bytes all that is remembered may take, by estimate.
+ * @param maxEntries - the maximum number of cached valid documents.
+ * @param maxBytes - the maximum size of all cached data, in estimated bytes.
  */
 export function createDocumentCache(
   maxEntries: number,
@@ -55,7 +61,7 @@ export function createDocumentCache(
 ) {
   const isFrozen = !isProduction()
   const weigh = (_source: string, { bytes }: { readonly bytes: number }) => bytes
-  // Each has two generations, hence half of its share.
+  // Each cache has two generations, so each generation gets half of its share.
   const open = <V extends { readonly bytes: number }>(entries: number, share: number) =>
     createGenerations<V>(entries / 2, (maxBytes * share) / 2, weigh)
   const newEntries = Math.max(1, Math.floor(maxEntries * SHARE_OF_NEW))

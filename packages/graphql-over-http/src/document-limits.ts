@@ -12,7 +12,7 @@ type LimitName = 'maxTokens' | 'maxDepth' | 'maxAliases'
 
 export const DEFAULT_MAX_TOKENS = 15_000
 
-/** A document beyond a limit. It is refused with 400 in every profile, before it is validated. */
+/** A document beyond a limit. It is refused with 400 in every profile, before validation. */
 export class LimitError extends GraphQLError {
   constructor(what: string, limit: number, option: LimitName) {
     super(`${what}; the limit is ${limit}, set by the option "${option}"`)
@@ -30,7 +30,7 @@ export function checkTokens(source: string, limit: number): void {
       if (lexer.advance().kind === TokenKind.EOF) return
     }
   } catch {
-    // Not a token of GraphQL; the parser may know what it is.
+    // Not a GraphQL token; a custom parser may understand it.
     return
   }
   throw tooManyTokens(limit)
@@ -41,7 +41,7 @@ interface Extent {
   aliases: number
 }
 
-/** Measures every operation of a document, and throws when one is beyond a limit. */
+/** Measures every operation of a document, and throws when one exceeds a limit. */
 export function checkExtent(
   document: DocumentNode,
   maxDepth: number | false,
@@ -52,14 +52,15 @@ export function checkExtent(
   for (const node of document.definitions) {
     if (node.kind === 'FragmentDefinition') fragments.set(node.name.value, node)
   }
-  // Each fragment is measured once, or a few short ones that spread each other would take for ever.
+  // Each fragment is measured once; otherwise a few short fragments that spread each other would
+  // take exponential time.
   const known = new Map<string, Extent>()
 
   const measureFragment = (name: string): Extent => {
     let extent = known.get(name)
     if (!extent) {
       extent = { depth: 0, aliases: 0 }
-      // Also ends a circle of fragments, which validation refuses later.
+      // This also ends a cycle of fragments, which validation refuses later.
       known.set(name, extent)
       const fragment = fragments.get(name)
       if (fragment) Object.assign(extent, measure(fragment.selectionSet))

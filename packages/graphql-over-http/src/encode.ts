@@ -6,16 +6,16 @@ import { MalformedRequestError } from './params.ts'
 import { type Outcome, type Profile, STATUS_TEXT } from './profiles.ts'
 import { BodyError, type Response, type ResponseHeaders, type ResponseInit } from './request.ts'
 
-/** What a response is made of: an execution result, or errors found before execution. */
+/** The content of a response: an execution result, or errors found before execution. */
 type Result = Omit<ExecutionResult, 'errors'> & { readonly errors?: readonly Error[] | undefined }
 
-// Made once, so that hosts and their checks see the same two strings every time.
+// Created once, so that response header checks can cache these two strings.
 const CONTENT_TYPES: Readonly<Record<MediaType, string>> = {
   [JSON_TYPE]: `${JSON_TYPE}; charset=utf-8`,
   [GRAPHQL_TYPE]: `${GRAPHQL_TYPE}; charset=utf-8`,
 }
 
-/** Turns what became of a request into a response. */
+/** Turns the outcome of a request into a response. */
 export type Encode = (result: Result, accepted: MediaType, outcome?: Outcome) => Response
 
 export function createEncoder(
@@ -29,9 +29,12 @@ export function createEncoder(
     const headers: ResponseHeaders = {}
     if (outcome === 'unsafe') headers.allow = 'POST'
     if (type) headers['content-type'] = CONTENT_TYPES[type]
-    // The guard against mutations over GET is not the schema's error, hence not formatted.
+    // The refusal of mutations over GET is not an error of the schema, so it is not formatted.
     const isFormatted = errors && outcome !== 'unsafe'
-    const body = stringify(result, isFormatted && errors.map((error) => formatError(toOurs(error))))
+    const body = stringify(
+      result,
+      isFormatted && errors.map((error) => formatError(replaceStackOverflow(error))),
+    )
     return body === null
       ? encode({ errors: [new GraphQLError('Result is too deep or too large')] }, accepted)
       : [body, { status, statusText: STATUS_TEXT[status] ?? '', headers }]
@@ -39,27 +42,30 @@ export function createEncoder(
   return encode
 }
 
-/** What engines say about a stack that overflows: V8 and JavaScriptCore, then SpiderMonkey. */
+/** The message of a stack overflow: in V8 and JavaScriptCore, then in SpiderMonkey. */
 const ENGINE_TEXT = /call stack size exceeded|too much recursion/i
 
-/** An error of the engine that a deep request has caused, in words for the client. */
-function toOurs(error: Error): Error {
+/** Replaces a stack overflow that a deep request has caused by an error for the client. */
+function replaceStackOverflow(error: Error): Error {
   if (!ENGINE_TEXT.test(error?.message)) return error
   const { nodes, source, positions, path, originalError } = error as GraphQLError
   const options = { nodes, source, positions, path, originalError: originalError ?? error }
   return new GraphQLError('Operation is nested too deeply', options as GraphQLErrorOptions)
 }
 
-/** Only the message of a plain Error goes out: its stack and fields are for the log. */
+/** Only the message of a plain Error is sent: its stack and fields are for the log. */
 const toPlain = (_key: string, value: unknown): unknown =>
   value instanceof Error ? { message: value.message } : value
 
-/** Null for what JSON cannot hold, such as echoed variables: reading has no limit to nesting. */
+/**
+ * Returns null for a result that JSON cannot represent, such as deeply nested variables that a
+ * resolver echoes.
+ */
 function stringify(result: Result, errors: readonly object[] | false | undefined): string | null {
   try {
     if (!errors) return JSON.stringify(result)
     if (!result.data) return JSON.stringify({ ...result, errors }, toPlain)
-    // Looking at every value would slow down the data, so the errors are made plain by themselves.
+    // A replacer for the whole result would slow down the data, so only the errors are converted.
     return JSON.stringify({ ...result, errors: JSON.parse(JSON.stringify(errors, toPlain)) })
   } catch (error) {
     if (error instanceof RangeError) return null
@@ -67,13 +73,13 @@ function stringify(result: Result, errors: readonly object[] | false | undefined
   }
 }
 
-/** A result without `data` was never executed: its errors are about the request. */
+/** A result without `data` was never executed, so its errors are about the request. */
 function getOutcome({ data, errors }: Result): Outcome {
   if (data === undefined) return 'invalid'
   return errors?.length ? 'partial' : 'success'
 }
 
-/** Encodes what was thrown while a request was read; for a GraphQL error the outcome is given. */
+/** Encodes an exception thrown while a request was read; the outcome applies to GraphQL errors. */
 export function encodeFailure(
   encode: Encode,
   thrown: unknown,
@@ -91,14 +97,18 @@ export function encodeFailure(
   return encode({ errors: [error] }, accepted, kind)
 }
 
-/** By name too: with two copies of graphql loaded, `instanceof` sees only its own. */
+/**
+ * Compares the name too: with two copies of graphql loaded, `instanceof` recognizes only one of
+ * them.
+ */
 function isGraphQLError(error: unknown): error is GraphQLError {
   return error instanceof GraphQLError || (error instanceof Error && error.name === 'GraphQLError')
 }
 
 /**
- * The answer to a GraphQL error that decides the status by its `extensions.http.status`, and headers
- * by `extensions.http.headers`; undefined for any other. The client does not see `extensions.http`.
+ * The response to a GraphQL error that sets the status in `extensions.http.status`, and headers in
+ * `extensions.http.headers`; undefined for any other error. `extensions.http` is not sent to the
+ * client.
  */
 export function encodeChosenStatus(
   encode: Encode,

@@ -4,12 +4,12 @@ export interface Generations<V> {
 }
 
 /**
- * A map that forgets. Two generations instead of a list of uses: when the young one is full it
- * becomes the old one, and what is still asked for is carried over. Constant cost whatever is sent,
- * no bookkeeping on a hit, and a flood of new keys cannot push out what is in use.
+ * A bounded map with two generations instead of LRU bookkeeping. When the young generation is full,
+ * it replaces the old one, and entries of the old generation that are read again move to the young
+ * one. The cost per operation is constant, and a flood of new keys cannot evict entries in use.
  *
- * @param maxEntries - the largest number of entries of each generation.
- * @param maxWeight - the largest total weight of each generation. An entry that is heavier is not kept.
+ * @param maxEntries - the maximum number of entries in each generation.
+ * @param maxWeight - the maximum total weight of each generation. A heavier entry is not stored.
  * @param weigh - the weight of an entry; default: the length of its key.
  */
 export function createGenerations<V>(
@@ -34,7 +34,7 @@ export function createGenerations<V>(
       if (added > maxWeight || maxEntries <= 0) return
       weight += added
       if (young.size + 1 > maxEntries || weight > maxWeight) {
-        // With room for one entry only, there is none for an old generation.
+        // With room for one entry only, there is no room for an old generation.
         old = maxEntries < 1 ? new Map() : young
         young = new Map()
         weight = added

@@ -28,13 +28,13 @@ import {
   type Response,
 } from './request.ts'
 
-/** Answers one plain request. Rejects only when one of the user's own options throws. */
+/** Answers one plain request. Rejects only if one of the user's options throws. */
 export type Handler<RequestRaw = unknown, RequestContext = unknown> = (
   req: Request<RequestRaw, RequestContext>,
 ) => Promise<Response>
 
 /**
- * Makes the host-independent GraphQL-over-HTTP handler. Adapters translate to it and from it.
+ * Makes the host-independent GraphQL-over-HTTP handler. Adapters translate between a host and this handler.
  *
  * @example
  * ```ts
@@ -57,7 +57,7 @@ export function createHandler<
   RequestContext = unknown,
   Context extends OperationContext = undefined,
 >(options: HandlerOptions<RequestRaw, RequestContext, Context>): Handler<RequestRaw, RequestContext>
-/** The same with only the type of the context given, as the adapters have it. */
+/** An overload for callers that specify only the type of the context. */
 export function createHandler<Context extends OperationContext>(
   options: HandlerOptions<unknown, unknown, Context>,
 ): Handler
@@ -70,7 +70,7 @@ export function createHandler<
 ): Handler<RequestRaw, RequestContext> {
   const handle = openHandler(options)
   return (req) => {
-    // A handler of the core on a server, which would wait for an answer for ever.
+    // The core handler was registered on a server directly; the server would never get a response.
     const { on, clone } = req as { readonly on?: unknown; readonly clone?: unknown }
     return on || clone ? Promise.reject(new TypeError(NOT_PLAIN)) : handle(req)
   }
@@ -81,7 +81,7 @@ const NOT_PLAIN =
   'Import createHandler from the adapter of your server instead, for example ' +
   '"@portcullis/graphql-over-http/use/http"'
 
-/** The handler of an adapter, whose options have more names. */
+/** The handler of an adapter, which accepts additional options. */
 export function openHandler<RequestRaw, RequestContext, Context extends OperationContext>(
   options: HandlerOptions<RequestRaw, RequestContext, Context>,
   moreOptions?: readonly string[],
@@ -90,7 +90,7 @@ export function openHandler<RequestRaw, RequestContext, Context extends Operatio
   const { schema, context, onSubscribe, onOperation, persistedDocument } = options
   const { execute = graphqlExecute, getOperationAST = graphqlGetOperationAST } = options
   const { parseRequestParams: parseParams, csrfPrevention = true } = options
-  // Not to graphql 16, which knows no signal.
+  // graphql 16 does not support abort signals.
   const isAbortable = options.execute !== undefined || versionInfo.major > 16
   const documents = openDocuments(options)
   const encode = createEncoder(profiles[options.profile ?? 'classic'], options.formatError)
@@ -124,12 +124,12 @@ export function openHandler<RequestRaw, RequestContext, Context extends Operatio
 
       let args: OperationArgs<Context>
       const given = onSubscribe && (await onSubscribe(req, params))
-      // A list of no errors says that there is nothing to object to.
+      // An empty list of errors means that the hook has no objection.
       if (given && !(Array.isArray(given) && given.length === 0)) {
         if (isResponse(given)) return given
         const result = toResult(given)
         if (isResult(result)) return encode(result, accepted)
-        // The hook may hand out the same arguments every time.
+        // The hook may return the same arguments object every time, so it is copied before changes.
         args = { ...(given as OperationArgs<Context>) }
       } else {
         if (!schema) throw new Error(NO_SCHEMA)
@@ -156,7 +156,7 @@ export function openHandler<RequestRaw, RequestContext, Context extends Operatio
       try {
         operation = getOperationAST(args.document, args.operationName)?.operation
       } catch {
-        // Of something that is no document: it has no operation.
+        // The value is not a document, so it has no operation.
       }
       if (!operation) return refuse('Unable to detect operation AST')
       if (operation === 'subscription') return refuse(NO_SUBSCRIPTIONS)
@@ -170,7 +170,7 @@ export function openHandler<RequestRaw, RequestContext, Context extends Operatio
         if (isResponse(contextValue)) return contextValue
         args.contextValue = contextValue
       }
-      // A mutation is not abandoned half-way because its client has gone.
+      // A mutation is not aborted midway when its client disconnects.
       if (isAbortable && operation === 'query' && !('abortSignal' in args)) {
         const { signal } = req
         if (signal) Object.assign(args, { abortSignal: signal })
@@ -184,7 +184,7 @@ export function openHandler<RequestRaw, RequestContext, Context extends Operatio
 
       const stream = 'subsequentResults' in final ? final.subsequentResults : final
       if (isAsyncIterable(stream)) {
-        // No client will read it: lets its source stop.
+        // No client will read the stream, so it is closed to let its source stop.
         close(stream).catch(() => undefined)
         return refuse(stream === final ? NO_SUBSCRIPTIONS : NO_INCREMENTAL_DELIVERY)
       }
@@ -201,17 +201,17 @@ export function openHandler<RequestRaw, RequestContext, Context extends Operatio
 const NO_SUBSCRIPTIONS = 'Subscriptions are not supported'
 const NO_INCREMENTAL_DELIVERY = 'Incremental delivery is not supported'
 
-/** No client receives it. The number is the one that nginx writes to its log. */
+/** Never received by a client. nginx logs the same status for closed requests. */
 const CLIENT_GONE: Response = [null, { status: 499, statusText: 'Client Closed Request' }]
 
-/** Whether an exception only says that the client has gone: no fault of the server. */
+/** Whether an exception only means that the client has disconnected. */
 function isDisconnect(error: unknown, { signal }: Pick<Request<unknown, unknown>, 'signal'>) {
   if (!signal?.aborted || !(error instanceof Error)) return false
-  // graphql 17 wraps the reason.
+  // graphql 17 wraps the abort reason.
   return error.name === 'AbortError' || error === signal.reason || error.cause === signal.reason
 }
 
-/** The message and the code that make Apollo's clients send the whole document. */
+/** The error message and code on which Apollo's clients send the whole document. */
 function notPersisted(): GraphQLError {
   const extensions = { code: 'PERSISTED_QUERY_NOT_FOUND' }
   return new GraphQLError('PersistedQueryNotFound', { extensions })
@@ -223,12 +223,12 @@ function notAcceptable(): Response {
   return createRefusal(406, 'Not Acceptable', message, { accept })
 }
 
-/** Errors without a result, one or a list, are the result. */
+/** Wraps errors without a result, one or a list, in a result. */
 function toResult(value: object): object {
   return Array.isArray(value) || value instanceof Error ? { errors: [value].flat() } : value
 }
 
-/** A result has data, or nothing but errors; execution arguments always have a document. */
+/** A result has data, or nothing but errors, whereas execution arguments always have a document. */
 function isResult(value: object): value is ExecutionResult {
   return 'data' in value || ('errors' in value && !('document' in value))
 }
@@ -237,7 +237,10 @@ async function close(stream: AsyncIterable<unknown>): Promise<void> {
   await stream[Symbol.asyncIterator]().return?.()
 }
 
-/** Awaiting what is no promise costs a turn of the microtask queue, which the common case saves. */
+/**
+ * Avoids awaiting values that are not promises, which would cost a microtask turn in the common
+ * case.
+ */
 function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
   return typeof (value as { readonly then?: unknown } | null | undefined)?.then === 'function'
 }

@@ -1,8 +1,8 @@
 import { type DocumentNode, getLocation, type Location, type Source } from 'graphql'
 
 /**
- * A location without the tokens of the parser, which weigh more than the rest of a document. The
- * tokens of a location are described when code asks for them, as compiling executors do.
+ * A location without the parser's tokens, which take more memory than the rest of a document. The
+ * tokens are recreated on access, since compiling executors read them.
  */
 class LightLocation {
   readonly start: number
@@ -30,21 +30,21 @@ class LightLocation {
 
 type Parts = { [key: string]: unknown }
 
-/** Most lists of a document are empty; they share one. */
+/** Most lists of a document are empty, so they share one array. */
 const NONE: readonly never[] = Object.freeze([])
 
 /** Estimated bytes of the largest node with its location, and of the list that holds it. */
 const BYTES_PER_NODE = 200
 
 /**
- * Makes a document light, in place, and returns an estimate of the bytes that it holds in memory,
- * which is too high rather than too low.
+ * Reduces the memory that a document takes, in place, and returns an estimate of the bytes that
+ * remain. The estimate errs on the high side.
  *
- * @param isFrozen - freeze the document as well. Fields stay writable: graphql-jit keeps notes on them.
+ * @param isFrozen - freeze the document as well. Fields stay writable, because graphql-jit adds properties to them.
  */
 export function lighten(document: DocumentNode, isFrozen: boolean): number {
   let nodes = 0
-  // A list instead of recursion, which deep documents would overflow.
+  // A list of pending nodes instead of recursion, which deep documents would overflow.
   const pending: object[] = [document]
   for (let node = pending.pop() as Parts | undefined; node; node = pending.pop() as Parts) {
     nodes += 1

@@ -3,29 +3,33 @@ import type { FormatError } from './options.ts'
 
 /** Options of {@link maskErrors}. */
 export interface MaskErrorsOptions {
-  /** What clients read instead of an unexpected error. Default: `Internal server error`. */
+  /**
+   * The message that clients receive instead of an unexpected error. Default: `Internal server
+   * error`.
+   */
   readonly message?: string
   /**
-   * Called with each unexpected error, as the resolver threw it, and the id that the client got. Default:
-   * `console.error`.
+   * Called with each unexpected error, as the resolver threw it, and the id that the client
+   * received. Default: `console.error`.
    */
   readonly log?: (error: Error, id: string) => void
   /**
-   * Returns true for an error that clients may read although it is not a `GraphQLError`, for example one
-   * of your own classes. It gets the error as the resolver threw it. Default: no such error.
+   * Returns true for an error whose message clients may see although it is not a `GraphQLError`,
+   * for example an error of your own class. It receives the error as the resolver threw it.
+   * Default: no such error.
    */
   readonly isIntended?: (error: Error) => boolean
-  /** Makes the id that connects the answer with the log. Default: a random UUID. */
+  /** Creates the id that connects the response with the log. Default: a random UUID. */
   readonly createId?: () => string
 }
 
 /**
- * Returns a `formatError` that hides unexpected errors from clients: what resolvers throw that is not a
- * `GraphQLError`, and values that do not fit the schema. The client gets a general message and an id in
- * `extensions.id`; the error itself is logged with that id.
+ * Returns a `formatError` that hides unexpected errors from clients: errors thrown by resolvers that
+ * are not a `GraphQLError`, and values that do not fit the schema. The client receives a general
+ * message and an id in `extensions.id`; the error itself is logged with that id.
  *
- * Errors that are meant for clients pass: `GraphQLError`s that resolvers throw on purpose, and what is
- * wrong with the request, such as syntax, validation and the coercion of variables.
+ * Errors meant for clients are sent unchanged: `GraphQLError`s that resolvers throw on purpose, and
+ * errors in the request, such as syntax, validation and variable coercion errors.
  *
  * @example
  * ```ts
@@ -53,7 +57,7 @@ export function maskErrors(options: MaskErrorsOptions = {}): FormatError {
     const id = createId()
     log(thrown, id)
     const extensions = { code: 'INTERNAL_SERVER_ERROR', id }
-    // Undefined where the document is kept without locations, which the types of graphql do not know.
+    // Undefined for cached documents without locations, which graphql's types do not allow for.
     const place = { nodes, source, positions, path } as GraphQLErrorOptions
     return new GraphQLError(message, { ...place, extensions })
   }
@@ -61,21 +65,24 @@ export function maskErrors(options: MaskErrorsOptions = {}): FormatError {
 
 function isForClients(error: Readonly<Error>): boolean {
   if (!isGraphQLError(error)) return !isProgrammingError(error)
-  // Only execution gives errors a path, so this one is about the request.
+  // Only execution adds a path to errors, so this error is about the request.
   if (error.path === undefined) return true
   const { originalError } = error
   if (originalError === undefined) return true
   return isGraphQLError(originalError) && !isOutputError(originalError)
 }
 
-/** By name too: with two copies of graphql loaded, `instanceof` sees only its own. */
+/**
+ * Compares the name too: with two copies of graphql loaded, `instanceof` recognizes only one of
+ * them.
+ */
 function isGraphQLError(error: Readonly<Error>): error is GraphQLError {
   return error instanceof GraphQLError || error.name === 'GraphQLError'
 }
 
 /**
- * Errors outside of execution come from reading the request, where throwing is the way to refuse it. The
- * built-in classes below are thrown by mistakes in a `parseRequestParams`.
+ * Errors outside of execution come from reading the request, where throwing is the way to refuse
+ * it. The built-in classes below indicate a bug in a `parseRequestParams` function instead.
  */
 function isProgrammingError(error: Readonly<Error>): boolean {
   return (
@@ -83,7 +90,9 @@ function isProgrammingError(error: Readonly<Error>): boolean {
   )
 }
 
-/** What graphql throws when a resolver returns a value that its type cannot represent. */
+/**
+ * The errors that graphql throws when a resolver returns a value that its type cannot represent.
+ */
 function isOutputError({ message }: Error): boolean {
   return /^(?:Int|Float|String|Boolean|ID|Enum "\w+") cannot represent /.test(message)
 }
@@ -100,7 +109,7 @@ function checkOptions(options: object): void {
     const kind = Object.hasOwn(kinds, name) ? kinds[name as keyof typeof kinds] : undefined
     if (kind === undefined) {
       throw new TypeError(
-        `maskErrors: there is no option "${name}"; the options are ${Object.keys(kinds).join(', ')}`,
+        `maskErrors: unknown option "${name}"; the options are ${Object.keys(kinds).join(', ')}`,
       )
     }
     if (value !== undefined && typeof value !== kind) {

@@ -8,10 +8,10 @@ export const GRAPHQL_TYPE = 'application/graphql-response+json'
 
 export type Range = readonly [type: string, quality: number]
 
-// Separators inside quoted strings do not count (RFC 9110, section 5.6.4).
+// Separators inside quoted strings are not separators (RFC 9110, section 5.6.4).
 const RANGES = /(?:[^,"]|"(?:\\.|[^"\\])*"?)+/g
 
-// RFC 9110, sections 8.3.1 and 5.6.6. A parameter may be missing after its semicolon.
+// RFC 9110, sections 8.3.1 and 5.6.6. A semicolon need not be followed by a parameter.
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+"
 const PARAMETER = `(${TOKEN})=(${TOKEN}|"(?:[^"\\\\]|\\\\.)*")`
 const PARAMETERS = new RegExp(PARAMETER, 'g')
@@ -20,8 +20,8 @@ const MEDIA_TYPE = new RegExp(
 )
 
 /**
- * A media type or range in lower case, and its weight. The weight is negative for one that asks for
- * another charset than utf-8 (`utf8` is a common misspelling), has a malformed weight, or does not
+ * A media type or range in lower case, and its weight. The weight is negative if the charset is not
+ * utf-8 (`utf8` is accepted as a common misspelling), the weight is malformed, or the text does not
  * follow the grammar.
  */
 export function parseRange(text: string): Range {
@@ -39,16 +39,17 @@ export function parseRange(text: string): Range {
 /**
  * Picks the response media type for an `Accept` header, or null when none is acceptable.
  *
- * The most specific range decides the quality of a type, the highest quality wins, and on a tie the
- * type that is first covered with that quality. A wildcard covers both and means JSON: whoever sends
- * it (curl, a browser) does not know the GraphQL media type.
+ * The most specific range decides the quality of a type, and the highest quality wins. On a tie, the
+ * type whose range comes first wins. A wildcard covers both types and means JSON, because clients
+ * that send only a wildcard (curl, browsers) do not know the GraphQL media type.
  */
 export function negotiate(accept: string | undefined): MediaType | null {
   const header = accept?.trim() || '*/*'
   const known = answers.get(header)
   if (known) return known
   const answer = chooseType(header)
-  // Clients send the same few headers over and over; a long one is a stranger's.
+  // Clients send the same few headers over and over. Long headers are not cached, to bound the
+  // memory.
   if (answer && header.length < 200) answers.set(header, answer)
   return answer
 }
@@ -72,7 +73,7 @@ function chooseType(header: string): MediaType | null {
     : GRAPHQL_TYPE
 }
 
-/** Tells whether a request body of this `Content-Type` can be read: JSON in utf-8, nothing else. */
+/** Whether a request body with this `Content-Type` can be read: only JSON in utf-8. */
 export function isJson(contentType = ''): boolean {
   const isUsual = /^application\/json(; ?charset=utf-8)?$/i.test(contentType)
   return isUsual || parseRange(contentType)[0] === JSON_TYPE

@@ -1,6 +1,6 @@
 import type { ExecutionResult } from 'graphql'
 
-/** The part of a fetch response that tells how a request went. */
+/** The part of a fetch response that describes its status. */
 export interface ResponseLike {
   /** Whether the status is 200 to 299. */
   readonly ok: boolean
@@ -11,21 +11,23 @@ export interface ResponseLike {
 }
 
 /**
- * A request without a usable answer: it never reached the server, or the server refused it. Only
- * these are offered to `shouldRetry`.
+ * A request without a usable response: it never reached the server, or the server refused it. Only
+ * these errors are passed to `shouldRetry`.
  */
 export class NetworkError<R extends ResponseLike = ResponseLike> extends Error {
-  // A literal: minifiers rename classes, and `constructor.name` with them.
+  // A literal, because minifiers rename classes and thereby change `constructor.name`.
   override name = 'NetworkError'
-  /** What the server answered, its body unread; undefined when there was no answer. */
+  /** The server's response with its body unread; undefined if there was no response. */
   response: R | undefined
   /**
-   * The GraphQL result in the body of `response`, if it has one. Its `errors` say what the server refused;
-   * their messages are also the message of `cause`.
+   * The GraphQL result in the body of `response`, if there is one. Its `errors` say why the server
+   * refused the request; their messages are also the message of `cause`.
    */
   result: ExecutionResult<unknown, unknown> | undefined
 
-  /** The client creates these errors. A response becomes `response`, an error becomes `cause`. */
+  /**
+   * Only the client creates these errors. A response becomes `response`, an error becomes `cause`.
+   */
   constructor(source: string | Error | R) {
     if (isResponse(source)) {
       super(`Server responded with ${source.status}: ${source.statusText}`)
@@ -35,7 +37,7 @@ export class NetworkError<R extends ResponseLike = ResponseLike> extends Error {
   }
 }
 
-/** What a fetch throws can be anything, also null; some throw the response. */
+/** A fetch function may throw anything, including null; some throw the response. */
 function isResponse<R extends ResponseLike>(source: string | Error | R): source is R {
   return typeof Object(source).ok === 'boolean'
 }

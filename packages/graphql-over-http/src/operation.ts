@@ -12,7 +12,7 @@ import { checkExtent, checkTokens, DEFAULT_MAX_TOKENS, tooManyTokens } from './d
 import type { HandlerOptions, OperationArgs, OperationContext } from './options.ts'
 import type { Request } from './request.ts'
 
-/** From source text to a document, and from a document to its faults. */
+/** Parses source text to a document, and validates documents. */
 export interface Documents<Raw, ReqContext, Context extends OperationContext> {
   /** Throws when the source does not parse. */
   parse(source: string): DocumentNode
@@ -23,7 +23,7 @@ export interface Documents<Raw, ReqContext, Context extends OperationContext> {
   ): readonly GraphQLError[] | Promise<readonly GraphQLError[]>
 }
 
-/** graphql-js walks documents by recursion: one that is all nesting overflows the stack. */
+/** graphql-js walks documents recursively, so deep nesting overflows the stack. */
 function toDepthError(error: unknown): GraphQLError {
   if (error instanceof RangeError) return new GraphQLError('Document is nested too deeply')
   throw error
@@ -43,7 +43,7 @@ function validateDocument(
 
 type ParserOptions = Pick<HandlerOptions, 'parse' | 'maxTokens' | 'maxDepth' | 'maxAliases'>
 
-/** The parser of the options, or that of graphql-js, within the limits of the options. */
+/** Wraps the parser from the options, or that of graphql-js, with the limits from the options. */
 function createParser({
   parse,
   maxTokens = DEFAULT_MAX_TOKENS,
@@ -82,15 +82,15 @@ export function openDocuments<Raw, ReqContext, Context extends OperationContext>
   const { parse, validate, validationRules, documentCache = 2000, documentCacheBytes } = options
   const parseSource = createParser(options as ParserOptions)
 
-  // Functions of the user may answer differently each time: then nothing is remembered. A list of
-  // rules sees only the document and the schema.
+  // Functions of the user may return different results each time, so nothing is cached then. A list
+  // of rules sees only the document and the schema.
   if (!parse && !validate && typeof validationRules !== 'function' && documentCache) {
     const added = validationRules ?? []
     let rules: readonly ValidationRule[] = []
     let cache: ReturnType<typeof createDocumentCache>
     const reset = () => {
       const current = (rules = [...added])
-      // Some lists repeat the rules of the specification.
+      // Some lists repeat the rules of the GraphQL specification.
       const all = [...new Set([...specifiedRules, ...current])]
       cache = createDocumentCache(
         documentCache,
@@ -103,7 +103,7 @@ export function openDocuments<Raw, ReqContext, Context extends OperationContext>
     return {
       parse: (source) => cache.parse(source),
       validate(_req, { schema, document }, source) {
-        // Code may add a rule to its list after the handler was made.
+        // The application may change its list of rules after the handler was created.
         if (!isEqual(added, rules)) reset()
         return cache.validate(schema, document, source)
       },

@@ -18,7 +18,7 @@ import { findSimilarOption } from './similar-option.ts'
 
 type PromiseOrValue<T> = T | Promise<T>
 
-/** Anything can be a context: maps, instances of classes, plain values. */
+/** A context can be any value: a map, an instance of a class, a primitive. */
 export type OperationContext = object | symbol | number | string | boolean | undefined | null
 
 /** Execution arguments with a typed context. */
@@ -26,11 +26,11 @@ export type OperationArgs<Context extends OperationContext = undefined> = Execut
   contextValue?: Context
 }
 
-/** Turns an error into what the client gets to see. */
+/** Converts an error to what the client receives. */
 export type FormatError = (error: Readonly<GraphQLError | Error>) => GraphQLError | Error | object
 
 /**
- * Reads the parameters out of a request. Return nothing to let the default parser do it, a response
+ * Reads the parameters from a request. Return nothing to use the default parser, return a response
  * pair to end the request, or throw to refuse it.
  */
 export type ParseRequestParams<RequestRaw = unknown, RequestContext = unknown> = (
@@ -40,7 +40,7 @@ export type ParseRequestParams<RequestRaw = unknown, RequestContext = unknown> =
 
 /** Parameters of a request that names a stored document. */
 export type PersistedDocumentParams = Omit<RequestParams, 'query'> & {
-  /** Names the document; undefined when only `extensions` do, as with Apollo's clients. */
+  /** Identifies the document; undefined when only `extensions` do, as with Apollo's clients. */
   documentId?: string | undefined
 }
 
@@ -61,8 +61,8 @@ export interface HandlerOptions<
         args: Omit<OperationArgs<Context>, 'schema'>,
       ) => PromiseOrValue<GraphQLSchema | Response>)
   /**
-   * The value resolvers get as context, or a function that makes it. The function may return
-   * `[null, { status, statusText }]` to end the request there.
+   * The value that resolvers receive as context, or a function that creates it. The function may
+   * return `[null, { status, statusText }]` to end the request.
    */
   context?:
     | Context
@@ -70,15 +70,15 @@ export interface HandlerOptions<
         req: Request<RequestRaw, RequestContext>,
         params: RequestParams,
       ) => PromiseOrValue<Context | Response>)
-  /** Root value for resolvers, unless the execution arguments have one already. */
+  /** Root value for resolvers, unless the execution arguments already have one. */
   rootValue?: unknown
   /** Replaces `parse` of graphql-js. Documents are then not cached. */
   parse?(...args: Parameters<typeof parse>): DocumentNode
   /** Replaces `validate` of graphql-js. Documents are then not cached. */
   validate?(...args: Parameters<typeof validate>): readonly GraphQLError[]
   /**
-   * A list is added to the rules of the specification, and each document is checked once. A function
-   * returns the list that replaces them; documents are then not cached.
+   * A list is added to the rules of the GraphQL specification, and each document is checked once. A
+   * function returns the list that replaces them; documents are then not cached.
    */
   validationRules?:
     | readonly ValidationRule[]
@@ -89,12 +89,12 @@ export interface HandlerOptions<
       ) => PromiseOrValue<readonly ValidationRule[]>)
   /** Replaces `execute` of graphql-js, for example by a compiling executor. */
   execute?: (args: ExecutionArgs) => PromiseOrValue<ExecutionResult | AsyncIterable<unknown>>
-  /** Replaces `getOperationAST` of graphql-js; it tells queries from mutations. */
+  /** Replaces `getOperationAST` of graphql-js; it distinguishes queries from mutations. */
   getOperationAST?: typeof getOperationAST
   /**
-   * Runs for every operation, before anything is parsed. Return nothing to go on, execution
-   * arguments to skip parsing and validation (they are trusted), a result or a list of errors to
-   * answer with, or a response pair.
+   * Called for every operation, before parsing. Return nothing to continue, execution arguments to
+   * skip parsing and validation (they are trusted), a result or a list of errors to respond with,
+   * or a response pair.
    */
   onSubscribe?: (
     req: Request<RequestRaw, RequestContext>,
@@ -102,45 +102,46 @@ export interface HandlerOptions<
   ) => PromiseOrValue<
     ExecutionResult | OperationArgs<Context> | readonly GraphQLError[] | Response | undefined | void
   >
-  /** Runs after execution. May return another result, or a response pair. */
+  /** Called after execution. It may return another result, or a response pair. */
   onOperation?: (
     req: Request<RequestRaw, RequestContext>,
     args: OperationArgs<Context>,
     result: ExecutionResult,
   ) => PromiseOrValue<ExecutionResult | Response | undefined | void>
-  /** Applied to every error that is sent. By default errors are sent as they are. */
+  /** Applied to every error that is sent. By default errors are sent unchanged. */
   formatError?: FormatError
   /**
-   * Replaces or precedes the default reading of parameters. It is not called for a POST that a page of
-   * another site could have sent, see `csrfPrevention`.
+   * Replaces or precedes the default parser of parameters. It is not called for a POST request that
+   * a page of another site could have sent; see `csrfPrevention`.
    */
   parseRequestParams?: ParseRequestParams<RequestRaw, RequestContext>
   /**
-   * With `parseRequestParams`: refuse a POST without `Content-Type`, or with one of a form or of plain
-   * text, unless it has the header `GraphQL-Require-Preflight`. Browsers send those across sites, with
-   * cookies, without asking the server first. Default: true.
+   * With `parseRequestParams`: refuse a POST without `Content-Type`, or with the content type of a
+   * form or of plain text, unless it has the header `GraphQL-Require-Preflight`. Browsers send such
+   * requests across sites, with cookies and without a preflight. Default: true.
    */
   csrfPrevention?: boolean
   /**
-   * Finds the source text of a request that has no `query`, by its `documentId` or its `extensions`.
-   * Return nothing when there is no such document: the answer is the error `PersistedQueryNotFound`,
-   * which Apollo's clients understand. The text is parsed, validated and cached like a query.
+   * Finds the source text for a request without `query`, by its `documentId` or its `extensions`.
+   * Return nothing when the document does not exist: the response is then the error
+   * `PersistedQueryNotFound`, which Apollo's clients understand. The text is parsed, validated and
+   * cached like a query.
    */
   persistedDocument?: (
     req: Request<RequestRaw, RequestContext>,
     params: PersistedDocumentParams,
   ) => PromiseOrValue<string | Response | null | undefined>
-  /** Which statuses to answer with: as graphql-http does, or as the 2026 draft says. */
+  /** Which status codes to use: those of graphql-http, or those of the 2026 draft. */
   profile?: ProfileName
-  /** How many valid documents to remember. Default: 2000; `false` remembers none. */
+  /** How many valid documents to cache. Default: 2000; `false` disables the cache. */
   documentCache?: number | false
   /**
-   * How many bytes the remembered documents may take, by an estimate that is too high rather than
-   * too low. Default: 16 MiB.
+   * How many bytes the cached documents may take, by an estimate that errs on the high side.
+   * Default: 16 MiB.
    */
   documentCacheBytes?: number
   /**
-   * The largest number of tokens of a document: names, punctuation and values. Default: 15,000;
+   * The maximum number of tokens in a document: names, punctuation and values. Default: 15,000;
    * `false` allows any number.
    */
   maxTokens?: number | false
@@ -150,7 +151,7 @@ export interface HandlerOptions<
    */
   maxDepth?: number | false
   /**
-   * How many aliases an operation may have. Those of a fragment count each time it is spread.
+   * How many aliases an operation may have. The aliases of a fragment count each time it is spread.
    * Default: any number.
    */
   maxAliases?: number | false
@@ -193,7 +194,8 @@ const RULES: { readonly [option: string]: Rule } = {
 const KNOWN = ['context', 'rootValue', ...Object.keys(RULES)]
 
 /**
- * Stops a wrong option at creation, by name, before it becomes a riddle at the first request.
+ * Rejects invalid options by name when the handler is created, before they cause an obscure error at
+ * the first request.
  *
  * @param more - names of options that are checked elsewhere.
  */
@@ -214,8 +216,8 @@ export function checkOptions(options: HandlerOptions, more: readonly string[] = 
     if (!known.includes(name)) {
       const similar = findSimilarOption(name, known)
       throw new TypeError(
-        `createHandler: there is no option "${name}". ${
-          similar ? `Did you mean "${similar}"?` : `Known are: ${known.join(', ')}`
+        `createHandler: unknown option "${name}". ${
+          similar ? `Did you mean "${similar}"?` : `The options are: ${known.join(', ')}`
         }`,
       )
     }
@@ -235,7 +237,7 @@ export function checkOptions(options: HandlerOptions, more: readonly string[] = 
         'in package.json selects one',
     )
   }
-  // graphql 17 refuses every operation of such a schema.
+  // graphql 17 refuses every operation on such a schema.
   const isIncremental = (name: string) => isGraphQLSchema(schema) && schema.getDirective(name)
   if (!execute && versionInfo.major > 16 && (isIncremental('defer') || isIncremental('stream'))) {
     throw new TypeError(
@@ -250,17 +252,20 @@ export const NO_SCHEMA =
   'The GraphQL schema is not provided: set option "schema", or return arguments from "onSubscribe"'
 
 const NO_TYPE_DEFS =
-  'createHandler: there are no options "typeDefs" and "resolvers". Pass a "schema" made of them, ' +
+  'createHandler: the options "typeDefs" and "resolvers" are not supported. Pass a "schema" made of them, ' +
   'for example by makeExecutableSchema of @graphql-tools/schema'
 
-/** What to do with the text of a schema or the promise of one; empty for any other value. */
+/** The advice for a schema given as text or as a promise; empty for any other value. */
 function describeNonSchema(value: unknown): string {
   if (typeof value === 'string') return ', not text: pass buildSchema(text)'
   const isPromise = isFunction((value as { readonly then?: unknown }).then)
   return isPromise ? ', not a promise: await it first' : ''
 }
 
-/** graphql refuses to validate and execute a schema of another copy. graphql 16 throws already here. */
+/**
+ * graphql refuses to validate and execute a schema from another copy of itself. graphql 16 already
+ * throws here.
+ */
 function isOfThisGraphql(schema: GraphQLSchema): boolean {
   try {
     return isSchema(schema)

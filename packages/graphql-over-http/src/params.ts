@@ -8,7 +8,10 @@ import {
   type Response,
 } from './request.ts'
 
-/** The request could be read, but is not a GraphQL request: newer drafts tell that apart. */
+/**
+ * The request is valid JSON but not a GraphQL request. The 2026 draft has a separate status for
+ * this.
+ */
 export class MalformedRequestError extends Error {}
 
 type Json = { readonly [key: string]: unknown }
@@ -20,7 +23,7 @@ function assert(condition: boolean, message: string): asserts condition {
   if (!condition) throw new MalformedRequestError(message)
 }
 
-/** Parameters that may name a stored document instead of having a query. */
+/** Parameters that may identify a stored document instead of containing a query. */
 export type LooseParams = Omit<RequestParams, 'query'> & {
   query?: string | undefined
   documentId?: string | undefined
@@ -34,7 +37,7 @@ function checkParams(params: Json, isQueryOptional: boolean): LooseParams {
   assert(variables == null || isMap(variables), 'Invalid variables')
   assert(operationName == null || typeof operationName === 'string', 'Invalid operationName')
   assert(extensions == null || isMap(extensions), 'Invalid extensions')
-  // An empty name is no name: GET forms cannot leave a parameter out.
+  // An empty name counts as absent, since GET forms cannot leave a parameter out.
   const checked = {
     query: query as string | undefined,
     operationName: operationName === '' ? null : operationName,
@@ -69,7 +72,7 @@ function parseUrl(url: string, isQueryOptional: boolean): LooseParams {
 /**
  * Reads the parameters of a request: from the URL for GET, from the JSON body for POST.
  *
- * Answers with a response when the method or the content type is not supported, and throws when the
+ * Returns a response if the method or the content type is not supported, and throws if the
  * parameters are malformed.
  */
 export async function parseRequestParams<Raw, Context>(
@@ -78,7 +81,10 @@ export async function parseRequestParams<Raw, Context>(
   return (await readParams(req, false)) as RequestParams | Response
 }
 
-/** The same, where a request may name a stored document instead of having a query. */
+/**
+ * Like `parseRequestParams`, but a request may identify a stored document instead of containing a
+ * query.
+ */
 export async function readParams<Raw, Context>(
   req: Request<Raw, Context>,
   isQueryOptional: boolean,
@@ -101,20 +107,22 @@ export async function readParams<Raw, Context>(
   try {
     data = typeof body === 'function' ? await body() : body
     if (typeof data === 'string') {
-      // RFC 8259, section 8.1: a byte order mark may be ignored.
+      // RFC 8259, section 8.1: parsers may ignore a byte order mark.
       data = JSON.parse(data.charCodeAt(0) === 0xfeff ? data.slice(1) : data)
     }
   } catch (error) {
     throw error instanceof BodyError ? error : new Error('Unparsable JSON body')
   }
-  // Batches are arrays, and are not part of the specification.
+  // Arrays would be batches, which the HTTP spec does not define.
   assert(isMap(data), 'JSON body must be an object')
   return checkParams(data, isQueryOptional)
 }
 
-/** Content types that a page of another site can send without asking the server first. */
+/** Content types that a page of another site can send without a preflight. */
 const SIMPLE_TYPES = /^(|text\/plain|multipart\/form-data|application\/x-www-form-urlencoded)$/
-/** Any of these headers makes a browser ask first. The last two are those of Apollo's clients. */
+/**
+ * Any of these headers makes a browser send a preflight. The last two are sent by Apollo's clients.
+ */
 const PREFLIGHT_HEADERS = [
   'graphql-require-preflight',
   'apollo-require-preflight',
@@ -122,11 +130,11 @@ const PREFLIGHT_HEADERS = [
 ]
 
 /**
- * The refusal of a POST that a page of another site could have sent, with the cookies of its user and
- * without a preflight; undefined for all other requests.
+ * Returns the refusal of a POST request that a page of another site could have sent, with the
+ * cookies of its user and without a preflight; undefined for all other requests.
  */
 export function refuseCrossSite<Raw, Context>(req: Request<Raw, Context>): Response | undefined {
-  // Of the methods that may change something, browsers ask before all others.
+  // Browsers send a preflight before every other method that may have side effects.
   if (req.method.toUpperCase() !== 'POST') return undefined
   const [type] = parseRange(getHeader(req.headers, 'content-type')?.replace(/;.*/s, '') ?? '')
   if (!SIMPLE_TYPES.test(type)) return undefined
@@ -139,5 +147,5 @@ export function refuseCrossSite<Raw, Context>(req: Request<Raw, Context>): Respo
   )
 }
 
-/** Methods that must not change anything (RFC 9110, section 9.2.1). */
+/** Whether the method is safe (RFC 9110, section 9.2.1). */
 export const isSafe = (method: string): boolean => method === 'GET' || method === 'HEAD'

@@ -1,6 +1,6 @@
 import { GRAPHQL_TYPE, JSON_TYPE, type MediaType } from './negotiate.ts'
 
-/** How a request can end, as far as its status is concerned. */
+/** How a request can end, as far as the status is concerned. */
 export type Outcome =
   /** No body, a body that is not JSON, or one that `parseRequestParams` refused. */
   | 'unreadable'
@@ -8,7 +8,10 @@ export type Outcome =
   | 'malformed'
   /** The document does not parse. */
   | 'syntax'
-  /** The request cannot be executed: validation, operation, variables; no `data` in the answer. */
+  /**
+   * The request cannot be executed (validation, operation, variables), so the response has no
+   * `data`.
+   */
   | 'invalid'
   /** A mutation over GET. */
   | 'unsafe'
@@ -19,21 +22,28 @@ export type Outcome =
 type Row = readonly [
   statusWhenJson: number,
   statusWhenGraphql: number,
-  /** Of the answer; the accepted one when left out, no header at all when null. */
+  /**
+   * The media type of the response. When omitted, the accepted type; when null, there is no header.
+   */
   type?: MediaType | null,
 ]
 
 /**
- * Which status codes are used: those of graphql-http and the drafts until 2025, or those of the draft of
- * 2026.
+ * Which status codes are used: those of graphql-http and the drafts until 2025, or those of the
+ * 2026 draft.
  */
 export type ProfileName = 'classic' | '2026'
 
 export type Profile = Readonly<Record<Outcome, Row>>
 
-/** Statuses per outcome, for who accepts `application/json` and for who accepts the newer type. */
+/**
+ * Statuses per outcome, for clients that accept `application/json` and for clients that accept the
+ * newer type.
+ */
 export const profiles: Readonly<Record<ProfileName, Profile>> = {
-  /** What graphql-http and the drafts up to 2025 answer: with `application/json`, mostly 200. */
+  /**
+   * The status codes of graphql-http and the drafts up to 2025: mostly 200 with `application/json`.
+   */
   classic: {
     unreadable: [400, 400, JSON_TYPE],
     malformed: [400, 400, JSON_TYPE],
@@ -43,7 +53,10 @@ export const profiles: Readonly<Record<ProfileName, Profile>> = {
     partial: [200, 200],
     success: [200, 200],
   },
-  /** The draft of August 2026: the status tells, and only 2xx answers are labelled JSON. */
+  /**
+   * The draft of August 2026: the status shows the outcome, and only 2xx responses use
+   * `application/json`.
+   */
   2026: {
     unreadable: [400, 400, GRAPHQL_TYPE],
     malformed: [422, 422, GRAPHQL_TYPE],

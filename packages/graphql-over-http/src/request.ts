@@ -1,44 +1,45 @@
 /**
- * The parameters of a GraphQL request, however they arrived: URL query or JSON body.
+ * The parameters of a GraphQL request, from the URL query or the JSON body.
  *
  * @see https://graphql.github.io/graphql-over-http/draft/#sec-Request-Parameters
  */
 export interface RequestParams {
   /** The GraphQL document. */
   query: string
-  /** Which operation of the document to execute. Default: its only one. */
+  /** Which operation of the document to execute. Default: the only operation. */
   operationName?: string | null | undefined
   /** The values of variables, by name. Default: none. */
   variables?: Record<string, unknown> | null | undefined
-  /** Whatever client and server agree on. Default: none. */
+  /** Entries that client and server agree on. Default: none. */
   extensions?: Record<string, unknown> | null | undefined
 }
 
-/**
- * Request headers: a plain map, as Node has them, or anything with a `get` method, as fetch has them.
- */
+/** Request headers: a plain map, as in Node, or any object with a `get` method, as in fetch. */
 export type RequestHeaders =
   | {
-      /** Node keeps this one as a list, always. */
+      /** Node always keeps this header as a list. */
       readonly 'set-cookie'?: string | string[] | undefined
       readonly [key: string]: string | string[] | undefined
     }
   | { readonly get: (name: string) => string | null }
 
 /**
- * The plain request the core handler works on. Adapters build it from the host's own request.
+ * The plain request that the core handler works on. Adapters build it from the host's own request.
  *
  * @typeParam Raw - the host's native request.
- * @typeParam Context - what the adapter adds; in Node adapters it holds the native response.
+ * @typeParam Context - what the adapter adds; in Node adapters it contains the native response.
  */
 export interface Request<Raw, Context> {
-  /** The HTTP method, in capitals. */
+  /** The HTTP method, in upper case. */
   readonly method: string
-  /** Absolute or relative: only the search part is read. */
+  /** Absolute or relative; only the query string is read. */
   readonly url: string
   /** The request headers. */
   readonly headers: RequestHeaders
-  /** Already parsed, as text, or a function that reads it; the function is called for POST only. */
+  /**
+   * The body: already parsed, as text, or as a function that reads it, which is called for POST
+   * only.
+   */
   readonly body:
     | string
     | Record<string, unknown>
@@ -53,13 +54,13 @@ export interface Request<Raw, Context> {
   /** What the adapter adds. */
   readonly context: Context
   /**
-   * Aborts when the client goes away before it is answered. Undefined on hosts that cannot tell, such
-   * as serverless functions.
+   * Aborts when the client disconnects before the response. Undefined on hosts that cannot detect
+   * it, such as serverless functions.
    */
   readonly signal?: AbortSignal | undefined
 }
 
-/** A map of text, so that it fits wherever headers go: `writeHead`, a fetch response. */
+/** A map of strings, which `writeHead` and fetch responses both accept. */
 export type ResponseHeaders = {
   accept?: string
   allow?: string
@@ -79,26 +80,26 @@ export interface ResponseInit {
   readonly headers?: ResponseHeaders
 }
 
-/** What the core handler answers with: body text or null, and how to send it. */
+/** The response of the core handler: body text or null, and how to send it. */
 export type Response = readonly [body: ResponseBody | null, init: ResponseInit]
 
-/** Receives what becomes of one client request. */
+/** Receives the outcome of one client request. */
 export interface Sink<T = unknown> {
   /** Gets the result. */
   next(value: T): void
-  /** Gets the reason when there is no result. Nothing follows. */
+  /** Gets the error when there is no result. No further call follows. */
   error(error: unknown): void
-  /** Called after the result, or when the request was cancelled. Nothing follows. */
+  /** Called after the result, or when the request was cancelled. No further call follows. */
   complete(): void
 }
 
-/** First value of a header by its lower-case name; repeated values come joined with a comma. */
+/** The first value of a header by its lower-case name; repeated values are joined with a comma. */
 export function getHeader(headers: RequestHeaders, name: string): string | undefined {
   if (typeof headers.get === 'function') return headers.get(name) ?? undefined
   const map = headers as { readonly [key: string]: string | string[] | undefined }
   let value = map[name]
   if (value === undefined) {
-    // Serverless events and hand-written tests keep the client's spelling.
+    // Serverless events and hand-written tests keep the client's capitalization.
     for (const key in map) {
       if (key.length === name.length && key.toLowerCase() === name) {
         value = map[key]
@@ -110,8 +111,9 @@ export function getHeader(headers: RequestHeaders, name: string): string | undef
 }
 
 /**
- * Tells a response pair from anything else a hook may return. The status must be a number, so that
- * a context value which happens to be a pair of null and an object is not taken for an answer.
+ * Distinguishes a response pair from anything else that a hook may return. The status must be a
+ * number, so that a context value that happens to be a pair of null and an object is not taken for
+ * a response.
  */
 export function isResponse(value: unknown): value is Response {
   return (
@@ -124,7 +126,7 @@ export function isResponse(value: unknown): value is Response {
 const explanations = new WeakMap<Response, string>()
 
 /**
- * A response without a body, which adapters send with a message. The core leaves the body out, as
+ * A response without a body, to which adapters add a message. The core leaves the body out, as
  * graphql-http does.
  */
 export function createRefusal(
@@ -146,7 +148,7 @@ export function getExplanation(response: Response): string | undefined {
   return explanations.get(response)
 }
 
-/** A failed read of the request body that has an answer of its own, such as 413. */
+/** A failed read of the request body that has its own response, such as 413. */
 export class BodyError extends Error {
   override readonly name = 'BodyError'
   readonly response: Response

@@ -16,7 +16,7 @@ import { assertUnharmed } from './support/hosts/unharmed.ts'
 const megabyte = 1024 * 1024
 const json = { 'content-type': 'application/json' }
 
-/** Objects in objects, as deep as that. */
+/** Nested objects of the given depth. */
 const nested = (depth: number) => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`
 
 const malformed: readonly [name: string, body: string][] = [
@@ -62,7 +62,7 @@ for (const host of hosts) {
       })
     }
 
-    test('deep nesting is answered, and harms nobody', async () => {
+    test('deep nesting is answered, and the server stays available', async () => {
       for (const body of [
         `{"query":"{ hello }","variables":${nested(10_000)}}`,
         JSON.stringify({ query: '{a'.repeat(20_000) }),
@@ -98,7 +98,7 @@ for (const host of hosts) {
 
     if (!limits.readsBodyItself) {
       for (const framing of ['content-length', 'chunked'] as const) {
-        test(`a body of 100 MB (${framing}) costs an answer and no memory`, async (t) => {
+        test(`a body of 100 MB (${framing}) is answered without being buffered`, async (t) => {
           const { memory } = await opened.take()
           const socket = await openConnection(opened.port)
           t.after(() => socket.destroy())
@@ -117,14 +117,14 @@ for (const host of hosts) {
           for (let sent = 0; sent < size; sent += megabyte) await sendBytes(socket, bytes)
           assert.equal((await answer)?.status, 413)
           const growth = (await opened.take()).memory - memory
-          // Less than the body itself; the rest is what the runtime has not collected yet.
+          // Less than the body itself; some memory may not have been collected yet.
           assert.ok(growth < 80 * megabyte, `${Math.round(growth / megabyte)} MB more`)
           await assertUnharmed(opened)
         })
       }
     }
 
-    /** Waits for a count to come down. */
+    /** Waits until a count reaches the expected value. */
     const settled = async (count: () => Promise<number>, expected: number) => {
       const deadline = Date.now() + 120_000
       while ((await count()) > expected) {
@@ -133,7 +133,7 @@ for (const host of hosts) {
       }
     }
 
-    test('hundreds of requests that are given up leave nothing behind', async () => {
+    test('hundreds of aborted requests leave nothing behind', async () => {
       const body = JSON.stringify({ query: '{ slow(ms: 20) }' })
       const head = toHead('POST /graphql', { ...json, 'content-length': String(body.length) })
       const giveUp = async (number: number) => {

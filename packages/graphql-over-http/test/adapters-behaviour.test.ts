@@ -26,17 +26,18 @@ for (const host of hosts) {
     const query = (path: string, text: string, variables?: object) =>
       send(path, JSON.stringify({ query: text, variables }))
 
-    /** A query of that many bytes. */
+    /** A query padded to that many bytes. */
     const ofBytes = (count: number) => '{"query":"{ hello }"}'.padEnd(count)
 
     for (const method of ['PUT', 'DELETE', 'OPTIONS', 'PATCH', 'HEAD']) {
-      test(`${method} is answered by the handler with 405 and what is allowed`, async () => {
+      test(`${method} is answered by the handler with 405 and the allowed methods`, async () => {
         const response = await opened.fetch(`${opened.origin}/graphql`, { method })
         assert.equal(response.status, 405)
         assert.equal(response.headers.get('allow'), 'GET, POST')
         const message = `Method ${method} is not allowed; use GET or POST`
         const expected = method === 'HEAD' ? '' : JSON.stringify({ errors: [{ message }] })
-        // What goes between a server and its client leaves out the body; without one, we see it.
+        // HTTP implementations drop the body of a response to HEAD; without a transport it is
+        // visible.
         if (host.transport !== 'none' || method !== 'HEAD') {
           assert.equal(await response.text(), expected)
         }
@@ -147,12 +148,12 @@ for (const host of hosts) {
       assert.equal((await send('/unlimited', body)).status, 200)
     })
 
-    test('a body of just the limit is answered', async () => {
+    test('a body of exactly the limit is answered', async () => {
       const response = await send('/limited', ofBytes(limitBytes))
       assert.deepEqual(await response.json(), { data: { hello: 'world' } })
     })
 
-    test('a body above the limit that does not tell its length is answered with 413', async () => {
+    test('a body above the limit without a declared length is answered with 413', async () => {
       const query = `{ hello } #${'x'.repeat(limitBytes)}`
       const body = new ReadableStream({
         start(controller) {
@@ -175,7 +176,7 @@ for (const host of hosts) {
       assert.deepEqual(await response.json(), { data: { hello: 'world' } })
     })
 
-    test('a wrong Accept or Content-Type is answered with what is wrong', async () => {
+    test('an unsupported Accept or Content-Type is answered with the reason', async () => {
       const headers = { ...json, accept: 'text/html' }
       const refused = await send('/graphql', '{"query":"{ hello }"}', { headers })
       assert.equal(refused.status, 406)

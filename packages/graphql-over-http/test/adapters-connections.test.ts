@@ -17,7 +17,7 @@ const post = (path: string, length: number) =>
 const postChunks = (path: string) =>
   toHead(`POST ${path}`, { ...json, 'transfer-encoding': 'chunked' })
 
-/** What a client has sent when it goes away. */
+/** What a client has sent when it disconnects. */
 const departures: { readonly [when: string]: string } = {
   'before the body': post('/graphql', slow.length),
   'in the middle of the body': `${post('/graphql', slow.length)}${slow.subarray(0, 9)}`,
@@ -40,7 +40,7 @@ for (const host of hosts.filter(({ transport }) => transport === 'HTTP/1')) {
       return socket
     }
 
-    test('a body that comes byte by byte equals one that comes at once', async (t) => {
+    test('a body sent byte by byte equals one sent at once', async (t) => {
       const socket = await connect(t)
       const answer = readResponse(socket)
       socket.write(post('/graphql', echo.length))
@@ -75,19 +75,19 @@ for (const host of hosts.filter(({ transport }) => transport === 'HTTP/1')) {
     })
 
     for (const [when, sent] of Object.entries(departures)) {
-      test(`a client that goes away ${when} leaves nothing behind`, async (t) => {
-        const polite = await connect(t)
-        const rude = await connect(t)
-        polite.write(sent)
-        rude.write(sent)
+      test(`a client that disconnects ${when} leaves nothing behind`, async (t) => {
+        const closing = await connect(t)
+        const resetting = await connect(t)
+        closing.write(sent)
+        resetting.write(sent)
         await wait(10)
-        polite.destroy()
-        rude.resetAndDestroy()
+        closing.destroy()
+        resetting.resetAndDestroy()
         await assertUnharmed(opened)
       })
     }
 
-    test('a client that goes away aborts the query that it has sent', async (t) => {
+    test('a client that disconnects aborts its query', async (t) => {
       const ask = async (query: string) => {
         const body = JSON.stringify({ query })
         const init = { method: 'POST', headers: json, body }
@@ -104,7 +104,7 @@ for (const host of hosts.filter(({ transport }) => transport === 'HTTP/1')) {
       await assertUnharmed(opened)
     })
 
-    test('a client that sends all of a large body first still reads the answer', async (t) => {
+    test('a client that sends a large body to its end still reads the response', async (t) => {
       const socket = await connect(t)
       const answer = readResponse(socket)
       const size = 3_000_000

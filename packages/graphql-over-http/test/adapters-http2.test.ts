@@ -48,7 +48,7 @@ for (const host of hosts.filter(({ transport }) => transport === 'HTTP/2')) {
       return { session, stream }
     }
 
-    test('a body that comes byte by byte equals one that comes at once', async (t) => {
+    test('a body sent byte by byte equals one sent at once', async (t) => {
       const { stream } = post(t)
       for (const byte of echo) {
         stream.write(Buffer.of(byte))
@@ -78,7 +78,7 @@ for (const host of hosts.filter(({ transport }) => transport === 'HTTP/2')) {
     }
 
     if (!host.limits?.readsBodyItself)
-      test('an upload above the limit is answered, and ended without the rest of it', async (t) => {
+      test('an upload above the limit is answered, and ended before the whole body is received', async (t) => {
         const { session, stream } = post(t, '/limited')
         const response = once(stream, 'response')
         let sent = 0
@@ -93,7 +93,7 @@ for (const host of hosts.filter(({ transport }) => transport === 'HTTP/2')) {
         await assertUnharmed(opened)
       })
 
-    test('a client that cancels the stream aborts the query that it has sent', async (t) => {
+    test('a client that cancels the stream aborts its query', async (t) => {
       const ask = async (query: string) => {
         const { stream } = post(t, '/disconnect')
         stream.end(JSON.stringify({ query }))
@@ -104,12 +104,12 @@ for (const host of hosts.filter(({ transport }) => transport === 'HTTP/2')) {
       assert.deepEqual(await ask('{ running }'), { data: { running: 'running' } })
       stream.close(constants.NGHTTP2_CANCEL)
       const { data } = await ask('{ aborted }')
-      // graphql 16 has no signal to give to `execute`.
+      // graphql 16 does not pass a signal to `execute`.
       assert.match(data.aborted, /^context true, execute (true|undefined)$/)
       await assertUnharmed(opened)
     })
 
-    test('the process got no warning', async () => {
+    test('the process emitted no warning', async () => {
       await wait(10)
       process.off('warning', onWarning)
       assert.deepEqual(warnings, [])

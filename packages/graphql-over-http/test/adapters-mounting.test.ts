@@ -34,7 +34,7 @@ async function serve(t: TestContext, listener: RequestListener): Promise<string>
   return `http://127.0.0.1:${await listen(server)}`
 }
 
-describe('a body that a careless middleware has read', () => {
+describe('a body that middleware has already read', () => {
   const expectation = /was already read .* mount the GraphQL handler before the body parser/
 
   test('is reported by the http adapter', async (t) => {
@@ -93,7 +93,7 @@ describe('a body that a careless middleware has read', () => {
   })
 })
 
-describe('an answer that other code has begun', () => {
+describe('a response that other code has started', () => {
   test('is left alone', async (t) => {
     const log = t.mock.method(console, 'error', () => {})
     const handler = createHttpHandler({

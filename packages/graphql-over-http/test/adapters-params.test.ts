@@ -36,7 +36,10 @@ interface Running {
   close?(): Promise<void>
 }
 
-/** For each adapter a server that answers with the parameters it read, or 418 with the complaint. */
+/**
+ * For each adapter a server that responds with the parameters it read, or with 418 and the error
+ * message.
+ */
 const servers: { readonly [adapter: string]: () => Promise<Running> } = {
   async http() {
     const server = createServer(async (req, res) => {
@@ -158,7 +161,7 @@ const servers: { readonly [adapter: string]: () => Promise<Running> } = {
   },
 }
 
-/** Runs a parser, and answers with what came of it unless it has answered by itself. */
+/** Runs a parser, and responds with its result unless it has already responded itself. */
 async function report(
   parse: () => Promise<RequestParams | null>,
   answer: (status: number, body: string) => void,
@@ -215,7 +218,7 @@ for (const [name, start] of Object.entries(servers)) {
       assert.deepEqual(await response.json(), { query: '{hello}', operationName: 'A' })
     })
 
-    test('answers what breaks the protocol by itself', async () => {
+    test('responds itself to requests that break the protocol', async () => {
       assert.equal((await server.fetch('/', { method: 'PUT' })).status, 405)
       assert.equal((await post('query=', 'application/x-www-form-urlencoded')).status, 415)
       assert.equal((await post(`{"query":"{hello}"}${' '.repeat(100)}`)).status, 413)

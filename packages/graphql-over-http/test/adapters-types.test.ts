@@ -37,7 +37,7 @@ class Account {
   }
 }
 
-test('each adapter hands out the native request and response with their own types', () => {
+test('each adapter exposes the native request and response with their own types', () => {
   const handlers = [
     http.createHandler({
       schema,
@@ -130,7 +130,7 @@ test('a context can be an interface or a class', () => {
   assert.equal(typeof koa.createHandler<Session>({ schema, context: () => 1 }), 'function')
 })
 
-test('the handlers fit where their hosts take handlers', () => {
+test('the handlers are assignable to the handler types of their hosts', () => {
   const use = () => {
     createServer(http.createHandler({ schema }))
     createSecureServer({}, http2.createHandler({ schema }))
@@ -143,7 +143,7 @@ test('the handlers fit where their hosts take handlers', () => {
   assert.equal(typeof use, 'function')
 })
 
-test('more of the native response of uWebSockets can be asked for', () => {
+test('a wider type of the native uWebSockets response can be requested', () => {
   interface Native extends uws.HttpResponse {
     getRemoteAddressAsText(): ArrayBuffer
   }

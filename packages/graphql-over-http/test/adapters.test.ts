@@ -8,14 +8,20 @@ import { runAudits, serverAudits } from '../src/audits/index.ts'
 import type { OpenHost } from './support/hosts/host.ts'
 import { hosts, isRepetition } from './support/hosts/index.ts'
 
-/** Where each profile is mounted: the 61 audits on one, all that fit the draft on the other. */
+/**
+ * The path of each profile: one is audited with the 61 audits, the other with all audits that fit
+ * the draft.
+ */
 const profiles = [
   { path: '/graphql', profile: 'classic', count: 61 },
   { path: '/2026', profile: '2026', count: 117 },
 ] as const
 
-/** An empty body and a bare string: a body parser in front answers these, or makes `{}` of them. */
-const fateOfParser = new Set(['A5BF', 'X2B0'])
+/**
+ * An empty body and a bare string. A body parser in front of the handler answers these itself, or
+ * turns them into `{}`.
+ */
+const answeredByParser = new Set(['A5BF', 'X2B0'])
 
 for (const [index, host] of hosts.entries()) {
   describe(`${host.name} passes the audit`, () => {
@@ -26,9 +32,10 @@ for (const [index, host] of hosts.entries()) {
     after(() => opened.close())
 
     for (const { path, profile, count } of profiles) {
-      // The profile is the handler's alone: a repetition needs the longer list on one host.
+      // The profile does not depend on the host, so a repetition needs the longer list on one host
+      // only.
       if (isRepetition && profile === '2026' && index > 0) continue
-      // One test for all of them: thousands of tests cost more than what they send.
+      // One test for all audits, since thousands of tests would take longer than their requests.
       test(`${profile}: each of the ${count} audits`, async () => {
         const all = serverAudits({
           url: () => opened.origin + path,
@@ -38,7 +45,7 @@ for (const [index, host] of hosts.entries()) {
         })
         assert.equal(all.length, count)
         const isAnsweredBefore = profile === '2026' && host.limits?.parsesBodyItself
-        const audits = all.filter(({ id }) => !isAnsweredBefore || !fateOfParser.has(id))
+        const audits = all.filter(({ id }) => !isAnsweredBefore || !answeredByParser.has(id))
         const results = await runAudits(audits, { concurrency: 1 })
         const failures = results.flatMap((result) =>
           result.status === 'ok' ? [] : [`${result.id} ${result.name}: ${result.reason}`],
@@ -47,7 +54,7 @@ for (const [index, host] of hosts.entries()) {
       })
     }
 
-    test('without a word in the log', async () => {
+    test('without writing to the log', async () => {
       const { errors, pending } = await opened.take()
       assert.deepEqual(errors, [])
       assert.equal(pending, 0)

@@ -11,8 +11,8 @@ import {
   startAuditServer,
 } from './support/audit-server.ts'
 
-// Each row breaks one rule of a server that is otherwise perfect, and names the audits that must
-// find it. All other audits have to pass: an audit that fails for a neighbour's reason is wrong.
+// Each row breaks one rule of an otherwise perfect server, and names the audits that must detect
+// it. All other audits must pass: an audit that fails because of another rule is wrong.
 type Mutation = readonly [rule: string, spoil: (exchange: Exchange) => void, fails: string]
 
 interface Change {
@@ -173,7 +173,7 @@ const classic: readonly Mutation[] = [
   ['has data beside validation errors', on('validation error', { body: WITH_DATA }), 'X113'],
   ['uses 200 on coercion errors', on('coercion error', { status: 200 }), 'X115'],
   [
-    'answers JSON that is no object',
+    'answers with JSON that is not an object',
     on((x) => isJson(x) && isSuccess(x) && Boolean(param(x, 'extensions')), { body: 'null' }),
     '1B7A',
   ],
@@ -311,7 +311,11 @@ const draft2026: readonly Mutation[] = [
   ],
   ['uses 200 on data with errors', on('partial success', { status: 200 }), 'X3S0'],
   ['uses 500 on data with errors', on('partial success', { status: 500 }), 'X3S0 X3S1 X3S2'],
-  ['labels JSON by its own taste', on('partial success', { type: GRAPHQL_TYPE }), 'X3S3'],
+  [
+    'labels JSON as application/graphql-response+json',
+    on('partial success', { type: GRAPHQL_TYPE }),
+    'X3S3',
+  ],
   [
     'labels plain text application/graphql-response+json',
     on('unparsable body', { body: 'That is not JSON' }),
@@ -344,7 +348,7 @@ for (const { profile, mutations } of suites) {
   })
 
   test(`there is a mutation for each audit of the ${profile} profile`, () => {
-    // What both profiles ask for need not be broken twice.
+    // Rules that both profiles share need not be broken twice.
     const covered = [...toIds(mutations), ...toIds(classic)]
     const audits = serverAudits({ url, fetchFn: fetch, profile, extended: true })
     assert.deepEqual(
@@ -354,7 +358,7 @@ for (const { profile, mutations } of suites) {
   })
 }
 
-test('a request that really has no accept header tells what it is answered with', async (t) => {
+test('a request that really has no accept header is reported with its response', async (t) => {
   const server = await startAuditServer({
     spoil: on((x) => x.headers['accept'] === undefined, { type: GRAPHQL_TYPE }),
   })

@@ -130,7 +130,7 @@ The server <b>MUST</b> support these.
   )
 })
 
-test('results without a level, as graphql-http has them, are reported by their status', async () => {
+test('results without a level, like those of graphql-http, are reported by their status', async () => {
   const response = new Response(null, { status: 500 })
   const results = [
     { id: 'OK01', name: 'SHOULD pass', status: 'ok' },

@@ -20,7 +20,7 @@ import { createAuditFetch, startAuditServer } from './support/audit-server.ts'
 
 const url = 'http://host/graphql'
 
-/** What the draft of 2026 contradicts. */
+/** The audits that the 2026 draft contradicts. */
 const CLASSIC_ONLY =
   '423L LKJ0 LKJ1 LKJ2 LKJ3 6C00 6C01 6C02 6C03 4760 4761 4762 4763 58B0 58B1 58B2 58B3 3E3A 572B FDE2 7B9B 86EE'
 
@@ -28,7 +28,7 @@ function failedIds(results: readonly AuditResult[]): string[] {
   return results.filter(({ status }) => status !== 'ok').map(({ id }) => id)
 }
 
-/** A fetch whose bodies remember whether somebody finished them. */
+/** A fetch that records whether the bodies of its responses were read or cancelled. */
 function createTrackedFetch(status: number, text: string) {
   const bodies: { isClosed: boolean }[] = []
   const fetchFn = (): Response => {
@@ -93,19 +93,19 @@ describe('the list of audits', () => {
     assert.equal(calls, 0)
   })
 
-  test('has the twins appended when extended', () => {
+  test('has the stricter variants appended when extended', () => {
     const ids = serverAudits({ url, extended: true }).map(({ id }) => id)
     assert.equal(ids.length, 76)
     assert.ok(ids.slice(61).every((id) => id.startsWith('X1')))
   })
 
-  test('leaves out the audit that needs node:http where a fetchFn is the way to the server', () => {
+  test('leaves out the audit that needs node:http when there is a fetchFn', () => {
     const ids = serverAudits({ url, extended: true, fetchFn: fetch }).map(({ id }) => id)
     assert.equal(ids.includes('X101'), false)
     assert.equal(ids.length, 75)
   })
 
-  test('leaves out what the 2026 draft contradicts and adds what it asks for', () => {
+  test('leaves out the audits that the 2026 draft contradicts and adds those that it requires', () => {
     const ids = serverAudits({ url, profile: '2026' }).map(({ id }) => id)
     const left = AUDIT_NAMES.map(([id]) => id).filter((id) => !CLASSIC_ONLY.split(' ').includes(id))
     assert.equal(left.length, 61 - 22)
@@ -113,11 +113,11 @@ describe('the list of audits', () => {
     assert.ok(ids.slice(left.length).every((id) => /^X[23]/.test(id)))
   })
 
-  test('keeps of the twins those that hold for the 2026 draft', () => {
-    const twins = serverAudits({ url, profile: '2026', extended: true })
+  test('keeps the variants that apply to the 2026 draft', () => {
+    const variants = serverAudits({ url, profile: '2026', extended: true })
       .map(({ id }) => id)
       .filter((id) => id.startsWith('X1'))
-    assert.equal(twins.join(' '), 'X101 X102 X103 X104 X105 X106 X107 X108 X109 X111 X113')
+    assert.equal(variants.join(' '), 'X101 X102 X103 X104 X105 X106 X107 X108 X109 X111 X113')
   })
 
   const badOptions = [
@@ -149,11 +149,11 @@ describe('against a perfect server', () => {
       })
     }
 
-    test(`the twins pass where introspection is off: ${profile}`, async () => {
+    test(`the stricter variants pass when introspection is disabled: ${profile}`, async () => {
       const fetchFn = createAuditFetch({ profile, introspection: false })
       const results = await auditServer({ url, fetchFn, profile, extended: true })
       const expected = ['2EA1', '28B9', 'D6D5', '6A70']
-      // With the old status codes even a refused query has the status that BF61 asks for.
+      // With the classic status codes even a refused query has the status that BF61 expects.
       if (profile === '2026') expected.unshift('BF61')
       assert.deepEqual(failedIds(results), expected)
     })
@@ -195,7 +195,7 @@ describe('an audit', () => {
     }
   })
 
-  test('asks for the address each time when it is a function', async () => {
+  test('calls the url function each time', async () => {
     let calls = 0
     const next = async () => `http://host/${calls++}`
     const seen: string[] = []
@@ -246,7 +246,7 @@ describe('an audit', () => {
     assert.deepEqual([...seen], ['Bearer secret'])
   })
 
-  test('follows redirects, or not, as it is told', async (t) => {
+  test('follows redirects depending on fetchInit', async (t) => {
     const asked = new Set<string | undefined>()
     const server = createServer((request, response) => {
       asked.add(request.url)
@@ -265,7 +265,7 @@ describe('an audit', () => {
     assert.deepEqual([...asked], ['/', '/elsewhere'])
   })
 
-  test('rejects when there is no answer', async () => {
+  test('rejects when there is no response', async () => {
     const failure = new TypeError('fetch failed')
     const fetchFn = () => Promise.reject(failure)
     const [audit] = serverAudits({ url, fetchFn })
@@ -273,7 +273,7 @@ describe('an audit', () => {
     await assert.rejects(auditServer({ url, fetchFn }), failure)
   })
 
-  test('rejects when the answer breaks off', async () => {
+  test('rejects when the response is cut off', async () => {
     const fetchFn = () =>
       new Response(
         new ReadableStream({
@@ -311,7 +311,7 @@ describe('a result', () => {
     const { fetchFn } = createTrackedFetch(200, '{"errors":[{"message":"no"}]}')
     const results = await auditServer({ url, fetchFn })
     const failed = results.filter((result) => result.status !== 'ok')
-    // 13EE has read the body, LKJ0 only looked at the status.
+    // 13EE has read the body, LKJ0 only checked the status.
     assert.ok(failed.some(({ id }) => id === '13EE') && failed.some(({ id }) => id === 'LKJ0'))
     for (const { response, body, reason } of failed) {
       assert.ok(reason.length > 0)
@@ -328,7 +328,7 @@ describe('a result', () => {
     assert.equal('body' in result, false)
   })
 
-  test('of a fetch with streams of Node, as node-fetch has them, is like any other', async () => {
+  test('of a fetch with Node streams, such as node-fetch, is like any other', async () => {
     const { fetchFn } = createTrackedFetch(200, '{"errors":[{"message":"no"}]}')
     const streams: Readable[] = []
     const results = await auditServer({
@@ -367,7 +367,7 @@ describe('a result', () => {
     assert.equal(bodies.length, 61)
   })
 
-  test('of a run that was cut short leaves no body open', async () => {
+  test('of an aborted run leaves no body open', async () => {
     const tracked = createTrackedFetch(500, '{"errors":[]}')
     let calls = 0
     const fetchFn = () => {
@@ -442,7 +442,7 @@ describe('the reason', () => {
   })
 })
 
-test('a server that answers 429 is rate limited, and no audit fails because of it', async () => {
+test('a response with 429 is reported as rate limiting, and no audit fails because of it', async () => {
   const limited = new Response('', { status: 429, headers: { 'retry-after': '7' } })
   const [audit] = serverAudits({ url: 'http://localhost/graphql', fetchFn: () => limited })
   const isLimited = (error: unknown) =>

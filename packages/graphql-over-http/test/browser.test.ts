@@ -14,7 +14,7 @@ import type { AuditResult } from '../src/audits/index.ts'
 import { renderAuditPage } from '../src/cli/html-page.ts'
 import { schema } from './support/hosts/schema.ts'
 
-// What is for browsers, in a browser: the client and the audits from a page, and the report page.
+// Tests in a real browser: the client and the audits from a page, and the report page.
 
 const pageScript = `
   import { createClient } from './client.ts'
@@ -34,7 +34,7 @@ const pageScript = `
     (await auditServer({ url })).map(({ id, status, reason }) => ({ id, status, reason }))
 `
 
-/** What the script puts on the page's window. */
+/** The properties that the script sets on the page's window. */
 interface PageGlobals {
   ask(query: string): Promise<{ data?: unknown }>
   cancel(): Promise<readonly string[]>
@@ -73,7 +73,7 @@ test('client, audits and report page work in a browser', async (t) => {
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   await page.goto(origin)
 
-  await t.test('the client asks and gets', async () => {
+  await t.test('the client sends a request and receives the result', async () => {
     const result = await page.evaluate(() => (window as unknown as PageGlobals).ask('{ hello }'))
     assert.deepEqual(result, { data: { hello: 'world' } })
   })
@@ -93,7 +93,7 @@ test('client, audits and report page work in a browser', async (t) => {
     )
   })
 
-  await t.test('the report page shows what it should, in a narrow window too', async () => {
+  await t.test('the report page shows the results, in a narrow window too', async () => {
     const { auditServer } = await import('../src/audits/index.ts')
     report = await renderAuditPage(await auditServer({ url: `${origin}/graphql` }), { url: origin })
     await page.goto(`${origin}/report`)

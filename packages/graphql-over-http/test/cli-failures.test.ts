@@ -10,7 +10,10 @@ import { startAuditServer } from './support/audit-server.ts'
 
 type Run = (args: readonly string[]) => Promise<CommandRun>
 
-/** Nothing on standard output, exit code 2, and one line for the user. */
+/**
+ * Checks that the command prints nothing on standard output and one line on standard error, and
+ * exits with 2.
+ */
 async function assertSentence(
   args: readonly string[],
   sentence: RegExp,
@@ -31,7 +34,7 @@ async function findFreePort(): Promise<number> {
   return port
 }
 
-/** A certificate nobody has signed but itself, and a server that shows it. */
+/** A server with a self-signed certificate. */
 async function listenTls(t: TestContext): Promise<string> {
   const server = createTlsServer(createSelfSigned('localhost'), (_, response) => response.end())
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -98,11 +101,11 @@ describe('one sentence and exit code 2', { concurrency: 2 }, () => {
   test('when the port is for another protocol', async () => {
     await assertSentence(
       ['audit', 'http://127.0.0.1:6000/graphql'],
-      /^\S+ has a port that web clients refuse: use another\./,
+      /^\S+ has a port that web clients refuse: use another port\./,
     )
   })
 
-  test('when there is no answer in time', async (t) => {
+  test('when the server does not respond in time', async (t) => {
     const url = await listen(t, () => {})
     await assertSentence(
       ['audit', url, '--timeout', '0.3'],
@@ -110,12 +113,12 @@ describe('one sentence and exit code 2', { concurrency: 2 }, () => {
     )
   })
 
-  test('when an audit gets no answer in time', async (t) => {
+  test('when an audit gets no response in time', async (t) => {
     const url = await listen(t, (request, response) => {
       if (request.headers.accept?.includes('q=0.9')) response.end('{"data":{}}')
     })
     const args = ['audit', url, '--timeout', '0.3']
-    // What is still open must not keep the process.
+    // Requests that are still open must not keep the process alive.
     await assertSentence(args, /did not answer within 0\.3 seconds/, runCommand)
   })
 
@@ -161,6 +164,6 @@ describe('one sentence and exit code 2', { concurrency: 2 }, () => {
 
   test('for bad usage', async () => {
     const args = ['audit', '--colour', 'x']
-    await assertSentence(args, /^There is no option --colour\. Use --help/, runCommand)
+    await assertSentence(args, /^Unknown option --colour\. Use --help/, runCommand)
   })
 })

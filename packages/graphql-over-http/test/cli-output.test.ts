@@ -64,7 +64,7 @@ describe('the progress', () => {
 })
 
 describe('the page', () => {
-  test('is whole, well-formed and loads nothing', async () => {
+  test('is complete, well-formed and loads nothing', async () => {
     const page = await renderAuditPage(await audit(), { url, date: new Date(0) })
     const elements = readElements(page)
     assert.deepEqual(elements.slice(0, 3), ['html', 'head', 'meta'])
@@ -76,7 +76,7 @@ describe('the page', () => {
     assert.equal(page.match(/class="tick"/g)?.length, 61)
   })
 
-  test('tells a server that misses requirements from one that misses suggestions', async () => {
+  test('distinguishes a server that misses requirements from one that misses suggestions', async () => {
     const broken = await audit((x) => {
       if (x.params?.['extensions'] && x.accepted === 'application/json') x.status = 500
     })
@@ -93,7 +93,7 @@ describe('the page', () => {
     )
   })
 
-  test('shows what was sent and what came back, without the secrets of either', async () => {
+  test('shows request and response without their secrets', async () => {
     const fetchFn = createAuditFetch({
       spoil: (x) => {
         if (x.situation !== 'syntax error' || x.accepted === 'application/json') return
@@ -112,7 +112,7 @@ describe('the page', () => {
     assert.equal(page.includes('secret'), false)
   })
 
-  test('is free of markup that a hostile server or address brings along', async () => {
+  test('is free of markup from a hostile server or address', async () => {
     const evil = '</pre><script>alert("1")</script>&amp;'
     const fetchFn = () =>
       new Response(JSON.stringify({ [evil]: evil }), {

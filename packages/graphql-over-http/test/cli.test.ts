@@ -39,7 +39,7 @@ describe('audit URL', { concurrency: 2 }, () => {
     assert.equal(stderr, '')
   })
 
-  test('waits for a server that limits requests, and counts no violation', async (t) => {
+  test('waits for a server that limits requests, without counting a violation', async (t) => {
     let asked = 0
     const server = await startAuditServer({
       spoil: (x) => {
@@ -70,7 +70,7 @@ describe('audit URL', { concurrency: 2 }, () => {
     assert.match(stdout, /\n48 of 61 audits pass, 8 errors, 5 warnings\n$/)
   })
 
-  test('exits with 0 on warnings, and with 1 when told to fail on them', async (t) => {
+  test('exits with 0 on warnings, and with 1 with --fail-on warn', async (t) => {
     const server = await startAuditServer({
       spoil: (x) => {
         if (x.situation === 'unparsable body') x.status = 500
@@ -113,7 +113,7 @@ describe('audit URL', { concurrency: 2 }, () => {
     )
   })
 
-  test('writes a page with --html and says where', async (t) => {
+  test('writes a page with --html and prints its path', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'audit-'))
     t.after(() => rm(folder, { recursive: true }))
     const server = await startAuditServer()
@@ -140,7 +140,7 @@ describe('audit URL', { concurrency: 2 }, () => {
     assert.deepEqual([...seen], ['Bearer a:b 7'])
   })
 
-  test('holds the server to the 2026 draft with --profile 2026, and more with --extended', async (t) => {
+  test('tests for the 2026 draft with --profile 2026, and adds audits with --extended', async (t) => {
     const server = await startAuditServer({ profile: '2026' })
     t.after(() => server.close())
     const flags = ['--profile', '2026', '--extended', '--json']
@@ -150,7 +150,7 @@ describe('audit URL', { concurrency: 2 }, () => {
     assert.deepEqual({ profile, total, ok }, { profile: '2026', total: 118, ok: 118 })
   })
 
-  test('ends with one sentence when the server goes away in between', async (t) => {
+  test('ends with one sentence when the server becomes unreachable midway', async (t) => {
     let requests = 0
     const url = await listen(t, (request, response) => {
       if (++requests > 5) return request.socket.destroy()

@@ -70,7 +70,7 @@ test('a timeout signal ends a request that takes too long', async (t) => {
   })
 })
 
-test('disposing of the client rejects what execute waits for with an abort error', async () => {
+test('disposing of the client rejects pending execute calls with an abort error', async () => {
   const client = createClient({ url: 'http://test', fetchFn: never })
   const pending = client.execute(REQUEST)
   client.dispose()
@@ -104,7 +104,7 @@ test('a signal shared by many requests carries a listener only for those in flig
   }
 })
 
-test('iterate yields the one result', async (t) => {
+test('iterate yields the single result', async (t) => {
   const server = await openClientServer(t, (res) => sendJson(res, { data: { hello: 'world' } }))
   const results: unknown[] = []
   for await (const result of createClient({ url: server.url }).iterate(REQUEST)) {
@@ -114,7 +114,7 @@ test('iterate yields the one result', async (t) => {
   assert.equal(server.received.length, 1)
 })
 
-test('leaving the loop early is no failure', async () => {
+test('leaving the loop early is not a failure', async () => {
   const { calls, fetchFn } = scriptFetch(respond('{"data":{}}'))
   for await (const result of createClient({ url: 'http://test', fetchFn }).iterate(REQUEST)) {
     assert.deepEqual(result, { data: {} })
@@ -142,7 +142,7 @@ test('return aborts the request and ends a next that waits', async () => {
   assert.equal(calls[0]?.init.signal.aborted, true)
 })
 
-test('return before next gives no result, even one that has arrived', async () => {
+test('return before next gives no result, even if it has arrived', async () => {
   const { fetchFn } = scriptFetch(respond('{"data":{}}'))
   const iterator = createClient({ url: 'http://test', fetchFn }).iterate(REQUEST)
   await settle()
@@ -150,7 +150,7 @@ test('return before next gives no result, even one that has arrived', async () =
   assert.deepEqual(await iterator.next(), { value: undefined, done: true })
 })
 
-test('an iterator nobody reads fails in silence', async (t) => {
+test('an unread iterator fails silently', async (t) => {
   const unhandled = t.mock.fn()
   process.on('unhandledRejection', unhandled)
   t.after(() => process.off('unhandledRejection', unhandled))

@@ -164,7 +164,7 @@ for (const [kind, late] of [
   ['answers with a failure', () => respond('{}', { status: 503 })],
   ['answers with a wrong type', () => new Response('{}')],
 ] as const) {
-  test(`a fetch that ignores the signal and ${kind} is not heard, and its body cancelled`, async () => {
+  test(`a fetch that ignores the signal and ${kind} is ignored, and its body is cancelled`, async () => {
     const gate = Promise.withResolvers<FetchResponse>()
     const sink = recordSink()
     let offered = 0
@@ -185,7 +185,7 @@ for (const [kind, late] of [
   })
 }
 
-test('a body that arrives after cancelling is not heard', async () => {
+test('a body that arrives after cancelling is ignored', async () => {
   const gate = Promise.withResolvers<unknown>()
   const sink = recordSink()
   const response = {
@@ -206,7 +206,7 @@ test('a body that arrives after cancelling is not heard', async () => {
   assert.deepEqual(sink.events, [['complete']])
 })
 
-test('dispose completes what is in flight, aborts it, and may be called again', async () => {
+test('dispose completes and aborts requests in flight, and may be called again', async () => {
   const { calls, fetchFn } = scriptFetch(never(), never(), respond('{}'))
   const client = createClient({ url: 'http://test', fetchFn })
   const sinks = [recordSink(), recordSink(), recordSink()]
@@ -242,7 +242,7 @@ for (const name of ['dispose', 'close', Symbol.asyncDispose] as const) {
   })
 }
 
-test('nothing of a settled request is left for dispose to abort', async () => {
+test('dispose does not abort requests that have settled', async () => {
   let aborts = 0
   class CountingController extends AbortController {
     override abort(): void {
@@ -279,7 +279,7 @@ test('an error thrown by next is reported through error, without complete', asyn
   assert.deepEqual(sink.events, [['error', thrown]])
 })
 
-test('an error thrown by complete or by error goes to the console, as a sink closes once', async (t) => {
+test('an error thrown by complete or by error is logged to the console, since a sink closes once', async (t) => {
   const printed = t.mock.method(console, 'error', () => {})
   const { fetchFn } = scriptFetch(respond('{}'), new Error('down'), never())
   const client = createClient({ url: 'http://test', fetchFn })

@@ -12,8 +12,8 @@ import { enduranceOr } from '@portcullis/test-servers/endurance'
 const run = promisify(execFile)
 const script = fileURLToPath(new URL('./support/client-load.ts', import.meta.url))
 const REQUESTS = enduranceOr(1_000_000, 200_000)
-// Two bytes for each of a million, ten for each of 200,000: less than a leak of any object at all, and
-// more than what the heap varies by between two collections.
+// Two bytes for each of a million requests, ten for each of 200,000: less than a leak of any object
+// at all, and more than the heap varies between two collections.
 const LIMIT_BYTES = 2_000_000
 
 async function load(requests: number, leaked = 0) {
@@ -32,11 +32,12 @@ test(`${REQUESTS} requests leave nothing in the client and no listener on a shar
   assert.ok(sent >= REQUESTS)
   assert.ok(grownBytes < LIMIT_BYTES, `heap grew by ${grownBytes} bytes`)
   assert.equal(listeners, 0)
-  // While they run each has its own, so the count above is one that could have failed.
+  // While requests run, each has its own listener, which shows that the check above could have
+  // failed.
   assert.ok(maxListeners > 0)
 })
 
-test('requests that never settle do show in that measure', async () => {
+test('requests that never settle are detected by this measurement', async () => {
   const { grownBytes } = await load(0, 10_000)
   assert.ok(grownBytes > LIMIT_BYTES, `heap grew by ${grownBytes} bytes only`)
 })

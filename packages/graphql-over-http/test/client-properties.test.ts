@@ -24,13 +24,13 @@ async function turns(count: number): Promise<void> {
 }
 
 const scenarios = fc.record({
-  /** What the attempts run into; the last repeats. */
+  /** The outcome of each attempt; the last one repeats. */
   script: fc.array(fc.constantFrom(...(Object.keys(outcomes) as Outcome[])), {
     minLength: 1,
     maxLength: 5,
   }),
   retriesGranted: fc.nat(6),
-  /** Turns each asynchronous part takes: address, headers, fetch, decision to retry. */
+  /** How many turns each asynchronous part takes: address, headers, fetch, decision to retry. */
   delays: fc.tuple(fc.nat(4), fc.nat(4), fc.nat(6), fc.nat(6)),
   ignoresSignal: fc.boolean(),
   cancelAfterTurns: fc.option(fc.nat(80)),
@@ -38,7 +38,7 @@ const scenarios = fc.record({
   nextThrows: fc.boolean(),
 })
 
-test('whatever happens and whenever it is cancelled, a request keeps to its lifecycle', async () => {
+test('a request keeps to its lifecycle, whatever happens and whenever it is cancelled', async () => {
   const seen = { cancelled: 0, failed: 0, completed: 0, retried: 0 }
 
   await fc.assert(
@@ -98,7 +98,8 @@ test('whatever happens and whenever it is cancelled, a request keeps to its life
         assert.ok(inits.every(({ signal }) => signal.aborted))
         seen.cancelled++
       } else {
-        // The attempts that the script and the retries granted lead to, counted independently.
+        // The number of attempts that follows from the script and the granted retries, computed
+        // independently.
         let attempts = 1
         while (isRetriable(outcomeOf(attempts - 1)) && attempts <= scenario.retriesGranted)
           attempts++
@@ -119,11 +120,11 @@ test('whatever happens and whenever it is cancelled, a request keeps to its life
     { numRuns: 600 },
   )
 
-  // The scenarios must not all be of one kind.
+  // Checks that every kind of scenario occurred.
   for (const count of Object.values(seen)) assert.ok(count > 30, JSON.stringify(seen))
 })
 
-test('whatever the request holds, only its four parameters are sent, and losslessly', async () => {
+test('only the four parameters of a request are sent, without loss', async () => {
   const maps = fc.option(fc.dictionary(fc.string(), fc.jsonValue()), { nil: undefined })
   await fc.assert(
     fc.asyncProperty(
@@ -156,7 +157,7 @@ test('whatever the request holds, only its four parameters are sent, and lossles
   )
 })
 
-test('however header names are spelt, each is sent once, and ours as they are', async () => {
+test('each header is sent once whatever its capitalization, and protocol headers are not replaced', async () => {
   const mixCase = (name: string) =>
     fc
       .array(fc.boolean(), { minLength: name.length, maxLength: name.length })

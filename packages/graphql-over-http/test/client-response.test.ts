@@ -12,7 +12,10 @@ import {
 const REQUEST = { query: '{ hello }' }
 const JSON_HEADERS = { 'content-type': 'application/json' }
 
-/** Sends one request through a client that would retry; returns the error and what was asked. */
+/**
+ * Sends one request through a client that would retry; returns the error and the arguments of
+ * shouldRetry.
+ */
 async function fail(options: Omit<ClientOptions, 'url' | 'shouldRetry'>) {
   const sink = recordSink()
   let offered = 0
@@ -52,7 +55,7 @@ test('any 2xx status is a success, the partial success of 294 too', async (t) =>
   assert.deepEqual(await createClient({ url: server.url }).execute(REQUEST), result)
 })
 
-test('a response without streams, as in React Native, is read all the same', async () => {
+test('a response without streams, as in React Native, is read too', async () => {
   const { body: _, ...response } = {
     ok: true,
     status: 200,
@@ -79,7 +82,7 @@ test('a missing content type is an error that is not retried', async () => {
   assert.equal(offered, 0)
 })
 
-test('a content type that is no GraphQL result is an error that is not retried', async (t) => {
+test('a content type other than that of a GraphQL result is an error that is not retried', async (t) => {
   const server = await openClientServer(t, (res) => {
     res.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<p>')
   })
@@ -110,7 +113,7 @@ test('the first check that fails is the one reported: status, body, content type
   assert.equal(wrongBodyAndType.error.message, 'Missing response body')
 })
 
-test('the body of a response with a wrong type is cancelled, as nobody gets to read it', async () => {
+test('the body of a response with a wrong type is cancelled', async () => {
   let isCancelled = false
   const body = new ReadableStream({
     cancel: () => {
@@ -188,7 +191,7 @@ test('a fetch that rejects is a NetworkError with its message and itself as the 
   assert.equal(offered, 1)
 })
 
-test('a fetch that throws at once, or something that is no Error, is a NetworkError too', async () => {
+test('a fetch that throws synchronously, or throws something other than an Error, is a NetworkError too', async () => {
   const thrown = await fail({
     fetchFn: () => {
       throw new Error('not supported')
@@ -199,7 +202,7 @@ test('a fetch that throws at once, or something that is no Error, is a NetworkEr
   assert.deepEqual([thrown.error.message, text.error.message], ['not supported', 'offline'])
 })
 
-test('a fetch that throws the response instead of returning it is read like one that does not', async () => {
+test('a fetch that throws the response instead of returning it is read too', async () => {
   const response = respond('{}', { status: 503, statusText: 'Service Unavailable' })
   const { error, offered } = await fail({ fetchFn: () => Promise.reject(response) })
   assert.ok(error instanceof NetworkError)
@@ -208,7 +211,7 @@ test('a fetch that throws the response instead of returning it is read like one 
   assert.equal(offered, 1)
 })
 
-test('a server that is not there is a NetworkError', async (t) => {
+test('an unreachable server is a NetworkError', async (t) => {
   let url = ''
   await t.test('a server that closes', async (inner) => {
     url = (await openClientServer(inner, () => {})).url
@@ -250,6 +253,6 @@ test('NetworkError takes a message, an error or a response', () => {
   assert.equal(new NetworkError(response).message, 'Server responded with 503: ')
   assert.equal(new NetworkError(response).response, response)
   assert.equal(String(new NetworkError('gone')), 'NetworkError: gone')
-  // @ts-expect-error: what JavaScript throws can be anything
+  // @ts-expect-error: JavaScript can throw anything
   assert.equal(new NetworkError(null).message, 'null')
 })

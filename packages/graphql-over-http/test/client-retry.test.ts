@@ -74,7 +74,7 @@ test('an error thrown by shouldRetry is reported instead', async () => {
   await assert.rejects(client.execute(REQUEST), (error) => error === fatal)
 })
 
-test('url and headers are asked again for each attempt, the parameters are those of the start', async () => {
+test('url and headers functions are called for each attempt, and the parameters stay those of the first', async () => {
   const { calls, fetchFn } = scriptFetch(unavailable(), respond('{}'))
   const variables = { n: 1 }
   let attempt = 0
@@ -117,7 +117,7 @@ for (const option of ['url', 'headers'] as const) {
   })
 }
 
-test('variables that JSON cannot hold are reported, not thrown and not retried', async () => {
+test('variables that JSON cannot represent are reported, not thrown and not retried', async () => {
   const { calls, fetchFn } = scriptFetch(respond('{}'))
   const sink = recordSink()
   createClient({ url: 'http://test', fetchFn, shouldRetry: () => true }).subscribe(
@@ -177,7 +177,7 @@ test('the body of a response is cancelled only after shouldRetry, which may read
   assert.deepEqual(await reader.execute(REQUEST), { data: {} })
 })
 
-test('a Node stream for a body, as node-fetch has it, is destroyed before a repetition', async () => {
+test('a body that is a Node stream, as in node-fetch, is destroyed before a retry', async () => {
   let destroyed = 0
   const failed = {
     ok: false,

@@ -13,10 +13,18 @@ for (const [mistake, options, message] of [
   ['no url', {}, /`url` must be a string, or a function/],
   ['an empty url', { url: '' }, /`url` must be a string, or a function/],
   ['a URL object as url', { url: new URL('http://test') }, /`url` must be a string, or a function/],
-  ['a misspelt option', { url: 'http://test', header: {} }, /no option "header".*mean "headers"\?/],
+  [
+    'a misspelt option',
+    { url: 'http://test', header: {} },
+    /unknown option "header".*mean "headers"\?/,
+  ],
   ['text as headers', { url: 'http://test', headers: 'x: y' }, /`headers` must be an object, or/],
   ['shouldRetry: true', { url: 'http://test', shouldRetry: true }, /`shouldRetry` must be a func/],
-  ['a fetchFn that is none', { url: 'http://test', fetchFn: {} }, /`fetchFn` must be a function/],
+  [
+    'a fetchFn that is not a function',
+    { url: 'http://test', fetchFn: {} },
+    /`fetchFn` must be a function/,
+  ],
   [
     'a controller instead of its class',
     { url: 'http://test', abortControllerImpl: new AbortController() },

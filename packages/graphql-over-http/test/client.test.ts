@@ -53,7 +53,7 @@ test('the body has only the four parameters of the specification, nulls kept', a
   )
 })
 
-test('the server is told what is sent and what is accepted', async (t) => {
+test('the request headers state the sent and the accepted types', async (t) => {
   const server = await openClientServer(t, (res) => sendJson(res, RESULT))
 
   await createClient({ url: server.url }).execute({ query: QUERY })
@@ -63,7 +63,7 @@ test('the server is told what is sent and what is accepted', async (t) => {
   assert.equal(headers?.accept, 'application/graphql-response+json, application/json;q=0.9')
 })
 
-test('own headers are sent in lower case, and never replace or double those of the protocol', async (t) => {
+test('custom headers are sent in lower case, and never replace or duplicate protocol headers', async (t) => {
   const server = await openClientServer(t, (res) => sendJson(res, RESULT))
   const client = createClient({
     url: server.url,
@@ -113,7 +113,7 @@ for (const [kind, headers] of [
   })
 }
 
-test('a header map that is changed later is read anew for each request', async () => {
+test('a header map is read again for each request', async () => {
   const { calls, fetchFn } = scriptFetch(respond('{}'), respond('{}'))
   const headers: Record<string, string> = { authorization: 'old' }
   const client = createClient({ url: 'http://test', fetchFn, headers })
@@ -144,7 +144,7 @@ test('the url may be a function of the request, sync or async', async () => {
   )
 })
 
-test('fetch is given credentials, referrer and referrerPolicy only when they are set', async () => {
+test('fetch receives credentials, referrer and referrerPolicy only when they are set', async () => {
   const { calls, fetchFn } = scriptFetch(respond('{}'), respond('{}'))
   const set = { credentials: 'include', referrer: '', referrerPolicy: 'origin' } as const
 
@@ -167,7 +167,7 @@ test('the global fetch is taken when the client is created and called without a 
   })
   let receiver: unknown = 'not called'
   globalThis.fetch = async function (this: unknown) {
-    // oxlint-disable-next-line typescript/no-this-alias -- the test looks at the receiver itself
+    // oxlint-disable-next-line typescript/no-this-alias -- the test checks the receiver itself
     receiver = this
     return respond('{"data":{"from":"first"}}')
   }
@@ -175,7 +175,7 @@ test('the global fetch is taken when the client is created and called without a 
   globalThis.fetch = async () => respond('{"data":{"from":"second"}}')
 
   assert.deepEqual(await client.execute({ query: QUERY }), { data: { from: 'first' } })
-  // A browser's fetch throws "Illegal invocation" when it is called as a method of something.
+  // A browser's fetch throws "Illegal invocation" when it is called as a method of an object.
   assert.equal(receiver, undefined)
 })
 

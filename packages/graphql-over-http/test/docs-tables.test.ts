@@ -11,7 +11,7 @@ import { HELP } from '../src/cli/args.ts'
 import { type DocTable, readBlocks, readNames, readTables } from './support/doc-blocks.ts'
 import { root } from './support/program.ts'
 
-// The tables of the manual say what the code does; here the code is asked.
+// Compares the tables of the manual with the behaviour of the code.
 
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 const manual = read('docs/graphql.md')
@@ -21,13 +21,13 @@ function findTable(page: string, heading: string, firstColumn: string): DocTable
   const table = readTables(page).find(
     ({ heading: found, columns }) => found === heading && columns[0] === firstColumn,
   )
-  assert.ok(table, `There is no such table: ${heading}, ${firstColumn}`)
+  assert.ok(table, `Table not found: ${heading}, ${firstColumn}`)
   return table
 }
 
 const firstNames = ({ rows }: DocTable) => rows.flatMap(([cell = '']) => readNames(cell)).sort()
 
-/** The properties of an interface, from its source: types are gone at run time. */
+/** The properties of an interface, read from its source, since types do not exist at run time. */
 function readProperties(path: string, name: string): string[] {
   const body = new RegExp(`export interface ${name}\\b[^]*?\\n}`).exec(read(path))?.[0] ?? ''
   return [...body.matchAll(/^ {2}(?:readonly )?(\w+)\??[:(]/gm)].map(
@@ -131,7 +131,7 @@ type Probe = (accept: string, options: HandlerOptions) => Promise<Response>
 const ask = (request: Request, options: HandlerOptions = {}): Promise<Response> =>
   createHandler({ schema, rootValue, ...options })(request)
 
-/** By the words of the tables. */
+/** The situations as they are worded in the tables. */
 const PROBES: { readonly [situation: string]: Probe } = {
   success: (accept, options) => ask(post(hello, accept), options),
   'executed, with field errors': (accept, options) =>
@@ -273,7 +273,7 @@ test('the links lead somewhere', () => {
   }
 })
 
-test('the sizes are no more than the table says, and not much less', async () => {
+test('the sizes are at most those of the table, and not much smaller', async () => {
   for (const [what = '', ...claims] of findTable(manual, 'Sizes', 'import').rows) {
     const [name = '', path = ''] = readNames(what)
     const from = `@portcullis/graphql-over-http${path.replace('…', '')}`

@@ -7,11 +7,14 @@ import { findFreePort } from '@portcullis/test-servers'
 import { type DocBlock, readBlocks, readPrintedLines, toSource } from './support/doc-blocks.ts'
 import { type Command, isListening, root, runProgram, startProgram } from './support/program.ts'
 
-// Every block of these pages is written to a file, type-checked and run. Two things are changed: the
-// port 4000 becomes a free one, and `npx` becomes the command's own file, since npx would ask the
-// registry. What a block claims to print, it must print.
+// Every code block of these pages is written to a file, type-checked and run. Two things are
+// changed: port 4000 becomes a free port, and `npx` becomes the command's own file, since npx would
+// query the registry. The output of a block must match the output that the page shows.
 
-/** What the word behind the language means; blocks in other languages are pictures. */
+/**
+ * The roles that the word behind the language may name; blocks in other languages are
+ * illustrations.
+ */
 const ROLES: { readonly [language: string]: readonly string[] } = {
   ts: ['', 'server', 'client'],
   js: ['cjs'],
@@ -19,7 +22,7 @@ const ROLES: { readonly [language: string]: readonly string[] } = {
   diff: ['server'],
 }
 
-// Inside the repository, so that the packages of the workspace are found.
+// Inside the repository, so that the packages of the workspace can be resolved.
 const cache = join(root, '.cache')
 mkdirSync(cache, { recursive: true })
 const folder = mkdtempSync(join(cache, 'docs-'))
@@ -31,7 +34,7 @@ interface Program {
   readonly file: string
   readonly source: string
   readonly port: number
-  /** For a shell block, the block behind it with what it prints. */
+  /** For a shell block, the following block with its output. */
   readonly output: string | undefined
 }
 
@@ -78,7 +81,7 @@ test('the pages have blocks of known kinds, and a first server for the others to
 test('every program type-checks', async () => {
   const config = {
     extends: join(root, 'tsconfig.base.json'),
-    // A page may show a value that it does not use.
+    // A page may define a value that it does not use.
     compilerOptions: {
       noEmit: true,
       noUnusedLocals: false,
@@ -96,7 +99,7 @@ describe('each server', { concurrency: 3 }, () => {
   for (const program of withRole('server')) {
     test(`${program.name}: answers at /graphql and with 404 elsewhere`, async (t) => {
       const url = await serve(t, program)
-      // Several times: a cache or a compiler may come in between.
+      // Several times, because a cache or a compiler may change later responses.
       for (const name of ['Ada', undefined, 'Zoë', undefined, 'Ada', undefined]) {
         const greeting = 'query ($name: String) { hello(name: $name) }'
         const response = await fetch(url, {
@@ -116,7 +119,7 @@ describe('each server', { concurrency: 3 }, () => {
   }
 })
 
-test('each program does what it says', async (t) => {
+test('each program prints what the page shows', async (t) => {
   await serve(t, main)
   for (const program of withRole('', 'client', 'cjs')) {
     if (program.block.language === 'sh') continue
@@ -132,7 +135,7 @@ test('each program does what it says', async (t) => {
 const hasCurl = spawnSync('curl', ['--version']).status === 0
 const skip = !hasCurl && !process.env['CI'] && 'curl is missing: apt-get install curl'
 
-test('each command does what it says', { skip }, async (t) => {
+test('each command prints what the page shows', { skip }, async (t) => {
   await serve(t, main)
   const bin = join(root, 'packages/graphql-over-http/src/cli/main.ts')
   for (const { name, block, source, output } of programs) {

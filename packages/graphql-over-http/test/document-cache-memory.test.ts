@@ -11,17 +11,17 @@ import { enduranceOr } from '@portcullis/test-servers/endurance'
 const toPath = (name: string) => fileURLToPath(new URL(`./support/${name}`, import.meta.url))
 const megabyte = 2 ** 20
 
-/** The bound that the manual states. */
+/** The limit that the manual states. */
 const maxGrowth = 16 * megabyte
 const characters = enduranceOr(3_000_000, 400_000)
-// Too small for the syntax trees of all that is sent.
+// Too small for the syntax trees of all documents that are sent.
 const heapMegabytes = enduranceOr(128, 48)
 
 for (const [version, args] of [
   [17, []],
   [16, ['--import', toPath('graphql-16.ts')]],
 ] as const) {
-  test(`graphql ${version}: hostile documents take no more memory than the cache may have`, async () => {
+  test(`graphql ${version}: hostile documents take no more memory than the limit of the cache`, async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [
       ...args,
       '--expose-gc',

@@ -26,7 +26,7 @@ import type { HandlerOptions } from '../src/options.ts'
 import { accepting, GR, J, post, toAnswer } from './support/request.ts'
 import { schema } from './support/schema.ts'
 
-/** A cache over functions that count, and that cost nothing. */
+/** A cache over functions that only count their calls. */
 function createCountingCache(maxEntries: number, maxBytes = 16 * 2 ** 20) {
   const parsed: string[] = []
   const validated: string[] = []
@@ -48,7 +48,7 @@ function createCountingCache(maxEntries: number, maxBytes = 16 * 2 ** 20) {
     },
   )
   const use = (source: string) => cache.validate(schema, cache.parse(source), source)
-  /** How many of these sources are remembered: asking costs nothing only for those. */
+  /** How many of these sources are cached, which shows in calls that do no work. */
   const countKnown = (candidates: readonly string[]) =>
     candidates.filter((source) => {
       const before = parsed.length
@@ -61,7 +61,7 @@ function createCountingCache(maxEntries: number, maxBytes = 16 * 2 ** 20) {
 const numbered = (count: number, toSource = (number: number) => `source ${number}`) =>
   Array.from({ length: count }, (_, number) => toSource(number))
 
-/** Which documents were executed: the same object again came out of the cache. */
+/** Records which documents were executed: an identical object came from the cache. */
 function createRecordingHandler(options: HandlerOptions = {}) {
   const documents: DocumentNode[] = []
   const handler = createHandler({
@@ -116,7 +116,7 @@ const ALL_OFF: readonly (readonly [what: string, options: HandlerOptions])[] = [
 ]
 
 for (const [what, options] of ALL_OFF) {
-  test(`nothing is remembered when ${what}`, async () => {
+  test(`nothing is cached when ${what}`, async () => {
     const { documents, send } = createRecordingHandler(options)
     await send('{ hello }')
     await send('{ hello }')
@@ -135,7 +135,7 @@ test('a static list of validation rules keeps the cache, and each document is ch
   const { documents, send } = createRecordingHandler({ validationRules: rules })
   for (let times = 0; times < 3; times += 1) {
     assert.equal((await send('{ hello }')).status, 200)
-    // Once, although the list repeats the rules of the specification.
+    // Only one error, although the list repeats the rules of the GraphQL specification.
     assert.equal((await send('{ nope }')).json.errors?.length, 1)
     const { status, json } = await send('{ greet(name: "a") }')
     assert.equal(status, 400)
@@ -144,14 +144,14 @@ test('a static list of validation rules keeps the cache, and each document is ch
   assert.equal(rule.mock.callCount(), 3)
   assert.equal(new Set(documents).size, 1)
 
-  // A rule that is added later holds for documents that are known already.
+  // A rule that is added later applies to cached documents too.
   rules.push((context) => ({
     Field: (node) => context.reportError(new GraphQLError(`Not ${node.name.value}`)),
   }))
   assert.equal((await send('{ hello }')).json.errors?.[0]?.message, 'Not hello')
 })
 
-test('validation of the user is asked every time', async (t) => {
+test('a custom validate is called every time', async (t) => {
   const check = t.mock.fn(() => [])
   const rules = t.mock.fn(() => [])
   const { send } = createRecordingHandler({ validate: check, validationRules: rules })
@@ -161,13 +161,13 @@ test('validation of the user is asked every time', async (t) => {
 })
 
 for (const limit of [1, 2, 3, 10, 25]) {
-  test(`with a limit of ${limit}, no more documents are remembered and some are`, () => {
+  test(`with a limit of ${limit}, at most that many documents are cached`, () => {
     for (const surplus of [0, 1, 2, 3]) {
       const sources = numbered(limit * 4 + surplus)
-      // Asking for one may move another, hence a cache for each question.
+      // A lookup may move an entry, so each lookup uses its own cache.
       const known = sources.filter((candidate) => {
         const { use, countKnown } = createCountingCache(limit)
-        // At once a second time, as a document that is in use.
+        // Each document is sent twice in a row, like a document in use.
         for (const source of sources) {
           use(source)
           use(source)
@@ -180,19 +180,19 @@ for (const limit of [1, 2, 3, 10, 25]) {
   })
 }
 
-test('the limit is that of the option', async () => {
+test('the option sets the limit', async () => {
   const { documents, send } = createRecordingHandler({ documentCache: 10 })
   const sources = numbered(40, (number) => `{ hello${number}: hello }`)
   for (const source of sources) await send(source)
   const before = documents.length
   for (const source of sources.slice(0, 20)) await send(source)
-  // Pushed out by the twenty after them: made anew.
+  // Evicted by the twenty that follow, so they are parsed again.
   assert.equal(new Set(documents).size, before + 20)
 })
 
 const words = (count: number) => (number: number) => `{x${number}:greet ${'hello '.repeat(count)}}`
 
-test('what is remembered is bounded in bytes, whatever the length of the sources', () => {
+test('the cache is bounded in bytes, whatever the length of the sources', () => {
   const maxBytes = 1_000_000
   for (const size of [10, 100, 1000]) {
     const cache = createDocumentCache(100_000, maxBytes, parse, () => [])
@@ -207,7 +207,7 @@ test('what is remembered is bounded in bytes, whatever the length of the sources
   }
 })
 
-test('a smaller bound in bytes is an option', async () => {
+test('the limit in bytes is an option', async () => {
   for (const [documentCacheBytes, expected] of [
     [undefined, 1],
     [1000, 2],
@@ -220,7 +220,7 @@ test('a smaller bound in bytes is an option', async () => {
   }
 })
 
-test('a remembered document keeps no tokens, and its locations are the same', () => {
+test('a cached document keeps no tokens, and its locations are the same', () => {
   const source =
     'query ($a: Int = 1) {\n  a: hello @include(if: true)\n  ...F\n}\nfragment F on Query { hello }'
   const cache = createDocumentCache(100, 1e6, parse, () => [])
@@ -232,7 +232,7 @@ test('a remembered document keeps no tokens, and its locations are the same', ()
     visit(document, {
       enter({ loc, kind }) {
         const { start, end, startToken } = loc ?? assert.fail(kind)
-        // graphql-jit reads the place of an error from its token.
+        // graphql-jit reads the position of an error from its token.
         const place = kind === 'Document' ? [] : [startToken.line, startToken.column]
         found.push([kind, start, end, ...place])
         found.push(new GraphQLError('x', { nodes: [{ kind, loc } as never] }).locations)
@@ -244,7 +244,7 @@ test('a remembered document keeps no tokens, and its locations are the same', ()
   visit(light, { enter: ({ loc }) => assert.equal(Object.hasOwn(loc ?? {}, 'startToken'), false) })
 })
 
-test('code that changes a remembered document fails, except for notes on fields', async () => {
+test('code that changes a cached document fails, except for new properties on fields', async () => {
   const { documents, send } = createRecordingHandler()
   await send('{ hello }')
   const document = documents[0] ?? assert.fail()
@@ -257,7 +257,7 @@ test('code that changes a remembered document fails, except for notes on fields'
   assert.equal(Reflect.set(selections[0] ?? {}, '__note', 1), true)
 })
 
-test('a document that is too heavy is not remembered, valid or not', async () => {
+test('a document that is too large is not cached, valid or not', async () => {
   const long = `{ hello } #${'x'.repeat(1_100_000)}`
   const { documents, send } = createRecordingHandler()
   assert.equal((await send(long)).status, 200)
@@ -271,7 +271,7 @@ test('a document that is too heavy is not remembered, valid or not', async () =>
   assert.equal(validated.length, 2)
 })
 
-test('documents that come once never push out one that came twice', () => {
+test('documents that are sent once never evict one that was sent twice', () => {
   const { use, parsed } = createCountingCache(100)
   use('hot')
   use('hot')
@@ -280,7 +280,7 @@ test('documents that come once never push out one that came twice', () => {
   assert.equal(parsed.filter((source) => source === 'hot').length, 1)
 })
 
-test('a flood of documents does not push out one that is in use', () => {
+test('a flood of documents does not evict one that is in use', () => {
   const { use, parsed } = createCountingCache(1000)
   for (const [number, source] of numbered(20_000).entries()) {
     if (number % 100 === 0) use('hot')
@@ -289,7 +289,7 @@ test('a flood of documents does not push out one that is in use', () => {
   assert.equal(parsed.filter((source) => source === 'hot').length, 1)
 })
 
-test('a flood of long documents does not push out one that is in use', () => {
+test('a flood of long documents does not evict one that is in use', () => {
   const { use, parsed } = createCountingCache(1000)
   for (const source of numbered(500, (number) => `${number} ${'x'.repeat(300_000)}`)) {
     use('hot')
@@ -298,7 +298,7 @@ test('a flood of long documents does not push out one that is in use', () => {
   assert.equal(parsed.filter((source) => source === 'hot').length, 1)
 })
 
-test('a flood of invalid documents pushes out no valid one, and is bounded itself', () => {
+test('a flood of invalid documents evicts no valid one, and is bounded itself', () => {
   const { use, countKnown, validated } = createCountingCache(10)
   use('hot')
   const bad = numbered(1000, (number) => `bad ${number}`)
@@ -313,7 +313,7 @@ test('a flood of invalid documents pushes out no valid one, and is bounded itsel
 const OLD = buildSchema('type Query { common: Int old: Int }')
 const NEW = buildSchema('type Query { common: Int new: Int }')
 
-test('documents are validated anew in a schema that replaces another', async () => {
+test('documents are validated again in a schema that replaces another', async () => {
   let current = OLD
   const { send } = createRecordingHandler({ schema: () => current })
   const statuses = async () => [
@@ -331,7 +331,7 @@ test('documents are validated anew in a schema that replaces another', async () 
   }
 })
 
-test('requests that interleave in two schemas get the verdict of their own', async () => {
+test('interleaved requests to two schemas are validated against their own schema', async () => {
   const handler = createHandler({
     schema: async (req) => {
       await new Promise((resolve) => setImmediate(resolve))
@@ -348,7 +348,7 @@ test('requests that interleave in two schemas get the verdict of their own', asy
   assert.equal((await Promise.all(answers)).length, 200)
 })
 
-/** Ways to spoil an error. Types forbid them; applications do them. */
+/** Ways to modify an error. The types forbid them, but applications do it. */
 const SPOILERS: readonly (readonly [what: string, spoil: (error: GraphQLError) => void])[] = [
   ['the message', (error) => Reflect.set(error, 'message', 'spoiled')],
   ['a new field', (error) => Reflect.set(error, 'spoiled', true)],
@@ -360,7 +360,7 @@ const SPOILERS: readonly (readonly [what: string, spoil: (error: GraphQLError) =
 ]
 
 for (const [what, spoil] of SPOILERS) {
-  test(`cached errors are not shared: ${what} may be changed by formatError`, async () => {
+  test(`cached errors are not shared: formatError may change ${what}`, async () => {
     let isSpoiler = true
     const seen = new Set<object>()
     const handler = createHandler({
@@ -375,7 +375,7 @@ for (const [what, spoil] of SPOILERS) {
     const req = post({ query: '{ nope nothing }' }, { accept: GR })
     const [expected] = await createHandler({ schema, documentCache: false })(req)
 
-    // The first request fills the cache: what it hands out is not the cached one either.
+    // The first request fills the cache, and it must not receive the cached object either.
     for (const isBad of [true, false, true, true, false]) {
       isSpoiler = isBad
       const [body] = await handler(req)
@@ -385,7 +385,7 @@ for (const [what, spoil] of SPOILERS) {
   })
 }
 
-test('answers are the same with the cache and without, for documents good and bad', async () => {
+test('responses are the same with and without the cache, for valid and invalid documents', async () => {
   const field = fc.constantFrom(
     ...['hello', 'greet', 'fail', 'failRequired', 'nope', 'self', 'self { hello }', '__typename'],
     ...['greet(name: "a")', 'greet(name: 1)', 'a: hello', 'a: greet', '...F', 'double', 'hello {'],
@@ -418,9 +418,9 @@ test('answers are the same with the cache and without, for documents good and ba
   )
 })
 
-test('a schema that is no longer used is forgotten', async () => {
+test('a schema that is no longer used is garbage-collected', async () => {
   const program = fileURLToPath(new URL('./support/dropped-schema.ts', import.meta.url))
-  // Under the same graphql as this test.
+  // The same version of graphql as this test.
   const inherited = process.execArgv.filter(
     (argument, index) => argument === '--import' || process.execArgv[index - 1] === '--import',
   )
@@ -429,6 +429,6 @@ test('a schema that is no longer used is forgotten', async () => {
     '--expose-gc',
     program,
   ])
-  // The engine may hold on to the last ones; a cache that is not weak holds on to all.
+  // The engine may keep the last few; a cache without weak references would keep all.
   assert.ok(Number(stdout) <= 10, `${stdout.trim()} of 200 schemas are still in memory`)
 })

@@ -17,7 +17,7 @@ async function send(options: HandlerOptions, query: string, accept = GR) {
   return toAnswer(await createHandler({ schema, ...options })(post({ query }, { accept })))
 }
 
-/** The largest document within each limit, the smallest beyond it, and what is said about it. */
+/** The largest document within each limit, the smallest beyond it, and the error message. */
 const LIMITS: readonly (readonly [
   options: HandlerOptions,
   within: string,
@@ -61,7 +61,7 @@ for (const [options, within, beyond, message] of LIMITS) {
     assert.equal((await send(options, within)).status, 200)
     for (const profile of ['classic', '2026'] as const) {
       for (const accept of [GR, J]) {
-        // With a parser of the user, too.
+        // With a custom parser, too.
         for (const more of [{}, { parse: (source: string) => parse(source) }]) {
           const answer = await send({ ...options, ...more, profile }, beyond, accept)
           assert.equal(answer.status, 400)
@@ -73,7 +73,7 @@ for (const [options, within, beyond, message] of LIMITS) {
 }
 
 test('documents may have 15,000 tokens by default, and any number with maxTokens: false', async () => {
-  // Without validation, which takes long for as many fields.
+  // Without validation, which is slow for so many fields.
   const options = { validate: () => [], execute: () => ({ data: null }) }
   const tokens = (count: number) => `{${'a '.repeat(count - 2)}}`
   assert.equal((await send(options, tokens(15_000))).status, 200)
@@ -109,7 +109,7 @@ test('limits keep the document cache', async () => {
   assert.equal(documents.size, 1)
 })
 
-test('fragments that spread each other are measured in linear time, circles included', async () => {
+test('fragments that spread each other are measured in linear time, cycles included', async () => {
   const doubling = Array.from(
     { length: 200 },
     (_, number) => `fragment F${number} on Query { ...F${number + 1} ...F${number + 1} }`,
@@ -125,7 +125,7 @@ test('fragments that spread each other are measured in linear time, circles incl
   assert.match((await send(limits, circle)).json.errors?.[0]?.message ?? '', /spread fragment/)
 })
 
-test('a source that is no GraphQL reaches a parser of the user', async () => {
+test('a source that is not GraphQL reaches a custom parser', async () => {
   const custom = { parse: (source: string) => parse(source === '§' ? '{ hello }' : source) }
   assert.equal((await send(custom, '§')).status, 200)
 })

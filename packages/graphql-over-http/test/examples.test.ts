@@ -43,7 +43,9 @@ const post = (body: unknown, headers = {}): RequestInit => ({
   body: JSON.stringify(body),
 })
 
-/** What every host must do: queries by POST and GET, 405 from the handler, 404 by the host. */
+/**
+ * Checks what every host must do: queries by POST and GET, 405 from the handler, 404 from the host.
+ */
 async function assertServes(url: string, send = fetch): Promise<void> {
   const variables = { name: 'Zoë 🌍' }
   const query = 'query ($name: String) { hello(name: $name) }'
@@ -70,7 +72,7 @@ async function assertElsewhereIs404(url: string, send = fetch): Promise<void> {
   }
 }
 
-/** Hosts that run elsewhere than in this Node; the module is what uWebSockets goes by here. */
+/** Examples that need another runtime. UWS_MODULE replaces the module name of uWebSockets. */
 const otherRuntimes: {
   readonly [file: string]: () => { readonly command: Command; readonly env?: Environment }
 } = {
@@ -92,7 +94,7 @@ const otherRuntimes: {
   }),
 }
 
-/** Examples that are not a server of the whole schema, each with a test of its own below. */
+/** Examples that do not serve the whole schema; each has its own test below. */
 const recipes = [
   'auth-context.ts',
   'auth-early.ts',
@@ -165,7 +167,7 @@ const functionContext = {
   getRemainingTimeInMillis: () => 1000,
 }
 
-/** The server's certificate, to be trusted from then on: names and dates are still checked. */
+/** The server's certificate, to be trusted from now on; names and dates are still checked. */
 async function readCertificate(port: number): Promise<Buffer> {
   const socket = connect({ port, host: 'localhost', rejectUnauthorized: false })
   await new Promise((resolve, reject) => {
@@ -178,10 +180,10 @@ async function readCertificate(port: number): Promise<Buffer> {
 }
 
 describe('the authentication recipes', { concurrency: 2 }, () => {
-  // The early check comes before anything else; `context` is asked once the document is parsed.
+  // The early check runs before anything else; `context` is called after the document is parsed.
   const statusOfNonsense = { 'auth-early.ts': 401, 'auth-context.ts': 200 }
   for (const [file, status] of Object.entries(statusOfNonsense)) {
-    test(`${file} answers 401 without a credential and tells resolvers who asks`, async (t) => {
+    test(`${file} answers 401 without a credential and passes the user to resolvers`, async (t) => {
       const { url, port } = await start(t, node(file))
       const viewer = { query: '{ viewer }' }
 
@@ -276,7 +278,7 @@ describe('the client recipes', { concurrency: 4 }, () => {
     assert.ok(waits.every((wait) => wait > 990))
   })
 
-  test('client-retry.ts gives up after three retries', async (t) => {
+  test('client-retry.ts stops after three retries', async (t) => {
     const { ended, waits } = await retry(t, [503, 503, 503, 503, 503])
     assert.deepEqual(
       [ended.code, ended.stderr],
@@ -286,7 +288,7 @@ describe('the client recipes', { concurrency: 4 }, () => {
     assert.ok(waits.every((wait) => wait > 990))
   })
 
-  test('client-retry.ts does not repeat what would fail again', async (t) => {
+  test('client-retry.ts does not retry permanent failures', async (t) => {
     const { ended, waits } = await retry(t, [500])
     assert.deepEqual([ended.code, waits.length], [1, 0])
   })

@@ -20,7 +20,7 @@ import {
 import { schema } from './support/schema.ts'
 
 const HELLO = { query: '{ hello }' }
-// Without the limit that would refuse most of these documents before anything else looks at them.
+// Without the limit on tokens, which would refuse most of these documents first.
 const handlers = (['classic', '2026'] as const).map((profile) =>
   createHandler({ schema, profile, maxTokens: false }),
 )
@@ -183,7 +183,7 @@ const DEEP_DOCUMENTS: readonly (readonly [what: string, toQuery: (depth: number)
 ]
 
 for (const [what, toQuery] of DEEP_DOCUMENTS) {
-  test(`deeply nested ${what} are answered, not a crash`, async () => {
+  test(`deeply nested ${what} are answered without a crash`, async () => {
     for (const depth of DEPTHS) {
       for (const response of await sendToBoth(post({ query: toQuery(depth) }, { accept: GR }))) {
         assertProperAnswer(response)
@@ -192,7 +192,7 @@ for (const [what, toQuery] of DEEP_DOCUMENTS) {
   })
 }
 
-/** What graphql-js cannot walk without running out of stack, with the status of each profile. */
+/** Documents that overflow the stack in graphql-js, with the status of each profile. */
 const TOO_DEEP: readonly (readonly [what: string, query: string, statuses: readonly number[]])[] = [
   ['that cannot be parsed', nest('{self', '{hello}', '}', 100_000), [400, 400]],
   [
@@ -228,7 +228,7 @@ const DEEP_VARIABLES = [
 ] as const
 
 for (const [what, query, open, close] of DEEP_VARIABLES) {
-  test(`deeply nested variables ${what} are answered, not a crash`, async () => {
+  test(`deeply nested variables ${what} are answered without a crash`, async () => {
     for (const depth of DEPTHS) {
       const variables = `{"a":${nest(open, 'null', close, depth)}}`
       const body = `{"query":${JSON.stringify(query)},"variables":${variables}}`
@@ -283,7 +283,7 @@ test('variables are own keys only, whatever they are called', async () => {
 test('variables named like keys of the prototype work, and are absent when not sent', async () => {
   for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty']) {
     const query = `query ($${name}: String) { greet(name: $${name}) }`
-    // By text: an object literal would take `__proto__` for the prototype.
+    // As text, because an object literal would take `__proto__` for the prototype.
     const body = `{"query":${JSON.stringify(query)},"variables":{"${name}":"Ada"}}`
     const [sent] = await sendToBoth(post(body))
     const [absent] = await sendToBoth(post({ query, variables: {} }))
@@ -312,7 +312,7 @@ test('line breaks in parameters never reach a header or a status text', async ()
   }
 })
 
-/** What the specification leaves out: refused, and with a reason that names it. */
+/** Features outside the specification: they are refused with a reason that names them. */
 const UNSUPPORTED: readonly (readonly [what: string, req: PlainRequest, reason: RegExp | null])[] =
   [
     ['a batch', post([HELLO, HELLO], { accept: GR }), /must be an object/],

@@ -8,8 +8,8 @@ import { execute, GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphq
 import { createHandler } from '../src/handler.ts'
 import { accepting, GR, get, J, post, toAnswer } from './support/request.ts'
 
-/** Gives way a few times, so that requests overtake each other. */
-async function dawdle(turns: number): Promise<void> {
+/** Yields a few times, so that requests overtake each other. */
+async function yieldTurns(turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await setImmediate()
 }
 
@@ -25,7 +25,7 @@ const schema = new GraphQLSchema({
       whoAmI: {
         type: GraphQLString,
         async resolve(_root, _args, { user, turns }) {
-          await dawdle(turns)
+          await yieldTurns(turns)
           return user
         },
       },
@@ -33,7 +33,7 @@ const schema = new GraphQLSchema({
         type: GraphQLString,
         args: { text: { type: GraphQLString } },
         async resolve(_root, { text }, { turns }) {
-          await dawdle(turns % 2)
+          await yieldTurns(turns % 2)
           return text
         },
       },
@@ -46,12 +46,12 @@ test('a thousand interleaved requests keep their contexts and results apart', as
     schema,
     async context(_req, { extensions }) {
       const turns = Number(extensions?.['number']) % 5
-      await dawdle(turns)
+      await yieldTurns(turns)
       return { user: `user ${extensions?.['number']}`, turns }
     },
     async execute(args) {
       const result = await execute(args)
-      await dawdle(1)
+      await yieldTurns(1)
       return result
     },
     onOperation: (_req, args, result) => ({
@@ -78,11 +78,11 @@ test('a thousand interleaved requests keep their contexts and results apart', as
   assert.equal((await Promise.all(requests)).length, 1000)
 })
 
-test('a request that fails leaves those beside it alone', async () => {
+test('a failing request does not affect concurrent requests', async () => {
   const handler = createHandler<unknown, unknown, Caller>({
     schema,
     context: async (_req, { variables }) => {
-      await dawdle(1)
+      await yieldTurns(1)
       if (variables?.['isBad']) throw new Error('of this request alone')
       return { user: 'someone', turns: 2 }
     },

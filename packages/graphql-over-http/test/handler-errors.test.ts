@@ -15,7 +15,7 @@ const throwing = (error: unknown) => () => {
   throw error
 }
 
-/** An error as applications have them: full of things that are nobody else's business. */
+/** A typical application error, with details that must stay private. */
 class DatabaseError extends Error {
   override readonly name = 'DatabaseError'
   readonly statement = 'SELECT secret'
@@ -26,13 +26,13 @@ class DatabaseError extends Error {
   }
 }
 
-test('of a plain error only the message goes out', async () => {
+test('only the message of a plain error is sent', async () => {
   const handler = createHandler({ schema, parseRequestParams: throwing(new DatabaseError('no')) })
   const [body] = await handler(post(HELLO))
   assert.equal(body, '{"errors":[{"message":"no"}]}')
 })
 
-test('of an error in a resolver only message, place and path go out', async () => {
+test('only message, location and path of a resolver error are sent', async () => {
   const handler = createHandler({
     schema,
     execute: () => ({
@@ -44,7 +44,7 @@ test('of an error in a resolver only message, place and path go out', async () =
   assert.equal(body, '{"data":null,"errors":[{"message":"no","path":["hello"]}]}')
 })
 
-test('an error that knows its JSON form is sent in it', async () => {
+test('an error with toJSON is sent in that form', async () => {
   class CodedError extends Error {
     toJSON() {
       return { message: this.message, code: 'E1' }
@@ -62,7 +62,7 @@ test('a GraphQL error is sent with its extensions', async () => {
   assert.equal(body, '{"errors":[{"message":"no","extensions":{"code":"E1"}}]}')
 })
 
-test('of a plain error in the extensions of another, too, only the message goes out', async () => {
+test('only the message of a plain error in the extensions of another error is sent', async () => {
   const errors = [new GraphQLError('no', { extensions: { causes: [new DatabaseError('why')] } })]
   const handler = createHandler({ schema, execute: () => ({ data: null, errors }) })
   const { json } = toAnswer(await handler(post(HELLO)))
@@ -70,18 +70,18 @@ test('of a plain error in the extensions of another, too, only the message goes 
   assert.deepEqual(json, { data: null, errors: sent })
 })
 
-test('errors that are plain objects, as other executors make them, are sent as they are', async () => {
+test('errors that are plain objects, as created by other executors, are sent unchanged', async () => {
   const error: GraphQLFormattedError = { message: 'no', path: ['hello', 1] }
   const handler = createHandler({
     schema,
-    // @ts-expect-error: graphql-js has instances here
+    // @ts-expect-error: graphql-js uses instances here
     execute: () => ({ data: null, errors: [error] }),
   })
   const { json } = toAnswer(await handler(post(HELLO)))
   assert.deepEqual(json, { data: null, errors: [error] })
 })
 
-test('a GraphQL error of another copy of graphql is one too', async () => {
+test('a GraphQL error from another copy of graphql is recognized', async () => {
   const error = new OtherGraphQLError('no', { extensions: { code: 'E1' } })
   for (const option of [
     { parseRequestParams: throwing(error) },
@@ -102,7 +102,7 @@ test('without formatError the message of a resolver reaches the client', async (
   assert.equal(json.errors?.[0]?.message, 'The resolver failed')
 })
 
-/** Each way to fail, and with how many errors. */
+/** Each way to fail, with the number of errors. */
 const FAILURES: readonly (readonly [what: string, req: PlainRequest, count: number])[] = [
   ['a malformed body', post('{'), 1],
   ['a missing query', post({}), 1],
@@ -168,12 +168,12 @@ test('formatError does not change the status, and does not see mutations over GE
   assert.equal(mutation.body, '{"errors":[{"message":"Cannot perform mutations over GET"}]}')
 })
 
-test('formatError is not asked when nothing failed', async () => {
+test('formatError is not called when nothing failed', async () => {
   const handler = createHandler({ schema, formatError: () => assert.fail('asked') })
   assert.equal((await handler(post(HELLO)))[1].status, 200)
 })
 
-test('an exception of formatError rejects', async () => {
+test('an exception in formatError rejects', async () => {
   const error = new Error('of the option')
   const handler = createHandler({ schema, formatError: throwing(error) })
   for (const [, req] of FAILURES) await assert.rejects(handler(req), error)

@@ -12,7 +12,7 @@ import { schema } from './support/schema.ts'
 
 const HELLO = { query: '{ hello }' }
 
-/** In the order in which they run, with how many arguments they get. */
+/** The hooks in the order in which they run, with the number of their arguments. */
 const HOOKS = [
   ['parseRequestParams', 1],
   ['onSubscribe', 2],
@@ -29,7 +29,7 @@ const HOOKS = [
 type Hook = (typeof HOOKS)[number][0]
 type Call = readonly [name: string, argumentCount: number]
 
-/** Options of which each does its work, and writes down that it was called. */
+/** Options that each do their work and record that they were called. */
 function recordCalls(calls: Call[]): HandlerOptions {
   const record = (name: string, args: readonly unknown[]) => {
     calls.push([name, args.length])
@@ -108,7 +108,7 @@ for (const name of ['parseRequestParams', 'onSubscribe', 'context', 'schema', 'o
   }
 }
 
-/** How far a request comes that fails on its way. */
+/** Requests that fail, and the last hook that runs for each. */
 const STOPS: readonly (readonly [what: string, params: object, last: Hook])[] = [
   ['a document that does not parse', { query: '{' }, 'parse'],
   ['a document that is not valid', { query: '{ nope }' }, 'validate'],
@@ -132,7 +132,7 @@ test('a mutation over GET stops after the operation is known, and is not formatt
   assert.deepEqual(calls, HOOKS.slice(0, 8))
 })
 
-test('no hook runs for a request that accepts nothing we can send', async () => {
+test('no hook runs for a request that accepts no supported type', async () => {
   const calls: Call[] = []
   await createHandler(recordCalls(calls))(post(HELLO, { accept: 'text/html' }))
   assert.deepEqual(calls, [])
@@ -153,7 +153,7 @@ test('the parameters of a custom parser still cannot mutate over GET', async () 
   assert.equal((await handler({ ...get(HELLO), method: 'PUT' }))[1].status, 200)
 })
 
-/** What a page of another site can send without a preflight. */
+/** Content types that a page of another site can send without a preflight. */
 const SIMPLE_TYPES = [
   undefined,
   '',
@@ -164,7 +164,7 @@ const SIMPLE_TYPES = [
   'application/x-www-form-urlencoded',
 ]
 
-test('a custom parser is not asked for a POST that another site can send', async (t) => {
+test('a custom parser is not called for a POST that another site can send', async (t) => {
   const parseRequestParams = t.mock.fn(() => ({ query: 'mutation { bump }' }))
   const handler = createHandler({ schema, parseRequestParams })
   const send = async (type: string | undefined, more: Record<string, string> = {}) => {
@@ -229,7 +229,7 @@ test('a GraphQL error without a proper status is a failure of the option', async
   }
 })
 
-test('the signal of a request reaches execute for queries, and mutations only by the context', async () => {
+test('the signal of a request reaches execute for queries; mutations can only get it through the context', async () => {
   const { signal } = new AbortController()
   const seen: unknown[] = []
   const handler = createHandler<unknown, unknown, object>({
@@ -246,7 +246,7 @@ test('the signal of a request reaches execute for queries, and mutations only by
   assert.equal(seen[0], signal)
 })
 
-test('an option that gives up because the client has gone is no failure', async () => {
+test('an option that aborts because the client has disconnected is not a failure', async () => {
   const controller = new AbortController()
   const { signal } = controller
   const handler = createHandler({
@@ -297,14 +297,14 @@ for (const [thrown, message] of THROWN) {
   })
 }
 
-test('a query of a custom parser that is no string is an error, not a crash', async () => {
+test('a query from a custom parser that is not a string is an error, not a crash', async () => {
   for (const query of [undefined, null, 1, {}, [], Symbol('query')]) {
     for (const documentCache of [100, false] as const) {
       const params: object = { query }
       const handler = createHandler({
         schema,
         documentCache,
-        // @ts-expect-error: what a parser written in JavaScript may do
+        // @ts-expect-error: a parser written in JavaScript can do this
         parseRequestParams: () => params,
       })
       const { status, json } = toAnswer(await handler(post(HELLO, { accept: GR })))
@@ -323,7 +323,7 @@ test('parse gets the query, and its plain error is a bad request', async (t) => 
   assert.deepEqual([answer.status, answer.body], [400, '{"errors":[{"message":"cannot"}]}'])
 })
 
-test('a list of validation rules is added to those of the specification', async () => {
+test('a list of validation rules is added to the specified rules', async () => {
   const rule = () => ({})
   const seen: unknown[] = []
   const handler = createHandler({
@@ -338,7 +338,7 @@ test('a list of validation rules is added to those of the specification', async 
   assert.deepEqual(seen, [[...specifiedRules, rule]])
 })
 
-test('a function for validation rules replaces those of the specification', async () => {
+test('a function for validation rules replaces the specified rules', async () => {
   for (const rules of [() => [], async () => []]) {
     const lax = createHandler({ schema, validationRules: rules })
     assert.deepEqual(toAnswer(await lax(post({ query: '{ nope }' }))).json, { data: {} })

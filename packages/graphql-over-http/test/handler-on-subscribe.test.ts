@@ -37,7 +37,7 @@ test('onSubscribe runs for every operation, with the request and its parameters'
   assert.equal(calls.length, 4)
 })
 
-test('onSubscribe that returns nothing lets the request go on', async () => {
+test('onSubscribe that returns nothing lets the request continue', async () => {
   for (const onSubscribe of [() => undefined, async () => undefined, () => {}]) {
     const handler = createHandler({ schema, onSubscribe })
     assert.deepEqual(toAnswer(await handler(post(HELLO))).json, WORLD)
@@ -70,7 +70,7 @@ test('a result of nothing but errors is a request error, not arguments', async (
   assert.equal(toAnswer(await handler(post(HELLO))).status, 200)
 })
 
-test('a list of errors is a request error, whatever errors they are', async () => {
+test('a list of errors is a request error, whatever their class', async () => {
   const plain = new TypeError('plain')
   const lists = [
     [new GraphQLError('one'), new GraphQLError('two')],
@@ -78,7 +78,7 @@ test('a list of errors is a request error, whatever errors they are', async () =
     [plain],
   ]
   for (const errors of lists) {
-    // @ts-expect-error: the type asks for GraphQL errors, JavaScript returns any
+    // @ts-expect-error: the type requires GraphQL errors, but JavaScript can return any
     const handler = createHandler({ onSubscribe: () => errors })
     const { status, type, json } = toAnswer(await handler(post(HELLO, { accept: GR })))
     assert.deepEqual([status, type], [400, GR])
@@ -86,7 +86,7 @@ test('a list of errors is a request error, whatever errors they are', async () =
   }
 })
 
-test('an empty list of errors has nothing against the request', async () => {
+test('an empty list of errors lets the request continue', async () => {
   const handler = createHandler({ schema, onSubscribe: () => [] })
   assert.deepEqual(toAnswer(await handler(post(HELLO, { accept: GR }))).json, WORLD)
 })
@@ -123,7 +123,7 @@ test('arguments of onSubscribe are checked like any other operation', async () =
   }
 })
 
-test('arguments without a document are no operation, not a crash', async () => {
+test('arguments without a document are a missing operation, not a crash', async () => {
   for (const document of [undefined, null, {}, 'text']) {
     const args: object = { schema, document }
     const handler = createHandler({ schema, onSubscribe: () => args })

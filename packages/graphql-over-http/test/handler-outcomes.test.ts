@@ -10,7 +10,7 @@ import type { ResponseInit } from '../src/request.ts'
 import { accepting, GR, get, J, type PlainRequest, post, request } from './support/request.ts'
 import { createTestSchema, schema } from './support/schema.ts'
 
-/** Status and media type of an answer; a dash stands for no content type. */
+/** Status and media type of a response; a dash means that there is no content type. */
 type Expected = `${number} ${'J' | 'GR' | '-'}`
 
 interface Row {
@@ -18,10 +18,12 @@ interface Row {
   readonly when: string
   readonly request: PlainRequest
   readonly options?: HandlerOptions<unknown, unknown, undefined>
-  /** Of the first error; null when there is no body, true for a body with data and no errors. */
+  /**
+   * The message of the first error; null for no body, true for a body with data and without errors.
+   */
   readonly message: RegExp | string | null | true
   readonly allow?: string
-  /** For who is answered in JSON, then for who accepts the newer type. */
+  /** For clients that accept `application/json`, then for clients that accept the newer type. */
   readonly classic: readonly [Expected, Expected]
   readonly draft2026: readonly [Expected, Expected]
 }
@@ -32,7 +34,9 @@ const iterable: AsyncIterable<unknown> = {
 }
 const always = (expected: Expected): readonly [Expected, Expected] => [expected, expected]
 
-/** Reads the parameters; the answers below are from the draft of 2026-08 and from graphql-http. */
+/**
+ * A malformed request; the expected responses come from the 2026-08 draft and from graphql-http.
+ */
 const malformed = (when: string, message: string, body: unknown): Row => ({
   id: 'F8',
   when,
@@ -79,7 +83,7 @@ const ROWS: readonly Row[] = [
   ...refusedTypes,
   {
     id: 'F4',
-    when: 'there is no body',
+    when: 'the body is missing',
     request: request(),
     message: 'Missing body',
     classic: always('400 J'),
@@ -109,11 +113,14 @@ const ROWS: readonly Row[] = [
     classic: always('400 J'),
     draft2026: always('422 GR'),
   },
-  malformed('there is no query', 'Missing query', {}),
-  malformed('the query is no string', 'Invalid query', { query: 1 }),
-  malformed('the variables are no map', 'Invalid variables', { ...HELLO, variables: [] }),
-  malformed('the name is no string', 'Invalid operationName', { ...HELLO, operationName: 1 }),
-  malformed('the extensions are no map', 'Invalid extensions', { ...HELLO, extensions: 'x' }),
+  malformed('the query is missing', 'Missing query', {}),
+  malformed('the query is not a string', 'Invalid query', { query: 1 }),
+  malformed('the variables are not a map', 'Invalid variables', { ...HELLO, variables: [] }),
+  malformed('the operation name is not a string', 'Invalid operationName', {
+    ...HELLO,
+    operationName: 1,
+  }),
+  malformed('the extensions are not a map', 'Invalid extensions', { ...HELLO, extensions: 'x' }),
   {
     id: 'F9',
     when: 'the document does not parse',
@@ -278,7 +285,7 @@ for (const [profile, column] of PROFILES) {
     })
   }
 
-  test(`${profile}, F1: nothing acceptable wins over every other fault`, async () => {
+  test(`${profile}, F1: an Accept header without a supported type takes precedence over every other error`, async () => {
     for (const row of ROWS) {
       const handler = createHandler({ schema, ...row.options, profile })
       for (const accept of ['text/html', `${J};q=0`, `${GR}; charset=utf-16`]) {
@@ -294,7 +301,7 @@ for (const [profile, column] of PROFILES) {
     }
   })
 
-  test(`${profile}, F20: an exception of an option rejects, and is no answer`, async () => {
+  test(`${profile}, F20: an exception in an option rejects instead of becoming a response`, async () => {
     const error = new Error('of the option')
     const thrower = () => {
       throw error

@@ -22,7 +22,7 @@ function createStream(onReturn: () => unknown = async () => ({ done: true, value
     },
     return() {
       calls.return += 1
-      // Whatever a hand-written iterator returns.
+      // A hand-written iterator may return anything.
       return onReturn() as Promise<IteratorResult<unknown>>
     },
   }
@@ -35,7 +35,7 @@ const incremental = (subsequentResults: AsyncIterable<unknown>) => ({
   subsequentResults,
 })
 
-/** Each way in which a stream can come out of the user's functions. */
+/** Each way in which the user's functions can return a stream. */
 const SOURCES: readonly (readonly [
   what: string,
   toOptions: (stream: AsyncIterable<unknown>) => HandlerOptions,
@@ -64,7 +64,7 @@ const SOURCES: readonly (readonly [
   ],
 ]
 
-/** Results of other executors, which the types of graphql-js do not know. */
+/** Results of other executors, which the types of graphql-js do not allow. */
 const toResult = (value: object): { data?: null } => value
 
 for (const [what, toOptions] of SOURCES) {
@@ -131,7 +131,7 @@ test('an async generator that is refused runs its cleanup', async () => {
       isClosed = true
     }
   })()
-  // As an executor does that waits for the first value.
+  // Like an executor that waits for the first value.
   await generator.next()
   const handler = createHandler({ schema, execute: () => generator })
   await handler(post(HELLO))

@@ -29,7 +29,7 @@ const ok = (body: object, type = J): Response => [
 ]
 const WORLD = { data: { hello: 'world' } }
 
-/** The whole pair: nothing but the listed headers, which adapters add to. */
+/** The complete response pairs, with no other headers than those listed. */
 const PAIRS: readonly (readonly [what: string, req: PlainRequest, response: Response])[] = [
   ['a query over POST', post(HELLO), ok(WORLD)],
   ['a query over GET', get(HELLO), ok(WORLD)],
@@ -95,7 +95,7 @@ for (const [what, req, response] of PAIRS) {
   })
 }
 
-test('the handler works without its surroundings: no this, no shared state', async () => {
+test('the handler does not depend on this or on shared state', async () => {
   const { call } = { call: createHandler({ schema }) }
   assert.deepEqual(await call(post(HELLO)), ok(WORLD))
   assert.deepEqual(await call(post(HELLO)), ok(WORLD))
@@ -177,12 +177,12 @@ test('operationName picks one of several operations', async () => {
   const query = 'query A { hello } query null { greet }'
   const a = await ask(post({ query, operationName: 'A' }))
   assert.deepEqual(a.json, WORLD)
-  // Over GET there is no null: the text is a name.
+  // Null cannot be expressed in a URL: the text is a name.
   const named = await ask(get({ query, operationName: 'null' }))
   assert.deepEqual(named.json, { data: { greet: 'Hello you' } })
 })
 
-test('an empty operationName is no name, over GET and over POST', async () => {
+test('an empty operationName counts as absent, over GET and over POST', async () => {
   assert.deepEqual((await ask(post({ ...HELLO, operationName: '' }))).json, WORLD)
   assert.deepEqual((await ask(get({ ...HELLO, operationName: '' }))).json, WORLD)
 })
@@ -190,7 +190,7 @@ test('an empty operationName is no name, over GET and over POST', async () => {
 const CONTEXTS = [{ user: 'Ada' }, 'text', 7, true, null, [1, 2], [null, { user: 'Ada' }]]
 
 for (const context of CONTEXTS) {
-  test(`resolvers get the context ${JSON.stringify(context)}, given or made`, async () => {
+  test(`resolvers get the context ${JSON.stringify(context)}, from a value or a function`, async () => {
     const expected = { data: { context } }
     const made = [context, () => context, async () => context]
     for (const option of made) {
@@ -224,7 +224,7 @@ test('the context function gets the request and its parameters', async () => {
   assert.deepEqual(calls[0]?.[1], params)
 })
 
-test('the context function ends the request with a pair, as it is', async () => {
+test('the context function ends the request with a pair, which is sent unchanged', async () => {
   const pair: Response = [null, { status: 401, statusText: 'Unauthorized' }]
   for (const context of [() => pair, async () => pair]) {
     const guarded = createHandler({ schema, context, execute: () => assert.fail('executed') })
@@ -232,7 +232,7 @@ test('the context function ends the request with a pair, as it is', async () => 
   }
 })
 
-test('a pair without a numeric status is a context, not an answer', async () => {
+test('a pair without a numeric status is a context, not a response', async () => {
   for (const context of [
     [null, {}],
     ['text', { status: '401' }],

@@ -32,7 +32,7 @@ const throwing = (error: unknown) => () => {
   throw error
 }
 
-/** A scalar of an application, whose errors about input are plain. */
+/** A scalar of an application that throws plain errors about its input. */
 const Odd = new GraphQLScalarType({
   name: 'Odd',
   parseValue(value) {
@@ -183,7 +183,7 @@ describe('an error that is meant for the client passes and is not logged', () =>
   })
 })
 
-test('the message is an option, and each error has an id of its own', async () => {
+test('the message is an option, and each error has its own id', async () => {
   const ids: string[] = []
   const handler = createHandler({
     schema,
@@ -208,11 +208,11 @@ test('without options the error is written to the console with its id', async (t
 })
 
 test('a wrong option is refused by name', () => {
-  // @ts-expect-error There is no such option.
+  // @ts-expect-error The option does not exist.
   assert.throws(() => maskErrors({ logger: console.log }), {
     name: 'TypeError',
     message:
-      'maskErrors: there is no option "logger"; the options are message, log, isIntended, createId',
+      'maskErrors: unknown option "logger"; the options are message, log, isIntended, createId',
   })
   // @ts-expect-error It is a function.
   assert.throws(() => maskErrors({ log: console }), {

@@ -8,9 +8,9 @@ import { isJson, negotiate } from '../src/negotiate.ts'
 import { anyText } from './support/any-text.ts'
 import { GR, J } from './support/request.ts'
 
-/** An Accept header and the type it asks for; null means 406. */
+/** An Accept header and the negotiated type; null means 406. */
 const ANSWERS: readonly (readonly [accept: string | undefined, answer: string | null])[] = [
-  // Nothing asked, or everything allowed: whoever says so does not know the newer type.
+  // A missing header or a wildcard means JSON, because such clients do not know the newer type.
   [undefined, J],
   ['', J],
   ['   ', J],
@@ -35,7 +35,7 @@ const ANSWERS: readonly (readonly [accept: string | undefined, answer: string | 
   ['text/html, */*;q=0.1', J],
   [`text/html, application/xhtml+xml, ${GR};q=0.2, */*;q=0.1`, GR],
 
-  // A weight of nought refuses, and the most specific range decides.
+  // A weight of 0 excludes a type, and the most specific range decides.
   [`${J};q=0`, null],
   [`${J};q=0, ${GR};q=0.0`, null],
   [`${J};q=0.000`, null],
@@ -48,7 +48,7 @@ const ANSWERS: readonly (readonly [accept: string | undefined, answer: string | 
   [`*/*;q=0, application/*`, J],
   [`application/*;q=0.1, ${J};q=0.05, */*`, GR],
 
-  // Out of range is clamped; malformed is as if the range were not there.
+  // A weight out of range is clamped; a range with a malformed weight is ignored.
   [`${GR};q=7, ${J};q=0.9`, GR],
   [`${J}, ${GR};q=7`, J],
   [`${J};q=high`, null],
@@ -59,7 +59,7 @@ const ANSWERS: readonly (readonly [accept: string | undefined, answer: string | 
   [`${J};q=0x1, ${GR};q=0.1`, GR],
   [`${J};q=1e0, ${GR};q=0.1`, GR],
 
-  // Encodings: utf-8 however it is spelled, and no other.
+  // Encodings: utf-8 in any spelling, and no other.
   [`${J}; charset=utf-8`, J],
   [`${J}; charset=utf8`, J],
   [`${J}; charset=UTF-8`, J],
@@ -95,7 +95,7 @@ const ANSWERS: readonly (readonly [accept: string | undefined, answer: string | 
   ['*', null],
   [',', null],
 
-  // The shape of the header.
+  // The syntax of the header.
   [J.toUpperCase(), J],
   ['Application/GraphQL-Response+JSON;Q=0.4, Application/JSON;q=0.3', GR],
   [`  ${GR}\t;\tq=0.4 ,\t${J} ; q=0.3  `, GR],
@@ -108,7 +108,7 @@ for (const [accept, answer] of ANSWERS) {
   })
 }
 
-/** A media range taken apart. The oracle below never sees the text that is made of it. */
+/** A parsed media range. The oracle below never sees the text that is generated from it. */
 interface Range {
   readonly type: string
   readonly quality: number | undefined
@@ -126,7 +126,7 @@ const ranges = (quality: fc.Arbitrary<number | undefined>): fc.Arbitrary<Range[]
       quality,
       charset: fc.option(fc.constantFrom(...CHARSETS), { nil: undefined, freq: 4 }),
     }),
-    // Twice the same range with different weights has no meaning to compare with.
+    // A range that occurs twice with different weights has no defined meaning.
     { selector: ({ type }) => type, minLength: 1, maxLength: 6 },
   )
 
@@ -151,7 +151,7 @@ function getQuality(type: string, list: readonly Range[]): number {
   return decisive === undefined ? 0 : (decisive.quality ?? 1)
 }
 
-test('no acceptable type is ever passed over for a worse one', () => {
+test('the acceptable type with the highest quality is always chosen', () => {
   fc.assert(
     fc.property(ranges(fc.option(qualities, { nil: undefined })), (list) => {
       const json = getQuality(J, list)
@@ -179,7 +179,7 @@ test('without weights the first range that matches wins, and a wildcard means JS
   )
 })
 
-test('of two types with the same weight the one named first wins', () => {
+test('of two types with the same weight the first one wins', () => {
   const others = fc.array(fc.constantFrom('text/html', 'image/*;q=0.7', 'application/xml'))
   const named = fc.shuffledSubarray([J, GR], { minLength: 2 })
   fc.assert(
@@ -224,7 +224,7 @@ const garbage = fc.oneof(
     .map((parts) => parts.join('')),
 )
 
-test('no header makes negotiation throw, or answer with a third type, or change its mind', () => {
+test('no header makes negotiation throw, return a third type or change its result', () => {
   fc.assert(
     fc.property(garbage, (header) => {
       const answer = negotiate(header)
@@ -236,7 +236,7 @@ test('no header makes negotiation throw, or answer with a third type, or change 
   )
 })
 
-test('answers that are remembered are those of their own header', () => {
+test('cached results belong to their own header', () => {
   const headers = Array.from({ length: 2000 }, (_, number) => ({
     header: `${number % 2 === 0 ? GR : J};v=${number}`,
     answer: number % 2 === 0 ? GR : J,
@@ -247,7 +247,10 @@ test('answers that are remembered are those of their own header', () => {
 })
 
 test('hostile headers cost no more than their length', () => {
-  /** The CPU time that a header takes: the least of several runs, as other work can only add to it. */
+  /**
+   * The CPU time that a header takes: the minimum of several runs, since other work can only add to
+   * it.
+   */
   const costOf = (header: string): number => {
     const costs = Array.from({ length: 3 }, () => {
       const before = process.cpuUsage()
@@ -260,7 +263,8 @@ test('hostile headers cost no more than their length', () => {
   }
   for (const piece of ['"', '\\"', '",', '";', '"\\', 'a;', ',;="', ' ', `${J};q=0,`]) {
     const ratio = costOf(piece.repeat(40_000)) / costOf(piece.repeat(2_500))
-    // A header 16 times as long costs 16 times as much; quadratic work would make that 256.
+    // A header 16 times as long takes 16 times as long; with a quadratic algorithm it would take
+    // 256 times.
     assert.ok(ratio < 100, `${JSON.stringify(piece)}: ${ratio} times as much`)
   }
 })

@@ -25,13 +25,13 @@ function send(request: IncomingMessage, ...chunks: (string | Buffer)[]): void {
 }
 
 describe('a request body', () => {
-  test('in one piece is read as it is', async (t) => {
+  test('in one chunk is read unchanged', async (t) => {
     const request = openRequest(t)
     send(request, '{"query":"{ ☃ }"}')
     assert.equal(await readNodeBody(request, unlimited), '{"query":"{ ☃ }"}')
   })
 
-  test('keeps characters that lie across chunks', async (t) => {
+  test('keeps characters that are split between chunks', async (t) => {
     const bytes = Buffer.from('ž ☃ 🏃')
     const request = openRequest(t)
     send(request, ...[...bytes].map((byte) => Buffer.of(byte)))
@@ -44,7 +44,7 @@ describe('a request body', () => {
     assert.equal(await readNodeBody(request, unlimited), '')
   })
 
-  test('is empty when somebody has waited for its end already', async (t) => {
+  test('is empty when other code has already waited for its end', async (t) => {
     const request = openRequest(t)
     send(request)
     request.resume()
@@ -52,7 +52,7 @@ describe('a request body', () => {
     assert.equal(await readNodeBody(request, unlimited), '')
   })
 
-  test('is read when somebody has asked for text', async (t) => {
+  test('is read when other code has set an encoding', async (t) => {
     const request = openRequest(t)
     request.setEncoding('utf8')
     send(request, '☃', '☃')
@@ -73,14 +73,14 @@ describe('a request body', () => {
   }
 })
 
-describe('a client that goes away', () => {
+describe('a client that disconnects', () => {
   test('ends the reading', async (t) => {
     const request = openRequest(t)
     const reading = readNodeBody(request, unlimited)
     request.push('{"que')
     await turn()
     request.destroy()
-    await assert.rejects(reading, /aborted|went away/)
+    await assert.rejects(reading, /aborted|disconnected/)
   })
 
   test('ends it with the error of the connection', async (t) => {
@@ -90,18 +90,18 @@ describe('a client that goes away', () => {
     await assert.rejects(reading, /the cable is cut/)
   })
 
-  test('ends it even when gone before', async (t) => {
+  test('ends it even when it has disconnected before', async (t) => {
     const request = openRequest(t)
     request.destroy()
     await turn()
-    await assert.rejects(readNodeBody(request, unlimited), /went away/)
+    await assert.rejects(readNodeBody(request, unlimited), /disconnected/)
   })
 })
 
 describe('a limit', () => {
   const is413 = (error: unknown) => error instanceof BodyError && error.response[1].status === 413
 
-  test('lets a body of just that size pass', async (t) => {
+  test('allows a body of exactly that size', async (t) => {
     const request = openRequest(t, { 'content-length': '6' })
     send(request, '☃', '☃')
     assert.equal(await readNodeBody(request, 6), '☃☃')
@@ -118,7 +118,7 @@ describe('a limit', () => {
     await assert.rejects(readNodeBody(request, 6), is413)
   })
 
-  test('of nothing refuses all but nothing', async (t) => {
+  test('of zero refuses every body but an empty one', async (t) => {
     const empty = openRequest(t, { 'content-length': '0' })
     send(empty)
     assert.equal(await readNodeBody(empty, 0), '')
@@ -127,7 +127,7 @@ describe('a limit', () => {
     await assert.rejects(readNodeBody(full, 0), is413)
   })
 
-  test('keeps receiving for a while, so that the client can read the answer', async (t) => {
+  test('keeps receiving for a while, so that the client can read the response', async (t) => {
     const request = openRequest(t)
     const reading = readNodeBody(request, 10)
     const megabyte = Buffer.alloc(1024 * 1024)
@@ -152,7 +152,7 @@ test('a body that other code has read is reported, with the fix', async (t) => {
   const request = openRequest(t)
   send(request, '{"query":"{ hello }"}')
   for await (const _chunk of request) {
-    // Read by a careless middleware.
+    // Read by middleware.
   }
   await assert.rejects(readNodeBody(request, unlimited), (error) => {
     assert.ok(error instanceof BodyError)

@@ -13,7 +13,7 @@ import { schema } from './support/schema.ts'
 const HELLO = { query: '{ hello }' }
 const fn = () => undefined
 
-/** Wrong values per option, and what the error says is wanted. */
+/** Invalid values per option, and what the error says is required. */
 const WRONG: readonly (readonly [option: string, values: readonly unknown[], wanted: RegExp])[] = [
   ['schema', ['type Query { a: Int }', {}, true, 1, [schema]], /GraphQLSchema.*function/],
   ['validationRules', ['rule', {}, 1, true], /list.*function/],
@@ -41,7 +41,7 @@ for (const [option, values, wanted] of WRONG) {
       assert.throws(
         () => createHandler({ schema, [option]: value }),
         (error) => {
-          assert.ok(error instanceof TypeError, `${option}: ${String(value)} was no TypeError`)
+          assert.ok(error instanceof TypeError, `${option}: ${String(value)} was not a TypeError`)
           assert.match(error.message, new RegExp(`"${option}"`))
           assert.match(error.message, wanted)
           return true
@@ -52,10 +52,10 @@ for (const [option, values, wanted] of WRONG) {
   })
 }
 
-test('options that are no object are an error that says so', () => {
+test('options that are not an object are an error that says so', () => {
   for (const options of [undefined, null, 'schema', 1]) {
     assert.throws(
-      // @ts-expect-error: what JavaScript may do
+      // @ts-expect-error: JavaScript can do this
       () => createHandler(options),
       (error) => {
         assert.ok(error instanceof TypeError)
@@ -94,7 +94,7 @@ for (const options of RIGHT) {
   })
 }
 
-test('a schema of another copy of graphql is an error, unless the options bring that copy along', () => {
+test('a schema of another copy of graphql is an error, unless the options use that copy', () => {
   const other = Object.create(null, Object.getOwnPropertyDescriptors(GraphQLSchema.prototype))
   for (const options of [{}, { execute: fn }, { validate: fn }]) {
     assert.throws(
@@ -115,10 +115,10 @@ test('a request in place of the options is an error that says what to register',
   for (const options of [new Request('http://localhost/'), get(HELLO), hono]) {
     assert.throws(() => createHandler(options as never), /^TypeError: .*called with a request/)
   }
-  assert.throws(() => createHandler({ schema, headers: {} } as never), /no option "headers"/)
+  assert.throws(() => createHandler({ schema, headers: {} } as never), /unknown option "headers"/)
 })
 
-test('without a schema and onSubscribe there is no handler, and the error names the way out', () => {
+test('creating a handler without a schema and onSubscribe is an error that says what to set', () => {
   for (const options of [{}, { schema: undefined }, { context: { a: 1 } }]) {
     assert.throws(
       () => createHandler(options as HandlerOptions),
@@ -127,12 +127,12 @@ test('without a schema and onSubscribe there is no handler, and the error names 
   }
 })
 
-test('a request rejects when there is no schema and onSubscribe returns no arguments', async () => {
+test('a request rejects without a schema if onSubscribe returns no arguments', async () => {
   const handler = createHandler({ onSubscribe: fn })
   await assert.rejects(handler(post(HELLO)), /^Error: The GraphQL schema is not provided/)
 })
 
-/** Names as people write them, and what they meant. */
+/** Common misspellings, and the options that were meant. */
 const MISSPELT: readonly (readonly [written: string, meant: string | undefined])[] = [
   ['shcema', 'schema'],
   ['contxt', 'context'],
@@ -148,14 +148,14 @@ const MISSPELT: readonly (readonly [written: string, meant: string | undefined])
 ]
 
 for (const [written, meant] of MISSPELT) {
-  test(`the unknown option ${written} is an error that names ${meant ?? 'all there are'}`, () => {
+  test(`the unknown option ${written} is an error that names ${meant ?? 'all options'}`, () => {
     assert.throws(
       () => createHandler({ schema, [written]: fn }),
       (error) => {
         assert.ok(error instanceof TypeError)
-        const rest = meant === undefined ? 'Known are: ' : `Did you mean "${meant}"?`
+        const rest = meant === undefined ? 'The options are: ' : `Did you mean "${meant}"?`
         assert.ok(
-          error.message.startsWith(`createHandler: there is no option "${written}". ${rest}`),
+          error.message.startsWith(`createHandler: unknown option "${written}". ${rest}`),
           error.message,
         )
         return true
@@ -183,7 +183,7 @@ test('a request of a server instead of a plain one is an error that names the ad
   }
 })
 
-test('without a schema what is refused earlier is still refused', async () => {
+test('without a schema, requests that are refused earlier are still refused', async () => {
   const handler = createHandler({ onSubscribe: fn })
   const refused = [
     [post(HELLO, { accept: 'text/html' }), 406],
@@ -198,7 +198,7 @@ test('without a schema what is refused earlier is still refused', async () => {
 })
 
 test('a schema function that returns no schema rejects', async () => {
-  // @ts-expect-error: what JavaScript may do
+  // @ts-expect-error: JavaScript can do this
   const handler = createHandler({ schema: () => undefined })
   await assert.rejects(handler(post(HELLO)), /schema/i)
 })

@@ -12,10 +12,13 @@ import { schema } from './support/schema.ts'
 
 const QUERY = '{ hello }'
 
-/** Awaits the parser, wherever it throws. */
+/** Also turns a synchronous exception of the parser into a rejection. */
 const parse = async (req: PlainRequest) => parseRequestParams(req)
 
-/** The parameters, for requests that are in order. Copied, so that undefined and absent are equal. */
+/**
+ * The parameters of a valid request. They are copied, so that undefined and absent values are
+ * equal.
+ */
 async function parseWell(req: PlainRequest) {
   const params = await parse(req)
   assert.ok(!isResponse(params), `refused: ${JSON.stringify(params)}`)
@@ -93,7 +96,7 @@ for (const [type, isAccepted] of CONTENT_TYPES) {
   })
 }
 
-test('GET has no body, so that its content type is ignored', async () => {
+test('the content type of a GET is ignored, since it has no body', async () => {
   const req = get({ query: QUERY }, { 'content-type': 'text/plain' })
   assert.deepEqual(await parseWell(req), { query: QUERY })
 })
@@ -314,7 +317,7 @@ for (const [what, req, message] of REFUSED) {
   })
 }
 
-test('the parser always answers with a promise, also when it refuses at once', async () => {
+test('the parser always returns a promise, also when it refuses immediately', async () => {
   const started = [get(FULL), request({ method: 'PUT' }), get({}), post(FULL)].map((req) =>
     parseRequestParams(req),
   )

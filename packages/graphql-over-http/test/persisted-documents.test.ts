@@ -57,7 +57,7 @@ test('a stored document is checked like any other', async () => {
   assert.equal((await handler(post({ documentId: 'broken' }, { accept: GR })))[1].status, 400)
 })
 
-test('requests with a query, and malformed ones, are what they were', async (t) => {
+test('requests with a query, and malformed requests, are handled as without the option', async (t) => {
   const persistedDocument = t.mock.fn(() => '{ hello }')
   const spied = createHandler({ schema, persistedDocument })
   assert.deepEqual(toAnswer(await spied(post({ query: '{ hello }', documentId: 'x' }))).json, hello)
@@ -78,12 +78,12 @@ test('requests with a query, and malformed ones, are what they were', async (t) 
   assert.deepEqual(without.json, { errors: [{ message: 'Missing query' }] })
 })
 
-test('the content type is checked as ever, so that other sites cannot run a stored mutation', async () => {
+test('the content type is still checked, so that other sites cannot run a stored mutation', async () => {
   const req = post({ documentId: 'bump' }, { 'content-type': 'text/plain' })
   assert.equal((await handler(req))[1].status, 415)
 })
 
-test('a failure of the store is one of the server, and a pair ends the request', async () => {
+test('a failure of the store is a server error, and a pair ends the request', async () => {
   const broken = createHandler({ schema, persistedDocument: () => Promise.reject(new Error('db')) })
   await assert.rejects(broken(post({ documentId: 'x' })), /db/)
   const gone = [null, { status: 410, statusText: 'Gone' }] as const

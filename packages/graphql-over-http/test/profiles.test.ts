@@ -8,7 +8,7 @@ import { profiles, STATUS_TEXT } from '../src/profiles.ts'
 import { GR, J, post } from './support/request.ts'
 import { schema } from './support/schema.ts'
 
-test('both profiles know the same outcomes', () => {
+test('both profiles have the same outcomes', () => {
   assert.deepEqual(Object.keys(profiles).toSorted(), ['2026', 'classic'])
   assert.deepEqual(
     Object.keys(profiles.classic).toSorted(),

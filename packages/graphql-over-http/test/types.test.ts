@@ -9,7 +9,8 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
 // The files in types/ are compiled with the rest of the repository, and a line there that must not
-// compile is marked. Here the marks are taken away: each must have hidden one error, that error.
+// compile is marked. This test removes the marks: each must have hidden exactly the error that it
+// names.
 
 const folder = fileURLToPath(new URL('./types', import.meta.url))
 const root = fileURLToPath(new URL('../../..', import.meta.url))
@@ -39,25 +40,26 @@ test('each mark in the type tests hides exactly the error it names', async (t) =
     for (const [index, line] of lines.entries()) {
       if (!line.includes('@ts-expect-error')) continue
       const code = MARK.exec(line)?.[1]
-      assert.ok(code, `${name}(${index + 1}): a mark names the error and the reason`)
+      assert.ok(code, `${name}(${index + 1}): a mark must name the error and the reason`)
       lines[index] = '//'
       // Lines are counted from one, and the error is in the line after its mark.
       expected.push(`${name}(${index + 2}): ${code}`)
     }
-    // The copy is elsewhere: relative imports are made absolute, but for those of its own folder.
+    // The copy is in another folder: relative imports become absolute, except within its own
+    // folder.
     const text = lines
       .join('\n')
       .replaceAll(/from '(\.\.\/[^']+)'/g, (_, path) => `from '${join(folder, path)}'`)
     await writeFile(join(directory, name), text)
   }
-  // A statement that is not true, to see that such are found.
+  // A false statement, to check that these are detected.
   await writeFile(
     join(directory, 'planted.ts'),
     "import { type Equal, isTrue } from './equal.ts'\nisTrue<Equal<string, unknown>>()\n",
   )
   expected.push('planted.ts(2): TS2344')
 
-  // The copies are ES modules too, and find the packages that the originals find.
+  // The copies are ES modules too, and resolve the same packages as the originals.
   await writeFile(join(directory, 'package.json'), '{ "type": "module" }')
   await symlink(join(root, 'node_modules'), join(directory, 'node_modules'), 'junction')
   const project = join(directory, 'tsconfig.json')

@@ -1,4 +1,4 @@
-// The table of typical mistakes in docs/graphql.md: each mistake is made, and gives the message of its row.
+// The table of typical mistakes in docs/graphql.md: each mistake must give the message of its row.
 
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
@@ -22,7 +22,7 @@ const text =
 const schema = buildSchema(text)
 const url = 'http://localhost/graphql'
 
-// The types refuse most of these; JavaScript does not.
+// The types reject most of these, but JavaScript code can do them.
 const create = (options: object) => async () => {
   createFetchHandler(options as never)
 }
@@ -46,7 +46,10 @@ const askServer = (listener: RequestListener) => async () => {
 const handleFetch = createFetchHandler({ schema }) as unknown as RequestListener
 const handleHttp = createHttpHandler({ schema })
 
-/** By the words of the table. A text that is returned is the body of the answer; an empty one is in the log. */
+/**
+ * The mistakes as they are worded in the table. A returned text is the body of the response; if it
+ * is empty, the message is in the log.
+ */
 const MISTAKES: { readonly [mistake: string]: () => Promise<unknown> } = {
   '`createHandler({})`, or a `schema` that is undefined': create({}),
   'a misspelt option': create({ shcema: schema }),
@@ -80,7 +83,7 @@ const table = readTables(readFileSync(join(root, 'docs/graphql.md'), 'utf8')).fi
   ({ heading }) => heading === 'Typical mistakes',
 )
 
-test('the table of typical mistakes has the mistakes that are made here', () => {
+test('the table of typical mistakes lists the mistakes of this test', () => {
   assert.deepEqual(
     table?.rows.map(([mistake]) => mistake),
     Object.keys(MISTAKES),

@@ -27,7 +27,7 @@ test('the list of hosts names every adapter', () => {
   assert.deepEqual(hostNames.toSorted(), adapters.sort())
 })
 
-/** Handlers by adapter. Their types say that they do not fit; this is about those who do not look. */
+/** Handlers by adapter. Their types do not match, but JavaScript code can mix them up. */
 const handlers = {
   http: httpAdapter.createHandler({ schema }),
   http2: http2Adapter.createHandler({ schema }),
@@ -54,7 +54,7 @@ const advice = (used: string, right: string) =>
   `The handler of "@portcullis/graphql-over-http/use/${used}" was called with the arguments of ` +
   `another host. Import createHandler from "@portcullis/graphql-over-http/use/${right}" instead.`
 
-/** Servers that call a handler with a response of Node, and the adapters that understand it. */
+/** Servers that call a handler with a Node response, and the adapters that support it. */
 const NODE_HOSTS: readonly (readonly [host: Name, right: readonly Name[], build: unknown])[] = [
   ['http', ['http', 'http2', 'express'], (handler: never) => handler],
   ['express', ['http', 'http2', 'express'], (handler: never) => express().all('/graphql', handler)],

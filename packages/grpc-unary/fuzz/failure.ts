@@ -1,7 +1,10 @@
-/** The dynamic table of a client as RFC 9113 6.5.2 has it, and the most that the server uses. */
+/**
+ * The default size of a client's dynamic table (RFC 9113 6.5.2), which is also the maximum that the
+ * server uses.
+ */
 export const CLIENT_TABLE_SIZE = 4096
 
-/** Something that must never happen did; with what it takes to make it happen again. */
+/** A violated invariant, with the input that reproduces it. */
 export class FuzzFailure extends Error {
   override readonly name = 'FuzzFailure'
 }
@@ -10,7 +13,7 @@ export function fail(what: string): never {
   throw new FuzzFailure(what)
 }
 
-/** Runs one input, and adds to what goes wrong how to repeat it. */
+/** Runs one input, and adds it to the error of a failure so that it can be reproduced. */
 export function withInput(where: string, input: () => Uint8Array, run: () => void): void {
   try {
     run()

@@ -14,18 +14,20 @@ import { checkOutput, type Said } from './output-check.ts'
 import { Random } from './random.ts'
 import { createSession, type Session } from './session.ts'
 
-/** Inputs that share their honest sessions. */
+/** The number of inputs that share a pool of valid sessions. */
 const INPUTS_PER_POOL = 1 << 16
 
 const SESSIONS_PER_POOL = 256
 
-/** No input is long enough to take more than a fraction of this. */
+/** The time limit for an input; normally each takes a fraction of it. */
 const MAX_INPUT_MS = 100
 
-/** What an answer may weigh: SETTINGS and such, and per byte of input the most that a byte asks for. */
+/**
+ * The maximum output: a fixed part for SETTINGS and other frames, and a maximum per byte of input.
+ */
 const MAX_OUTPUT = { fixed: 20_000, perByte: 64 }
 
-/** Limits so low that the inputs run into them. */
+/** Low limits, so that the inputs reach them. */
 const tightLimits: Limits = {
   ...defaultLimits,
   concurrentStreams: 3,
@@ -46,21 +48,21 @@ const tightLimits: Limits = {
   strayFramesPerSecond: 2,
 }
 
-/** Long after every time limit. */
+/** Later than every timeout. */
 const FAR_MS = 10 * 365 * 86_400_000
 
 interface Conversation {
-  /** Where the input is cut into reads. */
+  /** The positions at which the input is split into reads. */
   readonly cuts: readonly number[]
-  /** The client does not read at first. */
+  /** Whether the client does not read at first. */
   readonly isStuck: boolean
-  /** Time passes at the end: deadlines, watchdog. */
+  /** Whether time passes at the end, so that deadlines and the watchdog fire. */
   readonly endsLate: boolean
 }
 
 const inOneRead: Conversation = { cuts: [], isStuck: false, endsLate: false }
 
-/** Feeds mutated sessions to connections without a network, and checks what must always hold. */
+/** Feeds mutated sessions to connections without a network, and checks the invariants. */
 export class FrameFuzzer {
   readonly #seed: number
   readonly #random: Random
@@ -83,7 +85,7 @@ export class FrameFuzzer {
     this.#honestAnswer = this.#converse(this.#hub, this.#honestCall, inOneRead)
   }
 
-  /** The input of this number; what goes wrong is thrown. */
+  /** Runs the input with this number; throws if an invariant is violated. */
   run(index: number): void {
     const pool = this.#poolFor(index)
     const random = this.#random
@@ -119,7 +121,7 @@ export class FrameFuzzer {
     return said
   }
 
-  /** How a network cuts the bytes must not matter. */
+  /** The output must not depend on how the network splits the bytes. */
   #compare(hub: Hub, input: Buffer, output: Buffer): void {
     const whole = this.#converse(hub, input, inOneRead)
     if (!whole.equals(output)) {
@@ -129,7 +131,7 @@ export class FrameFuzzer {
     }
   }
 
-  /** One connection from its first byte to its last. */
+  /** Runs one connection from its first byte to its last. */
   #converse(hub: Hub, input: Buffer, { cuts, isStuck, endsLate }: Conversation): Buffer {
     const { calls, answerLate } = this.#served
     calls.length = 0
@@ -159,7 +161,10 @@ export class FrameFuzzer {
     return Buffer.concat(socket.written)
   }
 
-  /** An input that seems slow is tried again by CPU time: the machine may have been busy. */
+  /**
+   * Repeats an input that seems slow and measures its CPU time, since the machine may have been
+   * busy.
+   */
   #inTime(run: () => Said): Said {
     const beganMs = performance.now()
     const said = run()
@@ -175,10 +180,10 @@ export class FrameFuzzer {
     return said
   }
 
-  /** Whatever one client sent, the next one is served. */
+  /** Whatever one client has sent, the next client must be served. */
   #checkServes(hub: Hub): void {
     const answer = this.#converse(hub, this.#honestCall, inOneRead)
-    // The limits are part of the server's first frame: what counts comes behind it.
+    // The first frame of the server contains the limits, so only what follows is compared.
     if (!withoutSettings(answer).equals(withoutSettings(this.#honestAnswer))) {
       fail(`the next client was answered ${answer.toString('hex')}`)
     }
@@ -200,7 +205,7 @@ export class FrameFuzzer {
   }
 }
 
-/** Nowhere, here and there, or into single bytes for a while. */
+/** Splits at no position, at some positions, or into single bytes for a while. */
 function toCuts(length: number, random: Random): number[] {
   const kind = random.below(8)
   if (kind < 3 || length < 2) return []
@@ -214,7 +219,7 @@ function toRun(first: number, count: number, length: number): number[] {
   return Array.from({ length: Math.min(count, length - first) }, (_, index) => first + index)
 }
 
-/** A connection that is gone leaves nothing behind. */
+/** Checks that a closed connection leaves nothing behind. */
 function checkForgotten(
   connection: Connection,
   calls: readonly { readonly isOpen: boolean }[],

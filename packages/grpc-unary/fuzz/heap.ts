@@ -5,13 +5,16 @@ import { runInNewContext } from 'node:vm'
 setFlagsFromString('--expose-gc')
 const collectGarbage: unknown = runInNewContext('gc')
 
-/** The memory of buffers is given back some time after their objects, so one look is not enough. */
-const LOOKS = 3
+/**
+ * The memory of buffers is released some time after their objects, so one measurement is not
+ * enough.
+ */
+const MEASUREMENTS = 3
 
-/** Objects and buffers in use; without their garbage, since the figure means nothing with it. */
+/** The memory of live objects and buffers, measured after garbage collection. */
 export async function measureHeapBytes(): Promise<number> {
   let least = Number.POSITIVE_INFINITY
-  for (let looks = 0; looks < LOOKS; looks++) {
+  for (let count = 0; count < MEASUREMENTS; count++) {
     if (typeof collectGarbage === 'function') collectGarbage()
     await nextTurn()
     const { heapUsed, arrayBuffers } = process.memoryUsage()

@@ -6,12 +6,14 @@ import { LATE_REPLY, type paths } from './methods.ts'
 import type { Answer, Said } from './output-check.ts'
 import type { Request, Session, StreamWindow } from './session.ts'
 
-/** What a whole request must get; undefined where it waits for ever. */
+/** The expected response to a complete request; undefined if the request is never answered. */
 interface Expected {
   readonly httpStatus: string
   readonly grpcStatus?: string
   readonly data: Buffer | undefined
-  /** It comes before the request is whole, which then has to be stopped (RFC 9113 8.1). */
+  /**
+   * The response comes before the request is complete, which must then be stopped (RFC 9113 8.1).
+   */
   readonly isEarly?: true
 }
 
@@ -28,7 +30,7 @@ const failed = (code: number): Expected => ({
 
 const good = (data: Buffer): Expected => ({ httpStatus: '200', grpcStatus: '0', data })
 
-/** A unary call without a message is no call. */
+/** A unary call without a message is an error. */
 const unary =
   (answer: (message: Buffer) => Expected | undefined) =>
   ({ message }: Request): Expected | undefined =>
@@ -52,8 +54,8 @@ function toExpected(request: Request): Expected | undefined {
 }
 
 /**
- * A client that keeps the rules meets no error. It gets the answers that it asked for, as far as its
- * windows let them out: no byte more, and no byte less.
+ * Checks that a client that follows the protocol gets no error, and receives exactly the expected
+ * responses as far as its windows allow.
  */
 export function checkHonest(said: Said, session: Session): void {
   if (said.goawayCode > errorCode.NO_ERROR) fail(`an honest client got GOAWAY ${said.goawayCode}`)
@@ -72,10 +74,10 @@ export function checkHonest(said: Said, session: Session): void {
     if (!request.isWhole) continue
     const expected = toExpected(request)
     if (expected?.isEarly && request.message !== undefined && !said.resetCodes.has(id)) {
-      fail(`stream ${id} was answered early, and the rest of its request is still welcome`)
+      fail(`stream ${id} was answered early, but the rest of its request was not stopped`)
     }
     if (expected !== undefined) checkAnswer(id, answer, expected)
-    else if (answer !== undefined) fail(`stream ${id} got an answer that nobody gave`)
+    else if (answer !== undefined) fail(`stream ${id} got an answer that no handler gave`)
   }
 }
 
@@ -87,7 +89,7 @@ function checkWindow(
 ): void {
   const sent = lengthOf(data)
   if (sent > most) fail(`stream ${id} sent ${sent - most} bytes more than its window`)
-  if (mustGoOn && !isEnded && sent < last) fail(`stream ${id} does not go on`)
+  if (mustGoOn && !isEnded && sent < last) fail(`stream ${id} does not continue`)
 }
 
 function checkAnswer(id: number, answer: Answer | undefined, expected: Expected): void {

@@ -4,7 +4,7 @@ import type { Random } from './random.ts'
 
 export type Field = readonly [name: string, value: string]
 
-/** How a field may be written (RFC 7541 section 6), with the first byte and its prefix bits. */
+/** The literal representations (RFC 7541 section 6), with their first byte and prefix bits. */
 const literals = {
   indexed: { pattern: 0x40, prefixBits: 6 },
   plain: { pattern: 0, prefixBits: 4 },
@@ -24,8 +24,8 @@ for (const [index, known] of staticTable.entries()) {
 }
 
 /**
- * An HPACK encoder that shares nothing with the server but the static table (which another test
- * compares with nghttp2's), and that takes every choice the format leaves at random.
+ * An HPACK encoder that shares only the static table with the server (another test compares it with
+ * nghttp2's), and that makes every choice of the format at random.
  */
 export class HpackEncoder {
   /** The dynamic table, newest first. */
@@ -34,7 +34,7 @@ export class HpackEncoder {
   #maxSize: number
   readonly #limit: number
 
-  /** `limit` is the table size that the decoder allows. */
+  /** @param limit the table size that the decoder allows. */
   constructor(limit: number) {
     this.#limit = limit
     this.#maxSize = limit
@@ -50,8 +50,8 @@ export class HpackEncoder {
   }
 
   /**
-   * As a client does whose calls differ only in their path: nothing else enters the table, so that
-   * the same bytes come again and again, and mean another path each time one is added.
+   * Encodes like a client whose calls differ only in their path: nothing else enters the table, so
+   * the same bytes repeat, but refer to another path each time one is added.
    */
   encodeSteadily(fields: readonly Field[]): Buffer {
     return Buffer.concat(
@@ -83,7 +83,7 @@ export class HpackEncoder {
     return encoded
   }
 
-  /** 0 where there is none. */
+  /** Returns 0 if the field is not in a table. */
   #indexOfField(name: string, value: string): number {
     const age = this.table.findIndex((known) => known[0] === name && known[1] === value)
     return age < 0 ? (staticFields.get(toKey(name, value)) ?? 0) : staticTable.length + age
@@ -119,7 +119,7 @@ function sizeOf([name, value]: Field): number {
   return name.length + value.length + FIELD_OVERHEAD
 }
 
-/** A literal field; with `nameIndex` 0 its name is spelled out. */
+/** A literal field; with `nameIndex` 0 it contains the name. */
 export function toLiteral(
   indexing: Indexing,
   nameIndex: number,
@@ -146,7 +146,7 @@ export function toHuffman(text: Uint8Array): Buffer {
   return Buffer.concat([toInteger(0x80, 7, code.length), code])
 }
 
-/** RFC 7541 5.1; now and then with a last byte that adds nothing, which it does not forbid. */
+/** RFC 7541 5.1; sometimes with a final byte that adds nothing, which the RFC does not forbid. */
 export function toInteger(
   pattern: number,
   prefixBits: number,

@@ -5,10 +5,10 @@ import { type Field, HpackEncoder } from './hpack-encoder.ts'
 import { encodeHuffman } from './huffman-encoder.ts'
 import { Random } from './random.ts'
 
-/** Larger than any list made here, so that nothing is left out. */
+/** Larger than any generated list, so that no field is dropped. */
 const LIST_SIZE = 2 ** 20
 
-/** Blocks for one pair of encoder and decoder: their tables must stay equal all the while. */
+/** The number of blocks for one pair of encoder and decoder, whose tables must stay equal. */
 const BLOCKS_PER_PAIR = 32
 
 const names = [
@@ -22,7 +22,7 @@ const names = [
   'te',
 ] as const
 
-/** Compares the decoder with an encoder that has nothing in common with it. */
+/** Compares the decoder with an independent encoder. */
 export class HpackFuzzer {
   readonly #seed: number
   readonly #random: Random
@@ -35,7 +35,7 @@ export class HpackFuzzer {
     this.#random = new Random(seed)
   }
 
-  /** The input of this number; what goes wrong is thrown. */
+  /** Runs the input with this number; throws if an invariant is violated. */
   run(index: number): void {
     const random = this.#random
     random.restart(this.#seed, index)
@@ -56,13 +56,13 @@ export class HpackFuzzer {
     )
   }
 
-  /** What was encoded is decoded, and both ends have the same table after it. */
+  /** Encoded fields must be decoded unchanged, and both tables must be equal afterwards. */
   #roundTrip(): void {
     const fields = createFields(this.#random)
     const block = this.#encoder.encode(fields, this.#random)
     this.#input = block
     const decoded = this.#decoder.decode(block, 0, block.length)
-    if (decoded === undefined) fail('a good block is refused')
+    if (decoded === undefined) fail('a valid block is refused')
     if (decoded.length !== fields.length) fail(`${decoded.length} of ${fields.length} fields`)
     for (const [at, [name, value]] of fields.entries()) {
       const field = decoded[at]
@@ -75,7 +75,7 @@ export class HpackFuzzer {
     if (table.size !== this.#encoder.tableSize) fail('the tables differ in size')
   }
 
-  /** Anything may come: it is decoded or refused, and the table keeps to its size. */
+  /** A broken block is decoded or refused, and the table keeps to its size. */
   #broken(): void {
     const random = this.#random
     const decoder = new HpackDecoder(CLIENT_TABLE_SIZE, random.below(1000))
@@ -95,7 +95,7 @@ export class HpackFuzzer {
     }
   }
 
-  /** Every string has exactly one code: bytes that decode are what encoding gives back. */
+  /** Every string has exactly one code, so bytes that decode must equal the re-encoded string. */
   #huffman(): void {
     const random = this.#random
     let code: Buffer = Buffer.alloc(random.below(40))

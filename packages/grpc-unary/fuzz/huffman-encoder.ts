@@ -1,6 +1,6 @@
 /**
- * The code of RFC 7541 appendix B, by the length of the codes: written down apart from the decoder
- * in `src/`, so that the two can disagree.
+ * The code of RFC 7541 appendix B, grouped by code length. It is written down independently of the
+ * decoder in `src/`, so that the two can be compared.
  */
 const PRINTABLE: Readonly<Record<number, string>> = {
   5: '012aceiost',
@@ -48,7 +48,7 @@ const codes = new Uint32Array(256)
 const lengths = new Uint8Array(256)
 assignCodes()
 
-/** Codes of one length count up in the order of their symbols. */
+/** Codes of the same length are consecutive, in the order of their symbols. */
 function assignCodes(): void {
   let code = 0
   for (let length = 1; length <= LONGEST; length++) {
@@ -61,7 +61,7 @@ function assignCodes(): void {
   }
 }
 
-/** Bits as bytes, the last byte filled up with ones. */
+/** Packs bits into bytes and pads the last byte with ones. */
 export function encodeHuffman(bytes: Uint8Array): Buffer {
   const encoded: number[] = []
   let byte = 0

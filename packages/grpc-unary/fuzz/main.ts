@@ -5,17 +5,17 @@ const usage = `Fuzzes the HTTP/2 of grpc-unary, without a network.
 
   node packages/grpc-unary/fuzz/main.ts [OPTION…]
 
-  --inputs N     how many inputs for each target (default 10000000)
-  --seed S       repeats a run: the same seed makes the same inputs (default: by the clock)
-  --first I      the number of the first input (default 0); with --inputs 1, repeats a single one
-  --minutes M    stops each target after so many minutes
-  --target NAME  only this one: ${Object.keys(targets).join(', ')} (default all)
+  --inputs N     number of inputs for each target (default 10000000)
+  --seed S       the same seed generates the same inputs (default: from the clock)
+  --first I      number of the first input (default 0); with --inputs 1, repeats a single input
+  --minutes M    stops each target after this many minutes
+  --target NAME  runs only this target: ${Object.keys(targets).join(', ')} (default all)
 
-It ends with exit code 1 at the first fault, and shows the seed, the number and the bytes of the
-input. Faults are: an exception that escapes, an answer that is not correct HTTP/2, an answer that
-depends on how the bytes were cut, an error for an honest client, an input that takes long, memory
-that grows, a connection that leaves something behind, a next client that is not served; and for
-HPACK, a field or table that differs from what another encoder wrote.`
+It exits with code 1 at the first failure, and prints the seed, the number and the bytes of the input.
+Failures are: an uncaught exception, a response that is not correct HTTP/2, a response that depends on
+how the bytes were split, an error for a legitimate client, a slow input, growing memory, a connection
+that leaves something behind, a next client that is not served; and for HPACK, a field or table that
+differs from that of an independent encoder.`
 
 class UsageError extends Error {}
 

@@ -2,14 +2,16 @@ import { Socket } from 'node:net'
 
 type Done = (error?: Error | null) => void
 
-/** A socket that leads nowhere: it keeps what is written, so that no input needs the network. */
+/** A socket without a network that keeps the written bytes in memory. */
 export class MemorySocket extends Socket {
   readonly written: Buffer[] = []
-  /** The peer does not read: nothing that is written gets away. */
+  /** The peer does not read, so written bytes are not sent. */
   isStuck = false
   #done: Done | undefined
 
-  /** Takes everything at once, which saves the queue of a real socket, unless the peer is stuck. */
+  /**
+   * Accepts everything immediately, without the queue of a real socket, unless the peer is stuck.
+   */
   override write(chunk: Uint8Array | string): boolean {
     if (this.isStuck) return super.write(chunk)
     this.#keep(chunk)
@@ -28,7 +30,7 @@ export class MemorySocket extends Socket {
 
   override _read(): void {}
 
-  /** The peer reads again. */
+  /** Makes the peer read again. */
   unstick(): void {
     this.isStuck = false
     const done = this.#done
@@ -36,7 +38,7 @@ export class MemorySocket extends Socket {
     done?.()
   }
 
-  /** A copy, since the connection uses the memory again once it is told that all is sent. */
+  /** Copies the chunk, since the connection reuses its memory once everything is sent. */
   #keep(chunk: Uint8Array | string): void {
     this.written.push(Buffer.from(chunk))
   }

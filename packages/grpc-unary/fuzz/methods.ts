@@ -1,7 +1,7 @@
 import type { Methods, StreamCall, UnaryCall } from '../src/method.ts'
 import { status } from '../src/status.ts'
 
-/** What a client may ask for; the last ones do not exist. */
+/** The paths that clients call; the last ones do not exist. */
 export const paths = [
   '/fuzz.Echo/Say',
   '/fuzz.Echo/Later',
@@ -13,18 +13,18 @@ export const paths = [
   'no path',
 ] as const
 
-/** What the calls of `Later` are answered: of some length, so that small windows hold it back. */
+/** The reply to calls of `Later`: long enough for small windows to hold it back. */
 export const LATE_REPLY = 'a late reply, and not a short one at that'
 
 export interface FuzzMethods {
   readonly methods: Methods
-  /** Every call that a handler was given and kept. */
+  /** Every call that a handler has received and kept. */
   readonly calls: (UnaryCall | StreamCall)[]
   /** Answers the calls of `Later`. */
   answerLate(): void
 }
 
-/** Handlers that answer at once, later, never, or not at all well. */
+/** Handlers that answer immediately, later, never, or incorrectly. */
 export function createFuzzMethods(): FuzzMethods {
   const calls: (UnaryCall | StreamCall)[] = []
   const late: UnaryCall[] = []

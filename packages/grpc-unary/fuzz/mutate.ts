@@ -3,7 +3,7 @@ import { frame, settings, uint32 } from '../test/support/raw-client.ts'
 import type { Random } from './random.ts'
 import type { Session } from './session.ts'
 
-/** Frames that are wrong in a way that chance seldom finds. */
+/** Invalid frames that random changes rarely produce. */
 const hostileFrames: readonly [Buffer, ...Buffer[]] = [
   frame(frameType.DATA, 0x9, 1, Buffer.from([255, 0])),
   frame(frameType.DATA, 0x8, 1),
@@ -39,7 +39,7 @@ const hostileFrames: readonly [Buffer, ...Buffer[]] = [
 
 type Sessions = readonly [Session, ...Session[]]
 
-/** Changes whole frames. The first place is the preface. */
+/** Changes whole frames. The first element is the preface. */
 type FrameMutation = (frames: Buffer[], random: Random, sessions: Sessions) => void
 
 const frameMutations: readonly [FrameMutation, ...FrameMutation[]] = [
@@ -71,7 +71,7 @@ const frameMutations: readonly [FrameMutation, ...FrameMutation[]] = [
     const invented = frame(random.below(11), random.below(256), id, payload)
     frames.splice(1 + random.below(frames.length), 0, invented)
   },
-  /** Length, type, flags or stream of a frame, with its payload as it was. */
+  /** Changes length, type, flags or stream of a frame and keeps its payload. */
   function relabel(frames, random) {
     const at = random.below(frames.length)
     const changed = Buffer.from(frames[at] ?? [])
@@ -89,7 +89,7 @@ const frameMutations: readonly [FrameMutation, ...FrameMutation[]] = [
   },
 ]
 
-/** Changes bytes wherever they are; returns how many are left. */
+/** Changes bytes at any position; returns how many are left. */
 type ByteMutation = (bytes: Buffer, length: number, random: Random) => number
 
 const interestingBytes = [0, 1, 4, 8, 9, 0x20, 0x3f, 0x40, 0x7f, 0x80, 0xbe, 0xff] as const
@@ -128,10 +128,10 @@ const byteMutations: readonly [ByteMutation, ...ByteMutation[]] = [
   },
 ]
 
-/** Room for `repeat` to grow into. */
+/** Spare room that `repeat` can grow into. */
 const SPARE = 64
 
-/** What a client sends that is honest no more. */
+/** Turns a valid session into an invalid one. */
 export function mutate(session: Session, random: Random, sessions: Sessions): Buffer {
   const frames = [...session.frames]
   for (let count = random.below(4); count > 0 && frames.length > 1; count--) {

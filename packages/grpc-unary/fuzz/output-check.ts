@@ -2,19 +2,19 @@ import { HpackDecoder } from '../src/hpack/decoder.ts'
 import { errorCode, flag, frameType, MAX_FRAME_SIZE } from '../src/http2/frames.ts'
 import { CLIENT_TABLE_SIZE, fail } from './failure.ts'
 
-/** The answer on one stream. */
+/** The response on one stream. */
 export interface Answer {
-  /** Of its headers and trailers. */
+  /** The fields of its headers and trailers. */
   readonly fields: Map<string, string>
   readonly data: Buffer[]
   isEnded: boolean
 }
 
-/** What the server said, in short. */
+/** A summary of the server's output. */
 export interface Said {
-  /** Of the last GOAWAY; -1 where there was none. */
+  /** The code of the last GOAWAY; -1 if there was none. */
   goawayCode: number
-  /** By stream. */
+  /** The codes of RST_STREAM frames by stream. */
   readonly resetCodes: Map<number, number>
   readonly answers: Map<number, Answer>
 }
@@ -32,8 +32,8 @@ const allowed: ReadonlySet<number> = new Set([
 ])
 
 /**
- * Reads the server's output as a strict client would: whatever was sent to it, it must answer in
- * correct HTTP/2 (RFC 9113 5.1 for what may follow what on a stream).
+ * Reads the server's output as a strict client would: whatever the input was, the output must be
+ * correct HTTP/2 (RFC 9113 5.1 defines the valid order of frames on a stream).
  */
 export function checkOutput(output: Buffer): Said {
   const said: Said = {
@@ -80,8 +80,8 @@ export function checkOutput(output: Buffer): Said {
       answer.data.push(output.subarray(start, end))
       continue
     }
-    if ((flags & flag.END_HEADERS) === 0) fail('a header block that is not whole')
-    const fields = decoder.decode(output, start, end) ?? fail('a header block that is broken')
+    if ((flags & flag.END_HEADERS) === 0) fail('an incomplete header block')
+    const fields = decoder.decode(output, start, end) ?? fail('a broken header block')
     for (const { name, value } of fields) answer.fields.set(name, value)
   }
   return said

@@ -1,6 +1,6 @@
 /**
- * Random numbers that a seed repeats: every input of a fuzzer can be made again by itself from the
- * seed and its number.
+ * A seeded random number generator: every input of a fuzzer can be reproduced from the seed and its
+ * number.
  */
 export class Random {
   #state = 0
@@ -13,13 +13,13 @@ export class Random {
     this.#state = mix(mix(seed >>> 0) ^ (index >>> 0) ^ Math.imul(Math.floor(index / 2 ** 32), 77))
   }
 
-  /** Any 32 bits. */
+  /** A random 32-bit number. */
   bits(): number {
     this.#state = (this.#state + 0x9e_37_79_b9) | 0
     return mix(this.#state)
   }
 
-  /** From 0 to `limit` - 1. */
+  /** A random number from 0 to `limit` - 1. */
   below(limit: number): number {
     return (this.bits() >>> 0) % limit
   }
@@ -28,7 +28,7 @@ export class Random {
     return low + this.below(high - low + 1)
   }
 
-  /** True once in so many times. */
+  /** True once in `times` calls on average. */
   oneIn(times: number): boolean {
     return this.below(times) === 0
   }
@@ -42,7 +42,7 @@ export class Random {
   }
 }
 
-/** Spreads 32 bits over 32 bits. */
+/** Mixes the bits of a 32-bit number. */
 function mix(value: number): number {
   let bits = value | 0
   bits = Math.imul(bits ^ (bits >>> 16), 0x21_f0_aa_ad)

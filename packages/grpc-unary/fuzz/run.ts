@@ -4,7 +4,7 @@ import { FrameFuzzer } from './frame-fuzzer.ts'
 import { measureHeapBytes } from './heap.ts'
 import { HpackFuzzer } from './hpack-fuzzer.ts'
 
-/** What can be fuzzed, by the name it has on the command line. */
+/** The fuzzing targets, by their name on the command line. */
 export const targets = {
   frames: (seed: number) => new FrameFuzzer(seed),
   hpack: (seed: number) => new HpackFuzzer(seed),
@@ -16,7 +16,7 @@ export interface Progress {
   readonly target: Target
   readonly inputs: number
   readonly seconds: number
-  /** Of this process. */
+  /** The CPU time of this process. */
   readonly cpuSeconds: number
   readonly heapBytes: number
 }
@@ -24,24 +24,24 @@ export interface Progress {
 export interface FuzzOptions {
   readonly seed: number
   readonly inputs: number
-  /** Stops earlier when this time is over. */
+  /** Stops earlier after this time. */
   readonly minutes?: number
   /** The number of the first input. */
   readonly first?: number
   readonly progress?: (progress: Progress) => void
 }
 
-/** Sockets and timers need their turn; more inputs in between would only pile up. */
+/** Sockets and timers need turns of the event loop; without them, work would pile up. */
 const INPUTS_PER_TURN = 256
 
 const INPUTS_PER_PROGRESS = 1 << 17
 
-/** The memory after so many inputs is the measure for all that come later. */
+/** The memory after this many inputs is the baseline for later measurements. */
 const WARM_UP_INPUTS = 1 << 13
 
 const MAX_GROWTH_BYTES = 12 * 2 ** 20
 
-/** Runs one target and returns how many inputs it took without a fault; a fault is thrown. */
+/** Runs one target and returns the number of inputs without a failure; a failure is thrown. */
 export async function fuzz(target: Target, options: FuzzOptions): Promise<number> {
   const { seed, inputs, minutes = Number.POSITIVE_INFINITY, first = 0, progress } = options
   const fuzzer = targets[target](seed)

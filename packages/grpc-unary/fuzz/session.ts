@@ -9,23 +9,23 @@ export interface Request {
   readonly method: string
   readonly path: (typeof paths)[number]
   readonly isGrpc: boolean
-  /** With its prefix; undefined where the request has no body at all. */
+  /** The message with its prefix; undefined if the request has no body. */
   readonly message: Buffer | undefined
-  /** All of it was sent, and it was not cancelled. */
+  /** Whether the whole request was sent and not cancelled. */
   isWhole: boolean
 }
 
-/** What an honest client sends on one connection: its preface, then frames. */
+/** What a valid client sends on one connection: its preface, then frames. */
 export interface Session {
   readonly frames: readonly Buffer[]
   readonly requests: ReadonlyMap<number, Request>
-  /** What it lets the server send on the connection, all in all. */
+  /** The total number of bytes that it allows the server to send on the connection. */
   readonly connectionWindow: number
-  /** And on each stream. */
+  /** The same for each stream. */
   readonly streamWindows: ReadonlyMap<number, StreamWindow>
 }
 
-/** The bytes that a stream may send: at the end of the session, and at the most at any time. */
+/** The bytes that a stream may send: at the end of the session, and the maximum at any time. */
 export interface StreamWindow {
   last: number
   most: number
@@ -47,12 +47,12 @@ const extraFields: readonly [Field, ...Field[]] = [
   ['cookie', 'a=b; c=d'],
 ]
 
-/** Calls in all their forms, several at a time, with control frames between them. */
+/** Creates calls in all their forms, several at a time, with control frames between them. */
 export function createSession(random: Random): Session {
   return new SessionWriter(random).write()
 }
 
-/** The frames that a stream has still to send; each is made when its turn comes. */
+/** The frames that a stream still has to send; each is created when it is sent. */
 type Upload = (() => Buffer)[]
 
 class SessionWriter {
@@ -62,9 +62,9 @@ class SessionWriter {
   readonly #requests = new Map<number, Request>()
   readonly #uploads = new Map<number, Upload>()
   readonly #windows = new Map<number, StreamWindow>()
-  /** Long messages, more than the connection's window takes. */
+  /** Whether the messages are longer than the connection window. */
   readonly #isLong: boolean
-  /** Header blocks as most clients make them, time and again the same. */
+  /** Whether header blocks repeat, as with most clients. */
   readonly #isSteady: boolean
   #initialWindow: number
   #lastId = 0
@@ -156,7 +156,7 @@ class SessionWriter {
     return upload
   }
 
-  /** Sends one more frame of some stream, or cancels it. */
+  /** Sends one more frame of a random stream, or cancels the stream. */
   #goOn(): void {
     const random = this.#random
     const ids = [...this.#uploads.keys()]
@@ -171,7 +171,7 @@ class SessionWriter {
     if (request) request.isWhole = next !== undefined
   }
 
-  /** HEADERS and what goes on with it: one piece, since nothing may come between. */
+  /** HEADERS and its CONTINUATION frames, between which no other frame is allowed. */
   #block(id: number, fields: readonly Field[], isLast: boolean): Buffer {
     const random = this.#random
     const block = this.#isSteady

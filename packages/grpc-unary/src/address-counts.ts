@@ -1,16 +1,18 @@
-/** Counts the open connections of each address, when there is a limit for them. */
+/** Counts the open connections of each address, if there is a limit. */
 export class AddressCounts {
   readonly #limit: number
   readonly #onCount: ((address: string, count: number) => void) | undefined
   readonly #counts = new Map<string, number>()
 
-  /** @param limit 0 for none: then nothing is counted. */
+  /** @param limit 0 for no limit, in which case nothing is counted. */
   constructor(limit: number, onCount?: (address: string, count: number) => void) {
     this.#limit = limit
     this.#onCount = onCount
   }
 
-  /** False when the address has as many as it may. Unix sockets have no address and no limit. */
+  /**
+   * Returns false if the address has reached the limit. Unix sockets have no address and no limit.
+   */
   add(address: string | undefined): boolean {
     if (this.#limit === 0 || address === undefined) return true
     const count = (this.#counts.get(address) ?? 0) + 1

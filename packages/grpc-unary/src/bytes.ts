@@ -1,5 +1,5 @@
 /*
- * Big-endian numbers in bytes. The callers have checked the bounds, so the `?? 0` never happens: it
+ * Big-endian numbers in bytes. The callers have checked the bounds, so `?? 0` is never used: it
  * satisfies the compiler and costs nothing once compiled.
  */
 

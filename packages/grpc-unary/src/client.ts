@@ -1,4 +1,5 @@
-// A unary gRPC client on node:http2: for commands, tests and other callers that are in no hurry.
+// A unary gRPC client on node:http2, for commands, tests and other callers without high performance
+// needs.
 
 import { once } from 'node:events'
 import {
@@ -57,11 +58,11 @@ export interface GrpcClient extends AsyncDisposable {
   call(path: string, message: Uint8Array, options?: GrpcCallOptions): Promise<GrpcResult>
   /** Ends open calls with CANCELLED and closes the connection. */
   close(): Promise<void>
-  /** The same as `close()`, for `await using`. */
+  /** An alias of `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** Resolves when the connection stands, and rejects with the reason when it cannot be made. */
+/** Resolves when the connection is established, and rejects with the reason if it cannot be. */
 export async function openGrpcClient(options: GrpcClientOptions): Promise<GrpcClient> {
   const { address, tls, connectTimeoutMs = 10_000, maxResponseBytes = 4 * 1_024 * 1_024 } = options
   const target = parseAddress(address)
@@ -73,7 +74,7 @@ export async function openGrpcClient(options: GrpcClientOptions): Promise<GrpcCl
     createConnection: () => socket,
   })
   const connection: Connection = { session, failure: 'the connection is closed', isClosed: false }
-  // Calls under way hear of it by themselves; without a listener it would be fatal.
+  // Open calls report the error themselves; without a listener it would end the process.
   session.on('error', (error) => {
     connection.failure = toReason(error)
   })
@@ -98,9 +99,9 @@ export async function openGrpcClient(options: GrpcClientOptions): Promise<GrpcCl
 
 interface Connection {
   readonly session: ClientHttp2Session
-  /** Why it takes no more calls, once it takes none. */
+  /** The reason why the connection accepts no more calls. */
   failure: string
-  /** By this side. */
+  /** Whether this side closed the connection. */
   isClosed: boolean
 }
 
@@ -113,7 +114,9 @@ function parseAddress(address: string): Target {
     /^(?:\[(?<bracketed>[^\]]+)\]|(?<plain>[^:/]+)):(?<port>\d{1,5})$/.exec(address)?.groups ?? {}
   const host = bracketed ?? plain
   if (host === undefined || Number(port) > 65_535) {
-    throw new TypeError(`"${address}" is no address: expected host:port, [host]:port or unix:path`)
+    throw new TypeError(
+      `"${address}" is not an address: expected host:port, [host]:port or unix:path`,
+    )
   }
   return { host, port: Number(port) }
 }
@@ -137,7 +140,7 @@ async function waitForConnection(socket: Socket, address: string, timeoutMs: num
   }
 }
 
-/** Undefined where the connection takes no more calls. */
+/** Returns undefined if the connection accepts no more calls. */
 function openStream(
   session: ClientHttp2Session,
   path: string,
@@ -154,7 +157,7 @@ function openStream(
   })
 }
 
-/** At most eight digits and a unit: milliseconds as long as they fit, then seconds. */
+/** At most eight digits and a unit: milliseconds as long as they fit, otherwise seconds. */
 function toGrpcTimeout(deadlineMs: number): string {
   const milliseconds = Math.max(0, Math.ceil(deadlineMs))
   if (milliseconds < 1e8) return `${milliseconds}m`
@@ -184,7 +187,7 @@ function exchange(
     const isAnswered = 'grpc-status' in trailers || stream.endAfterHeaders
     if (!isAnswered) giveUp(status.DEADLINE_EXCEEDED, 'no answer in time')
   }
-  // One turn more: where this process was busy itself, the answer may be there, unread.
+  // Waits one more turn: if this process was busy, the answer may have arrived but not been read.
   const timer =
     deadlineMs === undefined ? undefined : setTimeout(() => setImmediate(onDeadline), deadlineMs)
 
@@ -220,10 +223,10 @@ function exchange(
   stream.end(Buffer.concat([prefix, message]))
 }
 
-/** Before each message stand a flag for compression and its length. */
+/** Each message is preceded by a compression flag and its length. */
 const prefixLength = 5
 
-/** What the server said; undefined where it fell silent before it was done. */
+/** The server's result; undefined if the stream ended before it was complete. */
 function toOutcome(
   headers: IncomingHttpHeaders,
   trailers: IncomingHttpHeaders,
@@ -257,7 +260,9 @@ function toLoss(
   return toFailed(code, failure || 'the stream ended without a status')
 }
 
-/** What the gRPC specification has callers make of answers that do not come from gRPC. */
+/**
+ * The status codes that the gRPC specification prescribes for responses that do not come from gRPC.
+ */
 const codeByHttpStatus: ReadonlyMap<number, number> = new Map([
   [400, status.INTERNAL],
   [401, status.UNAUTHENTICATED],
@@ -269,7 +274,7 @@ const codeByHttpStatus: ReadonlyMap<number, number> = new Map([
   [504, status.UNAVAILABLE],
 ])
 
-/** And of the reasons for which a stream was reset. */
+/** The status codes that the gRPC specification prescribes for a reset stream, by reason. */
 const codeByReset: ReadonlyMap<number, number> = new Map([
   [constants.NGHTTP2_REFUSED_STREAM, status.UNAVAILABLE],
   [constants.NGHTTP2_CANCEL, status.CANCELLED],
@@ -281,7 +286,7 @@ function toFailed(code: number, message: string): GrpcResult {
   return { code, message, response: Buffer.alloc(0), headers: {}, trailers: {} }
 }
 
-/** Percent-encoded UTF-8; what is not is shown as it came. */
+/** Decodes percent-encoded UTF-8; returns any other text unchanged. */
 function decodeMessage(encoded: string): string {
   try {
     return decodeURIComponent(encoded)
@@ -290,7 +295,7 @@ function decodeMessage(encoded: string): string {
   }
 }
 
-/** A name with several addresses fails with an error that has a list of errors and no text. */
+/** For a host with several addresses, Node throws an error with a list of errors and no message. */
 function toReason(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(toReason).join('; ')
   return error instanceof Error ? error.message : String(error)

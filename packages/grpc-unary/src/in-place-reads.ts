@@ -1,26 +1,26 @@
 import { Socket } from 'node:net'
 
-/** As much as one read of a socket brings at most. */
+/** The maximum size of one read from a socket. */
 const READ_SIZE = 65_536
 
-/** One for all sockets: each read is used up before the next one happens. */
+/** All sockets share one buffer, since each read is processed before the next one happens. */
 const readBuffer = Buffer.allocUnsafeSlow(READ_SIZE)
 
 /**
- * Returns a socket for the same connection that reads into one buffer for ever, and calls `onRead`
- * with the number of bytes in it. The usual way costs a new buffer for every read: at full load
+ * Returns a socket for the same connection that always reads into the same buffer, and calls `onRead`
+ * with the number of bytes in it. Normally Node allocates a new buffer for every read: at full load
  * that is 100 MB/s of memory outside the heap, and a full garbage collection of 10 to 40 ms three
  * times a second.
  *
- * Sockets that a client opens can be told to read that way (`onread`). Those that a server accepts
- * cannot, so their handle, which Node does not document, moves to a socket that is. Undefined where
- * that cannot be done; the socket is then as it was.
+ * Client sockets have an option for this (`onread`). Sockets that a server accepts do not, so their
+ * handle, which Node does not document, is moved to a new socket that has the option. Returns
+ * undefined if that is not possible; the socket is then unchanged.
  */
 export function readInPlace(
   socket: Socket,
   onRead: (bytes: Buffer, length: number) => void,
 ): Socket | undefined {
-  // Windows fills the buffers of all sockets at the same time.
+  // On Windows, reads of all sockets are pending at the same time, so they cannot share a buffer.
   if (process.platform === 'win32' || socket.constructor !== Socket) return undefined
   const source: Socket & { _handle?: unknown } = socket
   const handle = source._handle
@@ -37,10 +37,10 @@ export function readInPlace(
       },
     },
   }
-  // What is left of the old socket only has to be counted out by the server that accepted it.
+  // The old socket is closed only so that the server that accepted it no longer counts it.
   source._handle = null
   socket.on('error', () => {})
   socket.destroy()
-  // Not `new`: the types know another sort of handle.
+  // Not `new`, because the types declare another kind of handle.
   return Reflect.construct(Socket, [options])
 }

@@ -8,13 +8,13 @@ export interface Limits {
   readonly concurrentStreams: number
   /** Bytes of one request message; a longer one is answered with RESOURCE_EXHAUSTED. */
   readonly messageBytes: number
-  /** Bytes of requests not yet whole, per connection. */
+  /** Bytes of incomplete requests per connection. */
   readonly bufferedRequestBytes: number
-  /** The same for all connections together; beyond it those that hold most are closed. */
+  /** The same for all connections together; beyond it, the connections that use most are closed. */
   readonly totalBufferedRequestBytes: number
   /**
-   * What compressed messages may be decompressed to per second and connection. Ordinary compression
-   * never gets there, because each compressed byte allows for more.
+   * How many bytes compressed messages may be decompressed to, per second and connection. Ordinary
+   * compression never reaches this limit, because each compressed byte adds to it.
    */
   readonly decompressedBytesPerSecond: number
   /** Decoded size of a request's header fields (SETTINGS_MAX_HEADER_LIST_SIZE). */
@@ -23,18 +23,18 @@ export interface Limits {
   readonly headerBlockBytes: number
   /** CONTINUATION frames of one header block. */
   readonly continuationFrames: number
-  /** Bytes of answers per connection that the peer's flow-control windows do not let out. */
+  /** Bytes of responses per connection that the peer's flow-control windows hold back. */
   readonly heldBackBytes: number
   /**
-   * Bytes of answers, on all connections together, that peers have not taken: held back, or written
-   * and not read. Beyond it the connections with most of them are closed.
+   * Bytes of responses, on all connections together, that peers have not read: held back, or
+   * written and not read. Beyond it, the connections with most of them are closed.
    */
   readonly totalUnsentBytes: number
-  /** Milliseconds that answers may be held back without progress. */
+  /** Milliseconds for which responses may be held back without progress. */
   readonly heldBackTimeoutMs: number
   /**
-   * Bytes written that the peer does not read, before nothing more is read from it; at least the
-   * high-water mark of its socket.
+   * Written bytes that the peer has not read; beyond it, nothing more is read from the peer. At
+   * least the high-water mark of its socket.
    */
   readonly unsentBytes: number
   /** How long the peer may leave that many bytes unread, in milliseconds. */
@@ -47,7 +47,7 @@ export interface Limits {
   readonly requestTimeoutMs: number
   /** Milliseconds without data from the peer before it is sent a PING. */
   readonly keepaliveMs: number
-  /** Milliseconds that the peer has to answer that PING. */
+  /** Milliseconds that the peer has to acknowledge that PING. */
   readonly keepaliveTimeoutMs: number
   /** Calls cancelled before they were answered and before their deadline, per second. */
   readonly resetsPerSecond: number
@@ -55,32 +55,32 @@ export interface Limits {
   readonly refusedStreamsPerSecond: number
   /** Requests with more header fields than `headerListBytes`, per second. */
   readonly largeHeadersPerSecond: number
-  /** Frames that break the rules of one stream, or come for a closed one, per second. */
+  /** Frames that violate the rules of one stream, or are sent for a closed one, per second. */
   readonly streamErrorsPerSecond: number
   /** SETTINGS frames per second. */
   readonly settingsPerSecond: number
   /*
-   * The next ones go with honest work too (a sender that measures bandwidth pings every round
-   * trip, a reader opens its windows), so each call of the same second allows a few more, and long
-   * answers do for PING and WINDOW_UPDATE.
+   * Legitimate clients send the following frames too (a sender that measures bandwidth sends a PING
+   * every round trip, a reader opens its windows), so each call of the same second allows a few more,
+   * and long responses do so for PING and WINDOW_UPDATE.
    */
   /** PING frames per second. */
   readonly pingsPerSecond: number
   /** DATA frames without content per second. */
   readonly emptyDataPerSecond: number
-  /** DATA frames of a few bytes that do not end a request. */
+  /** DATA frames of a few bytes that do not end a request, per second. */
   readonly smallDataPerSecond: number
   /** PRIORITY frames per second. */
   readonly prioritiesPerSecond: number
   /** WINDOW_UPDATE frames per second. */
   readonly windowUpdatesPerSecond: number
-  /** Resets of calls that were answered already. */
+  /** Resets of calls that were already answered, per second. */
   readonly lateResetsPerSecond: number
-  /** Frames that change nothing, such as those of unknown type. */
+  /** Frames without effect, such as those of unknown type, per second. */
   readonly strayFramesPerSecond: number
 }
 
-/** The limits of a server that sets none of them. */
+/** The limits of a server that does not set them. */
 export const defaultLimits: Limits = {
   connections: 16_384,
   connectionsPerAddress: 0,
@@ -89,7 +89,7 @@ export const defaultLimits: Limits = {
   bufferedRequestBytes: 16 * 2 ** 20,
   totalBufferedRequestBytes: 128 * 2 ** 20,
   decompressedBytesPerSecond: 16 * 2 ** 20,
-  // 64 KiB of metadata, and room for the fields of HTTP/2 and for what each field counts beyond its text.
+  // 64 KiB of metadata, and room for the HTTP/2 fields and the overhead of each field.
   headerListBytes: 80 * 1024,
   headerBlockBytes: 96 * 1024,
   continuationFrames: 8,

@@ -3,24 +3,25 @@ import { lstat, unlink } from 'node:fs/promises'
 import { type AddressInfo, connect, type Server } from 'node:net'
 
 /**
- * Where to listen: a TCP port (0 for any free one; `reusePort` lets several processes share it), or
- * a unix socket.
+ * Where to listen: a TCP port (0 for any free port; `reusePort` lets several processes share it),
+ * or a unix socket.
  */
 export type Address =
   | { readonly host?: string; readonly port: number; readonly reusePort?: boolean }
   | { readonly path: string }
 
-/** Where a server listens. */
+/** The address on which a server listens. */
 export type BoundAddress =
   | { readonly host: string; readonly port: number }
   | { readonly path: string }
 
-/** Resolves when the server accepts connections there. */
+/** Resolves when the server accepts connections. */
 export async function bind(server: Server, address: Address): Promise<BoundAddress> {
   try {
     await listen(server, address)
   } catch (error) {
-    // RS fails on any old socket file; one that a dead process left behind is in nobody's way.
+    // Listening fails if the socket file exists. If a dead process left it behind, it can be
+    // replaced.
     if (!('path' in address) || !isInUse(error) || !(await isAbandoned(address.path))) throw error
     await unlink(address.path)
     await listen(server, address)
@@ -43,7 +44,7 @@ function isInUse(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
 }
 
-/** True for a socket file that nobody listens on. */
+/** True for a socket file on which no process listens. */
 async function isAbandoned(path: string): Promise<boolean> {
   const stats = await lstat(path)
   if (!stats.isSocket()) return false

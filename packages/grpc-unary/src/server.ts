@@ -12,7 +12,7 @@ import { createTlsServer, type TlsCredentials, type TlsOptions, toContextOptions
 
 /** Options of {@link createGrpcServer}. */
 export interface GrpcServerOptions {
-  /** What the server answers; calls of other methods get UNIMPLEMENTED. */
+  /** The methods that the server implements; calls of other methods get UNIMPLEMENTED. */
   readonly methods: Methods
   /** Certificates. Default: plaintext HTTP/2 with prior knowledge. */
   readonly tls?: TlsOptions
@@ -26,12 +26,12 @@ export interface GrpcServerOptions {
   /** Milliseconds from the start of that drain until the connection is closed. Default: never. */
   readonly maxConnectionAgeGraceMs?: number
   /**
-   * Called with what handlers throw or reject with, and with the reasons for failed TLS handshakes.
-   * Default: these errors are dropped.
+   * Called with the errors that handlers throw or reject with, and with the reasons for failed TLS
+   * handshakes. Default: these errors are dropped.
    */
   readonly report?: (error: unknown) => void
   /**
-   * Called with the number of connections, without those that drain, whenever it changes. A process
+   * Called with the number of connections, except draining ones, whenever it changes. A process
    * that distributes connections to workers uses it.
    */
   readonly onConnections?: (count: number) => void
@@ -43,20 +43,23 @@ export interface GrpcServerOptions {
   readonly onAddress?: (address: string, count: number) => void
 }
 
-/** A server made by {@link createGrpcServer}. */
+/** A server created by {@link createGrpcServer}. */
 export interface GrpcServer extends AsyncDisposable {
-  /** Starts to accept connections; resolves with the address, which has the port that was chosen for 0. */
+  /**
+   * Starts to accept connections; resolves with the address, which contains the chosen port if it
+   * was 0.
+   */
   listen(address: Address): Promise<BoundAddress>
   /**
    * Serves a connection that was accepted elsewhere, for example by the parent process. The server
-   * takes the socket over: the previous owner sees it closed.
+   * takes over the socket, so the previous owner sees it as closed.
    */
   adopt(socket: Socket): void
   /** Stops accepting, sends GOAWAY to all clients, and resolves when the last call is answered. */
   drain(): Promise<void>
-  /** Drains, and closes what is left after `graceMs` milliseconds (default: 0). */
+  /** Drains, and closes the remaining connections after `graceMs` milliseconds (default: 0). */
   close(options?: { readonly graceMs?: number }): Promise<void>
-  /** The same as `close()`, for `await using`. */
+  /** An alias of `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>
   /** Uses new certificates for new connections. Throws when key and certificate do not match. */
   renewTls(credentials: TlsCredentials): void
@@ -71,13 +74,13 @@ export interface GrpcServer extends AsyncDisposable {
  */
 export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const limits: Limits = { ...defaultLimits, ...options.limits }
-  // Apart from the read that runs now: what a report throws must not leave a connection half read.
+  // Called in a microtask, so that an exception in `report` cannot interrupt the current read.
   const report = (error: unknown): void => queueMicrotask(() => options.report?.(error))
   const hub = new Hub(limits, new Router(options.methods, report), {
     maxMs: options.maxConnectionAgeMs ?? Number.POSITIVE_INFINITY,
     graceMs: options.maxConnectionAgeGraceMs ?? Number.POSITIVE_INFINITY,
   })
-  if (options.onConnections) hub.onChange = () => tellConnections()
+  if (options.onConnections) hub.onChange = () => reportConnections()
   let isDraining = false
   const addresses = new AddressCounts(limits.connectionsPerAddress, options.onAddress)
 
@@ -94,10 +97,10 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const listener: Server = options.tls
     ? createTlsServer(options.tls, limits.prefaceTimeoutMs, accept, report)
     : createServer({ noDelay: true }, accept)
-  // Before their handshake, connections with TLS are none of the hub's.
+  // Connections with TLS are not known to the hub before their handshake.
   const sockets = new Set<Socket>()
-  // Those with TLS are counted from the start: there may be many in their handshake.
-  const tellConnections = (): void => {
+  // Connections with TLS are counted from the start, since many may be in their handshake.
+  const reportConnections = (): void => {
     const { size } = options.tls ? sockets : hub.connections
     options.onConnections?.(Math.max(0, size - hub.drainingCount))
   }
@@ -111,9 +114,9 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     socket.once('close', () => {
       sockets.delete(socket)
       addresses.remove(address)
-      tellConnections()
+      reportConnections()
     })
-    tellConnections()
+    reportConnections()
   })
   const hangUp = (): void => {
     for (const { socket } of hub.connections) socket.destroy()
@@ -122,7 +125,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
 
   const drain = async (): Promise<void> => {
     isDraining = true
-    // Stops listening and removes a unix socket; connections go on.
+    // Stops listening and removes a unix socket; existing connections continue.
     if (listener.listening) listener.close()
     for (const connection of hub.connections) connection.drain.begin()
     await hub.empty()
@@ -164,7 +167,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   }
 }
 
-/** @param onClose called before the hub knows that the connection is closed. */
+/** @param onClose called before the hub removes the closed connection. */
 function serve(hub: Hub, accepted: Socket, onClose: () => void): void {
   const inPlace = readInPlace(accepted, (bytes, length) => connection.read(bytes, length))
   const socket = inPlace ?? accepted
@@ -176,9 +179,9 @@ function serve(hub: Hub, accepted: Socket, onClose: () => void): void {
     onClose()
     connection.lost()
   })
-  // 'close' follows, and there is nobody to tell: the peer is gone.
+  // 'close' follows, and the error cannot be reported to the peer.
   socket.on('error', ignore)
-  // One that was handed over may be paused.
+  // A socket that was handed over may be paused.
   socket.resume()
 }
 

@@ -12,11 +12,11 @@ export interface TlsCredentials {
   readonly ca?: string | Buffer
 }
 
-/** TLS of a server. */
+/** The TLS options of a server. */
 export interface TlsOptions extends TlsCredentials {
   /** Requires a client certificate signed by `ca`. Default: false. */
   readonly requestCert?: boolean
-  /** Returns other certificates for a server name (SNI); undefined selects the ones above. */
+  /** Returns other certificates for a server name (SNI); undefined selects the default ones. */
   readonly contextFor?: (serverName: string) => SecureContext | undefined
   /** Checks the client's certificate; returns the reason for refusing it, or undefined. */
   readonly refusePeer?: (certificate: X509Certificate | undefined) => string | undefined
@@ -24,10 +24,10 @@ export interface TlsOptions extends TlsCredentials {
 
 type SniDone = (error: Error | null, context?: SecureContext) => void
 
-/** HTTP/2 over TLS is agreed on by ALPN (RFC 9113 3.2). */
+/** HTTP/2 over TLS is negotiated by ALPN (RFC 9113 3.2). */
 const PROTOCOL = 'h2'
 
-/** Calls `accept` for each connection that passed its handshake. */
+/** Calls `accept` for each connection that completed its handshake. */
 export function createTlsServer(
   options: TlsOptions,
   handshakeTimeout: number,
@@ -53,7 +53,7 @@ export function createTlsServer(
     socket.destroy()
     report(new Error(`error validating client: ${reason}${from}`))
   }
-  // Asked for while it is known: see `toRemoteAddress`.
+  // Node caches the address on first access: see `toRemoteAddress`.
   server.on('connection', (socket: Socket) => void socket.remoteAddress)
   server.on('tlsClientError', (error, socket) => {
     const reason = toRefusal(error, socket)
@@ -90,7 +90,7 @@ const refusals: Readonly<Record<string, string>> = {
   ERR_SSL_NO_APPLICATION_PROTOCOL: 'it does not offer h2',
 }
 
-/** Failures that say nothing about the client: it hung up, or took too long. */
+/** Failures that are not reported: the client disconnected, or took too long. */
 const SILENT: ReadonlySet<string> = new Set([
   'ECONNRESET',
   'EPIPE',
@@ -98,9 +98,9 @@ const SILENT: ReadonlySet<string> = new Set([
   'ERR_STREAM_PREMATURE_CLOSE',
 ])
 
-/** Why the handshake with a client failed; undefined where it only hung up. */
+/** Why the handshake with a client failed; undefined if the client only disconnected. */
 function toRefusal(error: Error, socket: TLSSocket): string | undefined {
-  // Node's types say Error; it is the code that OpenSSL has for the reason.
+  // Node's types say Error, but it is the OpenSSL error code.
   const untrusted: unknown = socket.authorizationError
   if (untrusted) {
     return refusals[String(untrusted)] ?? `its certificate is not trusted (${untrusted})`
@@ -110,8 +110,8 @@ function toRefusal(error: Error, socket: TLSSocket): string | undefined {
 }
 
 /**
- * A socket that was destroyed does not know its peer any more, but the one below it, which Node does
- * not document, remembers an address that was asked for in time.
+ * A destroyed socket no longer has its remote address, but the undocumented socket below it still
+ * has one that was read before.
  */
 function toRemoteAddress(socket: TLSSocket & { readonly _parent?: unknown }): string | undefined {
   if (socket.remoteAddress !== undefined) return socket.remoteAddress

@@ -12,9 +12,9 @@ import {
 import type { Methods } from './method.ts'
 import { createGrpcServer } from './server.ts'
 
-/** Which calls {@link makeWarmUpCalls} makes. */
+/** The calls that {@link makeWarmUpCalls} makes. */
 export interface WarmUpSettings {
-  /** The methods of the server that is warmed up. */
+  /** The methods of the server to warm up. */
   readonly methods: Methods
   /** The unary method to call. */
   readonly path: string
@@ -27,10 +27,10 @@ export interface WarmUpSettings {
 }
 
 /**
- * Calls a method through a server and sockets of its own on the loopback interface, so that all code
- * between a socket and the answer has run before the first client comes. One call at a time, as a
- * first client would, and then several in one read.
- * @returns how many calls were answered.
+ * Calls a method through its own server and sockets on the loopback interface, so that all code
+ * between a socket and the response has run before the first client connects. It makes single calls,
+ * as a first client would, and then several in one read.
+ * @returns the number of answered calls.
  */
 export async function makeWarmUpCalls(
   settings: WarmUpSettings,
@@ -53,7 +53,7 @@ export async function makeWarmUpCalls(
   }
 }
 
-/** Calls that are sent together, once single ones went well. */
+/** How many calls are sent together, after single calls have succeeded. */
 const BATCH = 8
 
 async function useConnection(socket: Socket, settings: WarmUpSettings): Promise<number> {
@@ -79,7 +79,7 @@ async function useConnection(socket: Socket, settings: WarmUpSettings): Promise<
   return answers.count
 }
 
-/** An answer ends with the frame that ends its stream. */
+/** Counts the frames that end a stream, which are the last of each response. */
 function countAnswers(socket: Socket) {
   let rest: Buffer = Buffer.alloc(0)
   let target = 0
@@ -117,7 +117,7 @@ function toCall(id: number, path: string, message: Uint8Array): Buffer {
     [':authority', 'localhost'],
     ['content-type', 'application/grpc'],
     ['te', 'trailers'],
-    // Deadlines differ from call to call, as those of proxies do, so not every block is known already.
+    // Deadlines differ from call to call, as with proxies, so not every header block is cached.
     ['grpc-timeout', `${10_000 + (id % 16)}m`],
   ] as const
   const block = Buffer.concat(fields.flatMap(([name, value]) => toField(name, value)))
@@ -130,7 +130,7 @@ function toCall(id: number, path: string, message: Uint8Array): Buffer {
   ])
 }
 
-/** A literal that enters the table of the decoder (RFC 7541 6.2.1); both texts are short. */
+/** A literal that enters the decoder's table (RFC 7541 6.2.1); both strings are short. */
 function toField(name: string, value: string): Buffer[] {
   const texts = [name, value].map((text) => Buffer.from(text, 'latin1'))
   return [Buffer.from([0x40]), ...texts.flatMap((text) => [Buffer.from([text.length]), text])]

@@ -33,7 +33,7 @@ const service = Object.fromEntries(
   ]),
 ) satisfies ServiceDefinition
 
-/** A server of another make, and what it saw. */
+/** A server from another library, and what it received. */
 async function openServer(t: TestContext, address = '127.0.0.1:0') {
   const seen = {
     deadlineMs: 0,
@@ -83,7 +83,7 @@ async function openPair(t: TestContext) {
   return { ...server, client }
 }
 
-/** A server that says what it likes over HTTP/2. */
+/** A server that can send arbitrary HTTP/2 responses. */
 async function openRawServer(
   t: TestContext,
   answer: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void,
@@ -114,7 +114,7 @@ test('a call is answered with the message of the server', async (t) => {
   }
 })
 
-test('many calls at once share the connection', async (t) => {
+test('concurrent calls share the connection', async (t) => {
   const { client } = await openPair(t)
   const calls = Array.from({ length: 300 }, (_, index) =>
     client.call('/test.Service/Echo', Buffer.from(`${index}`)),
@@ -123,7 +123,7 @@ test('many calls at once share the connection', async (t) => {
   assert.deepEqual(answers, [...Array(300).keys()].map(String))
 })
 
-test('a status other than OK comes with its text', async (t) => {
+test('a status other than OK has its message', async (t) => {
   const { client } = await openPair(t)
   const failed = await client.call('/test.Service/Fail', Buffer.alloc(0))
   assert.equal(failed.code, status.FAILED_PRECONDITION)
@@ -141,7 +141,7 @@ test('headers go to the server, and headers and trailers come back', async (t) =
   assert.equal(trailers['x-trailer'], 'last')
 })
 
-test('a call ends at its deadline, which the server knows of', async (t) => {
+test('a call ends at its deadline, which is sent to the server', async (t) => {
   const { client, seen } = await openPair(t)
   const { code } = await client.call('/test.Service/Wait', Buffer.alloc(0), { deadlineMs: 3_000 })
   assert.equal(code, status.DEADLINE_EXCEEDED)
@@ -150,8 +150,8 @@ test('a call ends at its deadline, which the server knows of', async (t) => {
 })
 
 /**
- * In a thread of its own: it answers while ours stands still, once it has said that it was asked, and
- * reports that the answer was sent.
+ * Runs in its own thread, so that it can answer while the main thread is blocked. It signals when
+ * it has received the call and when the answer was sent.
  */
 const busyCallersServer = `
   const { createServer } = require('node:http2')
@@ -176,7 +176,7 @@ const busyCallersServer = `
   server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))
 `
 
-test('an answer that came in time is taken, however busy the caller was', async (t) => {
+test('an answer that arrived in time is accepted, however busy the caller was', async (t) => {
   const deadlineMs = 2_500
   for (const [path, code] of [
     ['/answered', status.OK],
@@ -192,7 +192,7 @@ test('an answer that came in time is taken, however busy the caller was', async 
     await once(worker, 'message')
     Atomics.store(mayAnswer, 0, 1)
     Atomics.notify(mayAnswer, 0)
-    // Nothing is read before the answer was sent and the deadline is over.
+    // Nothing is read before the answer was sent and the deadline has passed.
     assert.notEqual(Atomics.wait(mayAnswer, 0, 1, 60_000), 'timed-out')
     Atomics.wait(mayAnswer, 0, 2, deadlineMs)
     assert.equal((await call).code, code)
@@ -224,7 +224,7 @@ test('a unix socket is an address', async (t) => {
   }
 })
 
-test('closing the client ends calls under way, and later ones are unavailable', async (t) => {
+test('closing the client ends open calls, and later ones are unavailable', async (t) => {
   const { client } = await openPair(t)
   const call = client.call('/test.Service/Wait', Buffer.alloc(0))
   await client.close()
@@ -234,7 +234,7 @@ test('closing the client ends calls under way, and later ones are unavailable', 
   assert.equal(code, status.UNAVAILABLE)
 })
 
-test('where nobody listens, opening fails and says where', async () => {
+test('opening fails with the address if no server listens', async () => {
   const server = createNetServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -245,7 +245,7 @@ test('where nobody listens, opening fails and says where', async () => {
   await assert.rejects(openGrpcClient({ address: `localhost:${port}` }), /ECONNREFUSED/)
 })
 
-test('what is no address is refused', async () => {
+test('an invalid address is refused', async () => {
   for (const address of ['localhost', '', ':80', 'host:', 'host:x', 'host:99999', 'a:b:80']) {
     await assert.rejects(openGrpcClient({ address }), TypeError, address)
   }
@@ -270,7 +270,7 @@ test('a peer that does not speak HTTP/2 makes the call fail', async (t) => {
   assert.notEqual(message, '')
 })
 
-test('answers that are not from gRPC get the code that the specification names', async (t) => {
+test('responses that are not gRPC get the code from the specification', async (t) => {
   const client = await openRawServer(t, (stream, headers) => {
     stream.respond({ ':status': Number(String(headers[':path']).slice(1)) })
     stream.end('<html>')
@@ -285,7 +285,7 @@ test('answers that are not from gRPC get the code that the specification names',
   assert.equal(await codes(500), status.UNKNOWN)
 })
 
-test('a reset stream gets the code that the specification names', async (t) => {
+test('a reset stream gets the code from the specification', async (t) => {
   const client = await openRawServer(t, (stream, headers) =>
     stream.close(Number(String(headers[':path']).slice(1))),
   )
@@ -296,7 +296,7 @@ test('a reset stream gets the code that the specification names', async (t) => {
   assert.equal(await codes(constants.NGHTTP2_INTERNAL_ERROR), status.INTERNAL)
 })
 
-test('an answer that is too long, missing, compressed or cut off is no answer', async (t) => {
+test('a response that is too long, missing, compressed or truncated is an error', async (t) => {
   const bodies: Record<string, Buffer> = {
     '/long': Buffer.alloc(5_000),
     '/missing': Buffer.alloc(0),
@@ -319,7 +319,7 @@ test('an answer that is too long, missing, compressed or cut off is no answer', 
   assert.equal(await codes('/fine'), status.OK)
 })
 
-test('a text that is not percent-encoded as it should be is shown as it came', async (t) => {
+test('a message that is not percent-encoded correctly is returned unchanged', async (t) => {
   const client = await openRawServer(t, (stream) =>
     stream.respond(
       { 'content-type': 'application/grpc', 'grpc-status': '2', 'grpc-message': '100%' },
@@ -330,7 +330,7 @@ test('a text that is not percent-encoded as it should be is shown as it came', a
   assert.deepEqual({ code, message }, { code: status.UNKNOWN, message: '100%' })
 })
 
-test('long deadlines fit into the eight digits there are', async (t) => {
+test('long deadlines are encoded in at most eight digits', async (t) => {
   const client = await openRawServer(t, (stream, headers) =>
     stream.respond(
       { 'grpc-status': '2', 'grpc-message': String(headers['grpc-timeout']) },

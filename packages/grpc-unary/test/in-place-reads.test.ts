@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { readInPlace } from '../src/in-place-reads.ts'
 
-/** Two ends of a connection, of which the server's reads in place. */
+/** Two ends of a connection; the server's end reads in place. */
 async function openPair(t: TestContext, onRead: (bytes: Buffer, length: number) => void) {
   const listener = createServer().listen(0, '127.0.0.1')
   await once(listener, 'listening')
@@ -17,13 +17,13 @@ async function openPair(t: TestContext, onRead: (bytes: Buffer, length: number) 
   const [accepted]: Socket[] = await once(listener, 'connection')
   assert.ok(accepted)
   const socket = readInPlace(accepted, onRead)
-  assert.ok(socket, 'this version of Node lets us read in place')
+  assert.ok(socket, 'this version of Node supports reading in place')
   t.after(() => socket.destroy())
   socket.resume()
   return { listener, client, socket }
 }
 
-test('every read comes in the same buffer', async (t) => {
+test('every read uses the same buffer', async (t) => {
   const buffers = new Set<Buffer>()
   let got = ''
   const { client, socket } = await openPair(t, (bytes, length) => {
@@ -39,7 +39,7 @@ test('every read comes in the same buffer', async (t) => {
   assert.equal(buffers.size, 1)
 })
 
-test('a pause holds back what comes, and the end is seen', async (t) => {
+test('a paused socket delivers its data later, and the end is noticed', async (t) => {
   let got = 0
   const { client, socket, listener } = await openPair(t, (_bytes, length) => {
     got += length
@@ -56,7 +56,7 @@ test('a pause holds back what comes, and the end is seen', async (t) => {
   assert.equal(count, 0)
 })
 
-test('a socket of another kind stays as it is', () => {
+test('a socket of another kind is unchanged', () => {
   const other: unknown = new PassThrough()
   assert.equal(Reflect.apply(readInPlace, undefined, [other, () => {}]), undefined)
 })

@@ -19,7 +19,7 @@ const WAIT = '/test.Echo/Wait'
 
 const request = frame(frameType.HEADERS, flag.END_HEADERS, 1, headerBlock(requestFields(WAIT)))
 
-/** What may come ten times a second, and how it looks. */
+/** Frames with a limit of ten per second, and how to create them. */
 const floods: Readonly<
   Partial<Record<keyof Limits, { first?: Buffer; each: (n: number) => Buffer }>>
 > = {
@@ -57,7 +57,7 @@ describe('a flood ends the connection and names its limit', () => {
 })
 
 for (const limits of [{ continuationFrames: 3 }, { headerBlockBytes: 2000 }]) {
-  test(`a header block without end stops at ${Object.keys(limits)[0]}`, async (t) => {
+  test(`an endless header block is stopped by ${Object.keys(limits)[0]}`, async (t) => {
     const { port } = await openEchoServer(t, { limits })
     using client = await RawClient.open(port)
     const piece = headerBlock({ 'x-long': 'x'.repeat(600) })
@@ -71,7 +71,7 @@ for (const limits of [{ continuationFrames: 3 }, { headerBlockBytes: 2000 }]) {
   })
 }
 
-test('a header bomb is refused without being unpacked', async (t) => {
+test('a header bomb is refused without being decoded', async (t) => {
   const { port } = await openEchoServer(t)
   using client = await RawClient.open(port)
   const value = 'v'.repeat(3000)
@@ -111,7 +111,7 @@ test('unfinished messages over the limit are refused', async (t) => {
   assert.equal((await client.headers(5))['grpc-status'], '8')
 })
 
-describe('a connection that stands still is ended', () => {
+describe('a stalled connection is closed', () => {
   test('without a preface', async (t) => {
     const { server, port } = await openEchoServer(t, { limits: { prefaceTimeoutMs: 40 } })
     using client = await RawClient.connect(port)
@@ -164,7 +164,7 @@ describe('a connection that stands still is ended', () => {
     assert.equal((await client.headers(1))[':status'], '200')
   })
 
-  test('with a unary request that does not come to its end', async (t) => {
+  test('with an unfinished unary request', async (t) => {
     const { port } = await openEchoServer(t, { limits: { requestTimeoutMs: 40 } })
     using client = await RawClient.open(port)
     client.send(request)
@@ -172,7 +172,7 @@ describe('a connection that stands still is ended', () => {
   })
 })
 
-test('a peer that does not read is not read from, and ended', async (t) => {
+test('a peer that does not read is not read from, and is disconnected', async (t) => {
   let handled = 0
   const { server, port } = await openEchoServer(t, {
     limits: { unsentBytes: 100_000, unsentTimeoutMs: 300 },
@@ -201,7 +201,7 @@ test('a peer that does not read is not read from, and ended', async (t) => {
   assert.ok(handled > 0 && handled < 4000, `${handled} of 4000 calls were read`)
 })
 
-test('a peer that reads late gets everything', async (t) => {
+test('a peer that reads late receives everything', async (t) => {
   const { port } = await openEchoServer(t, { limits: { unsentBytes: 50_000 } })
   using client = await RawClient.open(port, settings([settingId.INITIAL_WINDOW_SIZE, 2 ** 31 - 1]))
   client.send(frame(frameType.WINDOW_UPDATE, 0, 0, uint32(2 ** 30)))

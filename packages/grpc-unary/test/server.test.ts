@@ -50,9 +50,9 @@ test('`await using` closes a server', async (t) => {
   assert.equal(existsSync(path), false)
 })
 
-test('a socket file that nobody listens on is replaced', async (t) => {
+test('an unused socket file is replaced', async (t) => {
   const path = join(await openFolder(t), 'socket')
-  // A listener whose file is moved away and back is not removed when it closes.
+  // If the file of a listener is moved away and back, it is not removed on close.
   const dead = createServer().listen(path)
   await once(dead, 'listening')
   await rename(path, `${path}.kept`)
@@ -99,7 +99,7 @@ test('a socket accepted elsewhere is served', async (t) => {
   assert.equal(server.connections, 1)
 })
 
-test('a drain says so in two steps, and loses no call', async (t) => {
+test('a drain sends two GOAWAY frames, and loses no call', async (t) => {
   const { server, port, waiting } = await openEchoServer(t)
   using client = await RawClient.open(port)
   client.send(unaryCall(1, WAIT, 'a'))
@@ -113,12 +113,12 @@ test('a drain says so in two steps, and loses no call', async (t) => {
   })
   const ping = await client.nextOf(frameType.PING)
   assert.equal(ping.flags, 0)
-  // Under way when the first GOAWAY was sent: it is served.
+  // In transit when the first GOAWAY was sent: it is served.
   client.send(unaryCall(3, SAY, 'b'), frame(frameType.PING, flag.ACK, 0, ping.payload))
   await client.headers(3)
   assert.equal((await client.headers(3))['grpc-status'], '0')
   assert.equal((await client.goaway()).lastId, 3)
-  // Too late: the client was told, and repeats it elsewhere.
+  // Too late: the client has received the GOAWAY, and retries elsewhere.
   client.send(unaryCall(5, SAY, 'c'))
 
   waiting[0]?.send(Buffer.from('ok'), 0, 2)
@@ -130,14 +130,14 @@ test('a drain says so in two steps, and loses no call', async (t) => {
   assert.equal(server.connections, 0)
 })
 
-test('nobody gets in after the drain began', async (t) => {
+test('no connection is accepted after the drain has begun', async (t) => {
   const { server, port } = await openEchoServer(t)
   await server.drain()
   const socket = connect(port, '127.0.0.1')
   await assert.rejects(once(socket, 'connect'), { code: 'ECONNREFUSED' })
 })
 
-test('closing waits for calls as long as it may, and no longer', async (t) => {
+test('closing waits for calls up to graceMs', async (t) => {
   const { server, port, waiting } = await openEchoServer(t)
   using client = await RawClient.open(port)
   client.send(unaryCall(1, WAIT, 'a'))
@@ -159,7 +159,7 @@ test('a grpc-js client goes through a drain without an error', async (t) => {
   await drained
 })
 
-test('a connection that is old enough is drained', async (t) => {
+test('a connection that reaches its maximum age is drained', async (t) => {
   const { port } = await openEchoServer(t, { maxConnectionAgeMs: 50 })
   using client = await RawClient.open(port)
   assert.equal((await client.goaway()).lastId, MAX_STREAM_ID)
@@ -174,7 +174,7 @@ test('a client that is slow to notice the end of its connection loses no call', 
   using client = await RawClient.open(port)
   await client.goaway()
   const ping = await client.nextOf(frameType.PING)
-  // A pause of the client, as a busy machine makes it: it has not read any of that yet.
+  // The client pauses, as on a busy machine, and has not read any of that yet.
   await sleep(1_500)
   client.send(unaryCall(1, SAY, 'late'))
   assert.equal((await client.headers(1))[':status'], '200')
@@ -182,9 +182,9 @@ test('a client that is slow to notice the end of its connection loses no call', 
   assert.equal((await client.goaway()).lastId, 1)
 })
 
-test('an old connection with an endless call is ended after its grace', async (t) => {
+test('an old connection with an endless call is closed after its grace period', async (t) => {
   const { port, waiting } = await openEchoServer(t, {
-    // The call has to arrive before, on a busy machine too.
+    // The call has to arrive before that, on a busy machine too.
     maxConnectionAgeMs: 1_500,
     maxConnectionAgeGraceMs: 200,
   })
@@ -194,7 +194,7 @@ test('an old connection with an endless call is ended after its grace', async (t
   await until(() => waiting[0]?.isOpen === false)
 })
 
-test('the number of connections is told as it changes, without those that are sent away', async (t) => {
+test('changes of the number of connections are reported, without draining connections', async (t) => {
   const counts: number[] = []
   const { port } = await openEchoServer(t, {
     maxConnectionAgeMs: 200,

@@ -10,7 +10,7 @@ import { callUnary, openGrpcJsClient } from './support/grpc-js-client.ts'
 
 const SAY = '/test.Echo/Say'
 
-/** The name on the certificate that a server shows, and the protocol it agreed to. */
+/** The name in the server's certificate, and the negotiated protocol. */
 async function greet(port: number, options: ConnectionOptions) {
   const socket = connect({
     port,
@@ -54,7 +54,7 @@ test('new certificates are used without a restart, and a bad pair is refused', a
   after.socket.destroy()
 })
 
-test('a client may ask for another name', async (t) => {
+test('a client may request another server name', async (t) => {
   const authority = openAuthority()
   const other = createSecureContext(authority.sign('other'))
   const { port } = await openEchoServer(t, {
@@ -70,11 +70,11 @@ test('a client may ask for another name', async (t) => {
   }
 })
 
-test('only clients with a certificate of the authority, and the right name, get in', async (t) => {
+test('only clients with a certificate from the authority and the right name are accepted', async (t) => {
   const authority = openAuthority()
-  const stranger = await openAuthority().sign('envoy')
-  const friend = authority.sign('envoy')
-  const wrongName = authority.sign('somebody')
+  const unknownSigner = await openAuthority().sign('envoy')
+  const trusted = authority.sign('envoy')
+  const wrongName = authority.sign('other')
   const { port, reported } = await openEchoServer(t, {
     tls: {
       ...authority.sign('localhost'),
@@ -93,8 +93,8 @@ test('only clients with a certificate of the authority, and the right name, get 
     const client = openGrpcJsClient(t, `localhost:${port}`, channel)
     return await callUnary(client, SAY, 'hi', { options: { deadline: Date.now() + 120_000 } })
   }
-  assert.equal((await call(friend)).message, 'hi')
-  for (const identity of [undefined, stranger, wrongName]) {
+  assert.equal((await call(trusted)).message, 'hi')
+  for (const identity of [undefined, unknownSigner, wrongName]) {
     const { error } = await call(identity)
     assert.ok(error, 'the call failed')
   }
@@ -109,7 +109,7 @@ test('only clients with a certificate of the authority, and the right name, get 
   }
 })
 
-test('a client that does not agree on h2 is not served', async (t) => {
+test('a client that does not negotiate h2 is not served', async (t) => {
   const authority = openAuthority()
   const { port, server } = await openEchoServer(t, { tls: authority.sign('localhost') })
   const { socket } = await greet(port, { ALPNProtocols: [] })
@@ -117,7 +117,7 @@ test('a client that does not agree on h2 is not served', async (t) => {
   assert.equal(server.connections, 0)
 })
 
-test('closing ends handshakes that never finish', async (t) => {
+test('closing ends unfinished handshakes', async (t) => {
   const authority = openAuthority()
   const { port, server } = await openEchoServer(t, { tls: authority.sign('localhost') })
   const silent = connectNet(port, '127.0.0.1')

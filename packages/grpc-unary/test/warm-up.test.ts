@@ -5,7 +5,7 @@ import { makeWarmUpCalls } from '../src/warm-up.ts'
 
 const PATH = '/test.Echo/Say'
 
-test('a method is called through sockets, one by one and several at a time', async () => {
+test('a method is called through sockets, one call at a time and several at a time', async () => {
   const seen: string[] = []
   const answered = await makeWarmUpCalls(
     {
@@ -32,7 +32,7 @@ test('a method is called through sockets, one by one and several at a time', asy
   assert.deepEqual([...new Set(seen)], ['one', 'bad'])
 })
 
-test('a method that does not answer is given up', async () => {
+test('the warm-up ends if a method does not answer', async () => {
   const enough = new AbortController()
   const answered = await makeWarmUpCalls(
     {

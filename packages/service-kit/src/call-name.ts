@@ -5,23 +5,26 @@ export interface Caller {
   readonly name: string
   readonly packageName: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** `process.argv[0]`: a program that loads another one as its own command puts there how that is called. */
+  /**
+   * `process.argv[0]`: a program that loads another program as one of its commands sets it to the
+   * way that command is called.
+   */
   readonly executable?: string
   /** The file that Node was started with. */
   readonly script: string
-  /** The command that `npm start` runs, where it runs one of this program. */
+  /** The command of this program that `npm start` runs, if it runs one. */
   readonly startCommand?: string
 }
 
-/** How the person at the terminal calls a command of the program: for help, and for commands to copy. */
+/** How the user calls a command of the program: for help texts, and for commands to copy. */
 export function createCallName(caller: Caller): (command: string) => string {
   const { name, packageName, env, executable = '', script, startCommand } = caller
-  // Node itself puts an absolute path there.
+  // Node itself sets an absolute path.
   const calledAs = isAbsolute(executable) ? '' : executable
   const event = env['npm_lifecycle_event']
   const file = basename(script)
   const ownName = /\.[cm]?[jt]s$/.test(file) || file === '' ? name : file
-  // What npx has just downloaded has no other name outside of it.
+  // A package that npx has just downloaded is only available under its package name.
   const npxName = /[\\/]_npx[\\/]/.test(script) ? packageName : ownName
   return (command) => {
     if (calledAs) return `${calledAs} ${command}`

@@ -4,18 +4,21 @@ export interface Command {
   readonly summary: string
   /** What `PROGRAM COMMAND --help` prints. */
   readonly usage: string
-  /** Whether the usage names the program as it is, because it is for files and not for this terminal. */
+  /**
+   * Whether the usage keeps the program's usual name, because it is for files instead of this
+   * terminal.
+   */
   readonly keepsName?: boolean
-  /** Resolves to the exit code: 0 fine, 1 it found or met a failure, 2 it was called wrongly. */
+  /** Resolves to the exit code: 0 for success, 1 for a failure, 2 for wrong usage. */
   run(args: readonly string[], io: CommandIo): Promise<number>
 }
 
-/** All that a command sees of the process. */
+/** Everything that a command may use of the process. */
 export interface CommandIo {
   readonly stdout: Writer
   readonly stderr: Writer
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Whether a person reads standard output, so that colours and widths make sense. */
+  /** Whether standard output is a terminal, so that colours and widths make sense. */
   readonly isTerminal: boolean
 }
 
@@ -23,7 +26,7 @@ export interface Writer {
   write(text: string): unknown
 }
 
-/** https://no-color.org: any value but an empty one switches colours off. */
+/** https://no-color.org: any non-empty value disables colours. */
 export function usesColor({ isTerminal, env }: CommandIo): boolean {
   return isTerminal && !env['NO_COLOR']
 }

@@ -1,19 +1,19 @@
 import type { AnyVariable, Chapters, Environment, Fault, Reading } from './env.ts'
 import { findMisspellings } from './similar-names.ts'
 
-/** Where the chapters of a configuration report what no single variable can tell. */
+/** Collects the errors of a configuration that involve more than one variable. */
 export interface Check {
-  /** The server cannot start like this. */
+  /** Reports an error that prevents the server from starting. */
   fault(variable: AnyVariable, message: string): void
-  /** Worth a warning. */
+  /** Reports a warning. */
   note(text: string): void
   isSet(variable: AnyVariable): boolean
-  /** The name as it was set, or the main one: what a message calls the variable. */
+  /** The name under which the variable was set, or the main name; messages use it. */
   nameOf(variable: AnyVariable): string
 }
 
 export interface CollectedCheck extends Check {
-  /** All so far, those of the reading first. */
+  /** All errors so far, starting with those of reading. */
   readonly faults: readonly Fault[]
   readonly notes: readonly string[]
 }
@@ -31,7 +31,7 @@ export function createCheck<C extends Chapters>(reading: Reading<C>): CollectedC
   }
 }
 
-/** Notes names that nobody reads and that look like one of ours. */
+/** Warns about unknown names that are similar to a known one. */
 export function noteMisspellings(
   chapters: Chapters,
   names: readonly string[],
@@ -46,7 +46,7 @@ export function noteMisspellings(
   }
 }
 
-/** All names of several sources. */
+/** The names of several sources. */
 export function namesOf(...sources: readonly Environment[]): string[] {
   return sources.flatMap((source) => Object.keys(source))
 }

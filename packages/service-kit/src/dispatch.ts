@@ -2,19 +2,19 @@ import type { Command, CommandIo, Writer } from './command.ts'
 import { findSimilarName, toQuestion } from './similar-names.ts'
 
 export interface Program {
-  /** How people call it. */
+  /** The usual name of the program. */
   readonly name: string
   readonly version: string
   readonly summary: string
   readonly commands: Readonly<Record<string, () => Promise<Command>>>
-  /** How the person at the terminal calls one of the commands, where that is known. */
+  /** How the user calls one of the commands, if known. */
   readonly toCall?: (command: string) => string
 }
 
 const helpFlags = new Set(['--help', '-help', '-h'])
 const versionFlags = new Set(['--version', '-version', '-v', 'version'])
 
-/** Finds the command that the arguments name and runs it. Resolves to the exit code. */
+/** Runs the command that the arguments name. Resolves to the exit code. */
 export async function dispatch(
   program: Program,
   args: readonly string[],
@@ -42,12 +42,12 @@ export async function dispatch(
     const known = Object.keys(program.commands)
     const question = toQuestion(subject, known)
     stderr.write(
-      `There is no command ${JSON.stringify(subject)}; there are: ${known.join(', ')}.${question}\n`,
+      `Unknown command ${JSON.stringify(subject)}. Commands: ${known.join(', ')}.${question}\n`,
     )
     return 2
   }
   const command = await load()
-  // What follows `--` is the command's own, whatever it looks like.
+  // Arguments after `--` belong to the command, even if they look like options.
   const end = rest.indexOf('--')
   const options = end === -1 ? rest : rest.slice(0, end)
   if (asksForHelp || options.some((arg) => helpFlags.has(arg))) {
@@ -60,7 +60,7 @@ export async function dispatch(
   return exitCode
 }
 
-/** Texts name a command as `PROGRAM COMMAND`; people may call it otherwise. */
+/** Texts call a command `PROGRAM COMMAND`; the user may call it differently. */
 function createRename({ name, commands, toCall }: Program): (text: string) => string {
   if (toCall === undefined) return String
   const names = [...Object.keys(commands), 'COMMAND', '--version'].join('|')
@@ -68,7 +68,7 @@ function createRename({ name, commands, toCall }: Program): (text: string) => st
   return (text) => text.replaceAll(call, (_, command: string) => toCall(command))
 }
 
-/** Asks about options that the usage does not name. */
+/** Suggests known options for options that the usage does not mention. */
 function suggestOptions(args: readonly string[], usage: string, stderr: Writer): void {
   const known = new Map(
     [...usage.matchAll(/(?<![\w-])--?([a-z][\w-]*)/g)].map(([flag, name = '']) => [name, flag]),
@@ -77,7 +77,7 @@ function suggestOptions(args: readonly string[], usage: string, stderr: Writer):
     const [written = '', name = ''] = /^--?([A-Za-z][\w-]*)/.exec(arg) ?? []
     if (name.length < 2 || known.has(name)) continue
     const meant = known.get(findSimilarName(name, known.keys()) ?? '')
-    if (meant !== undefined) stderr.write(`Did you mean ${meant} in place of ${written}?\n`)
+    if (meant !== undefined) stderr.write(`Did you mean ${meant} instead of ${written}?\n`)
   }
 }
 

@@ -1,7 +1,7 @@
 const unitMs: Readonly<Record<string, number>> = {
   ns: 1e-6,
   us: 1e-3,
-  // The micro sign and the Greek letter look alike, and Go takes both.
+  // The micro sign and the Greek letter mu look alike; Go accepts both.
   µs: 1e-3,
   μs: 1e-3,
   ms: 1,
@@ -13,17 +13,17 @@ const unitMs: Readonly<Record<string, number>> = {
 const part = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/gy
 const number = /^(?:\d+\.?\d*|\.\d+)$/
 
-/** 292 years: where Go's 64 bits of nanoseconds end. */
+/** 292 years: the maximum of Go's 64-bit nanoseconds. */
 const longestMs = 2 ** 63 / 1e6
 
 export interface DurationOptions {
-  /** Whether `90` means 90 seconds. Go refuses every number without a unit but 0. */
+  /** Whether `90` means 90 seconds. Go rejects every number without a unit except 0. */
   readonly bareSeconds?: boolean
 }
 
 /**
- * A duration as Go writes it (`300ms`, `1.5h`, `2h45m`, `0`) in milliseconds, exact to the
- * nanosecond. Undefined when it is none; there are no negative ones.
+ * Parses a duration in Go's format (`300ms`, `1.5h`, `2h45m`, `0`) to milliseconds, exact to the
+ * nanosecond. Returns undefined if it is malformed or negative.
  */
 export function parseDuration(text: string, options: DurationOptions = {}): number | undefined {
   if (text === '0') return 0
@@ -38,7 +38,7 @@ export function parseDuration(text: string, options: DurationOptions = {}): numb
   return text === '' ? undefined : toWholeNanoseconds(total)
 }
 
-/** 1.1 s would be 1100.0000000000002 ms otherwise. */
+/** Avoids rounding errors: 1.1 s would otherwise be 1100.0000000000002 ms. */
 function toWholeNanoseconds(ms: number): number | undefined {
   return ms < longestMs ? Math.round(ms * 1e6) / 1e6 : undefined
 }

@@ -14,32 +14,34 @@ import {
   type ValueType,
 } from './value-types.ts'
 
-/** One variable of the environment. Reading, validation, `--help` and the manual come from it. */
+/**
+ * One environment variable, from which reading, validation, `--help` and the manual are derived.
+ */
 export interface Variable<Value> {
   readonly name: string
-  /** Names it may have as well; the first one that is set counts, after the main name. */
+  /** Alternative names. The main name takes precedence, then the first alias that is set. */
   readonly aliases: readonly string[]
   readonly type: ValueType<Value>
   readonly default: Value
-  /** The default as a person would write it. */
+  /** The default as a user would write it. */
   readonly defaultText: string
   /** One line. */
   readonly help: string
-  /** What of a value may be shown to people. */
+  /** Hides the parts of a value that must not be shown. */
   readonly mask: (text: string) => string
-  /** What is wrong with a value that the type refuses. */
+  /** The error message for a value that the type rejects. */
   readonly refuse: (text: string) => string
 }
 
 export interface VariableOptions {
   readonly aliases?: readonly string[]
-  /** The default in words, where no constant says it. */
+  /** A description of the default, if it is not a constant. */
   readonly defaultText?: string
   readonly mask?: Variable<unknown>['mask']
   readonly refuse?: Variable<unknown>['refuse']
 }
 
-// oxlint-disable-next-line typescript/no-explicit-any -- a table mixes values of every type; Settings tells them apart again
+// oxlint-disable-next-line typescript/no-explicit-any -- a table mixes values of every type; Settings has the exact types
 export type AnyVariable = Variable<any>
 export type Variables = Readonly<Record<string, AnyVariable>>
 
@@ -64,21 +66,21 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export interface Fault {
   /** The name as it was set, which may be an alias. */
   readonly variable: string
-  /** The value, masked where it is secret; undefined where the variable is missing. */
+  /** The value, masked if it is secret; undefined if the variable is not set. */
   readonly value: string | undefined
   readonly message: string
 }
 
 export interface Reading<C extends Chapters> {
-  /** Where a variable is at fault it has its default here. */
+  /** An invalid variable has its default here. */
   readonly settings: SettingsByChapter<C>
-  /** All of them, in the order of the chapters. */
+  /** All errors, in the order of the chapters. */
   readonly faults: readonly Fault[]
-  /** What deserves a warning but stops nothing. */
+  /** Warnings, which do not prevent the start. */
   readonly notes: readonly string[]
-  /** The name under which a variable was set; undefined when its default is in force. */
+  /** The name under which a variable was set; undefined if its default is used. */
   nameAsSet(variable: AnyVariable): string | undefined
-  /** For checks that the type of one variable cannot make. */
+  /** For checks that involve more than the type of one variable. */
   toFault(variable: AnyVariable, message: string): Fault
 }
 
@@ -96,7 +98,7 @@ export function number(name: string, value: number, help: string, options?: Rang
   return define<number>(numberType(options))(name, value, help, options)
 }
 
-/** Its value is in milliseconds; the default is written as an operator would write it. */
+/** The value is in milliseconds; the default is written as an operator would write it. */
 export function duration(
   name: string,
   defaultText: string,
@@ -105,7 +107,7 @@ export function duration(
 ): Variable<number> {
   const type = durationType(options)
   const value = type.parse(defaultText)
-  if (value === undefined) throw new TypeError(`${name}: ${defaultText} is no duration`)
+  if (value === undefined) throw new TypeError(`${name}: ${defaultText} is not a duration`)
   return define<number>(type)(name, value, help, { defaultText, ...options })
 }
 
@@ -143,7 +145,9 @@ function define<Value>(type: ValueType<Value>) {
   })
 }
 
-/** Gives every variable one more name, made from its main one: `KVSTORE_URL` → `REDIS_URL`. */
+/**
+ * Gives every variable an additional name, derived from its main name: `KVSTORE_URL` → `REDIS_URL`.
+ */
 export function withAlias<V extends Variables>(variables: V, toAlias: (name: string) => string): V
 export function withAlias(variables: Variables, toAlias: (name: string) => string): Variables {
   const renamed = Object.entries(variables).map(([key, variable]) => {
@@ -154,14 +158,14 @@ export function withAlias(variables: Variables, toAlias: (name: string) => strin
   return Object.fromEntries(renamed)
 }
 
-/** For passwords and keys: shows that there is one, and nothing of it. */
+/** For passwords and keys: shows only that a value is set. */
 export function hideAll(text: string): string {
   return text === '' ? '' : '*****'
 }
 
 /**
- * For addresses: hides `user:password` in `redis://user:password@host`. Of a list only the end is
- * left: a password may hold any character, so nothing before the last @ is safe to show.
+ * For addresses: hides `user:password` in `redis://user:password@host`. A list is hidden up to its
+ * last @, because a password may contain any character.
  */
 export function hideCredentials(text: string): string {
   return text
@@ -170,8 +174,8 @@ export function hideCredentials(text: string): string {
 }
 
 /**
- * Reads all variables at once. Of several sources the first that knows any name of a variable
- * wins; within one, the main name wins over the aliases.
+ * Reads all variables. The first source that contains any name of a variable takes precedence;
+ * within one source, the main name takes precedence over the aliases.
  */
 export function readSettings<const C extends Chapters>(
   chapters: C,

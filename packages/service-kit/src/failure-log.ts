@@ -1,8 +1,8 @@
 const defaults = { mostLines: 1, windowMs: 1_000 }
 
 /**
- * Writes a bounded number of lines in a time; the next one says how many were left out. For failures
- * that callers or a lost server can cause as fast as they like.
+ * Limits how often lines are written; the next line says how many were left out. For failures that
+ * callers or a lost server can cause at any rate.
  */
 export class FailureLog {
   readonly #write: (message: string) => void

@@ -1,16 +1,18 @@
 export interface Component {
-  /** One that is not enabled counts for nothing. */
+  /** A component that is not enabled is ignored. */
   readonly isEnabled: boolean
   readonly isHealthy: boolean
 }
 
-/** Healthy only when every enabled component is. */
+/** Healthy only if every enabled component is. */
 export interface Health<Name extends string = string> {
   readonly isHealthy: boolean
   /** The enabled components that are not healthy. */
   readonly unhealthy: readonly Name[]
   set(name: Name, isHealthy: boolean): void
-  /** Calls back whenever the overall state has changed, until the returned function is called. */
+  /**
+   * Calls the listener whenever the overall state changes, until the returned function is called.
+   */
   subscribe(listener: HealthListener): () => void
 }
 
@@ -45,7 +47,7 @@ export function createHealth<const Name extends string>(
       for (const listener of [...listeners]) listener(isNowHealthy)
     },
     subscribe(listener) {
-      // A function of its own, so that one listener may subscribe twice.
+      // A separate function object, so that the same listener may subscribe twice.
       const own: HealthListener = (isHealthy) => listener(isHealthy)
       listeners.add(own)
       return () => listeners.delete(own)

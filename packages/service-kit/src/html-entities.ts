@@ -3,7 +3,7 @@ const names: Readonly<Record<string, string>> = {
   lt: '<',
   gt: '>',
   quot: '"',
-  // These four may be written in capitals; case tells other names apart.
+  // These four may also be written in upper case; other names are case-sensitive.
   AMP: '&',
   LT: '<',
   GT: '>',
@@ -26,7 +26,10 @@ const names: Readonly<Record<string, string>> = {
   shy: '',
 }
 
-/** What HTML says as text or in an attribute, with the names that mails use. Others stay as they are. */
+/**
+ * Decodes the HTML entities that occur in emails, in text or in an attribute. Unknown entities are
+ * unchanged.
+ */
 export function decodeEntities(text: string): string {
   return text.replace(
     /&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|([a-z]{2,8}));/gi,

@@ -5,7 +5,7 @@ export type StopSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP'
 const signalNumbers: Readonly<Record<StopSignal, number>> = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 }
 const stopSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const
 
-/** What a service has to do with its process. */
+/** The part of `process` that a service uses. */
 export interface LifecycleProcess {
   on(signal: StopSignal, listener: (signal: StopSignal) => void): unknown
   off(signal: StopSignal, listener: (signal: StopSignal) => void): unknown
@@ -15,34 +15,37 @@ export interface LifecycleProcess {
 export interface LifecycleSettings {
   readonly log: Log
   readonly process: LifecycleProcess
-  /** After SIGTERM, how long to serve on while load balancers learn that we go. */
+  /** How long to keep serving after SIGTERM, while load balancers remove the server. */
   readonly drainDelayMs: number
-  /** How long all the drain steps together may take. */
+  /** The time limit for all drain steps together. */
   readonly drainTimeoutMs: number
-  /** How long closing what is owned may take. */
+  /** The time limit for closing the owned resources. */
   readonly closeTimeoutMs?: number
 }
 
-/** Ends work in progress. It should give up waiting when `expired` fires. */
+/** Finishes work in progress. It should stop waiting when `expired` fires. */
 export type DrainStep = (expired: AbortSignal) => Promise<void> | void
 
 /**
- * From the first resource to the exit code. A signal stops in this order: `stopping` fires, the
- * drain delay passes (SIGTERM only), the drain steps run one after the other, what is owned is
- * closed, the last opened first. A second signal ends the process at once.
+ * Manages a service from its first resource to the exit code. A signal stops the service in this
+ * order: `stopping` fires, the drain delay passes (SIGTERM only), the drain steps run one after the
+ * other, and the owned resources are closed, the last opened first. A second signal ends the
+ * process immediately.
  */
 export interface Lifecycle {
-  /** Fires when the service has to stop, also while it still starts. Its reason is the signal. */
+  /** Fires when the service must stop, also during its start. Its reason is the signal. */
   readonly stopping: AbortSignal
-  /** The exit code, once everything is closed. */
+  /** Resolves to the exit code once everything is closed. */
   readonly ended: Promise<number>
-  /** Closes the resource in the end, before those that were there before it. */
+  /** Registers a resource to close at the end; resources are closed in reverse order. */
   own<Resource extends AsyncDisposable | Disposable>(name: string, resource: Resource): Resource
-  /** Steps run in the order they were added in. */
+  /** Adds a drain step. Steps run in the order in which they were added. */
   drain(name: string, step: DrainStep): void
-  /** As if the signal had come, which nobody has to be told. Only the first call has an effect. */
+  /**
+   * Stops the service as the signal would, without logging it. Only the first call has an effect.
+   */
   stop(signal: StopSignal): void
-  /** The service cannot go on: closes everything, without draining, and ends with 1. */
+  /** Closes everything without draining and ends with exit code 1, after an unrecoverable error. */
   fail(error: unknown): void
 }
 
@@ -65,7 +68,7 @@ export function openLifecycle(settings: LifecycleSettings): Lifecycle {
       log.warning(`Received ${signal}: stopping`)
       stop(signal)
     } else {
-      log.warning(`Received ${signal} again: ending at once`)
+      log.warning(`Received ${signal} again: exiting immediately`)
       process.exit(128 + signalNumbers[signal])
     }
   }
@@ -90,7 +93,7 @@ export function openLifecycle(settings: LifecycleSettings): Lifecycle {
     for (const { name, value: step } of steps) {
       const outcome = await settle(() => step(deadline.expired), deadline.expired)
       if (outcome === 'expired') {
-        log.warning(`${name} did not drain within ${drainTimeoutMs} ms: closing it as it is`)
+        log.warning(`${name} did not drain within ${drainTimeoutMs} ms: closing it anyway`)
       } else if (outcome !== undefined) {
         log.error(`${name} did not drain: ${toText(outcome.error)}`)
         exitCode = 1
@@ -101,7 +104,7 @@ export function openLifecycle(settings: LifecycleSettings): Lifecycle {
   }
   const close = async (): Promise<void> => {
     const deadline = openDeadline(closeTimeoutMs)
-    // What is opened while others close is closed as well.
+    // Resources that are opened during the shutdown are closed as well.
     for (let last = owned.pop(); last !== undefined; last = owned.pop()) {
       const { name, value } = last
       const outcome = await settle(() => dispose(value), deadline.expired)
@@ -136,7 +139,7 @@ async function dispose(resource: AsyncDisposable | Disposable): Promise<void> {
   else resource[Symbol.dispose]()
 }
 
-/** Timers count in 31 bits. */
+/** Timers have 31-bit delays. */
 const longestTimerMs = 2 ** 31 - 1
 
 async function pause(delayMs: number, signal: AbortSignal): Promise<void> {
@@ -144,7 +147,10 @@ async function pause(delayMs: number, signal: AbortSignal): Promise<void> {
   await sleep(length, undefined, { signal }).catch(() => undefined)
 }
 
-/** Unlike `AbortSignal.timeout`, its timer keeps the process alive: somebody waits for it. */
+/**
+ * Unlike `AbortSignal.timeout`, its timer keeps the process alive, because the shutdown waits for
+ * it.
+ */
 function openDeadline(timeoutMs: number, orWhen?: AbortSignal) {
   const controller = new AbortController()
   const expire = () => controller.abort()
@@ -155,7 +161,7 @@ function openDeadline(timeoutMs: number, orWhen?: AbortSignal) {
   return { expired: controller.signal, close }
 }
 
-/** Undefined when it went well in time. */
+/** Returns undefined if the work succeeded in time. */
 async function settle(
   run: () => Promise<void> | void,
   expired: AbortSignal,
@@ -164,7 +170,7 @@ async function settle(
     () => undefined,
     (error: unknown) => ({ error }),
   )
-  // What is too late already still gets one turn to end by itself.
+  // Work that is already too late still gets one turn to finish.
   if (expired.aborted) return Promise.race([done, sleep(0, 'expired' as const)])
   const { promise, resolve } = Promise.withResolvers<'expired'>()
   const onExpired = () => resolve('expired')

@@ -10,36 +10,36 @@ export interface LogOutput extends Disposable {
 export interface LogOutputSettings {
   /** 2 is standard error. */
   readonly fd: number
-  /** Of the line that says how many others are missing. */
+  /** The format of the line that reports dropped lines. */
   readonly format?: LineFormat
-  /** How much may wait for a reader that does not read, or a disk that is full. */
+  /** How much is buffered for a reader that does not read, or while the disk is full. */
   readonly limitBytes?: number
 }
 
-/** How soon to try again what could not be written: a reader may be back at any moment. */
+/** How soon a failed write is retried, since the reader may continue at any moment. */
 const fullPipeMs = 20
 const failureMs = 500
 
-/** How long a process that ends waits for somebody to read its last words. */
-const lastWordsMs = 500
+/** How long an exiting process waits for its last lines to be read. */
+const exitFlushMs = 500
 
 /**
- * Writes lines to a file descriptor without ever waiting for it. `process.stderr` stops the whole
- * process while a full pipe is not read; here lines wait, and are dropped and counted when too many
- * do. The same holds while a disk is full.
+ * Writes lines to a file descriptor without ever blocking. `process.stderr` blocks the whole
+ * process while a full pipe is not read; here lines are buffered, and beyond a limit dropped and
+ * counted. The same applies while a disk is full.
  */
 export function openLogOutput(settings: LogOutputSettings): LogOutput {
   const descriptor = openUnblocked(settings.fd)
   const fd = descriptor?.fd ?? settings.fd
-  const tooSlow = descriptor ? 'nobody read the log' : 'the disk was too slow'
+  const tooSlow = descriptor ? 'the log was not read' : 'the disk was too slow'
   const lines = new WaitingLines(settings, tooSlow)
-  /** What is left of the lines that are being written. */
+  /** The rest of the lines that are being written. */
   let unsent: Buffer | undefined
-  /** A thread writes; nobody can tell how far it is. */
+  /** A thread is writing, and its progress is unknown. */
   let isInThread = false
   let isScheduled = false
   let isClosed = false
-  /** Since when nothing could be written. */
+  /** Since when writing has failed. */
   let stuckSinceMs: number | undefined
 
   const onWritten = (bytes: Buffer, written: number): void => {
@@ -69,7 +69,7 @@ export function openLogOutput(settings: LogOutputSettings): LogOutput {
       }
     }
   }
-  /** Where a write may take its time. */
+  /** For descriptors on which a write may block. */
   const sendInThread = (bytes: Buffer): void => {
     isInThread = true
     stuckSinceMs ??= performance.now()
@@ -83,12 +83,12 @@ export function openLogOutput(settings: LogOutputSettings): LogOutput {
       send()
     })
   }
-  /** The last words: the event loop will not come round again. */
+  /** Writes synchronously when the process exits, since the event loop will not run again. */
   const flush = (): void => {
-    const giveUpMs = (stuckSinceMs ?? performance.now()) + lastWordsMs
+    const giveUpMs = (stuckSinceMs ?? performance.now()) + exitFlushMs
     if (isInThread) {
       if (performance.now() > giveUpMs) return
-      // Nobody can tell us any more that the lines in flight have arrived: let them go first.
+      // The completion of lines in flight can no longer be observed, so they get some time first.
       pause(10)
       unsent = undefined
     }
@@ -96,7 +96,7 @@ export function openLogOutput(settings: LogOutputSettings): LogOutput {
       try {
         onWritten(unsent, writeSync(fd, unsent))
       } catch (error) {
-        // There is nowhere left to say that the log cannot be written.
+        // The failure cannot be logged anywhere.
         if (!isFullPipe(error) || performance.now() > giveUpMs) return
         pause(1)
       }
@@ -109,7 +109,7 @@ export function openLogOutput(settings: LogOutputSettings): LogOutput {
       if (isClosed) return
       lines.add(line)
       if (isScheduled || isInThread) return
-      // Whatever else is logged in this turn goes with it.
+      // Other lines of this turn are written together with it.
       isScheduled = true
       setImmediate(send)
     },
@@ -123,9 +123,9 @@ export function openLogOutput(settings: LogOutputSettings): LogOutput {
   }
 }
 
-/** Up to a limit; the lines beyond it are only counted. */
+/** Buffers lines up to a limit; lines beyond it are only counted. */
 class WaitingLines {
-  /** Why lines are dropped. */
+  /** Why lines were dropped. */
   reason: string
   readonly #format: LineFormat
   readonly #limitBytes: number
@@ -148,7 +148,7 @@ class WaitingLines {
     }
   }
 
-  /** All of them, and how many are missing; undefined where there is nothing to say. */
+  /** Returns all lines, and how many were dropped; undefined if there is nothing to write. */
   take(): Buffer | undefined {
     if (this.#dropped > 0) {
       const message = `${this.#dropped} log lines were dropped: ${this.reason}`
@@ -171,7 +171,7 @@ function toText(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** Without the event loop. */
+/** Sleeps synchronously, without the event loop. */
 function pause(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }

@@ -1,14 +1,18 @@
-/** From the gravest to the most talkative. A log writes its own level and all before it. */
+/**
+ * From the most severe to the most verbose. A log writes its own level and all levels before it.
+ */
 export const logLevels = ['panic', 'fatal', 'error', 'warning', 'info', 'debug', 'trace'] as const
 export type LogLevel = (typeof logLevels)[number]
 
 export const logFormats = ['text', 'json'] as const
 export type LogFormat = (typeof logFormats)[number]
 
-/** `logrus` is JSON with the names that logrus gives: `level`, `msg`, `time`. */
+/** `logrus` is JSON with the field names of logrus: `level`, `msg`, `time`. */
 export type LineFormat = LogFormat | 'logrus'
 
-/** A text, or how to make it: where making it costs something, it is only made when written. */
+/**
+ * A text, or a function that creates it: an expensive message is only created when it is written.
+ */
 export type LogMessage = string | (() => string)
 
 export interface Log {
@@ -18,22 +22,22 @@ export interface Log {
   info(message: LogMessage): void
   debug(message: LogMessage): void
   trace(message: LogMessage): void
-  /** For a loop that would only log. */
+  /** For code that does extra work only for a log line. */
   isEnabled(level: LogLevel): boolean
 }
 
 export type LogFields = Readonly<Record<string, unknown>>
 
-/** Also has lines with fields of their own, for programs that read logs. */
+/** A log that can also write lines with additional fields, for log collectors. */
 export interface EventLog extends Log {
-  /** @param fields what is undefined is left out. */
+  /** @param fields undefined values are left out. */
   event(level: LogLevel, message: string, fields: LogFields): void
 }
 
 export interface LogSettings {
   readonly level: LogLevel
   readonly format: LineFormat
-  /** Gets whole lines. */
+  /** Called with whole lines. */
   readonly write: (line: string) => void
 }
 
@@ -63,14 +67,14 @@ export function createLog({ level, format, write }: LogSettings): EventLog {
 
 function ignore(): void {}
 
-/** For what has to be said past a log, such as that lines of it are missing. */
+/** For messages that bypass a log, such as the report of dropped lines. */
 export function toLogLine(format: LineFormat, level: LogLevel, message: string): string {
   return lineFormats[format](Date.now(), level, message)
 }
 
 type ToLine = (nowMs: number, level: LogLevel, message: string, fields?: LogFields) => string
 
-/** The shapes of logrus, which operators and their log collectors know. */
+/** The line formats of logrus, which operators and log collectors know. */
 const lineFormats: Readonly<Record<LineFormat, ToLine>> = {
   text: (nowMs, level, message, fields) =>
     `time="${toSeconds(nowMs)}Z" level=${level} msg=${quoteWhereNeeded(message)}${toTextFields(fields)}\n`,
@@ -104,13 +108,13 @@ function toNanoseconds(nowMs: number): string {
   return `${new Date(nowMs).toISOString().slice(0, 23)}${String(belowMs).padStart(6, '0')}Z`
 }
 
-/** The system's time with what it lacks below a millisecond, so that lines keep their order. */
+/** The system time with sub-millisecond digits, so that lines keep their order. */
 function createClock(): () => number {
   let originMs = Date.now() - performance.now()
   return () => {
     const nowMs = originMs + performance.now()
     const systemMs = Date.now()
-    // The system's clock may be set while we run.
+    // The system clock may be changed while the process runs.
     if (Math.abs(nowMs - systemMs) <= 2) return nowMs
     originMs = systemMs - performance.now()
     return systemMs
@@ -133,7 +137,10 @@ const goEscapes: Readonly<Record<string, string>> = {
   '\v': '\\v',
 }
 
-/** A message may hold what a caller sent: no terminal and no log collector gets to obey it. */
+/**
+ * Messages may contain text from a caller, so characters that control terminals or log collectors
+ * are escaped.
+ */
 const textSpecials = /["\\\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u202a-\u202e\u2066-\u2069]/gu
 const plainText = /^[ -~]*$/
 const jsonSpecials = /[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu
@@ -148,7 +155,8 @@ function quoteText(message: string): string {
 
 function quoteJson(value: string | LogFields): string {
   const text = JSON.stringify(value)
-  // Nearly all of them, and much sooner found out than where in them something special is.
+  // Nearly all messages are plain, and this check is much faster than the search for special
+  // characters.
   if (plainText.test(text)) return text
   return text.replace(jsonSpecials, (character) => toHex('\\u', character.charCodeAt(0), 4))
 }

@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
- * Makes a folder where it is missing, with those above it. `recursive` of `mkdirSync` never returns where
- * a file system refuses new folders as if the one above were missing, as `/proc` does.
+ * Creates a folder and its missing parents. `mkdirSync` with `recursive` never returns on a file
+ * system that rejects new folders as if the parent were missing, as `/proc` does.
  */
 export function makeFolder(path: string, mode = 0o777): void {
   try {

@@ -1,7 +1,8 @@
 import process from 'node:process'
 
-// The first import of every program, and the only one that loads on older versions: those would end with a
-// stack trace about the first thing that they lack. `engines` in package.json says the same.
+// This must be the first import of every program. It also loads on older Node versions, which would
+// otherwise fail with a stack trace about the first missing feature. Keep it in line with `engines`
+// in package.json.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 18)) {
   process.stderr.write(

@@ -5,18 +5,18 @@ import type { Command } from './command.ts'
 import { dispatch } from './dispatch.ts'
 
 export interface ProgramSettings {
-  /** How people call it. */
+  /** The usual name of the program. */
   readonly name: string
   readonly summary: string
-  /** The package.json with its version. */
+  /** The package.json that contains the version. */
   readonly manifest: URL
   readonly commands: (version: string) => Readonly<Record<string, () => Promise<Command>>>
   readonly args: readonly string[]
-  /** The command that `npm start` runs, where it runs one of this program. */
+  /** The command of this program that `npm start` runs, if it runs one. */
   readonly startCommand?: string
 }
 
-/** Runs the command that the arguments name, as this process, which ends with it. */
+/** Runs the command that the arguments name, then exits the process. */
 export async function runProgram(settings: ProgramSettings): Promise<void> {
   const { name, summary, manifest, commands, args, startCommand } = settings
   const { name: packageName, version }: { name: string; version: string } = JSON.parse(
@@ -31,7 +31,7 @@ export async function runProgram(settings: ProgramSettings): Promise<void> {
     ...(startCommand !== undefined && { startCommand }),
   })
 
-  // A reader that has seen enough, such as `head`, is no failure.
+  // A reader that closes the pipe early, such as `head`, is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
   })
@@ -43,6 +43,6 @@ export async function runProgram(settings: ProgramSettings): Promise<void> {
     env: process.env,
     isTerminal: process.stdout.isTTY === true,
   })
-  // What a command left open must not keep the process from ending.
+  // Exit explicitly, since a command may have left resources open.
   process.stdout.write('', () => process.exit(exitCode))
 }

@@ -1,13 +1,13 @@
 import type { AnyVariable, Chapters } from './env.ts'
 
 export interface HelpOptions {
-  /** Where lines end. */
+  /** The line width. */
   readonly columns?: number
-  /** Makes a text stand out; nothing where colours are not wanted. */
+  /** Emphasizes a text. Default: no emphasis. */
   readonly emphasize?: (text: string) => string
 }
 
-/** All variables for `--help`: the name with its default, and below it the type and the meaning. */
+/** All variables for `--help`: each name with its default, followed by its description and type. */
 export function toHelpText(
   chapters: Chapters,
   { columns = 80, emphasize = String }: HelpOptions = {},

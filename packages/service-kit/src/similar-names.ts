@@ -1,12 +1,12 @@
-/** Names that are set, that nobody knows, and that somebody probably meant as a known one. */
+/** An unknown name that is set, and the known name that was probably meant. */
 export interface Misspelling {
   readonly name: string
   readonly suggestion: string
 }
 
 /**
- * Short names and loose likeness would suspect variables that belong to other programs: only a
- * slip of one or two letters in a long name counts, or another way to write the same words.
+ * Short names and loose similarity would match variables of other programs, so only one or two
+ * wrong letters in a long name count, or the same words in another notation.
  */
 export function findMisspellings(
   names: Iterable<string>,
@@ -23,8 +23,8 @@ export function findMisspellings(
 }
 
 /**
- * The command or option that was probably meant: written with a slip, or only begun. Undefined where none is
- * near enough.
+ * Finds the command or option that was probably meant: misspelled, or only its beginning. Undefined
+ * if none is similar enough.
  */
 export function findSimilarName(name: string, known: Iterable<string>): string | undefined {
   const candidates = [...known]
@@ -38,7 +38,7 @@ export function findSimilarName(name: string, known: Iterable<string>): string |
   return nearest !== undefined && nearest.edits <= allowed ? nearest.candidate : undefined
 }
 
-/** ` Did you mean …?`, to follow a sentence; empty where nothing is near enough. */
+/** ` Did you mean …?`, to append to a sentence; empty if nothing is similar enough. */
 export function toQuestion(name: string, known: Iterable<string>): string {
   const meant = findSimilarName(name, known)
   return meant === undefined ? '' : ` Did you mean ${meant}?`
@@ -54,7 +54,8 @@ function findNearest(name: string, known: ReadonlySet<string>): string | undefin
   let least = allowed + 1
   for (const candidate of known) {
     if (Math.abs(candidate.length - name.length) >= least) continue
-    // The first word says whose variable it is: a slip is expected behind it.
+    // The first word identifies the owner of the variable, so only the following words may be
+    // misspelled.
     if (candidate[0] !== name[0]) continue
     const distance = countEdits(name, candidate)
     if (distance < least) {
@@ -65,7 +66,9 @@ function findNearest(name: string, known: ReadonlySet<string>): string | undefin
   return nearest
 }
 
-/** How many letters to insert, drop, change or swap with their neighbour to get from a to b. */
+/**
+ * The number of insertions, deletions, changes and swaps of neighbouring letters between a and b.
+ */
 function countEdits(a: string, b: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, column) => column)

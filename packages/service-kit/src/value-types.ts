@@ -1,16 +1,16 @@
 import { type DurationOptions, parseDuration } from './duration.ts'
 
-/** How the text of a variable becomes a value. */
+/** How the text of a variable is parsed to a value. */
 export interface ValueType<Value> {
-  /** For tables: `duration`. */
+  /** The name for tables, such as `duration`. */
   readonly name: string
-  /** What is allowed, such that "must be …" becomes a sentence. */
+  /** The allowed values, in a form that completes the sentence "must be …". */
   readonly allowed: string
-  /** Whether an empty text is a value. For the other types it is the same as no text. */
+  /** Whether an empty text is a value. For other types it counts as not set. */
   readonly takesEmpty: boolean
-  /** Undefined when the text is not allowed. */
+  /** Returns undefined if the text is not allowed. */
   parse(text: string): Value | undefined
-  /** How a person would write the value. */
+  /** Formats the value as a user would write it. */
   toText(value: Value): string
 }
 
@@ -20,7 +20,7 @@ export interface Range {
 }
 
 export interface ChoiceOptions<Choice extends string> {
-  /** Other spellings of a choice, in lower case. Any letter case is taken everywhere. */
+  /** Alternative spellings of a choice, in lower case. Choices are case-insensitive. */
   readonly spellings?: Readonly<Record<string, Choice>>
 }
 
@@ -109,7 +109,7 @@ export function durationType(options: DurationOptions = {}): ValueType<number> {
   }
 }
 
-/** Separated by commas; spaces around the items and empty items do not count. */
+/** Separated by commas; spaces around the items and empty items are ignored. */
 export const listType: ValueType<readonly string[]> = {
   name: 'list',
   allowed: 'items separated by commas',
@@ -119,8 +119,8 @@ export const listType: ValueType<readonly string[]> = {
 }
 
 /**
- * `k1:v1,k2:v2`, each pair with or without angle brackets around it. A pair is split at the first
- * separator, so that values may hold it too.
+ * `k1:v1,k2:v2`, each pair optionally in angle brackets. A pair is split at the first separator, so
+ * values may contain it.
  */
 export function mapType(separator: ':' | '=' = ':'): ValueType<ReadonlyMap<string, string>> {
   const example = `k1${separator}v1,k2${separator}v2`

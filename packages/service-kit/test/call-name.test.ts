@@ -25,7 +25,7 @@ for (const [shown, changes] of [
   })
 }
 
-test('the command of npm start is npm start itself', () => {
+test('the command that npm start runs is shown as npm start', () => {
   const env = { npm_lifecycle_event: 'start' }
   assert.equal(createCallName({ ...caller, env, startCommand: 'up' })('up'), 'npm start --')
 })

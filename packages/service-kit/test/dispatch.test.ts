@@ -66,7 +66,7 @@ for (const args of [['--help'], ['-h'], ['help']]) {
   })
 }
 
-test('no arguments at all are a mistake', async () => {
+test('missing arguments are an error', async () => {
   assert.deepEqual(await createExample().run(), { code: 2, stdout: '', stderr: overview })
 })
 
@@ -76,14 +76,14 @@ for (const args of [
   ['go', 'x', '-h'],
   ['--help', 'go'],
 ]) {
-  test(`${args.join(' ')} shows how the command is used`, async () => {
+  test(`${args.join(' ')} shows the usage of the command`, async () => {
     const { run, seen } = createExample()
     assert.deepEqual(await run(...args), { code: 0, stdout: 'Usage: tool go PLACE\n', stderr: '' })
     assert.deepEqual(seen, [])
   })
 }
 
-test('what follows -- is for the command alone', async () => {
+test('arguments after -- are passed to the command', async () => {
   const { run, seen } = createExample()
   assert.equal((await run('go', '--', '--help')).code, 7)
   assert.deepEqual(seen, [['--', '--help']])
@@ -98,18 +98,18 @@ test('--version shows the version', async () => {
 })
 
 for (const name of ['fly', 'constructor']) {
-  test(`${name} is no command`, async () => {
+  test(`${name} is not a command`, async () => {
     for (const args of [[name], ['help', name]]) {
       assert.deepEqual(await createExample().run(...args), {
         code: 2,
         stdout: '',
-        stderr: `There is no command "${name}"; there are: go, wait.\n`,
+        stderr: `Unknown command "${name}". Commands: go, wait.\n`,
       })
     }
   })
 }
 
-test('colours are for terminals whose user did not say no', () => {
+test('colours are used on terminals unless the user disables them', () => {
   const io = { stdout: { write: () => {} }, stderr: { write: () => {} } }
   const color = (isTerminal: boolean, env: Record<string, string>) =>
     usesColor({ ...io, isTerminal, env })
@@ -119,10 +119,10 @@ test('colours are for terminals whose user did not say no', () => {
   assert.equal(color(false, {}), false)
 })
 
-test('a command or an option with a slip is asked about', async () => {
+test('a similar name is suggested for a misspelled command or option', async () => {
   assert.match(
     (await createExample().run('wiat')).stderr,
-    /there are: go, wait\. Did you mean wait\?\n$/,
+    /Commands: go, wait\. Did you mean wait\?\n$/,
   )
   const program: Program = {
     name: 'tool',
@@ -149,9 +149,9 @@ test('a command or an option with a slip is asked about', async () => {
   const wrong = 'wrong; see npx tool pick --help\n'
   assert.equal(
     await run('pick', '--confg=x', '--domian', 'a', '--config', '--xyz', '--', '--conifg'),
-    `${wrong}Did you mean --config in place of --confg?\nDid you mean -domain in place of --domian?\n`,
+    `${wrong}Did you mean --config instead of --confg?\nDid you mean -domain instead of --domian?\n`,
   )
-  // Help names the command as the person has typed it.
+  // The help shows the command as the user typed it.
   assert.equal(
     await run('pick', '--help'),
     'Usage: npx tool pick [--config FILE] [-domain NAME]\n\nSee: npx tool pick --help\n',

@@ -25,17 +25,17 @@ for (const [text, ms] of durations) {
 }
 
 for (const text of ['', '5', '1.5', 's', '.s', '1 s', '1d', '-1s', '1h-2m', '1s2', 'abc', '1e3s']) {
-  test(`${JSON.stringify(text)} is no duration`, () => {
+  test(`${JSON.stringify(text)} is not a duration`, () => {
     assert.equal(parseDuration(text), undefined)
   })
 }
 
-test('a duration that Go cannot hold is refused', () => {
+test('a duration beyond the range of Go is refused', () => {
   assert.equal(parseDuration('2562047h'), 2_562_047 * 3_600_000)
   assert.equal(parseDuration('3000000h'), undefined)
 })
 
-test('a bare number is seconds only where that is asked for', () => {
+test('a bare number is seconds only with bareSeconds', () => {
   assert.equal(parseDuration('90', { bareSeconds: true }), 90_000)
   assert.equal(parseDuration('0.5', { bareSeconds: true }), 500)
   assert.equal(parseDuration('90s', { bareSeconds: true }), 90_000)

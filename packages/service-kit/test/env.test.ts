@@ -75,7 +75,7 @@ for (const text of ['1', 't', 'T', 'true', 'TRUE', 'True']) {
   test(`${text} is true`, () => assert.equal(readAll({ FLAG: text }).flag, true))
 }
 for (const text of ['tRUE', 'yes', 'on', '2', 'constructor']) {
-  test(`${text} is no boolean`, () => {
+  test(`${text} is not a boolean`, () => {
     assert.deepEqual(readAll({ FLAG: text }).faults, [
       `FLAG="${text}": must be true or false (or 1, 0, t, f)`,
     ])
@@ -95,7 +95,7 @@ for (const [text, value] of integers) {
   test(`the integer ${text} is ${value}`, () => assert.equal(readAll({ COUNT: text }).count, value))
 }
 for (const text of ['0', '1001', '-5', '1.5', '08', '0x', '1e2', 'ten', '5 5']) {
-  test(`${text} is no integer from 1 to 1000`, () => {
+  test(`${text} is not an integer from 1 to 1000`, () => {
     const { count, faults } = readAll({ COUNT: text })
     assert.deepEqual(
       [count, faults],
@@ -104,14 +104,14 @@ for (const text of ['0', '1001', '-5', '1.5', '08', '0x', '1e2', 'ten', '5 5']) 
   })
 }
 
-test('a number is kept in its range', () => {
+test('a number outside its range is refused', () => {
   assert.equal(readAll({ RATIO: '1e-2' }).ratio, 0.01)
   assert.deepEqual(readAll({ RATIO: '1.2' }).faults, ['RATIO="1.2": must be a number from 0 to 1'])
   assert.equal(readAll({ RATIO: 'NaN' }).faults.length, 1)
   assert.equal(readAll({ RATIO: 'Infinity' }).faults.length, 1)
 })
 
-test('durations are milliseconds, and a bare number only where it may be seconds', () => {
+test('durations are read as milliseconds, and a bare number only with bareSeconds', () => {
   const { wait, refresh, faults } = readAll({ WAIT: '1h30m', REFRESH: '90' })
   assert.deepEqual([wait, refresh, faults], [5_400_000, 90_000, []])
   assert.equal(readAll({ WAIT: '90' }).faults.length, 1)
@@ -134,7 +134,7 @@ test('a map may have angle brackets, and colons in its values', () => {
     assert.equal(readAll({ TAGS: text }).faults.length, 1)
 })
 
-test('a choice is taken in any letter case and in its other spellings', () => {
+test('a choice is accepted in any letter case and in its alternative spellings', () => {
   assert.equal(readAll({ LEVEL: 'HIGH' }).level, 'high')
   assert.equal(readAll({ LEVEL: 'Hi' }).level, 'high')
   assert.deepEqual(readAll({ LEVEL: 'medium' }).faults, [
@@ -150,7 +150,7 @@ test('a port is a number up to 65535', () => {
   assert.equal(readAll({ LISTEN: '65536' }).faults.length, 1)
 })
 
-test('an empty text is a value of strings, lists and maps, and nothing to the others', () => {
+test('an empty text is a value for strings, lists and maps, and counts as unset for other types', () => {
   const env = {
     FLAG: '',
     COUNT: '',
@@ -177,7 +177,7 @@ test('all faults are reported at once, with masked secrets', () => {
   ])
 })
 
-test('the main name wins over the aliases, with a note when they differ', () => {
+test('the main name takes precedence over the aliases, with a warning when they differ', () => {
   const { settings, notes } = readSettings(chapters, { REDIS_URL: 'alias', STORE_URL: 'main' })
   assert.equal(settings.named.url, 'main')
   assert.deepEqual(notes, ['STORE_URL and REDIS_URL are both set: STORE_URL is used'])
@@ -200,7 +200,7 @@ test('a fault names the variable as it was set', () => {
   )
 })
 
-test('an earlier source wins over a later one under any name', () => {
+test('an earlier source takes precedence over a later one under any name', () => {
   const environment = { REDIS_URL: 'environment' }
   const file = { STORE_URL: 'file', TEXT: 'file' }
   const { settings } = readSettings(chapters, environment, file)
@@ -208,17 +208,17 @@ test('an earlier source wins over a later one under any name', () => {
   assert.equal(settings.all.text, 'file')
 })
 
-test('settings cannot be changed', () => {
+test('settings are frozen', () => {
   const { settings } = readSettings(chapters, {})
   assert.throws(() => Object.assign(settings.all, { count: 1 }), TypeError)
   assert.throws(() => Object.assign(settings, { all: {} }), TypeError)
 })
 
-test('a default that is no duration is a programming error', () => {
+test('a default that is not a duration is a programming error', () => {
   assert.throws(() => duration('X', 'soon', 'X'), TypeError)
 })
 
-test('credentials in addresses are hidden, whatever they hold', () => {
+test('credentials in addresses are hidden, whatever they contain', () => {
   const shown: readonly (readonly [string, string])[] = [
     ['redis://user:p@s,s/@host:1/0', 'redis://*****@host:1/0'],
     ['user:secret@host:1,b:2', '*****@host:1,b:2'],

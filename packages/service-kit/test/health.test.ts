@@ -10,7 +10,7 @@ function createExample({ needsRules = false } = {}) {
   })
 }
 
-test('a component that is not enabled counts for nothing', () => {
+test('a component that is not enabled is ignored', () => {
   const health = createExample()
   assert.equal(health.isHealthy, true)
   health.set('rules', true)
@@ -18,7 +18,7 @@ test('a component that is not enabled counts for nothing', () => {
   assert.equal(health.isHealthy, true)
 })
 
-test('one unhealthy component makes the whole unhealthy', () => {
+test('one unhealthy component makes the overall state unhealthy', () => {
   const health = createExample({ needsRules: true })
   assert.equal(health.isHealthy, false)
   assert.deepEqual(health.unhealthy, ['rules'])
@@ -30,7 +30,7 @@ test('one unhealthy component makes the whole unhealthy', () => {
   assert.deepEqual(health.unhealthy, ['termination'])
 })
 
-test('listeners hear of every change of the whole, and of nothing else', () => {
+test('listeners are called on every change of the overall state, and only then', () => {
   const health = createExample()
   const heard: boolean[] = []
   const unsubscribe = health.subscribe((isHealthy) => heard.push(isHealthy))

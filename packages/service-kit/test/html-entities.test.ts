@@ -11,12 +11,12 @@ const samples: Readonly<Record<string, string>> = {
 }
 
 for (const [html, text] of Object.entries(samples)) {
-  test(`${html} says ${text}`, () => {
+  test(`${html} is decoded to ${text}`, () => {
     assert.equal(decodeEntities(html), text)
   })
 }
 
-test('what no mail means stays as it is, and a number that is no character goes', () => {
+test('unknown entities are unchanged, and numbers without a character are removed', () => {
   for (const html of ['&nope;', '&Amp;', '&constructor;', '& b;', '&amp', '&#;', '&#12345678;']) {
     assert.equal(decodeEntities(html), html)
   }

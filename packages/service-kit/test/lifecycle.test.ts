@@ -92,14 +92,14 @@ test('a second signal ends the process at once', async () => {
   await setImmediate()
   process.emit('SIGINT', 'SIGINT')
   assert.deepEqual(events.slice(-2), [
-    'warning "Received SIGINT again: ending at once"',
+    'warning "Received SIGINT again: exiting immediately"',
     'exit 130',
   ])
   draining.resolve()
   await lifecycle.ended
 })
 
-test('a drain that takes too long is told so, and given up', async () => {
+test('a drain step that takes too long is logged and abandoned', async () => {
   const { lifecycle, events, own } = openExample({ drainTimeoutMs: 20 })
   own('store')
   lifecycle.drain('gRPC', (expired) => {
@@ -113,13 +113,13 @@ test('a drain that takes too long is told so, and given up', async () => {
   assert.equal(await lifecycle.ended, 0)
   assert.deepEqual(events.slice(1), [
     'told',
-    'warning "gRPC did not drain within 20 ms: closing it as it is"',
+    'warning "gRPC did not drain within 20 ms: closing it anyway"',
     'drained HTTP',
     'closed store',
   ])
 })
 
-test('what fails to drain or to close is logged, the rest is closed all the same, and the code is 1', async () => {
+test('failures to drain or to close are logged, the other resources are closed, and the exit code is 1', async () => {
   const { lifecycle, events, own } = openExample({ closeTimeoutMs: 20 })
   own('first')
   own('second', new Error('no'))
@@ -144,7 +144,7 @@ test('a failure closes everything without draining', async () => {
   assert.deepEqual(events, ['fatal "port 8081 is taken"', 'stopping', 'closed store'])
 })
 
-test('a failure while stopping cuts the waiting short', async () => {
+test('a failure while stopping ends the waiting', async () => {
   const { lifecycle } = openExample({ drainDelayMs: 3_600_000 })
   lifecycle.stop('SIGTERM')
   lifecycle.fail(new Error('lost'))

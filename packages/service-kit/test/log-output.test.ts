@@ -28,7 +28,7 @@ async function makeFolder(t: TestContext): Promise<string> {
   return folder
 }
 
-/** A process that logs as many lines as it is told to. */
+/** A process that logs the requested number of lines. */
 function startWriter(t: TestContext, stderr: 'pipe' | number, shell = '') {
   const stdio: StdioOptions = ['pipe', 'pipe', stderr]
   const child = shell
@@ -46,14 +46,14 @@ function startWriter(t: TestContext, stderr: 'pipe' | number, shell = '') {
   })
   return {
     log,
-    /** Resolves when the process did it, and still does things. */
+    /** Resolves when the process has written the lines and still responds. */
     async write(lineCount: number) {
       const answered = once(answers, 'line')
       stdin.write(`${lineCount}\n`)
       const [answer] = await answered
       assert.equal(answer, 'still alive')
     },
-    /** Lets the process end by itself. */
+    /** Lets the process exit. */
     async end() {
       stdin.end()
       const [code] = await ended
@@ -75,13 +75,13 @@ function summarize(log: string) {
   }
 }
 
-/** Those that were written, and those of which it was written that they are missing. */
+/** Counts the written lines and the lines that were reported as dropped. */
 function countLines(log: string): number {
   const { written, dropped } = summarize(log.slice(0, log.lastIndexOf('\n') + 1))
   return written.length + dropped
 }
 
-/** What can be read so far, and when there will be no more. */
+/** Collects the output of a stream, and notices its end. */
 function collect(stream: Readable) {
   const collected = { text: '', ended: once(stream, 'close') }
   stream.setEncoding('utf8').on('data', (chunk: string) => {
@@ -99,7 +99,7 @@ test('nothing is lost when the process exits right after logging', async () => {
   assert.deepEqual(log.trimEnd().split('\n'), expected)
 })
 
-test('a log that nobody reads does not stop the process: lines are dropped and counted', async (t) => {
+test('an unread log does not block the process: lines are dropped and counted', async (t) => {
   const writer = startWriter(t, 'pipe')
   assert.ok(writer.log)
   await writer.write(100_000)
@@ -113,10 +113,10 @@ test('a log that nobody reads does not stop the process: lines are dropped and c
   assert.equal(written.at(-1), 'line 100000')
   assert.ok(dropped > 0)
   assert.equal(written.length + dropped, 100_001)
-  assert.deepEqual(reasons, ['nobody read the log'])
+  assert.deepEqual(reasons, ['the log was not read'])
 })
 
-/** A named pipe, whose reader reads when the test does. */
+/** A named pipe that is read only when the test reads it. */
 async function makePipe(t: TestContext) {
   const path = join(await makeFolder(t), 'pipe')
   execFileSync('mkfifo', [path])
@@ -125,7 +125,7 @@ async function makePipe(t: TestContext) {
   return { path, reader, writer }
 }
 
-test('a process ends though its log is a full pipe that nobody reads', async (t) => {
+test('a process exits although its log is a full pipe without a reader', async (t) => {
   const pipe = await makePipe(t)
   t.after(() => closeSync(pipe.reader))
   const writer = startWriter(t, pipe.writer)
@@ -136,7 +136,7 @@ test('a process ends though its log is a full pipe that nobody reads', async (t)
   await writer.end()
 })
 
-test('a pipe that is read again gets the lines that waited, and how many are missing', async (t) => {
+test('a pipe that is read again receives the buffered lines and the number of dropped ones', async (t) => {
   const pipe = await makePipe(t)
   const writer = startWriter(t, pipe.writer)
   await writer.write(100_000)
@@ -153,7 +153,7 @@ test('a pipe that is read again gets the lines that waited, and how many are mis
   assert.equal(written.length + dropped, 100_001)
 })
 
-test('a reader that left is no reason to end', async (t) => {
+test('a closed pipe does not end the process', async (t) => {
   const pipe = await makePipe(t)
   const writer = startWriter(t, pipe.writer)
   closeSync(pipe.writer)
@@ -166,7 +166,7 @@ test('a reader that left is no reason to end', async (t) => {
   await writer.end()
 })
 
-test('a full disk is no reason to end', async (t) => {
+test('a full disk does not end the process', async (t) => {
   const full = openSync('/dev/full', 'w')
   t.after(() => closeSync(full))
   const writer = startWriter(t, full)
@@ -177,7 +177,7 @@ test('a full disk is no reason to end', async (t) => {
   await writer.end()
 })
 
-test('when there is space again the log goes on, and says how many lines are missing', async (t) => {
+test('when there is space again, logging continues with the number of dropped lines', async (t) => {
   const path = join(await makeFolder(t), 'log')
   const file = openSync(path, 'a')
   t.after(() => closeSync(file))

@@ -36,7 +36,7 @@ test('a JSON line has @message, @timestamp with nanoseconds, and level', () => {
   assert.ok(time >= before - 3 && time <= after + 3, `${time} is not now`)
 })
 
-test('timestamps do not run backwards', () => {
+test('timestamps never decrease', () => {
   const { log, lines } = collect({ level: 'info', format: 'json' })
   for (let i = 0; i < 1_000; i += 1) log.info('tick')
   const times = lines.map((line) => JSON.parse(line)['@timestamp'] as string)
@@ -44,7 +44,7 @@ test('timestamps do not run backwards', () => {
   assert.ok(new Set(times).size > 1)
 })
 
-test('a level writes itself and everything graver', () => {
+test('a log writes its level and all more severe ones', () => {
   for (const level of logLevels) {
     const { log, lines } = collect({ level, format: 'text' })
     log.fatal('m')
@@ -63,14 +63,14 @@ test('a level writes itself and everything graver', () => {
   }
 })
 
-test('a message that is not written is not made', () => {
+test('a message that is not written is not created', () => {
   const { log, lines } = collect({ level: 'info', format: 'text' })
-  log.debug(() => assert.fail('made in vain'))
+  log.debug(() => assert.fail('created although it is not written'))
   log.info(() => 'made')
   assert.equal(lines.length, 1)
 })
 
-test('text that a caller sent cannot forge lines or steer a terminal', () => {
+test('text from a caller cannot forge lines or control a terminal', () => {
   const nasty = 'a"b\\c\nlevel=fatal\r\t\0\x1b[31m\x7f\x9b\u2028\u202e\ud800'
   const text = collect({ level: 'info', format: 'text' })
   text.log.info(nasty)
@@ -91,7 +91,7 @@ test('text that a caller sent cannot forge lines or steer a terminal', () => {
 
 const event = { status: 200, path: '/a b', error: undefined, who: { id: 'x\u2028' } }
 
-test('a line with fields has them in JSON under their names, after what every line has', () => {
+test('the fields of a JSON line follow the standard ones, under their names', () => {
   const { log, lines } = collect({ level: 'info', format: 'logrus' })
   log.event('info', 'request completed', event)
   log.event('info', 'nothing more', {})
@@ -111,7 +111,7 @@ test('a line with fields has them in JSON under their names, after what every li
   assert.deepEqual(Object.keys(JSON.parse(second)), ['level', 'msg', 'time'])
 })
 
-test('a line with fields has them as name=value in text', () => {
+test('the fields of a text line are written as name=value', () => {
   const { log, lines } = collect({ level: 'info', format: 'text' })
   log.event('warning', 'done', event)
   assert.match(

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { makeFolder } from '../src/make-folder.ts'
 
-test('a folder is made with those above it, and left alone where it is', (t) => {
+test('a folder is created with its parents, and an existing one is unchanged', (t) => {
   const root = mkdtempSync(join(tmpdir(), 'make-folder-'))
   t.after(() => rmSync(root, { recursive: true }))
   const folder = join(root, 'a', 'b', 'c')
@@ -15,7 +15,7 @@ test('a folder is made with those above it, and left alone where it is', (t) => 
   assert.ok(statSync(folder).isDirectory())
 })
 
-test('a file in its place, or above it, is told', (t) => {
+test('a file in its place, or in place of a parent, is an error', (t) => {
   const root = mkdtempSync(join(tmpdir(), 'make-folder-'))
   t.after(() => rmSync(root, { recursive: true }))
   const file = join(root, 'file')
@@ -24,7 +24,7 @@ test('a file in its place, or above it, is told', (t) => {
   assert.throws(() => makeFolder(join(file, 'a', 'b')), { code: 'ENOTDIR' })
 })
 
-test('where no folder can be made it says so, and does not try for ever', {
+test('a file system that rejects folders is an error, not an endless loop', {
   skip: !existsSync('/proc/self') && 'there is no /proc',
 }, () => {
   assert.throws(() => makeFolder('/proc/portcullis/data'), { code: 'ENOENT' })

@@ -20,7 +20,7 @@ const slips: readonly (readonly [string, string])[] = [
   ['DRAIN_DELY', 'DRAIN_DELAY'],
 ]
 for (const [name, suggestion] of slips) {
-  test(`${name} is taken for ${suggestion}`, () => {
+  test(`${suggestion} is suggested for ${name}`, () => {
     assert.deepEqual(findMisspellings([name], known), [{ name, suggestion }])
   })
 }
@@ -37,7 +37,7 @@ const others = [
   'KVSTORE_PASSWORD',
 ]
 for (const name of others) {
-  test(`${name} is left alone`, () => {
+  test(`nothing is suggested for ${name}`, () => {
     assert.deepEqual(findMisspellings([name], known), [])
   })
 }
@@ -52,7 +52,7 @@ for (const [written, meant] of [
   ['x', undefined],
   ['backup', undefined],
 ] as const) {
-  test(`${written} was meant as ${meant}`, () => {
+  test(`${meant} is suggested for ${written}`, () => {
     assert.equal(findSimilarName(written, commandNames), meant)
   })
 }

@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs'
 
-/** A user of this machine, as a process can be started with. */
+/** A user account with which a process can be started. */
 export interface Account {
   readonly name: string
   readonly uid: number
   readonly gid: number
 }
 
-/** PostgreSQL refuses to run as root; whoever else we are is fine, and undefined means that. */
+/**
+ * PostgreSQL refuses to run as root, so root needs another account; undefined for any other user.
+ */
 export function findUnprivilegedAccount(passwd = '/etc/passwd'): Account | undefined {
   if (process.getuid?.() !== 0) return undefined
   const lines = readFileSync(passwd, 'utf8').split('\n')

@@ -8,18 +8,18 @@ export interface Identity {
 }
 
 export interface IssueOptions {
-  /** What the certificate may be used for, and for nothing else; without it for anything. */
+  /** The only permitted usage of the certificate. Default: any. */
   readonly usage?: Usage
-  /** From now; in the past for one that is over. A day where nothing is said. */
+  /** From now; negative for an expired certificate. Default: one day. */
   readonly expiresInMs?: number
 }
 
 export interface Authority extends Identity {
-  /** A certificate for one host name (`*.example` too), IPv4 address or URI. */
+  /** Issues a certificate for one host name (also `*.example`), IPv4 address or URI. */
   issue(name: string, options?: IssueOptions): Identity
 }
 
-/** A certificate authority that lives as long as a test. */
+/** A certificate authority for the duration of a test. */
 export function createAuthority(name: string): Authority {
   const authority = newKeys()
   const isAuthority = extension(basicConstraints, sequence(der(BOOLEAN, Buffer.from([0xff]))))
@@ -50,7 +50,7 @@ function toPem(key: KeyObject): string {
   return key.export({ type: 'pkcs8', format: 'pem' }).toString()
 }
 
-// X.509 version 3 (RFC 5280) in DER: a tag, a length, and what they announce.
+// X.509 version 3 (RFC 5280) in DER: tag, length, content.
 const [BOOLEAN, INTEGER, BITS, OCTETS, OID, UTF8, SEQUENCE, SET, TIME] = [
   0x01, 0x02, 0x03, 0x04, 0x06, 0x0c, 0x30, 0x31, 0x18,
 ] as const
@@ -103,7 +103,7 @@ function der(tag: number, content: Buffer): Buffer {
   return Buffer.concat([Buffer.from([tag, ...toLength(length)]), content])
 }
 
-/** As short as can be: BoringSSL, which Envoy has, insists on that. */
+/** The shortest encoding, which BoringSSL, and therefore Envoy, requires. */
 function toLength(length: number): number[] {
   if (length < 0x80) return [length]
   return length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff]

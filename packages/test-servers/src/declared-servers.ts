@@ -1,9 +1,12 @@
 import type { ServerName } from './servers/index.ts'
 
-/** What the header of the test file declares with `@servers`; undefined outside of `npm test`. */
+/**
+ * The servers that the header of the test file declares with `@servers`; undefined outside of `npm
+ * test`.
+ */
 const declared = process.env.PORTCULLIS_TEST_SERVERS?.split(',')
 
-/** AUTH_TEST_POSTGRES chooses between these, whatever the file declares. */
+/** AUTH_TEST_POSTGRES chooses between these, whichever the file declares. */
 const postgresKinds: readonly string[] = ['postgres', 'postgres-embedded']
 
 export function isDeclared(name: ServerName): boolean {
@@ -11,8 +14,8 @@ export function isDeclared(name: ServerName): boolean {
 }
 
 /**
- * Rejects a server that the test file does not declare: the runner prepares and shares servers by these
- * declarations, so they have to be complete.
+ * Throws for a server that the test file does not declare: the test runner prepares and shares
+ * servers according to these declarations, so they must be complete.
  */
 export function requireDeclared(name: ServerName): void {
   const accepted = postgresKinds.includes(name) ? postgresKinds : [name]

@@ -6,14 +6,14 @@ import { PortTakenError } from './server-process.ts'
 export const host = '127.0.0.1'
 
 /**
- * Below those that systems hand out: whoever asks for any port gets none of these. Above those that no
- * `fetch` goes to.
+ * Below the ephemeral ports, which systems assign on request, and above the ports that `fetch`
+ * blocks.
  */
 const [firstPort, endPort] = [11_000, 32_768]
 
 /**
- * A port of 127.0.0.1 that nobody listens on right now, and that nobody else is likely to take before
- * the caller does, or while a server of the caller restarts.
+ * Finds a free port of 127.0.0.1 that no other process is likely to take before the caller does, or
+ * while a server of the caller restarts.
  */
 export async function findFreePort(): Promise<number> {
   for (let left = 1_000; left > 0; left--) {
@@ -23,7 +23,7 @@ export async function findFreePort(): Promise<number> {
   throw new Error('127.0.0.1 has no free port left')
 }
 
-/** A free port that has another free one at a fixed distance: Redis Cluster's bus needs the pair. */
+/** A free port with another free port at a fixed distance, as Redis Cluster's bus requires. */
 export async function findFreePortPair(distance: number): Promise<number> {
   for (;;) {
     const port = await findFreePort()
@@ -48,8 +48,8 @@ async function tryPort(port: number): Promise<number | undefined> {
 }
 
 /**
- * Between finding a port and listening on it, another process may take it. There are many of them, so
- * a few tries are plenty.
+ * Retries if another process takes the port between finding it and listening on it. There are many
+ * ports, so a few attempts suffice.
  */
 export async function retryWhenPortIsTaken<Result>(open: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {

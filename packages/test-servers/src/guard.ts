@@ -3,12 +3,11 @@ import { once } from 'node:events'
 import { Socket } from 'node:net'
 
 /**
- * Ends processes and removes folders when the process that uses it is gone, however it went: by a
- * normal end, by a signal, by `kill -9`. In all these cases the kernel closes the pipe to this
- * shell, its `read` fails, and it cleans up. A normal close takes the same path, so the clean-up
- * is tested by every test.
+ * Ends processes and removes folders when the process that uses it has ended, whether normally, by a
+ * signal or by `kill -9`. In all these cases the kernel closes the pipe to this shell, its `read`
+ * fails, and it cleans up. A normal close takes the same path, so every test exercises the cleanup.
  *
- * A process is named `GROUP:SIGNAL`: its process group, and the signal it may end by itself with.
+ * A process is written as `GROUP:SIGNAL`: its process group, and the signal for a graceful end.
  */
 const script = `
 processes=''
@@ -46,30 +45,30 @@ export interface Guard extends AsyncDisposable {
   addFolder(folder: string): void
   addProcess(pid: number, stopSignal: NodeJS.Signals): void
   forgetProcess(pid: number, stopSignal: NodeJS.Signals): void
-  /** A process that cannot end before it is thawed, and that is in none of the groups. */
+  /** A process that cannot end before it is resumed, and that is in none of the groups. */
   addFrozen(pid: number): void
 }
 
 export async function openGuard(): Promise<Guard> {
-  // In a session of its own, so that Ctrl-C in a terminal does not end the one that cleans up.
+  // In its own session, so that Ctrl-C in a terminal does not end the shell that cleans up.
   const shell = spawn('/bin/sh', ['-c', script, 'guard'], {
     cwd: '/',
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   })
   await once(shell, 'spawn')
-  // A test that forgets to close must end all the same.
+  // A test that forgets to close the guard must still end.
   shell.unref()
   if (shell.stdin instanceof Socket) shell.stdin.unref()
   shell.stdin.on('error', () => {})
 
-  const tell = (line: string) => void shell.stdin.write(`${line}\n`)
+  const send = (line: string) => void shell.stdin.write(`${line}\n`)
   const nameOf = (pid: number, signal: NodeJS.Signals) => `${pid}:${signal.slice('SIG'.length)}`
   return {
-    addFolder: (folder) => tell(`folder ${folder}`),
-    addProcess: (pid, signal) => tell(`started ${nameOf(pid, signal)}`),
-    forgetProcess: (pid, signal) => tell(`ended ${nameOf(pid, signal)}`),
-    addFrozen: (pid) => tell(`frozen ${pid}`),
+    addFolder: (folder) => send(`folder ${folder}`),
+    addProcess: (pid, signal) => send(`started ${nameOf(pid, signal)}`),
+    forgetProcess: (pid, signal) => send(`ended ${nameOf(pid, signal)}`),
+    addFrozen: (pid) => send(`frozen ${pid}`),
     async [Symbol.asyncDispose]() {
       if (shell.exitCode !== null || shell.signalCode !== null) return
       shell.ref()

@@ -1,11 +1,11 @@
-/** Something a test needs that this machine lacks and we cannot install. */
+/** A dependency of a test that is not installed and cannot be installed automatically. */
 export class MissingError extends Error {
   override readonly name: string = 'MissingError'
-  /** What is missing. */
+  /** The name of the missing program. */
   readonly program: string
-  /** The command by which the owner of the machine gets it. */
+  /** The command that installs it. */
   readonly installCommand: string
-  /** Whether tests may do without, everywhere. */
+  /** Whether tests that need it may be skipped everywhere. */
   readonly isOptional: boolean
 
   constructor(

@@ -26,12 +26,15 @@ export async function open<Name extends ServerName>(
   ...options: Parameters<Opener<Name>>
 ): Promise<Opened<Name> | undefined> {
   requireDeclared(name)
-  // One name, one opener: TypeScript cannot see that the two sides of the call belong together.
+  // TypeScript cannot see that the opener and its options belong to the same name.
   const opener = servers[name] as (...options: Parameters<Opener<Name>>) => Promise<Opened<Name>>
   return openOrSkip(t, () => opener(...options), readSurroundings())
 }
 
-/** Path of a program that a test runs itself; like `open`, it skips the test where there is none. */
+/**
+ * The path of a program that a test runs itself; like `open`, it skips the test if the program is
+ * missing.
+ */
 export function provideOrSkip(
   t: Pick<TestContext, 'skip'>,
   name: ProgramName,
@@ -39,7 +42,9 @@ export function provideOrSkip(
   return runOrSkip(t, () => provideProgram(name))
 }
 
-/** The result of the work; skips the test and returns undefined when a MissingError ends it. */
+/**
+ * Returns the result of the work; skips the test and returns undefined if it throws a MissingError.
+ */
 export async function runOrSkip<Result>(
   t: Pick<TestContext, 'skip'>,
   work: () => Result | Promise<Result>,
@@ -56,7 +61,7 @@ export async function runOrSkip<Result>(
 
 export interface Surroundings {
   readonly isCi: boolean
-  /** `npm test` names a file here and ends its report with what the file says. */
+  /** A file that `npm test` names, and whose content it prints at the end of its report. */
   readonly missesFile: string | undefined
 }
 

@@ -4,13 +4,13 @@ import { readdirSync, readFileSync } from 'node:fs'
 export interface RunningProcess {
   readonly pid: number
   readonly parent: number
-  /** The command line, its words separated by spaces. */
+  /** The command line, its arguments separated by spaces. */
   readonly command: string
 }
 
-/** Every process of this machine that still runs; one that only waits to be reaped does not. */
+/** Every running process of this machine, except zombies. */
 export function listProcesses(): readonly RunningProcess[] {
-  // A small Linux system has no `ps`, and every Linux system has /proc.
+  // Small Linux systems have no `ps`, but every Linux system has /proc.
   return process.platform === 'linux' ? readProc() : askPs()
 }
 
@@ -20,13 +20,13 @@ function readProc(): readonly RunningProcess[] {
     if (!Number.isInteger(pid)) return []
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      // The second field is the program's name in parentheses, with anything in it.
+      // The second field is the program's name in parentheses, which may contain anything.
       const [state = 'X', parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
       if (hasEnded(state)) return []
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trimEnd()
       return [{ pid, parent: Number(parent), command }]
     } catch {
-      // The process ended while the others were read.
+      // The process ended while the list was being read.
       return []
     }
   })
@@ -42,7 +42,7 @@ function askPs(): readonly RunningProcess[] {
   })
 }
 
-/** How much memory a process takes. */
+/** The resident memory of a process. */
 export function readResidentMegabytes(pid: number): number {
   const kilobytes =
     process.platform === 'linux'

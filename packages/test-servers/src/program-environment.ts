@@ -1,6 +1,6 @@
 /**
- * What programs that a test starts have of the test's own environment: where others are, and what the run
- * has stripped and compiled already, which they would otherwise do again.
+ * The part of the test's environment that programs started by a test inherit: paths of other
+ * programs, and caches of stripped and compiled code, so that they do not repeat that work.
  */
 export const programEnvironment: Readonly<Record<string, string>> = Object.fromEntries(
   ['PATH', 'NODE_COMPILE_CACHE'].flatMap((name) => {

@@ -9,10 +9,10 @@ export interface RedisTarget {
   readonly password?: string | undefined
 }
 
-/** A server that does not answer for so long hangs; a busy machine may take many seconds. */
+/** A server that does not answer for this long hangs; a busy machine may take many seconds. */
 const hangMs = 120_000
 
-/** Sends one command over a connection of its own; an error reply rejects. */
+/** Sends one command over a new connection; rejects on an error reply. */
 export async function redisCommand(
   { port, password }: RedisTarget,
   ...command: readonly (string | number)[]

@@ -6,7 +6,7 @@ import type { Account } from './account.ts'
 import { type Guard, openGuard } from './guard.ts'
 import { type ServerProcess, startProcess } from './server-process.ts'
 
-/** A temporary folder with the processes that work in it; closing it leaves nothing of either. */
+/** A temporary folder and the processes that use it; closing it removes both. */
 export interface Sandbox extends AsyncDisposable {
   readonly folder: string
   readonly guard: Guard
@@ -41,7 +41,7 @@ export async function openSandbox(name: string, account?: Account): Promise<Sand
   }
 }
 
-/** The system's temporary folder, unless another user could not get into it. */
+/** The system's temporary folder, unless the other user cannot access it. */
 function temporaryFolderFor(account: Account | undefined): string {
   const candidates = [tmpdir(), '/tmp', '/var/tmp']
   const found = account ? candidates.find(isOpenToAll) : tmpdir()
@@ -49,7 +49,7 @@ function temporaryFolderFor(account: Account | undefined): string {
   throw new Error(`The user "${account?.name}" can enter none of ${candidates.join(', ')}.`)
 }
 
-/** Whether every user can get to it. */
+/** Whether every user can access it. */
 export function isOpenToAll(folder: string): boolean {
   const mode = statSync(folder, { throwIfNoEntry: false })?.mode ?? 0
   const mayEnter = (mode & 0o001) !== 0

@@ -11,7 +11,7 @@ export interface Launch {
   readonly args: readonly string[]
   readonly folder: string
   readonly logFile: string
-  /** What the program ends by; SIGKILL where there is nothing worth saving. */
+  /** The signal that ends the program; SIGKILL if it has nothing to save. */
   readonly stopSignal: NodeJS.Signals
   readonly account?: Account | undefined
 }
@@ -20,12 +20,12 @@ export interface ServerProcess {
   readonly pid: number
   readonly launch: Launch
   hasEnded(): boolean
-  /** Stops it where it is, and thaws it again: its children too, in groups of their own or not. */
+  /** Suspends and resumes the process and its children, also those in their own groups. */
   freeze(): void
   thaw(): void
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has ended. */
   stop(): Promise<void>
-  /** Tells the program itself, and none of its children, to end by this signal. */
+  /** Sends this signal to the program itself, but not to its children. */
   shutDown(signal: NodeJS.Signals): Promise<void>
 }
 
@@ -33,7 +33,7 @@ const patienceMs = 5000
 
 export async function startProcess(launch: Launch, guard: Guard): Promise<ServerProcess> {
   const { program, args, folder, logFile, stopSignal, account } = launch
-  // A file takes the output, not a pipe: a pipe would keep the test process alive.
+  // The output goes to a file instead of a pipe, which would keep the test process alive.
   const log = openSync(logFile, 'a')
   const child = spawn(program, args, {
     cwd: folder,
@@ -56,7 +56,7 @@ export async function startProcess(launch: Launch, guard: Guard): Promise<Server
   }
   const frozen = new Set<number>()
   const freeze = () => {
-    // First the parent: then there will be no more children.
+    // The parent first, so that it starts no more children.
     signal('SIGSTOP')
     for (const one of hasEnded() ? [] : childrenOf(pid)) {
       guard.addFrozen(one)
@@ -97,17 +97,17 @@ function signalOne(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch {
-    // It has ended by itself.
+    // It has already ended.
   }
 }
 
-/** The port was free when we looked and is taken now: worth another try with another port. */
+/** The port was free before and is taken now, so another port should be tried. */
 export class PortTakenError extends Error {
   override readonly name = 'PortTakenError'
   readonly code = 'port_taken'
 }
 
-/** Waits until the probe is true; rejects with the end of the log when that cannot happen. */
+/** Waits until the probe is true; rejects with the end of the log if the process ends before. */
 export async function waitUntilReady(
   { launch, hasEnded }: ServerProcess,
   probe: () => Promise<boolean>,

@@ -2,14 +2,17 @@ import type { Account } from './account.ts'
 import { retryWhenPortIsTaken } from './free-port.ts'
 import { openSandbox, type Sandbox } from './sandbox.ts'
 
-/** What every opened server has. `stop` and `await using` do the same; both may be repeated. */
+/**
+ * The properties of every opened server. `stop` and `await using` are equivalent; both may be
+ * repeated.
+ */
 export interface OpenServer extends AsyncDisposable {
-  /** Temporary; whatever a test puts here goes away with the server. */
+  /** A temporary folder, which is removed with the server. */
   readonly folder: string
   stop(): Promise<void>
 }
 
-/** Where to connect to. */
+/** The address to connect to. */
 export interface Address {
   readonly host: string
   readonly port: number
@@ -22,7 +25,7 @@ export interface OpenServerOptions<Server> {
   readonly build: (sandbox: Sandbox) => Promise<Server>
 }
 
-/** Builds a server in a sandbox of its own, and takes the sandbox away when that fails. */
+/** Creates a server in its own sandbox, and removes the sandbox if that fails. */
 export async function openServer<Server extends object>({
   name,
   account,

@@ -1,23 +1,25 @@
 import { type ServerProcess, waitUntilReady } from './server-process.ts'
 
-/** A server that tests may hurt. */
+/** A server in which tests can cause failures. */
 export interface Service {
-  /** Ends it at once, as a crash does: nobody is waited for, nothing is saved. */
+  /** Ends it abruptly, like a crash: connections are cut and nothing is saved. */
   kill(): Promise<void>
-  /** Ends it in order, as an operator does: what it has is saved. */
+  /** Ends it gracefully, as an operator would: its data is saved. */
   shutDown(): Promise<void>
-  /** Freezes it: connections stay open and nothing answers. */
+  /** Suspends it: connections stay open, but it does not respond. */
   pause(): void
   resume(): void
-  /** Starts it again on the same port, after `kill` or `shutDown` or instead of `kill`. */
+  /** Starts it again on the same port, after `kill` or `shutDown`, or instead of `kill`. */
   restart(): Promise<void>
 }
 
 export interface ServiceOptions {
   readonly start: () => Promise<ServerProcess>
-  /** The server answers, and it is the process with this id: somebody else's is not ours to use. */
+  /**
+   * Whether the server responds and is the process with this id, not a foreign server on the port.
+   */
   readonly isReady: (pid: number) => Promise<boolean>
-  /** What the program ends by in order. */
+  /** The signal for a graceful shutdown. */
   readonly shutDownSignal?: NodeJS.Signals
 }
 

@@ -1,21 +1,21 @@
 import { spawn } from '@lydell/node-pty'
 import { MissingError } from './missing-error.ts'
 
-/** A program that runs on a pseudo-terminal of its own. */
+/** A program that runs on its own pseudo-terminal. */
 export interface Terminal {
   readonly ended: Promise<{ readonly code: number }>
   onOutput(listener: (text: string) => void): void
-  /** What a person types; Ctrl-C is `\x03`. */
+  /** Types the text; Ctrl-C is `\x03`. */
   write(text: string): void
   kill(): void
 }
 
-/** Not every container mounts /dev/pts, and without it no program can give a terminal. */
+/** Not every container mounts /dev/pts, without which pseudo-terminals do not work. */
 export class MissingTerminalError extends MissingError {
   override readonly name = 'MissingTerminalError'
 
   constructor(cause: unknown) {
-    super('pseudo-terminals are not available. Get them', {
+    super('pseudo-terminals are not available. Enable them', {
       program: 'pseudo-terminals',
       installCommand: 'mount -t devpts devpts /dev/pts',
       cause,
@@ -23,7 +23,7 @@ export class MissingTerminalError extends MissingError {
   }
 }
 
-/** Starts a program on a pseudo-terminal; throws a MissingTerminalError where the system has none. */
+/** Starts a program on a pseudo-terminal; throws a MissingTerminalError if the system has none. */
 export function openTerminal(
   program: string,
   args: readonly string[],
@@ -31,7 +31,7 @@ export function openTerminal(
 ): Terminal {
   const child = start(program, args, env)
   const ended = new Promise<{ code: number }>((resolve) => {
-    // The exit code of a program that a signal ended is 0 here.
+    // The exit code of a program that was ended by a signal is 0 here.
     child.onExit(({ exitCode, signal }) => resolve({ code: signal ? 128 + signal : exitCode }))
   })
   let isRunning = true
@@ -61,8 +61,8 @@ function start(
 }
 
 /**
- * Everything that a program prints on a terminal, whatever its exit code. A shell keeps the terminal
- * open until all of it is read, because what is unread may be lost when a terminal closes.
+ * Returns everything that a program prints on a terminal, whatever its exit code. A shell keeps the
+ * terminal open until everything is read, because unread output may be lost when a terminal closes.
  */
 export async function runOnTerminal(
   program: string,

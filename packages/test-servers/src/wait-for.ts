@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Calls the probe until it resolves to true. An error counts as false. The limit is for hangs only. */
+/**
+ * Calls the probe until it resolves to true. An error counts as false. The time limit is only for
+ * hangs.
+ */
 export async function waitFor(
   complaint: string,
   probe: () => Promise<boolean>,

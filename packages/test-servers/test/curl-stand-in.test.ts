@@ -18,7 +18,7 @@ interface Seen {
   readonly body: string
 }
 
-/** A server that notes what it gets; it redirects /from to /to with a cookie. */
+/** A server that records its requests; it redirects /from to /to with a cookie. */
 async function openServer(t: TestContext) {
   const seen: Seen[] = []
   const server = createServer(async (request, response) => {
@@ -45,7 +45,7 @@ async function curl(...args: readonly string[]) {
   }
 }
 
-test('data makes a POST of a form, unless a header says what it is', async (t) => {
+test('data is sent as a POST with a form, unless a header sets the content type', async (t) => {
   const { seen, url } = await openServer(t)
   assert.equal((await curl('-s', '-d', 'a=b', `${url}/x`)).stdout, 'answer to /x\n')
   await curl('-sS', '-H', 'content-type: application/json', '-H', 'X-Key: k', '-d', '{}', url)
@@ -92,7 +92,7 @@ test('an unknown option and a closed port are errors', async () => {
   assert.deepEqual(await curl('--compressed', 'http://127.0.0.1:1/'), {
     code: 2,
     stdout: '',
-    stderr: 'curl: (2) the stand-in does not know --compressed\n',
+    stderr: 'curl: (2) the substitute does not support --compressed\n',
   })
   const refused = await curl('-s', 'http://127.0.0.1:1/')
   assert.equal(refused.code, 7)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { installDebianPackage } from '../src/programs/debian.ts'
 
-/** A system with an apt-get that notes its calls and what the policy says about services. */
+/** A fake apt-get that records its calls and the policy for services. */
 async function imagineSystem(t: TestContext, { failures = 0 } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-debian-'))
   t.after(() => rm(folder, { recursive: true }))
@@ -34,7 +34,7 @@ async function imagineSystem(t: TestContext, { failures = 0 } = {}) {
 
 const isDebianLike = existsSync('/usr/bin/flock') || 'needs flock, which every Debian has'
 
-test('services are denied during the install, and the denial is taken away again', async (t) => {
+test('services are denied during the install, and the policy is removed afterwards', async (t) => {
   if (isDebianLike !== true) return t.skip(isDebianLike)
   const { system, policyFile, calls } = await imagineSystem(t)
   await installDebianPackage('some-server', system)
@@ -42,7 +42,7 @@ test('services are denied during the install, and the denial is taken away again
   assert.ok(!existsSync(policyFile))
 })
 
-test('the package lists are fetched when the package is not found without', async (t) => {
+test('the package lists are updated when the package is not found', async (t) => {
   if (isDebianLike !== true) return t.skip(isDebianLike)
   const { system, policyFile, calls } = await imagineSystem(t, { failures: 1 })
   await installDebianPackage('some-server', system)
@@ -50,14 +50,14 @@ test('the package lists are fetched when the package is not found without', asyn
   assert.ok(!existsSync(policyFile))
 })
 
-test('a failure tells what apt-get said, and takes the denial away', async (t) => {
+test('a failure contains the output of apt-get, and the policy is removed', async (t) => {
   if (isDebianLike !== true) return t.skip(isDebianLike)
   const { system, policyFile } = await imagineSystem(t, { failures: 9 })
   await assert.rejects(installDebianPackage('some-server', system), /some-server failed:\nE: 404/)
   assert.ok(!existsSync(policyFile))
 })
 
-test("the owner's own denial stays as it is", async (t) => {
+test('an existing policy that denies services is unchanged', async (t) => {
   if (isDebianLike !== true) return t.skip(isDebianLike)
   const { system, policyFile, calls } = await imagineSystem(t)
   await writeFile(policyFile, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
@@ -66,7 +66,7 @@ test("the owner's own denial stays as it is", async (t) => {
   assert.equal(await readFile(policyFile, 'utf8'), '#!/bin/sh\nexit 101\n')
 })
 
-test("where the owner's policy would start a service, nothing is installed", async (t) => {
+test('nothing is installed if an existing policy would start a service', async (t) => {
   if (isDebianLike !== true) return t.skip(isDebianLike)
   const { system, policyFile, calls } = await imagineSystem(t)
   await writeFile(policyFile, '#!/bin/sh\nexit 104\n', { mode: 0o755 })
@@ -74,7 +74,7 @@ test("where the owner's policy would start a service, nothing is installed", asy
   assert.deepEqual(await calls(), [''])
 })
 
-test('a denial that a killed test run left behind is taken away', async (t) => {
+test('a policy that a killed test run left behind is removed', async (t) => {
   if (isDebianLike !== true) return t.skip(isDebianLike)
   const { system, policyFile } = await imagineSystem(t)
   const mark = '# Placed by the Portcullis tests while they install a package.'

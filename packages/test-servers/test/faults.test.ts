@@ -19,7 +19,7 @@ import { queryPostgres } from './support/postgres-query.ts'
 import { isListening } from './support/sockets.ts'
 
 for (const name of ['redis', 'memcached', 'postgres', 'postgres-embedded', 'pgbouncer'] as const) {
-  test(`${name} can be killed, shut down, restarted on its port, frozen and thawed`, async (t) => {
+  test(`${name} can be killed, shut down, restarted on its port, paused and resumed`, async (t) => {
     const server = await open(t, name)
     if (!server) return
     await server.kill()
@@ -38,7 +38,7 @@ for (const name of ['redis', 'memcached', 'postgres', 'postgres-embedded', 'pgbo
     await server.restart()
     await ping(name, server)
     if (name.startsWith('postgres')) {
-      await t.test('a connected client gets no answer either while it is frozen', () =>
+      await t.test('a connected client gets no response while it is paused', () =>
         assertFreezesSessions(server as PostgresServer),
       )
     }
@@ -50,7 +50,7 @@ for (const name of ['redis', 'memcached', 'postgres', 'postgres-embedded', 'pgbo
 
 /**
  * PostgreSQL has a process for each client. The query of this client ends once a file exists, and
- * the file is written while the server is frozen: a process that was not frozen would answer.
+ * the file is written while the server is paused: a process that was not paused would answer.
  */
 async function assertFreezesSessions(server: PostgresServer): Promise<void> {
   const isThere = "(pg_stat_file('go', true)).size is not null"
@@ -67,7 +67,7 @@ async function assertFreezesSessions(server: PostgresServer): Promise<void> {
   assert.equal(await answer, 'answered')
 }
 
-test('the sentinels make the replica the master when the master dies', async (t) => {
+test('the sentinels promote the replica when the master dies', async (t) => {
   const setup = await open(t, 'redis-sentinel')
   if (!setup) return
   const { master, replica, masterName, sentinels } = setup
@@ -85,7 +85,7 @@ test('the sentinels make the replica the master when the master dies', async (t)
   assert.equal(await redisCommand(replica, 'GET', 'kept'), 'yes')
 })
 
-test('a cluster that loses a master says so', async (t) => {
+test('a cluster that loses a master reports it', async (t) => {
   const cluster = await open(t, 'redis-cluster')
   if (!cluster) return
   const [first, second] = cluster.nodes
@@ -98,7 +98,7 @@ test('a cluster that loses a master says so', async (t) => {
   await assert.rejects(redisCommand(second, 'SET', 'c', '1'), /CLUSTERDOWN/)
 })
 
-test('a server that finds its port taken says so, and the other server is left alone', async (t) => {
+test('a server whose port is taken reports it, and the other server is not affected', async (t) => {
   const other = await open(t, 'redis')
   if (!other) return
   const program = await provideProgram('redis-server')
@@ -108,7 +108,7 @@ test('a server that finds its port taken says so, and the other server is left a
   await ping('redis', other)
 })
 
-test('a Redis with a password refuses those who do not know it', async (t) => {
+test('a Redis server with a password refuses clients without it', async (t) => {
   const redis = await open(t, 'redis', { password: 'p:ss word', args: ['--maxmemory', '10mb'] })
   if (!redis) return
   const { port, url } = redis

@@ -42,7 +42,7 @@ test('a program that must be of one version is not taken from PATH', async (t) =
   assert.equal(findProgram(program, join(folder, 'path')), join(folder, 'place/server'))
 })
 
-test('of several versions the highest is taken', async (t) => {
+test('the highest of several versions is chosen', async (t) => {
   const folder = await openFiles(t, {
     'lib/9/bin/server': 0o755,
     'lib/15/bin/server': 0o755,
@@ -55,7 +55,7 @@ test('of several versions the highest is taken', async (t) => {
   assert.equal(findProgram(programOf([join(folder, 'none/*/bin')]), ''), undefined)
 })
 
-test('a link is followed to where the companions are; without companions there is no find', async (t) => {
+test('a link is resolved to the folder with the required neighbours; without them the program is not found', async (t) => {
   const folder = await openFiles(t, {
     'real/server': 0o755,
     'real/companion': 0o755,

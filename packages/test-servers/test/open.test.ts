@@ -23,7 +23,7 @@ const failToOpen = async () => {
   throw new MissingProgramError('memcached')
 }
 
-test('a missing program skips the test, and the miss is noted for the report', async (t) => {
+test('a missing program skips the test, and is recorded for the report', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-misses-'))
   t.after(() => rm(folder, { recursive: true }))
   const missesFile = join(folder, 'misses')
@@ -45,7 +45,7 @@ test('in CI a missing program fails the test and names the package', async () =>
   assert.deepEqual(skipped, [])
 })
 
-test('a program that tests may do without skips them in CI too', async () => {
+test('tests with an optional program are skipped in CI too', async () => {
   const { t, skipped } = imagineTest()
   const open = async () => {
     throw new MissingProgramError('envoy')
@@ -89,7 +89,7 @@ test('a program that does not exist is reported by name', async (t) => {
   await assert.rejects(sandbox.start('/no/such/server', [], { name: 'x' }), /\/no\/such\/server/)
 })
 
-test('a port that somebody took in between leads to another try', async () => {
+test('a port that was taken in between leads to another attempt', async () => {
   const attempts: string[] = []
   const result = await retryWhenPortIsTaken(async () => {
     attempts.push('try')

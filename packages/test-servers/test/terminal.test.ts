@@ -5,7 +5,7 @@ import { MissingTerminalError, openTerminal, runOnTerminal } from '../src/termin
 
 const env = { PATH: process.env.PATH }
 
-test('a program has a terminal, and all that it prints is read', async (t) => {
+test('a program has a terminal, and its complete output is read', async (t) => {
   const script = 'test -t 1 && test -t 0 && echo yes; seq 1 5000; exit 3'
   const printed = await runOrSkip(t, () => runOnTerminal('sh', ['-c', script], env))
   if (printed === undefined) return
@@ -17,7 +17,7 @@ test('a program has a terminal, and all that it prints is read', async (t) => {
   )
 })
 
-test('Ctrl-C interrupts the program, and its end is reported', async (t) => {
+test('Ctrl-C interrupts the program, and its exit is reported', async (t) => {
   const script = 'trap "exit 7" INT; echo ready; while :; do sleep 0.01; done'
   const terminal = await runOrSkip(t, () => openTerminal('sh', ['-c', script], env))
   if (!terminal) return
@@ -28,13 +28,13 @@ test('Ctrl-C interrupts the program, and its end is reported', async (t) => {
   terminal.kill()
 })
 
-test('a program that a signal ends has the code that a shell gives it', async (t) => {
+test('a program ended by a signal has the exit code of a shell', async (t) => {
   const terminal = await runOrSkip(t, () => openTerminal('sh', ['-c', 'kill -s KILL $$'], env))
   if (!terminal) return
   assert.deepEqual(await terminal.ended, { code: 137 })
 })
 
-test('without pseudo-terminals a test is skipped with the way to get them', async () => {
+test('without pseudo-terminals a test is skipped with the command that enables them', async () => {
   const skipped: (string | undefined)[] = []
   const t: Pick<TestContext, 'skip'> = { skip: (reason) => void skipped.push(reason) }
   const fail = () => {
@@ -43,7 +43,7 @@ test('without pseudo-terminals a test is skipped with the way to get them', asyn
   const surroundings = { isCi: false, missesFile: undefined }
   assert.equal(await runOrSkip(t, fail, surroundings), undefined)
   assert.deepEqual(skipped, [
-    'pseudo-terminals are not available. Get them: mount -t devpts devpts /dev/pts (forkpty(3) failed.)',
+    'pseudo-terminals are not available. Enable them: mount -t devpts devpts /dev/pts (forkpty(3) failed.)',
   ])
   await assert.rejects(runOrSkip(t, fail, { isCi: true, missesFile: undefined }), {
     name: 'MissingTerminalError',

@@ -1,13 +1,14 @@
 import type { PackageTable } from '../table.ts'
 
-const rules = 'Rules know no driver, no listener and no environment: what they need is handed in.'
+const rules =
+  'Rules do not import drivers, listeners or the environment; their dependencies are passed in.'
 
-/** Features that others are built from. */
+/** Features that other features are built from. */
 const blocks = `
   features/users/** features/sessions/** features/one-time-codes/** features/factors/** features/passkeys/**
   features/redirects/** features/audit/**`
 
-/** What every feature may use. */
+/** Modules that every feature may use. */
 const below = `
   messages/** tokens/ passwords/** plugins/** limits/** db/ db/connection/ db/migrate/ config/ services.ts errors.ts
 `
@@ -26,7 +27,7 @@ export const auth: PackageTable = {
     outside: 'node:os node:process',
     types: '@portcullis/service-kit',
   },
-  'services.ts': { types: '**', because: 'It declares what the features are given.' },
+  'services.ts': { types: '**', because: 'It declares the services that are passed to the features.' },
 
   'http/**': {
     inside: `
@@ -115,7 +116,8 @@ export const auth: PackageTable = {
   'plugins/providers/**': {
     inside: 'features/users/** outgoing/ config/checks.ts config/variables.ts errors.ts',
     outside: '@portcullis/service-kit jose node:crypto',
-    because: 'A provider describes one service and its settings, and knows nobody who uses it.',
+    because:
+      'A provider describes one service and its settings, and does not depend on the code that uses it.',
   },
   'plugins/hooks/': {
     inside: 'outgoing/ config/checks.ts config/variables.ts db/ errors.ts',
@@ -169,7 +171,7 @@ export const auth: PackageTable = {
     inside: 'db/connection/',
     outside: 'pg node:crypto node:perf_hooks',
     types: 'features/users/** @portcullis/service-kit',
-    because: 'The database knows rows and statements, and nobody who asks for them.',
+    because: 'The database layer contains rows and statements, and does not depend on its callers.',
   },
   'db/connection/': {
     inside: 'db/ errors.ts',

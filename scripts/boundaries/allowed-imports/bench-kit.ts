@@ -5,6 +5,6 @@ export const benchKit: PackageTable = {
     outside: `
       node:child_process node:events node:fs node:net node:os node:path node:process node:timers
       node:url node:util process.env`,
-    because: 'A tool of the benchmarks, which are programs of their own.',
+    because: 'It is a tool for the benchmarks, which are separate programs.',
   },
 }

@@ -4,14 +4,14 @@ export const graphqlOverHttp: PackageTable = {
   'index.ts': {
     inside:
       'handler.ts options.ts params.ts profiles.ts request.ts client.ts network-error.ts audits/',
-    because: 'It lists what the library exports.',
+    because: 'It lists the exports of the library.',
   },
 
   'adapters/': {
     inside: 'adapters/shared/ handler.ts',
     outside: 'node:http',
     types: 'options.ts request.ts express fastify hono koa node:http2',
-    because: 'Adapters only translate: they see the handler and its shapes.',
+    because: 'Adapters only translate: they depend on the handler and its types.',
   },
   'adapters/shared/': {
     inside: 'handler.ts options.ts params.ts request.ts generations.ts',
@@ -22,7 +22,7 @@ export const graphqlOverHttp: PackageTable = {
   'handler.ts': {
     inside: 'negotiate.ts params.ts operation.ts encode.ts profiles.ts options.ts request.ts',
     outside: 'graphql',
-    because: 'The core knows no adapter, audit or command.',
+    because: 'The core does not depend on adapters, audits or commands.',
   },
   'encode.ts': {
     inside: 'negotiate.ts params.ts profiles.ts options.ts request.ts document-limits.ts',
@@ -42,7 +42,7 @@ export const graphqlOverHttp: PackageTable = {
     inside: 'light-document.ts generations.ts',
     outside: 'graphql process.env',
     because:
-      'NODE_ENV decides whether cached documents are frozen; a library has no main.ts to ask.',
+      'NODE_ENV decides whether cached documents are frozen; a library has no main.ts that could read it.',
   },
   'document-limits.ts': { outside: 'graphql' },
   'light-document.ts': { outside: 'graphql' },
@@ -53,7 +53,7 @@ export const graphqlOverHttp: PackageTable = {
   'client.ts': {
     inside: 'client-response.ts network-error.ts similar-option.ts',
     types: 'client-options.ts request.ts graphql',
-    because: 'The client knows only the shapes.',
+    because: 'The client depends only on types.',
   },
   'client-options.ts': { types: 'client-response.ts network-error.ts request.ts graphql' },
   'client-response.ts': { types: 'network-error.ts graphql' },
@@ -61,7 +61,8 @@ export const graphqlOverHttp: PackageTable = {
 
   'audits/': {
     types: 'profiles.ts',
-    because: 'The audits talk to a server by HTTP alone, whatever it is made of.',
+    because:
+      'The audits communicate with a server only by HTTP, so they work with any implementation.',
   },
   'cli/': {
     inside: 'audits/ profiles.ts similar-option.ts',

@@ -15,13 +15,13 @@ export const grpcUnary: PackageTable = {
   'http2/': {
     inside: 'hpack/ ./',
     types: 'node:net',
-    because: 'Frames and streams know no service, and are given their sockets.',
+    because: 'Frames and streams do not depend on services, and receive their sockets.',
   },
   'hpack/': { inside: './' },
 
   'client.ts': { inside: './', outside: 'node:events node:http2 node:net node:tls' },
 
   './': {
-    because: 'Byte helpers, statuses, limits and the shape of a method stand below the rest.',
+    because: 'Byte helpers, statuses, limits and the type of a method are the lowest layer.',
   },
 }

@@ -1,4 +1,4 @@
-// Who may import what: one list per package. See ../table.ts for how to read a list.
+// Which modules may import what: one list per package. See ../table.ts for the format of a list.
 
 import type { Boundaries } from '../find-violations.ts'
 import { auth } from './auth.ts'

@@ -12,7 +12,7 @@ export const portcullis: PackageTable = {
   },
   'completion/**': {
     types: '@portcullis/service-kit',
-    because: 'Trees are made from the tables that commands hand in.',
+    because: 'Trees are built from the tables that commands pass in.',
   },
 
   'up/': {
@@ -30,19 +30,20 @@ export const portcullis: PackageTable = {
   'api/': {
     outside: '@portcullis/auth/verify @portcullis/graphql-over-http/use/http graphql',
     types: 'node:http',
-    because: 'A part knows nobody who starts it or looks at it.',
+    because: 'A part does not depend on the code that starts or displays it.',
   },
   'mailbox/': {
     outside: `
       @portcullis/service-kit postal-mime smtp-server node:crypto node:events node:fs node:http node:net
       node:path node:worker_threads`,
-    because: 'A part knows nobody who starts it or looks at it.',
+    because: 'A part does not depend on the code that starts or displays it.',
   },
 
   'console/console.ts': {
     inside: 'console/routes/ console/',
     outside: 'fastify node:net',
-    because: 'The console is given what it looks at, and knows nobody who starts it.',
+    because:
+      'The console receives what it displays, and does not depend on the code that starts it.',
   },
   'console/routes/': {
     inside: 'console/overview/ console/limits/ console/health/ console/ mailbox/',
@@ -66,14 +67,15 @@ export const portcullis: PackageTable = {
     inside: 'web/components/ web/pages/',
     outside: preact,
     types: 'console/routes/',
-    because: 'The page runs in a browser: it knows the shapes of responses, and no server.',
+    because:
+      'The page runs in a browser: it depends on the types of responses, but not on a server.',
   },
   'web/pages/': { inside: 'web/components/ web/pages/{each}/**', outside: preact },
   'web/pages/{each}/**': {
     inside: 'web/ web/components/',
     outside: `${preact} @supabase/auth-js`,
     types: 'console/routes/',
-    because: 'A page knows no other page.',
+    because: 'A page does not depend on other pages.',
   },
   'web/components/': { inside: 'web/', outside: preact },
 

@@ -16,7 +16,7 @@ export const ratelimit: PackageTable = {
   'config/**': {
     inside: 'counters/index.ts decide/** rules/sources/** stats/**',
     outside: `@portcullis/grpc-unary ${settings} ${log} node:crypto node:os`,
-    because: 'A plug-in owns its variables; the table of variables is made of their lists.',
+    because: 'A plug-in owns its variables; the table of variables is built from their lists.',
   },
   'app/**': {
     inside:
@@ -34,7 +34,7 @@ export const ratelimit: PackageTable = {
     inside: 'counters/ decide/** protocol/** stats/**',
     outside:
       '@bufbuild/protobuf @portcullis/grpc-unary @portcullis/service-kit node:crypto node:events node:http node:inspector node:net node:perf_hooks node:process node:timers',
-    because: 'A transport translates: it sees the interfaces of decisions and of stores.',
+    because: 'A transport only translates: it depends on the interfaces of decisions and stores.',
   },
   'tracing/**': {
     inside: 'protocol/** transports/**',
@@ -45,7 +45,8 @@ export const ratelimit: PackageTable = {
   'decide/**': {
     inside: 'counters/ protocol/message.ts rules/model/** stats/**',
     types: metrics,
-    because: 'Decisions see the interface of a store, and neither the wire nor the code in hot/.',
+    because:
+      'Decisions depend on the interface of a store, but not on the wire format or the code in hot/.',
   },
   'hot/index.ts': { inside: 'hot/' },
   'hot/': {
@@ -57,7 +58,7 @@ export const ratelimit: PackageTable = {
   'counters/**': {
     inside: 'counters/ hot/index.ts tls/**',
     outside: `${settings} ${log} @portcullis/service-kit/failure-log node:crypto node:dns node:fs node:net node:timers node:tls node:zlib`,
-    because: 'A store counts and never decides.',
+    because: 'A store counts, but does not decide.',
   },
   'stats/**': {
     inside: 'hot/index.ts rules/yaml/**',
@@ -107,6 +108,7 @@ export const ratelimit: PackageTable = {
     inside: 'client-keys/**',
     outside: '@portcullis/service-kit/similar-names node:buffer',
     types: 'limiter/** express fastify hono koa node:http',
-    because: 'Middleware is given a limiter: it knows no store and no setting of the service.',
+    because:
+      'Middleware receives a limiter: it does not depend on stores or settings of the service.',
   },
 }

@@ -16,6 +16,6 @@ export const serviceKit: PackageTable = {
   },
   './': {
     outside: 'node:fs node:net node:path node:process node:timers node:v8',
-    because: 'The kit knows no package of ours.',
+    because: 'The kit does not depend on other packages of this repository.',
   },
 }

@@ -24,6 +24,6 @@ export const testServers: PackageTable = {
       @lydell/node-pty node:child_process node:crypto node:events node:fs node:net node:os node:path
       node:timers process.env`,
     types: 'servers/',
-    because: 'The test servers know no package of ours.',
+    because: 'The test servers do not depend on other packages of this repository.',
   },
 }

@@ -1,10 +1,10 @@
-// What stands in the place of a probe's subject where there is nothing to run, or where it needs more.
+// Values for features that cannot be probed directly.
 
-/** No option for it: the probe checks that no name in the declarations of the library matches. */
+/** Not supported: the probe checks that no name in the library's declarations matches. */
 export const missing = (pattern) => ({ kind: 'missing', pattern })
 
-/** Its maker documents it, and it cannot be run here. */
+/** Documented by the library, but it cannot be run here. */
 export const documented = (url) => ({ kind: 'documented', url })
 
-/** It works with a further package. */
+/** It works with an additional package. */
 export const withPlugin = (name, create) => ({ kind: 'plugin', name, create })

@@ -1,4 +1,4 @@
-// Asks one limiter for decisions and reports what they cost.
+// Measures the cost of decisions of one limiter.
 // Arguments: a file with limiters, and which of them.
 
 const [file, name] = process.argv.slice(2)
@@ -6,7 +6,7 @@ const create = (await import(`./${file}`))[name]
 
 const toAddress = (n) => `10.${(n >> 16) & 255}.${(n >> 8) & 255}.${n & 255}`
 
-/** Prime, so that the keys come in another order than the one in which they were first seen. */
+/** A prime number, so that the keys come in another order than at first. */
 const stride = 7919
 
 async function decideMany(decide, keys, calls) {
@@ -17,7 +17,7 @@ async function decideMany(decide, keys, calls) {
   }
 }
 
-/** As a server does that has so many requests under way. */
+/** Makes concurrent decisions, like a server with many requests in progress. */
 async function decideTogether(decide, keys, calls, concurrency) {
   let next = 0
   const work = async () => {
@@ -37,7 +37,7 @@ let decide
 let names
 
 const orders = {
-  /** Makes the limiter and counts every key once. */
+  /** Creates the limiter and counts every key once. */
   async prepare({ keys }) {
     names = Array.from({ length: keys }, (_, n) => toAddress(n))
     decide = await create(process.env.REDIS_URL)
@@ -51,7 +51,7 @@ const orders = {
     const { user, system } = process.cpuUsage(start)
     return { microseconds: (user + system) / calls }
   },
-  /** In a fresh process: no key is kept but by the limiter. */
+  /** Runs in a new process, in which only the limiter keeps the keys. */
   async weigh({ keys }) {
     decide = await create()
     await decide('192.0.2.1')

@@ -1,4 +1,5 @@
-// Loaded before a server: answers its parent with the CPU time used so far, or with the memory that it holds.
+// Loaded before a server: reports the CPU time used so far, or the memory in use, to the parent
+// process.
 
 const answers = {
   cpu() {

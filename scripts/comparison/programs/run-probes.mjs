@@ -6,7 +6,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 
-// Libraries log what the probes provoke.
+// Libraries log the errors that the probes cause.
 console.error = console.warn = () => {}
 
 const [area, library, packageName] = process.argv.slice(2)
@@ -14,7 +14,7 @@ const { probes } = await import(`./${area}/probes.mjs`)
 const { features } = await import(`./${area}/features/${library}.mjs`)
 
 const unknown = Object.keys(features).filter((name) => !(name in probes))
-if (unknown.length > 0) throw new Error(`${library}: no probe is called ${unknown}`)
+if (unknown.length > 0) throw new Error(`${library}: unknown probe ${unknown}`)
 
 const values = {}
 const failures = []
@@ -29,7 +29,7 @@ for (const [name, { run }] of Object.entries(probes)) {
 const outcome = failures.length > 0 ? { failure: failures.join('\n') } : values
 process.send(outcome, () => process.exit())
 
-/** Windows of some limiters begin with the minute: a probe must not meet two of them. */
+/** The windows of some limiters begin with the minute, so a probe must not cross it. */
 async function waitForMinute() {
   const left = 60_000 - (Date.now() % 60_000)
   if (left < 8000) await wait(left + 50)

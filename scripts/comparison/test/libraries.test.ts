@@ -1,4 +1,5 @@
-// What the comparison runs is not run here, since it installs other libraries. Its parts fit together.
+// The comparison itself is not run here, since it installs other libraries. These tests check that
+// its parts fit together.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -33,7 +34,7 @@ for (const [area, libraries] of Object.entries(areas)) {
   })
 }
 
-test('the page has an end for each section that it begins', () => {
+test('the page has an end marker for each section', () => {
   const names = [...page.matchAll(/^<!-- ([a-z ]+) -->$/gm)].map(([, name]) => name)
   assert.equal(names.length, 10)
   for (const name of names) assert.ok(page.includes(`\n<!-- /${name} -->\n`), name)

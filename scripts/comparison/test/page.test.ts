@@ -21,7 +21,7 @@ test('a table has a line for its head, one below it, and one for each row', () =
   )
 })
 
-test('a section is replaced between its markers, and nothing else is', () => {
+test('only the text between the markers of a section is replaced', () => {
   const page = 'before\n<!-- one -->\nold\n<!-- /one -->\n<!-- two -->\nkept\n<!-- /two -->\n'
   const replaced = page.replace('old', 'new')
   assert.equal(replaceSection(page, 'one', 'new'), replaced)
@@ -42,7 +42,7 @@ test('blank lines and comments are not counted as code', () => {
   assert.equal(countCodeLines("// why\nimport 'a'\n\n  // more\nrun() // now\n"), 2)
 })
 
-test('figures have three digits or so', () => {
+test('figures have about three digits', () => {
   assert.equal(toRatioCell(1.234, 0.456), '1.23 × (0.46 µs)')
   assert.equal(toRatioCell(12.34, 45.67), '12.3 × (45.7 µs)')
   assert.equal(toRatioCell(0.5, 456.7), '0.50 × (457 µs)')

@@ -12,7 +12,7 @@ const required = {
   AUTH_MAILER_AUTOCONFIRM: 'true',
 }
 
-/** The configuration that the copy reads from these variables, and from no others but those that it requires. */
+/** The configuration that the copy reads from these variables and the required ones. */
 export async function parseCopiedConfig(copy: Copy, env: Readonly<Record<string, string>>) {
   const { parseConfig } = await copy.load<ConfigModule>('src/config/config.ts')
   const { config, faults } = parseConfig({ ...required, ...env })

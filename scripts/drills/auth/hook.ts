@@ -5,7 +5,7 @@ import { parseCopiedConfig } from './config.ts'
 
 type HooksModule = typeof import('../../../packages/auth/src/plugins/hooks/create-hooks.ts')
 type HookModule = typeof import('../../../packages/auth/src/plugins/hooks/hook.ts')
-/** What the copy has besides the hooks of the original. */
+/** The hook that only the copy has. */
 type PigeonHook = ReturnType<HookModule['createHookCall']>
 
 export const hook: Drill = {

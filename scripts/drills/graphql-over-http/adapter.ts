@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { Drill } from '../drill.ts'
 
-/** What the copy has besides the adapters of the original. */
+/** The adapter that only the copy has. */
 interface PigeonAdapter {
   createHandler(
     options: object,
@@ -56,7 +56,7 @@ export function createHandler(
     const handler = pigeon.createHandler({ schema: pigeon.schema, rootValue })
     const { letter } = await handler({ wings: 2, letter: '{"query":"{ hello }"}' }, {})
     assert.deepEqual(JSON.parse(letter), { data: { hello: 'coo' } })
-    // Every other adapter names it when it is given a pigeon.
+    // Every other adapter names it when called with a pigeon.
     const other = await copy.load<PigeonAdapter>('src/adapters/netlify.ts')
     const wrong = other.createHandler({ schema: pigeon.schema })
     await assert.rejects(wrong({ wings: 2 }, {}), /use\/pigeon" instead/)

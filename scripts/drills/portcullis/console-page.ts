@@ -25,7 +25,7 @@ export function Page(): JSX.Element {
     const { bundleWeb } = await copy.load<Bundle>('bundle/bundle-web.ts')
     const files = [...(await bundleWeb())]
     assert.match(files.find(([name]) => name === 'app.js')?.[1] ?? '', /Dovecote/)
-    // Its code is in a file of its own, which is loaded when the page is opened.
+    // Its code is in a separate file, which is loaded when the page is opened.
     const [own] = files.find(([, text]) => text.includes('on their way')) ?? []
     assert.match(own ?? '', /^pigeons-page-\w+\.js$/)
   },

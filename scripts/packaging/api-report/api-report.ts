@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Subpath } from '../subpaths.ts'
 import { type Declaration, DeclarationReader } from './read-declarations.ts'
 
-/** What is wrong with the exports of a package; the message lists all of it. */
+/** The faults in the exports of a package; the message lists all of them. */
 export class ApiReportError extends Error {
   override readonly name = 'ApiReportError'
 }
@@ -11,24 +11,27 @@ export class ApiReportError extends Error {
 /** A package whose declarations are built. */
 export interface ReportedPackage {
   readonly name: string
-  /** The workspace, where the report is. */
+  /** The workspace, which contains the report. */
   readonly folder: string
-  /** Where the declarations are. */
+  /** The folder with the declarations. */
   readonly dist: string
   readonly subpaths: readonly Subpath[]
 }
 
-/** Interfaces of things that can be closed. Users implement `CounterStore`, for whom one way is enough. */
+/**
+ * Interfaces of things that can be closed. Users implement `CounterStore`, for which one of the two
+ * methods is enough.
+ */
 const closable: ReadonlySet<string> = new Set(['AsyncDisposable', 'CounterStore'])
 
 /**
- * Compares the exports of a package with its report (`api.md`), so that a change of what users can import is
- * seen in review.
+ * Compares the exports of a package with its report (`api.md`), so that changes of the public API are
+ * visible in review.
  *
  * @param updates whether to write the report instead
- * @returns how many exports there are
+ * @returns the number of exports
  * @throws ApiReportError when the report is out of date, an export or a member has no comment, or something can
- * be closed in one of the two ways only
+ * be closed in only one of the two ways
  */
 export function checkApiReport(reported: ReportedPackage, updates: boolean): number {
   const { folder, name } = reported
@@ -102,7 +105,7 @@ ${chapters.join('\n')}`
 
 const mostDifferences = 10
 
-/** Lines of only one of the two reports. */
+/** The lines that occur in only one of the two reports. */
 function findDifferences(before: string, after: string): string[] {
   const old = new Set(before.split('\n'))
   const current = new Set(after.split('\n'))

@@ -6,18 +6,18 @@ type Statement = ParseResult['program']['body'][number]
 type ClassMember = Extract<Statement, { type: 'ClassDeclaration' }>['body']['body'][number]
 type TypeMember = Extract<Statement, { type: 'TSInterfaceDeclaration' }>['body']['body'][number]
 
-/** Something that a package exports. */
+/** An export of a package. */
 export interface Declaration {
-  /** Its name inside the file that declares it. */
+  /** Its name in the file that declares it. */
   readonly name: string
   /** The file that declares it, relative to the package. */
   readonly file: string
   /** TypeScript without comments; several for overloads. */
   readonly code: readonly string[]
   readonly isDocumented: boolean
-  /** Of interfaces, classes and aliases of object types. */
+  /** The members of interfaces, classes and aliases of object types. */
   readonly members: readonly Member[]
-  /** What an interface extends. */
+  /** The interfaces that an interface extends. */
   readonly bases: readonly string[]
 }
 
@@ -26,16 +26,16 @@ export interface Member {
   readonly isDocumented: boolean
 }
 
-/** A module of declarations (`.d.ts`), as far as its exports need it. */
+/** A module of declarations (`.d.ts`), reduced to what its exports need. */
 interface Module {
-  /** Local name to the statements that declare it. */
+  /** The statements that declare each local name. */
   readonly declared: ReadonlyMap<string, readonly Statement[]>
-  /** Exported name to a name of this module, or of another one. */
+  /** Exported names, with a name of this module or of another one. */
   readonly exported: ReadonlyMap<
     string,
     { readonly name: string; readonly from: string | undefined }
   >
-  /** Modules all of whose exports are exported again. */
+  /** Modules that are re-exported completely. */
   readonly stars: readonly string[]
   readonly text: string
 }
@@ -45,12 +45,12 @@ export class DeclarationReader {
   readonly #folder: string
   readonly #modules = new Map<string, Module>()
 
-  /** @param folder the one that paths are relative to */
+  /** @param folder the folder to which paths are relative */
   constructor(folder: string) {
     this.#folder = folder
   }
 
-  /** Every export of a module, by name. Exports that come from other packages are left out. */
+  /** Every export of a module, by name. Exports from other packages are left out. */
   readExports(file: string): ReadonlyMap<string, Declaration> {
     const found = new Map<string, Declaration>()
     const { exported, stars } = this.#open(file)
@@ -109,7 +109,7 @@ export class DeclarationReader {
   }
 }
 
-/** The declarations of a relative import; undefined for those of another package. */
+/** The declarations of a relative import; undefined for an import from another package. */
 function resolve(file: string, specifier: string): string | undefined {
   if (!specifier.startsWith('.')) return undefined
   return join(dirname(file), specifier.replace(/\.[jt]s$/, '.d.ts'))
@@ -246,7 +246,7 @@ function isDocumented({ leadingComments }: Commented): boolean {
   )
 }
 
-/** The text of a statement without its comments, one line where it fits. */
+/** The text of a statement without its comments, on one line if it fits. */
 function toCode({ start, end }: Statement, text: string): string {
   const code = text
     .slice(start ?? 0, end ?? 0)

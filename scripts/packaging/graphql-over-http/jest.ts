@@ -4,7 +4,7 @@ import type { Archive } from '../archive.ts'
 import type { Project } from '../project.ts'
 import type { Proofs } from '../proofs.ts'
 
-/** Jest in CommonJS mode resolves the condition `require` and does not load modules. */
+/** Jest in CommonJS mode resolves the condition `require` and does not load ES modules. */
 export async function proveJest(
   archive: Archive,
   { prove }: Proofs,

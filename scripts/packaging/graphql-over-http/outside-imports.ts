@@ -1,7 +1,8 @@
 import { makeBundle } from '../bundle.ts'
 
-// What must work where there is no Node, and the only module each may take from outside. A client
-// in a browser has no graphql, so neither it nor the audits may pull it in, through the root either.
+// Entries that must work without Node, and the only module that each may import from outside. A
+// client in a browser has no graphql, so neither the client nor the audits may import it, also not
+// through the root.
 const name = '@portcullis/graphql-over-http'
 const allowed = [
   { code: `export * from '${name}/client'`, imports: '' },
@@ -22,5 +23,5 @@ export async function checkImports(folder: string): Promise<string> {
       throw new Error(`${code} imports ${found || 'nothing'} instead of ${imports || 'nothing'}`)
     }
   }
-  return 'nothing of Node in them, and no graphql in client and audits'
+  return 'no Node modules, and no graphql in client and audits'
 }

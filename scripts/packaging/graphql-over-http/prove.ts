@@ -19,7 +19,7 @@ import {
   typeCheck,
 } from './type-check.ts'
 
-/** Installs the archive in empty projects and uses it there in every way that is promised. */
+/** Installs the archive in empty projects and uses it there in every documented way. */
 export async function proveGraphqlOverHttp(
   archive: Archive,
   proofs: Proofs,
@@ -79,8 +79,8 @@ async function proveUse(
   const isInstalled = await prove(`installs with graphql ${version}`, async () => {
     await project.install([archive.file, `graphql@${version}`])
     const installed = project.listInstalled().sort().join(', ')
-    if (installed !== `${archive.name}, graphql`) throw new Error(`It brought ${installed}`)
-    return 'nothing else came with it'
+    if (installed !== `${archive.name}, graphql`) throw new Error(`It installed ${installed}`)
+    return 'nothing else was installed'
   })
   if (!isInstalled) return
   cpSync(join(import.meta.dirname, 'plain'), project.folder, { recursive: true })

@@ -3,15 +3,18 @@ import { makeBundle, type Size } from '../bundle.ts'
 interface Piece {
   readonly piece: string
   readonly code: string
-  /** The same of graphql-http 1.23.1, bundled the same way. */
+  /** The size of the equivalent in graphql-http 1.23.1, bundled in the same way. */
   readonly reference: Size
   readonly gzipGoal?: number
   readonly gzipLimit?: number
 }
 
-/** A quarter more than the original: the goal, not reached. See docs/decisions/006-handler-size.md. */
+/**
+ * The goal, which is not reached: a quarter more than the original. See
+ * docs/decisions/006-handler-size.md.
+ */
 const handlerGzipGoal = Math.round(1979 * 1.25)
-/** What it must not grow beyond. */
+/** The maximum size. */
 const handlerGzipLimit = 7200
 
 const name = '@portcullis/graphql-over-http'
@@ -52,7 +55,7 @@ const pieces: readonly Piece[] = [
 
 export interface SizeTable {
   readonly lines: readonly string[]
-  /** A sentence per piece that is over its limit. */
+  /** A sentence for each part that exceeds its limit. */
   readonly overLimit: readonly string[]
 }
 

@@ -3,14 +3,14 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Project } from '../project.ts'
 
-/** Settings of TypeScript that a consumer may have. */
+/** TypeScript settings of a consumer. */
 export interface Settings {
   readonly title: string
   readonly files: readonly string[]
   readonly compilerOptions: object
 }
 
-// What we ship is checked as well: nobody should need skipLibCheck because of us.
+// The published declarations are checked as well, so that consumers do not need skipLibCheck.
 const strict = { strict: true, noEmit: true, target: 'es2022', skipLibCheck: false }
 const nodenext = { ...strict, module: 'nodenext' }
 const bundler = {
@@ -25,8 +25,8 @@ const graphql16 = { paths: { graphql: ['./node_modules/graphql-16'] } }
 
 const files = ['servers.ts', 'clients.ts']
 
-// The declarations themselves are the same that other settings check. TypeScript 5.9 takes ten times as
-// long as 7 for those of the frameworks.
+// Other settings already check the same declarations. TypeScript 5.9 takes ten times as long as 7
+// for those of the frameworks.
 const quick = { skipLibCheck: true }
 
 const withNodeNext: Settings = {
@@ -51,7 +51,7 @@ const commonJs = { ...strict, ...types, esModuleInterop: true }
 const withFrameworks = ['commonjs/servers.ts', 'commonjs/clients.ts']
 const withoutFrameworks = ['commonjs/handlers.ts']
 
-/** Projects that compile to CommonJS. TypeScript 7 has no `node10` any more, and is fast. */
+/** Projects that compile to CommonJS. TypeScript 7 no longer has `node10`, and is fast. */
 export const commonJsSettings = {
   'TypeScript 5.9': [
     {
@@ -85,20 +85,20 @@ export const commonJsSettings = {
   ],
 } satisfies Record<string, readonly Settings[]>
 
-/** A browser has neither Node's types nor those of any framework. */
+/** A browser project has neither Node's types nor those of a framework. */
 export const browserSettings: Settings = {
   title: 'bundler, graphql 17',
   files: ['clients.ts'],
   compilerOptions: { ...bundler, lib: ['es2022', 'dom', 'dom.iterable'], types: [] },
 }
 
-/** Compiles files of a project; rejects with what the compiler found. */
+/** Compiles files of a project; rejects with the errors of the compiler. */
 export async function typeCheck(
   project: Project,
   compiler: string,
   { files, compilerOptions }: Settings,
 ): Promise<void> {
-  // Checks run side by side.
+  // Checks run concurrently, so each has its own file.
   const config = join(project.folder, `tsconfig.${randomUUID()}.json`)
   writeFileSync(config, JSON.stringify({ compilerOptions, files }))
   await project.run(process.execPath, compiler, ['--project', config, '--pretty', 'false'])

@@ -1,7 +1,7 @@
 import { globSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What the files below a folder weigh, in bytes. */
+/** The total size of the files below a folder, in bytes. */
 export function measureFolder(folder: string): number {
   return globSync('**', { cwd: folder, withFileTypes: true })
     .filter((entry) => entry.isFile())

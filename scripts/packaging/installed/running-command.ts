@@ -6,20 +6,20 @@ export interface CommandToStart {
   readonly command: readonly string[]
   readonly cwd: string
   readonly env: NodeJS.ProcessEnv
-  /** What its output has when it is ready. */
+  /** The output that shows that it is ready. */
   readonly ready: RegExp
 }
 
-/** A command that runs until it is told to stop. */
+/** A command that runs until it is stopped. */
 export interface RunningCommand {
-  /** What of its output said that it is ready. */
+  /** The match in the output that showed that it is ready. */
   readonly match: RegExpExecArray
   readonly startSeconds: number
-  /** Tells it to stop, as Ctrl-C in a terminal does; rejects when it did not end by that. */
+  /** Stops it like Ctrl-C in a terminal; rejects if that did not end it. */
   stop(): Promise<void>
 }
 
-// Half a minute is what the first start of a database may take on a busy machine.
+// The first start of a database may take half a minute on a busy machine.
 const readyWithinMs = 90_000
 const stopWithinMs = 20_000
 
@@ -27,14 +27,14 @@ export async function startCommand(settings: CommandToStart): Promise<RunningCom
   const { command, cwd, env, ready } = settings
   const [file = '', ...args] = command
   const startMs = performance.now()
-  // A group of its own, as a terminal makes: a signal reaches npx and what it started.
+  // Its own process group, as in a terminal: a signal reaches npx and its child processes.
   const child = spawn(file, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
   const exited = once(child, 'exit')
   const signal = (name: NodeJS.Signals) => {
     try {
       if (child.pid !== undefined) process.kill(-child.pid, name)
     } catch (error) {
-      // Nobody of the group is left.
+      // No process of the group is left.
       if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
     }
   }
@@ -74,10 +74,10 @@ export async function startCommand(settings: CommandToStart): Promise<RunningCom
     await exited
     clearTimeout(impatience)
     const { exitCode, signalCode } = child
-    // The shell in which npx runs commands dies of the signal, whatever its command made of it.
+    // The shell in which npx runs commands is ended by the signal, whatever its command did.
     if (exitCode !== 0 && signalCode !== 'SIGINT') {
       throw new CommandError(
-        `${output.trim()}\nTold to stop, it ended with ${signalCode ?? exitCode}`,
+        `${output.trim()}\nAfter the stop, it ended with ${signalCode ?? exitCode}`,
       )
     }
   }

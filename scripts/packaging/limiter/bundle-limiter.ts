@@ -10,15 +10,16 @@ import { listSubpaths } from '../subpaths.ts'
 const source = '@portcullis/ratelimit'
 const name = '@portcullis/limiter'
 
-/** Where the declarations of the source lie in the archive. */
+/** The folder of the source's declarations in the archive. */
 export const typesFolder = 'types'
 
-/** Threads are started by the path of their file, which lies beside the chunks. */
+/** Threads are started by the path of their file, which is beside the chunks. */
 const threads = { 'parse-worker': 'lib/rules/yaml/parse-worker.js' }
 
 /**
- * Puts the part of the rate limit package into the folder that the modules there re-export: their code as a few
- * bundled files, since a hundred small ones take ten times as long to load, and their declarations as they are.
+ * Adds the part of the rate limit package that the modules re-export: their code as a few bundled
+ * files, since a hundred small ones take ten times as long to load, and their declarations
+ * unchanged.
  */
 export async function bundleLimiter(dist: string): Promise<void> {
   const from = join(root, 'packages', 'ratelimit', 'dist')
@@ -57,14 +58,14 @@ export async function bundleLimiter(dist: string): Promise<void> {
   copyDeclarations(from, join(dist, typesFolder), declarations)
 }
 
-/** The modules of the package are one line each. */
+/** Each module of the package is a single line. */
 function readReexport(file: string): string {
   const specifier = /^export \* from '([^']+)';?\s*$/.exec(readFileSync(file, 'utf8'))?.[1]
   if (specifier === undefined) throw new BuildError(`${file} must only re-export a module`)
   return specifier
 }
 
-/** Copies declarations with everything that they import. */
+/** Copies declarations together with everything that they import. */
 function copyDeclarations(from: string, to: string, files: readonly string[]): void {
   const seen = new Set(files)
   for (const file of seen) {

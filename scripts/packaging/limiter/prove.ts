@@ -30,7 +30,7 @@ export async function proveLimiter(
         `modules and CommonJS use it on Node ${version}, and end by themselves`,
         async () => {
           await project.run(node, 'use.mjs', [])
-          // Alone: modules are loaded before the first of them runs.
+          // In a separate run, because all modules are loaded before the first of them runs.
           return await project.run(node, 'use.cjs', [])
         },
       )
@@ -44,11 +44,11 @@ export async function proveLimiter(
 async function install(project: Project, archive: Archive): Promise<string> {
   await project.install([archive.file])
   const installed = project.listInstalled()
-  if (installed.length > mostPackages) throw new Error(`It brings ${installed.join(', ')}`)
+  if (installed.length > mostPackages) throw new Error(`It installed ${installed.join(', ')}`)
   return installed.join(', ')
 }
 
-/** From CommonJS: the limiter, and how long loading it takes. */
+/** From CommonJS: uses the limiter, and measures how long loading it takes. */
 const cjs = `
 const start = process.cpuUsage()
 const limiter = require('@portcullis/limiter')
@@ -59,7 +59,7 @@ console.log('loaded with ' + ((user + system) / 1000).toFixed(0) + ' ms of CPU t
 module.exports = limiter
 `
 
-/** The rules of the directory are large enough to be parsed by a thread. */
+/** The rules in the folder are large enough to be parsed by a thread. */
 const esm = `
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'

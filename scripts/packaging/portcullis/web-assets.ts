@@ -2,7 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bundleWeb } from '../../../packages/portcullis/bundle/bundle-web.ts'
 
-/** The console's page, made once, so that the package needs neither its sources nor a bundler. */
+/**
+ * The console's page, built in advance, so that the package needs neither its sources nor a
+ * bundler.
+ */
 export async function writeWebAssets(dist: string): Promise<void> {
   const folder = join(dist, 'lib', 'web-assets')
   mkdirSync(folder, { recursive: true })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { checkApiReport } from '../api-report/api-report.ts'
 
-/** A package with these declaration files; the first one is what can be imported. */
+/** A package with these declaration files; the first one can be imported. */
 function openPackage(t: TestContext, files: Readonly<Record<string, string>>) {
   const folder = mkdtempSync(join(tmpdir(), 'api-report-'))
   t.after(() => rmSync(folder, { recursive: true }))
@@ -58,7 +58,7 @@ test('the report has every export without its comments', (t) => {
   assert.equal(checkApiReport(reported, false), 3)
 })
 
-test('a changed export is a fault until the report is written again', (t) => {
+test('a changed export is an error until the report is updated', (t) => {
   const { reported, write } = openPackage(t, { 'index.d.ts': documented })
   checkApiReport(reported, true)
   write('index.d.ts', documented.replace('width: number', 'width: bigint'))
@@ -91,7 +91,7 @@ const faulty: readonly (readonly [title: string, code: string, fault: RegExp])[]
   ],
 ]
 for (const [title, code, fault] of faulty) {
-  test(`${title} without a comment is a fault`, (t) => {
+  test(`${title} without a comment is an error`, (t) => {
     const { reported } = openPackage(t, { 'index.d.ts': `${code}\n` })
     assert.throws(
       () => checkApiReport(reported, true),
@@ -109,7 +109,7 @@ test('one comment is enough for overloads, and a line comment is not one', (t) =
   assert.throws(() => checkApiReport(reported, true), /open has no TSDoc comment/)
 })
 
-test('what can be closed has close() and Symbol.asyncDispose', (t) => {
+test('an interface that can be closed has close() and Symbol.asyncDispose', (t) => {
   const both = /Gate needs both close\(\) and \[Symbol.asyncDispose\]\(\)/
   const { reported, write } = openPackage(t, { 'index.d.ts': '' })
   const gate = (head: string, body: string) =>

@@ -5,7 +5,7 @@ import { toPublishedText } from '../build-package.ts'
 const repository = 'https://git.example.com/us/it'
 const publish = (text: string, path = 'packages/it') => toPublishedText(text, path, repository)
 
-test('links of a published README lead into the repository by their whole address', () => {
+test('links of a published README become absolute links to the repository', () => {
   const before =
     'The [manual](../../docs/graphql.md#use), the [spec](https://example.com), [below](#more), ![us](a.svg).'
   const after =
@@ -19,7 +19,7 @@ test('links of a published README lead into the repository by their whole addres
   )
 })
 
-test('a published README ends where the part about the repository begins', () => {
+test('a published README ends before the part about the repository', () => {
   const before = '# example\n\nUse it.\n\n## In the repository\n\nRun the tests.\n'
   assert.equal(publish(before), '# example\n\nUse it.\n')
 })

@@ -17,17 +17,17 @@ const program = new URL('./worker.js', import.meta.url)
 }
 const dependencies = { yaml: '^2.0.0', pg: '^8.0.0' }
 
-test('imports of its own, of Node and of dependencies are in order', async (t) => {
+test('imports of the package itself, of Node and of dependencies are allowed', async (t) => {
   assert.equal(await check(t, files, dependencies), '3 modules')
 })
 
-test('an import that is no dependency is named', async (t) => {
+test('an import that is not a dependency is reported', async (t) => {
   await assert.rejects(check(t, files, { yaml: '^2.0.0' }), {
-    message: 'Imported, but no dependency: pg',
+    message: 'Imported, but not a dependency: pg',
   })
 })
 
-test('a dependency that nothing imports is named', async (t) => {
+test('a dependency that is not imported is reported', async (t) => {
   await assert.rejects(check(t, files, { ...dependencies, jose: '^6.0.0' }), {
     message: 'A dependency, but not imported: jose',
   })
@@ -38,10 +38,10 @@ test('a relative import that leads nowhere is an error', async (t) => {
   await assert.rejects(check(t, broken, dependencies), /gone\.js/)
 })
 
-test('a file that a module looks for beside itself must be there', async (t) => {
+test('a file that a module refers to must exist', async (t) => {
   const broken = { ...files, 'lib/worker.js': `join(import.meta.dirname, 'migrations')` }
   await assert.rejects(check(t, broken, dependencies), {
-    message: 'Looked for, but missing: lib/migrations',
+    message: 'Referenced, but missing: lib/migrations',
   })
 })
 

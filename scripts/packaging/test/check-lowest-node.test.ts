@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { checkLowestNode } from '../check-lowest-node.ts'
 
-test('what the lowest Node lacks is named with its module', (t) => {
+test('an API that the lowest Node lacks is reported with its module', (t) => {
   const dist = mkdtempSync(join(tmpdir(), 'check-lowest-node-'))
   t.after(() => rmSync(dist, { recursive: true }))
   writeFileSync(join(dist, 'old.js'), 'export const pattern = new RegExp(text)')

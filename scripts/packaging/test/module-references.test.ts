@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toInsideImports, toJavaScriptImports, toJavaScriptPrograms } from '../module-references.ts'
 
-test('declarations import JavaScript, while the examples in their comments stay', () => {
+test('declarations import JavaScript, while the examples in their comments are unchanged', () => {
   const before = `import { type A } from './a.ts';
 /**
  * import { schema } from './schema.ts'
@@ -22,7 +22,7 @@ import type { D } from 'some-package/d.ts';
   assert.equal(toJavaScriptImports(before), after)
 })
 
-test('programs that are started by their path are compiled ones', () => {
+test('programs that are started by their path refer to compiled files', () => {
   const before = `const program = join(import.meta.dirname, 'worker-main.ts');
 new Worker(new URL('./parse-worker.ts', import.meta.url), {
 const manifest = new URL('../package.json', import.meta.url);
@@ -38,7 +38,7 @@ const text = 'the file main.ts';
   assert.equal(toJavaScriptPrograms(before), after)
 })
 
-test('what travels inside is imported by its place there, and other packages by their name', () => {
+test('bundled packages are imported by their path, and other packages by their name', () => {
   const inside = [{ name: '@portcullis/kit', folder: 'kit' }]
   const before = `import { log } from '@portcullis/kit/log';
 const { run } = await import("@portcullis/kit/run/program");

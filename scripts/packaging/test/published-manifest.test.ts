@@ -22,7 +22,7 @@ const development = {
   devDependencies: { graphql: '^17.1.0' },
 }
 
-test('the published manifest leads to compiled files, types first', () => {
+test('the published manifest refers to compiled files, types first', () => {
   const { exports, bin } = toPublishedManifest(development)
   assert.deepEqual(exports, {
     '.': { types: './lib/index.d.ts', default: './lib/index.js' },
@@ -42,14 +42,14 @@ test('a package with a CommonJS variant offers it to tools that cannot require m
     require: { types: './cjs/index.d.ts', default: './cjs/index.js' },
     default: module,
   })
-  // Node takes the first condition that it knows, and must not load both variants.
+  // Node uses the first condition that it supports, and must not load both variants.
   assert.equal(Object.keys(exports['.'] ?? {})[0], 'module-sync')
   assert.deepEqual([main, types], ['./cjs/index.js', './cjs/index.d.ts'])
   assert.deepEqual(typesVersions, { '*': { 'use/*': ['./cjs/adapters/*.d.ts'] } })
   assert.deepEqual(files, ['lib', 'cjs', 'CHANGELOG.md'])
 })
 
-test('the published manifest keeps what consumers read and nothing about the repository', () => {
+test('the published manifest keeps the fields for consumers and nothing about the repository', () => {
   const published = toPublishedManifest(development)
   assert.deepEqual(Object.keys(published), [
     'name',
@@ -65,7 +65,7 @@ test('the published manifest keeps what consumers read and nothing about the rep
   ])
 })
 
-test('what travels inside is no dependency, and is published with the files named', () => {
+test('a bundled package is not a dependency, and its files are published', () => {
   const { dependencies, files } = toPublishedManifest(
     {
       ...development,
@@ -78,12 +78,12 @@ test('what travels inside is no dependency, and is published with the files name
   assert.deepEqual(files, ['lib', 'kit', 'rules', 'CHANGELOG.md'])
 })
 
-test('a JSON file is exported as it is', () => {
+test('a JSON file is exported unchanged', () => {
   const exports = { './schema.json': './schema/schema.json' }
   assert.deepEqual(toPublishedManifest({ ...development, exports }).exports, exports)
 })
 
-test('a target that is no source is refused by name', () => {
+test('a target that is not a source is refused by name', () => {
   const exports = { '.': './dist/index.js' }
   assert.throws(() => toPublishedManifest({ ...development, exports }), {
     name: 'BuildError',

@@ -19,7 +19,7 @@ const manifest = {
   },
 }
 
-test('wildcards are filled in from the files, without what is hidden', () => {
+test('wildcards are expanded with the files, except hidden ones', () => {
   const specifiers = listSubpaths(manifest, files).map(({ specifier }) => specifier)
   assert.deepEqual(specifiers, [
     'example',

@@ -45,7 +45,7 @@ test('an unknown command exits with code 2 and prints the available ones', async
   assert.equal(code, 2)
   assert.equal(
     stderr,
-    `There is no command "sevre"; there are: ${verbs.join(', ')}. Did you mean serve?\n`,
+    `Unknown command "sevre". Commands: ${verbs.join(', ')}. Did you mean serve?\n`,
   )
 })
 

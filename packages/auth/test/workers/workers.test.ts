@@ -21,7 +21,7 @@ import { openConnection } from '../support/kept-connection.ts'
 
 /** Process ids of the serving workers by number; a replaced worker is not included. */
 function toPids({ output }: StartedAuth): ReadonlyMap<string, number> {
-  const lines = [...output().matchAll(/Worker (\d+) \(pid (\d+)\) serves/g)]
+  const lines = [...output().matchAll(/Worker (\d+) \(pid (\d+)\) is ready/g)]
   return new Map(lines.map(([, number = '', pid]) => [number, Number(pid)]))
 }
 
@@ -80,7 +80,10 @@ test('workers share a port, a killed worker is replaced, and SIGTERM lets runnin
   await Promise.all(load)
   // At most the one running request per connection can fail.
   assert.ok(failed <= lanes, `${failed} requests failed`)
-  assert.match(server.output(), /Worker 1 \(pid \d+\) was lost: killed by SIGKILL; another one/)
+  assert.match(
+    server.output(),
+    /Worker 1 \(pid \d+\) was lost: killed by SIGKILL; starting a replacement/,
+  )
   for (const [index, connection] of connections.entries()) {
     if (!gone.has(index)) assert.equal((await connection.ask('/health')).status, 200)
   }

@@ -1,4 +1,4 @@
-// A process that sends no load: it tells what it was ordered to do.
+// A process that sends no load and returns its order.
 
 import { answerLoadOrders } from '../../src/load-process.ts'
 
@@ -9,7 +9,7 @@ interface EchoOrder {
 let closed = 0
 
 answerLoadOrders(async ({ text }: EchoOrder) => {
-  if (text === 'refuse') throw new Error('nobody listens')
+  if (text === 'refuse') throw new Error('connection refused')
   if (text === 'end') process.exit(3)
   if (text === 'silence') await new Promise(() => setTimeout(() => {}, 60_000))
   return {

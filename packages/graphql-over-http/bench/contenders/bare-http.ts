@@ -6,7 +6,10 @@ const hello = toResponseBody('hello')
 const list = toResponseBody('list')
 const helloRequestBytes = Buffer.byteLength(toRequestBody('hello'))
 
-/** Reads the request and sends a constant of the right size: what Node's HTTP server itself costs. */
+/**
+ * Reads the request and sends a constant of the right size, to measure the cost of Node's HTTP
+ * server alone.
+ */
 const server = createServer((req, res) => {
   let bytes = 0
   req.on('data', (chunk: Buffer) => {

@@ -7,9 +7,9 @@ import { listenOn } from './listen.ts'
 const documents = new Map(Object.values(queries).map(({ document }) => [document, parse(document)]))
 
 /**
- * Everything that cannot be left out, and nothing else: reads the body, parses the JSON, executes a
- * document that was parsed beforehand and never validated, writes the JSON. The limit for whoever
- * executes with graphql-js on Node's HTTP server.
+ * Does only the unavoidable work: reads the body, parses the JSON, executes a document that was
+ * parsed beforehand and never validated, and writes the JSON. No server that executes with
+ * graphql-js on Node's HTTP server can be faster.
  */
 const server = createServer((req, res) => {
   const chunks: Buffer[] = []
@@ -17,7 +17,7 @@ const server = createServer((req, res) => {
   req.on('end', async () => {
     const { query, variables } = JSON.parse(Buffer.concat(chunks).toString())
     const document = documents.get(query)
-    if (!document) throw new Error('The limit knows only the documents of the benchmark')
+    if (!document) throw new Error('This contender supports only the documents of the benchmark')
     const body = JSON.stringify(await execute({ schema, document, variableValues: variables }))
     res.writeHead(200, {
       'content-type': 'application/json; charset=utf-8',

@@ -1,12 +1,13 @@
 import type { Server } from 'node:http'
 
-/** Lets a server listen on a free port of the loopback, and tells the port. */
+/** Makes a server listen on a free loopback port, and returns the port. */
 export function listenOn(server: Server): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(0, '127.0.0.1', () => {
       const address = server.address()
-      if (address === null || typeof address === 'string') reject(new Error('No port to tell'))
+      if (address === null || typeof address === 'string')
+        reject(new Error('The server has no port'))
       else resolve(address.port)
     })
   })

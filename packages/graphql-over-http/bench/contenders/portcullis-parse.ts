@@ -4,6 +4,6 @@ import { createHandler } from '../../src/adapters/http.ts'
 import { schema } from '../schema.ts'
 import { listenOn } from './listen.ts'
 
-/** A parser of the user turns the document cache off: every request is parsed and validated. */
+/** A custom parser disables the document cache: every request is parsed and validated. */
 export const listen = () =>
   listenOn(createServer(createHandler({ schema, parse: (source) => parse(source) })))

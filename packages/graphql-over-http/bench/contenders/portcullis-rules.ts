@@ -6,6 +6,6 @@ import { listenOn } from './listen.ts'
 
 const noRule: ValidationRule = () => ({})
 
-/** A list of rules keeps the document cache. */
+/** A list of rules does not disable the document cache. */
 export const listen = () =>
   listenOn(createServer(createHandler({ schema, validationRules: [noRule], maxDepth: 20 })))

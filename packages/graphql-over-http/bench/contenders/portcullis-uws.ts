@@ -13,7 +13,7 @@ export function listen(): Promise<number> {
       .any('/graphql', createHandler({ schema }))
       .listen('127.0.0.1', 0, (socket: object | false) => {
         if (socket) resolve(us_socket_local_port(socket))
-        else reject(new Error('uWebSockets cannot listen'))
+        else reject(new Error('uWebSockets could not listen'))
       })
   })
 }

@@ -1,4 +1,4 @@
 import { listen as listenWith } from './mercurius.mjs'
 
-/** Compiles a query when it comes for the second time. */
+/** Compiles a query when it is received for the second time. */
 export const listen = () => listenWith({ jit: 1 })

@@ -15,7 +15,7 @@ function countingCompiler() {
   return { calls, compileQuery }
 }
 
-test('an operation is compiled once, when it has come often enough', async () => {
+test('an operation is compiled once, after enough uses', async () => {
   const { calls, compileQuery } = countingCompiler()
   const execute = createCompilingExecute(compileQuery, 3)
   const document = parse('{ hello }')
@@ -44,7 +44,7 @@ test('the operations of one document are compiled separately', async () => {
   assert.deepEqual(calls, ['A', 'B'])
 })
 
-test('what was compiled for one schema is not run for another', async () => {
+test('an operation compiled for one schema is not run for another', async () => {
   const { calls, compileQuery } = countingCompiler()
   const execute = createCompilingExecute(compileQuery, 2)
   const document = parse('{ hello }')
@@ -63,7 +63,7 @@ const failures = {
   },
 }
 for (const [what, fail] of Object.entries(failures)) {
-  test(`graphql-js executes when the compiler ${what}, which is asked only once`, async (t) => {
+  test(`graphql-js executes when the compiler ${what}, and the compiler is called only once`, async (t) => {
     const compileQuery = t.mock.fn(fail)
     const execute = createCompilingExecute(compileQuery, 1)
     const document = parse('{ hello }')

@@ -5,7 +5,7 @@ import { listenOn } from '../contenders/listen.ts'
 import { lengthOfResponse } from '../response-length.ts'
 import { runSlice } from '../slice.ts'
 
-test('the length of a response is known once all of it is there', () => {
+test('the length of a response is known once it is complete', () => {
   const responses = [
     'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello',
     'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\nb\r\n, my\r\nworld\r\n0\r\n\r\n',
@@ -21,7 +21,7 @@ test('the length of a response is known once all of it is there', () => {
 
 test('a slice counts exactly the requests that the server has answered', async (t) => {
   let answered = 0
-  // The slice ends by the clock, so the test ends it once there was enough to count.
+  // The slice ends after a fixed time, so the test ends it once there are enough requests to count.
   const connections = 3
   let nowMs = 0
   t.mock.method(performance, 'now', () => nowMs)
@@ -29,7 +29,7 @@ test('a slice counts exactly the requests that the server has answered', async (
     req.resume().on('end', () => {
       answered++
       if (answered > 10 * connections) nowMs = 1_000
-      // In two pieces of unlike size, without a length: as inconvenient as it gets.
+      // Chunked, in two pieces of different size: the hardest case for the parser.
       res.write('{"data":')
       setImmediate(() => res.end('null}'))
     })
@@ -47,6 +47,6 @@ test('a slice fails when the server answers with an error', async (t) => {
   const port = await listenOn(server)
   await assert.rejects(
     runSlice({ port, body: '{}', connections: 1, seconds: 1 }),
-    /failed under load: it answered HTTP\/1\.1 500/,
+    /failed under load: it responded with HTTP\/1\.1 500/,
   )
 })

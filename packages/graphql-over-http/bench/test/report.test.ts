@@ -12,7 +12,7 @@ const sample = (perCpuSecond: number): Sample => ({
   p99Ms: 1,
 })
 
-test('aims compare with the same round of the other contender, and skip what was not measured', () => {
+test('targets compare with the same round of the other contender, and skip contenders that were not measured', () => {
   const samples = new Map([
     ['portcullis-http', { hello: [sample(90), sample(9)], list: [] }],
     ['limit', { hello: [sample(100), sample(10)], list: [] }],
@@ -22,9 +22,9 @@ test('aims compare with the same round of the other contender, and skip what was
   ])
 })
 
-test('wrong options are told by name', () => {
+test('invalid options are reported by name', () => {
   const wrong = {
-    '--only nobody': /There is no contender "nobody"\. Choose from: portcullis-http, /,
+    '--only unknown': /Unknown contender "unknown"\. Choose from: portcullis-http, /,
     '--rounds many': /--rounds must be a whole number above 0, not "many"/,
     '--seconds 0': /--seconds must be a number above 0, not "0"/,
     '--query hallo': /--query must be hello or list, not "hallo"/,

@@ -48,7 +48,10 @@ export interface HttpApiEvent extends EventBody {
 /** An event of any source that the handler understands. */
 export type LambdaEvent = ProxyEvent | HttpApiEvent
 
-/** What the options find in `req.context`: the function's context. The platform's own type fits. */
+/**
+ * The type of `req.context` in the options: the context of the Lambda function. The platform's own type
+ * is assignable to it.
+ */
 export interface LambdaContext {
   /** The name of the function. */
   readonly functionName: string
@@ -58,10 +61,10 @@ export interface LambdaContext {
   getRemainingTimeInMillis(): number
 }
 
-/** What the options find in `req.context`. */
+/** The type of `req.context` in the options. */
 export type RequestContext = LambdaContext
 
-/** Understood by all of the event sources. */
+/** The result of the function, in a shape that all event sources accept. */
 export interface LambdaResult {
   /** The status code. */
   statusCode: number
@@ -69,7 +72,7 @@ export interface LambdaResult {
   statusDescription?: string
   /** The response headers. */
   headers?: { [name: string]: string }
-  /** The same with lists of values, for load balancers that ask for them. */
+  /** The headers with lists of values, for load balancers with multi-value headers enabled. */
   multiValueHeaders?: { [name: string]: string[] }
   /** The body as text. */
   body: string
@@ -162,7 +165,7 @@ function fromProxy(event: ProxyEvent): Target {
 }
 
 function toQuery(event: ProxyEvent): string {
-  // A load balancer hands the query out as it came, the gateways decode it.
+  // Load balancers pass the query string on without decoding it; the gateways decode it.
   const encode = isLoadBalancer(event) ? (text: string) => text : encodeURIComponent
   const pairs: string[] = []
   const multi = event.multiValueQueryStringParameters
@@ -197,7 +200,7 @@ function answer([body, init]: Response, vary: boolean, event: LambdaEvent): Lamb
     const text = init.statusText || (STATUS_CODES[init.status] ?? '')
     result.statusDescription = `${init.status} ${text}`
   }
-  // A load balancer set to several values per header wants them in the answer too.
+  // A load balancer with multi-value headers enabled also requires them in the response.
   if (!event.headers) {
     result.multiValueHeaders = {}
     for (const name of Object.keys(headers)) {

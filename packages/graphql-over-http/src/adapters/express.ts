@@ -10,9 +10,9 @@ import { openNodeSignal } from './shared/node-signal.ts'
 import { parsedOrStreamed } from './shared/parsed-body.ts'
 import { isNodeExchange } from './shared/wrong-host.ts'
 
-/** What the options find in `req.context`. */
+/** The type of `req.context` in the options. */
 export interface RequestContext {
-  /** The response of Express: set headers and cookies on it, the handler keeps them. */
+  /** The response of Express. Headers and cookies that you set on it are sent. */
   res: ExpressResponse
 }
 
@@ -36,8 +36,8 @@ export interface HandlerOptions<Context extends OperationContext = undefined>
  * app.listen(4000)
  * ```
  *
- * Best mounted before any body parser: `express.json()` refuses malformed and large bodies by
- * itself, in HTML. Behind a parser for JSON, text or raw bytes the handler takes `req.body`.
+ * Mount the handler before any body parser: `express.json()` answers malformed and large bodies
+ * itself, in HTML. Behind a parser for JSON, text or raw bytes the handler uses `req.body`.
  */
 export function createHandler<Context extends OperationContext = undefined>(
   options: HandlerOptions<Context>,

@@ -10,9 +10,9 @@ import { openNodeSignal } from './shared/node-signal.ts'
 import { fromParser } from './shared/parsed-body.ts'
 import { toHeaders, varyByAccept } from './shared/response-headers.ts'
 
-/** What the options find in `req.context`. */
+/** The type of `req.context` in the options. */
 export interface RequestContext {
-  /** The reply of Fastify: set headers and cookies on it, the handler keeps them. */
+  /** The reply of Fastify. Headers and cookies that you set on it are sent. */
   reply: FastifyReply
 }
 
@@ -39,8 +39,8 @@ export interface HandlerOptions<Context extends OperationContext = undefined>
  * await fastify.listen({ port: 4000 })
  * ```
  *
- * Fastify's own parser answers malformed JSON, an empty body and unknown content types by itself, in
- * the shape of Fastify's errors. To have GraphQL errors there as well, hand the text through:
+ * Fastify's own parser answers malformed JSON, an empty body and unknown content types itself, in
+ * the format of Fastify's errors. To send GraphQL errors instead, pass the raw body to the handler:
  *
  * ```ts
  * fastify.register(async (scope) => {
@@ -102,7 +102,7 @@ function answer(
   reply: FastifyReply,
 ): FastifyReply {
   if (reply.sent) return reply
-  // Nobody is left to answer. Taken out of Fastify's hands, it waits for no end of the response.
+  // The client has disconnected. Without `hijack`, Fastify would wait for the response to end.
   if (isGone(reply.raw)) return reply.hijack()
   reply.headers(toHeaders(init))
   if (vary) reply.header('vary', varyByAccept(String(reply.getHeader('vary') ?? '')))
@@ -111,6 +111,6 @@ function answer(
   if (init.statusText && reply.request.raw.httpVersionMajor < 2) {
     reply.raw.statusMessage = init.statusText
   }
-  // Null would be sent as the text "null".
+  // Fastify would send null as the text "null".
   return reply.send(body ?? undefined)
 }

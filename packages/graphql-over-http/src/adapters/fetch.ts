@@ -17,7 +17,7 @@ export interface FetchAPI {
   TextEncoder: typeof globalThis.TextEncoder
 }
 
-/** What the options find in `req.context`. */
+/** The type of `req.context` in the options. */
 export type RequestContext = FetchAPI
 
 /** Options of the handler for runtimes with a fetch API. */
@@ -50,7 +50,8 @@ export function createHandler<Context extends OperationContext = undefined>(
 ): (req: globalThis.Request) => Promise<globalThis.Response> {
   const context = withDefaults(api)
   const handle = adapt(options, { host: 'fetch', isHost: isFetchRequest, toRequest, answer })
-  // Hosts that are not meant call it with a response as well.
+  // The extra arguments reveal a host that needs another adapter, such as Node's, which passes a
+  // response.
   return (req: globalThis.Request, ...rest: readonly unknown[]) =>
     handle(req, isFetchRequest(req) ? context : (rest[0] as FetchAPI))
 }

@@ -10,9 +10,9 @@ import { openFetchSignal, readFetchBody } from './shared/fetch-body.ts'
 import { toFetchInit } from './shared/fetch-response.ts'
 import { HostRequest } from './shared/host-request.ts'
 
-/** What the options find in `req.context`. */
+/** The type of `req.context` in the options. */
 export interface RequestContext {
-  /** The context of Hono: set headers with `c.header()`, the handler keeps them. */
+  /** The context of Hono. Headers that you set with `c.header()` are sent. */
   c: HonoContext
 }
 
@@ -22,8 +22,8 @@ export interface HandlerOptions<Context extends OperationContext = undefined>
     AdapterOptions {}
 
 /**
- * Makes a GraphQL-over-HTTP handler for Hono, on any runtime. Hono itself has no status text, so only
- * the number of a status is sent.
+ * Makes a GraphQL-over-HTTP handler for Hono, on any runtime. Hono does not support status texts, so
+ * only the status code is sent.
  *
  * @example
  * ```ts
@@ -40,7 +40,8 @@ export function createHandler<Context extends OperationContext = undefined>(
   options: HandlerOptions<Context>,
 ): (c: HonoContext) => Promise<globalThis.Response> {
   const handle = adapt(options, { host: 'hono', isHost, toRequest, answer })
-  // Hosts that are not meant call it with a response as well.
+  // The extra arguments reveal a host that needs another adapter, such as Node's, which passes a
+  // response.
   return (c: HonoContext, ...rest: readonly unknown[]) => handle(c, rest[0])
 }
 
@@ -81,7 +82,7 @@ function isHost(c: HonoContext | undefined): boolean {
   return c?.req?.raw !== undefined && c.newResponse !== undefined
 }
 
-/** Hono remembers a body that middleware has read through it, in whatever form. */
+/** Hono caches a body that middleware has read through it, in the form in which it was read. */
 async function readHonoBody(c: HonoContext, limits: BodyLimits): Promise<string> {
   const { raw, bodyCache } = c.req
   if (!raw.bodyUsed || Object.keys(bodyCache).length === 0) return readFetchBody(raw, limits.read)
@@ -92,7 +93,8 @@ async function readHonoBody(c: HonoContext, limits: BodyLimits): Promise<string>
 }
 
 function answer(response: Response, vary: boolean, c: HonoContext): globalThis.Response {
-  // Appended to what middleware has set; a value in the answer itself replaces that.
+  // `Accept` is appended to what middleware has set; a `vary` header in the response itself
+  // replaces it.
   const isReplaced = response[1].headers?.['vary'] !== undefined
   if (vary && !isReplaced) c.header('vary', 'Accept', { append: true })
   const { body, status, headers } = toFetchInit(response, vary && isReplaced)

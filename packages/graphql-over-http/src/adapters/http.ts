@@ -4,9 +4,9 @@ import type { RequestParams } from '../request.ts'
 import type { AdapterOptions } from './shared/adapter-options.ts'
 import { createNodeHandler, parseNodeParams } from './shared/node-server.ts'
 
-/** What the options find in `req.context`. */
+/** The type of `req.context` in the options. */
 export interface RequestContext {
-  /** The native response: set headers and cookies on it, the handler keeps them. */
+  /** The native response. Headers and cookies that you set on it are sent. */
   res: ServerResponse
 }
 

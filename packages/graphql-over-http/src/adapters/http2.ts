@@ -4,9 +4,9 @@ import type { RequestParams } from '../request.ts'
 import type { AdapterOptions } from './shared/adapter-options.ts'
 import { createNodeHandler, parseNodeParams } from './shared/node-server.ts'
 
-/** What the options find in `req.context`. */
+/** The type of `req.context` in the options. */
 export interface RequestContext {
-  /** The native response: set headers and cookies on it, the handler keeps them. */
+  /** The native response. Headers and cookies that you set on it are sent. */
   res: Http2ServerResponse
 }
 
@@ -16,8 +16,8 @@ export interface HandlerOptions<Context extends OperationContext = undefined>
     AdapterOptions {}
 
 /**
- * Makes a GraphQL-over-HTTP handler for Node's own HTTP/2 server, with or without TLS. Clients that
- * come with HTTP/1 to a server with `allowHTTP1` are served too.
+ * Makes a GraphQL-over-HTTP handler for Node's own HTTP/2 server, with or without TLS. On a server
+ * with `allowHTTP1`, it also serves HTTP/1 clients.
  *
  * @example
  * ```ts

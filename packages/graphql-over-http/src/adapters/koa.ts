@@ -16,9 +16,9 @@ import { openNodeSignal } from './shared/node-signal.ts'
 import { parsedOrStreamed } from './shared/parsed-body.ts'
 import { isWithoutLength, toHeaders, varyByAccept } from './shared/response-headers.ts'
 
-/** What the options find in `req.context`. */
+/** The type of `req.context` in the options. */
 export interface RequestContext {
-  /** The response of Koa: set headers and cookies on it, the handler keeps them. */
+  /** The response of Koa. Headers and cookies that you set on it are sent. */
   res: KoaResponse
 }
 
@@ -43,7 +43,7 @@ export interface HandlerOptions<Context extends OperationContext = undefined>
  * app.listen(4000)
  * ```
  *
- * Best mounted before any body parser. Behind one the handler takes `ctx.request.body`.
+ * Mount the handler before any body parser. Behind one it uses `ctx.request.body`.
  */
 export function createHandler<
   Context extends OperationContext = undefined,
@@ -72,7 +72,7 @@ export async function parseRequestParams(
   })
 }
 
-/** The part of Koa's context that holds for every state and extension of it. */
+/** The part of Koa's context that does not depend on the type of its state or extensions. */
 type Exchange = Pick<ParameterizedContext, 'req' | 'res' | 'request' | 'response'>
 
 function toRequest(
@@ -96,9 +96,12 @@ function toRequest(
   )
 }
 
-/** Koa derives status and type from the body, so the body comes first and the rest corrects it. */
+/**
+ * Koa derives status and type from the body, so the body is set first and status and type
+ * afterwards.
+ */
 function answer([body, init]: Response, vary: boolean, { response: res }: Exchange): void {
-  // With a JSON type Koa would send the text "null".
+  // With a JSON content type Koa would send the text "null".
   if (body === null) res.remove('content-type')
   const hadType = res.get('content-type') !== ''
   res.body = body

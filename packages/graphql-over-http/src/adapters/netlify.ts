@@ -6,7 +6,7 @@ import { answerOrParams } from './shared/answer-or-params.ts'
 import { fromEvent } from './shared/parsed-body.ts'
 import { toVaryingHeaders } from './shared/response-headers.ts'
 
-/** What the adapter reads of the event. The platform's own type fits. */
+/** What the adapter reads from the event. The platform's own type is assignable to it. */
 export interface HandlerEvent {
   /** The HTTP method. */
   readonly httpMethod: string
@@ -20,7 +20,7 @@ export interface HandlerEvent {
   readonly isBase64Encoded: boolean
 }
 
-/** What the options find in `req.context`: the platform's function context. */
+/** The type of `req.context` in the options: the context of the function. */
 export interface HandlerContext {
   /** The name of the function. */
   readonly functionName: string
@@ -32,10 +32,10 @@ export interface HandlerContext {
   getRemainingTimeInMillis(): number
 }
 
-/** What the options find in `req.context`. */
+/** The type of `req.context` in the options. */
 export type RequestContext = HandlerContext
 
-/** What the handler resolves to. */
+/** The response of the function. */
 export interface HandlerResponse {
   /** The status code. */
   statusCode: number
@@ -112,7 +112,7 @@ function toRequest<Event extends HandlerEvent>(
 function answer([body, init]: Response, vary: boolean): HandlerResponse {
   const headers = toVaryingHeaders(init, vary)
   const response: HandlerResponse = { statusCode: init.status, headers }
-  // The platform takes no null.
+  // Netlify does not accept null as a body.
   if (body !== null) response.body = body
   return response
 }

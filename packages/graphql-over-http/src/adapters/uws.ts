@@ -16,7 +16,7 @@ import { isWithoutLength, toVaryingHeaders } from './shared/response-headers.ts'
 import { openUwsBody } from './shared/uws-body.ts'
 import { refuseHost } from './shared/wrong-host.ts'
 
-/** What the adapter uses of uWebSockets' request. */
+/** The part of uWebSockets' request that the adapter uses. */
 export interface HttpRequest {
   /** The HTTP method, in lower case. */
   getMethod(): string
@@ -28,13 +28,13 @@ export interface HttpRequest {
   forEach(callback: (name: string, value: string) => void): void
 }
 
-/** What the adapter uses of uWebSockets' response. */
+/** The part of uWebSockets' response that the adapter uses. */
 export interface HttpResponse {
-  /** Calls back when the client goes away before the response ends. */
+  /** Calls back when the client disconnects before the response ends. */
   onAborted(callback: () => void): unknown
   /** Calls back with each part of the body. */
   onData(callback: (chunk: ArrayBuffer, isLast: boolean) => void): unknown
-  /** Sends what is written in the callback together. */
+  /** Sends everything that the callback writes in one batch. */
   cork(callback: () => void): unknown
   /** Writes the status code and its reason phrase. */
   writeStatus(status: string): unknown
@@ -42,15 +42,15 @@ export interface HttpResponse {
   writeHeader(name: string, value: string): unknown
   /** Writes the body and ends the response. */
   end(body?: string): unknown
-  /** Ends the response to a request with HEAD. */
+  /** Ends the response to a HEAD request. */
   endWithoutBody(reportedContentLength?: number): unknown
 }
 
-/** What the options find in `req.context`. */
+/** The type of `req.context` in the options. */
 export interface RequestContext<Res extends HttpResponse = HttpResponse> {
   /**
-   * The native response. Headers can be written to it once the status is, so writing one in an
-   * option settles the status as 200.
+   * The native response. Headers can be written only after the status, so writing one in an option
+   * commits the status 200.
    */
   res: Res
 }
@@ -58,8 +58,8 @@ export interface RequestContext<Res extends HttpResponse = HttpResponse> {
 /**
  * Options of the handler for uWebSockets.
  *
- * The native request in `req.raw` is valid until the first `await`, as uWebSockets has it; `req.url`,
- * `req.method` and `req.headers` are copies and stay valid.
+ * The native request in `req.raw` is valid only until the first `await`, a limitation of uWebSockets.
+ * `req.url`, `req.method` and `req.headers` are copies and stay valid.
  */
 export interface HandlerOptions<
   Context extends OperationContext = undefined,
@@ -96,7 +96,7 @@ export function createHandler<
     const req = toRequest(res, native, limits, abortion)
     try {
       const response = explain(await handle(req))
-      // Any use of an aborted response throws.
+      // Using an aborted response throws.
       if (!abortion.current) write(res, req, response, vary)
     } catch (error) {
       reportFailure(error)
@@ -109,7 +109,7 @@ export function createHandler<
  * Reads the parameters of a request without executing it. When the request breaks the protocol, the
  * answer is written to `res` and the promise resolves to null; malformed parameters throw.
  *
- * @param abortion - becomes true when the client goes away: check it before using `res` again.
+ * @param abortion - becomes true when the client disconnects: check it before using `res` again.
  */
 export async function parseRequestParams(
   native: HttpRequest,
@@ -125,8 +125,8 @@ export async function parseRequestParams(
 }
 
 /**
- * Copies all there is, at once: the native request is gone after the first `await`, and so is a body
- * that nobody listens for.
+ * Copies everything synchronously: the native request is invalid after the first `await`, and a
+ * body without a listener is dropped.
  */
 function toRequest<Res extends HttpResponse, Req extends HttpRequest>(
   res: Res,
@@ -163,7 +163,7 @@ function toRequest<Res extends HttpResponse, Req extends HttpRequest>(
   )
 }
 
-/** Whether the client has gone, and who wants to know. */
+/** Whether the client has disconnected, and the listeners to call when it does. */
 interface Abortion {
   current: boolean
   controller?: AbortController
@@ -201,6 +201,6 @@ function writeFailure(res: HttpResponse, req: Request<unknown, unknown>): void {
   try {
     write(res, req, internalError, false)
   } catch {
-    // An option has ended the response by itself: no more can be written to it.
+    // An option has already ended the response, so nothing more can be written to it.
   }
 }

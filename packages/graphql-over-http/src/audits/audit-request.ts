@@ -3,7 +3,7 @@ import { requestWithoutAccept } from './without-accept.ts'
 export const JSON_TYPE = 'application/json'
 export const GRAPHQL_TYPE = 'application/graphql-response+json'
 
-/** What one audit sends, without the address. Kept as data, so that reports can show it. */
+/** The request of one audit, without the address. It is plain data, so that reports can show it. */
 export interface AuditRequest {
   /** The HTTP method. */
   readonly method: 'GET' | 'POST' | 'PUT'
@@ -15,7 +15,7 @@ export interface AuditRequest {
   readonly search?: { readonly [name: string]: string }
   /** The body as text. Default: none. */
   readonly body?: string
-  /** How it travels, where a plain `fetch` with a text body would add headers of its own. */
+  /** How the request is sent where `fetch` with a text body would add its own headers. */
   readonly wire?: 'bytes' | 'without-accept'
 }
 
@@ -35,7 +35,7 @@ export interface AuditTarget {
   readonly fetchFn: AuditFetch
 }
 
-/** POST of a JSON body; text is sent as it is. */
+/** A POST with a JSON body; a string is sent unchanged. */
 export function post(
   body: unknown,
   accept?: string,
@@ -65,14 +65,14 @@ export async function sendRequest(request: AuditRequest, target: AuditTarget): P
     },
   }
   if (request.body === undefined) return target.fetchFn(url, init)
-  // A byte array has no media type of its own, so that fetch adds no content-type header for it.
+  // A byte array has no media type, so fetch adds no content-type header.
   const body = request.wire === 'bytes' ? new TextEncoder().encode(request.body) : request.body
   return request.wire === 'without-accept'
     ? requestWithoutAccept(url, { ...init, body: request.body })
     : target.fetchFn(url, { ...init, body })
 }
 
-/** Works on relative addresses too, which `new URL` does not. */
+/** Unlike `new URL`, this works on relative addresses too. */
 function addSearch(url: string, search: { readonly [name: string]: string }): string {
   const [address = ''] = url.split('#', 1)
   return `${address}${address.includes('?') ? '&' : '?'}${new URLSearchParams(search)}`

@@ -4,15 +4,15 @@ import { type Expectation, findReason, toAnswer } from './expect.ts'
 import { findRateLimited, toRateLimited } from './rate-limited.ts'
 import { toWebResponse } from './web-response.ts'
 
-/** The requirement level of an audit, in the words of RFC 2119. */
+/** The requirement level of an audit, as defined in RFC 2119. */
 export type AuditRequirement = 'MUST' | 'SHOULD' | 'MAY'
 
-/** Starts with the level of the requirement. */
+/** Starts with the requirement level. */
 export type AuditName = `${AuditRequirement} ${string}`
 
 /** The result of an audit that the server passed. */
 export interface AuditOk {
-  /** The four characters of the audit. */
+  /** The four-character id of the audit. */
   readonly id: string
   /** What was audited; starts with the level. */
   readonly name: AuditName
@@ -24,7 +24,7 @@ export interface AuditOk {
 
 /** The result of an audit that the server failed. */
 export interface AuditFail {
-  /** The four characters of the audit. */
+  /** The four-character id of the audit. */
   readonly id: string
   /** What was audited; starts with the level. */
   readonly name: AuditName
@@ -32,47 +32,47 @@ export interface AuditFail {
   readonly level: AuditRequirement
   /** `error` when the server must, `warn` when it should or may. */
   readonly status: 'warn' | 'error'
-  /** What is wrong with the answer. */
+  /** Why the response fails the audit. */
   readonly reason: string
   /** What the audit sent. */
   readonly request: AuditRequest
-  /** What came back, still readable. */
+  /** The response, still readable. */
   readonly response: Response
   /** The stream of the response, if it has one. Cancel it if you do not read it. */
   readonly body?: ReadableStream<Uint8Array<ArrayBuffer>>
 }
 
-/** The result of an audit. Its `status` says which. */
+/** The result of an audit; `status` distinguishes the two cases. */
 export type AuditResult = AuditOk | AuditFail
 
 /** One requirement of the specification, with the request that tests it. */
 export interface Audit {
-  /** Four characters that never change their meaning. */
+  /** Four characters that always identify the same requirement. */
   readonly id: string
   /** What is audited; starts with the level. */
   readonly name: AuditName
   /**
-   * The requirement level. The property is not enumerable, so that an audit prints and compares as one
-   * of graphql-http does: `id`, `name` and `fn`.
+   * The requirement level. The property is not enumerable, so that an audit prints and compares
+   * like an audit of graphql-http: `id`, `name` and `fn`.
    */
   readonly level: AuditRequirement
   /**
    * Sends one request, or two where the audit depends on what the server accepts, and judges the
-   * answer. Rejects only when there is no answer to judge: after a network failure, or with a
-   * `RateLimitedError` when the server answers 429.
+   * response. Rejects only if there is no response to judge: after a network failure, or with a
+   * `RateLimitedError` when the server responds with 429.
    */
   readonly fn: () => Promise<AuditResult>
 }
 
-/** An audit as written in the tables: what is sent, and what is expected of the answer. */
+/** An audit as written in the tables: the request, and the expectations on the response. */
 export interface AuditRow {
   readonly id: string
   readonly name: AuditName
   readonly request: AuditRequest
   readonly expect: readonly Expectation[]
-  /** Sent first: if its answer is not as expected, the audit does not apply and is ok. */
+  /** Sent first. If the response is not as expected, the audit does not apply and passes. */
   readonly premise?: Pick<AuditRow, 'request' | 'expect'>
-  /** The only status profile the row holds for; without it, both. */
+  /** The only status profile to which the row applies; by default it applies to both. */
   readonly profile?: 'classic'
 }
 
@@ -107,7 +107,10 @@ async function isMet(premise: NonNullable<AuditRow['premise']>, target: AuditTar
   return reason === undefined
 }
 
-/** Sends a request and returns the reason why the answer is not as expected, if it is not. */
+/**
+ * Sends a request and returns the reason why the response is not as expected, or undefined if it
+ * is.
+ */
 async function judge(
   { request, expect }: Pick<AuditRow, 'request' | 'expect'>,
   target: AuditTarget,
@@ -122,7 +125,7 @@ async function judge(
   }
 }
 
-/** Runs audits, some at a time, and resolves to their results in the same order. */
+/** Runs audits with limited concurrency and resolves to their results in the same order. */
 export async function runAudits(
   audits: readonly Audit[],
   { concurrency, onResult, mostWaitMs = 0, onWait }: RunOptions,
@@ -157,13 +160,17 @@ export interface RunOptions {
   readonly concurrency: number
   /** Called with each result as soon as it is known. */
   readonly onResult?: (result: AuditResult) => void
-  /** How long to wait in all for a server that answers 429; 0, the default: not at all. */
+  /**
+   * How long to wait in total for a server that responds with 429. Default: 0, which does not wait.
+   */
   readonly mostWaitMs?: number
-  /** Called before each wait for a server that answers 429, with its milliseconds. */
+  /** Called with the milliseconds before each wait for a server that responds with 429. */
   readonly onWait?: (waitMs: number) => void
 }
 
-/** Repeats an audit that met a rate limit, until the time for all audits together is used up. */
+/**
+ * Repeats an audit that hit a rate limit, until the waiting time of all audits together is used up.
+ */
 class RateLimitRetry {
   readonly #endsAt: number
   readonly #onWait: RunOptions['onWait']
@@ -188,7 +195,7 @@ class RateLimitRetry {
   }
 }
 
-/** Cancels what the failed results still hold open. */
+/** Cancels the response bodies that failed results still hold open. */
 export async function discardBodies(results: readonly AuditResult[]): Promise<void> {
   const failed = results.filter((result) => result.status !== 'ok')
   await Promise.all(failed.map(({ body }) => discardBody(body)))

@@ -1,4 +1,4 @@
-/** No answer to an audit needs more; a server that sends more does not get to fill the memory. */
+/** Audits never need a larger body; the limit keeps a server from exhausting the memory. */
 export const MAX_BODY_BYTES = 1_048_576
 
 /**
@@ -17,14 +17,14 @@ export async function readBodyCopy(response: Response): Promise<Uint8Array | und
     chunks.push(value)
     length += value.byteLength
     if (length > MAX_BODY_BYTES) {
-      // Not awaited: a copy is only done being cancelled once the original is cancelled too.
+      // Not awaited: cancelling a copy completes only once the original is cancelled too.
       void reader.cancel().catch(() => undefined)
       return undefined
     }
   }
 }
 
-/** Gives the connection back. A body that already failed has nothing left to give. */
+/** Releases the connection. Errors are ignored, since a body that failed holds no connection. */
 export async function discardBody(body: ReadableStream | null | undefined): Promise<void> {
   if (!body || body.locked) return
   await body.cancel().catch(() => undefined)

@@ -24,8 +24,9 @@ import {
 } from './operations.ts'
 import { withWrong, wrongKinds } from './parameters.ts'
 
-// What the draft of August 2026 asks for beyond, or instead of, the drafts behind the 61 audits.
-// Ids: X2 and a letter for the area of the request, X3 and a letter for the kind of answer.
+// What the draft of August 2026 requires in addition to, or instead of, the drafts behind the 61
+// audits.
+// Ids: X2 and a letter for the area of the request, X3 and a letter for the kind of response.
 
 const executed = [status(200), lacks('errors'), has('data')]
 const put: AuditRequest = { ...post(hello, GRAPHQL_TYPE), method: 'PUT' }
@@ -114,7 +115,8 @@ const methods: readonly AuditRow[] = [
     expect: [statusBetween([400, 499])],
   },
   {
-    // A schema without mutations may find the document invalid before it looks at the method.
+    // For a schema without mutations, a server may reject the document as invalid before it checks
+    // the method.
     id: 'X2M3',
     name: 'SHOULD use 405 status code on mutations in GETs, or 422 where the schema has none',
     request: getMutation,
@@ -156,7 +158,7 @@ const refusals: readonly AuditRow[] = [
   ),
 ]
 
-// Servers may leave out GET, or answer it only with a header that protects against cross-site requests.
+// Servers may not support GET, or may require a header that protects against cross-site requests.
 const plainGet: AuditRow['premise'] = { request: get(hello, GRAPHQL_TYPE), expect: executed }
 
 const optional = ['operationName', 'variables', 'extensions']
@@ -244,7 +246,7 @@ const requestErrors = failures.flatMap(({ letter, what, params, code }): AuditRo
   },
 ])
 
-// A server that hides its schema has no data here and so nothing to get wrong.
+// A server with introspection disabled returns no data here, so this audit cannot fail on it.
 const isPartial = all(has('data'), has('errors'))
 
 const results: readonly AuditRow[] = [
@@ -274,7 +276,7 @@ const results: readonly AuditRow[] = [
   },
   {
     id: 'X3S4',
-    name: 'MUST not label an answer application/graphql-response+json that is no GraphQL response',
+    name: 'MUST not label a response application/graphql-response+json that is not a GraphQL response',
     request: post('{ "not a JSON', GRAPHQL_TYPE),
     expect: [when(contentType(GRAPHQL_TYPE), graphqlResponse)],
   },

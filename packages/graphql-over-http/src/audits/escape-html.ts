@@ -4,7 +4,10 @@ const ENTITIES: { readonly [character: string]: string } = {
   '>': '&gt;',
 }
 
-/** For text between tags. Quotes are left alone: no report puts a server's text into an attribute. */
+/**
+ * For text between tags. Quotes are not escaped, since no report puts a server's text into an
+ * attribute.
+ */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>]/g, (character) => ENTITIES[character] ?? character)
 }

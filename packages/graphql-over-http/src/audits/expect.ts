@@ -1,12 +1,12 @@
 import { MAX_BODY_BYTES, readBodyCopy } from './body.ts'
 
-/** What an expectation looks at. The body is read when the first expectation asks, and once. */
+/** What an expectation checks. The body is read once, by the first expectation that needs it. */
 export interface Answer {
   readonly response: Response
   readonly bytes: () => Promise<Uint8Array | undefined>
 }
 
-/** Gives nothing when it is met, and otherwise the reason why not. */
+/** Returns undefined when it is met, and otherwise the reason why not. */
 export type Expectation = (answer: Answer) => string | undefined | Promise<string | undefined>
 
 export function toAnswer(response: Response): Answer {
@@ -20,7 +20,7 @@ export function toAnswer(response: Response): Answer {
   }
 }
 
-/** The first reason of a list of expectations, or nothing when all are met. */
+/** Returns the first reason from a list of expectations, or undefined when all are met. */
 export async function findReason(
   answer: Answer,
   expectations: readonly Expectation[],
@@ -54,7 +54,7 @@ export function statusBetween(
   }
 }
 
-/** Media types and charsets are compared without regard to case (RFC 9110, section 8.3.1). */
+/** Media types and charsets are case-insensitive (RFC 9110, section 8.3.1). */
 function contentTypeHas(response: Response, part: string): boolean {
   return (response.headers.get('content-type') ?? '').toLowerCase().includes(part)
 }
@@ -76,7 +76,7 @@ export function header(name: string): Expectation {
     response.headers.has(name) ? undefined : `Response header ${name} is missing`
 }
 
-/** Strict decoding refuses bytes that are not UTF-8; lenient decoding replaces them. */
+/** Strict decoding rejects bytes that are not UTF-8; lenient decoding replaces them. */
 export function utf8({ fatal }: { readonly fatal: boolean }): Expectation {
   return async (answer) => {
     const bytes = await answer.bytes()
@@ -118,7 +118,7 @@ export const nonNullData: Expectation = (answer) =>
     (result['data'] ?? null) === null ? 'Response body execution result data is null' : undefined,
   )
 
-/** A GraphQL response has `data`, or `errors` that say something. */
+/** A GraphQL response has `data`, or a non-empty list of `errors`. */
 export const graphqlResponse: Expectation = (answer) =>
   checkResult(answer, (result) => {
     if (!('errors' in result)) {
@@ -132,12 +132,12 @@ export const graphqlResponse: Expectation = (answer) =>
       : 'Response body execution result errors is not a list of objects with a message'
   })
 
-/** All must be met. */
+/** Met when all of the expectations are met. */
 export function all(...expectations: readonly Expectation[]): Expectation {
   return (answer) => findReason(answer, expectations)
 }
 
-/** Where the premise holds, the rest must be met. */
+/** If the premise is met, the other expectations must be met too. */
 export function when(premise: Expectation, ...rest: readonly Expectation[]): Expectation {
   return async (answer) =>
     (await premise(answer)) === undefined ? findReason(answer, rest) : undefined

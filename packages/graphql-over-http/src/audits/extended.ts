@@ -7,12 +7,12 @@ const variablesSearch = { ...withVariables, variables: JSON.stringify(withVariab
 const executed = [status(200), lacks('errors'), has('data')]
 
 /**
- * Twins of those of the 61 audits that cannot test what their names say, or that fail where
- * introspection is switched off. The twin of each is named beside it.
+ * Variants of audits among the 61 that cannot test what their names say, or that fail when
+ * introspection is disabled. The comment beside each id names the original and its problem.
  */
 export const extended: readonly AuditRow[] = [
   {
-    id: 'X101', // 80D8: fetch never leaves the header out.
+    id: 'X101', // 80D8: fetch always sends the header.
     name: 'SHOULD use application/json when the request really has no accept header',
     request: { ...post(hello), wire: 'without-accept' },
     expect: [status(200), contentType(JSON_TYPE)],
@@ -30,13 +30,13 @@ export const extended: readonly AuditRow[] = [
     expect: [status(200), utf8({ fatal: true })],
   },
   {
-    id: 'X104', // 82A3: most messages for this repeat the literal, so that there is text to encode.
+    id: 'X104', // 82A3: most error messages for this repeat the literal, so the response has text outside ASCII.
     name: 'MUST send a body of valid utf-8 when the request has characters outside ASCII',
     request: post({ query: '{ __typename @skip(if: "Run🏃Swim🏊") }' }, GRAPHQL_TYPE),
     expect: [utf8({ fatal: true })],
   },
   {
-    id: 'X105', // BF61: introspection; and an error would have the status 200 as well.
+    id: 'X105', // BF61: introspection; also, an error would have the status 200 too.
     name: 'MUST accept utf-8 in the query without needing introspection',
     request: post(
       { query: '# Run🏃Swim🏊\n{ __typename }' },

@@ -62,7 +62,7 @@ export async function renderAuditResultsToHTML(
   html += '<h1>GraphQL over HTTP audit report</h1>\n\n'
   html += `<ul>\n<li><b>${results.length}</b> audits in total</li>\n`
   if (passing.length > 0) html += renderCount('✅', passing.length, 'pass')
-  // The counts go from harmless to serious, and so do the sections.
+  // The counts and the sections are ordered from harmless to serious.
   for (const { emoji, fails, label } of failing) html += renderCount(emoji, fails.length, label)
   html += '</ul>\n\n'
   const sections: string[] = []

@@ -5,11 +5,11 @@ import { type ReportableResult, toReported } from './reported-result.ts'
 export interface AuditCounts {
   /** All audits that were run. */
   readonly total: number
-  /** Those that the server passed. */
+  /** The audits that the server passed. */
   readonly ok: number
-  /** Those that it should or may pass, and failed. */
+  /** The failed audits that the server should or may pass. */
   readonly warn: number
-  /** Those that it must pass, and failed. */
+  /** The failed audits that the server must pass. */
   readonly error: number
 }
 
@@ -17,7 +17,7 @@ export interface AuditCounts {
 export interface AuditReport extends AuditCounts {
   /** The counts of each requirement level. */
   readonly levels: { readonly [level in AuditRequirement]: AuditCounts }
-  /** An entry for each audit, in their order. */
+  /** An entry for each audit, in the order in which they were given. */
   readonly audits: readonly {
     readonly id: string
     readonly name: AuditName
@@ -27,7 +27,7 @@ export interface AuditReport extends AuditCounts {
   }[]
 }
 
-/** Counts, and one plain entry per result: no responses, nothing to close. */
+/** Counts the results and converts each to plain data, without its response. */
 export function toAuditReport(given: readonly ReportableResult[]): AuditReport {
   const results = given.map(toReported)
   const ofLevel = (level: AuditRequirement) => results.filter((result) => result.level === level)
@@ -45,7 +45,7 @@ export function toAuditReport(given: readonly ReportableResult[]): AuditReport {
   }
 }
 
-/** Writes results as JSON text: the counts, and an entry for each audit with its reason. */
+/** Renders results as JSON: the counts, and an entry for each audit with its reason. */
 export function renderAuditResultsToJSON(results: readonly ReportableResult[]): string {
   return JSON.stringify(toAuditReport(results), null, 2)
 }

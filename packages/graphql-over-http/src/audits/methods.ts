@@ -3,7 +3,7 @@ import { GRAPHQL_TYPE, get, post } from './audit-request.ts'
 import { status, statusBetween } from './expect.ts'
 import { hello } from './operations.ts'
 
-/** Chapter "Request" of the HTTP spec, its sections GET and POST. */
+/** Chapter "Request" of the HTTP spec, sections GET and POST. */
 export const methods: readonly AuditRow[] = [
   {
     id: '2C94',

@@ -1,14 +1,14 @@
-/** The operations audits send: each works, or fails in one known way, on any schema. */
+/** The operations that audits send. Each succeeds, or fails in one known way, on any schema. */
 
 export const hello = { query: '{ __typename }' }
 
-/** Introspection: refused by servers that hide their schema. */
+/** Uses introspection, which some servers disable. */
 export const typeByName = {
   query: 'query Type($name: String!) { __type(name: $name) { name } }',
   variables: { name: 'sometype' },
 }
 
-/** A map of variables without introspection. */
+/** Has a map of variables, but does not use introspection. */
 export const withVariables = {
   query: 'query ($skip: Boolean!) { __typename @skip(if: $skip) }',
   variables: { skip: false },
@@ -26,8 +26,8 @@ export const coercionFailure = {
 export const unknownOperation = { query: 'query A { __typename }', operationName: 'B' }
 
 /**
- * Data with an error, on any schema with introspection: a nullable variable with a default may
- * stand where a value is required, and passing null then fails the field instead of the request.
+ * Returns data with an error, on any schema with introspection: a nullable variable with a default
+ * is valid where a value is required, and passing null then fails the field instead of the request.
  */
 export const partialSuccess = {
   query: 'query ($name: String = "Query") { __typename __type(name: $name) { name } }',

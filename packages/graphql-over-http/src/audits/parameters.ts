@@ -13,7 +13,7 @@ const wrongValues: { readonly [kind in WrongKind]: unknown } = {
   array: ['array'],
 }
 
-/** The kinds of JSON values a parameter must not have. */
+/** The JSON types that are invalid for each parameter. */
 export const wrongKinds: { readonly [param: string]: readonly WrongKind[] } = {
   query: ['object', 'number', 'boolean', 'array'],
   operationName: ['object', 'number', 'boolean', 'array'],
@@ -21,13 +21,13 @@ export const wrongKinds: { readonly [param: string]: readonly WrongKind[] } = {
   extensions: ['string', 'number', 'boolean', 'array'],
 }
 
-/** A request that is fine but for one parameter. */
+/** A request that is valid except for one parameter. */
 export function withWrong(param: string, kind: WrongKind): object {
   const wrong = { [param]: wrongValues[kind] }
   return param === 'operationName' ? { ...wrong, ...hello } : { ...hello, ...wrong }
 }
 
-/** One row for each wrong kind; the drafts since 2026 ask for 422 instead. */
+/** One row for each invalid type; the 2026 draft requires 422 instead. */
 function refusals(idPrefix: string, param: string): AuditRow[] {
   return (wrongKinds[param] ?? []).map((kind, index) => ({
     id: `${idPrefix}${index}`,
@@ -38,7 +38,10 @@ function refusals(idPrefix: string, param: string): AuditRow[] {
   }))
 }
 
-/** The same request for either response type; with JSON the status alone says little. */
+/**
+ * The same request for either response type. With `application/json` the status alone proves
+ * little, so the body is checked too.
+ */
 function acceptances(
   graphqlId: string,
   jsonId: string,

@@ -1,15 +1,15 @@
 import { type AuditFail, type AuditOk, type AuditRequirement, toLevel } from './audit.ts'
 
-/** What a report says of a passed audit. */
+/** The fields of a passed audit that reports use. */
 export type ReportedOk = Pick<AuditOk, 'id' | 'name' | 'level' | 'status'>
 
-/** What a report says of a failed audit. */
+/** The fields of a failed audit that reports use. */
 export type ReportedFail = Pick<
   AuditFail,
   'id' | 'name' | 'level' | 'status' | 'reason' | 'response'
 >
 
-/** A result to report: also one of graphql-http, or written by hand, which have no level. */
+/** A result to report. Results of graphql-http, or written by hand, have no level. */
 export type ReportableResult =
   | (Omit<ReportedOk, 'level'> & { readonly level?: AuditRequirement })
   | (Omit<ReportedFail, 'level' | 'status'> & {
@@ -17,7 +17,7 @@ export type ReportableResult =
       readonly status: ReportedFail['status'] | 'notice'
     })
 
-/** Adds the level where it is missing: then the status of a failure tells it. */
+/** Derives the level from the status of a failure where the level is missing. */
 export function toReported(result: ReportableResult): ReportedOk | ReportedFail {
   if (result.status === 'ok') return { ...result, level: result.level ?? toLevel(result.name) }
   const level = result.level ?? LEVELS[result.status]

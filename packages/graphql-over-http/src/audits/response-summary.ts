@@ -2,7 +2,9 @@ import { readBodyCopy } from './body.ts'
 
 const MAX_TEXT_LENGTH = 5120
 
-/** Values that change from run to run, or that a report must not repeat. */
+/**
+ * Placeholders for header values that change from run to run, or that a report must not contain.
+ */
 const HEADER_PLACEHOLDERS: { readonly [name: string]: string } = {
   date: '<timestamp>',
   expires: '<timestamp>',
@@ -19,7 +21,7 @@ export interface ResponseSummary {
   readonly body: unknown
 }
 
-/** What a report shows of a response. The response stays readable. */
+/** The parts of a response that a report shows. The response stays readable. */
 export async function summarizeResponse(response: Response): Promise<ResponseSummary> {
   const headers = [...response.headers].map(
     ([name, value]) => [name, HEADER_PLACEHOLDERS[name] ?? value] as const,
@@ -50,7 +52,7 @@ async function summarizeBody(response: Response): Promise<unknown> {
   if (text === '') return null
   try {
     const value: unknown = JSON.parse(text)
-    // Nesting too deep to be written out again is as good as no JSON at all.
+    // JSON that is nested too deeply to be serialized again is shown as text.
     JSON.stringify(sortKeys(value), null, 2)
     return value
   } catch {

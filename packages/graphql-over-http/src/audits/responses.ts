@@ -5,9 +5,10 @@ import { syntaxFailure } from './operations.ts'
 
 const notJson = '{ "not a JSON'
 const misspelt = { qeury: '{ __typename }' }
-// A name cannot start with a digit, so that this is a syntax error, whatever the audits call it;
-// and the variable is not used, which is a validation error. Ids do not change their meaning: the
-// extended audits ask what these names promise.
+// A name cannot start with a digit, so this is a syntax error although the audits call it a
+// validation failure. The unused variable is a validation error although the audits call it a
+// coercion failure. Published ids keep their meaning; the extended audits test what these names
+// say.
 const digitField = { query: '{ 8f31403dfe404bccbb0e835f2629c6a7 }' }
 const unusedVariable = {
   query: 'query CoerceFailure($id: ID!){ __typename }',

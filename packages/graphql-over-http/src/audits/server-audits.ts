@@ -11,32 +11,33 @@ import { canOmitAccept } from './without-accept.ts'
 
 /** Options of {@link serverAudits} and {@link auditServer}. */
 export interface ServerAuditOptions {
-  /** Address of the GraphQL endpoint. A function is asked again by every audit. */
+  /** Address of the GraphQL endpoint. A function is called for every audit. */
   url: string | Promise<string> | (() => string | Promise<string>)
   /** Sends the requests. Default: the global `fetch`, taken when an audit runs. */
   fetchFn?: AuditFetch | undefined
   /**
-   * How the global `fetch` is called, where there is no `fetchFn`: `{ redirect: 'manual' }` audits this
-   * server and no other that it leads to, which would get the `headers` as well.
+   * The options for the global `fetch`; unused with a `fetchFn`. `{ redirect: 'manual' }` audits
+   * only this server and does not follow redirects to others, which would receive the `headers` as
+   * well.
    */
   fetchInit?:
     | { readonly redirect?: 'error' | 'follow' | 'manual'; readonly signal?: AbortSignal }
     | undefined
   /**
-   * Added to every request, for example for authorization. `accept` and `content-type` cannot be
-   * among them: those are what the audits vary.
+   * Headers to add to every request, for example for authorization. `accept` and `content-type` are
+   * not allowed, because the audits set them.
    */
   headers?: { readonly [name: string]: string } | undefined
   /**
-   * The status codes to hold the server to. `classic`, the default, is what graphql-http and the
-   * drafts of the HTTP spec up to 2025 ask for. `2026` is the draft of August 2026: it leaves out
-   * the 22 audits that this draft contradicts and appends audits for what it asks for.
+   * The status codes to require. `classic`, the default, is what graphql-http and the drafts of the
+   * HTTP spec up to 2025 require. `2026` is the draft of August 2026: it leaves out the 22 audits
+   * that this draft contradicts and appends audits for its new requirements.
    */
   profile?: ProfileName | undefined
   /**
-   * Append the audits `X1..`: those of the 61 that cannot test what their names say have a twin
-   * there that does. `X101` needs a request without an `accept` header, which no `fetch` sends, so
-   * it is only part of the list on runtimes with `node:http` and without a `fetchFn`.
+   * Append the audits `X1..`, variants of audits among the 61 that cannot test what their names
+   * say. `X101` needs a request without an `accept` header, which no `fetch` can send, so it is
+   * included only on runtimes with `node:http` and without a `fetchFn`.
    */
   extended?: boolean | undefined
 }
@@ -44,8 +45,8 @@ export interface ServerAuditOptions {
 const base: readonly AuditRow[] = [...mediaTypes, ...methods, ...parameters, ...responses]
 
 /**
- * The audits for a GraphQL server: without further options exactly the 61 of graphql-http, with
- * their ids and names and in their order. Nothing is sent before an audit is run.
+ * Returns the audits for a GraphQL server. Without further options these are exactly the 61 of
+ * graphql-http, with their ids and names and in their order. Nothing is sent until an audit is run.
  *
  * @example
  * ```ts
@@ -80,8 +81,9 @@ export function serverAudits(options: ServerAuditOptions): Audit[] {
 }
 
 /**
- * Runs all audits at once and resolves to their results in order. Rejects when one of them gets no
- * answer to judge; a server that answers 429 is waited for, up to half a minute in all. Cancel the `body` of each failed result you do not read.
+ * Runs all audits and resolves to their results in order. Rejects when an audit gets no response to
+ * judge. If the server responds with 429, waits up to half a minute in total. Cancel the `body` of
+ * each failed result that you do not read.
  */
 export function auditServer(options: ServerAuditOptions): Promise<AuditResult[]> {
   const audits = serverAudits(options)

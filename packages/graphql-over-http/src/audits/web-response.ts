@@ -1,16 +1,16 @@
-/** The part of a stream of Node that matters here. */
+/** The part of a Node stream that is used here. */
 interface NodeStream extends AsyncIterable<Uint8Array<ArrayBuffer>> {
   destroy(): unknown
 }
 
 /**
- * The response with a web stream as body, which is what audits copy and cancel. node-fetch, and what
- * builds on it, has a stream of Node there.
+ * Returns the response with a web stream as its body, which audits can copy and cancel. node-fetch
+ * and libraries built on it have a Node stream instead.
  */
 export function toWebResponse(response: Response): Response {
   const { body, status, statusText } = response
   if (!isNodeStream(body)) return response
-  // The fetch standard allows no body with these, not even an empty one.
+  // The fetch standard does not allow a body with these statuses, not even an empty one.
   const isEmpty = status === 204 || status === 205 || status === 304
   if (isEmpty) body.destroy()
   const headers = [...response.headers]

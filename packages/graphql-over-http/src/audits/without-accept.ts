@@ -6,18 +6,18 @@ interface PlainInit {
   readonly body: string
 }
 
-// Asked for at run time instead of imported, so that bundlers for browsers find nothing to resolve.
+// Loaded at run time instead of imported, so that bundlers for browsers do not have to resolve it.
 function findBuiltins(url: string) {
   if (typeof process === 'undefined' || !process.getBuiltinModule) return undefined
   return process.getBuiltinModule(url.startsWith('https:') ? 'node:https' : 'node:http')
 }
 
-/** Whether this runtime has an HTTP client that sends no `accept` header of its own. */
+/** Whether this runtime has an HTTP client that does not add an `accept` header. */
 export function canOmitAccept(): boolean {
   return findBuiltins('http:') !== undefined
 }
 
-/** Every `fetch` adds an `accept` header to a request that has none; this does not. */
+/** Sends a request without an `accept` header, which every `fetch` would add. */
 export async function requestWithoutAccept(url: string, init: PlainInit): Promise<Response> {
   const client = findBuiltins(url)
   if (!client) throw new Error('A request without an accept header needs the HTTP client of Node')
@@ -40,7 +40,7 @@ export async function requestWithoutAccept(url: string, init: PlainInit): Promis
             headers.append(message.rawHeaders[i] ?? '', message.rawHeaders[i + 1] ?? '')
           }
           const { statusCode = 500, statusMessage = '' } = message
-          // A Response refuses a body, even an empty one, with the statuses that cannot have any.
+          // A Response with a null body status throws if given a body, even an empty one.
           const body = length > 0 ? new Blob(chunks) : null
           resolve(new Response(body, { status: statusCode, statusText: statusMessage, headers }))
         })

@@ -10,11 +10,11 @@ Checks a running server for compliance with the GraphQL-over-HTTP specification.
 Options:
   --header K:V       send this header with every request; may be repeated
   --profile NAME     status codes to expect: classic (default) or 2026
-  --extended         add stricter twins of the audits that test too little
+  --extended         add stricter variants of audits that test too little
   --json             print the results as JSON, and nothing else, on standard output
   --html FILE        write a report page to FILE
   --fail-on LEVEL    exit with 1 on: error (default) or warn
-  --timeout SECONDS  how long to wait for each answer (default 30)
+  --timeout SECONDS  how long to wait for each response (default 30)
   --help             show this text
   --version          show the version
 
@@ -55,10 +55,10 @@ export function parseArguments(argv: readonly string[]): Arguments {
   if (values.help) return { command: 'help' }
   if (values.version) return { command: 'version' }
   const [command, url, ...rest] = positionals
-  if (command === undefined) throw usage('Say what to do: audit URL')
-  if (command !== 'audit') throw usage(`There is no command ${command}; there is: audit URL`)
-  if (url === undefined) throw usage('Say which server to audit: audit URL')
-  if (rest.length > 0) throw usage(`Only one URL can be audited at a time, so not also ${rest[0]}`)
+  if (command === undefined) throw usage('A command is missing: audit URL')
+  if (command !== 'audit') throw usage(`Unknown command ${command}. The only command is: audit URL`)
+  if (url === undefined) throw usage('The URL of the server is missing: audit URL')
+  if (rest.length > 0) throw usage(`Only one URL can be audited at a time; remove ${rest[0]}`)
   return {
     command,
     url: parseUrl(url),
@@ -73,7 +73,7 @@ export function parseArguments(argv: readonly string[]): Arguments {
 }
 
 function usage(message: string): CommandError {
-  return new CommandError(`${message}. Use --help to see how.`)
+  return new CommandError(`${message}${message.endsWith('?') ? '' : '.'} Use --help for usage.`)
 }
 
 function readArguments(argv: readonly string[]) {
@@ -89,7 +89,7 @@ function toUsageError(error: unknown): unknown {
   const flag = /'[^']*?(--?[\w-]+)/.exec(error.message)?.[1] ?? 'of that name'
   switch (error.code) {
     case 'ERR_PARSE_ARGS_UNKNOWN_OPTION':
-      return usage(`There is no option ${flag}${toHint(flag)}`)
+      return usage(`Unknown option ${flag}${toHint(flag)}`)
     case 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE':
       return usage(
         error.message.includes('does not take an argument')
@@ -103,7 +103,7 @@ function toUsageError(error: unknown): unknown {
 
 function toHint(flag: string): string {
   const meant = findSimilarOption(flag, Object.keys(options))
-  return meant === undefined ? '' : `, but there is --${meant}`
+  return meant === undefined ? '' : `. Did you mean --${meant}?`
 }
 
 function parseUrl(text: string): string {
@@ -125,13 +125,13 @@ function parseHeaders(lines: readonly string[]): { readonly [name: string]: stri
     if (colon < 1) throw usage('A header is written as a name, a colon and a value: --header K:V')
     const name = line.slice(0, colon).trim()
     if (/^(accept|content-type)$/i.test(name)) {
-      throw usage(`The audits set the header ${name} themselves, so --header cannot`)
+      throw usage(`The header ${name} cannot be set with --header, because the audits set it`)
     }
     try {
       headers.append(name, line.slice(colon + 1).trim())
     } catch {
-      // The value may be a secret, so only the name is repeated.
-      throw usage(`The header ${JSON.stringify(name)} has characters that HTTP does not allow`)
+      // The value may be a secret, so only the name is printed.
+      throw usage(`The header ${JSON.stringify(name)} contains characters that HTTP does not allow`)
     }
   }
   return Object.fromEntries(headers)
@@ -143,14 +143,14 @@ function parseChoice<const Choice extends string>(
   choices: readonly Choice[],
 ): Choice {
   const choice = choices.find((candidate) => candidate === value)
-  if (choice === undefined) throw usage(`The option ${flag} is one of: ${choices.join(', ')}`)
+  if (choice === undefined) throw usage(`The option ${flag} must be one of: ${choices.join(', ')}`)
   return choice
 }
 
 function parseSeconds(text: string): number {
   const seconds = Number(text)
   if (!(seconds > 0 && seconds <= 3600)) {
-    throw usage('The option --timeout is a number of seconds, up to 3600')
+    throw usage('The option --timeout must be a number of seconds, up to 3600')
   }
   return seconds * 1000
 }

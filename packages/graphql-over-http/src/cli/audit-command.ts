@@ -9,23 +9,23 @@ import { probe } from './probe.ts'
 import { createProgress, type ProgressStream, silentProgress } from './progress.ts'
 import { renderTable } from './table.ts'
 
-/** Enough to be quick, little enough not to be mistaken for an attack. */
+/** Fast enough, without looking like an attack. */
 const CONCURRENCY = 8
 
-/** How long a server that answers 429 is waited for. */
+/** How long to wait in total for a server that responds with 429. */
 const MOST_WAIT_MS = 15 * 60_000
 
-/** Where the command writes, as `main.ts` found it. */
+/** The output streams, as `main.ts` detected them. */
 export interface Terminal {
   readonly stdout: ProgressStream
   readonly stderr: ProgressStream
-  /** Whether the results are for a terminal with colours. */
+  /** Whether the results go to a terminal with colours. */
   readonly color: boolean
-  /** Whether there is somebody to watch the progress. */
+  /** Whether stderr is a terminal on which progress can be shown. */
   readonly showsProgress: boolean
 }
 
-/** Audits a server, writes what was asked for, and resolves to the exit code. */
+/** Audits a server, writes the requested reports, and resolves to the exit code. */
 export async function runAuditCommand(
   args: AuditArguments,
   { stdout, stderr, color, showsProgress }: Terminal,
@@ -65,11 +65,11 @@ export async function runAuditCommand(
   return fails > 0 ? 1 : 0
 }
 
-/** Server and network may take their time, but not for ever: what fails them is one sentence. */
+/** Rejects after `--timeout`, and reports any failure as a one-sentence error. */
 async function withDeadline<T>(work: Promise<T>, { url, timeoutMs }: AuditArguments): Promise<T> {
   const deadline = Promise.withResolvers<never>()
   const timer = setTimeout(() => {
-    deadline.reject(new DOMException('No answer', 'TimeoutError'))
+    deadline.reject(new DOMException('No response', 'TimeoutError'))
   }, timeoutMs)
   try {
     return await Promise.race([work, deadline.promise])

@@ -1,4 +1,4 @@
-/** Ends the command with exit code 2. The message is the one sentence its user gets to read. */
+/** Ends the command with exit code 2. Only the message is printed. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
 }

@@ -1,6 +1,8 @@
 import { RateLimitedError } from '../audits/rate-limited.ts'
 
-/** What to say when a request got no answer: by the code of the error or of one of its causes. */
+/**
+ * The messages for requests without a response, by the code of the error or of one of its causes.
+ */
 const SENTENCES: { readonly [code: string]: string } = {
   ECONNREFUSED: 'refuses connections: is the server running, and is the port right?',
   ENOTFOUND: 'cannot be found: the host name does not resolve. Is it spelt right?',
@@ -40,7 +42,7 @@ export function isClosedConnection(error: unknown): boolean {
   return false
 }
 
-/** One sentence for a request that ended without an answer. */
+/** Describes a request without a response in one sentence. */
 export function describeFailure(error: unknown, url: string, timeoutMs: number): string {
   let last: unknown = error
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
@@ -51,15 +53,15 @@ export function describeFailure(error: unknown, url: string, timeoutMs: number):
     if (cause.name === 'TimeoutError') {
       return `${url} did not answer within ${timeoutMs / 1000} seconds: try a longer --timeout.`
     }
-    // The parser's errors come with and without a code.
+    // The parser's errors may or may not have a code.
     const code = cause.name === 'HTTPParserError' ? 'HPE_' : 'code' in cause && String(cause.code)
     const sentence = code ? describeCode(code) : undefined
     if (sentence !== undefined) return `${url} ${sentence}`
   }
   const reason = last instanceof Error ? last.message : String(last)
-  // The Fetch standard keeps a list of ports that are for other protocols.
-  if (reason === 'bad port') return `${url} has a port that web clients refuse: use another.`
-  return `${url} could not be asked: ${reason.replace(/\p{C}/gu, ' ')}`
+  // The Fetch standard blocks a list of ports that belong to other protocols.
+  if (reason === 'bad port') return `${url} has a port that web clients refuse: use another port.`
+  return `${url} could not be reached: ${reason.replace(/\p{C}/gu, ' ')}`
 }
 
 function describeCode(code: string): string | undefined {

@@ -1,4 +1,6 @@
-/** Colours by role; the dark set replaces the light one where the reader's system asks for it. */
+/**
+ * The colours, as variables; the dark set replaces the light one if the reader's system prefers it.
+ */
 export const PAGE_STYLE = `
 :root {
   color-scheme: light dark;

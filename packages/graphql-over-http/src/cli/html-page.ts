@@ -33,7 +33,7 @@ const LEVELS: readonly Level[] = [
   {
     level: 'SHOULD',
     title: 'Recommended',
-    intro: 'There may be good reasons to do otherwise; have one.',
+    intro: 'A server may deviate from these only for a good reason.',
     tone: 'warn',
   },
   {
@@ -45,8 +45,9 @@ const LEVELS: readonly Level[] = [
 ]
 
 /**
- * A whole page about the results, in one piece: no script, nothing to load, light or dark. What
- * the server sent is escaped. The responses of failed results stay readable.
+ * Renders a self-contained HTML page with the results: no scripts, no external resources, light or
+ * dark. Text that came from the audited server is escaped. The responses of failed results stay
+ * readable.
  */
 export async function renderAuditPage(
   results: readonly AuditResult[],

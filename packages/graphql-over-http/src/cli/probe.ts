@@ -8,8 +8,8 @@ export interface ProbeOptions {
 }
 
 /**
- * Sends the plainest of queries and throws a CommandError unless a GraphQL server answers, so that
- * a wrong address is one sentence instead of dozens of failed audits.
+ * Sends the simplest query and throws a CommandError unless a GraphQL server responds, so that a
+ * wrong address is reported in one sentence instead of dozens of failed audits.
  */
 export async function probe(url: string, { headers, timeoutMs }: ProbeOptions): Promise<void> {
   const ask = async () => {
@@ -27,7 +27,7 @@ export async function probe(url: string, { headers, timeoutMs }: ProbeOptions): 
     return { response, body: await readBodyCopy(response) }
   }
   const { response, body } = await ask()
-    // The server may just have closed a connection that was kept open from before.
+    // The server may have just closed a kept-alive connection, so the request is sent once more.
     .catch((error: unknown) => (isClosedConnection(error) ? ask() : Promise.reject(error)))
     .catch((error: unknown) => {
       throw new CommandError(describeFailure(error, url, timeoutMs), { cause: error })
@@ -37,7 +37,10 @@ export async function probe(url: string, { headers, timeoutMs }: ProbeOptions): 
   if (complaint !== undefined) throw new CommandError(`${url} ${complaint}`)
 }
 
-/** What is wrong with an answer, as the rest of a sentence that starts with the address. */
+/**
+ * The reason why a response is not from a GraphQL server, as the continuation of a sentence that
+ * starts with the address.
+ */
 function describeAnswer(response: Response, body: Uint8Array | undefined): string | undefined {
   const { status } = response
   const answered = `answered ${toPrintable(`${status} ${response.statusText}`)}`
@@ -69,7 +72,7 @@ function isGraphql(body: Uint8Array | undefined): boolean {
   }
 }
 
-/** A server must not get to send control sequences to a terminal. */
+/** Removes control characters, so that a server cannot send escape sequences to the terminal. */
 function toPrintable(text: string): string {
   return text.replace(/\p{C}/gu, '').trim()
 }

@@ -6,16 +6,16 @@ export interface ProgressStream {
 
 export interface Progress {
   readonly advance: (label: string) => void
-  /** Says why nothing happens. */
+  /** Shows why nothing happens at the moment. */
   readonly wait: (reason: string) => void
-  /** Removes the line. */
+  /** Removes the progress line. */
   readonly end: () => void
 }
 
 const BAR_WIDTH = 24
 const CLEAR_LINE = '\r\u001b[2K'
 
-/** One line that says how far the audits are, rewritten in place. */
+/** One line that shows the progress of the audits, rewritten in place. */
 export function createProgress(stream: ProgressStream, total: number): Progress {
   let done = 0
   let hasLine = false
@@ -24,7 +24,7 @@ export function createProgress(stream: ProgressStream, total: number): Progress 
     const filled = Math.round((done / total) * BAR_WIDTH)
     const bar = '█'.repeat(filled) + '░'.repeat(BAR_WIDTH - filled)
     const line = `${bar} ${done}/${total} ${label}`
-    // A line that wraps could not be cleared again.
+    // A line that wraps could not be cleared.
     stream.write(`${CLEAR_LINE}${line.slice(0, (stream.columns ?? 80) - 1)}`)
   }
   return {
@@ -39,5 +39,5 @@ export function createProgress(stream: ProgressStream, total: number): Progress 
   }
 }
 
-/** For streams that are no terminal. */
+/** For streams that are not a terminal. */
 export const silentProgress: Progress = { advance: () => {}, wait: () => {}, end: () => {} }

@@ -24,29 +24,29 @@ async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** The help, with the command that the person has typed. */
+/** The help, with the command as the user typed it. */
 function toCalledHelp(env: NodeJS.ProcessEnv, executable = ''): string {
   const event = env['npm_lifecycle_event']
-  // `npm run audit` is the command itself.
+  // `npm run audit` includes the command name `audit`.
   if (event === 'audit') return HELP.replaceAll('graphql-over-http audit', 'npm run audit --')
-  // `portcullis graphql` puts there how it was called. Otherwise it is the absolute path of the runtime.
+  // `portcullis graphql` sets argv[0] to the command as typed; otherwise it is the runtime's path.
   const isHandedOver = executable !== '' && !isAbsolute(executable)
   const calledAs = isHandedOver ? executable : event === 'npx' ? 'npx graphql-over-http' : ''
   return calledAs === '' ? HELP : HELP.replaceAll('graphql-over-http audit', `${calledAs} audit`)
 }
 
-/** By package name, which leads to the manifest from the sources and from the published files alike. */
+/** Resolved by package name, which works from the sources and from the published files alike. */
 function readVersion(): string {
   const manifest = import.meta.resolve('@portcullis/graphql-over-http/package.json')
   return JSON.parse(readFileSync(new URL(manifest), 'utf8')).version
 }
 
-// A reader that has seen enough, such as `head`, is no failure.
+// A reader that closes the pipe early, such as `head`, is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
 })
 
-/** Runs the command that the arguments name, as this process, which ends with it. */
+/** Runs the command that the arguments name, then exits the process. */
 export async function run(argv: readonly string[]): Promise<void> {
   let exitCode: number
   try {
@@ -56,6 +56,6 @@ export async function run(argv: readonly string[]): Promise<void> {
     process.stderr.write(`${error.message}\n`)
     exitCode = 2
   }
-  // Requests that were given up may still be open, and must not keep the process waiting.
+  // Exit explicitly, since abandoned requests may still be open.
   process.stdout.write('', () => process.exit(exitCode))
 }

@@ -8,7 +8,10 @@ type Paint = (format: Format, text: string) => string
 export interface TableOptions {
   readonly url: string
   readonly color: boolean
-  /** Where to break long lines; none in a pipe, so that each audit stays one line to search. */
+  /**
+   * The width at which long lines wrap; undefined in a pipe, so that each audit stays on one line
+   * for grep.
+   */
   readonly columns?: number | undefined
 }
 
@@ -27,7 +30,7 @@ const LEVELS: readonly Level[] = [
 
 const INDENT = '          '
 
-/** The results as text, grouped by level; the reason stands below each audit that failed. */
+/** The results as text, grouped by level, with the reason below each failed audit. */
 export function renderTable(
   results: readonly AuditResult[],
   { url, color, columns }: TableOptions,

@@ -40,7 +40,7 @@ interface Seen {
   readonly context: unknown
 }
 
-/** Options whose context function writes down what the adapter adds to the request. */
+/** Options whose context function records what the adapter adds to the request. */
 function createSpy() {
   const seen: Seen[] = []
   const context = ({ raw, context }: Seen) => {
@@ -55,7 +55,7 @@ function getFromContext(seen: readonly Seen[], name: string): unknown {
   return Reflect.get(context, name)
 }
 
-/** Sends a query, and then a method that only the handler refuses in this way. */
+/** Sends a query, and then a method to which only the handler responds in this way. */
 async function assertServes(send: (init: RequestInit) => Promise<Response>): Promise<void> {
   const answered = await send(init)
   assert.equal(answered.status, 200)

@@ -36,7 +36,7 @@ test('the number of retries and the wait before them are up to shouldRetry alone
   })
   const sink = recordSink()
   client.subscribe(REQUEST, sink)
-  // Everything up to the gate happens without any timer.
+  // No timer is involved up to this point.
   while (offered.length < 20) await settle()
   await settle()
   assert.equal(calls.length, 20)
@@ -66,7 +66,7 @@ test('a NetworkError has the response and its numeric status, or no response', a
   assert.equal(unanswered.response, undefined)
 })
 
-test('a headers function can send a token, and none when there is no session', async () => {
+test('a headers function can send a token, or no token without a session', async () => {
   const { calls, fetchFn } = scriptFetch(respond('{}'), respond('{}'))
   let session: { readonly token: string } | undefined
   const client = createClient({

@@ -21,7 +21,7 @@ test('the package exports the handler, the client and the audit suite', async ()
   assert.equal(library.serverAudits({ url }).length, 61)
 })
 
-test('the handler does not route: it answers alike whatever the path is', async () => {
+test('the handler does not route: it responds the same way for every path', async () => {
   const handler = createHandler({ schema })
   const { search } = new URL(get(HELLO).url, 'http://localhost')
   const expected = await handler(get(HELLO))
@@ -53,7 +53,7 @@ test('a host that wraps the core handler can answer 500 with the message of a fa
   assert.equal(await response.text(), 'the database is down')
 })
 
-test('the handler has no authentication of its own: credentials change nothing', async () => {
+test('the handler does not authenticate: credentials change nothing', async () => {
   const handler = createHandler({ schema })
   const expected = await handler(post(HELLO))
   assert.equal(expected[1].status, 200)

@@ -8,8 +8,8 @@ export interface Written {
 }
 
 /**
- * A request and a response as uWebSockets hands them out, without the server: its binary does not
- * load into every Node that runs the tests.
+ * A request and a response like those of uWebSockets, without the server, whose binary does not
+ * load into every Node version that runs the tests.
  */
 export function createUwsExchange(
   method: string,

@@ -30,12 +30,15 @@ const functionContext = {
 
 interface Sent {
   readonly status: number
-  /** Names, values and the status text. */
+  /** Header names, header values and the status text. */
   readonly head: string
   readonly body: string
 }
 
-/** For each way in which an adapter hands out headers, what a pair of an option comes out as. */
+/**
+ * For each way in which an adapter sends headers, a function that returns what a pair from an
+ * option becomes.
+ */
 const SENDERS: {
   readonly [adapter: string]: (t: TestContext, context: () => Pair) => Promise<Sent>
 } = {
@@ -72,7 +75,7 @@ const SENDERS: {
       ...event,
       httpMethod: 'POST',
       path: '/',
-      // A load balancer is told the status text too.
+      // Load balancers also receive the status text.
       requestContext: { elb: {} },
     }
     const result = await createLambdaHandler({ schema, context })(given, functionContext)
@@ -115,7 +118,7 @@ const BROKEN: readonly (readonly [what: string, pair: Pair])[] = [
 
 for (const [adapter, send] of Object.entries(SENDERS)) {
   for (const [what, pair] of BROKEN) {
-    test(`${adapter}: ${what} becomes 500, and nothing of it is sent`, async (t) => {
+    test(`${adapter}: ${what} becomes 500, and no part of it is sent`, async (t) => {
       const log = t.mock.method(console, 'error', () => {})
       const { status, head, body } = await send(t, () => pair)
       assert.equal(status, 500)
@@ -126,7 +129,7 @@ for (const [adapter, send] of Object.entries(SENDERS)) {
   }
 }
 
-test('text of a request is repeated in bodies that are labelled JSON only', async () => {
+test('text from a request is repeated only in bodies labelled as JSON', async () => {
   const evil = '<script>alert(1)</script>'
   const literal = JSON.stringify(evil)
   const requests: readonly PlainRequest[] = [

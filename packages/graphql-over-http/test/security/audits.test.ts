@@ -13,7 +13,7 @@ test('the command sends the headers to no server that the audited one redirects 
   })
   let audits = 0
   const url = await listenFor(t, (request, response) => {
-    // The first request finds a GraphQL server, or there would be no audits.
+    // The command sends a first request to check that this is a GraphQL server.
     if (request.headers.accept?.includes('q=0.9')) return response.end('{"data":{}}')
     audits += 1
     return response.writeHead(307, { location: elsewhere }).end()
@@ -42,7 +42,7 @@ test('the audit without an accept header does not read an endless body either', 
   await assert.rejects(async () => audit?.fn(), /The response body is too long/)
 })
 
-test('the table for a terminal has no control sequences that a server sends', async (t) => {
+test('the table for a terminal has no control sequences from the server', async (t) => {
   const url = await listenFor(t, (request, response) => {
     const type = 'application/json\u009b31m'
     if (request.headers.accept?.includes('q=0.9')) return response.end('{"data":{}}')

@@ -18,7 +18,7 @@ import { schema } from '../support/schema.ts'
 const QUERY = '{"query":"{ hello }"}'
 const json = { 'content-type': 'application/json' }
 
-/** A stream that counts what is taken out of it. */
+/** A stream that counts the bytes read from it. */
 function createEndless(chunk: Uint8Array) {
   const state = { sent: 0, isCancelled: false }
   const stream = new ReadableStream<Uint8Array>(
@@ -41,7 +41,8 @@ test('a content length that is false does not lift the limit', async () => {
   for (const length of ['1', '0', '-1', 'NaN', '1e1', '', '10, 10']) {
     const { stream, state } = createEndless(new Uint8Array(300))
     const headers = new Headers(json)
-    // A runtime hands on what the client has sent; the constructor of a request would refuse some.
+    // A runtime passes on the client's header; the constructor of a request would refuse some
+    // values.
     const request = Object.assign(Object.create(null), {
       url: 'http://localhost/',
       method: 'POST',
@@ -131,7 +132,7 @@ test('text of a parser is measured in bytes', async (t) => {
   t.after(() => shut(server))
   const origin = `http://127.0.0.1:${await listen(server)}/`
   const send = async (text: string) => {
-    // In chunks, so that no length is declared.
+    // Chunked, so that no length is declared.
     const body = new Blob([text]).stream()
     const init = { method: 'POST', headers: json, body, duplex: 'half' }
     const response = await fetch(origin, init as RequestInit)

@@ -27,13 +27,13 @@ function createCounter() {
   return { handler, count: () => mutations }
 }
 
-/** What a form or a script of another site can send without asking the server first. */
+/** Content types that a form or a script of another site can send without a preflight. */
 const SIMPLE_TYPES = [
   'text/plain',
   'text/plain;charset=UTF-8',
   'application/x-www-form-urlencoded',
   'multipart/form-data; boundary=x',
-  // Browsers compare the essence only, so that the rest is free to choose.
+  // Browsers compare only the essence of the type, so the parameters can be anything.
   'text/plain; application/json',
   'text/plain; charset=application/json',
   undefined,
@@ -134,7 +134,7 @@ test('keys of the prototype in a URL do no harm', async () => {
 })
 
 test('header names of the prototype are neither found nor harmful', async () => {
-  // As a parser of headers makes them, by text: an object literal would set the prototype.
+  // Created from text, as a header parser would, because an object literal would set the prototype.
   const headers = JSON.parse('{"__proto__":"application/json","constructor":"x","toString":"x"}')
   for (const [, { status }] of await sendToBoth(request({ headers, body: '{}' }))) {
     assert.equal(status, 415)
@@ -146,7 +146,7 @@ test('header names of the prototype are neither found nor harmful', async () => 
   assert.equal('polluted' in {}, false)
 })
 
-test('a document with hundreds of faults gets a bounded list of errors', async () => {
+test('a document with hundreds of errors gets a bounded list of errors', async () => {
   const names = Array.from({ length: 500 }, (_, number) => `unknown${number}`)
   const queries = [
     `{ ${names.join(' ')} }`,
@@ -162,7 +162,7 @@ test('a document with hundreds of faults gets a bounded list of errors', async (
   }
 })
 
-test('a remembered document does not skip authentication, nor what else runs per request', async () => {
+test('a cached document does not skip authentication or other hooks that run per request', async () => {
   const calls = { onSubscribe: 0, context: 0, onOperation: 0 }
   const handler = createHandler({
     schema,

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 
 /**
- * Text of any code points, halves of pairs included. What fast-check has for it first makes a table of all
- * the million there are, which takes longer than the tests.
+ * Text of any code points, including unpaired surrogates. The arbitrary built into fast-check first
+ * creates a table of all million code points, which takes longer than the tests.
  */
 export function anyText(constraints: fc.ArrayConstraints = {}): fc.Arbitrary<string> {
   return fc

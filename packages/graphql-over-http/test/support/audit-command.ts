@@ -9,7 +9,7 @@ import { parseArguments } from '../../src/cli/args.ts'
 import { runAuditCommand } from '../../src/cli/audit-command.ts'
 import { CommandError } from '../../src/cli/command-error.ts'
 
-// Node 22 says on standard error that it strips types, which published code does not need.
+// Node 22 prints a warning when it strips types, which published code does not need.
 const nodeFlags = ['--disable-warning=ExperimentalWarning']
 const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
 
@@ -19,7 +19,7 @@ export interface CommandRun {
   readonly stderr: string
 }
 
-/** Runs the command as its users do: a process of its own, its output in pipes. */
+/** Runs the command as its users do: in its own process, with its output in pipes. */
 export async function runCommand(
   args: readonly string[],
   env: { readonly [name: string]: string } = {},
@@ -37,8 +37,8 @@ export async function runCommand(
 }
 
 /**
- * The same without the process, for all that `main.ts` has no part in: it only looks at the arguments and
- * the terminal, and sets the exit code.
+ * Runs the command without a process, for tests that do not need `main.ts`, which only reads the
+ * arguments and the terminal and sets the exit code.
  */
 export async function runAudit(args: readonly string[]): Promise<CommandRun> {
   const written = { stdout: '', stderr: '' }
@@ -63,7 +63,7 @@ export async function runAudit(args: readonly string[]): Promise<CommandRun> {
   }
 }
 
-/** A server of the test's own making, closed with the test. */
+/** Starts a server with the given listener and closes it with the test. */
 export async function listen(t: TestContext, listener: RequestListener): Promise<string> {
   const server = createServer(listener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -1,8 +1,8 @@
 const VOID_ELEMENTS = new Set(['meta', 'br', 'hr', 'img', 'link', 'input'])
 
 /**
- * Reads markup as strictly as its author should have written it and gives back the names of its
- * elements. Throws on a tag that is not closed, a stray angle bracket or a bare ampersand.
+ * Parses markup strictly and returns the names of its elements. Throws on a tag that is not closed,
+ * a stray angle bracket or a bare ampersand.
  */
 export function readElements(html: string): string[] {
   const open: string[] = []

@@ -1,4 +1,4 @@
-/** The published audits: ids and names, in order. They never change their meaning. */
+/** The published audits: ids and names, in order. A published id never changes its meaning. */
 export const AUDIT_NAMES: readonly (readonly [id: string, name: string])[] = [
   ['22EB', 'SHOULD accept application/graphql-response+json and match the content-type'],
   ['4655', 'MUST accept application/json and match the content-type'],

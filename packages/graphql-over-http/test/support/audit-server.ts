@@ -14,13 +14,13 @@ import {
 } from 'graphql'
 import type { AuditFetch } from '../../src/audits/index.ts'
 
-// A server written by hand from the tables of the HTTP spec, which shares no code with the library:
-// audits that only ever met our own handler could be wrong in the same way it is.
+// A server written by hand from the tables of the HTTP spec. It shares no code with the library,
+// because audits that are tested only against our own handler could share its errors.
 
 const JSON_TYPE = 'application/json'
 const GRAPHQL_TYPE = 'application/graphql-response+json'
 
-/** Why the server answers as it does. */
+/** The reason for a response. */
 export type Situation =
   | 'not acceptable'
   | 'wrong method'
@@ -46,7 +46,7 @@ interface PlainRequest {
 
 export interface Exchange extends PlainRequest {
   readonly situation: Situation
-  /** As sent, JSON or query string parsed; undefined when there is nothing to parse. */
+  /** The parsed JSON or query string; undefined when there is nothing to parse. */
   readonly params: { readonly [name: string]: unknown } | undefined
   readonly accepted: string
   status: number
@@ -58,9 +58,9 @@ export interface AuditServerOptions {
   readonly profile?: 'classic' | '2026'
   readonly introspection?: boolean
   readonly mutations?: boolean
-  /** Breaks a rule: changes an answer just before it is sent. */
+  /** Breaks a rule by changing a response just before it is sent. */
   readonly spoil?: (exchange: Exchange) => void
-  /** Sees every request, for example to check headers. */
+  /** Called with every request, for example to check headers. */
   readonly onRequest?: (request: IncomingMessage) => void
 }
 
@@ -99,7 +99,7 @@ const DRAFT_2026: Statuses = {
 
 const BODILESS: readonly Situation[] = ['not acceptable', 'wrong method', 'wrong media type']
 
-/** Answers over HTTP, on a free port. */
+/** Responds over HTTP, on a free port. */
 export async function startAuditServer(options: AuditServerOptions = {}): Promise<AuditServer> {
   const answer = createAnswer(options)
   const server = createServer((request, response) => {
@@ -126,7 +126,7 @@ export async function startAuditServer(options: AuditServerOptions = {}): Promis
   }
 }
 
-/** Answers without a network, with the headers that a real fetch adds. */
+/** Responds without a network, with the headers that a real fetch adds. */
 export function createAuditFetch(options: AuditServerOptions = {}): AuditFetch {
   const answer = createAnswer(options)
   return async (address, init) => {
@@ -145,13 +145,16 @@ export function createAuditFetch(options: AuditServerOptions = {}): AuditFetch {
 
 interface Service {
   readonly schema: GraphQLSchema
-  /** The document, or what is wrong with it. */
+  /** Returns the document, or the error in it. */
   readonly read: (query: string) => { readonly document: DocumentNode } | Handled
 }
 
 const services = new Map<string, Service>()
 
-/** Tests make servers by the dozen, and each is sent the same few documents: they are read once. */
+/**
+ * Tests create dozens of servers that receive the same few documents, so each document is parsed
+ * once.
+ */
 function serviceOf(mutations: boolean, introspection: boolean): Service {
   const key = `${mutations} ${introspection}`
   const service = services.get(key) ?? createService(mutations, introspection)

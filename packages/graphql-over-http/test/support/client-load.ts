@@ -1,6 +1,6 @@
 /**
- * Sends many requests through one client and prints, as JSON, what the heap kept of them. A process
- * of its own, started with --expose-gc, so that nothing else moves the heap.
+ * Sends many requests through one client and prints, as JSON, by how much the heap has grown. It runs
+ * in its own process, started with --expose-gc, so that nothing else changes the heap.
  */
 import { getEventListeners } from 'node:events'
 import { createClient, type FetchResponse } from '../../src/client.ts'
@@ -26,7 +26,7 @@ const client = createClient({
   url: 'http://test',
   shouldRetry: (_, retries) => retries < 1,
   fetchFn: async () => {
-    // Some are retried, some fail: those must not leave anything behind either.
+    // Some requests are retried and some fail; these must not leak either.
     if (sent++ % 100 === 99) throw new Error('down')
     return RESPONSE
   },
@@ -51,14 +51,14 @@ async function load(send: () => Promise<unknown>, count: number): Promise<void> 
   }
 }
 
-/** Plain requests for the most part, and a twentieth of each of the other kinds. */
+/** Mostly plain requests, and a twentieth of each other kind. */
 async function loadAll(count: number): Promise<void> {
   for (const send of [cancel, execute, iterate]) await load(send, count / 20)
   await load(subscribe, (count * 17) / 20)
 }
 
 async function measureHeap(): Promise<number> {
-  // Several rounds, as finalizers free what only the next round can collect.
+  // Several rounds, since finalizers free objects that only the next round can collect.
   for (let round = 0; round < 5; round++) {
     gc?.()
     await new Promise((resolve) => setImmediate(resolve))
@@ -70,7 +70,7 @@ await loadAll(40_000)
 const before = await measureHeap()
 await loadAll(requests)
 
-// The measure must be able to fail: requests that never settle have to show in it.
+// A control measurement: requests that never settle must show up.
 const stuck = createClient({ url: 'http://test', fetchFn: () => new Promise(() => {}) })
 for (let index = 0; index < leaked; index++) {
   stuck.subscribe(REQUEST, { next() {}, error() {}, complete() {} })
@@ -79,6 +79,6 @@ for (let index = 0; index < leaked; index++) {
 const grownBytes = (await measureHeap()) - before
 const listeners = getEventListeners(shared.signal, 'abort').length
 console.log(JSON.stringify({ sent, grownBytes, listeners, maxListeners }))
-// Keeps both alive to here.
+// Keeps both objects alive until here.
 client.dispose()
 stuck.dispose()

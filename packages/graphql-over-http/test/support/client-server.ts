@@ -17,7 +17,7 @@ export interface ClientServer {
   readonly received: ReceivedRequest[]
 }
 
-/** An HTTP server on a free port that remembers what it was sent; closed when the test ends. */
+/** An HTTP server on a free port that records its requests; closed when the test ends. */
 export async function openClientServer(
   t: TestContext,
   answer: (res: ServerResponse, request: ReceivedRequest, index: number) => void,
@@ -49,7 +49,7 @@ export function sendJson(
 
 export type SinkEvent = ['next', unknown] | ['error', unknown] | ['complete']
 
-/** A sink that writes down its calls; `ended` resolves with the first that closes it. */
+/** A sink that records its calls; `ended` resolves with the first call that closes it. */
 export function recordSink<T = unknown>(): Sink<T> & {
   readonly events: SinkEvent[]
   readonly ended: Promise<void>
@@ -71,7 +71,7 @@ export function recordSink<T = unknown>(): Sink<T> & {
   }
 }
 
-/** A fetch that answers from a list, one entry for each call, and remembers its calls. */
+/** A fetch that responds from a list, one entry for each call, and records its calls. */
 export function scriptFetch(...script: (FetchResponse | Error | Promise<never>)[]): {
   readonly calls: { readonly url: string; readonly init: FetchInit }[]
   fetchFn(url: string, init: FetchInit): Promise<FetchResponse>
@@ -81,7 +81,7 @@ export function scriptFetch(...script: (FetchResponse | Error | Promise<never>)[
     calls,
     fetchFn: async (url, init) => {
       const step = script[calls.push({ url, init }) - 1]
-      if (step === undefined) throw new Error('the script has no further answer')
+      if (step === undefined) throw new Error('the script has no further response')
       if (step instanceof Error) throw step
       return step
     },
@@ -96,7 +96,7 @@ export function respond(body: BodyInit | null, init: ResponseInit = {}): Respons
   })
 }
 
-/** Lets everything that is already due run. */
+/** Lets everything that is already scheduled run. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
 }

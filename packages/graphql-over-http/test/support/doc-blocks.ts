@@ -23,7 +23,7 @@ export function readBlocks(markdown: string): DocBlock[] {
     const fence = /^```(\w+) ?(\S*)$/.exec(lines[index] ?? '')
     if (!fence) continue
     const end = lines.indexOf('```', index)
-    if (end < 0) throw new Error(`The block in line ${index + 1} does not end`)
+    if (end < 0) throw new Error(`The block in line ${index + 1} is not closed`)
     const [, language = '', role = ''] = fence
     blocks.push({
       language,
@@ -37,20 +37,20 @@ export function readBlocks(markdown: string): DocBlock[] {
   return blocks
 }
 
-/** The code of a block as it is run: of a diff, the new side. */
+/** The code of a block as it is run: for a diff, the new version. */
 export function toSource({ language, code }: DocBlock): string {
   if (language !== 'diff') return code
   return code.replace(/^-.*\n/gm, '').replace(/^[+ ]/gm, '')
 }
 
-/** What a program says it prints: the comment behind each `console.log`, in order. */
+/** The expected output of a program: the comment behind each `console.log`, in order. */
 export function readPrintedLines(source: string): string[] {
   return source
     .split('\n')
     .filter((line) => line.includes('console.log('))
     .map((line) => {
       const comment = /console\.log\(.*\),? \/\/ (.+)$/.exec(line)?.[1]
-      if (comment === undefined) throw new Error(`Nothing says what this prints: ${line.trim()}`)
+      if (comment === undefined) throw new Error(`No comment shows the output of: ${line.trim()}`)
       return comment
     })
 }

@@ -1,4 +1,4 @@
-// Run with --expose-gc. Serves many schemas, each for a moment, from one handler, drops them, and
+// Run with --expose-gc. Serves many schemas from one handler, one after the other, drops them, and
 // prints how many of them are still in memory.
 import { buildSchema, type GraphQLSchema } from 'graphql'
 import { createHandler } from '../../src/handler.ts'
@@ -18,13 +18,13 @@ const handler = createHandler({
 for (let number = 0; number < SCHEMAS; number += 1) {
   current = buildSchema(`type Query { hello: String field${number}: String }`)
   kept.push(new WeakRef(current))
-  // The same source for all, one of its own, and one that is invalid: all kinds of verdict.
+  // A source that all schemas share, one that only this schema has, and an invalid one.
   for (const query of ['{ hello }', `{ field${number} }`, '{ nope }'])
     await handler(post({ query }))
 }
 current = undefined
 
-// WeakRefs hold their target until the job that looked at it has ended.
+// WeakRefs keep their target until the job that dereferenced it has ended.
 await new Promise((resolve) => setImmediate(resolve))
 globalThis.gc?.()
 console.log(kept.filter((reference) => reference.deref() !== undefined).length)

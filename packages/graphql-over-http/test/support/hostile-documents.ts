@@ -16,7 +16,7 @@ async function send(query: string): Promise<void> {
   if (status !== 200) throw new Error(`${status}: ${body}`)
 }
 
-/** Twice, because weak references survive the first collection. */
+/** Collects twice, because weak references survive the first collection. */
 function measureHeap(): number {
   globalThis.gc?.()
   globalThis.gc?.()
@@ -30,7 +30,7 @@ for (let number = 0; sent < characters; number += 1) {
   const query = toDocument(number)
   sent += query.length
   await send(query)
-  // Admitted as a document that is in use.
+  // Sent again, so that the cache treats it as a document in use.
   if (number % 4 === 0) await send(query)
 }
 await new Promise((resolve) => setImmediate(resolve))

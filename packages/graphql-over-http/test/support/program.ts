@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-/** The folder of the repository: programs are run from there, as a reader would. */
+/** The repository root, from which programs are run, as a reader of the docs would. */
 export const root = fileURLToPath(new URL('../../../../', import.meta.url))
 
 /** A program and its arguments. */
@@ -18,15 +18,15 @@ export interface Ended {
 }
 
 export interface Running {
-  /** What it has printed so far. */
+  /** What the program has printed so far. */
   output(): string
-  /** Sends a signal and waits for the end. */
+  /** Sends a signal and waits for the process to exit. */
   stop(signal?: NodeJS.Signals): Promise<Ended>
 }
 
 export type Environment = Readonly<Record<string, string>>
 
-/** Runs a program to its end, which must come within a minute. */
+/** Runs a program until it exits, with a limit of one minute. */
 export async function runProgram(command: Command, env: Environment = {}): Promise<Ended> {
   const { child, ended } = launch(command, env)
   const timer = setTimeout(() => child.kill(), 60_000)
@@ -57,7 +57,7 @@ export async function startProgram(
   return { output, stop }
 }
 
-/** Whether somebody listens on a port of this machine. */
+/** Whether a process listens on a port of this machine. */
 export async function isListening(port: number): Promise<boolean> {
   const socket = connect(port, 'localhost')
   return new Promise<boolean>((resolve) => {
@@ -66,7 +66,7 @@ export async function isListening(port: number): Promise<boolean> {
 }
 
 function launch([program, ...args]: Command, env: Environment) {
-  // Left in, it would make a test runner among the programs report to ours.
+  // If inherited, this variable would make a test runner among the programs report to ours.
   const { NODE_TEST_CONTEXT: _, ...inherited } = process.env
   const child = spawn(program, args, {
     cwd: root,

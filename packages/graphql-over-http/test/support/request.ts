@@ -16,7 +16,7 @@ export interface AnswerBody {
   readonly extensions?: { readonly [key: string]: unknown }
 }
 
-/** What tests look at in a response pair. */
+/** The parts of a response pair that tests check. */
 export interface Answer {
   readonly status: number
   /** The media type without its charset, or null when the header is missing. */
@@ -25,7 +25,7 @@ export interface Answer {
   readonly json: AnswerBody
 }
 
-/** A plain request; whatever is left out is that of an empty POST with JSON. */
+/** A plain request; by default an empty POST with JSON. */
 export function request(parts: Partial<PlainRequest> = {}): PlainRequest {
   return {
     method: 'POST',
@@ -38,7 +38,7 @@ export function request(parts: Partial<PlainRequest> = {}): PlainRequest {
   }
 }
 
-/** Parameters over GET; maps are put into the URL as JSON, as the specification wants them. */
+/** Parameters over GET; maps are encoded in the URL as JSON. */
 export function get(params: object, headers: RequestHeaders = {}): PlainRequest {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(params)) {
@@ -47,7 +47,10 @@ export function get(params: object, headers: RequestHeaders = {}): PlainRequest 
   return request({ method: 'GET', url: `/graphql?${search}`, headers })
 }
 
-/** A body over POST: text goes as it is, anything else as JSON. The body is read through a function. */
+/**
+ * A body over POST: text is sent unchanged, anything else as JSON. The body is read through a
+ * function.
+ */
 export function post(body: unknown, headers: Record<string, string> = {}): PlainRequest {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   return request({ headers: { 'content-type': J, ...headers }, body: async () => text })

@@ -6,14 +6,14 @@ const installer = join(import.meta.dirname, '../../../../scripts/install.mjs')
 
 const exe = process.platform === 'win32' ? '.exe' : ''
 
-/** As in scripts/install.mjs: the package with Node for this system. */
+/** The package with Node for this system, as in scripts/install.mjs. */
 const nodePackage = [
   process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node',
   process.platform === 'win32' ? 'win' : process.platform,
   process.arch,
 ].join('-')
 
-/** Where each runtime lies below the project in `test/runtimes`. */
+/** The path of each runtime below the project in `test/runtimes`. */
 const places = {
   bun: 'bun/bin/bun.exe',
   deno: `deno/deno${exe}`,
@@ -26,9 +26,9 @@ export type RuntimeName = keyof typeof places
 let isInstalled = false
 
 /**
- * Path of another runtime's program, or of the uws-pack package, which is no program. They weigh
- * half a gigabyte, so they are no part of the main install: the first test that needs one
- * installs them, the others wait for it.
+ * The path of another runtime's executable, or of the uws-pack package. They take half a gigabyte,
+ * so they are not part of the main install: the first test that needs one installs them, and the
+ * others wait for it.
  */
 export function runtime(name: RuntimeName): string {
   if (!isInstalled) install()

@@ -13,7 +13,7 @@ const fail = (): never => {
   throw new Error('The resolver failed')
 }
 
-/** Any JSON value, in and out: by default a scalar leaves values as they are. */
+/** Any JSON value as input and output; by default a scalar does not change values. */
 const json = new GraphQLScalarType({ name: 'JSON' })
 
 const filter: GraphQLInputObjectType = new GraphQLInputObjectType({
@@ -47,8 +47,8 @@ const query: GraphQLObjectType = new GraphQLObjectType({
 })
 
 /**
- * A schema with one field for each thing a handler can run into. The mutation `bump` reports to
- * `onMutation`, so that a test can tell whether it ran.
+ * A schema with one field for each case that a handler must deal with. The mutation `bump` calls
+ * `onMutation`, so that a test can detect whether it ran.
  */
 export function createTestSchema(onMutation: () => void = () => undefined): GraphQLSchema {
   let bumped = 0

@@ -1,4 +1,4 @@
-// Never run: compiled with everything else. A line that must not compile says so and why.
+// Never run, only compiled. A line that must not compile is marked with the reason.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { createServer as createHttp2Server, type Http2ServerRequest } from 'node:http2'
 import express from 'express'
@@ -23,7 +23,7 @@ class Session {
   }
 }
 
-// The native request and response are those of the host, and the handler fits into it.
+// The native request and response have the host's types, and the handler can be passed to the host.
 createServer(
   createHttp({
     schema,
@@ -31,7 +31,7 @@ createServer(
       isTrue<Equal<typeof req.raw, IncomingMessage>>()
       isTrue<Equal<typeof req.context.res, ServerResponse>>()
       req.context.res.setHeader('set-cookie', 'a=b')
-      // @ts-expect-error TS2339: that of Node has no such method
+      // @ts-expect-error TS2339: Node's response has no such method
       req.context.res.cookie('a', 'b')
       return undefined
     },
@@ -90,7 +90,7 @@ const handle = createFetch({
 })
 isTrue<Equal<ReturnType<typeof handle>, Promise<globalThis.Response>>>()
 
-// Contexts are typed as in the core.
+// Contexts are typed like those of the core.
 export const options: HandlerOptions<UserContext> = { schema, context: { user: 'Ada' } }
 createHttp<UserContext>({ schema, context: async () => ({ user: 'Ada' }) })
 createExpress<Session>({ schema, context: () => new Session() })
@@ -101,5 +101,5 @@ createFetch({
     isTrue<Equal<(typeof args)['contextValue'], Session | undefined>>()
   },
 })
-// @ts-expect-error TS2322: not the context that was announced
+// @ts-expect-error TS2322: not the declared context
 createKoa<UserContext>({ schema, context: { user: 1 } })

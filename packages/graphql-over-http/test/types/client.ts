@@ -1,4 +1,4 @@
-// Never run: compiled with everything else. A line that must not compile says so and why.
+// Never run, only compiled. A line that must not compile is marked with the reason.
 import type { ExecutionResult } from 'graphql'
 import {
   type Client,
@@ -45,7 +45,7 @@ const cancel = client.subscribe<Hello, Trace>(
 )
 isTrue<Equal<typeof cancel, () => void>>()
 
-// Untyped, the data is a map of things unknown.
+// Without type arguments, the data is a map of unknown values.
 client.subscribe(
   { query: '{ hello }' },
   {
@@ -66,10 +66,10 @@ export async function iterate(): Promise<string | undefined> {
 
 export const sink: Sink<Hello> = { next: ({ hello }) => hello, error() {}, complete() {} }
 
-// @ts-expect-error TS2741: a sink has all three
+// @ts-expect-error TS2741: a sink must have all three methods
 export const halfASink: Sink<Hello> = { next() {}, error() {} }
 
-// @ts-expect-error TS2741: where to?
+// @ts-expect-error TS2741: the url is missing
 createClient({})
 
 export const params: RequestParams = { query: '{ hello }', variables: { a: 1 }, extensions: null }
@@ -77,7 +77,7 @@ export const params: RequestParams = { query: '{ hello }', variables: { a: 1 }, 
 // @ts-expect-error TS2322: variables are a map
 export const listed: RequestParams = { query: '{ hello }', variables: 'a' }
 
-// A NetworkError carries the kind of response it was made of.
+// A NetworkError has the type of the response that it was created from.
 const error = new NetworkError(new Response())
 isTrue<Equal<typeof error.response, Response | undefined>>()
 export const least: NetworkError['response'] = { ok: false, status: 503, statusText: '' }

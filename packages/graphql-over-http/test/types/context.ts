@@ -1,4 +1,4 @@
-// Never run: compiled with everything else. A line that must not compile says so and why.
+// Never run, only compiled. A line that must not compile is marked with the reason.
 import { parse } from 'graphql'
 import { createHandler, type HandlerOptions, type OperationArgs } from '../../src/index.ts'
 import { schema } from '../support/schema.ts'
@@ -19,7 +19,7 @@ class Session {
 
 type Alias = { readonly user: string }
 
-// Interfaces and classes lack an index signature, and are contexts all the same.
+// Interfaces and classes have no index signature, but are valid contexts.
 createHandler<unknown, unknown, UserContext>({ schema, context: { user: 'Ada' } })
 createHandler<unknown, unknown, UserContext>({ schema, context: () => ({ user: 'Ada' }) })
 createHandler<unknown, unknown, UserContext>({ schema, context: async () => ({ user: 'Ada' }) })
@@ -27,13 +27,13 @@ createHandler<unknown, unknown, Session>({ schema, context: new Session() })
 createHandler<unknown, unknown, Session>({ schema, context: async () => new Session() })
 createHandler<unknown, unknown, Alias>({ schema, context: { user: 'Ada' } })
 
-// Plain values too.
+// Primitive values are valid contexts too.
 createHandler<unknown, unknown, symbol>({ schema, context: Symbol('context') })
 createHandler<unknown, unknown, number | null>({ schema, context: () => null })
 createHandler<unknown, unknown, string>({ schema, context: async () => 'Ada' })
 createHandler<unknown, unknown, readonly string[]>({ schema, context: ['Ada'] })
 
-// It may be left out, as in graphql-http, and may end the request.
+// The context may be left out, as in graphql-http, and may end the request.
 createHandler<unknown, unknown, UserContext>({ schema })
 createHandler<unknown, unknown, UserContext>({
   schema,
@@ -45,7 +45,7 @@ createHandler<unknown, unknown, UserContext>({
     req.url === '/' ? { user: 'Ada' } : [null, { status: 401, statusText: 'Unauthorized' }],
 })
 
-// The type of the context is found without being named, and reaches the other options.
+// The type of the context is inferred, and reaches the other options.
 createHandler({
   schema,
   context: () => new Session(),
@@ -76,26 +76,26 @@ export const options: HandlerOptions<unknown, unknown, UserContext> = {
   onSubscribe: (_req, { query }) => (query === 'stored' ? stored : undefined),
 }
 export const mismatched: HandlerOptions<unknown, unknown, Session> = {
-  // @ts-expect-error TS2322: arguments with the context of somebody else
+  // @ts-expect-error TS2322: arguments with another context
   onSubscribe: () => stored,
 }
 
-// @ts-expect-error TS2322: another type than the one announced
+// @ts-expect-error TS2322: not the declared type
 createHandler<unknown, unknown, UserContext>({ schema, context: { user: 1 } })
 
-// @ts-expect-error TS2322: a class is more than its public fields
+// @ts-expect-error TS2322: a class with private fields requires an instance
 createHandler<unknown, unknown, Session>({ schema, context: { user: 'Ada', reveal: () => '' } })
 
-// @ts-expect-error TS2322: the function returns another type than the one announced
+// @ts-expect-error TS2322: the function does not return the declared type
 createHandler<unknown, unknown, UserContext>({ schema, context: async () => ({ user: 1 }) })
 
-// @ts-expect-error TS2322: a pair needs a status that is a number
+// @ts-expect-error TS2322: the status of a pair must be a number
 createHandler<unknown, unknown, UserContext>({ schema, context: () => [null, { status: '401' }] })
 
 createHandler<unknown, unknown, UserContext>({
   schema,
   onOperation(_req, args) {
-    // @ts-expect-error TS2339: no such thing in the context
+    // @ts-expect-error TS2339: not a property of the context
     return args.contextValue?.password
   },
 })

@@ -1,4 +1,4 @@
-// Never run: what compiles with graphql-http compiles here.
+// Never run, only compiled: code for graphql-http must compile with this library.
 import { createServer } from 'node:http'
 import { getOperationAST, parse, validate } from 'graphql'
 import {
@@ -14,7 +14,7 @@ import {
 } from '../../src/index.ts'
 import { schema } from '../support/schema.ts'
 
-// Parameters and options are put together piece by piece.
+// Parameters and options can be built step by step.
 const params: RequestParams = { query: '{ hello }' }
 params.operationName = null
 params.variables = { name: 'Ada' }
@@ -30,7 +30,7 @@ export const parser: ParseRequestParams = async (req) => {
   return parsed
 }
 
-// The answer fits where it goes: into fetch's response, and onto Node's.
+// The response can be passed to fetch's Response and to Node's response.
 const handler = createHandler({ schema })
 const request = { method: 'GET', url: '/', headers: {}, body: null, raw: null, context: null }
 export const answer = async () => new Response(...(await handler(request)))
@@ -54,7 +54,7 @@ createHandler({
   validate: (against, document) => validate(against, document),
 })
 
-// A kind of NetworkError has a name of its own.
+// A subclass of NetworkError has its own name.
 export class Timeout extends NetworkError {
   constructor() {
     super('Took too long')
@@ -63,7 +63,7 @@ export class Timeout extends NetworkError {
   }
 }
 
-// Reports take results that were kept, or made by others.
+// Reports accept stored results, and results of other libraries.
 const name: AuditName = 'MAY do things'
 export const report = renderAuditResultsToHTML([
   { id: 'ABCD', name, status: 'ok' },

@@ -1,4 +1,4 @@
-// Never run: compiled with everything else. A line that must not compile says so and why.
+// Never run, only compiled. A line that must not compile is marked with the reason.
 import { type ExecutionArgs, GraphQLError, parse } from 'graphql'
 import {
   createHandler,
@@ -23,7 +23,7 @@ interface Native {
   readonly res: { setHeader(name: string, value: string): void }
 }
 
-// What the host adds is typed in every option.
+// The host's request and context are typed in every option.
 const handler = createHandler<NativeRequest, Native, string>({
   schema: (req) => {
     isTrue<Equal<typeof req, Request<NativeRequest, Native>>>()
@@ -47,12 +47,12 @@ const handler = createHandler<NativeRequest, Native, string>({
 isTrue<Equal<typeof handler, Handler<NativeRequest, Native>>>()
 isTrue<Equal<ReturnType<typeof handler>, Promise<Response>>>()
 
-// Without types for the host anything will do, but nothing can be assumed of it.
+// Without type arguments for the host any value is accepted, and its type is unknown.
 createHandler({
   schema,
   context: (req) => {
     isTrue<Equal<typeof req.raw, unknown>>()
-    // @ts-expect-error TS18046: nobody said that there is a response
+    // @ts-expect-error TS18046: the context is unknown
     void req.context.res
   },
 })
@@ -75,14 +75,14 @@ export async function call(): Promise<number> {
 // @ts-expect-error TS2739: the host's request is missing
 export const incomplete = () => handler({ method: 'GET', url: '/', headers: {}, body: null })
 
-// Headers: Node's, fetch's, and anything alike.
+// Headers: those of Node, of fetch, and of similar objects.
 export const headers: readonly RequestHeaders[] = [
   { accept: '*/*', 'set-cookie': ['a=b'], missing: undefined },
   new Headers(),
   { get: (name) => (name === 'accept' ? '*/*' : null) },
 ]
 
-// What each hook may return.
+// The values that each hook may return.
 export const parsers: readonly ParseRequestParams[] = [
   () => ({ query: '{ hello }' }),
   () => ({ query: '', operationName: null, variables: { a: [1] }, extensions: null }),
@@ -110,7 +110,7 @@ export const formatters: readonly FormatError[] = [
   () => new Error('masked'),
   ({ message }) => ({ message, code: 1 }),
   (error) => (error instanceof GraphQLError ? (error.originalError ?? error) : error),
-  // @ts-expect-error TS2322: text is no error
+  // @ts-expect-error TS2322: text is not an error
   ({ message }) => message,
 ]
 
@@ -124,16 +124,16 @@ export const executors: readonly HandlerOptions['execute'][] = [
 
 createHandler({ schema, profile: '2026', documentCache: 10 })
 createHandler({ schema, profile: 'classic', documentCache: false })
-// @ts-expect-error TS2769: there is no such profile
+// @ts-expect-error TS2769: not a profile
 createHandler({ schema, profile: 'modern' })
-// @ts-expect-error TS2769: how many?
+// @ts-expect-error TS2769: true is not a number of documents
 createHandler({ schema, documentCache: true })
-// @ts-expect-error TS2769: a schema is not its text
+// @ts-expect-error TS2769: the text of a schema is not a schema
 createHandler({ schema: 'type Query { hello: String }' })
-// @ts-expect-error TS2769: no such option
+// @ts-expect-error TS2769: not an option
 createHandler({ schema, playground: true })
 
-// The type of the context alone may be given, as with the adapters.
+// The type of the context may be the only type argument, as with the adapters.
 interface Session {
   readonly user: string
 }

@@ -1,4 +1,4 @@
-// Never run: does not compile when one of the public names of graphql-http or of ours is missing.
+// Never run: it does not compile if a public name of graphql-http or of this library is missing.
 export {
   type Audit,
   type AuditFail,

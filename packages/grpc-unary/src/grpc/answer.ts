@@ -5,14 +5,14 @@ import type { Stream } from '../http2/stream.ts'
 import type { StatusCode } from '../status.ts'
 import { toStatusMessage } from './status-message.ts'
 
-/** One byte for compression, four for the length of the message. */
+/** One byte for the compression flag, four for the length of the message. */
 export const PREFIX_SIZE = 5
 
 const END = flag.END_HEADERS | flag.END_STREAM
 
 const GRPC_CONTENT: ResponseField = ['content-type', 'application/grpc']
 
-/** The whole answer of a unary call: headers, message, trailers. */
+/** Sends the whole response of a unary call: headers, message, trailers. */
 export function answerOk(stream: Stream, message: Uint8Array, start: number, end: number): void {
   const { connection, id } = stream
   const size = PREFIX_SIZE + end - start
@@ -43,7 +43,7 @@ export function answerOk(stream: Stream, message: Uint8Array, start: number, end
   connection.finish(stream)
 }
 
-/** The headers of an answer whose messages follow. */
+/** Writes the headers of a response whose messages follow. */
 export function putHeaders(stream: Stream): void {
   const { output, encoder } = stream.connection
   const at = output.reserve(FRAME_HEADER_SIZE + MAX_OK_BLOCK)
@@ -54,7 +54,7 @@ export function putHeaders(stream: Stream): void {
   stream.connection.touch()
 }
 
-/** One message, of which the peer's windows may hold back a part. */
+/** Sends one message; the peer's windows may hold back a part of it. */
 export function sendMessage(stream: Stream, message: Uint8Array, start: number, end: number): void {
   const chunk = Buffer.allocUnsafe(PREFIX_SIZE + end - start)
   chunk[0] = 0
@@ -63,7 +63,7 @@ export function sendMessage(stream: Stream, message: Uint8Array, start: number, 
   stream.connection.sendFlow.send(stream, chunk)
 }
 
-/** The trailers of a good answer, behind all its messages. */
+/** Writes the trailers of a successful response, after all its messages. */
 export function finishOk(stream: Stream): void {
   stream.isOpen = false
   stream.connection.sendFlow.whenSent(stream, () => {
@@ -83,7 +83,7 @@ export function finishOk(stream: Stream): void {
   })
 }
 
-/** The trailers of a failed call whose headers are sent. */
+/** Writes the trailers of a failed call whose headers are already sent. */
 export function finishFailed(stream: Stream, code: StatusCode, message: string): void {
   stream.isOpen = false
   const fields = toStatusFields(code, message)
@@ -104,7 +104,7 @@ export function finishFailed(stream: Stream, code: StatusCode, message: string):
   })
 }
 
-/** A call that fails before anything was sent: headers and trailers in one ("Trailers-Only"). */
+/** Fails a call before anything was sent: headers and trailers in one block ("Trailers-Only"). */
 export function answerFailed(
   stream: Stream,
   code: StatusCode,
@@ -118,13 +118,13 @@ export function answerFailed(
   stream.connection.finish(stream)
 }
 
-/** A good end without a message. */
+/** Ends a call successfully without a message. */
 export function answerEmpty(stream: Stream): void {
   putBlock(stream, 200, [GRPC_CONTENT, ['grpc-status', '0']], END)
   stream.connection.finish(stream)
 }
 
-/** An answer to a request that is not gRPC. */
+/** Answers a request that is not gRPC. */
 export function answerHttp(
   stream: Stream,
   httpStatus: number,
@@ -132,7 +132,7 @@ export function answerHttp(
   fields: readonly ResponseField[] = [],
 ): void {
   const body = Buffer.from(`${text}\n`)
-  // RFC 9110 9.3.2: the answer to HEAD has the headers of the content, and no content.
+  // RFC 9110 9.3.2: the response to HEAD has the headers of the content, but no content.
   const isHead = stream.head.method === 'HEAD'
   stream.isOpen = false
   const content: ResponseField[] = [

@@ -1,14 +1,20 @@
 import { gunzip, gunzipSync } from 'node:zlib'
 
-/** What is decompressed at once, on the event loop: a fraction of a millisecond. */
+/**
+ * Up to this size, messages are decompressed on the event loop, which takes a fraction of a
+ * millisecond.
+ */
 export const IMMEDIATE_BYTES = 65_536
 
-/** Messages that may wait for the thread which decompresses long ones. */
+/** How many messages may wait for the thread that decompresses long ones. */
 const MOST_WAITING = 16
 
 export type Decompressed = Buffer | 'too large' | 'too busy' | Error
 
-/** At once, when the result is short; 'too large' when it is longer than `mostBytes`. */
+/**
+ * Decompresses on the event loop if the result is short; returns 'too large' if it exceeds
+ * `mostBytes`.
+ */
 export function decompressNow(bytes: Uint8Array, mostBytes: number): Decompressed {
   try {
     return gunzipSync(bytes, { maxOutputLength: mostBytes })
@@ -26,9 +32,9 @@ let waiting: Task[] = []
 let isRunning = false
 
 /**
- * On another thread, one message of this process at a time: a few bytes that stand for megabytes
- * must not hold up other calls, nor take all threads. The bytes belong to this function from here on.
- * @param isWanted asked when its turn comes; `done` is not called when it is not.
+ * Decompresses on another thread, one message of this process at a time: a few bytes that expand to
+ * megabytes must not delay other calls or occupy all threads. This function takes over the bytes.
+ * @param isWanted called when it is the message's turn; if it returns false, `done` is not called.
  */
 export function decompressLater(
   bytes: Uint8Array,
@@ -36,7 +42,7 @@ export function decompressLater(
   isWanted: () => boolean,
   done: (result: Decompressed) => void,
 ): void {
-  // Messages of connections that are gone take no place from others.
+  // Messages of closed connections must not take a place in the queue.
   if (waiting.length >= MOST_WAITING) waiting = waiting.filter((task) => task.isWanted())
   if (waiting.length >= MOST_WAITING) {
     done('too busy')

@@ -11,27 +11,36 @@ import {
   IMMEDIATE_BYTES,
 } from './decompression.ts'
 
-/** What a message is charged that is much longer than it says: no client makes such ones by chance. */
+/**
+ * The penalty for a message that is much longer than its declared length, which never happens by
+ * accident.
+ */
 const LIE_COST = 2 ** 20
 
 export const TOO_MUCH = 'too many unfinished messages on a connection'
 
-/** Takes what the reader finds. */
+/** Receives the messages of a request. */
 export interface MessageSink {
-  /** A whole message; the bytes are only valid until it returns. `rest` bytes of the frame follow it. */
+  /**
+   * A whole message; the bytes are valid only until the method returns. `rest` bytes of the frame
+   * follow.
+   */
   message(bytes: Buffer, start: number, end: number, rest: number): void
-  /** A long compressed message has arrived, where the sink can wait for it. */
+  /** A long compressed message has arrived; called if the sink can wait for it. */
   decompressing?(): void
-  /** And this is what it was. */
+  /** The decompressed message. */
   decompressed?(bytes: Buffer): void
   refuse(code: StatusCode, text: string): void
 }
 
-/** Finds the messages in the bytes of a request, however they are cut into frames. */
+/** Finds the messages in the bytes of a request, however they are split into frames. */
 export class MessageReader {
   readonly #stream: Stream
   readonly #sink: MessageSink
-  /** The beginning of a message with its prefix. It grows with what arrives, not with the claim. */
+  /**
+   * The beginning of a message with its prefix. It grows with the received bytes, not with the
+   * declared length.
+   */
   #bytes: Buffer = EMPTY
   #filled = 0
 
@@ -52,7 +61,7 @@ export class MessageReader {
     }
   }
 
-  /** A message that lies in one frame is handed on from there. */
+  /** Passes on a message that lies in one frame without copying it. */
   #readInPlace(bytes: Buffer, at: number, end: number): number {
     if (end - at >= PREFIX_SIZE) {
       const size = this.#checkedSize(bytes, at)
@@ -77,7 +86,7 @@ export class MessageReader {
     at = this.#append(bytes, at, Math.min(end, at + size - this.#filled), size)
     if (this.#filled === size) {
       const message = this.#bytes
-      this.#stream.connection.letGo(this.#stream, message.length)
+      this.#stream.connection.release(this.#stream, message.length)
       this.#bytes = EMPTY
       this.#filled = 0
       this.#deliver(message, 0, size, end - at)
@@ -86,7 +95,7 @@ export class MessageReader {
     return at
   }
 
-  /** Prefix and message together, or -1 when the message is refused. */
+  /** The size of prefix and message together, or -1 if the message is refused. */
   #checkedSize(bytes: Buffer, at: number): number {
     const compression = byteAt(bytes, at)
     const length = uint32At(bytes, at + 1)
@@ -107,8 +116,8 @@ export class MessageReader {
   }
 
   /**
-   * Its cost is charged before it is paid: by the length that a gzip file says it has. What is longer
-   * than it says is charged for that, too.
+   * The cost of decompression is charged in advance, by the length that a gzip file declares. A
+   * message that is longer than declared is charged an additional penalty.
    */
   #decompress(compressed: Buffer, rest: number): void {
     const { messageBytes } = this.#stream.connection.hub.limits
@@ -146,7 +155,7 @@ export class MessageReader {
     const isWanted = (): boolean => stream.isOpen
     decompressLater(compressed, mostBytes, isWanted, (result) => {
       if (!stream.isOpen) return
-      connection.letGo(stream, compressed.length)
+      connection.release(stream, compressed.length)
       connection.hub.nowMs = Date.now()
       const length = Buffer.isBuffer(result)
         ? result.length
@@ -174,7 +183,7 @@ export class MessageReader {
     }
   }
 
-  /** True when that ends the connection. */
+  /** Returns true if the connection was closed. */
   #isBomb(fromBytes: number, toBytes: number): boolean {
     const { connection } = this.#stream
     const limit = connection.meter.decompressed(fromBytes, toBytes, connection.hub.nowMs)
@@ -183,7 +192,9 @@ export class MessageReader {
     return true
   }
 
-  /** The gRPC compression document: an encoding that is not supported, and a flag without one. */
+  /**
+   * The gRPC compression document: handles an unsupported encoding, and a flag without an encoding.
+   */
   #takesCompression(flag: number): boolean {
     const encoding = this.#stream.header('grpc-encoding')
     if (flag === 1 && encoding === 'gzip') return true
@@ -199,7 +210,7 @@ export class MessageReader {
     return false
   }
 
-  /** @param total of the message with its prefix, where it is known. */
+  /** @param total the size of the message with its prefix, if known. */
   #append(bytes: Buffer, start: number, end: number, total = Number.POSITIVE_INFINITY): number {
     const filled = this.#filled + end - start
     if (filled > this.#bytes.length) {
@@ -219,7 +230,7 @@ export class MessageReader {
     return end
   }
 
-  /** The call is over: what has arrived of its message is of no use. */
+  /** The call is over, so the received part of its message is discarded. */
   abandon(): void {
     this.#buffers.give(this.#bytes)
     this.#bytes = EMPTY

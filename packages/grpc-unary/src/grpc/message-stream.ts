@@ -44,7 +44,7 @@ export class MessageStream extends Stream implements StreamCall, MessageSink {
   opened(): void {
     this.#guard(() => {
       const handler: StreamHandler | PromiseLike<unknown> = this.#open(this)
-      // Messages may follow in the same read, so there is no time to wait for a handler.
+      // Messages may follow in the same read, so the handler must be available synchronously.
       if (isThenable(handler)) return rejectPromise(handler)
       this.#handler = handler
     })
@@ -80,7 +80,7 @@ export class MessageStream extends Stream implements StreamCall, MessageSink {
     else answerFailed(this, code, message)
   }
 
-  /** What the caller sent cannot be read: the handler learns that the call is over. */
+  /** Fails a call whose request cannot be read, and notifies the handler. */
   refuse(code: StatusCode, text: string): void {
     if (!this.isOpen) return
     if (this.#hasHeaders) finishFailed(this, code, text)

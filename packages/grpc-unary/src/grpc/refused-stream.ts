@@ -4,12 +4,12 @@ import { Stream, type StreamConnection } from '../http2/stream.ts'
 import type { StatusCode } from '../status.ts'
 import { answerFailed, answerHttp } from './answer.ts'
 
-/** Why a request has no method to answer it. */
+/** Why a request cannot be routed to a method. */
 export type Refusal =
   | { readonly kind: 'grpc'; httpStatus: number; code: StatusCode; text: string }
   | { readonly kind: 'http'; httpStatus: number; text: string; fields?: readonly ResponseField[] }
 
-/** A request that is answered without a look at its body. */
+/** A request that is answered without reading its body. */
 export class RefusedStream extends Stream {
   readonly #refusal: Refusal
 
@@ -19,14 +19,14 @@ export class RefusedStream extends Stream {
     this.expiresAtMs = connection.hub.nowMs + connection.hub.limits.requestTimeoutMs
   }
 
-  /** A gRPC caller may wait for an answer before it goes on, so it gets one at once. */
+  /** A gRPC caller may wait for the response before it continues, so it gets one immediately. */
   opened(): void {
     const refusal = this.#refusal
     if (refusal.kind !== 'grpc') return
     answerFailed(this, refusal.code, refusal.text, { httpStatus: refusal.httpStatus })
   }
 
-  /** Others get theirs when they are done, as plain HTTP clients expect. */
+  /** Other clients get their response at the end of the request, as HTTP clients expect. */
   data(_bytes: Buffer, _start: number, _end: number, isLast: boolean): void {
     if (isLast && this.isOpen) this.#answerHttp()
   }

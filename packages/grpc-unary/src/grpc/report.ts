@@ -1,2 +1,2 @@
-/** Hears of what handlers throw; the caller only learns that the call failed. */
+/** Called with the errors that handlers throw; the caller only gets a failed status. */
 export type Report = (error: unknown) => void

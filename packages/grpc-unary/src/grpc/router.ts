@@ -9,7 +9,7 @@ import type { Report } from './report.ts'
 import { parseTimeoutMs } from './timeout.ts'
 import { UnaryStream } from './unary-stream.ts'
 
-/** `application/grpc`, with a message format or parameters behind it. */
+/** `application/grpc`, optionally followed by a message format or parameters. */
 const GRPC_CONTENT_TYPE = /^application\/grpc(?:$|[+;])/i
 
 class UnaryRoute implements Route {
@@ -76,7 +76,7 @@ const TOO_LARGE = new RefusalRoute({
   text: 'request header fields too large',
 })
 
-/** Finds the method that a request asks for. */
+/** Finds the method for a request. */
 export class Router implements Application {
   readonly tooLarge: Route = TOO_LARGE
   readonly #methods: ReadonlyMap<string, Methods[string]>
@@ -111,7 +111,7 @@ export class Router implements Application {
   }
 }
 
-/** `/service/method`; a service name may hold slashes, a method name does not. */
+/** Splits `/service/method`; a service name may contain slashes, a method name may not. */
 function splitPath(path: string): { service: string; method: string } | undefined {
   const slash = path.lastIndexOf('/')
   if (!path.startsWith('/') || slash < 1) return undefined

@@ -1,9 +1,9 @@
-/** Keeps an error's headers within what every client takes; longer texts help nobody. */
+/** Limits the headers of an error to a size that every client accepts. */
 const MAX_LENGTH = 4096
 
 /**
- * `grpc-message`: UTF-8, with everything but printable ASCII and the percent sign itself written as
- * %XX (the gRPC protocol's "Percent-Encoded").
+ * Encodes `grpc-message`: UTF-8, with everything but printable ASCII and the percent sign itself
+ * written as %XX ("Percent-Encoded" in the gRPC protocol).
  */
 export function toStatusMessage(text: string): string {
   if (/^[ -$&-~]*$/.test(text)) return text.slice(0, MAX_LENGTH)

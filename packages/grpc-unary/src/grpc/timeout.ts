@@ -7,17 +7,20 @@ const MS_PER_UNIT: Readonly<Record<string, number>> = {
   n: 1e-6,
 }
 
-/** A caller's clock and its cancellation may be this much ahead of ours. */
+/** How much earlier than our deadline a caller may cancel, due to differing clocks. */
 const MAX_SLACK_MS = 5
 
-/** True when a call that took `timeout` as its limit has come to its deadline, or nearly. */
+/** Whether a call with the limit `timeout` has reached its deadline, or nearly. */
 export function isNearDeadline(timeout: string, deadlineMs: number, nowMs: number): boolean {
   if (timeout === '') return false
   const slackMs = Math.min(MAX_SLACK_MS, (parseTimeoutMs(timeout) ?? 0) / 4)
   return nowMs >= deadlineMs - slackMs
 }
 
-/** `grpc-timeout` in milliseconds: at most eight digits and a unit. Undefined when it is neither. */
+/**
+ * Parses `grpc-timeout`, at most eight digits and a unit, to milliseconds. Undefined if it is
+ * malformed.
+ */
 export function parseTimeoutMs(text: string): number | undefined {
   const match = /^(\d{1,8})([HMSmun])$/.exec(text)
   const unit = MS_PER_UNIT[match?.[2] ?? '']

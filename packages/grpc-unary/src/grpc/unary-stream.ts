@@ -10,13 +10,13 @@ import { catchRejection } from './rejection.ts'
 import type { Report } from './report.ts'
 import { isNearDeadline } from './timeout.ts'
 
-/** The words of grpc-go. */
+/** The messages of grpc-go. */
 const NO_MESSAGE =
   'cardinality violation: received no request message from non-client-streaming RPC'
 const SECOND_MESSAGE =
   'cardinality violation: received multiple request messages for non-client-streaming RPC'
 
-/** One unary call: it waits for its whole request, and lives until it is answered. */
+/** One unary call: it waits for its whole request, and exists until it is answered. */
 export class UnaryStream extends Stream implements UnaryCall, MessageSink {
   buffer: Buffer = EMPTY
   start = 0
@@ -24,11 +24,11 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
   readonly deadlineMs: number
   readonly #handle: UnaryHandler
   readonly #report: Report
-  /** Only for a request that does not come as one message in one last frame. */
+  /** Used only for a request that does not arrive as one message in a single last frame. */
   #reader: MessageReader | undefined
   #hasMessage = false
   #isDecompressing = false
-  /** The frame that is being read is the last one of the request. */
+  /** Whether the current frame is the last one of the request. */
   #isLastFrame = false
   #isRunning = false
 
@@ -64,7 +64,7 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
     else if (!this.#isDecompressing) this.#run(this.buffer, this.start, this.end)
   }
 
-  /** Kept until the caller has finished its request, unless it has: there must not be a second one. */
+  /** Keeps the message until the request has ended, because a second message would be an error. */
   message(bytes: Buffer, start: number, end: number, rest: number): void {
     if (this.#hasMessage) {
       this.refuse(status.INTERNAL, SECOND_MESSAGE)
@@ -129,8 +129,8 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
     this.start = start
     this.end = end
     this.expiresAtMs = this.deadlineMs
-    // The request is whole and kept no longer than the handler runs.
-    if (this.bufferedBytes > 0) this.connection.letGo(this, this.bufferedBytes)
+    // The request is complete and is not kept after the handler returns.
+    if (this.bufferedBytes > 0) this.connection.release(this, this.bufferedBytes)
     if (this.deadlineMs <= this.connection.hub.nowMs) {
       this.expire(this.connection.hub.nowMs)
       return
@@ -141,7 +141,8 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
     } catch (error) {
       this.#failed(error)
     }
-    // The bytes were lent to the handler; a call that waits must not keep a whole read alive.
+    // The bytes are valid only during the handler; a waiting call must not keep a whole read buffer
+    // alive.
     this.buffer = EMPTY
   }
 
@@ -151,7 +152,7 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
   }
 }
 
-/** True for the common case: one message, not compressed, not too long, and nothing else. */
+/** True in the common case: exactly one message, uncompressed and not too long. */
 function isOneMessage(
   bytes: Buffer,
   start: number,

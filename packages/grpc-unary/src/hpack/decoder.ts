@@ -4,25 +4,27 @@ import { Field } from './field.ts'
 import { decodeHuffman, maxDecodedLength } from './huffman.ts'
 import { STATIC_TABLE_LENGTH, staticTable } from './static-table.ts'
 
-/** Longer integers have no use here; RFC 7541 5.1 lets an implementation bound them. */
+/** RFC 7541 5.1 lets an implementation limit integers; longer ones are never needed here. */
 const MAX_INTEGER = 2 ** 28
 
 const NO_INTEGER = -1
 
-/** A list that is so many times longer than allowed was made to cost work: few bytes, many fields. */
+/**
+ * A list that exceeds the limit this many times is an attack: few bytes that expand to many fields.
+ */
 const BOMB_FACTOR = 4
 
-/** Huffman code is expanded here; decoding never overlaps, so one serves all connections. */
+/** The buffer for decoded Huffman strings. Decoding is synchronous, so all connections share it. */
 let scratch = Buffer.allocUnsafeSlow(4096)
 
 /** Decodes the header blocks of one connection (RFC 7541). */
 export class HpackDecoder {
   readonly table: DynamicTable
-  /** True when the last block held more than the limit; its fields are then incomplete. */
+  /** True if the last block exceeded the limit; its fields are then incomplete. */
   isTooLarge = false
-  /** True when the last block was given up because it held several times the limit. */
+  /** True if decoding of the last block was aborted because it exceeded the limit several times. */
   isBomb = false
-  /** Decoded size of the last block that was decoded to its end. */
+  /** Decoded size of the last block that was decoded completely. */
   listSize = 0
   readonly #maxListSize: number
   #at = 0
@@ -34,11 +36,11 @@ export class HpackDecoder {
   }
 
   /**
-   * The fields of a whole block, or undefined when it breaks the compression, after which the
-   * connection is lost (RFC 9113 4.3). A block that is too large is decoded to its end all the
-   * same, since the table must follow, but nothing more of it is kept. One that is far too large is
-   * given up, and the connection with it: a few bytes that name a large entry again and again cost
-   * neither memory nor time.
+   * Returns the fields of a whole block, or undefined on a compression error, which ends the
+   * connection (RFC 9113 4.3). A block that is too large is still decoded to its end, since the
+   * table must stay in sync, but no more fields are kept. If it is far too large, decoding is
+   * aborted and the connection ends, so that a few bytes that refer to a large entry repeatedly
+   * cost neither memory nor time.
    */
   decode(bytes: Buffer, start: number, end: number): Field[] | undefined {
     const fields: Field[] = []
@@ -50,7 +52,7 @@ export class HpackDecoder {
     while (this.#at < end) {
       const first = byteAt(bytes, this.#at)
       if ((first & 0xe0) === 0x20) {
-        // RFC 7541 4.2: a size update comes before the first field.
+        // RFC 7541 4.2: a size update is only allowed before the first field.
         if (listSize > 0 || !this.table.resize(this.#integer(bytes, 5))) return undefined
         continue
       }
@@ -104,7 +106,7 @@ export class HpackDecoder {
     return NO_INTEGER
   }
 
-  /** RFC 7541 5.2. Names and values are bytes; each becomes one character. */
+  /** RFC 7541 5.2. Names and values are bytes; each byte becomes one character. */
   #string(bytes: Buffer): string | undefined {
     if (this.#at >= this.#end) return undefined
     const isHuffman = (byteAt(bytes, this.#at) & 0x80) !== 0

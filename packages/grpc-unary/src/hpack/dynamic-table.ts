@@ -1,11 +1,11 @@
 import type { Field } from './field.ts'
 
-/** No entry is smaller than its overhead of 32 bytes, so this many slots hold a full table. */
+/** Every entry has an overhead of 32 bytes, which bounds the number of entries in a full table. */
 const SMALLEST_ENTRY = 32
 
 /** The dynamic table of RFC 7541 2.3.2: newest first, oldest evicted. */
 export class DynamicTable {
-  /** Changes whenever an index could mean something else than before. */
+  /** Changes whenever an index may refer to another entry than before. */
   generation = 0
   readonly #limit: number
   readonly #slots: (Field | undefined)[]
@@ -36,7 +36,7 @@ export class DynamicTable {
     return age < this.#length ? this.#slots[(this.#newest - age) & this.#mask] : undefined
   }
 
-  /** RFC 7541 4.4: an entry larger than the table empties it, and that is no error. */
+  /** RFC 7541 4.4: an entry larger than the table empties it, which is not an error. */
   add(field: Field): void {
     this.generation++
     this.#evictDownTo(this.#maxSize - field.size)
@@ -47,7 +47,7 @@ export class DynamicTable {
     this.#size += field.size
   }
 
-  /** False when the size is none, or more than this end allowed. */
+  /** Returns false if the size is invalid, or more than this end allows. */
   resize(maxSize: number): boolean {
     if (maxSize < 0 || maxSize > this.#limit) return false
     this.generation++

@@ -1,6 +1,6 @@
 /**
- * What a header field means to a request. It is worked out once, when the field is made, so that a
- * field taken from a table costs nothing to check.
+ * The meaning of a header field in a request. It is determined once, when the field is created, so
+ * that a field from a table needs no further checks.
  */
 export const fieldRole = {
   ordinary: 0,
@@ -33,28 +33,31 @@ const rolesByName: ReadonlyMap<string, FieldRole> = new Map([
   ['upgrade', fieldRole.forbidden],
 ])
 
-/** RFC 9113 8.2.1 with RFC 9110 5.6.2: a lower-case token. A colon only begins known pseudo fields. */
+/**
+ * RFC 9113 8.2.1 with RFC 9110 5.6.2: a lower-case token. Only known pseudo-header fields begin
+ * with a colon.
+ */
 const NAME = /^[!#$%&'*+\-.^_`|~0-9a-z]+$/
 
 /** RFC 9113 8.2.1: no NUL, line feed or carriage return, no white space at either end. */
-// oxlint-disable-next-line no-control-regex -- these bytes are what is looked for
+// oxlint-disable-next-line no-control-regex -- the expression searches for these bytes
 const BAD_VALUE = /[\x00\n\r]|^[ \t]|[ \t]$/
 
-/** RFC 7541 4.1: what an entry counts beyond its name and value. */
+/** RFC 7541 4.1: the size of an entry in addition to its name and value. */
 const ENTRY_OVERHEAD = 32
 
 export class Field {
   readonly name: string
   readonly value: string
   readonly role: FieldRole
-  /** The role that the name alone gives. */
+  /** The role that follows from the name alone. */
   readonly nameRole: FieldRole
-  /** The size that RFC 7541 4.1 gives it. */
+  /** The size defined in RFC 7541 4.1. */
   readonly size: number
 
   /**
-   * A name taken from a table was checked when it got there: to look at it again would let three
-   * bytes that name a long entry cost as much as its four thousand.
+   * A name from a table was checked when it was added. Checking it again would let three bytes that
+   * refer to a long entry cost as much as its four thousand.
    */
   constructor(name: string, value: string, nameRole: FieldRole = toNameRole(name)) {
     this.name = name
@@ -71,7 +74,7 @@ function toNameRole(name: string): FieldRole {
 
 function toRole(name: string, value: string, nameRole: FieldRole): FieldRole {
   if (nameRole === fieldRole.forbidden || BAD_VALUE.test(value)) return fieldRole.forbidden
-  // RFC 9113 8.2.2: `te` may say `trailers` and nothing else.
+  // RFC 9113 8.2.2: the only valid value of `te` is `trailers`.
   if (name === 'te' && value !== 'trailers') return fieldRole.forbidden
   return nameRole
 }

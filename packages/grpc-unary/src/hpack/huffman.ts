@@ -2,8 +2,8 @@ import { byteAt } from '../bytes.ts'
 
 /**
  * The code lengths of RFC 7541 appendix B for the symbols 0 to 256 (the last is the end of string),
- * one base-36 digit each. The code is canonical: codes of one length count up in symbol order, so
- * the lengths are all there is to know.
+ * one base-36 digit each. The code is canonical: codes of the same length are consecutive in symbol
+ * order, so the lengths determine the code.
  */
 const CODE_LENGTHS =
   'dnsssssssoussussssssssusssssssss6aacd68baa8b8666555666666678f6cad67777777777777777777777878djde' +
@@ -12,12 +12,12 @@ const CODE_LENGTHS =
 
 const END_OF_STRING = 256
 
-/** A table entry with this bit names the table for the next eight bits. */
+/** A table entry with this bit refers to the table for the next eight bits. */
 const LINK = 0x8000
 
 /**
- * Tables of 256 entries, looked up by eight bits at a time. An entry is a symbol and the number of
- * bits it really used (`symbol << 4 | bits`), a link to the next table, or 0 where no symbol is.
+ * Tables of 256 entries, indexed by eight bits. An entry is a symbol and the number of bits that it
+ * used (`symbol << 4 | bits`), a link to the next table, or 0 for an invalid code.
  */
 const tables = buildTables()
 
@@ -32,7 +32,7 @@ function buildTables(): Uint16Array {
   for (const { length, symbol } of symbols) {
     code *= 2 ** (length - codeLength)
     codeLength = length
-    // The end of string is never part of a valid string (RFC 7541 5.2): its place stays empty.
+    // The end of string is never part of a valid string (RFC 7541 5.2), so it has no entry.
     if (symbol !== END_OF_STRING) place(entries, code, length, symbol)
     code++
   }
@@ -54,7 +54,10 @@ function place(entries: number[], code: number, length: number, symbol: number):
   entries.fill((symbol << 4) | rest, first, first + 2 ** (8 - rest))
 }
 
-/** The most bytes that this many bytes of Huffman code can stand for (the shortest code is 5 bits). */
+/**
+ * The maximum number of bytes that this many bytes of Huffman code can decode to (the shortest code
+ * is 5 bits).
+ */
 export function maxDecodedLength(length: number): number {
   return Math.floor((length * 8) / 5)
 }
@@ -97,7 +100,7 @@ export function decodeHuffman(
     table = 0
   }
 
-  // RFC 7541 5.2: what is left is less than eight bits, all of them one.
+  // RFC 7541 5.2: the padding is less than eight bits, all of them ones.
   const padding = (1 << bits) - 1
   return table === 0 && (window & padding) === padding ? written : -1
 }

@@ -6,13 +6,13 @@ const CONTENT_TYPE_NAME = 31
 
 const DEFAULT_TABLE_SIZE = 4096
 
-/** A peer whose table is smaller gets literals: the two entries might push each other out. */
+/** A peer with a smaller table gets literals, since the two entries might evict each other. */
 const MIN_TABLE_SIZE = 256
 
 /** More than the largest block of `putOkHeaders` and `putOkTrailers`. */
 export const MAX_OK_BLOCK = 64
 
-/** How much of a field's encoding is neither its name nor its value, at most. */
+/** The maximum overhead of an encoded field, in addition to its name and value. */
 const FIELD_OVERHEAD = 12
 
 const GRPC = 'application/grpc'
@@ -21,28 +21,30 @@ const GRPC = 'application/grpc'
 export type ResponseField = readonly [name: string, value: string]
 
 /**
- * Encodes the response headers of one connection. The two fields of every good answer enter the
- * peer's dynamic table once; from then on the headers take two bytes and the trailers one. Nothing
- * else is ever indexed, so these indexes stay as they are.
+ * Encodes the response headers of one connection. The two fields of every successful response enter
+ * the peer's dynamic table once; from then on the headers take two bytes and the trailers one.
+ * Nothing else is ever indexed, so these indexes do not change.
  */
 export class ResponseEncoder {
   #contentTypeIndex = 0
   #okStatusIndex = 0
   #maySetTable = true
   #tableSize = DEFAULT_TABLE_SIZE
-  /** The smallest and the last size that the peer must be told of (RFC 7541 4.2); -1 for none. */
+  /**
+   * The smallest and the last size that must be signalled to the peer (RFC 7541 4.2); -1 for none.
+   */
   #smallestSize = -1
   #lastSize = -1
 
-  /** The peer's SETTINGS_HEADER_TABLE_SIZE. More than the default is of no use here. */
+  /** The peer's SETTINGS_HEADER_TABLE_SIZE. A size above the default has no effect. */
   setTableSize(peerSize: number): void {
     const size = Math.min(peerSize, DEFAULT_TABLE_SIZE)
     if (size === this.#tableSize) return
     this.#smallestSize = this.#smallestSize < 0 ? size : Math.min(this.#smallestSize, size)
     this.#lastSize = size
     this.#tableSize = size
-    // Starting over is simpler than working out what the peer has evicted, and stays correct:
-    // the entries are added once more, the old ones age away.
+    // Starting over is simpler than tracking what the peer has evicted, and is still correct: the
+    // entries are added again, and the old ones are evicted over time.
     this.#contentTypeIndex = 0
     this.#okStatusIndex = 0
     this.#maySetTable = size >= MIN_TABLE_SIZE
@@ -74,14 +76,14 @@ export class ResponseEncoder {
     return putString(bytes, putString(bytes, at, 'grpc-status'), '0')
   }
 
-  /** Room for a block of these fields. */
+  /** The size of the buffer needed for a block of these fields. */
   sizeOf(fields: readonly ResponseField[]): number {
     let size = MAX_OK_BLOCK
     for (const [name, value] of fields) size += name.length + value.length + FIELD_OVERHEAD
     return size
   }
 
-  /** Any status, with the gRPC content type where asked for, and fields that are not indexed. */
+  /** Writes any status, optionally the gRPC content type, and fields that are not indexed. */
   putHeaders(
     bytes: Buffer,
     start: number,

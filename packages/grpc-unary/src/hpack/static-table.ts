@@ -65,7 +65,7 @@ via
 www-authenticate
 `
 
-/** By index; place 0 is nobody's. */
+/** The entries by index; index 0 is unused. */
 export const staticTable: readonly (Field | undefined)[] = [
   undefined,
   ...STATIC_FIELDS.trim()

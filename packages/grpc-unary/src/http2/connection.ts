@@ -22,7 +22,7 @@ import { openingFrames } from './settings.ts'
 import type { Stream } from './stream.ts'
 import { StreamTable } from './stream-table.ts'
 
-/** Spreads the end of connections that began together. */
+/** Spreads the end of connections that were opened at the same time. */
 const AGE_JITTER = 0.1
 
 /** One HTTP/2 connection of the server (RFC 9113). */
@@ -35,11 +35,11 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
   readonly streams: StreamTable
   readonly meter: FloodMeter
   readonly drain: Drain
-  /** Nothing more is read or answered. */
+  /** Nothing more is read or written. */
   isClosed = false
-  /** The peer's preface and first SETTINGS are there. */
+  /** The peer's preface and first SETTINGS were received. */
   isEstablished = false
-  /** The peer does not read what we write, so we read nothing from it. */
+  /** The peer does not read our output, so nothing is read from it. */
   isCongested = false
   bufferedBytes = 0
   readonly openedMs: number
@@ -47,13 +47,13 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
   lastReadMs: number
   congestedSinceMs = 0
   closedSinceMs = 0
-  /** When the frame or header block that is not whole began; Infinity when there is none. */
+  /** When the current incomplete frame or header block began; Infinity if there is none. */
   frameSinceMs = Number.POSITIVE_INFINITY
   blockSinceMs = Number.POSITIVE_INFINITY
   readonly #reader: FrameReader
   readonly #requests: RequestFrames
   readonly #congestionBytes: number
-  /** What of the socket's unsent bytes the hub has counted. */
+  /** The part of the socket's unsent bytes that the hub has counted. */
   #countedUnsentBytes = 0
   #isReading = false
   #isDirty = false
@@ -70,7 +70,7 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
     this.sendFlow = new SendFlow(this)
     this.meter = new FloodMeter(hub.limits)
     this.drain = new Drain(this, () => hub.leaving(this))
-    // Below its high-water mark a socket does not say when it has drained.
+    // Up to its high-water mark a socket does not emit 'drain'.
     this.#congestionBytes = Math.max(hub.limits.unsentBytes, socket.writableHighWaterMark)
     this.#reader = new FrameReader(this)
     this.#requests = new RequestFrames(this)
@@ -79,7 +79,10 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
     this.output.flush()
   }
 
-  /** The first `length` bytes are one read: all its frames, whose answers leave in one write. */
+  /**
+   * Handles all frames of one read, the first `length` bytes; their responses are sent in one
+   * write.
+   */
   read(bytes: Buffer, length = bytes.length): void {
     if (this.isClosed) return
     const nowMs = Date.now()
@@ -131,7 +134,7 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
     this.#checkCongestion()
   }
 
-  /** The socket has got rid of everything. */
+  /** Called when the socket has sent everything. */
   drained(): void {
     this.#countUnsent(0)
     if (!this.isCongested || this.isClosed) return
@@ -141,27 +144,27 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
     if (!this.isCongested && !this.#turn.isWaiting) this.socket.resume()
   }
 
-  /** A connection error (RFC 9113 5.4.1), or with NO_ERROR an orderly end. */
+  /** A connection error (RFC 9113 5.4.1), or a regular end with NO_ERROR. */
   close(code: ErrorCode, reason: string): void {
     if (this.isClosed) return
     this.output.append(toGoawayFrame(this.streams.lastId, code, reason))
     this.end()
   }
 
-  /** Hangs up behind what was written. */
+  /** Closes the connection after the written bytes are sent. */
   end(): void {
     if (this.isClosed) return
     this.output.flush()
     this.isClosed = true
     this.closedSinceMs = Date.now()
     this.socket.end()
-    // What still comes is read and thrown away: unread bytes would make the kernel reset the
-    // connection, and the peer would never see why.
+    // Further input is read and discarded: with unread bytes the kernel would reset the connection,
+    // and the peer would not receive the reason.
     this.socket.resume()
     this.#abandonStreams()
   }
 
-  /** The socket is gone. */
+  /** Called when the socket is closed. */
   lost(): void {
     this.isClosed = true
     this.#countUnsent(0)
@@ -174,7 +177,7 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
     stream.isLocalClosed = true
     this.touch()
     if (!stream.isRemoteClosed) {
-      // RFC 9113 8.1: the rest of the request is of no use, and that is no error.
+      // RFC 9113 8.1: the rest of the request is not needed, which is not an error.
       this.output.append(toNumberFrame(frameType.RST_STREAM, stream.id, errorCode.NO_ERROR))
       this.streams.rememberReset(stream.id)
     }
@@ -183,7 +186,7 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
 
   streamError(id: number, code: ErrorCode): void {
     if (this.overLimit(flood.streamError)) return
-    // RFC 9113 6.4: an idle stream cannot be reset, and one that was is not reset again.
+    // RFC 9113 6.4: an idle stream cannot be reset, and a stream is reset only once.
     if (id > this.streams.lastId) this.close(code, 'an error on an idle stream')
     else if (!this.streams.isReset(id)) this.resetStream(id, code)
   }
@@ -216,7 +219,7 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
     return true
   }
 
-  letGo(stream: Stream, bytes: number): void {
+  release(stream: Stream, bytes: number): void {
     this.bufferedBytes -= bytes
     stream.bufferedBytes -= bytes
     this.hub.countBuffered(-bytes)
@@ -258,7 +261,7 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
 
   #checkCongestion(): void {
     const { unsentBytes } = this.output
-    // Up to its high-water mark a socket does not say when it has drained, so less is not counted.
+    // Up to its high-water mark a socket does not emit 'drain', so fewer bytes are not counted.
     const isMuch = unsentBytes > this.socket.writableHighWaterMark
     if (isMuch || this.#countedUnsentBytes > 0) this.#countUnsent(isMuch ? unsentBytes : 0)
     if (this.isCongested || unsentBytes <= this.#congestionBytes) return
@@ -288,7 +291,7 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
   #remove(stream: Stream): void {
     this.streams.remove(stream)
     if (stream.heldBack !== undefined) this.sendFlow.forget(stream)
-    if (stream.bufferedBytes > 0) this.letGo(stream, stream.bufferedBytes)
+    if (stream.bufferedBytes > 0) this.release(stream, stream.bufferedBytes)
     if (this.drain.isFinal) this.drain.streamEnded()
   }
 }

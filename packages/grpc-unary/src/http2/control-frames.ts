@@ -20,9 +20,9 @@ type FrameHandler = (
   end: number,
 ) => void
 
-/** What to do with each frame that carries no request (RFC 9113 6.3 to 6.10). */
+/** The handlers of frames that are not part of a request (RFC 9113 6.3 to 6.10). */
 export const controlFrames: readonly (FrameHandler | undefined)[] = toTable({
-  /** Priorities are deprecated (RFC 9113 5.3.2): checked, and of no effect. */
+  /** Priorities are deprecated (RFC 9113 5.3.2): they are checked and ignored. */
   [frameType.PRIORITY](connection, _flags, id, bytes, start, end) {
     if (id === 0) {
       connection.close(errorCode.PROTOCOL_ERROR, 'PRIORITY on stream 0')
@@ -85,7 +85,7 @@ export const controlFrames: readonly (FrameHandler | undefined)[] = toTable({
     }
   },
 
-  /** The client opens no more streams and will close the connection; until then all goes on. */
+  /** The client opens no more streams and will close the connection; until then calls continue. */
   [frameType.GOAWAY](connection, _flags, id, _bytes, start, end) {
     if (id !== 0) connection.close(errorCode.PROTOCOL_ERROR, 'GOAWAY on a stream')
     else if (end - start < 8) connection.close(errorCode.FRAME_SIZE_ERROR, 'GOAWAY is too short')
@@ -100,7 +100,7 @@ export const controlFrames: readonly (FrameHandler | undefined)[] = toTable({
     }
   },
 
-  /** One that is due never gets here. */
+  /** An expected CONTINUATION is handled elsewhere. */
   [frameType.CONTINUATION](connection) {
     connection.close(errorCode.PROTOCOL_ERROR, 'CONTINUATION without HEADERS')
   },
@@ -115,7 +115,7 @@ function widenWindow(connection: FrameConnection, id: number, increment: number)
     } else if (!sendFlow.widen(increment)) {
       connection.close(errorCode.FLOW_CONTROL_ERROR, 'connection window over its maximum')
     } else if (wasUsedUp) {
-      // Otherwise nobody waits for this window.
+      // Otherwise no stream waits for this window.
       sendFlow.releaseAll()
     }
     return
@@ -135,7 +135,7 @@ function widenWindow(connection: FrameConnection, id: number, increment: number)
   }
 }
 
-/** By frame type, so that a lookup is an array access. */
+/** Indexed by frame type, so that a lookup is an array access. */
 function toTable(handlers: Readonly<Record<number, FrameHandler>>): (FrameHandler | undefined)[] {
   const table: (FrameHandler | undefined)[] = []
   for (let type = 0; type <= frameType.CONTINUATION; type++) table.push(handlers[type])

@@ -3,7 +3,7 @@ import { type ErrorCode, errorCode, MAX_STREAM_ID, toGoawayFrame, toPingFrame } 
 import type { Output } from './output.ts'
 import type { StreamTable } from './stream-table.ts'
 
-/** What a drain sees of its connection. */
+/** The part of the connection that a drain uses. */
 export interface DrainConnection {
   readonly isClosed: boolean
   readonly isEstablished: boolean
@@ -15,27 +15,27 @@ export interface DrainConnection {
   end(): void
 }
 
-/** The first four bytes of our PINGs; the others tell which one it is. */
+/** The first four bytes of our PINGs; the others identify the PING. */
 const PING_TAG = 0x50_43_47_50
 const PING_DRAIN = 1
 const PING_ALIVE = 2
 
 /**
- * Ends a connection without losing a call (RFC 9113 6.8). The first GOAWAY only says "no new calls,
- * please": calls that are under way to us are still taken. When the PING behind it comes back the
- * client has seen it, and the second GOAWAY names the last call there will be.
+ * Ends a connection without losing a call (RFC 9113 6.8). The first GOAWAY only asks the client to
+ * open no more calls; calls in transit are still accepted. When the PING sent after it is
+ * acknowledged, the client has seen the GOAWAY, and the second GOAWAY names the last accepted call.
  */
 export class Drain {
-  /** The last stream is known; newer ones are ignored. */
+  /** The last accepted stream is fixed; newer streams are ignored. */
   isFinal = false
   sinceMs = Number.POSITIVE_INFINITY
   #isOverdue = false
-  /** When a sign of life was asked for; Infinity when none is awaited. */
-  askedAliveMs = Number.POSITIVE_INFINITY
+  /** When the PING was sent; Infinity if none is outstanding. */
+  keepaliveSentMs = Number.POSITIVE_INFINITY
   readonly #connection: DrainConnection
   readonly #onBegin: () => void
 
-  /** @param onBegin is called when the connection takes no new calls from now on. */
+  /** @param onBegin called when the connection stops accepting new calls. */
   constructor(connection: DrainConnection, onBegin: () => void) {
     this.#connection = connection
     this.#onBegin = onBegin
@@ -59,7 +59,7 @@ export class Drain {
     connection.flush()
   }
 
-  /** The second step. */
+  /** Sends the second GOAWAY. */
   finish(): void {
     const connection = this.#connection
     if (this.isFinal || connection.isClosed) return
@@ -71,10 +71,11 @@ export class Drain {
   }
 
   /**
-   * The PING has not come back in time. After a pause of our own it may lie there unread, with calls before
-   * it: the first time only what has arrived is read.
+   * Called when the PING was not acknowledged in time. If this process was paused, the
+   * acknowledgement may be unread, with calls before it, so the first time it only waits for what
+   * has arrived to be read.
    */
-  finishUnlessHeard(): void {
+  finishIfOverdue(): void {
     if (this.#isOverdue) this.finish()
     this.#isOverdue = true
   }
@@ -84,8 +85,8 @@ export class Drain {
     if (connection.streams.count === 0) connection.end()
   }
 
-  askAlive(nowMs: number): void {
-    this.askedAliveMs = nowMs
+  sendKeepalive(nowMs: number): void {
+    this.keepaliveSentMs = nowMs
     this.#ping(PING_ALIVE)
     this.#connection.flush()
   }

@@ -2,26 +2,29 @@ import type { Limits } from '../limits.ts'
 
 const WINDOW_MS = 1000
 
-/** How many more of the frames that go with honest work each call allows. */
+/** How many additional frames of the kinds that accompany calls each call allows. */
 const PER_CALL = 4
 
 /**
- * And how many those that go with answers: who reads long answers opens its windows all the time,
- * and grpc-go pings to measure the bandwidth. By bytes, since a window that opens byte by byte
- * makes many frames.
+ * How many additional frames each sent byte allows: a client that reads long responses keeps
+ * opening its windows, and grpc-go sends PINGs to measure the bandwidth. It is counted by bytes,
+ * since a window that opens byte by byte causes many frames.
  */
 const PER_BYTE_SENT = 1 / 512
 
 /**
- * A caller may cancel at its deadline while the answer is on its way. After a pause of the server
- * that happens to many calls at once, but a client that does it with most of its calls attacks.
+ * A caller may cancel at its deadline while the response is in transit. After a pause of the server
+ * this happens to many calls at once, but a client that does it with most of its calls is an
+ * attacker.
  */
 const LATE_RESETS_PER_CALL = 0.5
 
-/** No text that is worth sending is compressed better. */
+/** Ordinary text is never compressed better than this. */
 const MAX_HONEST_RATIO = 64
 
-/** What is counted, by the name of its limit, and what calls and answers allow beyond it. */
+/**
+ * What is counted, by the name of its limit, and how much calls and sent bytes add to the limit.
+ */
 const kinds = [
   { limit: 'resetsPerSecond', perCall: 0, perByteSent: 0 },
   { limit: 'streamErrorsPerSecond', perCall: 0, perByteSent: 0 },
@@ -54,23 +57,23 @@ export const flood = {
 
 export type Flood = (typeof flood)[keyof typeof flood]
 
-/** Counts the frames of one connection that cost the peer nothing and us something. */
+/** Counts the frames of one connection that are cheap for the peer and expensive for the server. */
 export class FloodMeter {
-  /** Calls begun in this window. */
+  /** Calls started in this window. */
   calls = 0
-  /** DATA bytes sent in this window, without those of short answers. */
+  /** DATA bytes sent in this window, except those of short responses. */
   sentBytes = 0
   readonly #limits: Limits
   readonly #counts = new Int32Array(kinds.length)
   #windowEndMs = 0
-  /** Bytes that decompression made in this window, without what the compressed ones account for. */
+  /** Decompressed bytes in this window beyond what their compressed bytes account for. */
   #decompressedBytes = 0
 
   constructor(limits: Limits) {
     this.#limits = limits
   }
 
-  /** Counts one more; returns the name of the limit that this exceeds. */
+  /** Counts one more; returns the name of the limit if it is exceeded. */
   exceeded(kind: Flood, nowMs: number): string | undefined {
     this.#beginWindow(nowMs)
     const count = (this.#counts[kind] ?? 0) + 1
@@ -80,7 +83,7 @@ export class FloodMeter {
     return count > this.#limits[limit] + earned ? limit : undefined
   }
 
-  /** Counts a message that was decompressed; returns the name of the limit that this exceeds. */
+  /** Counts a decompressed message; returns the name of the limit if it is exceeded. */
   decompressed(fromBytes: number, toBytes: number, nowMs: number): string | undefined {
     this.#beginWindow(nowMs)
     this.#decompressedBytes += Math.max(0, toBytes - MAX_HONEST_RATIO * fromBytes)
@@ -90,7 +93,7 @@ export class FloodMeter {
   }
 
   #beginWindow(nowMs: number): void {
-    // A clock that was set back must not make a second last for hours.
+    // If the clock was set back, the window must not last for hours.
     if (nowMs < this.#windowEndMs && nowMs >= this.#windowEndMs - WINDOW_MS) return
     this.#windowEndMs = nowMs + WINDOW_MS
     this.#counts.fill(0)

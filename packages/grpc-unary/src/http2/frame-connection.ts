@@ -6,20 +6,20 @@ import type { SendFlow } from './send-flow.ts'
 import type { Stream, StreamConnection } from './stream.ts'
 import type { StreamTable } from './stream-table.ts'
 
-/** What those who handle frames see of the connection. */
+/** The part of the connection that frame handlers use. */
 export interface FrameConnection extends StreamConnection {
   readonly hub: Hub
   readonly sendFlow: SendFlow
   readonly streams: StreamTable
   readonly drain: Drain
-  /** When the header block that is not whole began; Infinity when there is none. */
+  /** When the current incomplete header block began; Infinity if there is none. */
   blockSinceMs: number
-  /** The newest stream was not answered at once: it waits with the others. */
+  /** Moves the newest stream, which was not answered immediately, to the waiting ones. */
   parkNewest(): void
-  /** RST_STREAM of the peer. */
+  /** Called on RST_STREAM from the peer. */
   cancel(stream: Stream): void
   /** A stream error (RFC 9113 5.4.2), whether or not the stream still exists. */
   streamError(id: number, code: ErrorCode): void
-  /** Counts a frame that could be part of a flood; true when that ends the connection. */
+  /** Counts a frame that could be part of a flood; returns true if the connection was closed. */
   overLimit(kind: Flood): boolean
 }

@@ -1,9 +1,9 @@
 import { byteAt, EMPTY, uint24At, uint31At } from '../bytes.ts'
 import { FRAME_HEADER_SIZE, MAX_FRAME_SIZE, PREFACE } from './frames.ts'
 
-/** Takes the frames of a connection, one call each. */
+/** Receives the frames of a connection, one per call. */
 export interface FrameSink {
-  /** True when nothing more is wanted. */
+  /** True when no more frames are accepted. */
   readonly isClosed: boolean
   frame(
     type: number,
@@ -18,13 +18,13 @@ export interface FrameSink {
 }
 
 /**
- * Cuts what the socket reads into frames. Frames are handed on where they lie; only one that is
- * split over two reads is copied, into a buffer no larger than the frame.
+ * Splits the input into frames. Frames are passed on without copying; only a frame that is split
+ * over two reads is copied, into a buffer no larger than the frame.
  */
 export class FrameReader {
   readonly #sink: FrameSink
   #prefaceLeft = PREFACE.length
-  /** The beginning of a split frame: `#filled` bytes of it are there. */
+  /** The beginning of a split frame, of which `#filled` bytes have arrived. */
   #split: Buffer = EMPTY
   #filled = 0
   #isNewlyInside = false
@@ -33,12 +33,12 @@ export class FrameReader {
     this.#sink = sink
   }
 
-  /** The last read ended inside a frame. */
+  /** Whether the last read ended inside a frame. */
   get isInsideFrame(): boolean {
     return this.#filled > 0
   }
 
-  /** And it is the read in which this frame began. */
+  /** Whether the frame also began in the last read. */
   get isNewlyInside(): boolean {
     return this.#isNewlyInside
   }
@@ -81,7 +81,7 @@ export class FrameReader {
     }
   }
 
-  /** Returns where the frames begin, or -1 when there is nothing more to read. */
+  /** Returns the offset of the first frame, or -1 if there is nothing more to read. */
   #readPreface(chunk: Buffer, end: number): number {
     const seen = PREFACE.length - this.#prefaceLeft
     const length = Math.min(this.#prefaceLeft, end)
@@ -93,7 +93,7 @@ export class FrameReader {
     return this.#prefaceLeft === 0 ? length : -1
   }
 
-  /** Goes on with the split frame. Returns where the next begins, or -1 as above. */
+  /** Continues the split frame. Returns the offset of the next frame, or -1 as above. */
   #fill(chunk: Buffer, start: number, end: number): number {
     let at = start
     if (this.#filled < FRAME_HEADER_SIZE) {

@@ -4,7 +4,7 @@ import { byteAt, putUint16, putUint32 } from '../bytes.ts'
 
 export const FRAME_HEADER_SIZE = 9
 
-/** The largest payload that this end accepts: the default, never raised. */
+/** The largest payload that this end accepts: the default value of the setting. */
 export const MAX_FRAME_SIZE = 16_384
 
 export const DEFAULT_WINDOW = 65_535
@@ -64,7 +64,7 @@ export const settingId = {
   MAX_HEADER_LIST_SIZE: 6,
 } as const
 
-/** Returns where the payload begins. */
+/** Returns the offset of the payload. */
 export function putFrameHeader(
   bytes: Uint8Array,
   at: number,
@@ -108,7 +108,7 @@ export function toSettingsAckFrame(): Buffer {
   return frame
 }
 
-/** `opaque` is eight bytes. */
+/** @param opaque eight bytes from `at`. */
 export function toPingFrame(opaque: Uint8Array, at: number, isAck: boolean): Buffer {
   const frame = Buffer.allocUnsafe(FRAME_HEADER_SIZE + 8)
   const payload = putFrameHeader(frame, 0, 8, frameType.PING, isAck ? flag.ACK : 0, 0)

@@ -2,17 +2,20 @@ import { byteAt } from '../bytes.ts'
 import type { RequestHead } from './request-head.ts'
 import type { Route } from './route.ts'
 
-/** A client alternates between few blocks: one per method, and a few values of its deadline. */
+/** Clients alternate between few blocks: one per method, and a few values of the deadline. */
 const PLACES = 8
 
-/** Longer blocks cost more to compare than they save. */
+/** Longer blocks cost more to compare than the cache saves. */
 const MAX_BLOCK = 512
 
 export class KnownBlock {
   readonly head: RequestHead
   readonly route: Route
   readonly bytes: Buffer
-  /** Of the dynamic table: in another generation the same bytes can mean something else. */
+  /**
+   * The generation of the dynamic table: in another generation the same bytes can have another
+   * meaning.
+   */
   readonly generation: number
 
   constructor(head: RequestHead, route: Route, bytes: Buffer, generation: number) {
@@ -24,7 +27,7 @@ export class KnownBlock {
 }
 
 /**
- * Header blocks that were decoded before, by their bytes. Once its dynamic table is warm a client
+ * A cache of decoded header blocks, by their bytes. Once its dynamic table is filled, a client
  * sends the same few bytes for every call.
  */
 export class HeadCache {
@@ -44,7 +47,7 @@ export class HeadCache {
     return undefined
   }
 
-  /** Only for a block that left the dynamic table as it was. */
+  /** Must only be called for a block that did not change the dynamic table. */
   add(
     head: RequestHead,
     route: Route,
@@ -71,7 +74,7 @@ function isSame(
   const known = block.bytes
   const length = known.length
   if (block.generation !== generation || length !== end - start) return false
-  // From the end: what varies between a client's blocks tends to come last.
+  // From the end, because blocks of one client tend to differ in their last bytes.
   for (let i = length - 1; i >= 0; i--) {
     if (byteAt(known, i) !== byteAt(bytes, start + i)) return false
   }

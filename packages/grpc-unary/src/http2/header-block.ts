@@ -15,7 +15,7 @@ export class HeaderBlock {
     this.#append(bytes, start, end)
   }
 
-  /** Returns the name of the limit that this fragment exceeds. */
+  /** Adds a fragment; returns the name of the limit if it is exceeded. */
   add(bytes: Buffer, start: number, end: number, limits: Limits): string | undefined {
     this.#frames++
     if (this.#frames > limits.continuationFrames) return 'continuationFrames'

@@ -6,36 +6,36 @@ import type { Application } from './route.ts'
 import type { StreamTable } from './stream-table.ts'
 import { type ConnectionAge, inspect, type WatchedConnection } from './watchdog.ts'
 
-/** How late a deadline may be noticed: one look at all calls serves those of so much time. */
+/** How late a deadline may be noticed: one sweep covers all deadlines in this period. */
 const SWEEP_MS = 5
 
-/** Timers cannot wait for ever. */
+/** Upper bound for a timer, since timers have a maximum delay. */
 const MAX_SWEEP_MS = 60_000
 
 export interface HubConnection extends WatchedConnection, MeasuredConnection {
   readonly streams: StreamTable
   flush(): void
-  /** Ends the calls whose time is over. */
+  /** Ends the calls whose deadline has passed. */
   expire(nowMs: number): void
 }
 
-/** What the connections of one server share: clock, output memory, and the timers. */
+/** The state that the connections of one server share: clock, output memory and timers. */
 export class Hub {
   readonly limits: Limits
   readonly application: Application
   readonly age: ConnectionAge
   readonly slabs = new SlabPool()
   readonly requestBuffers = new RequestBuffers()
-  /** The time of the read or timer that runs now. */
+  /** The time of the current read or timer callback. */
   nowMs = Date.now()
   readonly connections = new Set<HubConnection>()
-  /** How many of them are being sent away. */
+  /** How many connections are draining. */
   drainingCount = 0
-  /** Called when a connection came, went or began to drain. */
+  /** Called when a connection was opened, was closed or began to drain. */
   onChange: (() => void) | undefined
-  /** Bytes of requests that are not whole yet, on all connections. */
+  /** Bytes of incomplete requests on all connections. */
   #bufferedBytes = 0
-  /** Bytes of answers that were not taken yet, on all connections. */
+  /** Bytes of responses that were not sent yet, on all connections. */
   #unsentBytes = 0
   #isReliefDue = false
   #dirty: HubConnection[] = []
@@ -70,7 +70,7 @@ export class Hub {
     for (const resolve of waiting) resolve()
   }
 
-  /** A connection takes no new calls from now on. */
+  /** Called when a connection stops accepting new calls. */
   leaving(connection: HubConnection): void {
     if (!this.connections.has(connection)) return
     this.drainingCount += 1
@@ -87,32 +87,32 @@ export class Hub {
     if (this.#unsentBytes > this.limits.totalUnsentBytes) this.#relieveSoon()
   }
 
-  /** Bytes that are counted for requests and answers; 0 when no connection is left. */
+  /** The counted bytes of requests and responses; 0 when there are no connections. */
   get countedBytes(): number {
     return this.#bufferedBytes + this.#unsentBytes
   }
 
-  /** When the last connection is gone. */
+  /** Resolves when the last connection is closed. */
   async empty(): Promise<void> {
     if (this.connections.size === 0) return
     await new Promise<void>((resolve) => this.#whenEmpty.push(resolve))
   }
 
   /**
-   * Flushes the connection after the callback that runs now and everything it has queued: all
-   * answers that a reply of a store makes possible leave in one write per connection.
+   * Flushes the connection after the current callback and everything that it has queued, so that
+   * all responses that one reply of a store makes possible are sent in one write per connection.
    */
   markDirty(connection: HubConnection): void {
     if (this.#dirty.push(connection) === 1) process.nextTick(this.#flushDirty)
   }
 
-  /** Some call of this connection has to end by then. */
+  /** Schedules a sweep for a call of this connection that expires at this time. */
   watchExpiry(connection: HubConnection, expiresAtMs: number): void {
     this.#expiring.add(connection)
     if (expiresAtMs + SWEEP_MS < this.#sweepAtMs) this.#scheduleSweep(expiresAtMs)
   }
 
-  /** Not while a connection reads or writes: any of them may be closed. */
+  /** Deferred, because any connection may be closed, also one that is reading or writing. */
   #relieveSoon(): void {
     if (this.#isReliefDue) return
     this.#isReliefDue = true
@@ -156,7 +156,7 @@ export class Hub {
   }
 }
 
-/** Often enough for the shortest time limit, at most once a second. */
+/** Frequent enough for the shortest timeout, at most once a second. */
 function watchIntervalMs(limits: Limits, age: ConnectionAge): number {
   const shortest = Math.min(
     limits.heldBackTimeoutMs,

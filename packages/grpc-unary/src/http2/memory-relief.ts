@@ -2,24 +2,26 @@ import type { Socket } from 'node:net'
 import type { Limits } from '../limits.ts'
 import { type ErrorCode, errorCode } from './frames.ts'
 
-/** A connection and the memory that it takes. */
+/** A connection and the memory that it uses. */
 export interface MeasuredConnection {
   readonly socket: Socket
   readonly isClosed: boolean
   readonly isCongested: boolean
-  /** Bytes of requests that are not whole yet. */
+  /** Bytes of incomplete requests. */
   readonly bufferedBytes: number
-  /** Bytes of answers that the peer has not taken. */
+  /** Bytes of responses that the peer has not read. */
   readonly unsentBytes: number
   close(code: ErrorCode, reason: string): void
 }
 
-/** So much of a limit is left in use, so that the next bytes do not make all this work again. */
+/**
+ * The fraction of a limit to relieve to, so that the next bytes do not exceed it again immediately.
+ */
 const RELIEVED = 0.75
 
 /**
- * Closes the connections that hold most of the memory which all share, until there is room again. To
- * refuse those that come next instead would let a few idle attackers keep everybody out.
+ * Closes the connections that use most of the shared memory, until there is room again. Refusing
+ * new requests instead would let a few idle attackers block all clients.
  */
 export function relieve(connections: Iterable<MeasuredConnection>, limits: Limits): void {
   const open = [...connections].filter(({ isClosed }) => !isClosed)
@@ -41,7 +43,7 @@ function closeLargest(
   for (const connection of largest) {
     if (total <= RELIEVED * limits[limit]) return
     total -= sizeOf(connection)
-    // A peer that does not read gets no reason either, and what was written for it is freed at once.
+    // A peer that does not read cannot receive a reason, so its output is freed immediately.
     const { isCongested } = connection
     connection.close(errorCode.ENHANCE_YOUR_CALM, `over the limit ${limit}`)
     if (isCongested) connection.socket.destroy()

@@ -3,13 +3,13 @@ import { copyBytes, EMPTY } from '../bytes.ts'
 
 const SLAB_SIZE = 32_768
 
-/** A slab with less room than this is not worth going on with. */
+/** A slab with less room than this is replaced. */
 const SMALL_REST = 2048
 
-/** Idle slabs worth keeping: 2 MiB. */
+/** How many idle slabs are kept: 2 MiB. */
 const MAX_IDLE_SLABS = 64
 
-/** Output memory that connections take turns with. */
+/** Output memory that connections share. */
 export class SlabPool {
   readonly #idle: Buffer[] = []
 
@@ -23,18 +23,18 @@ export class SlabPool {
 }
 
 /**
- * Collects what a connection has to say, and hands it to the socket in one write. Writers reserve
- * room, put their bytes in `bytes` from there, and move `length`.
+ * Collects the output of a connection, and passes it to the socket in one write. Writers reserve
+ * room, write their bytes to `bytes` from there, and advance `length`.
  */
 export class Output {
   bytes: Buffer = EMPTY
-  /** Where the next byte goes. */
+  /** The offset of the next byte. */
   length = 0
-  /** What lies before it was handed to the socket already. */
+  /** The bytes before this offset were already passed to the socket. */
   #start = 0
   readonly #socket: Socket
   readonly #pool: SlabPool
-  /** Told of a flush that was made for lack of room. */
+  /** Called after a flush that was caused by lack of room. */
   readonly #flushed: () => void
 
   constructor(socket: Socket, pool: SlabPool, flushed: () => void) {
@@ -47,12 +47,12 @@ export class Output {
     return this.length > this.#start
   }
 
-  /** Bytes that the socket has not got rid of. */
+  /** Bytes that the socket has not sent yet. */
   get unsentBytes(): number {
     return this.#socket.writableLength
   }
 
-  /** Makes room and returns where it begins; it is valid until the next call. */
+  /** Makes room and returns its offset, which is valid until the next call. */
   reserve(size: number): number {
     if (this.length + size > this.bytes.length) this.#replaceSlab(size)
     return this.length
@@ -67,8 +67,8 @@ export class Output {
   flush(): void {
     if (this.length === this.#start) return
     this.#socket.write(this.bytes.subarray(this.#start, this.length))
-    // Nothing left to write means that the kernel has its copy and the memory is free again.
-    // Otherwise the bytes belong to the socket until they are sent, and writing goes on behind them.
+    // If nothing is left to write, the kernel has its copy and the memory can be reused. Otherwise
+    // the bytes belong to the socket until they are sent, and new bytes are written after them.
     if (this.#socket.writableLength === 0) {
       this.#start = 0
       this.length = 0
@@ -80,7 +80,7 @@ export class Output {
     }
   }
 
-  /** Gives memory back once the socket is done with it. Called now and then. */
+  /** Releases memory that the socket no longer needs. Called regularly. */
   trim(): void {
     if (this.bytes.length === 0 || this.hasPending || this.#socket.writableLength > 0) return
     this.#pool.give(this.bytes)

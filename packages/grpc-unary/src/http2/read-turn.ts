@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net'
 
 /**
- * After so many bytes, the other connections are read first. Without it, a socket that always has more is read
- * up to 32 times in a row, 2 MiB that others wait for.
+ * After this many bytes, the other connections are read first. Otherwise, a socket that always has
+ * more input is read up to 32 times in a row, 2 MiB for which others would wait.
  */
 const TURN_BYTES = 65_536
 
-/** What a turn has to know of its connection. */
+/** The part of the connection that a turn uses. */
 export interface TurnConnection {
   readonly socket: Socket
   readonly hub: { readonly connections: { readonly size: number } }
@@ -14,10 +14,10 @@ export interface TurnConnection {
   readonly isCongested: boolean
 }
 
-/** Pauses a connection that has read its share, so that the others have their turn. */
+/** Pauses a connection that has read its share, so that the others are read too. */
 export class ReadTurn {
   readonly #connection: TurnConnection
-  /** Read since the other connections last had their turn. */
+  /** Bytes read since the other connections were last read. */
   #bytes = 0
   isWaiting = false
 

@@ -1,6 +1,6 @@
 /**
- * What the peer may still send on the connection (RFC 9113 6.9). It is credited back in big steps,
- * long before it runs out: memory is bounded by other limits.
+ * How much the peer may still send on the connection (RFC 9113 6.9). It is credited back in large
+ * steps, long before it is used up, since other limits bound the memory.
  */
 export class ReceiveWindow {
   readonly size: number
@@ -11,13 +11,13 @@ export class ReceiveWindow {
     this.#left = size
   }
 
-  /** False when the peer sent more than it may. */
+  /** Returns false if the peer sent more than allowed. */
   take(length: number): boolean {
     this.#left -= length
     return this.#left >= 0
   }
 
-  /** How much to credit now; mostly nothing. */
+  /** How much to credit now; usually 0. */
   credit(): number {
     if (this.#left > this.size >> 1) return 0
     const credit = this.size - this.#left

@@ -1,18 +1,19 @@
-/** The sizes double from the first to the last. */
+/** The smallest buffer size; each size is twice the previous one. */
 const FIRST_SIZE = 4096
 const LAST_SIZE = 16 * 2 ** 20
-/** A message of a whole number of such sizes still fits, with its prefix of five bytes. */
+/** A little more, so that a message of exactly such a size fits with its prefix of five bytes. */
 const SLACK = 64
 
-/** Idle buffers that are worth keeping, all together. */
+/** The maximum total size of idle buffers. */
 const MAX_IDLE_BYTES = 16 * 2 ** 20
 
 /**
- * Memory for requests that arrive in several pieces. Buffers are used again: calls of 4 MiB, one after the other,
- * would otherwise allocate faster than the garbage collector frees, and each full collection delays all calls.
+ * Memory for requests that arrive in several pieces. Buffers are reused: otherwise, consecutive
+ * calls of 4 MiB would allocate faster than the garbage collector frees, and each full collection
+ * would delay all calls.
  */
 export class RequestBuffers {
-  /** By size. */
+  /** Idle buffers by size. */
   readonly #idle = new Map<number, Buffer[]>()
   #idleBytes = 0
 
@@ -20,7 +21,7 @@ export class RequestBuffers {
   take(length: number): Buffer {
     let size = FIRST_SIZE
     while (size + SLACK < length && size < LAST_SIZE) size *= 2
-    // The longest messages are rare, so they are not kept.
+    // The longest messages are rare, so their buffers are not kept.
     if (size + SLACK < length) return Buffer.allocUnsafeSlow(length)
     const buffer = this.#idle.get(size + SLACK)?.pop()
     if (buffer === undefined) return Buffer.allocUnsafeSlow(size + SLACK)

@@ -11,15 +11,18 @@ import type { Route } from './route.ts'
 import { CONNECTION_WINDOW, HEADER_TABLE_SIZE, STREAM_WINDOW } from './settings.ts'
 import type { Stream } from './stream.ts'
 
-/** Shorter DATA that does not end a request costs more in frames than it brings. */
+/** Shorter DATA frames that do not end a request cost more than they carry. */
 const SMALL_DATA = 64
 
-/** Header fields of this size are part of every call; what is longer counts as memory of a request. */
+/**
+ * Up to this size, header fields are part of every call; longer ones count as memory of the
+ * request.
+ */
 const ORDINARY_HEAD = 2048
 
-/** HEADERS, CONTINUATION and DATA: the frames that make requests. */
+/** Handles the frames that make up requests: HEADERS, CONTINUATION and DATA. */
 export class RequestFrames {
-  /** The stream whose header block must go on with the next frame; 0 when none must. */
+  /** The stream whose header block the next frame must continue; 0 if there is none. */
   openBlockId = 0
   readonly #connection: FrameConnection
   readonly #decoder: HpackDecoder
@@ -32,7 +35,7 @@ export class RequestFrames {
     this.#decoder = new HpackDecoder(HEADER_TABLE_SIZE, connection.hub.limits.headerListBytes)
   }
 
-  /** RFC 9113 6.1. Padding counts for flow control and for nothing else. */
+  /** RFC 9113 6.1. Padding counts only for flow control. */
   data(flags: number, id: number, bytes: Buffer, start: number, end: number): void {
     const connection = this.#connection
     if (id === 0) {
@@ -103,7 +106,7 @@ export class RequestFrames {
     this.#headerBlock(id, isLast, bytes, from, to)
   }
 
-  /** RFC 9113 6.10: nothing else may come between the frames of a header block. */
+  /** RFC 9113 6.10: no other frame may come between the frames of a header block. */
   continuation(
     type: number,
     flags: number,
@@ -195,7 +198,7 @@ export class RequestFrames {
     if (isLast && stream.isOpen) stream.data(EMPTY, 0, 0, true)
   }
 
-  /** RFC 9113 4.3: without the compression context no later block means anything. */
+  /** RFC 9113 4.3: without the compression context, later blocks cannot be decoded. */
   #undecodable(): void {
     if (this.#decoder.isBomb) {
       this.#connection.close(errorCode.ENHANCE_YOUR_CALM, 'over the limit headerListBytes')
@@ -204,7 +207,7 @@ export class RequestFrames {
     this.#connection.close(errorCode.COMPRESSION_ERROR, 'header block cannot be decoded')
   }
 
-  /** A request that is malformed (RFC 9113 8.1.1). */
+  /** Resets the stream of a malformed request (RFC 9113 8.1.1). */
   #refuse(id: number): void {
     const connection = this.#connection
     connection.parkNewest()
@@ -231,7 +234,7 @@ export class RequestFrames {
     }
   }
 
-  /** RFC 9113 5.1: DATA for a stream that does not take any. */
+  /** RFC 9113 5.1: DATA for a stream that does not accept any. */
   #strayData(stream: Stream | undefined, id: number, length: number): void {
     const connection = this.#connection
     const absence = stream === undefined ? connection.streams.absence(id) : 'closed'
@@ -240,7 +243,7 @@ export class RequestFrames {
     else this.#isSmallFlood(length)
   }
 
-  /** Flow control of a stream that goes on. */
+  /** Flow control of a stream that continues. */
   #creditStream(stream: Stream, length: number, contentLength: number): boolean {
     const connection = this.#connection
     if (this.#isSmallFlood(contentLength)) return false
@@ -257,13 +260,13 @@ export class RequestFrames {
     return true
   }
 
-  /** Counts a DATA frame that brings little; true when that ends the connection. */
+  /** Counts a small DATA frame; returns true if the connection was closed. */
   #isSmallFlood(length: number): boolean {
     if (length >= SMALL_DATA) return false
     return this.#connection.overLimit(length === 0 ? flood.emptyData : flood.smallData)
   }
 
-  /** RFC 9113 8.1.1: the body is as long as `content-length` says. */
+  /** RFC 9113 8.1.1: the body must be as long as `content-length`. */
   #fitsContentLength(stream: Stream): boolean {
     const expected = stream.head.contentLength
     if (expected < 0 || stream.receivedBytes === expected) return true

@@ -6,11 +6,11 @@ export class RequestHead {
   readonly method: string
   readonly path: string
   readonly contentType: string
-  /** What `grpc-timeout` says; empty where it is missing. */
+  /** The value of `grpc-timeout`; empty if it is missing. */
   readonly timeout: string
-  /** -1 where the request does not say. */
+  /** -1 if the request has no `content-length`. */
   readonly contentLength: number
-  /** What the fields count in memory (RFC 7541 4.1). */
+  /** The size of the fields in memory (RFC 7541 4.1). */
   readonly size: number
 
   constructor(fields: readonly Field[], size: number, summary: Summary) {
@@ -23,7 +23,7 @@ export class RequestHead {
     this.contentLength = summary.contentLength
   }
 
-  /** The value of a field; several fields of one name are one list (RFC 9110 5.3). */
+  /** The value of a field; several fields of the same name form one list (RFC 9110 5.3). */
   header(name: string): string | undefined {
     let value: string | undefined
     for (const field of this.fields) {
@@ -43,7 +43,7 @@ interface Summary {
   contentLength: number
 }
 
-/** Stands for a head that was not kept. */
+/** Replaces a head that was not kept. */
 export const unknownHead = new RequestHead([], 0, {
   method: '',
   path: '',
@@ -54,7 +54,7 @@ export const unknownHead = new RequestHead([], 0, {
   contentLength: -1,
 })
 
-/** Undefined when the request is malformed. */
+/** Returns undefined if the request is malformed. */
 export function parseRequestHead(fields: readonly Field[], size: number): RequestHead | undefined {
   const summary: Summary = {
     method: undefined,
@@ -82,7 +82,10 @@ export function parseRequestHead(fields: readonly Field[], size: number): Reques
   return isComplete(summary) ? new RequestHead(fields, size, summary) : undefined
 }
 
-/** Trailers hold no pseudo-header field and nothing that a request may not (RFC 9113 8.1). */
+/**
+ * Trailers contain no pseudo-header field and nothing that is forbidden in a request (RFC 9113
+ * 8.1).
+ */
 export function areTrailers(fields: readonly Field[]): boolean {
   return fields.every(
     ({ role }) =>
@@ -90,7 +93,7 @@ export function areTrailers(fields: readonly Field[]): boolean {
   )
 }
 
-/** A pseudo-header comes once. */
+/** Returns false if the pseudo-header field is repeated. */
 function takePseudo(summary: Summary, { role, value }: Field): boolean {
   const name =
     role === fieldRole.method
@@ -115,7 +118,7 @@ function takeLength(summary: Summary, field: Field): boolean {
 
 function isComplete({ method, path, scheme, authority }: Summary): boolean {
   if (!method) return false
-  // RFC 9113 8.5: CONNECT names an authority only. Everything else needs scheme and path.
+  // RFC 9113 8.5: CONNECT has only an authority. Every other method needs scheme and path.
   if (method === 'CONNECT') return !!authority && scheme === undefined && path === undefined
   return !!scheme && !!path
 }

@@ -10,15 +10,15 @@ import {
 } from './frames.ts'
 import { HeldBack, type Stream, type StreamConnection, type StreamSendFlow } from './stream.ts'
 
-/** Our side of flow control (RFC 9113 5.2 and 6.9): how much the peer lets us send. */
+/** The sending side of flow control (RFC 9113 5.2 and 6.9): how much the peer allows us to send. */
 export class SendFlow implements StreamSendFlow {
   window = DEFAULT_WINDOW
   initialWindow = DEFAULT_WINDOW
-  /** What the SETTINGS frame that is read now makes of it. */
+  /** The initial window after the SETTINGS frame that is being read. */
   nextInitialWindow = DEFAULT_WINDOW
-  /** Since when something is held back without progress; Infinity when nothing is. */
+  /** Since when responses are held back without progress; Infinity if there are none. */
   stalledSinceMs = Number.POSITIVE_INFINITY
-  /** Bytes of answers that the peer's windows, or its socket, do not let out. */
+  /** Bytes of responses that the peer's windows, or its socket, hold back. */
   heldBytes = 0
   readonly #connection: StreamConnection
   readonly #waiting = new Set<Stream>()
@@ -60,7 +60,7 @@ export class SendFlow implements StreamSendFlow {
     else stream.heldBack.finish = finish
   }
 
-  /** After a window opened, or the socket drained. */
+  /** Called after a window was opened, or the socket drained. */
   releaseAll(): void {
     for (const stream of this.#waiting) {
       if (this.window <= 0 || this.#connection.isCongested) return
@@ -68,12 +68,12 @@ export class SendFlow implements StreamSendFlow {
     }
   }
 
-  /** After the window of one stream opened. */
+  /** Called after the window of one stream was opened. */
   release(stream: Stream): void {
     if (stream.heldBack !== undefined) this.#release(stream, stream.heldBack)
   }
 
-  /** The stream is over: what it still held is dropped. */
+  /** Drops what a closed stream still holds back. */
   forget(stream: Stream): void {
     const held = stream.heldBack
     if (held === undefined) return
@@ -82,14 +82,14 @@ export class SendFlow implements StreamSendFlow {
     this.#stopWaiting(stream)
   }
 
-  /** False when the window would exceed the maximum of RFC 9113 6.9.1. */
+  /** Returns false if the window would exceed the maximum of RFC 9113 6.9.1. */
   widen(increment: number): boolean {
     if (this.window + increment > MAX_WINDOW) return false
     this.window += increment
     return true
   }
 
-  /** RFC 9113 6.9.2: a new initial window also moves the windows of open streams. */
+  /** RFC 9113 6.9.2: a new initial window also changes the windows of open streams. */
   takeInitialWindow(streams: Iterable<Stream>): boolean {
     const change = this.nextInitialWindow - this.initialWindow
     if (change === 0) return true

@@ -12,17 +12,17 @@ import {
   toSettingsFrame,
 } from './frames.ts'
 
-/** For decoding: the default, so that the peer need not be told (RFC 9113 6.5.2). */
+/** The table size for decoding: the default, so that it need not be sent (RFC 9113 6.5.2). */
 export const HEADER_TABLE_SIZE = 4096
 
-/** What a client may send on one stream before it is credited; most calls never need that. */
+/** How much a client may send on one stream before it is credited; most calls never need more. */
 export const STREAM_WINDOW = 2 ** 20
 
 export const CONNECTION_WINDOW = 16 * 2 ** 20
 
 const SETTING_SIZE = 6
 
-/** Our preface: SETTINGS, then the larger connection window, which has no setting of its own. */
+/** Our preface: SETTINGS, then the larger connection window, for which there is no setting. */
 export function openingFrames(limits: Limits): Buffer {
   return Buffer.concat([
     toSettingsFrame([
@@ -34,7 +34,7 @@ export function openingFrames(limits: Limits): Buffer {
   ])
 }
 
-/** Takes one value of the peer, or returns the error that it is. */
+/** Applies one value of the peer, or returns an error code. */
 type SettingHandler = (connection: FrameConnection, value: number) => ErrorCode
 
 const settingHandlers: Readonly<Record<number, SettingHandler>> = {
@@ -43,7 +43,7 @@ const settingHandlers: Readonly<Record<number, SettingHandler>> = {
     return errorCode.NO_ERROR
   },
 
-  // We never push, so there is nothing to switch.
+  // The server never pushes, so the value has no effect.
   [settingId.ENABLE_PUSH](_connection, value) {
     return value <= 1 ? errorCode.NO_ERROR : errorCode.PROTOCOL_ERROR
   },
@@ -54,7 +54,7 @@ const settingHandlers: Readonly<Record<number, SettingHandler>> = {
     return errorCode.NO_ERROR
   },
 
-  // Our frames are never larger than the smallest value allowed.
+  // Our frames are never larger than the smallest allowed value.
   [settingId.MAX_FRAME_SIZE](_connection, value) {
     return value >= 16_384 && value < 2 ** 24 ? errorCode.NO_ERROR : errorCode.PROTOCOL_ERROR
   },
@@ -72,8 +72,8 @@ export function applySettings(
     const code = handle?.(connection, uint32At(bytes, at + 2)) ?? errorCode.NO_ERROR
     if (code !== errorCode.NO_ERROR) return code
   }
-  // The last of several initial windows counts. To move every stream for each of the 2730 that a
-  // frame can hold would keep the server busy for a tenth of a second.
+  // The last of several initial windows applies. Updating every stream for each of the 2730 values
+  // that a frame can contain would block the server for a tenth of a second.
   const { sendFlow, streams } = connection
   const fits = sendFlow.takeInitialWindow(streams.all())
   return fits ? errorCode.NO_ERROR : errorCode.FLOW_CONTROL_ERROR

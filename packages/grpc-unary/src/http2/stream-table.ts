@@ -1,39 +1,41 @@
 import type { Stream } from './stream.ts'
 
-/** Resets to remember where few streams are allowed: a client may not know of that limit yet. */
+/**
+ * The minimum number of remembered resets, since a client may not know a low limit of streams yet.
+ */
 const MIN_RESET_IDS = 256
 
-/** Gaps worth remembering: no real client leaves any. */
+/** The maximum number of remembered gaps; real clients leave none. */
 const MAX_GAPS = 16
 
-/** What a stream identifier stands for when no open stream has it (RFC 9113 5.1). */
+/** The state of a stream identifier without an open stream (RFC 9113 5.1). */
 export type Absence = 'idle' | 'skipped' | 'reset' | 'closed'
 
 /**
  * The streams of one connection. The newest one stays outside the map until another begins or the
- * read is over: most calls are answered by then and never enter it.
+ * read is over: most calls are answered by then and never enter the map.
  */
 export class StreamTable {
   /** The highest identifier the peer has used. */
   lastId = 0
-  /** A lower bound of the times at which streams expire. */
+  /** A lower bound of the expiry times of all streams. */
   earliestExpiryMs = Number.POSITIVE_INFINITY
   #newest: Stream | undefined
   readonly #streams = new Map<number, Stream>()
-  /** Streams that we reset: the peer may not know yet, so what comes for them is ignored. */
+  /** Streams that the server reset: the peer may not know yet, so frames for them are ignored. */
   readonly #resetIds = new Set<number>()
   readonly #maxResetIds: number
   readonly #gaps: { readonly from: number; readonly to: number }[] = []
 
   /**
-   * So many streams can be reset before the client knows of the first: a stream that it opens after
-   * that comes behind everything it has sent for the others.
+   * This many streams can be reset before the client knows of the first reset: a stream that it
+   * opens after that follows everything that it has sent for the others.
    */
   constructor(concurrentStreams: number) {
     this.#maxResetIds = Math.max(MIN_RESET_IDS, concurrentStreams)
   }
 
-  /** Without the newest. */
+  /** The number of streams without the newest. */
   get parkedCount(): number {
     return this.#streams.size
   }
@@ -52,7 +54,7 @@ export class StreamTable {
     this.#newest = stream
   }
 
-  /** Marks the identifier as used, whether or not a stream comes of it. */
+  /** Marks the identifier as used, whether or not a stream is created. */
   use(id: number): void {
     if (id > this.lastId + 2 && this.#gaps.length < MAX_GAPS) {
       this.#gaps.push({ from: this.lastId + 1, to: id - 1 })
@@ -60,7 +62,7 @@ export class StreamTable {
     this.lastId = id
   }
 
-  /** Returns the newest stream when it is not over yet and had to move into the map. */
+  /** Moves the newest stream to the map and returns it, unless it is already over. */
   park(): Stream | undefined {
     const stream = this.#newest
     if (stream === undefined) return undefined
@@ -85,12 +87,12 @@ export class StreamTable {
     this.#resetIds.add(id)
   }
 
-  /** True for a stream that we reset, as far back as that is remembered. */
+  /** True for a stream that the server reset, as long as it is remembered. */
   isReset(id: number): boolean {
     return this.#resetIds.has(id)
   }
 
-  /** Why `find` knows no such stream. */
+  /** Why `find` returned no stream. */
   absence(id: number): Absence {
     if (id > this.lastId) return 'idle'
     if (this.isReset(id)) return 'reset'

@@ -6,7 +6,7 @@ import type { Output } from './output.ts'
 import type { RequestBuffers } from './request-buffers.ts'
 import type { RequestHead } from './request-head.ts'
 
-/** What streams and their flow control see of the connection. */
+/** The part of the connection that streams and their flow control use. */
 export interface StreamConnection {
   readonly hub: StreamHub
   readonly output: Output
@@ -14,67 +14,70 @@ export interface StreamConnection {
   readonly meter: FloodMeter
   readonly sendFlow: StreamSendFlow
   readonly isCongested: boolean
-  /** Something was written: it leaves with the rest of this turn of the event loop. */
+  /** Schedules a flush at the end of this turn of the event loop. */
   touch(): void
-  /** The stream was answered to its end. */
+  /** Called when the response is complete. */
   finish(stream: Stream): void
   resetStream(id: number, code: ErrorCode): void
   close(code: ErrorCode, reason: string): void
-  /** Counts memory of a request that is not whole yet; false when the connection has too much. */
+  /** Counts memory of an incomplete request; returns false if the connection uses too much. */
   hold(stream: Stream, bytes: number): boolean
-  letGo(stream: Stream, bytes: number): void
+  release(stream: Stream, bytes: number): void
 }
 
-/** What they see of that which all connections share. */
+/** The shared state of all connections that streams use. */
 export interface StreamHub {
   readonly limits: Limits
   readonly requestBuffers: RequestBuffers
-  /** The time of the read or timer that runs now. */
+  /** The time of the current read or timer callback. */
   nowMs: number
   countUnsent(change: number): void
 }
 
-/** How an answer is sent. */
+/** How a response is sent. */
 export interface StreamSendFlow {
-  /** The window that a new stream starts with. */
+  /** The initial window of a new stream. */
   readonly initialWindow: number
-  /** Spends the windows when so many bytes may go out in one frame right now. */
+  /** Spends the windows if this many bytes may be sent in one frame right now. */
   tryPass(stream: Stream, size: number): boolean
-  /** Sends what may go now and holds back the rest. The chunk belongs to the stream from here on. */
+  /** Sends what is allowed now and holds back the rest. The stream takes over the chunk. */
   send(stream: Stream, chunk: Buffer): void
-  /** Runs `finish` once everything before it is sent. */
+  /** Calls `finish` once everything before it is sent. */
   whenSent(stream: Stream, finish: () => void): void
 }
 
-/** What a stream has to send and may not yet. */
+/** The data of a stream that may not be sent yet. */
 export class HeldBack {
   readonly chunks: Buffer[] = []
-  /** How much of the first chunk is sent. */
+  /** How much of the first chunk was sent. */
   offset = 0
   bytes = 0
-  /** Runs when all chunks are sent. */
+  /** Called when all chunks are sent. */
   finish: (() => void) | undefined
 }
 
 /**
- * One request and its answer. The connection keeps the state that RFC 9113 5.1 describes; what the
- * bytes mean is up to the subclass.
+ * One request and its response. The connection keeps the state that RFC 9113 5.1 describes;
+ * subclasses interpret the bytes.
  */
 export abstract class Stream {
   readonly connection: StreamConnection
   readonly id: number
   readonly head: RequestHead
-  /** False once it was answered, cancelled, or lost. */
+  /** False once it was answered, cancelled or lost. */
   isOpen = true
   isRemoteClosed = false
   isLocalClosed = false
-  /** What the peer lets us send (RFC 9113 6.9); negative after its initial window shrank. */
+  /**
+   * How much the peer allows us to send (RFC 9113 6.9); negative after its initial window was
+   * reduced.
+   */
   sendWindow: number
   /** DATA bytes received, without padding. */
   receivedBytes = 0
-  /** Received and not yet credited to the peer with a WINDOW_UPDATE. */
+  /** Bytes received that were not yet credited to the peer with a WINDOW_UPDATE. */
   uncreditedBytes = 0
-  /** Counted in the connection's buffered request bytes. */
+  /** The part of the connection's buffered request bytes that belongs to this stream. */
   bufferedBytes = 0
   heldBack: HeldBack | undefined = undefined
   /** When `expire` is due, as `Date.now()`. */
@@ -91,18 +94,18 @@ export abstract class Stream {
     return this.head.header(name)
   }
 
-  /** Bytes of the request; `isLast` when the peer sends no more. */
+  /** Bytes of the request; `isLast` if the peer sends no more. */
   abstract data(bytes: Buffer, start: number, end: number, isLast: boolean): void
 
-  /** It is in the connection's table now. */
+  /** Called when the stream is in the connection's table. */
   abstract opened(): void
 
-  /** Cancelled, reset or lost while nobody had answered it; `isOpen` is false already. */
+  /** Called when an unanswered stream was cancelled, reset or lost; `isOpen` is already false. */
   abstract abandoned(): void
 
-  /** The caller has waited as long as it said it would: then it has a reason to cancel. */
+  /** Whether the caller's deadline has passed, which justifies a cancellation. */
   abstract isTimeUp(nowMs: number): boolean
 
-  /** `expiresAtMs` has passed. */
+  /** Called when `expiresAtMs` has passed. */
   abstract expire(nowMs: number): void
 }

@@ -8,11 +8,11 @@ import type { SendFlow } from './send-flow.ts'
 export interface ConnectionAge {
   /** Infinity for no limit. */
   readonly maxMs: number
-  /** From the drain to the end by force. */
+  /** From the start of the drain until the connection is closed. */
   readonly graceMs: number
 }
 
-/** A connection with the times at which its states began. */
+/** A connection with the times at which its current states began. */
 export interface WatchedConnection {
   readonly hub: { readonly limits: Limits; readonly age: ConnectionAge }
   readonly socket: Socket
@@ -32,13 +32,13 @@ export interface WatchedConnection {
   close(code: ErrorCode, reason: string): void
 }
 
-/** How long a peer has to read our last words and hang up. */
+/** How long a peer may take to read our GOAWAY and close the connection. */
 const LINGER_MS = 1000
 
-/** How long a client may take to acknowledge that the server is going away; as in gRPC for Go. */
+/** How long a client may take to acknowledge the GOAWAY; the same as in grpc-go. */
 const DRAIN_PING_MS = 5000
 
-/** Checks every time limit of a connection. Called about once a second. */
+/** Checks every timeout of a connection. Called about once a second. */
 export function inspect(connection: WatchedConnection, nowMs: number): void {
   const { limits, age } = connection.hub
   const { drain } = connection
@@ -67,15 +67,16 @@ export function inspect(connection: WatchedConnection, nowMs: number): void {
     return
   }
 
-  if (connection.lastReadMs >= drain.askedAliveMs) drain.askedAliveMs = Number.POSITIVE_INFINITY
-  if (nowMs - drain.askedAliveMs >= limits.keepaliveTimeoutMs) {
+  if (connection.lastReadMs >= drain.keepaliveSentMs)
+    drain.keepaliveSentMs = Number.POSITIVE_INFINITY
+  if (nowMs - drain.keepaliveSentMs >= limits.keepaliveTimeoutMs) {
     connection.socket.destroy()
     return
   }
   const isSilent = nowMs - connection.lastReadMs >= limits.keepaliveMs
-  if (isSilent && drain.askedAliveMs === Number.POSITIVE_INFINITY) drain.askAlive(nowMs)
+  if (isSilent && drain.keepaliveSentMs === Number.POSITIVE_INFINITY) drain.sendKeepalive(nowMs)
 
   if (nowMs - connection.openedMs >= connection.maxAgeMs) drain.begin()
-  if (nowMs - drain.sinceMs >= DRAIN_PING_MS) drain.finishUnlessHeard()
+  if (nowMs - drain.sinceMs >= DRAIN_PING_MS) drain.finishIfOverdue()
   if (nowMs - drain.sinceMs >= age.graceMs) connection.socket.destroy()
 }

@@ -23,7 +23,7 @@ import {
 } from '../support/raw-client.ts'
 import { repeat, SAY, underAttack, WAIT } from './under-attack.ts'
 
-/** How a connection is left: at each of the stages that it can be in. */
+/** The stages in which a connection is dropped. */
 const beginnings: readonly Uint8Array[] = [
   Buffer.alloc(0),
   PREFACE.subarray(0, 10),
@@ -35,7 +35,7 @@ const beginnings: readonly Uint8Array[] = [
   Buffer.from('GET / HTTP/1.1\r\n\r\n'),
 ]
 
-/** Opens a connection, says something, and drops it: with a reset or in good order. */
+/** Opens a connection, sends something, and drops it with a reset or regularly. */
 async function openAndDrop(port: number, number: number): Promise<void> {
   const socket = connect(port, '127.0.0.1')
   socket.on('error', () => {})
@@ -67,7 +67,7 @@ test(`${droppedCount} connections, opened and dropped, leave nothing behind`, as
     assert.ok(waiting.every((call) => !call.isOpen))
     waiting.length = 0
     const growth = (await measureHeapBytes()) - before
-    // A connection that is kept takes far more than this share of it.
+    // A leaked connection takes far more than this.
     assert.ok(growth < droppedCount * 1500, `${growth} bytes more`)
   })
 })
@@ -86,7 +86,7 @@ test('no more connections than the limit are open at a time, and places become f
   assert.equal((await late.headers(1))[':status'], '200')
 })
 
-test('the last stream identifiers are used up without harm', async (t) => {
+test('the last stream identifiers can be used up', async (t) => {
   await underAttack(t, {}, async ({ port }) => {
     using client = await RawClient.open(port)
     const last = 2 ** 31 - 1
@@ -95,7 +95,7 @@ test('the last stream identifiers are used up without harm', async (t) => {
       assert.equal((await client.headers(id))[':status'], '200')
       assert.equal((await client.headers(id))['grpc-status'], '0')
     }
-    // There is none left: the client has to open another connection. Old ones stay closed.
+    // No identifier is left, so the client must open another connection. Old streams stay closed.
     client.send(unaryCall(last - 2, SAY, 'x'))
     const { code, lastId } = await client.goaway()
     assert.equal(code, errorCode.STREAM_CLOSED)
@@ -104,7 +104,7 @@ test('the last stream identifiers are used up without harm', async (t) => {
   })
 })
 
-test('a frame that is too long is refused by its header, not after its payload', async (t) => {
+test('a frame that is too long is refused when its header arrives, not after its payload', async (t) => {
   await underAttack(t, {}, async ({ port }) => {
     for (const length of [16_385, 2 ** 20, 2 ** 24 - 1]) {
       for (const type of [frameType.DATA, frameType.HEADERS, frameType.SETTINGS, 0x77]) {
@@ -120,7 +120,7 @@ test('a frame that is too long is refused by its header, not after its payload',
   })
 })
 
-test('more calls than allowed are refused for as long as it takes, and cost nothing', async (t) => {
+test('calls beyond the limit are refused indefinitely, at no cost', async (t) => {
   const limits = {
     concurrentStreams: 100,
     refusedStreamsPerSecond: 5000,
@@ -140,10 +140,10 @@ test('header lists that are too long are refused one by one, and leave no memory
   await underAttack(t, limits, async ({ port }) => {
     const fields = headerBlock(requestFields(SAY))
     const end = flag.END_HEADERS | flag.END_STREAM
-    // An entry of nearly the whole table, named again: 4 KB that stand for 40 KB.
+    // An entry of nearly the whole table, referenced again: 4 KB that stand for 40 KB.
     const entry = Buffer.from(`\x40\x01x\x7f\xa1\x1e${'v'.repeat(4000)}`, 'latin1')
     const bomb = Buffer.concat([fields, entry, Buffer.alloc(9, 0x80 | 62)])
-    // 5 bits for each letter: 10.5 KB that stand for 16.8 KB, a little more than is allowed.
+    // 5 bits for each letter: 10.5 KB that stand for 16.8 KB, slightly more than allowed.
     const zip = Buffer.alloc(10_500, Buffer.from('0842108421', 'hex'))
     const literal = [Buffer.from('\x00\x01x', 'latin1'), toInteger(0x80, 7, zip.length), zip]
     const huffman = Buffer.concat([fields, ...literal])
@@ -162,7 +162,7 @@ test('header lists that are too long are refused one by one, and leave no memory
   })
 })
 
-test('an HPACK bomb ends its connection before it is unpacked', async (t) => {
+test('an HPACK bomb ends its connection before it is decoded', async (t) => {
   await underAttack(t, {}, async ({ port }) => {
     using attacker = await RawClient.open(port)
     const entry = Buffer.from(`\x40\x01x\x7f\xa1\x1e${'v'.repeat(4000)}`, 'latin1')
@@ -176,7 +176,7 @@ test('an HPACK bomb ends its connection before it is unpacked', async (t) => {
   })
 })
 
-test('one address has no more connections than its limit, and gets new ones for old', async (t) => {
+test('one address has no more connections than its limit, and closed ones can be replaced', async (t) => {
   const counts: number[] = []
   const { port, server } = await openEchoServer(t, {
     limits: { connectionsPerAddress: 3 },
@@ -195,7 +195,7 @@ test('one address has no more connections than its limit, and gets new ones for 
   assert.equal((await late.headers(1))[':status'], '200')
 })
 
-test('a connection is gone from the count of its address before it is gone from that of all', async (t) => {
+test('a connection is removed from the count of its address before it is removed from the total count', async (t) => {
   const events: string[] = []
   const { port, server } = await openEchoServer(t, {
     limits: { connectionsPerAddress: 3 },
@@ -233,7 +233,7 @@ test('floods, one after the other, leave no memory behind', async (t) => {
     for (let n = 0; n < floodCount; n++) await flood()
     await until(() => server.connections === 1)
     const growth = (await measureHeapBytes()) - before
-    // Each flood sends 600 kB: what one of them leaves behind must be far less.
+    // Each flood sends 600 kB; it must leave behind far less.
     assert.ok(growth < floodCount * 200_000, `${growth} bytes more`)
   })
 })

@@ -5,7 +5,7 @@ import { defaultLimits } from '../../src/limits.ts'
 
 const START_MS = 1_800_000_000_000
 
-/** How many of a kind pass at that time before the meter says stop. */
+/** How many of a kind are allowed at that time before the limit is exceeded. */
 function countUntilStop(
   meter: FloodMeter,
   kind: (typeof flood)[keyof typeof flood],
@@ -16,20 +16,20 @@ function countUntilStop(
   return count
 }
 
-test('every second begins anew', () => {
+test('the counts are reset every second', () => {
   const meter = new FloodMeter(defaultLimits)
   assert.equal(countUntilStop(meter, flood.reset, START_MS), defaultLimits.resetsPerSecond)
   assert.equal(meter.exceeded(flood.reset, START_MS + 999), 'resetsPerSecond')
   assert.equal(countUntilStop(meter, flood.reset, START_MS + 1000), defaultLimits.resetsPerSecond)
 })
 
-test('a clock that is set back does not hold what was counted against the client', () => {
+test('the counts are reset when the clock is set back', () => {
   const meter = new FloodMeter(defaultLimits)
   countUntilStop(meter, flood.settings, START_MS)
   assert.equal(meter.exceeded(flood.settings, START_MS - 3_600_000), undefined)
 })
 
-test('calls allow more of what goes with them, and answers more of what they cause', () => {
+test('calls and responses raise the limits of the frames that accompany them', () => {
   const meter = new FloodMeter(defaultLimits)
   meter.exceeded(flood.settings, START_MS)
   meter.calls = 100

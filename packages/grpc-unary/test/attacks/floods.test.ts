@@ -24,13 +24,13 @@ const open = (id: number): Buffer => frame(frameType.HEADERS, flag.END_HEADERS, 
 const cancel = (id: number): Buffer => frame(frameType.RST_STREAM, 0, id, uint32(errorCode.CANCEL))
 const idOf = (index: number): number => 2 * index + 1
 
-/** What a limit per second lets through, also when a second ends in the middle of the attack. */
+/** What a limit per second allows, also when a second ends in the middle of the attack. */
 const atMost = (perSecond: number): number => 2 * (perSecond + 1)
 
 /** 85 KB in six frames. */
 const largeHeaders = headerBlock({ ...requestFields(SAY), 'x-large': 'x'.repeat(85_000) })
 
-describe('floods end at the limits that the server has by itself', () => {
+describe('floods end at the default limits of the server', () => {
   test('rapid reset (CVE-2023-44487): calls cancelled as soon as they are made', async (t) => {
     await underAttack(t, {}, async ({ port, waiting }) => {
       const pairs = repeat(3000, (n) =>
@@ -206,8 +206,8 @@ describe('MadeYouReset (CVE-2025-8671): the server is made to reset calls it has
   }
 })
 
-describe('few bytes do not make much work', () => {
-  /** CPU time of this process, which is the server's and the attacker's. */
+describe('few bytes do not cause much work', () => {
+  /** CPU time of this process, which runs both the server and the attacker. */
   async function cpuMsOf(run: () => Promise<void>): Promise<number> {
     const before = process.cpuUsage()
     await run()
@@ -228,14 +228,14 @@ describe('few bytes do not make much work', () => {
         attacker.send(frame(frameType.PING, 0, 0, Buffer.alloc(8)))
         await attacker.nextOf(frameType.PING)
       })
-      // Moving them for each of the windows takes 3 to 5 seconds here.
+      // Updating them for each of the windows takes 3 to 5 seconds here.
       assert.ok(cpuMs < 1500, `${cpuMs} ms`)
       attacker.send(frame(frameType.DATA, 0, 0))
       await attacker.ended()
     })
   })
 
-  test('fields whose name is a long entry of the table are not read letter by letter', async (t) => {
+  test('names from long table entries are not checked again', async (t) => {
     const limits = { headerListBytes: 2 ** 24, largeHeadersPerSecond: 1000 }
     await underAttack(t, limits, async ({ port }) => {
       using attacker = await RawClient.open(port)
@@ -250,12 +250,12 @@ describe('few bytes do not make much work', () => {
         const { fields: refusal } = await attacker.nextOf(frameType.HEADERS, 121)
         assert.equal(refusal?.['grpc-status'], '8')
       })
-      // Reading every name takes 2 seconds here.
+      // Checking every name takes 2 seconds here.
       assert.ok(cpuMs < 1200, `${cpuMs} ms`)
     })
   })
 
-  test('a window that opens for nobody wakes nobody', async (t) => {
+  test('opening the connection window is cheap when no stream waits', async (t) => {
     await underAttack(t, {}, async ({ port }) => {
       using attacker = await RawClient.open(port, settings([settingId.INITIAL_WINDOW_SIZE, 0]))
       attacker.send(...repeat(1000, (n) => unaryCall(idOf(n), SAY, 'held back')))

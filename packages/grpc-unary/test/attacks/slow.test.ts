@@ -23,10 +23,10 @@ import { repeat, SAY, underAttack, WAIT } from './under-attack.ts'
 
 const idOf = (index: number): number => 2 * index + 1
 
-/** Long enough for the honest client to be served in time on a busy machine. */
+/** Long enough for the legitimate client to be served in time on a busy machine. */
 const timeoutMs = 3_000
 
-/** Sends the bytes one by one, slowly, until they are sent or the server has had enough. */
+/** Sends the bytes one by one, slowly, until all are sent or the server closes the connection. */
 async function drip(attacker: RawClient, bytes: Uint8Array, pauseMs = 15): Promise<number> {
   let sent = 0
   for (; sent < bytes.length && !attacker.isEnded; sent++) {
@@ -36,10 +36,10 @@ async function drip(attacker: RawClient, bytes: Uint8Array, pauseMs = 15): Promi
   return sent
 }
 
-/** A message with a long answer. */
+/** A message with a long response. */
 const long = 'x'.repeat(15_000)
 
-/** Makes calls and reads no answers, until the server does not read either or all are sent. */
+/** Makes calls without reading responses, until the server stops reading or all calls are sent. */
 async function callWithoutReading(port: number, most: number) {
   const socket = connect(port, '127.0.0.1')
   await once(socket, 'connect')
@@ -59,9 +59,9 @@ async function callWithoutReading(port: number, most: number) {
   return attacker
 }
 
-// Each test has a server of its own, and mostly waits.
-describe('who keeps the server waiting is sent away', { concurrency: true }, () => {
-  test('a connection on which nothing comes', async (t) => {
+// Each test has its own server, and mostly waits.
+describe('clients that keep the server waiting are disconnected', { concurrency: true }, () => {
+  test('a connection without any data', async (t) => {
     await underAttack(t, { prefaceTimeoutMs: timeoutMs }, async ({ port }) => {
       const attackers = await Promise.all(
         Array.from({ length: 20 }, async () => await RawClient.connect(port)),
@@ -70,7 +70,7 @@ describe('who keeps the server waiting is sent away', { concurrency: true }, () 
     })
   })
 
-  test('a preface that comes byte by byte', async (t) => {
+  test('a preface sent byte by byte', async (t) => {
     await underAttack(t, { prefaceTimeoutMs: timeoutMs }, async ({ port }) => {
       using attacker = await RawClient.connect(port)
       const sent = await drip(attacker, PREFACE, timeoutMs / 8)
@@ -86,7 +86,7 @@ describe('who keeps the server waiting is sent away', { concurrency: true }, () 
     })
   })
 
-  test('a header block that comes byte by byte', async (t) => {
+  test('a header block sent byte by byte', async (t) => {
     await underAttack(t, { frameTimeoutMs: timeoutMs }, async ({ port }) => {
       using attacker = await RawClient.open(port)
       const block = headerBlock({ ...requestFields(SAY), 'x-long': 'x'.repeat(500) })
@@ -96,7 +96,7 @@ describe('who keeps the server waiting is sent away', { concurrency: true }, () 
     })
   })
 
-  test('a header block whose CONTINUATION frames come one by one', async (t) => {
+  test('a header block whose CONTINUATION frames are sent one by one', async (t) => {
     await underAttack(
       t,
       { frameTimeoutMs: timeoutMs, continuationFrames: 1000 },
@@ -112,7 +112,7 @@ describe('who keeps the server waiting is sent away', { concurrency: true }, () 
     )
   })
 
-  test('uploads that are never finished are answered for, and do not pile up', async (t) => {
+  test('unfinished uploads are ended and do not accumulate', async (t) => {
     const limits = { requestTimeoutMs: timeoutMs, bufferedRequestBytes: 100_000 }
     await underAttack(t, limits, async ({ port, waiting }) => {
       using attacker = await RawClient.open(port)
@@ -127,13 +127,13 @@ describe('who keeps the server waiting is sent away', { concurrency: true }, () 
       for (let n = 0; n < 50; n++) {
         statuses.add((await attacker.headers(idOf(n)))['grpc-status'])
       }
-      // RESOURCE_EXHAUSTED for what is too much at a time, CANCELLED for the rest.
+      // RESOURCE_EXHAUSTED for calls beyond the limit, CANCELLED for the others.
       assert.deepEqual([...statuses].sort(), ['1', '8'])
       assert.equal(waiting.length, 0)
     })
   })
 
-  test('half messages of many connections end those that hold most of them', async (t) => {
+  test('incomplete messages on many connections end the connections that hold most of them', async (t) => {
     await underAttack(t, { totalBufferedRequestBytes: 1_000_000 }, async ({ port, waiting }) => {
       const begun = grpcMessage('x'.repeat(20_000)).subarray(0, 16_000)
       const begin = (id: number): Uint8Array =>
@@ -157,7 +157,7 @@ describe('who keeps the server waiting is sent away', { concurrency: true }, () 
     })
   })
 
-  test('header fields of calls that are not finished count, too', async (t) => {
+  test('header fields of unfinished calls count too', async (t) => {
     await underAttack(t, { bufferedRequestBytes: 50_000 }, async ({ port }) => {
       using attacker = await RawClient.open(port)
       const block = headerBlock({ ...requestFields(WAIT), 'x-long': 'x'.repeat(12_000) })
@@ -166,7 +166,7 @@ describe('who keeps the server waiting is sent away', { concurrency: true }, () 
     })
   })
 
-  test('the length that a message claims costs nothing', async (t) => {
+  test('the declared length of a message costs nothing', async (t) => {
     await underAttack(t, {}, async ({ port }) => {
       using attacker = await RawClient.open(port)
       const claim = Buffer.from([0, 0, 0x3f, 0xff, 0xff, 1, 2, 3])
@@ -181,14 +181,14 @@ describe('who keeps the server waiting is sent away', { concurrency: true }, () 
         frame(frameType.PING, 0, 0, Buffer.alloc(8)),
       )
       await attacker.nextOf(frameType.PING)
-      // A thousand claims of 4 MiB each.
+      // A thousand declared lengths of 4 MiB each.
       assert.ok(process.memoryUsage().arrayBuffers - before < 64 * 2 ** 20)
     })
   })
 })
 
-describe('who does not take the answers', { concurrency: true }, () => {
-  test('by a window of 0, loses its connection', async (t) => {
+describe('a client that does not read its responses', { concurrency: true }, () => {
+  test('because of a window of 0 is disconnected', async (t) => {
     await underAttack(t, { heldBackTimeoutMs: timeoutMs }, async ({ port }) => {
       using attacker = await RawClient.open(port, settings([settingId.INITIAL_WINDOW_SIZE, 0]))
       attacker.send(...repeat(100, (n) => unaryCall(idOf(n), SAY, long)))
@@ -197,7 +197,7 @@ describe('who does not take the answers', { concurrency: true }, () => {
     })
   })
 
-  test('by a window that opens one byte at a time, gets no more than is kept for it', async (t) => {
+  test('because its window opens byte by byte gets no more than the limit', async (t) => {
     const limits = { heldBackTimeoutMs: 60_000, heldBackBytes: 100_000 }
     await underAttack(t, limits, async ({ port }) => {
       using attacker = await RawClient.open(port, settings([settingId.INITIAL_WINDOW_SIZE, 0]))
@@ -213,7 +213,7 @@ describe('who does not take the answers', { concurrency: true }, () => {
     })
   })
 
-  test('is closed when all who do so keep too much waiting', async (t) => {
+  test('is disconnected when such clients together exceed the limit', async (t) => {
     await underAttack(t, { totalUnsentBytes: 1_000_000 }, async ({ port }) => {
       const attackers = await Promise.all(
         Array.from(
@@ -231,7 +231,7 @@ describe('who does not take the answers', { concurrency: true }, () => {
     })
   })
 
-  test('by not reading, when all who do so keep too much waiting, is closed at once', async (t) => {
+  test('from its socket is disconnected at once when such clients together exceed the limit', async (t) => {
     await underAttack(t, { totalUnsentBytes: 300_000 }, async ({ port, server }) => {
       const attacker = await callWithoutReading(port, 4000)
       await until(() => server.connections === 1)
@@ -239,7 +239,7 @@ describe('who does not take the answers', { concurrency: true }, () => {
     })
   })
 
-  test('by not reading, is not read from, and then loses its connection', async (t) => {
+  test('from its socket is not read from, and then disconnected', async (t) => {
     const limits = { unsentBytes: 100_000, unsentTimeoutMs: timeoutMs }
     await underAttack(t, limits, async ({ port, server }) => {
       const attacker = await callWithoutReading(port, 4000)

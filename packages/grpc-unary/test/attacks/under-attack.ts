@@ -10,15 +10,15 @@ import { RawClient } from '../support/raw-client.ts'
 export const SAY = '/test.Echo/Say'
 export const WAIT = '/test.Echo/Wait'
 
-/** A server with an honest client that goes on calling while the attack lasts. */
+/** A server with a legitimate client that makes calls during the attack. */
 export interface UnderAttack extends TestServer {
-  /** Calls of the honest client that were answered. */
+  /** The number of calls of the legitimate client that were answered. */
   readonly answered: number
 }
 
 /**
- * Runs an attack. While it lasts the honest client must be served, without one error; when it is
- * over the attacker's connections and calls must be gone.
+ * Runs an attack. During it the legitimate client must be served without an error; afterwards the
+ * attacker's connections and calls must be gone.
  */
 export async function underAttack(
   t: TestContext,
@@ -67,7 +67,9 @@ function keepCalling(client: GrpcClient) {
   return honest
 }
 
-/** Sends all at once, and expects the server to end it for the limit of that name. */
+/**
+ * Sends everything at once, and expects the server to close the connection because of this limit.
+ */
 export async function expectCalmed(
   port: number,
   limit: string,

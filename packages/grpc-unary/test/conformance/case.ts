@@ -9,38 +9,38 @@ import {
   uint32,
 } from '../support/raw-client.ts'
 
-/** What a client sends, and what the server must do. */
+/** The frames that a client sends, and the expected reaction of the server. */
 export interface Case {
-  /** Behind the preface and an empty SETTINGS frame. */
+  /** Sent after the preface and an empty SETTINGS frame. */
   readonly sends: readonly Uint8Array[]
-  /** Instead of them. */
+  /** Sent instead of the preface and the empty SETTINGS frame. */
   readonly begins?: readonly Uint8Array[]
   readonly expect: Expectation
 }
 
-/** Cases by what happens in them. */
+/** Cases by their description. */
 export type Cases = Readonly<Record<string, Case>>
 
-/** All that came back, until a last PING was answered or the connection ended. */
+/** Everything the server sent until a last PING was answered or the connection ended. */
 export interface Reaction {
   readonly frames: readonly Frame[]
   readonly isAlive: boolean
 }
 
-/** Returns what is wrong with a reaction. */
+/** Returns the reason why a reaction is not as expected. */
 export type Expectation = (reaction: Reaction) => string | undefined
 
 /** A connection error: GOAWAY with one of the codes, then the end (RFC 9113 5.4.1). */
 export function goaway(...codes: readonly ErrorName[]): Expectation {
   return ({ frames, isAlive }) => {
-    if (isAlive) return 'the connection goes on'
+    if (isAlive) return 'the connection stays open'
     const last = frames.at(-1)
     if (last?.type !== frameType.GOAWAY) return 'the last frame is not GOAWAY'
     return compareCode('GOAWAY', last.payload.readUInt32BE(4), codes)
   }
 }
 
-/** A stream error: RST_STREAM with the code; the connection goes on (RFC 9113 5.4.2). */
+/** A stream error: RST_STREAM with the code; the connection stays open (RFC 9113 5.4.2). */
 export function reset(id: number, code: ErrorName): Expectation {
   return ({ frames, isAlive }) => {
     if (!isAlive) return 'the connection ended'
@@ -52,7 +52,7 @@ export function reset(id: number, code: ErrorName): Expectation {
   }
 }
 
-/** Nothing is wrong: the connection goes on, and no stream is reset for an error. */
+/** No error: the connection stays open, and no stream is reset. */
 export const accepted: Expectation = ({ frames, isAlive }) => {
   if (!isAlive) return 'the connection ended'
   const error = frames.find(
@@ -61,7 +61,7 @@ export const accepted: Expectation = ({ frames, isAlive }) => {
   return error && `RST_STREAM on stream ${error.id}`
 }
 
-/** Accepted, and the request on this stream is answered to its end. */
+/** No error, and the request on this stream is answered completely. */
 export function answered(id: number, httpStatus = '200'): Expectation {
   return (reaction) => {
     const answer = reaction.frames.filter((sent) => sent.id === id)
@@ -72,7 +72,7 @@ export function answered(id: number, httpStatus = '200'): Expectation {
   }
 }
 
-/** Accepted, with DATA frames of these sizes so far. */
+/** No error, with DATA frames of these sizes so far. */
 export function sentData(id: number, ...sizes: readonly number[]): Expectation {
   return (reaction) => {
     const sent = reaction.frames
@@ -84,7 +84,8 @@ export function sentData(id: number, ...sizes: readonly number[]): Expectation {
 }
 
 /** The connection ends, with or without a reason. */
-export const ended: Expectation = ({ isAlive }) => (isAlive ? 'the connection goes on' : undefined)
+export const ended: Expectation = ({ isAlive }) =>
+  isAlive ? 'the connection stays open' : undefined
 
 type ErrorName = keyof typeof errorCode
 
@@ -103,7 +104,7 @@ export const END = flag.END_HEADERS | flag.END_STREAM
 
 export const SAY = '/test.Echo/Say'
 
-/** Answered only when the test says so: its stream stays half-closed. */
+/** Answered only on request of the test, so its stream stays half-closed. */
 export const WAIT = '/test.Echo/Wait'
 
 export const sayBlock = headerBlock(requestFields(SAY))
@@ -115,12 +116,12 @@ export function openCall(id: number, path = SAY): Buffer {
   return frame(frameType.HEADERS, flag.END_HEADERS, id, headerBlock(requestFields(path)))
 }
 
-/** A whole call, answered at once. */
+/** A complete call, answered immediately. */
 export function wholeCall(id: number, path = SAY): Buffer {
   return Buffer.concat([openCall(id, path), frame(frameType.DATA, flag.END_STREAM, id, hello)])
 }
 
-/** HEADERS with these fields, and nothing more to come. */
+/** HEADERS with these fields that end the stream. */
 export function request(id: number, fields: Readonly<Record<string, string>>): Buffer {
   return frame(frameType.HEADERS, END, id, headerBlock(fields))
 }
@@ -133,7 +134,7 @@ export function cancel(id: number): Buffer {
   return frame(frameType.RST_STREAM, 0, id, uint32(errorCode.CANCEL))
 }
 
-/** Exclusive or not, the stream it depends on, and the weight less one. */
+/** A PRIORITY frame; the weight on the wire is one less than its value. */
 export function priority(id: number, dependency: number, weight = 15, isExclusive = false): Buffer {
   const payload = Buffer.alloc(5)
   payload.writeUInt32BE(dependency + (isExclusive ? 2 ** 31 : 0))

@@ -10,8 +10,8 @@ import { framing, starting } from './cases/starting.ts'
 import { streams } from './cases/streams.ts'
 import { exchange } from './exchange.ts'
 
-// What h2spec asks, and some more, as frames of our own, so that it needs nothing installed. The
-// connection errors are held to their code, where h2spec takes a mere hang-up for an answer.
+// The cases of h2spec, and some more, written as frames, so that no other program is needed.
+// Connection errors must have the right code, whereas h2spec also accepts a closed connection.
 
 const sections: Readonly<Record<string, Cases>> = {
   'Starting HTTP/2': starting,

@@ -2,10 +2,10 @@ import { flag, frameType } from '../../src/http2/frames.ts'
 import { type Frame, frame, RawClient } from '../support/raw-client.ts'
 import { type Case, type Reaction, usualBeginning } from './case.ts'
 
-/** The answer to this PING comes behind everything else that the server has to say at once. */
+/** The answer to this PING comes after everything else that the server sends immediately. */
 const lastPing = Buffer.from('the last')
 
-/** Sends what the case says in one write, and gathers what comes back. */
+/** Sends the frames of the case in one write, and collects the server's frames. */
 export async function exchange(port: number, { begins, sends }: Case): Promise<Reaction> {
   using client = await RawClient.connect(port)
   client.send(...(begins ?? usualBeginning), ...sends, frame(frameType.PING, 0, 0, lastPing))

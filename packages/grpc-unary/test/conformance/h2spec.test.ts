@@ -6,9 +6,9 @@ import { findProgram } from '../interop/programs.ts'
 import { openAuthority } from '../support/certificates.ts'
 import { openEchoServer } from '../support/echo-server.ts'
 
-// The well-known suite, where it is installed (in PATH, or named by H2SPEC):
-//   go install github.com/summerwind/h2spec/cmd/h2spec@latest
-// Our own cases in conformance.test.ts ask the same and more, and need nothing installed.
+// Runs h2spec if it is installed (in PATH, or at the path in H2SPEC):
+// go install github.com/summerwind/h2spec/cmd/h2spec@latest
+// The cases in conformance.test.ts cover the same and more, without another program.
 
 const run = promisify(execFile)
 

@@ -11,21 +11,21 @@ import { promisify } from 'node:util'
 import { enduranceOr } from '@portcullis/test-servers/endurance'
 import { fuzz } from '../../fuzz/run.ts'
 
-// A few seconds of what fuzz/main.ts does without an end: the same inputs in every run.
+// A few seconds of what fuzz/main.ts does without end, with the same inputs in every run.
 const SEED = 20_231_010
 
 const frameInputs = enduranceOr(1 << 20, 10_240)
 const hpackInputs = enduranceOr(1 << 22, 32_768)
 
-test('mutated sessions never break a connection, its answers, or the next client', async () => {
+test('mutated sessions never break a connection, its responses, or the next client', async () => {
   assert.equal(await fuzz('frames', { seed: SEED, inputs: frameInputs }), frameInputs)
 })
 
-test('header blocks mean to the decoder what another encoder wrote', async () => {
+test('header blocks of an independent encoder are decoded correctly', async () => {
   assert.equal(await fuzz('hpack', { seed: SEED, inputs: hpackInputs }), hpackInputs)
 })
 
-test('the long runner explains itself and refuses what it does not know', async () => {
+test('the command prints its usage and refuses unknown options', async () => {
   const main = join(import.meta.dirname, '../../fuzz/main.ts')
   const run = promisify(execFile)
   const help = await run(process.execPath, [main, '--help'])

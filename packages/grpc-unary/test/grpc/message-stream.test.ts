@@ -15,7 +15,7 @@ import {
 
 const CHAT = '/test.Chat/Open'
 
-/** A server with one stream method; `calls` are those it opened. */
+/** A server with one stream method; `calls` are the opened calls. */
 async function openChat(
   t: TestContext,
   toHandler: (call: StreamCall) => StreamHandler,
@@ -37,7 +37,7 @@ async function openChat(
   return { port, calls, reported, server }
 }
 
-test('messages go both ways, and the handler ends the call', async (t) => {
+test('messages are sent in both directions, and the handler ends the call', async (t) => {
   const { port } = await openChat(t, (call) => ({
     message: (message) => call.send(Buffer.from(message.toString().toUpperCase())),
     halfClose: () => call.end(),
@@ -52,7 +52,7 @@ test('messages go both ways, and the handler ends the call', async (t) => {
   assert.deepEqual(got, ['ONE', 'TWO', 'THREE'])
 })
 
-test('a server stream goes on after the caller is done, until it cancels', async (t) => {
+test('a server stream continues after the caller half-closes, until it cancels', async (t) => {
   let cancelled = 0
   const { port, calls } = await openChat(t, (call) => ({
     message: () => call.send(Buffer.from('now')),
@@ -93,7 +93,7 @@ test('a stream fails before and after its first message', async (t) => {
   }
 })
 
-test('a handler that throws ends the call and hears of its end', async (t) => {
+test('a handler that throws ends the call and is notified of its end', async (t) => {
   let cancelled = 0
   const { port, reported } = await openChat(t, () => ({
     message() {
@@ -113,7 +113,7 @@ test('a handler that throws ends the call and hears of its end', async (t) => {
   assert.equal(cancelled, 1)
 })
 
-test('methods of a stream that reject end the call, and the process lives on', async (t) => {
+test('stream methods that reject end the call, and the process keeps running', async (t) => {
   const reject = async (): Promise<never> => {
     throw new Error('oops')
   }
@@ -134,7 +134,7 @@ test('methods of a stream that reject end the call, and the process lives on', a
 })
 
 test('a stream whose open() is asynchronous fails with advice', async (t) => {
-  // JavaScript can pass what the type refuses.
+  // JavaScript can pass a value that the type forbids.
   const open: unknown = async () => ({ message() {} })
   const { port, reported } = await openChat(t, open as () => StreamHandler)
   const stream = openStream(openGrpcJsClient(t, port), CHAT)
@@ -144,7 +144,7 @@ test('a stream whose open() is asynchronous fails with advice', async (t) => {
   assert.match(String(reported[0]), /return the handler synchronously/)
 })
 
-test('a deadline ends a stream, and the handler hears of it', async (t) => {
+test('a deadline ends a stream, and the handler is notified', async (t) => {
   let cancelled = 0
   const { port } = await openChat(t, () => ({
     message: () => {},
@@ -159,7 +159,7 @@ test('a deadline ends a stream, and the handler hears of it', async (t) => {
   assert.equal(cancelled, 1)
 })
 
-test('a message cut into many frames arrives whole', async (t) => {
+test('a message split into many frames arrives complete', async (t) => {
   const got: string[] = []
   const { port } = await openChat(t, () => ({
     message(message) {
@@ -176,7 +176,7 @@ test('a message cut into many frames arrives whole', async (t) => {
   assert.deepEqual(got, ['first', '', 'third'])
 })
 
-test('a stream that sends more than its caller takes is reset at the limit', async (t) => {
+test('a stream that sends more than its caller reads is reset at the limit', async (t) => {
   let cancelled = 0
   const { port, calls } = await openChat(
     t,

@@ -9,7 +9,7 @@ test('every unit of grpc-timeout is read', () => {
   assert.ok(Math.abs((parseTimeoutMs('1000n') ?? 0) - 0.001) < 1e-9)
 })
 
-test('what is no grpc-timeout is refused', () => {
+test('a malformed grpc-timeout is refused', () => {
   for (const text of ['', 'S', '1', '1x', '-1S', '1.5S', '123456789m', ' 1S', '1S ', '1SS']) {
     assert.equal(parseTimeoutMs(text), undefined, text)
   }

@@ -20,7 +20,7 @@ import {
 
 const SAY = '/test.Echo/Say'
 
-test('calls are answered at once, later, and many at a time', async (t) => {
+test('calls are answered immediately, later, and many at a time', async (t) => {
   const { port } = await openEchoServer(t)
   const client = openGrpcJsClient(t, port)
   const texts = Array.from({ length: 300 }, (_, index) => `message ${index} ${'x'.repeat(index)}`)
@@ -40,7 +40,7 @@ test('an empty message is a message', async (t) => {
   assert.equal(message, '')
 })
 
-test('messages of megabytes pass both ways', async (t) => {
+test('messages of megabytes are sent in both directions', async (t) => {
   const { port } = await openEchoServer(t)
   const text = 'z'.repeat(4 * 2 ** 20)
   const { error, message } = await callUnary(openGrpcJsClient(t, port), SAY, text)
@@ -48,7 +48,7 @@ test('messages of megabytes pass both ways', async (t) => {
   assert.ok(message === text)
 })
 
-test('long messages, one after the other, use the same memory', async (t) => {
+test('consecutive long messages reuse the same memory', async (t) => {
   const memories = new Set<ArrayBufferLike>()
   const { port } = await openEchoServer(t, {
     methods: {
@@ -72,7 +72,7 @@ test('long messages, one after the other, use the same memory', async (t) => {
   assert.equal(memories.size, 1)
 })
 
-test('a message whose last frame brings a second one is refused', async (t) => {
+test('a message whose last frame contains a second one is refused', async (t) => {
   const { port } = await openEchoServer(t)
   using raw = await RawClient.open(port)
   const [first, second] = [grpcMessage('x'.repeat(9_000)), grpcMessage('second')]
@@ -86,7 +86,7 @@ test('a message whose last frame brings a second one is refused', async (t) => {
   assert.match(text ?? '', /multiple request messages/)
 })
 
-test('a message over the limit is refused before it is there', async (t) => {
+test('a message over the limit is refused before it has arrived', async (t) => {
   const { port } = await openEchoServer(t)
   const text = 'z'.repeat(4 * 2 ** 20 + 1)
   const { error } = await callUnary(openGrpcJsClient(t, port), SAY, text)
@@ -102,7 +102,7 @@ test('a message over the limit is refused before it is there', async (t) => {
   assert.equal((await raw.headers(1))['grpc-status'], String(status.RESOURCE_EXHAUSTED))
 })
 
-test('unknown methods and services are told apart', async (t) => {
+test('unknown methods and unknown services have different messages', async (t) => {
   const { port } = await openEchoServer(t)
   const client = openGrpcJsClient(t, port)
   const method = await callUnary(client, '/test.Echo/Shout', 'x')
@@ -131,7 +131,7 @@ for (const [verb, path] of [
   ['throws', '/test.Echo/Throw'],
   ['rejects with', '/test.Echo/Reject'],
 ] as const) {
-  test(`what a handler ${verb} is reported, and the caller learns no detail`, async (t) => {
+  test(`an error that a handler ${verb} is reported, and the caller gets no details`, async (t) => {
     const { port, reported } = await openEchoServer(t)
     const client = openGrpcJsClient(t, port)
     const { error } = await callUnary(client, path, 'x')
@@ -142,7 +142,7 @@ for (const [verb, path] of [
   })
 }
 
-test('a handler that rejects after it answered is reported, and the answer stands', async (t) => {
+test('a handler that rejects after it answered is reported, and the answer is kept', async (t) => {
   const { port, reported } = await openEchoServer(t, {
     methods: {
       '/test.Echo/Both': {
@@ -185,7 +185,7 @@ test('a deadline that passes ends the call on both sides', async (t) => {
   const { port, waiting } = await openEchoServer(t)
   const client = openGrpcJsClient(t, port)
   const before = Date.now()
-  // On a busy machine a call may be over before it has left.
+  // On a busy machine a call may have expired before it was sent.
   while (waiting.length === 0) {
     const options = { deadline: Date.now() + 60 }
     const { error } = await callUnary(client, '/test.Echo/Wait', 'x', { options })
@@ -232,7 +232,7 @@ test('a cancelled call is closed', async (t) => {
   await until(() => waiting[0]?.isOpen === false)
 })
 
-test('answers of one turn leave in one write, whoever gave them', async (t) => {
+test('answers of one turn are sent in one write, whichever handler gave them', async (t) => {
   const { port, waiting } = await openEchoServer(t)
   using client = await RawClient.open(port)
   const ids = [1, 3, 5, 7, 9]
@@ -256,7 +256,7 @@ test('answers of one turn leave in one write, whoever gave them', async (t) => {
   assert.equal(chunks.length, 1)
 })
 
-test('a call is answered once', async (t) => {
+test('only the first answer to a call is sent', async (t) => {
   const { port } = await openEchoServer(t, {
     methods: {
       '/test.Echo/Twice': {
@@ -274,7 +274,7 @@ test('a call is answered once', async (t) => {
   assert.equal((await callUnary(client, SAY, 'next')).message, 'next')
 })
 
-/** Sends DATA frames of one call, the last of which ends it, and returns the status. */
+/** Sends the DATA frames of one call, the last of which ends it, and returns the status. */
 async function statusOf(
   port: number,
   frames: readonly Buffer[],
@@ -314,21 +314,21 @@ function compressedMessage(message: Uint8Array): Buffer {
   return compressed
 }
 
-/** It ends with the length that it has when it is decompressed: here that of a short one. */
+/** Replaces the declared length at the end of a gzip file by a short one. */
 function misleading(compressed: Buffer): Buffer {
   compressed.writeUInt32LE(10, compressed.length - 4)
   return compressed
 }
 
-/** The DATA frames of at most 16 KB each. */
+/** Splits bytes into DATA frames of at most 16 KB. */
 function cut(bytes: Buffer): Buffer[] {
   const count = Math.ceil(bytes.length / 16_000)
   return Array.from({ length: count }, (_, n) => bytes.subarray(n * 16_000, (n + 1) * 16_000))
 }
 
-describe('a message that is compressed with gzip', () => {
+describe('a message compressed with gzip', () => {
   const gzip = { 'grpc-encoding': 'gzip' }
-  /** Long, and hardly compressible. */
+  /** Long, and almost incompressible. */
   const long = randomBytes(90_000)
 
   for (const [what, message] of Object.entries({
@@ -339,7 +339,7 @@ describe('a message that is compressed with gzip', () => {
   })) {
     for (const lastFrame of [[], [Buffer.alloc(0)]]) {
       const end = lastFrame.length === 0 ? 'in its last frame' : 'before its end'
-      test(`${what}, whole ${end}`, async (t) => {
+      test(`${what}, complete ${end}`, async (t) => {
         const { port } = await openEchoServer(t)
         using client = await RawClient.open(
           port,
@@ -366,7 +366,7 @@ describe('a message that is compressed with gzip', () => {
     }
   }
 
-  test('may be no longer than others when it is decompressed', async (t) => {
+  test('has the usual size limit after decompression', async (t) => {
     for (const messageBytes of [50_000, 2 ** 20]) {
       const { port } = await openEchoServer(t, { limits: { messageBytes } })
       const bomb = compressedMessage(Buffer.alloc(8 * 2 ** 20))
@@ -377,11 +377,11 @@ describe('a message that is compressed with gzip', () => {
   })
 
   const bombs: Readonly<Record<string, Buffer>> = {
-    'that say how long they are': compressedMessage(Buffer.alloc(4 * 2 ** 20)),
-    'that say they are short': misleading(compressedMessage(Buffer.alloc(4 * 2 ** 20))),
+    'that declare their length': compressedMessage(Buffer.alloc(4 * 2 ** 20)),
+    'that declare a short length': misleading(compressedMessage(Buffer.alloc(4 * 2 ** 20))),
   }
   for (const [which, bytes] of Object.entries(bombs)) {
-    test(`ends the connection when many stand for much more than they are, ${which}`, async (t) => {
+    test(`ends the connection when many expand to much more than their size, ${which}`, async (t) => {
       const { port } = await openEchoServer(t)
       using client = await RawClient.open(port)
       const bomb = cut(bytes)
@@ -400,7 +400,7 @@ describe('a message that is compressed with gzip', () => {
     })
   }
 
-  test('is the only one of its call', async (t) => {
+  test('must be the only one of its call', async (t) => {
     const { port } = await openEchoServer(t)
     const message = compressedMessage(Buffer.alloc(100_000, 'a'))
     for (const second of [message, grpcMessage('b')]) {
@@ -409,7 +409,7 @@ describe('a message that is compressed with gzip', () => {
     }
   })
 
-  test('is an error when it is broken', async (t) => {
+  test('is an error when it is corrupt', async (t) => {
     const { port } = await openEchoServer(t)
     const broken = grpcMessage('abc')
     broken[0] = 1
@@ -419,7 +419,7 @@ describe('a message that is compressed with gzip', () => {
   })
 })
 
-test('a message in another compression is refused with what is supported', async (t) => {
+test('a message in another compression is refused with the supported ones', async (t) => {
   const { port } = await openEchoServer(t)
   const compressed = grpcMessage('abc')
   compressed[0] = 1
@@ -451,7 +451,7 @@ test('requests that are not gRPC get an HTTP answer', async (t) => {
   assert.equal(proto[':status'], '200')
 })
 
-test('64 KiB of metadata are taken', async (t) => {
+test('64 KiB of metadata are accepted', async (t) => {
   const { port } = await openEchoServer(t)
   using client = await RawClient.open(port)
   const block = headerBlock({ ...requestFields(SAY), 'x-long': 'x'.repeat(65_536) })

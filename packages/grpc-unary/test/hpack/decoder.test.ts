@@ -203,7 +203,7 @@ describe('the decoder refuses', () => {
   const broken: Readonly<Record<string, string>> = {
     'index 0': '80',
     'an index beyond both tables': 'be',
-    'an index that is not whole': 'ff',
+    'an incomplete index': 'ff',
     'an integer without an end': 'ffffffffffffffffff',
     'an integer over the limit': 'ff80808080ff01',
     'a name index beyond both tables': '7f0000',
@@ -238,7 +238,7 @@ test('an entry larger than the table empties it and is still decoded', () => {
   assert.equal(target.table.length, 0)
 })
 
-test('a list over the limit is decoded to its end but not kept', () => {
+test('a list over the limit is decoded completely but not kept', () => {
   const target = new HpackDecoder(4096, 200)
   const value = 'v'.repeat(100)
   const hex = `40016164${Buffer.from(value).toString('hex')}${'be'.repeat(4)}`
@@ -250,7 +250,7 @@ test('a list over the limit is decoded to its end but not kept', () => {
   assert.equal(target.isTooLarge, false)
 })
 
-test('a list several times over the limit is given up', () => {
+test('decoding of a list several times over the limit is aborted', () => {
   const target = new HpackDecoder(4096, 200)
   const hex = `40016164${Buffer.from('v'.repeat(100)).toString('hex')}${'be'.repeat(5000)}`
   assert.equal(decode(target, hex), undefined)

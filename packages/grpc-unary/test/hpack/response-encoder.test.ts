@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { HpackDecoder } from '../../src/hpack/decoder.ts'
 import { ResponseEncoder } from '../../src/hpack/response-encoder.ts'
 
-/** What the encoder says, read by a peer's decoder; `size` is that of the block. */
+/** The encoder's output, read by a peer's decoder; `size` is the size of the block. */
 function exchange() {
   const encoder = new ResponseEncoder()
   const decoder = new HpackDecoder(4096, 16_384)
@@ -28,7 +28,7 @@ function exchange() {
 
 const okHeaders = [':status: 200', 'content-type: application/grpc']
 
-test('the second answer takes two bytes for its headers and one for its trailers', () => {
+test('the second response takes two bytes for its headers and one for its trailers', () => {
   const peer = exchange()
   assert.deepEqual(peer.headers().fields, okHeaders)
   assert.deepEqual(peer.trailers().fields, ['grpc-status: 0'])
@@ -38,7 +38,7 @@ test('the second answer takes two bytes for its headers and one for its trailers
   }
 })
 
-test('the two may enter the table in any order', () => {
+test('the two fields may enter the table in any order', () => {
   const peer = exchange()
   peer.trailers()
   peer.headers()
@@ -46,7 +46,7 @@ test('the two may enter the table in any order', () => {
   assert.deepEqual(peer.trailers(), { size: 1, fields: ['grpc-status: 0'] })
 })
 
-test('failures do not disturb the table', () => {
+test('failures do not change the table', () => {
   const peer = exchange()
   peer.headers()
   peer.trailers()
@@ -62,10 +62,10 @@ for (const [what, sizes] of Object.entries({
   'a small table': [100],
   'no table': [0],
   'a table that shrinks and grows': [0, 4096],
-  'a table that stays useful': [512],
+  'a table that stays large enough': [512],
   'a table larger than the default': [65_536],
 })) {
-  test(`answers stay right with ${what}`, () => {
+  test(`responses stay correct with ${what}`, () => {
     const peer = exchange()
     peer.headers()
     peer.trailers()

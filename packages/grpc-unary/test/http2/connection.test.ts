@@ -42,7 +42,7 @@ test('a unary call is answered with headers, message and trailers', async (t) =>
   assert.deepEqual(await client.headers(1), { 'grpc-status': '0' })
 })
 
-test('a connection that sends without a pause does not keep the others waiting', async (t) => {
+test('a connection that sends continuously does not delay the others', async (t) => {
   const callsBefore: number[] = []
   let busyCalls = 0
   const { port } = await openEchoServer(t, {
@@ -75,13 +75,13 @@ test('a connection that sends without a pause does not keep the others waiting',
   busy.send(...ids.map((id) => unaryCall(id, '/test.Turns/Busy', message)))
   quiet.send(unaryCall(1, '/test.Turns/Quiet', ''))
   await quiet.headers(1)
-  // A read brings at most 64 KiB, and the busy connection may be one ahead.
+  // A read returns at most 64 KiB, and the busy connection may be one read ahead.
   const [before = calls] = callsBefore
   assert.ok(before <= (2 * 65_536) / message.length, `after ${before} of ${calls} calls`)
   await until(() => busyCalls === calls)
 })
 
-test('all answers of one read come in order and leave in one write', async (t) => {
+test('all responses to one read are in order and sent in one write', async (t) => {
   const { port } = await openEchoServer(t)
   using client = await RawClient.open(port)
   await client.next(({ type, flags }) => type === frameType.SETTINGS && flags === flag.ACK)
@@ -98,7 +98,7 @@ test('all answers of one read come in order and leave in one write', async (t) =
   assert.equal(chunks.length, 1)
 })
 
-test('bytes that come one at a time make the same call', async (t) => {
+test('bytes that arrive one at a time make the same call', async (t) => {
   const { port } = await openEchoServer(t)
   using client = await RawClient.connect(port)
   client.socket.setNoDelay(true)
@@ -134,7 +134,7 @@ test('padding, priority and CONTINUATION are understood', async (t) => {
   assert.equal(payload.toString('utf8', 5), 'padded')
 })
 
-test('trailers end a request, and a size update in them is obeyed', async (t) => {
+test('trailers end a request, and a size update in them is applied', async (t) => {
   const { port } = await openEchoServer(t)
   using client = await RawClient.open(port)
   client.send(
@@ -152,7 +152,7 @@ test('trailers end a request, and a size update in them is obeyed', async (t) =>
   assert.equal(payload.toString('utf8', 5), 'with trailers')
 })
 
-test('a block that is known means the same only while the table is', async (t) => {
+test('a cached block is used only while the table is unchanged', async (t) => {
   const paths: string[] = []
   const { port } = await openEchoServer(t, {
     methods: {
@@ -199,7 +199,7 @@ test('frames of unknown type and unknown settings are ignored', async (t) => {
 describe('flow control', () => {
   const text = 'abcdefghijklmnopqrstuvwxyz'
 
-  test('an answer goes out in the pieces that the stream window allows', async (t) => {
+  test('a response is sent in the pieces that the stream window allows', async (t) => {
     const { port } = await openEchoServer(t)
     using client = await RawClient.open(port, settings([settingId.INITIAL_WINDOW_SIZE, 7]))
     client.send(unaryCall(1, SAY, text))
@@ -217,7 +217,7 @@ describe('flow control', () => {
     assert.equal((await client.headers(1))['grpc-status'], '0')
   })
 
-  test('the connection window holds back calls that their own window would let go', async (t) => {
+  test('the connection window holds back calls that their own window would allow', async (t) => {
     const { port } = await openEchoServer(t)
     using client = await RawClient.open(port, settings([settingId.INITIAL_WINDOW_SIZE, 1 << 20]))
     const long = 'x'.repeat(40_000)
@@ -234,7 +234,7 @@ describe('flow control', () => {
     assert.equal((await client.headers(3))['grpc-status'], '0')
   })
 
-  test('a window made negative by SETTINGS is waited for', async (t) => {
+  test('nothing is sent while a window is negative because of SETTINGS', async (t) => {
     const { port } = await openEchoServer(t)
     using client = await RawClient.open(port, settings([settingId.INITIAL_WINDOW_SIZE, 10]))
     client.send(unaryCall(1, SAY, text))
@@ -250,7 +250,7 @@ describe('flow control', () => {
     assert.equal((await client.nextOf(frameType.DATA, 1)).payload.length, 3)
   })
 
-  test('windows that a long upload uses are credited', async (t) => {
+  test('the windows of a long upload are credited', async (t) => {
     const { port } = await openEchoServer(t)
     using client = await RawClient.open(port, settings([settingId.INITIAL_WINDOW_SIZE, 1 << 30]))
     client.send(frame(frameType.WINDOW_UPDATE, 0, 0, uint32(1 << 30)))
@@ -284,7 +284,7 @@ describe('connection errors end the connection with their code', () => {
       errorCode.PROTOCOL_ERROR,
     ],
     PUSH_PROMISE: [frame(frameType.PUSH_PROMISE, 4, 1, id31), errorCode.PROTOCOL_ERROR],
-    'CONTINUATION from nowhere': [frame(frameType.CONTINUATION, 4, 1), errorCode.PROTOCOL_ERROR],
+    'CONTINUATION without HEADERS': [frame(frameType.CONTINUATION, 4, 1), errorCode.PROTOCOL_ERROR],
     'PING of 7 bytes': [frame(frameType.PING, 0, 0, Buffer.alloc(7)), errorCode.FRAME_SIZE_ERROR],
     'a window over its maximum': [
       frame(frameType.WINDOW_UPDATE, 0, 0, id31),
@@ -324,7 +324,7 @@ describe('connection errors end the connection with their code', () => {
   })
 })
 
-describe('stream errors leave the connection alone', () => {
+describe('stream errors do not end the connection', () => {
   const malformed: Readonly<Record<string, Record<string, string>>> = {
     'a name in upper case': { ...requestFields(SAY), 'X-Up': '1' },
     'a connection-specific field': { ...requestFields(SAY), connection: 'close' },
@@ -332,7 +332,7 @@ describe('stream errors leave the connection alone', () => {
     'a value with a line feed': { ...requestFields(SAY), x: 'a\nb' },
     'a missing path': { ':method': 'POST', ':scheme': 'http' },
     'a pseudo-header behind others': { x: '1', ...requestFields(SAY) },
-    'a content-length that is no number': { ...requestFields(SAY), 'content-length': 'x' },
+    'a content-length that is not a number': { ...requestFields(SAY), 'content-length': 'x' },
   }
   for (const [what, fields] of Object.entries(malformed)) {
     test(what, async (t) => {
@@ -358,7 +358,7 @@ describe('stream errors leave the connection alone', () => {
     assert.equal(reset.payload.readUInt32BE(), errorCode.PROTOCOL_ERROR)
   })
 
-  test('more calls than allowed at a time are refused, and welcome later', async (t) => {
+  test('calls beyond the concurrency limit are refused, and accepted later', async (t) => {
     const { port, waiting } = await openEchoServer(t, { limits: { concurrentStreams: 2 } })
     using client = await RawClient.open(port)
     client.send(unaryCall(1, WAIT, 'a'), unaryCall(3, WAIT, 'b'), unaryCall(5, WAIT, 'c'))

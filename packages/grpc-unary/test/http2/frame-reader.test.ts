@@ -38,7 +38,7 @@ const frames = fc.array(
   { maxLength: 12 },
 )
 
-test('frames are the same however the bytes are cut', () => {
+test('frames are the same however the bytes are split', () => {
   fc.assert(
     fc.property(frames, fc.array(fc.nat(600)), (parts, cuts) => {
       const bytes = Buffer.concat([PREFACE, ...parts])
@@ -52,17 +52,17 @@ test('frames are the same however the bytes are cut', () => {
   )
 })
 
-test('a frame may come one byte at a time', () => {
+test('a frame may arrive one byte at a time', () => {
   const bytes = Buffer.concat([PREFACE, frame(0, 1, 3, Buffer.from('hello'))])
   assert.deepEqual(read(Array.from(bytes, (byte) => Buffer.from([byte]))), ['0 1 3 68656c6c6f'])
 })
 
-test('a preface that is none is seen at its first wrong byte', () => {
+test('an invalid preface is detected at its first wrong byte', () => {
   assert.deepEqual(read([Buffer.from('PRI * HTTP/1')]), ['bad preface'])
   assert.deepEqual(read([Buffer.from('PR'), Buffer.from('X')]), ['bad preface'])
 })
 
-test('a frame over the maximum is refused by its header alone, whole or split', () => {
+test('a frame over the maximum is refused by its header alone, complete or split', () => {
   const header = frame(0, 0, 1, Buffer.alloc(16_385)).subarray(0, 9)
   assert.deepEqual(read([PREFACE, header]), ['too long'])
   assert.deepEqual(read([PREFACE, header.subarray(0, 4), header.subarray(4)]), ['too long'])

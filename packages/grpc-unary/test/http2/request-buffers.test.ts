@@ -4,7 +4,7 @@ import { RequestBuffers } from '../../src/http2/request-buffers.ts'
 
 const MIB = 2 ** 20
 
-test('a buffer that was given back is used again for what fits into it', () => {
+test('a returned buffer is reused for requests that fit', () => {
   const buffers = new RequestBuffers()
   const first = buffers.take(MIB + 5)
   assert.ok(first.length >= MIB + 5 && first.length < MIB + 4096)
@@ -13,7 +13,7 @@ test('a buffer that was given back is used again for what fits into it', () => {
   assert.notEqual(buffers.take(MIB / 2 + 100), first)
 })
 
-test('a small request does not take a large buffer', () => {
+test('a small request does not use a large buffer', () => {
   const buffers = new RequestBuffers()
   const large = buffers.take(4 * MIB)
   buffers.give(large)
@@ -21,14 +21,14 @@ test('a small request does not take a large buffer', () => {
   assert.equal(buffers.take(4 * MIB), large)
 })
 
-test('16 MiB at most wait for their next use', () => {
+test('at most 16 MiB of idle buffers are kept', () => {
   const buffers = new RequestBuffers()
   const taken = Array.from({ length: 10 }, () => buffers.take(4 * MIB))
   for (const buffer of taken) buffers.give(buffer)
   const again = taken.map(() => buffers.take(4 * MIB))
   const reused = again.filter((buffer) => taken.includes(buffer))
   assert.ok(reused.length > 0 && reused.length <= 4, `${reused.length}`)
-  // One that is longer than all that are kept.
+  // One that is longer than all kept buffers.
   const longest = buffers.take(100 * MIB)
   assert.equal(longest.length, 100 * MIB)
   buffers.give(longest)

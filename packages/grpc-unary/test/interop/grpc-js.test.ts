@@ -7,7 +7,7 @@ import { openAuthority } from '../support/certificates.ts'
 import { openEchoServer, until } from '../support/echo-server.ts'
 import { callUnary, openGrpcJsClient, openStream } from '../support/grpc-js-client.ts'
 
-// The official client for Node, on nghttp2: it sends the end of a request as a frame of its own.
+// The official client for Node, on nghttp2: it sends the end of a request as a separate frame.
 
 const SAY = '/test.Echo/Say'
 const LATER = '/test.Echo/Later'
@@ -25,7 +25,7 @@ function headerMethod(seen: Map<string, string | undefined>): Methods {
   }
 }
 
-test('calls of every size come back as they were sent', async (t) => {
+test('messages of every size are returned unchanged', async (t) => {
   const { port } = await openEchoServer(t)
   const client = openGrpcJsClient(t, port)
   for (const size of [0, 1, 16_378, 16_379, 16_380, 65_530, 70_000, 2 ** 20, 4 * 2 ** 20]) {
@@ -35,7 +35,7 @@ test('calls of every size come back as they were sent', async (t) => {
   }
 })
 
-test('a message over 4 MiB is refused with the status that clients know', async (t) => {
+test('a message over 4 MiB is refused with RESOURCE_EXHAUSTED', async (t) => {
   const { port } = await openEchoServer(t)
   const client = openGrpcJsClient(t, port)
   const { error } = await callUnary(client, SAY, 'x'.repeat(4 * 2 ** 20 + 1))
@@ -43,18 +43,18 @@ test('a message over 4 MiB is refused with the status that clients know', async 
   assert.equal((await callUnary(client, SAY, 'goes on')).message, 'goes on')
 })
 
-test('long answers in a row are all read to their end', async (t) => {
+test('consecutive long responses are all read completely', async (t) => {
   const { port, server } = await openEchoServer(t)
   const client = openGrpcJsClient(t, port)
   const text = 'x'.repeat(4 * 2 ** 20)
-  // Each takes some 250 WINDOW_UPDATE frames.
+  // Each causes about 250 WINDOW_UPDATE frames.
   for (let count = 0; count < 24; count++) {
     assert.equal((await callUnary(client, SAY, text)).message?.length, text.length)
   }
   assert.equal(server.connections, 1)
 })
 
-test('a thousand calls at a time are all answered', async (t) => {
+test('a thousand concurrent calls are all answered', async (t) => {
   const { port } = await openEchoServer(t)
   const client = openGrpcJsClient(t, port)
   const texts = Array.from({ length: 1000 }, (_, index) => `call ${index}`)
@@ -65,7 +65,7 @@ test('a thousand calls at a time are all answered', async (t) => {
   )
 })
 
-test('a thousand calls of a method that does not exist get its status, and no worse', async (t) => {
+test('a thousand calls of an unknown method all get UNIMPLEMENTED', async (t) => {
   const { port, server } = await openEchoServer(t)
   const client = openGrpcJsClient(t, port)
   await callUnary(client, SAY, 'connected')
@@ -76,7 +76,7 @@ test('a thousand calls of a method that does not exist get its status, and no wo
   assert.equal(server.connections, 1)
 })
 
-test('large requests that were handed over no longer count against the connection', async (t) => {
+test('large requests do not count against the connection after they are handled', async (t) => {
   const { port, waiting } = await openEchoServer(t)
   const client = openGrpcJsClient(t, port)
   const calls = []
@@ -113,7 +113,7 @@ test('metadata arrives, text and bytes', async (t) => {
   assert.match(seen.get('user-agent') ?? '', /grpc-node-js/)
 })
 
-test('metadata over the limit is refused, and the connection goes on', async (t) => {
+test('metadata over the limit is refused, and the connection stays open', async (t) => {
   const { port } = await openEchoServer(t)
   const client = openGrpcJsClient(t, port)
   const metadata = new Metadata()
@@ -126,7 +126,7 @@ test('metadata over the limit is refused, and the connection goes on', async (t)
 test('a deadline ends the call on both sides', async (t) => {
   const { port, waiting } = await openEchoServer(t)
   const client = openGrpcJsClient(t, port)
-  // On a busy machine a call may be over before it has left.
+  // On a busy machine a call may have expired before it was sent.
   while (waiting.length === 0) {
     const { error } = await callUnary(client, WAIT, 'x', {
       options: { deadline: Date.now() + 100 },
@@ -137,7 +137,7 @@ test('a deadline ends the call on both sides', async (t) => {
   assert.equal((await callUnary(client, SAY, 'goes on')).message, 'goes on')
 })
 
-test('cancelled calls end on both sides, many at a time too', async (t) => {
+test('cancelled calls end on both sides, also many at a time', async (t) => {
   const { port, waiting } = await openEchoServer(t)
   const client = openGrpcJsClient(t, port)
   const cancels: (() => void)[] = []
@@ -151,7 +151,7 @@ test('cancelled calls end on both sides, many at a time too', async (t) => {
   assert.equal((await callUnary(client, SAY, 'goes on')).message, 'goes on')
 })
 
-test('what a failed call says arrives as it was meant', async (t) => {
+test('the message of a failed call arrives unchanged', async (t) => {
   const text = 'no: 100 % \u00e9\u{1f512}\nsecond line'
   const { port } = await openEchoServer(t, {
     methods: {
@@ -164,7 +164,7 @@ test('what a failed call says arrives as it was meant', async (t) => {
   assert.equal(error?.details, text)
 })
 
-test('a compressed request is taken', async (t) => {
+test('a compressed request is accepted', async (t) => {
   const { port } = await openEchoServer(t)
   const client = openGrpcJsClient(t, port)
   const gzip = { 'grpc.default_compression_algorithm': compressionAlgorithms.gzip }
@@ -177,7 +177,7 @@ test('a compressed request is taken', async (t) => {
   }
 })
 
-describe('the stream that health Watch needs', () => {
+describe('a server stream such as health Watch', () => {
   const SERVING = Buffer.from([8, 1])
   const NOT_SERVING = Buffer.from([8, 2])
 
@@ -198,7 +198,7 @@ describe('the stream that health Watch needs', () => {
     }
   }
 
-  test('tells every change until it is cancelled', async (t) => {
+  test('sends every change until it is cancelled', async (t) => {
     const watchers = new Set<StreamCall>()
     const { port } = await openEchoServer(t, { methods: watchMethod(watchers) })
     const client = openGrpcJsClient(t, port)

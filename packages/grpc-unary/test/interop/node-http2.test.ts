@@ -16,7 +16,7 @@ import { openAuthority } from '../support/certificates.ts'
 import { openEchoServer, until } from '../support/echo-server.ts'
 import { grpcMessage } from '../support/raw-client.ts'
 
-// Node's own HTTP/2 client, which is nghttp2: another reading of the same specifications.
+// Node's own HTTP/2 client, which is nghttp2, an independent implementation.
 
 const SAY = '/test.Echo/Say'
 const LATER = '/test.Echo/Later'
@@ -70,7 +70,7 @@ async function call(session: ClientHttp2Session, path: string, text: string): Pr
   return await finish(stream)
 }
 
-test('every name of the static table means the same to both ends', async (t) => {
+test('every name of the static table is the same on both ends', async (t) => {
   const names = staticTable
     .map((field) => field?.name ?? '')
     .filter((name) => /^[a-z]/.test(name) && !forbidden.has(name))
@@ -88,7 +88,7 @@ test('every name of the static table means the same to both ends', async (t) => 
     },
   })
   const session = await openSession(t, `http://127.0.0.1:${port}`)
-  // Twice: as literals with indexed names, then out of the dynamic table.
+  // Twice: as literals with indexed names, then from the dynamic table.
   for (let times = 0; times < 2; times++) {
     seen.clear()
     const stream = open(session, { ':path': '/test.Echo/Headers', ...Object.fromEntries(expected) })
@@ -99,10 +99,10 @@ test('every name of the static table means the same to both ends', async (t) => 
   assert.ok(expected.size > 40)
 })
 
-/** Not allowed in a request, or with a meaning of their own here. */
+/** Not allowed in a request, or with a special meaning here. */
 const forbidden = new Set(['transfer-encoding', 'content-length', 'content-type', 'host'])
 
-test('values of all lengths and letters survive their Huffman code', async (t) => {
+test('values of all lengths and characters survive Huffman coding', async (t) => {
   let seen: string | undefined
   const { port } = await openEchoServer(t, {
     methods: {
@@ -126,7 +126,7 @@ test('values of all lengths and letters survive their Huffman code', async (t) =
   }
 })
 
-test('answers respect windows of every size', async (t) => {
+test('responses respect windows of every size', async (t) => {
   const { port } = await openEchoServer(t)
   for (const initialWindowSize of [0, 1, 100, 65_535, 2 ** 20]) {
     const target = `http://127.0.0.1:${port}`
@@ -135,7 +135,7 @@ test('answers respect windows of every size', async (t) => {
     const stream = open(session, { ':path': SAY })
     stream.end(grpcMessage(text))
     const answer = finish(stream)
-    // With a window of 0 nothing can come until it is opened.
+    // With a window of 0 nothing can be sent until it is opened.
     if (initialWindowSize === 0) {
       await once(stream, 'response')
       session.settings({ initialWindowSize: 65_535 })
@@ -146,7 +146,7 @@ test('answers respect windows of every size', async (t) => {
   }
 })
 
-test('a smaller compression table is obeyed, also when it changes', async (t) => {
+test('a smaller compression table is respected, also when it changes', async (t) => {
   const { port } = await openEchoServer(t)
   const session = await openSession(t, `http://127.0.0.1:${port}`, { headerTableSize: 0 })
   for (const headerTableSize of [100, 4096, 0, 256, 65_536]) {
@@ -194,7 +194,7 @@ test('PING, trailers and cancellation are understood', async (t) => {
   await until(() => waiting[0]?.isOpen === false)
 })
 
-test('requests that are not gRPC get an answer of HTTP', async (t) => {
+test('requests that are not gRPC get an HTTP response', async (t) => {
   const { port } = await openEchoServer(t)
   const session = await openSession(t, `http://127.0.0.1:${port}`)
   const get = session.request({ ':path': '/' })

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-/** Where a program of this name is installed, or the one that a variable of the environment names. */
+/** The path of an installed program with this name, or the path in an environment variable. */
 export function findProgram(name: string, variable?: string): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter)
   const named = variable === undefined ? undefined : process.env[variable]

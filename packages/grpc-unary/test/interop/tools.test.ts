@@ -10,7 +10,7 @@ import { openEchoServer } from '../support/echo-server.ts'
 import { grpcMessage } from '../support/raw-client.ts'
 import { findProgram } from './programs.ts'
 
-// Clients of other makes, where they are installed: `apt install nghttp2-client curl` brings all.
+// Other clients, if they are installed: `apt install nghttp2-client curl` installs all.
 
 const run = promisify(execFile)
 
@@ -22,7 +22,7 @@ function needs(program: string): { skip: string | false } {
   return { skip: findProgram(program) ? false : `${program} is not installed` }
 }
 
-/** The body of a request in a file, as these programs want it. */
+/** Writes the body of a request to a file, as these programs require. */
 async function writeBody(t: TestContext, text: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'grpc-unary-interop-'))
   t.after(() => rm(folder, { recursive: true }))
@@ -31,22 +31,26 @@ async function writeBody(t: TestContext, text: string): Promise<string> {
   return file
 }
 
-test('nghttp makes a call and sees headers, message and trailers', needs('nghttp'), async (t) => {
-  const { port } = await openEchoServer(t)
-  const body = await writeBody(t, 'hello nghttp')
-  const url = `http://127.0.0.1:${port}${SAY}`
-  const { stdout } = await run('nghttp', ['-v', '--no-dep', '-d', body, ...grpcHeaders, url])
-  assert.match(stdout, /:status: 200/)
-  assert.match(stdout, /hello nghttp/)
-  assert.match(stdout, /grpc-status: 0/)
-  assert.doesNotMatch(stdout, /PROTOCOL_ERROR|COMPRESSION_ERROR|FLOW_CONTROL_ERROR/)
-})
-
 test(
-  'nghttp goes on with its old priority tree, padding and continuations',
+  'nghttp makes a call and receives headers, message and trailers',
   needs('nghttp'),
   async (t) => {
-    // It sends 24 KB of headers to have something to go on with.
+    const { port } = await openEchoServer(t)
+    const body = await writeBody(t, 'hello nghttp')
+    const url = `http://127.0.0.1:${port}${SAY}`
+    const { stdout } = await run('nghttp', ['-v', '--no-dep', '-d', body, ...grpcHeaders, url])
+    assert.match(stdout, /:status: 200/)
+    assert.match(stdout, /hello nghttp/)
+    assert.match(stdout, /grpc-status: 0/)
+    assert.doesNotMatch(stdout, /PROTOCOL_ERROR|COMPRESSION_ERROR|FLOW_CONTROL_ERROR/)
+  },
+)
+
+test(
+  'nghttp works with its old priority tree, padding and CONTINUATION frames',
+  needs('nghttp'),
+  async (t) => {
+    // It sends 24 KB of headers, so that CONTINUATION frames are needed.
     const { port } = await openEchoServer(t, { limits: { headerListBytes: 65_536 } })
     const body = await writeBody(t, 'x'.repeat(200_000))
     const url = `http://127.0.0.1:${port}${SAY}`
@@ -88,7 +92,7 @@ const curlHasHttp2 =
   findProgram('curl') && (await run('curl', ['--version'])).stdout.includes('HTTP2')
 const needsCurl = { skip: curlHasHttp2 ? false : 'curl with HTTP2 is not installed' }
 
-test('curl makes a call, and is told what is no call', needsCurl, async (t) => {
+test('curl makes a call, and other requests get an HTTP error', needsCurl, async (t) => {
   const { port } = await openEchoServer(t)
   const body = await writeBody(t, 'hello curl')
   const curl = async (...args: string[]) =>
@@ -100,7 +104,7 @@ test('curl makes a call, and is told what is no call', needsCurl, async (t) => {
   assert.match(String((await curl('-I', url)).stdout), /^HTTP\/2 405[\s\S]*allow: POST/)
 })
 
-test('curl over TLS agrees on h2', needsCurl, async (t) => {
+test('curl over TLS negotiates h2', needsCurl, async (t) => {
   const authority = openAuthority()
   const { port } = await openEchoServer(t, { tls: authority.sign('localhost') })
   const body = await writeBody(t, 'x'.repeat(100_000))
@@ -111,7 +115,7 @@ test('curl over TLS agrees on h2', needsCurl, async (t) => {
   assert.deepEqual(stdout, grpcMessage('x'.repeat(100_000)))
 })
 
-test('curl that wants to upgrade from HTTP/1.1 is turned away at once', needsCurl, async (t) => {
+test('curl that tries to upgrade from HTTP/1.1 is refused immediately', needsCurl, async (t) => {
   const { port } = await openEchoServer(t)
   await assert.rejects(run('curl', ['-sS', '--http2', `http://127.0.0.1:${port}/`]))
 })

@@ -5,7 +5,7 @@ export interface Certificate {
   readonly cert: string
 }
 
-/** A fresh authority with which the test signs what it needs. */
+/** A new certificate authority with which a test signs its certificates. */
 export interface Authority {
   readonly ca: string
   sign(name: string): Certificate

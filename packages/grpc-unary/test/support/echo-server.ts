@@ -10,7 +10,7 @@ import {
 export interface TestServer {
   readonly server: GrpcServer
   readonly port: number
-  /** Calls of `/test.Echo/Wait` that nobody has answered. */
+  /** Calls of `/test.Echo/Wait` that have not been answered. */
   readonly waiting: UnaryCall[]
   readonly reported: unknown[]
 }
@@ -66,7 +66,7 @@ export async function openEchoServer(
   return { server, port: bound.port, waiting, reported }
 }
 
-/** Waits until it is true; the test's own time limit ends what never is. */
+/** Waits until the condition is true; otherwise the time limit of the test ends it. */
 export async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 2))
 }

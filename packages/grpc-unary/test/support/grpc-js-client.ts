@@ -17,7 +17,7 @@ export interface Outcome {
   readonly message: string | undefined
 }
 
-/** A client of another make, closed with the test. */
+/** A client from another library, closed with the test. */
 export function openGrpcJsClient(
   t: TestContext,
   target: number | string,

@@ -8,7 +8,7 @@ export interface Frame {
   readonly flags: number
   readonly id: number
   readonly payload: Buffer
-  /** Of HEADERS, decoded in the order of their arrival. */
+  /** The fields of HEADERS, decoded in order of arrival. */
   readonly fields?: Readonly<Record<string, string>>
 }
 
@@ -24,7 +24,7 @@ export function frame(
   return bytes
 }
 
-/** Each field as a literal that is not indexed, so that a block says all by itself. */
+/** Encodes each field as a literal without indexing, so that a block does not depend on a table. */
 export function headerBlock(fields: Readonly<Record<string, string>>): Buffer {
   const parts: Buffer[] = []
   for (const [name, value] of Object.entries(fields)) {
@@ -84,7 +84,7 @@ export function unaryCall(id: number, path: string, message: string): Buffer {
   ])
 }
 
-/** A client that sends exactly the bytes it is told to, and shows the frames that come back. */
+/** A client that sends exactly the given bytes, and returns the frames of the server. */
 export class RawClient implements Disposable {
   readonly socket: Socket
   readonly frames: Frame[] = []
@@ -120,7 +120,7 @@ export class RawClient implements Disposable {
     this.socket.write(Buffer.concat(parts))
   }
 
-  /** The first frame that matches and was not taken yet; rejects when the connection ends first. */
+  /** The first matching frame that was not returned yet; rejects if the connection ends first. */
   async next(matches: (frame: Frame) => boolean): Promise<Frame> {
     for (;;) {
       const index = this.frames.findIndex(matches)
@@ -128,7 +128,7 @@ export class RawClient implements Disposable {
         const [found] = this.frames.splice(index, 1)
         if (found) return found
       }
-      if (this.isEnded) throw new Error('the connection ended before such a frame came')
+      if (this.isEnded) throw new Error('the connection ended before such a frame was received')
       await new Promise<void>((resolve) => {
         this.#wake = resolve
       })

@@ -5,7 +5,7 @@ import { parseSettings } from '../settings.ts'
 
 test('wrong options are told by name', () => {
   const wrong = {
-    '--only nothing': /nothing called "nothing" to measure\. Choose from: stores, calls, /,
+    '--only nothing': /Unknown name "nothing"\. Choose from: stores, calls, /,
     '--workers none': /--workers must be a whole number above 0, not "none"/,
     '--rounds many': /--rounds must be a whole number above 0, not "many"/,
     '--seconds 0': /--seconds must be a number above 0, not "0"/,

@@ -154,7 +154,7 @@ suite('the client command', () => {
     assert.match(refused.out, /\nerror connecting: 127\.0\.0\.1:\d+: connect ECONNREFUSED .*\n$/)
     const noAddress = await run('-dial_string', 'nowhere')
     assert.equal(noAddress.code, 1)
-    assert.match(noAddress.out, /\nerror connecting: "nowhere" is no address: .*\n$/)
+    assert.match(noAddress.out, /\nerror connecting: "nowhere" is not an address: .*\n$/)
   })
 
   test('a response that is no protobuf is an error, not a crash', async (t) => {

@@ -1,15 +1,15 @@
-/** What decides about who gets a connection. */
+/** The properties by which a worker is chosen for a connection. */
 export interface Candidate {
-  /** Those of a listener, or of all that serve clients. */
+  /** The connections of one listener, or of all listeners for clients. */
   countConnections(listener?: string): number
-  /** When it got its last connection; a number that only grows. */
+  /** When it got its last connection, as an increasing number. */
   readonly lastTurn: number
 }
 
 /**
- * The one with the fewest connections of this listener, then the fewest of all, then whoever has
- * waited longest. Callers such as gateways open one or two connections and keep them for days: any
- * other way would leave workers with nothing to do.
+ * Chooses the worker with the fewest connections of this listener, then the fewest in total, then
+ * the longest time since its last connection. Callers such as gateways open one or two connections
+ * and keep them for days, so any other strategy would leave workers idle.
  */
 export function chooseWorker<Worker extends Candidate>(
   workers: Iterable<Worker>,

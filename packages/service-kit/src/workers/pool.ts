@@ -10,25 +10,25 @@ import { type Transfer, WorkerProcess, type WorkerSettings } from './worker-proc
 export interface PoolSettings<To extends Message, From extends Message>
   extends Pick<WorkerSettings<From>, 'program' | 'logFd' | 'silentMs'> {
   readonly size: number
-  /** What the worker with that number is started with. */
+  /** The start data of the worker with that number. */
   readonly toStart: (number: number) => unknown
   readonly onMessage: (worker: WorkerProcess<To, From>, message: From) => void
-  /** The worker has ended though it should not have, and the others go on. */
+  /** Called when a worker has ended unexpectedly while the others continue. */
   readonly onLost?: (worker: WorkerProcess<To, From>) => void
-  /** The worker has ended, whatever the reason, and has sent its last message. */
+  /** Called when a worker has ended for any reason, after its last message. */
   readonly onEnded?: (worker: WorkerProcess<To, From>) => void
   readonly log: Pick<Log, 'error' | 'warning' | 'info'>
-  /** The server cannot go on: no worker is left and none can be started. */
+  /** Called when no worker is left and none can be started. */
   readonly onPermanentFailure: (error: Error) => void
 }
 
-/** How many connections may wait while there is no worker to take them. */
+/** How many connections may wait while no worker is available. */
 const mostWaiting = 4_096
 
 /** How long workers have to close everything when there is nothing to drain. */
 const closeMs = 1_000
 
-/** The workers: as many as there should be, each replaced when it is lost. */
+/** A fixed number of workers, each of which is replaced when it is lost. */
 export class Pool<To extends Message, From extends Message> implements AsyncDisposable {
   readonly #settings: PoolSettings<To, From>
   readonly #workers = new Set<WorkerProcess<To, From>>()
@@ -37,33 +37,37 @@ export class Pool<To extends Message, From extends Message> implements AsyncDisp
   readonly #stopped = new AbortController()
   #waiting: Transfer[] = []
   #hasStarted = false
-  #exitCode = 0
+  #stopFailure: string | undefined
 
   constructor(settings: PoolSettings<To, From>) {
     this.#settings = settings
-    // Whoever stops a server that still starts need not wait for it.
+    // Stopping a server during its start must not cause an unhandled rejection.
     this.#ready.promise.catch(() => {})
     for (let number = 1; number <= settings.size; number += 1) this.#start(number)
   }
 
-  /** Resolves when all workers can serve; rejects with the reason of the first that cannot. */
+  /**
+   * Resolves when all workers are ready; rejects with the reason of the first that cannot start.
+   */
   get ready(): Promise<void> {
     return this.#ready.promise
   }
 
-  /** Those that run, by their number. */
+  /** The running workers, by their number. */
   get workers(): readonly WorkerProcess<To, From>[] {
     return [...this.#workers].sort((a, b) => a.number - b.number)
   }
 
-  /** Hands a connection, of which nothing was read, to the worker that has the fewest. */
+  /**
+   * Hands over a connection, of which nothing was read, to the worker with the fewest connections.
+   */
   serve(listener: string, socket: Socket): void {
-    // A client may leave while it waits.
+    // A client may disconnect while it waits.
     socket.on('error', () => {})
     this.#hand({ message: { kind: 'connection', listener }, socket })
   }
 
-  /** Resolves when all workers have ended by themselves. */
+  /** Stops the workers and resolves when all have ended. */
   async stop(signal: StopSignal): Promise<void> {
     this.#stopped.abort()
     this.#ready.reject(new Error('The server was stopped'))
@@ -72,10 +76,10 @@ export class Pool<To extends Message, From extends Message> implements AsyncDisp
     const { workers } = this
     for (const worker of workers) worker.stop(signal)
     await Promise.all(workers.map(({ ended }) => ended))
-    if (this.#exitCode !== 0) throw new Error('a worker did not end as it should')
+    if (this.#stopFailure !== undefined) throw new Error(this.#stopFailure)
   }
 
-  /** Leaves no process behind. */
+  /** Kills all workers immediately. */
   kill(): void {
     this.#stopped.abort()
     for (const worker of this.#workers) worker.kill()
@@ -124,9 +128,9 @@ export class Pool<To extends Message, From extends Message> implements AsyncDisp
 
   #onReady(worker: WorkerProcess<To, From>): void {
     this.#restartsOf(worker.number).wentWell()
-    // Whoever saw the loss in the log should see the replacement as well.
+    // Logged at the same level as the loss, so that both are visible in the log.
     const level = this.#hasStarted ? 'warning' : 'info'
-    this.#settings.log[level](`Worker ${worker.number} (pid ${worker.pid}) serves`)
+    this.#settings.log[level](`Worker ${worker.number} (pid ${worker.pid}) is ready`)
     if (!this.#hasStarted && this.workers.every(({ isReady }) => isReady)) {
       this.#hasStarted = true
       this.#ready.resolve()
@@ -138,16 +142,16 @@ export class Pool<To extends Message, From extends Message> implements AsyncDisp
 
   #onEnded(worker: WorkerProcess<To, From>): void {
     const { log, onPermanentFailure, onLost } = this.#settings
-    if (this.#stopped.signal.aborted) {
-      if (worker.exitCode !== 0) this.#exitCode = 1
-      return
-    }
     const { number, pid, howEnded, failure } = worker
     const name = `Worker ${number} (pid ${pid})`
+    if (this.#stopped.signal.aborted) {
+      if (worker.exitCode !== 0) this.#stopFailure ??= `${name} ended during shutdown: ${howEnded}`
+      return
+    }
     if (!this.#hasStarted) {
-      // The others would say the same.
+      // The other workers would fail for the same reason.
       this.#stopped.abort()
-      this.#ready.reject(new Error(failure ?? `${name} ended while it started: ${howEnded}`))
+      this.#ready.reject(new Error(failure ?? `${name} ended during its start: ${howEnded}`))
       return
     }
     onLost?.(worker)
@@ -158,7 +162,7 @@ export class Pool<To extends Message, From extends Message> implements AsyncDisp
       onPermanentFailure(new Error(`${name} was lost (${reason}), and no other worker is left`))
       return
     }
-    const when = delayMs === 0 ? 'another one takes its place' : `the next try is in ${delayMs} ms`
+    const when = delayMs === 0 ? 'starting a replacement' : `retrying in ${delayMs} ms`
     log.error(`${name} was lost: ${reason}; ${when}`)
     sleep(delayMs, undefined, { signal: this.#stopped.signal }).then(
       () => this.#start(number),

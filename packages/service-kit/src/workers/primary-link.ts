@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { StopSignal } from '../lifecycle.ts'
 import type { AddressCount, FromWorker, HandOver, Message, ToWorker } from './messages.ts'
 
-/** The part of `process` that leads to the process which started it. */
+/** The part of `process` that communicates with the parent process. */
 export interface Channel<From extends Message> {
   readonly connected: boolean
   send?(message: FromWorker | From, handle: undefined, options: undefined, done: SendDone): boolean
@@ -12,17 +12,17 @@ type SendDone = (error: Error | null) => void
 type Adopt = (socket: Socket) => void
 
 /**
- * A worker's side of what it has with its primary; `WorkerProcess` is the other.
- * @typeParam To what the primary sends, besides what every primary does.
- * @typeParam From what the worker sends, besides what every worker does.
+ * The worker's end of the channel to its primary; `WorkerProcess` is the other end.
+ * @typeParam To the service's own messages from the primary.
+ * @typeParam From the service's own messages from the worker.
  */
 export abstract class PrimaryLink<To extends Message, From extends Message> {
   readonly #channel: Channel<From>
   readonly #onStop: (signal: StopSignal) => void
   readonly #adopts = new Map<string, Adopt>()
-  /** The connections of each listener, as the primary knows them. */
+  /** The connections of each listener, as last reported to the primary. */
   readonly #counts = new Map<string, number>()
-  /** The listener whose new connection is being adopted. */
+  /** The listener whose new connection is being taken over. */
   #adopting: string | undefined
   #adoptedAddress: AddressCount | undefined
 
@@ -31,10 +31,10 @@ export abstract class PrimaryLink<To extends Message, From extends Message> {
     this.#onStop = onStop
   }
 
-  /** Takes what not every primary sends. */
+  /** Receives the service's own messages. */
   protected abstract hear(message: To): void
 
-  /** Resolves when the message is on its way, or cannot be because the primary has ended. */
+  /** Resolves when the message was sent, or cannot be sent because the primary has ended. */
   send(message: FromWorker | From): Promise<void> {
     if (!this.#channel.connected) return Promise.resolve()
     return new Promise((resolve) => {
@@ -47,17 +47,17 @@ export abstract class PrimaryLink<To extends Message, From extends Message> {
     this.#adopts.set(listener, adopt)
   }
 
-  /** Reports how many connections a listener has: new ones go to the worker with the fewest. */
+  /** Reports the number of connections of a listener; new ones go to the worker with the fewest. */
   tellConnections(listener: string, count: number): void {
     if (this.#counts.get(listener) === count) return
     this.#counts.set(listener, count)
-    // The message that the connection was adopted has the count.
+    // The 'adopted' message contains the count.
     if (this.#adopting !== listener) void this.send({ kind: 'connections', listener, count })
   }
 
-  /** Reports how many connections an address has, where there is a limit for them. */
+  /** Reports the number of connections of an address, if they are limited. */
   tellAddress(address: string, count: number): void {
-    // Two messages would let the primary count the connection twice, or not at all, in between.
+    // With two messages, the primary would count the connection twice, or not at all, in between.
     if (this.#adopting !== undefined) this.#adoptedAddress = { address, count }
     else void this.send({ kind: 'address', address, count })
   }
@@ -68,7 +68,7 @@ export abstract class PrimaryLink<To extends Message, From extends Message> {
     else if (message.kind === 'stop') this.#onStop(message.signal)
   }
 
-  /** @param socket undefined where the client left while its connection was on the way. */
+  /** @param socket undefined if the client disconnected during the transfer. */
   #adopt({ listener, read }: HandOver, socket: Socket | undefined): void {
     const adopt = this.#adopts.get(listener)
     if (socket !== undefined && adopt !== undefined) {

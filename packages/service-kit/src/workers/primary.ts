@@ -11,39 +11,41 @@ export interface WorkersSettings<To extends Message, From extends Message>
   readonly lifecycle: Lifecycle
 }
 
-/** The workers of a primary, which has the ports and the signals and serves nothing itself. */
+/** The workers of a primary, which owns the ports and the signals and serves nothing itself. */
 export interface Workers<To extends Message, From extends Message> {
-  /** By their number. */
+  /** The running workers by their number. */
   readonly running: readonly WorkerProcess<To, From>[]
-  /** Resolves when all workers can serve; rejects with the reason of the first that cannot. */
+  /**
+   * Resolves when all workers are ready; rejects with the reason of the first that cannot start.
+   */
   ready(): Promise<void>
-  /** Opens a port, whose connections go to workers as they come in. */
+  /** Opens a port and distributes its connections to the workers. */
   listen<Bound>(settings: ListenSettings<Bound>): Promise<Bound>
 }
 
 export interface ListenSettings<Bound> {
-  /** What workers call it. */
+  /** The name by which workers know the listener. */
   readonly listener: string
   /** Resolves when the server accepts connections. */
   readonly bind: (server: Server) => Promise<Bound>
   /** How many connections one address may have over all workers. Default: no limit. */
   readonly connectionsPerAddress?: number
-  /** Called with what keeps connections from being accepted later on. */
+  /** Called with errors that prevent connections from being accepted later. */
   readonly onError: (error: Error) => void
 }
 
 /**
  * Starts workers, and stops them when the lifecycle ends.
  *
- * Not `node:cluster`: there a client whose connection is on its way to a worker that is killed waits
- * for ever, the port is gone with the last worker, and every worker reports that it is in use.
+ * `node:cluster` is not used: there a client whose connection is being transferred to a worker that is
+ * killed waits forever, the port closes with the last worker, and every worker reports that it is in use.
  */
 export function startWorkers<To extends Message, From extends Message>({
   lifecycle,
   ...settings
 }: WorkersSettings<To, From>): Workers<To, From> {
   const pool = new Pool({ ...settings, onPermanentFailure: lifecycle.fail })
-  // However this process ends, unless it is killed: then workers notice by themselves.
+  // Workers of a killed primary notice that it has ended; in all other cases they are killed here.
   process.once('exit', () => pool.kill())
   lifecycle.own('workers', pool)
   const servers: Server[] = []
@@ -64,7 +66,7 @@ export function startWorkers<To extends Message, From extends Message>({
     },
     async listen({ listener, bind, connectionsPerAddress = 0, onError }) {
       const addresses = new AddressLimit(connectionsPerAddress, () => pool.workers)
-      // Reads nothing of a connection, so that the worker that gets it has every byte.
+      // Nothing is read from a connection, so that the worker receives every byte.
       const server = createServer({ pauseOnConnect: true }, (socket) => {
         if (addresses.takes(socket)) pool.serve(listener, socket)
         else socket.destroy()

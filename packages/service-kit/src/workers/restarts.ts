@@ -1,18 +1,23 @@
-/** One that lived so long is not lost for a reason that the next one would meet at once. */
+/**
+ * A worker that ran this long did not fail for a reason that would affect its replacement
+ * immediately.
+ */
 const longMs = 10_000
 
 const firstDelayMs = 100
 const longestDelayMs = 10_000
 
-/** So many that ended at once, one after the other, and the next one would as well. */
+/** After this many consecutive failures to start, the next start would fail as well. */
 const permanentCount = 5
 
-/** When a worker is to be replaced: at once, and later and later while that does not help. */
+/**
+ * Decides when a worker is replaced: immediately, and with growing delays while it keeps failing.
+ */
 export class Restarts {
   #shortLives = 0
   #failures = 0
 
-  /** It was able to start. */
+  /** Called when a worker was able to start. */
   wentWell(): void {
     this.#failures = 0
   }
@@ -28,7 +33,7 @@ export class Restarts {
     return Math.min(delayMs, longestDelayMs)
   }
 
-  /** Whether the last ones could not even start. */
+  /** Whether the last workers could not even start. */
   get hasPermanentFailure(): boolean {
     return this.#failures > permanentCount
   }

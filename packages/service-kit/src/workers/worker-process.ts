@@ -8,40 +8,40 @@ import type { AddressCount, FromWorker, HandOver, Message, ToWorker } from './me
 export interface WorkerSettings<From extends Message> {
   /** The program that the worker runs; it calls `runWorkerProgram`. */
   readonly program: URL
-  /** Its place among the workers, from 1; its replacement gets the same. */
+  /** Its number among the workers, from 1; its replacement gets the same number. */
   readonly number: number
-  /** All that the worker has to know. */
+  /** The start data of the worker. */
   readonly start: unknown
   /** The file descriptor of the log. */
   readonly logFd: number
-  /** A worker that has sent nothing for so long is not responsive. */
+  /** A worker that has sent nothing for this long is not responsive. */
   readonly silentMs?: number | undefined
   readonly events: WorkerEvents<From>
 }
 
 export interface WorkerEvents<From extends Message> {
   onReady(): void
-  /** Connections that never reached the worker, because it was stuck or has ended. */
+  /** Called with connections that never reached the worker, because it was stuck or has ended. */
   onReturned(transfers: readonly Transfer[]): void
-  /** What not every worker sends. */
+  /** Called with the service's own messages. */
   onMessage(message: From): void
 }
 
-/** A connection on its way to a worker. */
+/** A connection that is being transferred to a worker. */
 export interface Transfer {
   readonly message: HandOver
   readonly socket: Socket
 }
 
-/** A worker that takes longer for a connection gets no more while there are others. */
+/** A worker that takes longer to accept a connection gets no more while there are others. */
 const stuckMs = 1_000
 
 let turns = 0
 
 /**
- * One worker, from its start to its end, as the primary sees it. `PrimaryLink` is the other side.
- * @typeParam To what its primary sends, besides what every primary does.
- * @typeParam From what it sends, besides what every worker does.
+ * One worker, from its start to its end, as the primary sees it. `PrimaryLink` is the other end.
+ * @typeParam To the service's own messages from the primary.
+ * @typeParam From the service's own messages from the worker.
  */
 export class WorkerProcess<To extends Message = Message, From extends Message = Message>
   implements Candidate
@@ -51,15 +51,15 @@ export class WorkerProcess<To extends Message = Message, From extends Message = 
   /** Resolves when the process has ended and its last message has been read. */
   readonly ended: Promise<void>
   isReady = false
-  /** Why it could not start, where it said so. */
+  /** The reason why it could not start, if the worker reported it. */
   failure: string | undefined
   lastTurn = 0
   readonly #child: ChildProcess
   readonly #events: WorkerEvents<From>
   readonly #silentMs: number
-  /** Connections that were handed over and have not arrived yet, by listener. */
+  /** Connections that were handed over but have not arrived yet, by listener. */
   readonly #unseen = new Map<string, number>()
-  /** Connections that it has reported, by listener and by address. */
+  /** Connections that the worker has reported, by listener and by address. */
   readonly #open = new Map<string, number>()
   readonly #addresses = new Map<string, number>()
   #lastHeardMs = performance.now()
@@ -74,14 +74,15 @@ export class WorkerProcess<To extends Message = Message, From extends Message = 
     this.number = number
     this.#events = events
     this.#silentMs = silentMs
-    // Configurations have maps and patterns, and statistics typed arrays: JSON has no word for them.
+    // 'advanced' serialization, since configurations contain maps and regular expressions, and
+    // statistics typed arrays.
     this.#child = fork(program, [`${number}`], {
       serialization: 'advanced',
       stdio: ['ignore', 'ignore', logFd, 'ipc'],
     })
-    // A message that cannot be sent is followed by the end of the process.
+    // If a message cannot be sent, the process is about to end.
     this.#child.on('error', () => {})
-    this.#child.on('message', (message: FromWorker | From) => this.#hear(message))
+    this.#child.on('message', (message: FromWorker | From) => this.#receive(message))
     for (const event of ['disconnect', 'exit']) {
       this.#child.once(event, () => {
         this.isReady = false
@@ -99,7 +100,7 @@ export class WorkerProcess<To extends Message = Message, From extends Message = 
     return this.#child.exitCode
   }
 
-  /** Whether it can be expected to take a connection at once. */
+  /** Whether it can be expected to accept a connection immediately. */
   get isResponsive(): boolean {
     const isSilent = performance.now() - this.#lastHeardMs >= this.#silentMs
     return this.isReady && !this.#isStuck && !isSilent
@@ -117,7 +118,7 @@ export class WorkerProcess<To extends Message = Message, From extends Message = 
     return counts.reduce((sum, count) => sum + count, 0)
   }
 
-  /** Connections of an address, where there is a limit for them. */
+  /** Connections of an address, if they are limited. */
   countAddress(address: string): number {
     return get(this.#addresses, address)
   }
@@ -126,7 +127,7 @@ export class WorkerProcess<To extends Message = Message, From extends Message = 
     this.#send(message)
   }
 
-  /** After the connections that are on their way: they are served as well. */
+  /** Stops the worker after the connections in transit, which are still served. */
   stop(signal: StopSignal): void {
     this.#stopSignal = signal
     this.#handNext()
@@ -136,7 +137,7 @@ export class WorkerProcess<To extends Message = Message, From extends Message = 
     this.#child.kill('SIGKILL')
   }
 
-  /** One at a time: what was not sent yet can still go to another worker. */
+  /** Transfers are sent one at a time, so that the others can still go to another worker. */
   hand(transfer: Transfer): void {
     this.#countUnseen(transfer, 1)
     this.lastTurn = ++turns
@@ -160,8 +161,8 @@ export class WorkerProcess<To extends Message = Message, From extends Message = 
       return
     }
     const { message, socket } = this.#onTheWay
-    // It stays open here until the worker has it: one that is killed in between would take it along,
-    // and its client would wait for ever.
+    // The socket stays open here until the worker has it: otherwise a worker killed in between
+    // would take it along, and its client would wait forever.
     this.#child.send(message, socket, { keepOpen: true }, (error) => {
       if (error) this.#returnLast()
     })
@@ -176,7 +177,7 @@ export class WorkerProcess<To extends Message = Message, From extends Message = 
     if (this.#stopSignal !== undefined) this.#send({ kind: 'stop', signal: this.#stopSignal })
   }
 
-  /** The worker has ended, and the socket that could not be sent is still here. */
+  /** Returns the last transfer, whose socket is still here because the worker has ended. */
   #returnLast(): void {
     this.isReady = false
     if (this.#onTheWay !== undefined) this.#waiting.unshift(this.#onTheWay)
@@ -191,7 +192,7 @@ export class WorkerProcess<To extends Message = Message, From extends Message = 
     if (transfers.length > 0) this.#events.onReturned(transfers)
   }
 
-  #hear(message: FromWorker | From): void {
+  #receive(message: FromWorker | From): void {
     this.#lastHeardMs = performance.now()
     if (!isFromEveryWorker(message)) this.#events.onMessage(message)
     else if (message.kind === 'failed') this.failure = message.reason
@@ -216,7 +217,7 @@ export class WorkerProcess<To extends Message = Message, From extends Message = 
       this.#countUnseen(this.#onTheWay, -1)
       this.#open.set(this.#onTheWay.message.listener, count)
       if (address !== undefined) this.#setAddress(address)
-      // Only our copy: the connection is the worker's.
+      // Closes only our copy: the connection belongs to the worker.
       this.#onTheWay.socket.destroy()
     }
     this.#onTheWay = undefined
@@ -224,11 +225,11 @@ export class WorkerProcess<To extends Message = Message, From extends Message = 
   }
 
   async #watchEnd(): Promise<void> {
-    // What it has sent before its end is read before the channel is closed.
+    // Messages that were sent before the end are read before the channel is closed.
     const closed = once(this.#child, 'disconnect').catch(ignore)
     await new Promise<void>((resolve) => {
       this.#child.once('exit', () => resolve())
-      // There was no process to begin with.
+      // The process could not be started.
       this.#child.once('error', () => {
         if (this.#child.pid === undefined) resolve()
       })

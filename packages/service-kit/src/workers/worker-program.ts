@@ -2,19 +2,19 @@ import process from 'node:process'
 import type { ToWorker } from './messages.ts'
 
 /**
- * Runs the whole life of a worker's process: waits until the primary has sent what it has to know,
- * loads what it runs, and ends with the exit code of that.
+ * Runs a worker process: waits for the start data from the primary, loads the program, and exits
+ * with its exit code.
  */
 export async function runWorkerProgram<Start>(
   load: () => Promise<(start: Start) => Promise<number>>,
 ): Promise<never> {
-  // Ctrl-C reaches the whole group; the primary says when to stop.
+  // Ctrl-C reaches the whole process group, but the primary decides when to stop.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {})
 
   const exitIfAlone = () => process.exit(1)
   process.on('disconnect', exitIfAlone)
   const { promise, resolve } = Promise.withResolvers<Start>()
-  // Once: what comes before the worker listens for itself is kept for it.
+  // `once`, so that later messages are kept until the worker listens.
   process.once('message', (message: ToWorker<Start>) => {
     if (message.kind === 'start') resolve(message.start)
   })

@@ -11,9 +11,9 @@ export interface ServeSettings<Link> {
   readonly log: Pick<LogSettings, 'level' | 'format'>
   readonly drainTimeoutMs: number
   readonly openLink: (log: EventLog, onStop: Lifecycle['stop']) => Link
-  /** Resolves when the worker can serve. */
+  /** Resolves when the worker is ready. */
   readonly open: (parts: WorkerParts<Link>) => Promise<unknown>
-  /** Why it could not be opened, in words for people. */
+  /** A readable reason why it could not be opened. */
   readonly toReason: (error: unknown, link: Link) => string
 }
 
@@ -23,22 +23,27 @@ export interface WorkerParts<Link> {
   readonly link: Link
 }
 
-/** How long requests in progress may take when the primary has ended and nobody waits for us. */
+/** How long requests in progress may take after the primary has ended. */
 const orphanMs = 1_000
 
 /**
- * Serves the connections that the primary hands over, until it says stop or has ended.
+ * Serves the connections that the primary hands over, until it is stopped or the primary has ended.
  * @returns the exit code.
  */
 export async function serveUntilStopped<Link extends PrimaryLink<Message, Message>>(
   settings: ServeSettings<Link>,
 ): Promise<number> {
   const { drainTimeoutMs, open, openLink, toReason } = settings
-  // Standard error, or the log file: the primary has opened it.
+  // Standard error or the log file, which the primary has opened.
   using output = openLogOutput({ fd: 2, format: settings.log.format })
   const log = createLog({ ...settings.log, write: (line) => output.write(line) })
-  // No delay: the primary has waited already, for all workers.
-  const lifecycle = openLifecycle({ log, process: deafProcess, drainDelayMs: 0, drainTimeoutMs })
+  // No delay: the primary has already waited for all workers.
+  const lifecycle = openLifecycle({
+    log,
+    process: processWithoutSignals,
+    drainDelayMs: 0,
+    drainTimeoutMs,
+  })
   const link = openLink(log, lifecycle.stop)
   process.on('message', (message: ToWorker | Message, socket: Socket | undefined) => {
     link.take(message, socket)
@@ -59,8 +64,8 @@ export async function serveUntilStopped<Link extends PrimaryLink<Message, Messag
   return await lifecycle.ended
 }
 
-/** Signals are for the primary: whoever stops the whole group means it, not each worker. */
-const deafProcess = {
+/** Ignores signals: they are for the primary, which stops the workers. */
+const processWithoutSignals = {
   on: () => {},
   off: () => {},
   exit: (code: number) => process.exit(code),

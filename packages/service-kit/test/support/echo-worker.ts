@@ -8,11 +8,11 @@ import { runWorkerProgram } from '../../src/workers/worker-program.ts'
 export interface Served extends Message {
   readonly kind: 'served'
   readonly connections: number
-  /** The messages of the primary that only this kind of worker knows. */
+  /** How many of the service's own messages the worker has received. */
   readonly heard: number
 }
 
-/** A fault keeps the worker from starting. */
+/** With a fault, the worker cannot start. */
 export interface EchoStart {
   readonly fault?: string
 }
@@ -25,7 +25,7 @@ class Link extends PrimaryLink<Message, Served> {
   }
 }
 
-/** Sends back what it receives until it is stopped, then reports how many connections it has served. */
+/** Echoes what it receives until it is stopped, then reports how many connections it has served. */
 await runWorkerProgram<EchoStart>(async () => async ({ fault }) => {
   let [served, open] = [0, 0]
   let link: Link | undefined

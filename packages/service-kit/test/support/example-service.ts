@@ -1,4 +1,4 @@
-// A service that does nothing but stop in order.
+// A service that does nothing but stop in an orderly way.
 import process from 'node:process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openLifecycle } from '@portcullis/service-kit/lifecycle'

@@ -1,4 +1,4 @@
-// Logs to standard error as a service does, in ways the first argument names.
+// Logs to standard error as a service does, in the way that the first argument names.
 import process from 'node:process'
 import { createInterface } from 'node:readline'
 import { openLogOutput } from '@portcullis/service-kit/log-output'
@@ -12,12 +12,14 @@ function writeLines(count: number): void {
 }
 
 const scenarios: Readonly<Record<string, () => void>> = {
-  /** The process ends in the same turn. */
+  /** The process exits in the same turn. */
   'exit at once': () => {
     writeLines(1_000)
     process.exit(0)
   },
-  /** As many lines as each line of standard input says; standard output says that it is done. */
+  /**
+   * Writes as many lines as each line of standard input says, and confirms it on standard output.
+   */
   'as told': () => {
     createInterface(process.stdin).on('line', (count) => {
       writeLines(Number(count))

@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import { test } from 'node:test'
 import { AddressLimit } from '../../src/workers/address-limit.ts'
 
-/** A connection of that address, which was accepted and is not handed over yet. */
+/** An accepted connection of that address that is not handed over yet. */
 function openSocket(address: string | undefined): Socket {
   const socket = new Socket()
   Object.defineProperty(socket, 'remoteAddress', { value: address })
@@ -21,14 +21,14 @@ test('connections of an address count over all workers', () => {
   assert.equal(limit.takes(openSocket('b')), true)
 })
 
-test('a connection counts while no worker has it', () => {
+test('a connection counts before a worker has it', () => {
   const limit = openLimit(2, [{ a: 0 }])
   const [first, second] = [openSocket('a'), openSocket('a')]
   assert.deepEqual([limit.takes(first), limit.takes(second)], [true, true])
   assert.equal(limit.takes(openSocket('a')), false)
   assert.equal(limit.takes(openSocket('b')), true)
   first.destroy()
-  // At once: its worker has counted it, and its 'close' comes later.
+  // Immediately, because its worker has counted it, although 'close' comes later.
   assert.equal(limit.takes(openSocket('a')), true)
   assert.equal(limit.takes(openSocket('a')), false)
 })

@@ -14,7 +14,7 @@ class Worker implements Candidate {
 
 const listeners = fc.constantFrom<'grpc' | 'http'>('grpc', 'http')
 
-test('however connections come, no worker ever has two more of a listener than another', () => {
+test('the numbers of connections of a listener never differ by more than one between workers', () => {
   const property = fc.property(
     fc.integer({ min: 1, max: 8 }),
     fc.array(listeners, { maxLength: 60 }),
@@ -35,7 +35,7 @@ test('however connections come, no worker ever has two more of a listener than a
   fc.assert(property)
 })
 
-test('after some have left, those who come fill the gaps', () => {
+test('new connections go to the workers whose connections were closed', () => {
   const workers = [3, 0, 2].map((grpc, at) => {
     const worker = new Worker()
     worker.counts.grpc = grpc
@@ -52,7 +52,7 @@ test('after some have left, those who come fill the gaps', () => {
   )
 })
 
-test('among those with as many of the listener, the one with the fewest of all is taken', () => {
+test('among workers with equally many of the listener, the one with the fewest in total is chosen', () => {
   const [first, second] = [new Worker(), new Worker()]
   first.counts.http = 1
   second.lastTurn = 1
@@ -60,7 +60,7 @@ test('among those with as many of the listener, the one with the fewest of all i
   assert.equal(chooseWorker([second, first], 'grpc'), second)
 })
 
-test('among equals the one that has waited longest is taken, and among none nobody', () => {
+test('among equals the one that has waited longest is chosen, and without workers none', () => {
   const [first, second] = [new Worker(), new Worker()]
   first.lastTurn = 7
   second.lastTurn = 3

@@ -5,7 +5,7 @@ import type { EchoStart } from '../support/echo-worker.ts'
 
 const program = new URL('../support/echo-worker.ts', import.meta.url)
 
-/** Workers that can start once; from then on those with a number up to `broken` cannot. */
+/** Workers that can start once; afterwards those with a number up to `broken` cannot start. */
 async function openBreakingPool(t: TestContext, size: number, broken: number) {
   const started = new Set<number>()
   const lost: number[] = []
@@ -44,7 +44,7 @@ async function openBreakingPool(t: TestContext, size: number, broken: number) {
   return { pool, lost, errors, untilErrors, failure: failure.promise }
 }
 
-test('a pool gives up when its only worker can no longer start', async (t) => {
+test('a pool fails permanently when its only worker can no longer start', async (t) => {
   const { pool, lost, errors, failure } = await openBreakingPool(t, 1, 1)
   process.kill(pool.workers[0]?.pid ?? 0, 'SIGKILL')
   const { message } = await failure
@@ -54,15 +54,15 @@ test('a pool gives up when its only worker can no longer start', async (t) => {
   )
   assert.deepEqual(lost, [1, 1, 1, 1, 1, 1])
   assert.deepEqual(errors, [
-    'Worker 1 (pid) was lost: killed by SIGKILL; another one takes its place',
+    'Worker 1 (pid) was lost: killed by SIGKILL; starting a replacement',
     ...[100, 200, 400, 800].map(
       (delay) =>
-        `Worker 1 (pid) was lost: it cannot start: Error: no luck; the next try is in ${delay} ms`,
+        `Worker 1 (pid) was lost: it cannot start: Error: no luck; retrying in ${delay} ms`,
     ),
   ])
 })
 
-test('a pool goes on trying while another worker serves', async (t) => {
+test('a pool keeps retrying while another worker is ready', async (t) => {
   const { pool, untilErrors, failure } = await openBreakingPool(t, 2, 1)
   // One more than a pool without another worker would try.
   const tried = untilErrors(6)

@@ -33,7 +33,10 @@ function openPool(t: TestContext, start: EchoStart) {
   return { pool, lines, replaced, last, ended }
 }
 
-/** Opens a port for the pool. The function that it returns connects, and finds out who serves. */
+/**
+ * Opens a port for the pool. The returned function connects, and finds out which worker serves the
+ * connection.
+ */
 async function openPort(t: TestContext, pool: Pool<Message, Served>) {
   const server = createServer({ pauseOnConnect: true }, (socket) => pool.serve('echo', socket))
   server.listen(0, '127.0.0.1')
@@ -57,7 +60,7 @@ async function openPort(t: TestContext, pool: Pool<Message, Served>) {
   }
 }
 
-test('a connection waits for workers, others are spread, no byte is lost, and a lost worker is replaced', async (t) => {
+test('a connection waits for workers, others are distributed, no byte is lost, and a lost worker is replaced', async (t) => {
   const { pool, lines, replaced, last, ended } = openPool(t, {})
   const open = await openPort(t, pool)
   const askWho = async () => (await open()).pid
@@ -70,14 +73,14 @@ test('a connection waits for workers, others are spread, no byte is lost, and a 
   const expected = [first.pid, first.pid, second.pid, second.pid]
   assert.deepEqual(asked.sort(), expected.sort())
   assert.deepEqual([first.countConnections(), second.countConnections()], [2, 2])
-  assert.deepEqual(lines.sort(), ['info: Worker 1 (pid) serves', 'info: Worker 2 (pid) serves'])
+  assert.deepEqual(lines.sort(), ['info: Worker 1 (pid) is ready', 'info: Worker 2 (pid) is ready'])
   assert.deepEqual(ended, [])
 
   process.kill(first.pid, 'SIGKILL')
   await replaced
   assert.deepEqual(lines.slice(2), [
-    'error: Worker 1 (pid) was lost: killed by SIGKILL; another one takes its place',
-    'warning: Worker 1 (pid) serves',
+    'error: Worker 1 (pid) was lost: killed by SIGKILL; starting a replacement',
+    'warning: Worker 1 (pid) is ready',
   ])
   assert.deepEqual(ended, [1])
   assert.equal(await askWho(), pool.workers[0]?.pid)
@@ -86,13 +89,14 @@ test('a connection waits for workers, others are spread, no byte is lost, and a 
   await pool.stop('SIGTERM')
   assert.deepEqual(pool.workers, [])
   assert.deepEqual(ended.slice(1).sort(), [1, 2])
-  // The worker that was not killed had two of the first four, its replacement the fifth. What workers
-  // report just before they end has arrived when the pool has stopped.
+  // The worker that was not killed had two of the first four connections, its replacement the
+  // fifth. The reports that workers send just before they end have arrived when the pool has
+  // stopped.
   assert.deepEqual(last.get(1), { kind: 'served', connections: 1, heard: 0 })
   assert.deepEqual(last.get(2), { kind: 'served', connections: 2, heard: 1 })
 })
 
-test('connections are counted until their worker reports them closed, so the next ones go where fewer are', async (t) => {
+test('connections count until their worker reports them as closed, so that new ones go to the least busy worker', async (t) => {
   const { pool } = openPool(t, {})
   await pool.ready
   const open = await openPort(t, pool)
@@ -105,7 +109,7 @@ test('connections are counted until their worker reports them closed, so the nex
   assert.deepEqual(next, [second.pid, second.pid])
 })
 
-test('a pool whose workers cannot start says why, as the first of them does', async (t) => {
+test('a pool whose workers cannot start rejects with the reason of the first', async (t) => {
   const { pool, lines } = openPool(t, { fault: 'no luck' })
   await assert.rejects(pool.ready, { message: 'Error: no luck' })
   assert.deepEqual(lines, [])

@@ -34,7 +34,7 @@ function openSocket(t: TestContext): Socket {
   return socket
 }
 
-test('only messages that not every primary sends are for the service', () => {
+test('only messages of the service itself are passed to the service', () => {
   const { link, signals } = openLink()
   link.take({ kind: 'start', start: {} }, undefined)
   link.take({ kind: 'stop', signal: 'SIGTERM' }, undefined)
@@ -43,7 +43,7 @@ test('only messages that not every primary sends are for the service', () => {
   assert.deepEqual(signals, ['SIGTERM'])
 })
 
-test('a connection goes to its listener, with what the primary has read of it', (t) => {
+test('a connection goes to its listener, with the bytes that the primary has read', (t) => {
   const { link, sent } = openLink()
   const adopted: Socket[] = []
   link.serve('http', (socket) => adopted.push(socket))
@@ -60,7 +60,7 @@ test('a connection goes to its listener, with what the primary has read of it', 
   ])
 })
 
-test('a connection to a listener that is not there is closed, and the next one may come', (t) => {
+test('a connection to an unknown listener is closed, and the next one is accepted', (t) => {
   const { link, sent } = openLink()
   const socket = openSocket(t)
   link.take({ kind: 'connection', listener: 'none' }, socket)
@@ -68,9 +68,9 @@ test('a connection to a listener that is not there is closed, and the next one m
   assert.deepEqual(sent, [{ kind: 'adopted', count: 0 }])
 })
 
-test('a connection whose client left on the way is reported as arrived, and adds nothing to the count', () => {
+test('a connection whose client disconnected during the transfer is reported as arrived, and does not count', () => {
   const { link, sent } = openLink()
-  link.serve('http', () => assert.fail('there is no connection'))
+  link.serve('http', () => assert.fail('the client has disconnected'))
   link.tellConnections('http', 3)
   link.take({ kind: 'connection', listener: 'http' }, undefined)
   assert.deepEqual(sent, [
@@ -79,7 +79,7 @@ test('a connection whose client left on the way is reported as arrived, and adds
   ])
 })
 
-test('a connection is counted in the message that it was adopted, and others when they change', (t) => {
+test('a new connection is counted in the adopted message, and later changes in their own', (t) => {
   const { link, sent } = openLink()
   link.serve('http', () => {
     link.tellConnections('http', 1)
@@ -97,7 +97,7 @@ test('a connection is counted in the message that it was adopted, and others whe
   ])
 })
 
-test('nothing is sent when the primary is gone, and nobody waits for it', async () => {
+test('nothing is sent after the primary has ended, and send resolves', async () => {
   const { link, channel, sent } = openLink()
   channel.connected = false
   await link.send({ kind: 'ready' })

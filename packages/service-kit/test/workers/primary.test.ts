@@ -49,7 +49,7 @@ function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0)
 }
 
-test('an address has so many connections over all workers, and a closed one makes room', async (t) => {
+test('the limit per address applies over all workers, and a closed connection makes room', async (t) => {
   const { workers } = openPrimary(t)
   await workers.ready()
   const port = await workers.listen({
@@ -92,7 +92,7 @@ test('a stop closes the port and ends the workers', async (t) => {
   await assert.rejects(open(t, port), { code: 'ECONNREFUSED' })
 })
 
-test('workers that were stopped while they start are not ready', async (t) => {
+test('workers that are stopped during their start do not become ready', async (t) => {
   const { workers, lifecycle } = openPrimary(t)
   const ready = workers.ready()
   lifecycle.stop('SIGTERM')

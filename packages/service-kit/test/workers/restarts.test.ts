@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Restarts } from '../../src/workers/restarts.ts'
 
-test('a lost worker is replaced at once, and later and later while it is lost again', () => {
+test('a lost worker is replaced immediately, and with growing delays while it keeps failing', () => {
   const restarts = new Restarts()
   const delays = Array.from({ length: 10 }, () => restarts.toDelayMs(50))
   assert.deepEqual(delays, [0, 100, 200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000])
@@ -12,7 +12,7 @@ test('a lost worker is replaced at once, and later and later while it is lost ag
   assert.equal(restarts.toDelayMs(50), 100)
 })
 
-test('a failure is permanent after six that could not start, unless one could in between', () => {
+test('a failure is permanent after six failed starts in a row', () => {
   const restarts = new Restarts()
   for (let count = 0; count < 5; count += 1) restarts.toDelayMs(50)
   assert.equal(restarts.hasPermanentFailure, false)

@@ -6,7 +6,7 @@ import { type Transfer, WorkerProcess } from '../../src/workers/worker-process.t
 
 const program = new URL('../support/echo-worker.ts', import.meta.url)
 
-/** A worker that is ready, and the connections that it returned. */
+/** A worker that is ready, and the connections that were returned from it. */
 async function openWorker(t: TestContext) {
   const ready = Promise.withResolvers<void>()
   const returned: Transfer[] = []
@@ -64,7 +64,7 @@ async function readUntil(client: Socket, end: string): Promise<string> {
   return text
 }
 
-test('a connection counts from the moment that it is handed over, and once', async (t) => {
+test('a connection counts once, from the moment it is handed over', async (t) => {
   const { worker } = await openWorker(t)
   const open = await openConnections(t)
   assert.equal(worker.countConnections(), 0)
@@ -77,7 +77,7 @@ test('a connection counts from the moment that it is handed over, and once', asy
     )
     client.write('hello')
     assert.equal(await readUntil(client, 'hello'), `${worker.pid} hello`)
-    // The answer may be here before the message that the connection was taken.
+    // The answer may arrive before the message that the connection was taken over.
     if (!transfer.socket.destroyed) await once(transfer.socket, 'close')
     assert.deepEqual(
       [worker.countConnections('echo'), worker.countConnections()],
@@ -87,7 +87,7 @@ test('a connection counts from the moment that it is handed over, and once', asy
   }
 })
 
-test('a worker that is stuck gives back what was not sent to it, and all when it is killed', async (t) => {
+test('connections that were not sent to a stuck worker are returned, and all of them when it is killed', async (t) => {
   const { worker, returned, nextReturn } = await openWorker(t)
   const open = await openConnections(t)
   const [first, second] = [await open(), await open()]
@@ -109,7 +109,7 @@ test('a worker that is stuck gives back what was not sent to it, and all when it
   assert.deepEqual([worker.isReady, worker.howEnded], [false, 'killed by SIGKILL'])
 })
 
-test('a worker leaves signals to its primary, and ends when it is told to stop', async (t) => {
+test('a worker ignores signals, and ends when its primary stops it', async (t) => {
   const { worker } = await openWorker(t)
   const open = await openConnections(t)
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.kill(worker.pid, signal)

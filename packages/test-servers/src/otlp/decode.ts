@@ -35,7 +35,7 @@ const scope: Fields = {
   3: attributes,
 }
 
-/** The frame around spans and metrics is the same. */
+/** The envelope of spans and metrics is the same. */
 const toRequest = (name: string, item: Fields): Fields => {
   const byScope: Fields = {
     1: { name: 'scope', kind: message(() => scope) },
@@ -137,7 +137,7 @@ export interface CollectedPoint {
   readonly kind: 'gauge' | 'sum' | 'histogram'
   readonly unit: string
   readonly attributes: Attributes
-  /** How many for a histogram. */
+  /** For a histogram, the number of values. */
   readonly value: number
   readonly scope: string
   readonly resource: Attributes
@@ -145,7 +145,7 @@ export interface CollectedPoint {
 
 interface Item {
   readonly item: Parts
-  /** Where it comes from. */
+  /** The scope and the resource that it belongs to. */
   readonly origin: { readonly scope: string; readonly resource: Attributes }
 }
 
@@ -159,13 +159,13 @@ function* itemsOf(parts: Parts, name: string): Generator<Item> {
   }
 }
 
-/** Every span of an `ExportTraceServiceRequest`. Throws at whatever OTLP does not allow. */
+/** Every span of an `ExportTraceServiceRequest`. Throws on anything that OTLP does not allow. */
 export function decodeSpans(bytes: Buffer): CollectedSpan[] {
   return [...itemsOf(decode(bytes, spans), 'spans')].map(({ item, origin }) => {
     const { traceId, spanId, parentSpanId = '', name, kind, startNs, endNs } = item
     const { message: statusMessage = '', code = 0 } = partOf(item, 'status')
-    if (!/^(?!0+$)[\da-f]{32}$/.test(String(traceId))) throw new Error('no valid trace id')
-    if (!/^(?!0+$)[\da-f]{16}$/.test(String(spanId))) throw new Error('no valid span id')
+    if (!/^(?!0+$)[\da-f]{32}$/.test(String(traceId))) throw new Error('the trace id is invalid')
+    if (!/^(?!0+$)[\da-f]{16}$/.test(String(spanId))) throw new Error('the span id is invalid')
     if (typeof startNs !== 'bigint' || typeof endNs !== 'bigint') throw new Error('no times')
     if (endNs < startNs) throw new Error(`${name} ends before it starts`)
     return {
@@ -185,12 +185,13 @@ export function decodeSpans(bytes: Buffer): CollectedSpan[] {
   })
 }
 
-/** Every point of an `ExportMetricsServiceRequest`. As strict. */
+/** Every point of an `ExportMetricsServiceRequest`. Throws on anything that OTLP does not allow. */
 export function decodePoints(bytes: Buffer): CollectedPoint[] {
   return [...itemsOf(decode(bytes, metrics), 'metrics')].flatMap(({ item, origin }) => {
     const kinds = (['gauge', 'sum', 'histogram'] as const).filter((name) => name in item)
     const [kind] = kinds
-    if (kind === undefined || kinds.length > 1) throw new Error(`${item['name']}: no one kind`)
+    if (kind === undefined || kinds.length > 1)
+      throw new Error(`${item['name']}: must have exactly one kind`)
     return listOf(partOf(item, kind), 'points').map((point) => ({
       metric: String(item['name']),
       kind,

@@ -1,4 +1,4 @@
-/** Reads protobuf by tables of fields, and throws at whatever is not in them. */
+/** Decodes protobuf according to tables of fields, and throws on anything that is not in them. */
 export type Parts = Readonly<Record<string, unknown>>
 
 type WireType = 0 | 1 | 2 | 5
@@ -14,7 +14,7 @@ interface Field {
   readonly isRepeated?: true
 }
 
-/** By number. */
+/** Fields by number. */
 export type Fields = Readonly<Record<number, Field>>
 
 class Reader {
@@ -36,12 +36,12 @@ class Reader {
       value |= BigInt(byte & 0x7f) << shift
       if (byte < 0x80) return value
     }
-    throw new Error('a number that never ends')
+    throw new Error('a number without an end')
   }
 
   take(length: number): Buffer {
     const end = this.#at + length
-    if (end > this.#bytes.length) throw new Error('the message is cut off')
+    if (end > this.#bytes.length) throw new Error('the message is truncated')
     const bytes = this.#bytes.subarray(this.#at, end)
     this.#at = end
     return bytes
@@ -69,7 +69,7 @@ export const signed64: Kind = {
 export const fixed32: Kind = { wireType: 5, read: (reader) => reader.take(4).readUInt32LE() }
 export const packed = (size: number, read: (bytes: Buffer, at: number) => number): Kind =>
   delimited((bytes) => {
-    if (bytes.length % size !== 0) throw new Error('a list that is cut off')
+    if (bytes.length % size !== 0) throw new Error('a list is truncated')
     return Array.from({ length: bytes.length / size }, (_, at) => read(bytes, at * size))
   })
 export const message = (fields: () => Fields): Kind => delimited((bytes) => decode(bytes, fields()))
@@ -80,25 +80,25 @@ export function decode(bytes: Buffer, fields: Fields): Parts {
   while (!reader.isAtEnd) {
     const tag = Number(reader.varint())
     const field = fields[tag >> 3]
-    if (field === undefined) throw new Error(`field ${tag >> 3} is not known`)
+    if (field === undefined) throw new Error(`field ${tag >> 3} is unknown`)
     if ((tag & 7) !== field.kind.wireType) throw new Error(`${field.name} has wire type ${tag & 7}`)
     const value = field.kind.read(reader)
     const before = found[field.name]
     if (field.isRepeated) found[field.name] = Array.isArray(before) ? [...before, value] : [value]
     else if (before === undefined) found[field.name] = value
-    else throw new Error(`${field.name} comes twice`)
+    else throw new Error(`${field.name} occurs twice`)
   }
   return found
 }
 
 export function listOf(parts: Parts, name: string): readonly Parts[] {
   const list = parts[name] ?? []
-  if (!Array.isArray(list)) throw new Error(`${name} is no list`)
+  if (!Array.isArray(list)) throw new Error(`${name} is not a list`)
   return list
 }
 
 export function partOf(parts: Parts, name: string): Parts {
   const part = parts[name] ?? {}
-  if (typeof part !== 'object' || part === null) throw new Error(`${name} is no message`)
+  if (typeof part !== 'object' || part === null) throw new Error(`${name} is not a message`)
   return part as Parts
 }

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 const cache = join(import.meta.dirname, '..', '..', '.cache')
 
 /**
- * A folder below .cache, filled when it is not there yet: in a draft that is renamed when it is
- * complete, so that nobody sees half an install.
+ * A folder below .cache that is filled if it does not exist yet. It is filled under a temporary
+ * name and renamed when complete, so that other processes never see a partial install.
  */
 export async function provideFolder(
   name: string,
@@ -18,12 +18,12 @@ export async function provideFolder(
   const draft = await mkdtemp(join(cache, 'draft-'))
   try {
     await fill(draft)
-    // mkdtemp makes private folders, but the user that runs the server may be another one.
+    // mkdtemp creates private folders, but the server may run as another user.
     await chmod(draft, 0o755)
     await rename(draft, folder)
   } catch (error) {
     await rm(draft, { recursive: true, force: true })
-    // Another process was quicker; its folder is as good as ours.
+    // Another process was faster; its folder is equivalent.
     if (!existsSync(folder)) throw error
   }
   return folder

@@ -1,8 +1,8 @@
-// The part of curl that the documentation uses, for machines that have none and cannot install it:
+// The part of curl that the documentation uses, for machines without curl that cannot install it:
 //
 //   curl [-s] [-S] [-i] [-L] [-f] [-b COOKIES] [-d DATA] [-H HEADER]… [-o FILE] [-w FORMAT] URL
 //
-// An option that it does not know ends it with code 2, as curl does, rather than being ignored.
+// An unknown option ends it with code 2, as in curl, instead of being ignored.
 
 import { once } from 'node:events'
 import { appendFileSync, writeFileSync } from 'node:fs'
@@ -49,7 +49,7 @@ const flags: Readonly<Record<string, () => void>> = {
 
 const options: Readonly<Record<string, (value: string) => void>> = {
   b: (value) => {
-    if (value !== '') endWith('the stand-in takes -b "" only', 2)
+    if (value !== '') endWith('the substitute supports only -b ""', 2)
     call.keepsCookies = true
   },
   d: (value) => {
@@ -74,7 +74,7 @@ function readArguments(args: readonly string[]): void {
   for (let at = 0; at < args.length; at++) {
     const word = args[at] ?? ''
     if (word === '--fail') call.failsOnErrors = true
-    else if (word.startsWith('--')) endWith(`the stand-in does not know ${word}`, 2)
+    else if (word.startsWith('--')) endWith(`the substitute does not support ${word}`, 2)
     else if (!word.startsWith('-')) call.url = word
     else {
       for (let letter = 1; letter < word.length; letter++) {
@@ -82,7 +82,7 @@ function readArguments(args: readonly string[]): void {
         const flag = flags[name]
         const option = options[name]
         if (flag) flag()
-        else if (!option) endWith(`the stand-in does not know -${name}`, 2)
+        else if (!option) endWith(`the substitute does not support -${name}`, 2)
         else {
           const rest = word.slice(letter + 1)
           option(rest === '' ? (args[++at] ?? '') : rest)
@@ -162,7 +162,7 @@ function print(bytes: string | Buffer): void {
 }
 
 function endWith(message: string, code: number): never {
-  // Standard error may be a pipe, and a process that ends at once would lose what it wrote to it.
+  // Written synchronously, since standard error may be a pipe and the process exits immediately.
   writeFileSync(process.stderr.fd, `curl: (${code}) ${message}\n`)
   process.exit(code)
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 
-/** Debian packages can be installed: this is Debian, and we are root. */
+/** Whether Debian packages can be installed: the system is Debian, and the user is root. */
 export function canInstallDebianPackages(): boolean {
   if (process.getuid?.() !== 0) return false
   try {
@@ -14,10 +14,10 @@ export function canInstallDebianPackages(): boolean {
 }
 
 /**
- * Most of these packages start a system service on the well-known port, which is not what a test
- * run may do to a machine. Debian asks /usr/sbin/policy-rc.d before it starts one, so while we
- * install there is one that says no. One that the machine's owner put there stays untouched.
- * `flock` makes test files that install at the same time queue up, and its lock dies with us.
+ * Most of these packages start a system service on the well-known port, which a test run must not
+ * do. Debian consults /usr/sbin/policy-rc.d before it starts a service, so during the install a
+ * policy denies it. An existing policy of the machine's owner is not changed. `flock` makes test
+ * files that install at the same time wait for each other, and its lock ends with the process.
  */
 const installScript = `
 policy=$2
@@ -43,7 +43,7 @@ install "$1" || { apt-get update --quiet && install "$1"; }
 export interface DebianSystem {
   readonly policyFile: string
   readonly lockFile: string
-  /** Where apt-get is found. */
+  /** The PATH in which apt-get is found. */
   readonly path: string
 }
 
@@ -53,7 +53,7 @@ const thisSystem: DebianSystem = {
   path: process.env.PATH ?? '',
 }
 
-/** Installs one package; rejects with the end of what apt-get said when that fails. */
+/** Installs one package; rejects with the end of apt-get's output if that fails. */
 export async function installDebianPackage(
   name: string,
   { policyFile, lockFile, path } = thisSystem,

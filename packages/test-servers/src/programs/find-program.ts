@@ -3,7 +3,7 @@ import { homedir } from 'node:os'
 import { basename, delimiter, dirname, join } from 'node:path'
 import type { Program } from './programs.ts'
 
-/** Path of the program on this machine: first PATH, then the usual places. */
+/** The path of the program on this machine: first in PATH, then in the usual folders. */
 export function findProgram(program: Program, path = process.env.PATH ?? ''): string | undefined {
   const onPath = program.ignoresPath ? [] : path.split(delimiter)
   const folders = [...onPath, ...program.places.flatMap(expandPlace)]
@@ -20,7 +20,8 @@ function findIn(folder: string, binary: string, beside: readonly string[]): stri
   if (folder === '') return undefined
   const file = join(folder, binary)
   if (!isExecutable(file)) return undefined
-  // Where it matters what lies beside, a link in /usr/local/bin must lead to the real folder.
+  // If neighbouring files matter, a link such as in /usr/local/bin must be resolved to the real
+  // folder.
   const real = beside.length > 0 ? realpathSync(file) : file
   return beside.every((name) => isExecutable(join(dirname(real), name))) ? real : undefined
 }
@@ -34,7 +35,7 @@ function isExecutable(file: string): boolean {
   }
 }
 
-/** The folders behind a place with a `*` in it that exist, highest version first. */
+/** The existing folders that match a path with a `*`, highest version first. */
 function expandPlace(place: string): string[] {
   const [before, after] = place.replace(/^~/, homedir()).split('*')
   if (before === undefined || after === undefined) return [place]

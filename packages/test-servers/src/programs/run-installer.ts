@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 
-/** Runs a command in a folder; rejects with what it complained of when it fails. */
+/** Runs a command in a folder; rejects with its error output if it fails. */
 export async function runInstaller(
   folder: string,
   command: string,

@@ -5,15 +5,15 @@ import { provideProgram } from '../programs/provide-program.ts'
 import { type OpenServer, openServer } from '../server.ts'
 
 export interface ChromiumServer extends OpenServer {
-  /** A Playwright browser; each test makes its own context in it. */
+  /** A Playwright browser; each test creates its own context. */
   readonly browser: Browser
 }
 
 const args = [
-  // Its own sandbox needs rights that root in a container does not have.
+  // Its own sandbox needs privileges that root in a container does not have.
   '--no-sandbox',
   '--disable-gpu',
-  // Nor is the processor to draw in three dimensions in its place.
+  // Without a GPU, 3D graphics must not be rendered in software either.
   '--disable-software-rasterizer',
   '--disable-dev-shm-usage',
   '--disable-quic',
@@ -23,13 +23,13 @@ const args = [
   '--disable-sync',
 ]
 
-/** The address bar loads pages of its own into every window: half of what a window costs. */
+/** Features that load internal pages into every window, which take half of the cost of a window. */
 const unwantedFeatures = ['WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'WebUIOmniboxFullPopup']
 
-/** A headless Chromium with a fresh profile, driven by Playwright. */
+/** A headless Chromium with a new profile, controlled by Playwright. */
 export async function openChromium(): Promise<ChromiumServer> {
   const program = await provideProgram('chromium')
-  // Loaded late: it is large, and the tests that open other servers do without.
+  // Loaded on demand, because it is large and most tests do not need it.
   const { chromium } = await import('playwright-core')
   const server = await openServer({
     name: 'chromium',
@@ -68,15 +68,16 @@ function inheritedEnvironment(): Record<string, string> {
 }
 
 /**
- * Playwright tells neither the process id nor the profile folder, and both must go when the test
- * process is killed. So it starts this script, which writes them down and becomes the browser.
+ * Playwright exposes neither the process id nor the profile folder, and both must be cleaned up
+ * when the test process is killed. So it starts this script, which records them and then becomes
+ * the browser.
  */
 async function writeRecordingLauncher(folder: string, program: string, record: string) {
   const launcher = join(folder, 'launch.sh')
   const lines = [
     '#!/bin/sh',
     `printf '%s\\n' "$$" "$@" > '${record}'`,
-    // Of a flag that comes twice the last one counts, and Playwright has this one already.
+    // If a flag is repeated, only the last one counts, and Playwright already sets this one.
     'for flag do',
     '  shift',
     `  case $flag in --disable-features=*) flag="$flag,${unwantedFeatures.join(',')}" ;; esac`,

@@ -14,7 +14,10 @@ export interface EnvoyServer extends Address, Service, OpenServer {
   readonly admin: Address
 }
 
-/** One Envoy with a single worker thread. Without a configuration it answers all with "gate". */
+/**
+ * One Envoy with a single worker thread. Without a configuration it answers every request with
+ * "gate".
+ */
 export async function openEnvoy({ config = toGate }: EnvoyOptions = {}): Promise<EnvoyServer> {
   const program = await provideProgram('envoy')
   return openServer({
@@ -24,7 +27,7 @@ export async function openEnvoy({ config = toGate }: EnvoyOptions = {}): Promise
       const admin = { host, port: adminPort, url: `http://${host}:${adminPort}` }
       const file = join(sandbox.folder, 'envoy.yaml')
       await writeFile(file, config(port))
-      // The node id tells this Envoy from one that somebody else runs.
+      // The node id distinguishes this Envoy from others on this machine.
       const nodeId = `portcullis-${process.pid}-${adminPort}`
       const args = [
         ...['-c', file, '--config-yaml', JSON.stringify(toAdmin(adminPort))],
@@ -48,7 +51,7 @@ function toSocketAddress(port: number) {
   return { socket_address: { address: host, port_value: port } }
 }
 
-/** Live: its listeners listen, and its clusters are known. */
+/** Whether it is live: its listeners are open, and its clusters are known. */
 async function isLive(adminUrl: string, nodeId: string): Promise<boolean> {
   const info = await (await fetch(`${adminUrl}/server_info`)).json()
   return info.state === 'LIVE' && info.node.id === nodeId

@@ -7,7 +7,7 @@ import { openRedis } from './redis.ts'
 import { openRedisCluster } from './redis-cluster.ts'
 import { openRedisSentinel } from './redis-sentinel.ts'
 
-/** Every server a test can ask for, by name. The contract test loops over this object. */
+/** Every server that a test can open, by name. The contract test iterates over this object. */
 export const servers = {
   redis: openRedis,
   'redis-cluster': openRedisCluster,

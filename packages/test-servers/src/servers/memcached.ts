@@ -6,7 +6,7 @@ import { type Address, type OpenServer, openServer } from '../server.ts'
 import { type Service, startService } from '../service.ts'
 
 export interface MemcachedOptions {
-  /** More arguments for the command line: `['-m', '16']`. */
+  /** Additional command-line arguments: `['-m', '16']`. */
   readonly args?: readonly string[]
 }
 
@@ -18,7 +18,7 @@ export async function openMemcached(options: MemcachedOptions = {}): Promise<Mem
     name: 'memcached',
     build: async (sandbox) => {
       const port = await findFreePort()
-      // memcached refuses to run as root unless told which user to be; the user may be root.
+      // memcached refuses to run as root without the option -u, which may name root.
       const user = process.getuid?.() === 0 ? ['-u', 'root'] : []
       const args = ['-l', host, '-p', `${port}`, '-U', '0', ...user, ...(options.args ?? [])]
       const service = await startService({

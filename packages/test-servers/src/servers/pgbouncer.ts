@@ -9,21 +9,24 @@ import { type Address, type OpenServer, openServer } from '../server.ts'
 import { type Service, startService } from '../service.ts'
 
 export interface PgbouncerOptions {
-  /** The PostgreSQL behind it; without one only the console answers. */
+  /** The PostgreSQL server behind it; without one, only the console works. */
   readonly upstream?: string
-  /** `{ pool_mode: 'transaction', default_pool_size: '2' }`; its own defaults otherwise. */
+  /** `{ pool_mode: 'transaction', default_pool_size: '2' }`. Default: the defaults of PgBouncer. */
   readonly settings?: Readonly<Record<string, string>>
 }
 
 export interface PgbouncerServer extends Address, Service, OpenServer {
-  /** Its console, where `SHOW POOLS` and `SET pool_mode = …` are commands. */
+  /**
+   * The address of its console, which supports commands such as `SHOW POOLS` and `SET pool_mode =
+   * …`.
+   */
   readonly consoleUrl: string
 }
 
-/** A connection pooler for PostgreSQL. It lets everybody in, with any password. */
+/** A connection pooler for PostgreSQL. It accepts every user and password. */
 export async function openPgbouncer(options: PgbouncerOptions = {}): Promise<PgbouncerServer> {
   const program = await provideProgram('pgbouncer')
-  // It refuses to run as root.
+  // PgBouncer refuses to run as root.
   const account = findUnprivilegedAccount()
   return openServer({
     name: 'pgbouncer',

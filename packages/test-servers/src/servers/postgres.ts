@@ -15,9 +15,9 @@ const run = promisify(execFile)
 export interface PostgresOptions {
   /** Server settings: `{ max_connections: '20' }`. */
   readonly settings?: Readonly<Record<string, string>>
-  /** Lets everybody in, with any password: to check one takes both sides some milliseconds. */
+  /** Accepts every user and password; checking one takes both sides some milliseconds. */
   readonly isOpen?: boolean
-  /** Makes it a hot standby of that server, which is stopped for a moment to be copied. */
+  /** Makes it a hot standby of that server, which is stopped briefly to be copied. */
   readonly standbyOf?: PostgresServer
 }
 
@@ -31,15 +31,15 @@ const user = 'postgres'
 const password = 'portcullis'
 const database = 'postgres'
 
-/** Nothing here has to survive a crash, so nothing waits for the disk. */
+/** Nothing has to survive a crash, so nothing waits for the disk. */
 const quickSettings = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
 
-/** A PostgreSQL server with a fresh, empty database and a superuser who logs in by password. */
+/** A PostgreSQL server with a new, empty database and a superuser with password login. */
 export function openPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   return openWith('postgres', options)
 }
 
-/** The same, with the programs that the authentication server brings along. */
+/** The same, with the programs that are bundled with the authentication server. */
 export function openPostgresEmbedded(options: PostgresOptions = {}): Promise<PostgresServer> {
   return openWith('postgres-embedded', options)
 }
@@ -84,13 +84,13 @@ async function openWith(name: ProgramName, options: PostgresOptions): Promise<Po
         ...options.settings,
       }
       const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-      // SIGQUIT is PostgreSQL's own crash: it ends all connections and saves nothing. After
-      // SIGKILL its children would keep the port and the memory for a moment.
+      // SIGQUIT makes PostgreSQL end all connections without saving, like a crash. After SIGKILL
+      // its children would keep the port and the memory for a moment.
       const how = { name: 'postgres', stopSignal: 'SIGQUIT' } as const
       const service = await startService({
         start: () => sandbox.start(program, ['-D', data, ...flags], how),
         isReady: (pid) => isReady(data, pid),
-        // PostgreSQL's fast shutdown: it ends the connections. After SIGTERM it would wait for them.
+        // PostgreSQL's fast shutdown, which closes connections. SIGTERM would wait for them.
         shutDownSignal: 'SIGINT',
       })
       const url = `postgres://${user}:${password}@${host}:${port}/${database}`
@@ -99,7 +99,7 @@ async function openWith(name: ProgramName, options: PostgresOptions): Promise<Po
   })
 }
 
-/** As the owner of the folder, so that PostgreSQL may use it. */
+/** Copies as the owner of the folder, so that PostgreSQL can use it. */
 async function copyPrimary(
   primary: PostgresServer,
   data: string,
@@ -116,7 +116,7 @@ async function copyPrimary(
   await run('sh', ['-c', script, data, settings], { cwd, ...who })
 }
 
-/** The program, or its copy where the checkout can only be read by us. */
+/** The program, or a copy of it if other users cannot read the checkout. */
 async function provideReadable(program: string, folder: string): Promise<string> {
   const bin = dirname(program)
   if (isOpenToAll(bin)) return program
@@ -125,7 +125,7 @@ async function provideReadable(program: string, folder: string): Promise<string>
   return join(copy, basename(bin), basename(program))
 }
 
-/** The server writes its process id into the first line of this file, its state into the eighth. */
+/** The server writes its process id to the first line of this file, and its state to the eighth. */
 async function isReady(data: string, pid: number): Promise<boolean> {
   const lines = (await readFile(join(data, 'postmaster.pid'), 'utf8')).split('\n')
   return lines[0]?.trim() === `${pid}` && /^(?:ready|standby)$/.test(lines[7]?.trim() ?? '')

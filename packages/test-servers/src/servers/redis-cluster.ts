@@ -9,7 +9,7 @@ import { waitFor } from '../wait-for.ts'
 import { type RedisNode, startRedis } from './redis.ts'
 
 export interface RedisCluster extends Address, OpenServer {
-  /** Three masters; together they hold all slots. */
+  /** Three masters, which together hold all slots. */
   readonly nodes: readonly RedisNode[]
 }
 
@@ -57,8 +57,8 @@ async function planMembers(): Promise<Member[]> {
 }
 
 /**
- * What a node remembers of its cluster. Handing it over at the start saves the introductions
- * (CLUSTER MEET, ADDSLOTS and the gossip that follows), which take seconds.
+ * The cluster configuration file of a node. Providing it at the start avoids CLUSTER MEET, ADDSLOTS
+ * and the subsequent gossip, which take seconds.
  */
 function describeCluster(members: readonly Member[], myself: Member): string {
   const lines = members.map(({ id, port, slots }, index) => {

@@ -9,9 +9,9 @@ import { waitFor } from '../wait-for.ts'
 import { type RedisNode, startRedis } from './redis.ts'
 
 export interface RedisSentinel extends OpenServer {
-  /** The name under which the sentinels know the master. */
+  /** The name by which the sentinels know the master. */
   readonly masterName: string
-  /** The master at the start; after a failover the sentinels tell who it is now. */
+  /** The initial master; after a failover, ask the sentinels for the current one. */
   readonly master: RedisNode
   readonly replica: RedisNode
   readonly sentinels: readonly RedisNode[]
@@ -21,13 +21,14 @@ const masterName = 'mymaster'
 const sentinelCount = 3
 const quorum = 2
 
-/** A master with a replica, watched by three sentinels that fail over within a few seconds. */
+/** A master with a replica, monitored by three sentinels that fail over within a few seconds. */
 export async function openRedisSentinel(): Promise<RedisSentinel> {
   const program = await provideProgram('redis-server')
   return openServer({
     name: 'redis-sentinel',
     build: async (sandbox) => {
-      // Either may become the master, and a master that waits for more replicas wastes our time.
+      // Either may become the master, and a master that waits for more replicas would delay the
+      // test.
       const promptSync = ['--repl-diskless-sync-delay', '0']
       const port = await findFreePort()
       const master = await startRedis(sandbox, { program, port, args: promptSync })
@@ -36,7 +37,7 @@ export async function openRedisSentinel(): Promise<RedisSentinel> {
         port: await findFreePort(),
         args: [...promptSync, '--replicaof', `${host} ${port}`],
       })
-      // Sentinels look at a replica every ten seconds: the first look should see it in step.
+      // Sentinels check a replica every ten seconds, so it should be in sync at the first check.
       await waitFor('the replica did not find its master', async () => {
         const info = await redisCommand(replica, 'INFO', 'replication')
         return fieldOf(info, 'master_link_status') === 'up'
@@ -57,7 +58,7 @@ export async function openRedisSentinel(): Promise<RedisSentinel> {
 
 const idOf = (port: number) => createHash('sha1').update(`sentinel at ${port}`).digest('hex')
 
-/** Telling each sentinel of the others and of the replica saves the seconds of discovery. */
+/** Configuring the other sentinels and the replica avoids seconds of discovery. */
 function describeWatch(
   port: number,
   all: readonly number[],
@@ -78,7 +79,7 @@ function describeWatch(
   ].join('\n')
 }
 
-/** Enough sentinels agree, and they see the replica in step with its master. */
+/** Enough sentinels agree, and they see the replica in sync with its master. */
 async function waitUntilFailoverIsPossible(port: number): Promise<void> {
   await waitFor('the sentinels did not find each other and the replica', async () => {
     const quorumReply = await redisCommand({ port }, 'SENTINEL', 'CKQUORUM', masterName)

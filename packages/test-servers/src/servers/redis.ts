@@ -7,7 +7,7 @@ import { type Service, startService } from '../service.ts'
 
 export interface RedisOptions {
   readonly password?: string
-  /** More settings, as on the command line: `['--maxmemory', '10mb']`. */
+  /** Additional command-line settings: `['--maxmemory', '10mb']`. */
   readonly args?: readonly string[]
 }
 
@@ -15,7 +15,7 @@ export interface RedisNode extends Address, Service {}
 
 export interface RedisServer extends RedisNode, OpenServer {}
 
-/** One Redis server, empty, that writes nothing to disk. */
+/** One empty Redis server without persistence. */
 export async function openRedis(options: RedisOptions = {}): Promise<RedisServer> {
   const program = await provideProgram('redis-server')
   return openServer({
@@ -28,11 +28,11 @@ export async function openRedis(options: RedisOptions = {}): Promise<RedisServer
 export interface RedisLaunch extends RedisOptions {
   readonly program: string
   readonly port: number
-  /** A configuration file of its own, which Redis may write to. */
+  /** Its own configuration file, which Redis may write to. */
   readonly configFile?: string
 }
 
-/** Starts one Redis process, whatever its role, and waits until it answers. */
+/** Starts one Redis process in any role, and waits until it answers. */
 export async function startRedis(sandbox: Sandbox, launch: RedisLaunch): Promise<RedisNode> {
   const { program, port, password, configFile, args = [] } = launch
   const settings = [

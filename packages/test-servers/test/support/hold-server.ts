@@ -1,4 +1,4 @@
-// Opens one server, says so, and stays: something for a test to kill.
+// Opens one server, reports it, and keeps running, so that a test can kill it.
 import { MissingProgramError, type OpenServer, servers } from '../../src/index.ts'
 
 const openers: Record<string, () => Promise<OpenServer>> = servers

@@ -11,7 +11,7 @@ async function pingRedis(port: number): Promise<void> {
   assert.equal(await exchange(port, 'PING\r\n', isLine), '+PONG\r\n')
 }
 
-/** What shows that a server really does its work, over its real protocol. */
+/** Checks that a server works, over its real protocol. */
 const pings: { [Name in ServerName]: (server: Opened<Name>) => Promise<void> } = {
   redis: ({ port }) => pingRedis(port),
   'redis-cluster': async ({ nodes }) => {
@@ -40,7 +40,7 @@ const pings: { [Name in ServerName]: (server: Opened<Name>) => Promise<void> } =
     assert.match((await queryPostgres(server, 'show server_version')).join(), /^18\./)
   },
   pgbouncer: async ({ port }) => {
-    // A packet that asks for TLS, which it does not have.
+    // A packet that requests TLS, which the server does not support.
     const packet = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
     const answer = await exchange(port, packet, (text) => text !== '')
     assert.equal(answer, 'N')
@@ -57,7 +57,7 @@ const pings: { [Name in ServerName]: (server: Opened<Name>) => Promise<void> } =
   },
 }
 
-/** The server must be the one of this name: the types lose that on the way through a loop. */
+/** The server must have this name, which the types cannot express in a loop. */
 export async function ping(name: ServerName, server: OpenServer): Promise<void> {
   const check: (server: never) => Promise<void> = pings[name]
   await check(server as never)

@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-/** Sends bytes to a port of 127.0.0.1 and resolves to the answer once `isComplete` likes it. */
+/**
+ * Sends bytes to a port of 127.0.0.1 and resolves to the response once `isComplete` returns true.
+ */
 export async function exchange(
   port: number,
   request: string | Uint8Array,

@@ -1,4 +1,4 @@
-// The same server without GraphQL: it reads the body and gives a fixed answer.
+// The same server without GraphQL: it reads the body and sends a fixed response.
 
 import { createServer } from 'node:http'
 

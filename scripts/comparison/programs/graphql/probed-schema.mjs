@@ -7,7 +7,7 @@ import {
   GraphQLString,
 } from 'graphql'
 
-/** What the resolvers noticed. */
+/** What the resolvers recorded. */
 export const noticed = { mutations: 0, aborts: 0 }
 
 const refuse = (error) => ({
@@ -17,7 +17,7 @@ const refuse = (error) => ({
   },
 })
 
-/** Waits for the signal that the library passes on, in the context or else in what resolvers get. */
+/** Waits for the signal that the library passes on, in the context or in the resolver arguments. */
 const slow = {
   type: GraphQLString,
   resolve: (_source, _args, { signal }) =>

@@ -4,7 +4,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { whileListening } from '../listen.mjs'
 import { noticed } from './probed-schema.mjs'
 
-/** `create` makes a listener of node:http, or starts a server and returns its address. */
+/** `create` returns a listener for node:http, or starts a server and returns its address. */
 async function whileServing(create, use) {
   const created = await create()
   const toEndpoint = (url) => `${url.replace(/\/$/, '')}/graphql`

@@ -1,4 +1,4 @@
-// Every limiter here allows three requests a minute, unless the probe says otherwise.
+// Every limiter here allows three requests per minute, unless the probe says otherwise.
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -9,7 +9,7 @@ const get = async (url, headers = {}) => {
   return { status: response.status, headers: response.headers, text: await response.text() }
 }
 
-/** The answers to so many requests. `create` makes a listener of node:http. */
+/** The responses to this many requests. `create` returns a listener for node:http. */
 const ask = async (create, count, path = '/', headers = []) =>
   whileListening(await create(), async (url) => {
     const answers = []
@@ -20,7 +20,7 @@ const ask = async (create, count, path = '/', headers = []) =>
 const statuses = (answers) => answers.map(({ status }) => status).join()
 const isLimited = async (create) => statuses(await ask(create, 4)) === '200,200,200,429'
 
-/** Whether the first answer has these fields. */
+/** Whether the first response has these fields. */
 const hasFields = (fields) => async (create) => {
   const [{ headers }] = await ask(create, 1)
   return Object.entries(fields).every(([name, value]) => value.test(headers.get(name) ?? ''))
@@ -183,7 +183,7 @@ export const probes = {
       await take('a')
       await wait(900 - (Date.now() % 1000))
       await takeAll(take, 'a', 2)
-      // A fixed window, wherever it starts, is over now and allows three again.
+      // A fixed window is over now, wherever it started, and would allow three requests again.
       await wait(1150 - (Date.now() % 1000))
       return (await takeAll(take, 'a', 3)) !== '111'
     },

@@ -1,4 +1,4 @@
-// Stands in for the service of Upstash: commands over HTTP, which a local Redis runs.
+// Replaces the service of Upstash: receives commands over HTTP and runs them on a local Redis.
 // https://upstash.com/docs/redis/features/restapi
 
 import { createHash } from 'node:crypto'
@@ -7,7 +7,7 @@ import { Redis } from 'ioredis'
 
 const client = new Redis(process.env.REDIS_URL)
 
-/** Scripts begin with a flag that only the service knows, so they have another digest here. */
+/** Scripts begin with a flag that only the service supports, so they have another digest here. */
 const digests = new Map()
 const toDigest = (script) => createHash('sha1').update(script).digest('hex')
 

@@ -1,4 +1,4 @@
-// The parts for clients, with the types a browser has: this file must compile without those of Node.
+// The client APIs, with the types of a browser: this file must compile without Node's types.
 
 import {
   type AuditResult,

@@ -1,4 +1,4 @@
-// Handlers as a project writes them that TypeScript compiles to CommonJS. Without frameworks, whose
+// Handlers in a project that TypeScript compiles to CommonJS. It uses no frameworks, whose
 // declarations take TypeScript 5.9 many seconds.
 
 import { createServer } from 'node:http'
@@ -18,7 +18,7 @@ export const http = createServer(createHttpHandler({ schema, formatError: maskEr
 export const node = createServer(createNodeHandler({ schema }))
 export const lambda = createLambdaHandler({ schema })
 export const serve: (request: Request) => Promise<Response> = createFetchHandler({ schema })
-// @ts-expect-error: there is no such profile
+// @ts-expect-error: not a profile
 createHttpHandler({ schema, profile: '1999' })
 
 export async function hello(): Promise<string | undefined> {

@@ -1,5 +1,5 @@
-// A server per adapter, as a project with strict settings writes it. This file is compiled against
-// the sources with the rest of the repository, and against the packed archive by `npm run pack`.
+// One server per adapter, as in a project with strict settings. This file is compiled against the
+// sources with the rest of the repository, and against the packed archive by `npm run pack`.
 
 import { createServer, type IncomingMessage } from 'node:http'
 import { createSecureServer } from 'node:http2'
@@ -67,9 +67,9 @@ export const node = createServer(createNodeHandler({ schema }))
 const httpOptions: HttpOptions<Session> = { schema, context: new Session('ann') }
 export const withClass = createServer(createHttpHandler(httpOptions))
 
-// @ts-expect-error: a context of another shape than promised
+// @ts-expect-error: not the declared context
 createHttpHandler<Viewer>({ schema, context: { name: 1 } })
-// @ts-expect-error: there is no such profile
+// @ts-expect-error: not a profile
 createHttpHandler({ schema, profile: '1999' })
 
 export const http2 = createSecureServer(
@@ -121,7 +121,7 @@ export const lambda = createLambdaHandler({
   context: (req) => ({ body: req.raw.body, id: req.context.awsRequestId }),
 })
 
-// As uWebSockets.js declares them; it is not in the registry.
+// The declarations of uWebSockets.js, which is not in the registry.
 interface NativeRequest {
   getMethod(): string
   getUrl(): string

@@ -1,4 +1,5 @@
-// Runs the installed command as a user does, through npx, against a server of the installed package.
+// Runs the installed command through npx, as a user does, against a server of the installed
+// package.
 // Arguments: how to start npx.
 
 import assert from 'node:assert/strict'
@@ -24,7 +25,7 @@ const { version } = createRequire(import.meta.url)('@portcullis/graphql-over-htt
 const [npx, ...npxArguments] = process.argv.slice(2)
 const run = (...args) =>
   new Promise((done) => {
-    // Never from the registry, and without npm's own remarks.
+    // Never from the registry, and without npm's own output.
     execFile(npx, [...npxArguments, '--no', '--silent', '--', ...args], (error, stdout, stderr) => {
       done({ code: error ? error.code : 0, stdout, stderr })
     })
@@ -36,7 +37,7 @@ const { total, ok } = JSON.parse(report.stdout)
 assert.deepEqual({ total, ok }, { total: 61, ok: 61 })
 assert.match(readFileSync('report.html', 'utf8'), /^<!doctype html>/i)
 
-// The package's own name works too: it has one command.
+// The package's own name works too, since it has only one command.
 assert.deepEqual(await run('@portcullis/graphql-over-http', '--version'), {
   code: 0,
   stdout: `${version}\n`,

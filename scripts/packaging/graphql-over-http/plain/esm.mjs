@@ -1,4 +1,4 @@
-// Uses the installed package from plain modules. Arguments: everything that can be imported.
+// Uses the installed package from ES modules. Arguments: everything that can be imported.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
@@ -37,7 +37,7 @@ for (const inner of ['use/shared/vary', 'lib/use/shared/vary', 'handler', 'handl
   })
 }
 
-// However it is reached, it is one copy: `instanceof` and caches depend on it.
+// Every path must lead to the same copy, since `instanceof` and caches depend on it.
 assert.equal(createHttpHandler, createLibHandler)
 assert.equal(createClient, client.createClient)
 assert.equal(NetworkError, client.NetworkError)

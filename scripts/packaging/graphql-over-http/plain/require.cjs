@@ -4,7 +4,7 @@ const assert = require('node:assert/strict')
 const { createHandler } = require('@portcullis/graphql-over-http')
 const { buildSchema } = require('graphql')
 
-// A warning about require() of modules would reach every user's log.
+// A warning about require() of ES modules would appear in every user's log.
 process.on('warning', (warning) => {
   throw warning
 })
@@ -19,7 +19,8 @@ assert.equal(
   '@portcullis/graphql-over-http',
 )
 
-// The schema was made by the copy of graphql that `require` finds: the handler must use the same.
+// The schema was created by the copy of graphql that `require` finds, and the handler must use the
+// same copy.
 const schema = buildSchema('type Query { hello: String }')
 const handle = createHandler({ schema, rootValue: { hello: 'world' } })
 const query = encodeURIComponent('{ hello }')

@@ -1,5 +1,5 @@
-// One schema, executed by Apollo Server and by the packages of Portcullis: a second copy of graphql would
-// refuse it. Argument: the major version of graphql.
+// One schema, executed by Apollo Server and by the Portcullis packages: a second copy of graphql
+// would refuse it. Argument: the major version of graphql.
 
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

@@ -11,11 +11,11 @@ import { explain } from './explain.ts'
 import { internalError, reportFailure } from './failure.ts'
 import { refuseHost } from './wrong-host.ts'
 
-/** The two translations that make an adapter. Hosts hand over one or two things per request. */
+/** The two translations that make an adapter. Hosts pass one or two arguments per request. */
 export interface Translation<Native, Companion, Raw, RequestContext, Answer> {
   /** The file name of the adapter. */
   readonly host: string
-  /** Whether these are the arguments of the host: cheap, since it is asked for every request. */
+  /** Whether these are the arguments of the host. It runs for every request, so it must be fast. */
   readonly isHost: (native: Native, companion: Companion) => boolean
   readonly toRequest: (
     native: Native,
@@ -30,7 +30,9 @@ export interface Translation<Native, Companion, Raw, RequestContext, Answer> {
   ) => Answer
 }
 
-/** Puts the handler between the translations. An exception in an option never reaches the host. */
+/**
+ * Runs the handler between the two translations. An exception in an option never reaches the host.
+ */
 export function adapt<
   Native,
   Companion,

@@ -1,15 +1,15 @@
-/** What every adapter understands beside the options of the core handler. */
+/** The options that every adapter has in addition to those of the core handler. */
 export interface AdapterOptions {
   /**
    * The largest request body to accept, in bytes. A larger one is answered with 413 and is not kept in
    * memory. Default: 1 MiB; `false` accepts any size.
    *
-   * Behind a body parser the default is the limit of the parser. A limit that you set holds as well.
+   * Behind a body parser the default is the limit of the parser. A limit that you set applies in addition.
    */
   readonly bodyLimitBytes?: number | false | undefined
   /**
-   * Add `Accept` to the `Vary` header of every answer, because the answer depends on it. Wanted where
-   * caches sit between server and client. Default: false.
+   * Add `Accept` to the `Vary` header of every response, because the response depends on it. Set it
+   * when caches sit between server and client. Default: false.
    */
   readonly vary?: boolean | undefined
 }
@@ -17,11 +17,11 @@ export interface AdapterOptions {
 /** Names of the options that the core handler does not know. */
 export const adapterOptionNames: readonly string[] = ['bodyLimitBytes', 'vary']
 
-/** Limits in bytes to compare with; infinite when there is none. */
+/** Limits in bytes; infinite when there is no limit. */
 export interface BodyLimits {
   /** For bodies that the adapter reads. */
   readonly read: number
-  /** For bodies that a parser of the host has read, within its own limit. */
+  /** For bodies that a parser of the host has already read, within the parser's own limit. */
   readonly parsed: number
 }
 

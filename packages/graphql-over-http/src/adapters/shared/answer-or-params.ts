@@ -9,8 +9,8 @@ import {
 import { explain } from './explain.ts'
 
 /**
- * The parameters of a request, or what `answer` makes of the response that a breach of the protocol
- * asks for. Malformed parameters throw.
+ * Returns the parameters of a request. If the request breaks the protocol, returns what `answer`
+ * makes of the error response instead. Malformed parameters throw.
  */
 export async function answerOrParams<Raw, Context, Answered>(
   req: Request<Raw, Context>,

@@ -6,7 +6,7 @@ export function bodyTooLarge(limitBytes: number): BodyError {
   return new BodyError(message, createRefusal(413, 'Content Too Large', message))
 }
 
-/** RFC 9110, section 15.5.16: the answer names the encodings that are supported. */
+/** RFC 9110, section 15.5.16: the response lists the supported encodings. */
 export function encodingNotSupported(): BodyError {
   const message = 'Content-Encoding is not supported; send the body without compression'
   const headers = { 'accept-encoding': 'identity' }
@@ -14,8 +14,8 @@ export function encodingNotSupported(): BodyError {
 }
 
 /**
- * Nothing can be read from a request that other code has read before: a mistake in the set-up, which
- * would otherwise look like a client that sends no body.
+ * The body was consumed before the handler ran. This is a misconfiguration, which would otherwise
+ * look like a client that sends no body.
  */
 export function bodyAlreadyRead(fix: string): BodyError {
   const error = new BodyError(
@@ -26,7 +26,9 @@ export function bodyAlreadyRead(fix: string): BodyError {
   return error
 }
 
-/** Why a body need not be read at all: its headers say that it is compressed or too large. */
+/**
+ * Returns the error for a body that its headers already rule out: it is compressed or too large.
+ */
 export function findFault(
   contentLength: string | null | undefined,
   contentEncoding: string | null | undefined,

@@ -1,6 +1,8 @@
 import { getExplanation, type Response } from '../../request.ts'
 
-/** Gives a refusal of the core its message as a body; returns any other response as it is. */
+/**
+ * Adds the message of a refusal from the core as a JSON body; returns any other response unchanged.
+ */
 export function explain(response: Response): Response {
   if (response[0] !== null) return response
   const message = getExplanation(response)

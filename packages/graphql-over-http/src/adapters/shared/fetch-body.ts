@@ -6,7 +6,7 @@ export function isFetchRequest(
   return typeof request?.headers?.get === 'function'
 }
 
-/** Runtimes abort the signal of a request when its client goes away. */
+/** Runtimes abort the signal of a request when its client disconnects. */
 export function openFetchSignal(request: globalThis.Request): AbortSignal | undefined {
   return request.signal
 }
@@ -33,7 +33,7 @@ export async function readFetchBody(
     limitBytes === Number.POSITIVE_INFINITY || request.body === null
       ? await request.arrayBuffer()
       : await readUpTo(limitBytes, request.body)
-  // Strict, unlike `request.text()`, which silently replaces what is not UTF-8.
+  // Strict, unlike `request.text()`, which silently replaces invalid UTF-8.
   return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
 }
 

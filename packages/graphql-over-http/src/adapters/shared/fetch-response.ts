@@ -8,11 +8,11 @@ export interface FetchInit {
   readonly headers: { readonly [name: string]: string }
 }
 
-/** The answer as the constructor of a fetch response wants it. */
+/** The arguments for the constructor of a fetch response. */
 export function toFetchInit([body, init]: Response, vary: boolean): FetchInit {
   const headers = toVaryingHeaders(init, vary)
   const isEmpty = isWithoutBody(init.status)
-  // Some would send an empty body in chunks.
+  // Some runtimes would otherwise send an empty body with chunked encoding.
   if (body === null && !isEmpty) headers['content-length'] = '0'
   return {
     body: isEmpty ? null : body,
@@ -22,7 +22,10 @@ export function toFetchInit([body, init]: Response, vary: boolean): FetchInit {
   }
 }
 
-/** The "null body statuses" of the fetch standard: a body with these is an exception. */
+/**
+ * The "null body statuses" of the fetch standard: a response with one of these throws if given a
+ * body.
+ */
 function isWithoutBody(status: number): boolean {
   return status === 204 || status === 205 || status === 304
 }

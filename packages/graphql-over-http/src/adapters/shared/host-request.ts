@@ -1,8 +1,8 @@
 import type { Request, RequestHeaders } from '../../request.ts'
 
 /**
- * The plain request of an adapter. Its signal is made when code asks for it, because most requests
- * need none and it takes longer than reading a header.
+ * The plain request of an adapter. Its signal is created on first access, because most requests do
+ * not use it and creating one takes longer than reading a header.
  */
 export class HostRequest<Raw, Context, Source> implements Request<Raw, Context> {
   readonly url: string

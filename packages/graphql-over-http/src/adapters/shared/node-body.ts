@@ -4,14 +4,14 @@ import { constants, type Http2ServerRequest } from 'node:http2'
 import { bodyAlreadyRead, bodyTooLarge, findFault } from './body-errors.ts'
 
 /**
- * How much of a refused body is still received, and thrown away. Closing the connection at once would
- * reset it, and a client that is still sending would see the reset instead of the answer.
+ * How much of a refused body is still received and discarded. Closing the connection at once would
+ * reset it, and a client that is still sending would see the reset instead of the response.
  */
 const discardLimitBytes = 16 * 1024 * 1024
 
 /**
- * Reads a request body of Node's HTTP/1 or HTTP/2 server as text. Settles in every case: also when
- * the client goes away in the middle.
+ * Reads a request body of Node's HTTP/1 or HTTP/2 server as text. The promise always settles, even
+ * if the client disconnects midway.
  */
 export function readNodeBody(
   stream: IncomingMessage | Http2ServerRequest,
@@ -63,7 +63,7 @@ export function readNodeBody(
     const onEnd = () => {
       isComplete = true
       try {
-        // Decoded in one piece: a character may lie across two chunks.
+        // The chunks are decoded together, since a character may be split between two of them.
         const bytes = several === undefined ? only : Buffer.concat(several, size)
         resolve(bytes === undefined ? '' : decodeUtf8(bytes))
       } catch (error) {
@@ -71,25 +71,25 @@ export function readNodeBody(
       }
     }
 
-    // The listeners stay: the request ends with its body, and a promise settles only once.
+    // The listeners are not removed: they go with the request, and a promise settles only once.
     stream.on('data', onData)
     stream.on('end', onEnd)
     stream.on('error', reject)
     stream.on('close', () => {
-      // Also follows a complete body, where an error would be made for nothing.
+      // `close` also follows a complete body, where creating an error would be wasted work.
       if (!isComplete) reject(clientGone())
     })
   })
 }
 
-/** Throws on bytes that are not UTF-8, where a lenient decoder would silently change the text. */
+/** Throws on invalid UTF-8, where a lenient decoder would silently change the text. */
 export function decodeUtf8(bytes: Uint8Array): string {
   if (!isUtf8(bytes)) throw new Error('The request body is not valid UTF-8')
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
 }
 
 function clientGone(): Error {
-  return new Error('The client went away before the request body was complete')
+  return new Error('The client disconnected before the request body was complete')
 }
 
 function discard(stream: IncomingMessage | Http2ServerRequest): void {
@@ -102,7 +102,7 @@ function discard(stream: IncomingMessage | Http2ServerRequest): void {
 }
 
 function cut(request: IncomingMessage | Http2ServerRequest): void {
-  // RFC 9113, section 8.1: the code that asks the client to stop an upload nobody reads.
+  // RFC 9113, section 8.1: this code asks the client to stop an upload that is not read.
   if ('stream' in request) request.stream.close(constants.NGHTTP2_NO_ERROR)
   else request.destroy()
 }

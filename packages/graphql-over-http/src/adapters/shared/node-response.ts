@@ -6,8 +6,9 @@ import { isWithoutLength, toHeaders, varyByAccept } from './response-headers.ts'
 type NodeResponse = ServerResponse | Http2ServerResponse
 
 /**
- * Writes the answer, in one piece. Headers that were set on the native response before stay, since
- * `writeHead` merges. Costs nothing when the client is gone or other code has answered already.
+ * Writes the whole response. Headers that were set on the native response before are kept, since
+ * `writeHead` merges them. Does nothing if the client has disconnected or other code has already
+ * responded.
  */
 export function writeNodeResponse(
   [body, init]: Response,
@@ -18,7 +19,7 @@ export function writeNodeResponse(
   if (res.headersSent || isGone(res)) return
   const headers: OutgoingHttpHeaders = toHeaders(init)
   if (vary) headers['vary'] = varyByAccept(String(headers['vary'] ?? res.getHeader('vary') ?? ''))
-  // Without it Node sends chunks.
+  // Without a content length Node uses chunked encoding.
   if (!isWithoutLength(init.status)) {
     headers['content-length'] = body === null ? 0 : Buffer.byteLength(body)
   }
@@ -35,6 +36,6 @@ export function writeNodeResponse(
 }
 
 export function isGone(res: NodeResponse): boolean {
-  // The stream of an HTTP/2 response disappears with the connection.
+  // The stream of an HTTP/2 response becomes undefined when the connection closes.
   return 'stream' in res ? (res.stream?.destroyed ?? true) : res.destroyed
 }

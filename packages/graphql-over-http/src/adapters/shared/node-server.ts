@@ -14,7 +14,7 @@ import { isNodeExchange } from './wrong-host.ts'
 type NodeRequest = IncomingMessage | Http2ServerRequest
 type NodeResponse = ServerResponse | Http2ServerResponse
 
-/** The handler of Node's own servers, which differ only in their types. */
+/** The handler for Node's own HTTP/1 and HTTP/2 servers, which differ only in their types. */
 export function createNodeHandler<
   Req extends NodeRequest,
   Res extends NodeResponse,

@@ -7,15 +7,15 @@ import { decodeUtf8, readNodeBody } from './node-body.ts'
 type Body = Request<unknown, unknown>['body']
 
 /**
- * The body of a request in a framework with optional body parsers: what a parser left, else the
- * stream. Parsers for JSON, text and raw bytes are all understood.
+ * The body of a request in a framework with optional body parsers: the result of a parser if one
+ * ran, otherwise the stream. Parsers for JSON, text and raw bytes are supported.
  */
 export function parsedOrStreamed(parsed: unknown, req: IncomingMessage, limits: BodyLimits): Body {
   if (!parsed || isPlaceholder(parsed, req)) return () => readNodeBody(req, limits.read)
   return fromParser(parsed, req.headers, limits.parsed)
 }
 
-/** The body as a parser left it, whatever the kind of parser. */
+/** The body as a parser for JSON, text or raw bytes left it. */
 export function fromParser(parsed: unknown, headers: RequestHeaders, limitBytes: number): Body {
   const contentLength = getHeader(headers, 'content-length')
   const isCompressed = isEncoded(getHeader(headers, 'content-encoding'))
@@ -25,7 +25,8 @@ export function fromParser(parsed: unknown, headers: RequestHeaders, limitBytes:
       try {
         return decodeUtf8(parsed)
       } catch (error) {
-        // Parsers that decompress leave the header, so only the bytes tell.
+        // Parsers that decompress keep the header, so only the bytes show whether the body is
+        // compressed.
         throw isCompressed ? encodingNotSupported() : error
       }
     }
@@ -34,7 +35,7 @@ export function fromParser(parsed: unknown, headers: RequestHeaders, limitBytes:
     return isCompressed || isWholeBody(parsed, contentLength) ? parsed : JSON.stringify(parsed)
   }
   if (isObject(parsed)) return parsed
-  // JSON that is neither text nor object: the core says what is wrong with it.
+  // JSON that is neither text nor an object: the core reports the error.
   return parsed === undefined ? null : JSON.stringify(parsed)
 }
 
@@ -53,14 +54,14 @@ export function fromEvent(
   return bytes ?? null
 }
 
-/** Refused only when the handler asks for the body, which it does for POST alone. */
+/** Throws only when the handler reads the body, which it does for POST only. */
 function refuse(toError: () => Error): () => Promise<never> {
   return () => Promise.reject(toError())
 }
 
 /**
- * Some parsers put an empty object on requests that they leave alone, for example because of the
- * content type. Then the stream has not been touched.
+ * Some parsers set an empty object on requests that they skip, for example because of the content
+ * type. The stream has not been read then.
  */
 function isPlaceholder(parsed: unknown, req: IncomingMessage): boolean {
   return (
@@ -73,9 +74,9 @@ function isPlaceholder(parsed: unknown, req: IncomingMessage): boolean {
 }
 
 /**
- * Tells the text of a body from a string that was the JSON in it: a client that encodes its request
- * twice sends one. The text is as long as the body, less a byte order mark; a body in chunks declares
- * no length, and its string is taken for the text.
+ * Distinguishes the text of a body from a string that was its JSON value, which a client that
+ * encodes its request twice sends. The text is as long as the body, less a byte order mark. A
+ * chunked body declares no length, so its string is taken for the text.
  */
 function isWholeBody(text: string, contentLength: string | undefined): boolean {
   if (contentLength === undefined) return true
@@ -90,10 +91,10 @@ function isLarger(parsed: unknown, contentLength: string | undefined, limitBytes
   if (typeof parsed === 'string') return Buffer.byteLength(parsed) > limitBytes
   if (contentLength !== undefined) return false
   try {
-    // A body in chunks does not tell its length; that of its JSON is never above it by much.
+    // A chunked body does not declare its length; the length of its JSON is never much larger.
     return Buffer.byteLength(JSON.stringify(parsed) ?? '') > limitBytes
   } catch {
-    // Too deep to be written again.
+    // It is nested too deeply to be serialized again.
     return true
   }
 }

@@ -4,7 +4,7 @@ import type { ResponseInit } from '../../request.ts'
 const isToken = checkOnce((name) => /^[\w!#$%&'*+.^`|~-]+$/.test(name))
 const isText = checkOnce((text) => !/[^\t\x20-\x7e\x80-\xff]/.test(text))
 
-/** Nearly all answers have the same few headers. */
+/** Caches the results, since nearly all responses have the same few headers. */
 function checkOnce(isFine: (text: string) => boolean): (text: string) => boolean {
   const fine = createGenerations<true>(100, 10_000)
   return (text) => {
@@ -16,11 +16,11 @@ function checkOnce(isFine: (text: string) => boolean): (text: string) => boolean
 }
 
 /**
- * The headers of an answer, ready to be written: names in lower case, nothing undefined. The content
- * length is left out, since only the host knows how it sends the body.
+ * The headers of a response, ready to be written: names in lower case, no undefined values. The
+ * content length is left out, since only the host knows how it sends the body.
  *
- * Throws on text that would end a header early or start another one. Some hosts write what they are
- * given, some check when it is too late for another answer. RFC 9110, section 5.
+ * Throws on text that would end a header early or start another one. Some hosts do not check, and
+ * some check when it is too late to send another response. RFC 9110, section 5.
  */
 export function toHeaders(init: ResponseInit): { [name: string]: string } {
   const headers: { [name: string]: string } = {}
@@ -41,20 +41,22 @@ export function toHeaders(init: ResponseInit): { [name: string]: string } {
   return headers
 }
 
-/** The same, with `Vary` where the options ask for it: for hosts that keep no headers of their own. */
+/** The headers plus `Vary` if the option is set, for hosts that do not merge headers themselves. */
 export function toVaryingHeaders(init: ResponseInit, vary: boolean): { [name: string]: string } {
   const headers = toHeaders(init)
   if (vary) headers['vary'] = varyByAccept(headers['vary'])
   return headers
 }
 
-/** The value of `Vary` that keeps what is there and names `Accept`. */
+/** Adds `Accept` to an existing value of `Vary`. */
 export function varyByAccept(present: string | undefined): string {
   if (!present) return 'Accept'
   return /(?:^|,)\s*(?:accept|\*)\s*(?:,|$)/i.test(present) ? present : `${present}, Accept`
 }
 
-/** RFC 9110, section 8.6: these statuses come without a length, even without that of nothing. */
+/**
+ * RFC 9110, section 8.6: responses with these statuses must not have a content length, not even 0.
+ */
 export function isWithoutLength(status: number): boolean {
   return status < 200 || status === 204 || status === 304
 }

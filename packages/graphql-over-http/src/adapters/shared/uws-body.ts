@@ -7,15 +7,16 @@ export interface BodySource {
 }
 
 export interface UwsBody {
-  /** Can be called at any later time, or never. */
+  /** May be called at any later time, or never. */
   readonly read: () => Promise<string>
-  /** To be called when the client goes away. */
+  /** Must be called when the client disconnects. */
   readonly abort: () => void
 }
 
 /**
- * Collects a request body from uWebSockets, which hands it out from now on or not at all. There is no
- * promise before somebody asks: one that nobody looks at must not reject.
+ * Collects a request body from uWebSockets, which delivers it only to a listener that is registered
+ * at once. The promise is created on the first read, so that an unread body cannot cause an
+ * unhandled rejection.
  */
 export function openUwsBody(
   source: BodySource,
@@ -49,9 +50,9 @@ export function openUwsBody(
     if (size > limitBytes) settle({ error: bodyTooLarge(limitBytes) })
     else if (isLast && chunks.length === 0) finish(new Uint8Array(data))
     else {
-      // The memory behind a chunk is used again for the next one.
+      // uWebSockets reuses the memory of a chunk for the next one.
       chunks.push(new Uint8Array(data.slice(0)))
-      // Decoded in one piece: a character may lie across two chunks.
+      // The chunks are decoded together, since a character may be split between two of them.
       if (isLast) finish(Buffer.concat(chunks, size))
     }
   })
@@ -66,6 +67,7 @@ export function openUwsBody(
         }
         waiting()
       }),
-    abort: () => settle({ error: new Error('The client went away before the body was complete') }),
+    abort: () =>
+      settle({ error: new Error('The client disconnected before the body was complete') }),
   }
 }

@@ -7,7 +7,10 @@ type Parts = { readonly [name: string]: unknown } | null | undefined
 const has = (value: unknown, ...names: readonly string[]): boolean =>
   names.every((name) => Boolean((value as Parts)?.[name]))
 
-/** Every adapter by its file name, with how the arguments of its host are recognised: the most specific first. */
+/**
+ * Every adapter by its file name, with a function that recognizes the arguments of its host. The
+ * most specific adapters come first.
+ */
 const HOSTS: readonly (readonly [host: string, IsHost])[] = [
   ['fastify', (_first, second) => has(second, 'hijack', 'send')],
   ['koa', (first) => has(first, 'req', 'res', 'request', 'response')],
@@ -27,8 +30,8 @@ export const hostNames: readonly string[] = HOSTS.map(([host]) => host)
 const isNodeResponse = (value: unknown): boolean => has(value, 'writeHead', 'end')
 
 /**
- * Ends a request that another host has made than the one of the adapter: with 500 where there is a
- * response of Node, which would otherwise never be answered, and by a rejection elsewhere.
+ * Refuses a request from a host that needs another adapter. A Node response gets 500, since it
+ * would otherwise never end; elsewhere the error rejects the handler's promise.
  */
 export function refuseHost(adapter: string, first: unknown, second: unknown): void {
   const [actual] = HOSTS.find(([, isHost]) => isHost(first, second)) ?? []
@@ -47,7 +50,9 @@ export function refuseHost(adapter: string, first: unknown, second: unknown): vo
   res.end()
 }
 
-/** Whether a request and a response of Node, or of a framework that extends them, were handed over. */
+/**
+ * Whether the arguments are a request and a response of Node, or of a framework that extends them.
+ */
 export function isNodeExchange(
   req: { readonly on?: unknown } | undefined,
   res: { readonly writeHead?: unknown } | undefined,

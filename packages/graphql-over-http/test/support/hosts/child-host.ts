@@ -8,8 +8,9 @@ import type { Findings } from './probe.ts'
 export type Command = readonly [program: string, ...args: string[]]
 
 /**
- * A host that needs another runtime, hence a process of its own. The process prints its port, answers
- * `/probe` with its findings, and stops with its parent: at the end of its input.
+ * A host that needs another runtime and therefore its own process. The process prints its port,
+ * serves its findings at `/probe`, and exits when its standard input closes, which happens when its
+ * parent exits.
  */
 export function childHost(
   name: string,

@@ -7,7 +7,7 @@ import { mount } from './mount.ts'
 import { nodeHost } from './node-host.ts'
 
 const require = createRequire(import.meta.url)
-// The older major has no types under its alias; what is used of it is the same.
+// The older major version has no types under its alias; the API used here is the same.
 const express4: typeof express = require('express-4')
 
 const readsBodyItself = 'the parser has a limit, and stops reading there'
@@ -50,7 +50,7 @@ function expressHost(
     name,
     (probe) => {
       const app = framework()
-      // Or else express prints what body parsers complain about.
+      // Otherwise express prints the errors of body parsers.
       app.set('env', 'test')
       if (parser) app.use(parser)
       const handlers = mount(

@@ -7,7 +7,7 @@ import { mount } from './mount.ts'
 import { nodeHost } from './node-host.ts'
 import type { Probe } from './probe.ts'
 
-const readsBodyItself = 'fastify has a limit of its own'
+const readsBodyItself = 'fastify has its own limit'
 
 export const fastifyHosts: readonly Host[] = [
   fastifyHost('fastify 5', undefined, {
@@ -22,7 +22,7 @@ export const fastifyHosts: readonly Host[] = [
   http2Host(
     'fastify 5 over HTTP/2',
     'http',
-    // The types of Fastify tell the two kinds of server apart; the adapter does not care.
+    // Fastify's types distinguish the two kinds of server; the adapter does not.
     (probe) => build(probe, Fastify({ http2: true }) as never, 'buffer'),
     { readsBodyItself },
   ),

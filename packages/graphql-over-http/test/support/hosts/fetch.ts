@@ -12,8 +12,8 @@ import { nodeHost } from './node-host.ts'
 import { openProbe, type Probe } from './probe.ts'
 
 /**
- * By default the bridge replaces Request and Response for the whole process, which other test files share.
- * The example for Hono runs in a process of its own, with the default.
+ * By default the bridge replaces Request and Response for the whole process, which other test files
+ * share. The example for Hono runs in its own process, with the default.
  */
 const bridge = { overrideGlobalObjects: false }
 

@@ -7,7 +7,9 @@ export interface Http2Client {
   close(): void
 }
 
-/** As much of `fetch` as the tests need, over one HTTP/2 connection. Adds no header by itself. */
+/**
+ * The part of `fetch` that the tests need, over one HTTP/2 connection. It adds no headers itself.
+ */
 export function openHttp2Fetch(origin: string, ca?: string | Buffer): Http2Client {
   const session = connect(origin, { ca })
   return {

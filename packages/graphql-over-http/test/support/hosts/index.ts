@@ -8,12 +8,12 @@ import { koaHosts } from './koa.ts'
 import { otherRuntimeHosts } from './other-runtimes.ts'
 import { serverlessHosts } from './serverless.ts'
 
-/** Whether the tests ran before, on a newer Node or graphql: see scripts/testing/legs.ts. */
+/** Whether the tests have already run on a newer Node or graphql: see scripts/testing/legs.ts. */
 export const isRepetition: boolean = process.env['REPEATS_MAIN_LEG'] === 'true'
 
 /**
- * Every host the library has an adapter for. A new adapter gets its row here. Those in processes of their
- * own bring their runtime and graphql along: to them a repetition is the same run again.
+ * Every host that the library has an adapter for. Add a row for a new adapter here. Hosts in their
+ * own processes use their own runtime and graphql, so a repetition would be the same run again.
  */
 export const hosts: readonly Host[] = [
   ...httpHosts,

@@ -11,7 +11,7 @@ import { nodeHost } from './node-host.ts'
 import type { Probe } from './probe.ts'
 
 const require = createRequire(import.meta.url)
-// The older major has no types under its alias; what is used of it is the same.
+// The older major version has no types under its alias; the API used here is the same.
 const Koa2: typeof Koa = require('koa-2')
 const bodyParser: () => Koa.Middleware = require('koa-bodyparser')
 
@@ -28,7 +28,7 @@ function koaHost(name: string, Framework: typeof Koa, parser?: Koa.Middleware): 
     (probe) => createServer(build(probe, new Framework(), parser)),
     parser
       ? {
-          readsBodyItself: 'koa-bodyparser has a limit of its own',
+          readsBodyItself: 'koa-bodyparser has its own limit',
           parsesBodyItself: 'koa-bodyparser answers malformed JSON as text',
         }
       : {},
@@ -36,7 +36,7 @@ function koaHost(name: string, Framework: typeof Koa, parser?: Koa.Middleware): 
 }
 
 function build(probe: Probe, app: Koa, parser?: Koa.Middleware): ReturnType<Koa['callback']> {
-  // Or else Koa itself prints broken connections and what body parsers complain about.
+  // Otherwise Koa prints broken connections and the errors of body parsers.
   app.silent = true
   if (parser) app.use(parser)
   const handlers = mount(

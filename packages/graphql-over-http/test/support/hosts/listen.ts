@@ -10,7 +10,7 @@ export async function listen(server: Server): Promise<number> {
   return address.port
 }
 
-/** Stops a server and ends what is still connected to it. */
+/** Stops a server and closes its open connections. */
 export async function shut(server: Server & { closeAllConnections?: () => void }): Promise<void> {
   server.closeAllConnections?.()
   await new Promise<void>((resolve, reject) => {

@@ -1,7 +1,7 @@
 import type { Probe } from './probe.ts'
 import { createScenarios, type ScenarioOptions, type SetHeader } from './scenarios.ts'
 
-/** The handlers of one adapter, by path: one for each scenario, watched by the probe. */
+/** The handlers of one adapter by path: one for each scenario, tracked by the probe. */
 export function mount<RequestContext, Args extends unknown[], Result>(
   probe: Probe,
   setHeader: SetHeader<RequestContext> | undefined,

@@ -1,6 +1,6 @@
-/** What a server under test has to say for itself. */
+/** What a server under test reports about itself. */
 export interface Findings {
-  /** Calls of `console.error`, and rejections that nobody handled. */
+  /** Calls of `console.error`, and unhandled rejections. */
   readonly errors: readonly string[]
   /** Calls of a handler that have not settled. */
   readonly pending: number
@@ -13,12 +13,12 @@ export interface Probe {
   track<Args extends unknown[], Result>(
     handler: (...args: Args) => Result,
   ): (...args: Args) => Result
-  /** The findings since the last time. */
+  /** The findings since the last call. */
   take(): Findings
   close(): void
 }
 
-/** Listens in the process of the server. Runs on every runtime. */
+/** Observes the process of the server. Works on every runtime. */
 export function openProbe(): Probe {
   let errors: string[] = []
   let pending = 0

@@ -1,17 +1,17 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 
-/** A connection over which HTTP/1 is spoken byte by byte. */
+/** A connection for HTTP/1 requests that are written byte by byte. */
 export async function openConnection(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1')
   socket.setNoDelay()
-  // Being cut off is for the tests to judge, by what they got.
+  // The tests notice a closed connection by the response that they received.
   socket.on('error', () => {})
   await once(socket, 'connect')
   return socket
 }
 
-/** Sends bytes, as fast as the other side takes them and as long as there is one. */
+/** Sends bytes as fast as the other side accepts them, until it disconnects. */
 export async function sendBytes(socket: Socket, bytes: Buffer): Promise<void> {
   if (socket.destroyed || socket.write(bytes)) return
   await new Promise<void>((resolve) => {
@@ -38,7 +38,7 @@ export interface RawResponse {
   readonly body: string
 }
 
-/** Reads one answer with a content length. Null when the connection ends before that. */
+/** Reads one response with a content length. Null when the connection ends before that. */
 export function readResponse(socket: Socket): Promise<RawResponse | null> {
   return new Promise((resolve) => {
     let received = Buffer.alloc(0)

@@ -14,12 +14,12 @@ export type SetHeader<RequestContext> = (
   value: string,
 ) => void
 
-/** Smallest body that `/limited` refuses, less one. */
+/** The body limit of `/limited`. */
 export const limitBytes = 1000
 
 /**
- * A query that waits until its client has gone, and two that wait for it: until it runs, and until it
- * was aborted.
+ * A query that waits until its client has disconnected, and two queries that wait for it: until it
+ * runs, and until it was aborted.
  */
 function createDisconnectScenario(): ScenarioOptions<unknown> {
   const running = Promise.withResolvers<string>()
@@ -55,8 +55,8 @@ function createDisconnectScenario(): ScenarioOptions<unknown> {
 }
 
 /**
- * One handler per path, the same on every host: a path is a way to set the handler up. Hosts in other
- * processes cannot take options from a test, so all there are live here.
+ * One handler per path, the same on every host. Each path has a different configuration. Hosts in
+ * other processes cannot receive options from a test, so all configurations are defined here.
  */
 export function createScenarios<RequestContext>(
   setHeader: SetHeader<RequestContext> = () => {},
@@ -116,7 +116,7 @@ export function createScenarios<RequestContext>(
         },
       ]),
     ],
-    // From JavaScript nothing makes people give a text.
+    // JavaScript code can leave the status text out.
     ['/no-text', endWith([null, { status: 403 } as unknown as Response[1]])],
     [
       '/header-from-variable',
@@ -136,7 +136,7 @@ export function createScenarios<RequestContext>(
       '/late',
       {
         schema,
-        // Only now is the rest of the request read: headers, then body.
+        // Headers and body of the request are read only after this wait.
         parseRequestParams: () => new Promise((resolve) => setTimeout(resolve, 20)),
       },
     ],

@@ -3,7 +3,10 @@ import { GraphQLInt, GraphQLObjectType, GraphQLSchema, GraphQLString } from 'gra
 /** Two, three and four bytes per character in UTF-8. */
 export const manyBytes = 'ž ☃ 🏃'
 
-/** Served by every host under test. Loaded by other runtimes too, so it needs nothing but graphql. */
+/**
+ * Served by every host under test. Other runtimes load it too, so it depends on nothing but
+ * graphql.
+ */
 export const schema = new GraphQLSchema({
   query: new GraphQLObjectType({
     name: 'Query',

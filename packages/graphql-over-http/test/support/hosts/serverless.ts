@@ -28,7 +28,7 @@ interface Incoming {
   readonly body: Buffer | null
 }
 
-const decodesBodyItself = 'the body is a text of the event'
+const decodesBodyItself = 'the body is a text in the event'
 
 export const serverlessHosts: readonly Host[] = [
   serverlessHost('netlify', createNetlifyHandler, ({ url, method, headers, body }) => ({
@@ -162,7 +162,7 @@ function fromLists(lists: { [name: string]: string[] }): [string, string][] {
   )
 }
 
-/** Names and values of a query as they were sent: a load balancer decodes nothing. */
+/** Names and values of a query as sent, since a load balancer does not decode them. */
 function toRawQuery(url: URL): { [name: string]: string } {
   const raw: { [name: string]: string } = {}
   for (const pair of url.search.slice(1).split('&')) {

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { OpenHost } from './host.ts'
 
-/** After whatever a client did: nothing is left over, nothing was said, and the next one is served. */
+/**
+ * Checks that after a client's misbehaviour nothing is left over, nothing was logged, and the next
+ * client is served.
+ */
 export async function assertUnharmed(host: OpenHost): Promise<void> {
   const deadline = Date.now() + 30_000
   const errors: string[] = []

@@ -4,11 +4,11 @@ import { flag, frameType } from '../../../src/http2/frames.ts'
 import { frame, requestFields } from '../../support/raw-client.ts'
 import { answered, type Case, type Cases, END, goaway, hello, SAY, sayBlock } from '../case.ts'
 
-/** Name and value that no table holds. */
+/** A name and a value that are in no table. */
 const NAME = 'x-custom'
 const VALUE = 'some value'
 
-/** A call whose block begins or goes on with these bytes is answered. */
+/** A call whose block contains these bytes must be answered. */
 function good(...parts: readonly Uint8Array[]): Case {
   return {
     sends: [
@@ -19,7 +19,7 @@ function good(...parts: readonly Uint8Array[]): Case {
   }
 }
 
-/** A block with these bytes at its end ends the connection (RFC 9113 4.3). */
+/** A block with these bytes at its end must end the connection (RFC 9113 4.3). */
 function bad(...parts: readonly Uint8Array[]): Case {
   return {
     sends: [frame(frameType.HEADERS, END, 1, Buffer.concat([sayBlock, ...parts]))],
@@ -32,7 +32,7 @@ const huffman = (text: string): Buffer => toHuffman(Buffer.from(text, 'latin1'))
 const sizeUpdate = (size: number): Buffer => toInteger(0x20, 5, size)
 const USER_AGENT = 58
 
-/** A literal that is not indexed: a new name, then this value. */
+/** A literal without indexing: a new name, then this value. */
 const withValue = (value: Uint8Array): Buffer =>
   Buffer.concat([bytes(0), bytes(1), Buffer.from('x'), value])
 
@@ -49,7 +49,7 @@ const sized = (...updates: readonly number[]): Case => ({
   expect: answered(1),
 })
 
-/** Calls whose blocks take every choice that HPACK leaves, with one table for all. */
+/** Calls whose blocks use every representation of HPACK, with one table. */
 function manyForms(): Case {
   const random = new Random(7541)
   const encoder = new HpackEncoder(4096)
@@ -118,7 +118,7 @@ export const compression: Cases = {
     bytes(0x80 | 62),
   ),
   'HPACK 5.1: an integer without an end': bad(bytes(0xff, 0x80)),
-  'HPACK 5.1: an integer beyond all bounds': bad(
+  'HPACK 5.1: an integer over the limit': bad(
     bytes(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f),
   ),
   'HPACK 5.2: a string longer than its block': bad(withValue(bytes(5, 0x61))),

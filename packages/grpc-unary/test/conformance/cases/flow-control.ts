@@ -4,17 +4,17 @@ import { type Cases, sentData, wholeCall, windowUpdate } from '../case.ts'
 
 const initialWindow = (size: number): Buffer => settings([settingId.INITIAL_WINDOW_SIZE, size])
 
-/** The answer to `wholeCall` has 10 bytes of DATA. RFC 9113 6.9: how many of them may go out. */
+/** The response to `wholeCall` has 10 bytes of DATA. RFC 9113 6.9 defines how many may be sent. */
 export const flowControl: Cases = {
-  '6.9.1: a window of 1 lets 1 byte go': {
+  '6.9.1: a window of 1 allows 1 byte': {
     sends: [initialWindow(1), wholeCall(1)],
     expect: sentData(1, 1),
   },
-  '6.9.1: each WINDOW_UPDATE lets go what it adds': {
+  '6.9.1: each WINDOW_UPDATE allows as much as it adds': {
     sends: [initialWindow(0), wholeCall(1), windowUpdate(1, 2), windowUpdate(1, 3)],
     expect: sentData(1, 2, 3),
   },
-  '6.9.1: what fits goes whole': {
+  '6.9.1: what fits is sent in one frame': {
     sends: [initialWindow(10), wholeCall(1)],
     expect: sentData(1, 10),
   },
@@ -22,11 +22,11 @@ export const flowControl: Cases = {
     sends: [initialWindow(4), wholeCall(1), wholeCall(3), windowUpdate(3, 6)],
     expect: sentData(3, 4, 6),
   },
-  '6.9.2: a larger initial window lets go what waits': {
+  '6.9.2: a larger initial window releases waiting data': {
     sends: [initialWindow(0), wholeCall(1), initialWindow(1)],
     expect: sentData(1, 1),
   },
-  '6.9.2: a smaller one makes windows negative, and that is made up for first': {
+  '6.9.2: a smaller initial window makes windows negative, which must be compensated first': {
     sends: [initialWindow(3), wholeCall(1), initialWindow(2), windowUpdate(1, 2)],
     expect: sentData(1, 3, 1),
   },

@@ -83,11 +83,11 @@ const streamFrames: Cases = {
     ],
     expect: answered(1),
   },
-  '6.2: HEADERS that are not whole, then PRIORITY': {
+  '6.2: incomplete HEADERS, then PRIORITY': {
     sends: [frame(frameType.HEADERS, flag.END_STREAM, 1, sayBlock), priority(1, 0)],
     expect: goaway('PROTOCOL_ERROR'),
   },
-  '6.2: HEADERS that are not whole, then HEADERS of another stream': {
+  '6.2: incomplete HEADERS, then HEADERS of another stream': {
     sends: [frame(frameType.HEADERS, 0, 1, sayBlock), openCall(3)],
     expect: goaway('PROTOCOL_ERROR'),
   },
@@ -115,11 +115,11 @@ const streamFrames: Cases = {
     sends: [priority(1, 0, 0), priority(1, 0, 255), priority(1, 0, 0, true), wholeCall(1)],
     expect: answered(1),
   },
-  '6.3: PRIORITY that depends on a stream yet to come is accepted': {
+  '6.3: PRIORITY that depends on a future stream is accepted': {
     sends: [priority(3, 1), wholeCall(1)],
     expect: answered(1),
   },
-  '6.3: PRIORITY of an idle stream does not use up the ones below': {
+  '6.3: PRIORITY of an idle stream does not use up lower identifiers': {
     sends: [priority(5, 3), wholeCall(3)],
     expect: answered(3),
   },
@@ -161,7 +161,7 @@ const connectionFrames: Cases = {
     sends: [frame(frameType.SETTINGS, 0, 1, zeros(6))],
     expect: goaway('PROTOCOL_ERROR'),
   },
-  '6.5: SETTINGS of a length that is no multiple of 6': {
+  '6.5: SETTINGS of a length that is not a multiple of 6': {
     sends: [frame(frameType.SETTINGS, 0, 0, zeros(3))],
     expect: goaway('FRAME_SIZE_ERROR'),
   },
@@ -234,7 +234,7 @@ const connectionFrames: Cases = {
     expect: goaway('FRAME_SIZE_ERROR'),
   },
 
-  '6.8: GOAWAY leaves calls under way alone': {
+  '6.8: GOAWAY does not affect open calls': {
     sends: [
       openCall(1),
       frame(frameType.GOAWAY, 0, 0, zeros(8)),
@@ -318,7 +318,7 @@ const windowsAndContinuations: Cases = {
     ],
     expect: answered(1),
   },
-  '6.10: trailers may go on, too': {
+  '6.10: trailers may be continued too': {
     sends: [
       openCall(1),
       frame(frameType.DATA, 0, 1, hello),
@@ -343,11 +343,11 @@ const windowsAndContinuations: Cases = {
     sends: [frame(frameType.HEADERS, 0, 1, sayBlock), frame(frameType.CONTINUATION, 4, 3)],
     expect: goaway('PROTOCOL_ERROR'),
   },
-  '6.10: CONTINUATION behind HEADERS that were whole': {
+  '6.10: CONTINUATION after complete HEADERS': {
     sends: [openCall(1), frame(frameType.CONTINUATION, flag.END_HEADERS, 1, sayBlock)],
     expect: goaway('PROTOCOL_ERROR'),
   },
-  '6.10: CONTINUATION behind the last CONTINUATION': {
+  '6.10: CONTINUATION after the last CONTINUATION': {
     sends: [
       frame(frameType.HEADERS, 0, 1, sayBlock.subarray(0, 5)),
       frame(frameType.CONTINUATION, flag.END_HEADERS, 1, sayBlock.subarray(5)),
@@ -355,7 +355,7 @@ const windowsAndContinuations: Cases = {
     ],
     expect: goaway('PROTOCOL_ERROR'),
   },
-  '6.10: CONTINUATION behind DATA': {
+  '6.10: CONTINUATION after DATA': {
     sends: [
       openCall(1),
       frame(frameType.DATA, 0, 1, hello),

@@ -33,7 +33,7 @@ function malformedBlock(...fields: readonly Fields[]): Case {
   }
 }
 
-/** A body of 10 bytes in these pieces, where the headers promise `contentLength`. */
+/** A body of 10 bytes split at these positions, with `contentLength` in the headers. */
 function body(contentLength: string, ...cuts: readonly number[]): Uint8Array[] {
   const fields = { ...call, 'content-length': contentLength }
   const edges = [0, ...cuts, hello.length]
@@ -49,7 +49,7 @@ function body(contentLength: string, ...cuts: readonly number[]): Uint8Array[] {
 
 /** RFC 9113 section 8: requests and answers. */
 export const messages: Cases = {
-  '8.1: a GET request is answered, though not with a call': {
+  '8.1: a GET request is answered, but not as a call': {
     sends: [request(1, { ...call, ':method': 'GET' })],
     expect: answered(1, '405'),
   },
@@ -100,7 +100,7 @@ export const messages: Cases = {
     expect: reset(1, 'PROTOCOL_ERROR'),
   },
   '8.1.1: content-length without any DATA': malformed({ ...call, 'content-length': '1' }),
-  '8.1.1: content-length that is no number': malformed({ ...call, 'content-length': '+1' }),
+  '8.1.1: content-length that is not a number': malformed({ ...call, 'content-length': '+1' }),
   '8.1.1: two values of content-length': malformedBlock(
     { ...call, 'content-length': '0' },
     { 'content-length': '1' },

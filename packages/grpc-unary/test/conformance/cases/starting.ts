@@ -17,7 +17,7 @@ import {
 /** RFC 9113 section 3: starting HTTP/2. */
 export const starting: Cases = {
   '3.4: the preface and SETTINGS are accepted': { sends: [], expect: accepted },
-  '3.4: SETTINGS with values are accepted, and a call right behind them': {
+  '3.4: SETTINGS with values are accepted, and so is a call directly after them': {
     begins: [PREFACE, settings([settingId.INITIAL_WINDOW_SIZE, 65_535])],
     sends: [wholeCall(1)],
     expect: answered(1),
@@ -27,12 +27,12 @@ export const starting: Cases = {
     sends: [],
     expect: goaway('PROTOCOL_ERROR'),
   },
-  '3.4: a preface that goes wrong at its last byte ends the connection': {
+  '3.4: a preface with a wrong last byte ends the connection': {
     begins: [Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\rX')],
     sends: [],
     expect: goaway('PROTOCOL_ERROR'),
   },
-  '3.4: HTTP/1.1 is not spoken': {
+  '3.4: HTTP/1.1 is not supported': {
     begins: [Buffer.from('GET / HTTP/1.1\r\nhost: test\r\n\r\n')],
     sends: [],
     expect: ended,
@@ -105,7 +105,7 @@ export const framing: Cases = {
   },
   '4.3: the block of a refused stream still changes the compression context': {
     sends: [
-      // `te: gzip` makes it malformed; the field behind it enters the dynamic table all the same.
+      // `te: gzip` makes it malformed, but the field after it still enters the dynamic table.
       frame(
         frameType.HEADERS,
         END,

@@ -92,8 +92,8 @@ export const streams: Cases = {
     sends: [wholeCall(1), continuation],
     expect: goaway('PROTOCOL_ERROR'),
   },
-  '5.1 closed by the server: what was under way is ignored': {
-    // An unknown method is answered at its headers; the client could not know.
+  '5.1 closed by the server: frames in transit are ignored': {
+    // An unknown method is answered after its headers, before the client can know.
     sends: [openCall(1, '/test.Echo/Missing'), frame(frameType.DATA, 0, 1, hello), data, trailers],
     expect: answered(1),
   },
@@ -110,7 +110,7 @@ export const streams: Cases = {
     sends: [wholeCall(1), wholeCall(7), wholeCall(101)],
     expect: answered(101),
   },
-  '5.1.1: the largest identifier is a stream like others': {
+  '5.1.1: the largest identifier is a valid stream': {
     sends: [wholeCall(2 ** 31 - 1)],
     expect: answered(2 ** 31 - 1),
   },

@@ -13,7 +13,7 @@ async function create(options, context = async () => ({})) {
   return url
 }
 
-/** Without these options its rules throw, which is answered with 500. */
+/** Without these options its rules throw, which results in a 500. */
 const armor = {
   n: 5,
   propagateOnRejection: false,
@@ -22,7 +22,7 @@ const armor = {
 
 const manifest = new URL('../../node_modules/@apollo/server/package.json', import.meta.url)
 
-/** Its cache, with the documents in it. */
+/** Its cache, filled with the documents. */
 const toCache = (documents) => ({
   get: async (key) => documents[key.replace('apq:', '')],
   set: async () => {},
@@ -32,7 +32,7 @@ const toCache = (documents) => ({
 export const features = {
   graphql17: () => JSON.parse(readFileSync(manifest, 'utf8')).peerDependencies.graphql,
   client: missing(/createClient/),
-  // `formatError` leaves the decision to its users: see the lines for the task.
+  // `formatError` leaves the decision to its users: see the task.
   masked: () => create(),
   bodyLimit: () => create(),
   maxTokens: () => create({ parseOptions: { maxTokens: 1000 } }),

@@ -9,7 +9,7 @@ import { schema } from '../probed-schema.mjs'
 
 const create = (options) => createHandler({ schema, ...options })
 
-/** Without these options its rules throw, which is answered with 500. */
+/** Without these options its rules throw, which results in a 500. */
 const armor = {
   n: 5,
   propagateOnRejection: false,
@@ -34,7 +34,7 @@ export const features = {
         )
       }),
   },
-  // `formatError` leaves the decision to its users: see the lines for the task.
+  // `formatError` leaves the decision to its users: see the task.
   masked: () => create(),
   bodyLimit: () => create(),
   maxTokens: () => create({ parse: (source) => parse(source, { maxTokens: 1000 }) }),

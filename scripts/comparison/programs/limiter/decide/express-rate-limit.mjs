@@ -2,7 +2,7 @@ import { MemoryStore, rateLimit } from 'express-rate-limit'
 import { Redis } from 'ioredis'
 import { RedisStore } from 'rate-limit-redis'
 
-// The store of the middleware, without what the middleware does besides.
+// The store of the middleware, without the rest of the middleware.
 function toDecide(store) {
   rateLimit({ windowMs: 3_600_000, limit: 1_000_000_000, store, validate: false })
   return (ip) => store.increment(ip)

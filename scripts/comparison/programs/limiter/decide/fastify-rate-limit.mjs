@@ -10,7 +10,7 @@ async function create(options) {
   return (ip) => decide({ ip, routeOptions: {} })
 }
 
-// By default it keeps 5,000 keys and forgets the others.
+// By default it keeps 5,000 keys and evicts the others.
 export const memory = () => create({ cache: 2_000_000 })
 
 export const redis = (url) => create({ redis: new Redis(url), nameSpace: 'fastify:' })

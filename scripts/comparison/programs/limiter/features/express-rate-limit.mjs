@@ -60,7 +60,7 @@ export const features = {
     rateLimit({ windowMs: 60_000, limit: 3, store, validate: false })
     return async (key) => (await store.increment(key)).totalHits <= 3
   }),
-  // `passOnStoreError` allows all requests then.
+  // With `passOnStoreError` it allows all requests instead.
   fallback: missing(/(?<!Ip)fallback|insurance/i),
   sql: missing(/postgres|mysql|sqlite/i),
   files: missing(/watch|reload|directory/i),

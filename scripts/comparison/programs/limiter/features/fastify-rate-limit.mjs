@@ -56,7 +56,7 @@ export const features = {
   sliding: missing(/sliding|bucket/i),
   queue: missing(/queue|until/i),
   redis: async (url) => (await createVerbs({ redis: connect(url), nameSpace: 'fastify:' })).take,
-  // `skipOnError` allows all requests then.
+  // With `skipOnError` it allows all requests instead.
   fallback: missing(/fallback|insurance/i),
   sql: missing(/postgres|mysql|sqlite/i),
   files: missing(/watch|reload|directory/i),

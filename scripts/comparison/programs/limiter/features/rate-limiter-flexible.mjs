@@ -9,7 +9,7 @@ import { documented, missing } from '../../feature-values.mjs'
 
 const options = { points: 3, duration: 60 }
 
-/** It rejects with a result where the limit is reached, and with an error where it fails. */
+/** It rejects with a result if the limit is reached, and with an error if it fails. */
 const isTaken = (taking) =>
   taking.then(
     () => true,
@@ -41,7 +41,7 @@ const createRedis = (url, more) => {
 }
 
 export const features = {
-  // Its users write the middleware themselves: see the lines for the task.
+  // Its users write the middleware themselves: see the task.
   express: missing(/RequestHandler/),
   fastify: missing(/fastify/i),
   node: missing(/IncomingMessage/),

@@ -5,7 +5,7 @@ import { missing } from '../../feature-values.mjs'
 const connect = (url) =>
   new Redis({ url, token: 'none', retry: { retries: 1 }, enableTelemetry: false })
 
-/** The service is stood in for by a program in front of a local Redis. */
+/** The service is replaced by a program in front of a local Redis. */
 function create(prefix, limiter = Ratelimit.fixedWindow(3, '60 s')) {
   const redis = connect(process.env.UPSTASH_URL)
   return new Ratelimit({ redis, prefix: `features-${prefix}`, limiter, ephemeralCache: false })
@@ -22,7 +22,7 @@ function createVerbs(prefix) {
 }
 
 export const features = {
-  // Its users write the middleware themselves: see the lines for the task.
+  // Its users write the middleware themselves: see the task.
   express: missing(/RequestHandler/),
   fastify: missing(/fastify/i),
   node: missing(/IncomingMessage/),
@@ -52,7 +52,7 @@ export const features = {
     return (key) => limiter.blockUntilReady(key, 5000)
   },
   redis: () => createVerbs('redis').take,
-  // It allows a request when no answer comes within its `timeout`.
+  // It allows a request if it gets no response within its `timeout`.
   fallback: missing(/fallback|insurance/i),
   sql: missing(/postgres|mysql|sqlite/i),
   files: missing(/watch|reload|directory/i),

@@ -9,7 +9,7 @@ export const express = () =>
       standardHeaders: 'draft-6',
       legacyHeaders: false,
       keyGenerator: ({ ip }) => ip,
-      // Its checks run on the first request only; this one would refuse the key above.
+      // Its validations run on the first request only; this one would reject the key above.
       validate: { keyGeneratorIpFallback: false },
     }),
   )

@@ -9,7 +9,7 @@ export function serveExpress(middleware) {
   return app.listen(process.env.PORT)
 }
 
-/** The same Fastify app with and without what `setUp` adds. */
+/** The same Fastify app with and without the additions of `setUp`. */
 export async function serveFastify(setUp) {
   const app = Fastify()
   await setUp?.(app)

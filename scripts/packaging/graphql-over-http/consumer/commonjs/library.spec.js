@@ -1,5 +1,5 @@
-// Uses the installed package in the CommonJS mode of Jest, which cannot require modules.
-// Globals: graphqlMajor, and in specifiers everything that can be imported.
+// Uses the installed package in the CommonJS mode of Jest, which cannot require ES modules.
+// Globals: graphqlMajor, and specifiers with everything that can be imported.
 
 const { version } = require('graphql')
 

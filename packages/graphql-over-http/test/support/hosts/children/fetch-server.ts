@@ -1,4 +1,4 @@
-// Runs on Deno and on Bun: a server of the runtime's own around the fetch adapter.
+// Runs on Deno and on Bun: the runtime's own server with the fetch adapter.
 
 import { createHandler } from '../../../../src/adapters/fetch.ts'
 import { mount } from '../mount.ts'

@@ -1,4 +1,4 @@
-// Runs on the newest Node that uWebSockets has a binary for; its module is named on the command line.
+// Runs on the newest Node for which uWebSockets has a binary; its module is an argument.
 
 import {
   createHandler,

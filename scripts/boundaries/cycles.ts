@@ -1,15 +1,15 @@
-/** Which modules each module imports. */
+/** The modules that each module imports. */
 export type ImportGraph = ReadonlyMap<string, readonly string[]>
 
-/** Groups of modules in which each reaches every other by imports; the largest that there are. */
-export function findCircles(graph: ImportGraph): string[][] {
-  const circles: string[][] = []
+/** The largest groups of modules in which each module reaches every other by imports. */
+export function findCycles(graph: ImportGraph): string[][] {
+  const cycles: string[][] = []
   const order = new Map<string, number>()
   const lowest = new Map<string, number>()
   const stack: string[] = []
   const open = new Set<string>()
 
-  // Tarjan's algorithm: a module that reaches nothing older than itself closes a group.
+  // Tarjan's algorithm: a module that reaches no module older than itself completes a group.
   const visit = (module: string): number => {
     const own = order.size
     order.set(module, own)
@@ -25,15 +25,15 @@ export function findCircles(graph: ImportGraph): string[][] {
     if (low < own) return low
     const group = stack.splice(stack.indexOf(module))
     for (const member of group) open.delete(member)
-    if (group.length > 1 || graph.get(module)?.includes(module)) circles.push(group)
+    if (group.length > 1 || graph.get(module)?.includes(module)) cycles.push(group)
     return low
   }
   for (const module of graph.keys()) if (!order.has(module)) visit(module)
-  return circles
+  return cycles
 }
 
-/** The shortest way around a group that starts and ends at its first module by name. */
-export function findShortestCircle(graph: ImportGraph, group: readonly string[]): string[] {
+/** The shortest cycle in a group that starts and ends at its first module by name. */
+export function findShortestCycle(graph: ImportGraph, group: readonly string[]): string[] {
   const start = group.toSorted()[0] ?? ''
   const members = new Set(group)
   const paths: string[][] = [[start]]
