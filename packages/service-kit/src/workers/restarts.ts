@@ -7,7 +7,7 @@ const longMs = 10_000
 const firstDelayMs = 100
 const longestDelayMs = 10_000
 
-/** After this many consecutive failures to start, the next start would fail as well. */
+/** More consecutive failures to start than this are considered permanent. */
 const permanentCount = 5
 
 /**
