@@ -27,7 +27,10 @@ export const auth: PackageTable = {
     outside: 'node:os node:process',
     types: '@portcullis/service-kit',
   },
-  'services.ts': { types: '**', because: 'It declares the services that are passed to the features.' },
+  'services.ts': {
+    types: '**',
+    because: 'It declares the services that are passed to the features.',
+  },
 
   'http/**': {
     inside: `
