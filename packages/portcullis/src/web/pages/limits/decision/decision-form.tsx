@@ -86,7 +86,7 @@ export function DecisionForm(props: DecisionFormProps): JSX.Element {
         </label>
         <span class="grow" />
         <Button type="submit" kind="primary" isDisabled={isBusy}>
-          Send request
+          Send
         </Button>
       </div>
     </form>
