@@ -19,7 +19,7 @@ export async function showLimits(page: Page, { consoleUrl, baseUrls }: TestWorld
   await askService(baseUrls.ratelimit, 'graphql', [{ key: 'user', value: 'ada' }], 12)
   await page.goto(`${consoleUrl}/limits`)
   await page.getByRole('button', { name: 'operation = search' }).click()
-  await page.getByRole('button', { name: 'Send request', exact: true }).click()
+  await page.getByRole('button', { name: 'Send', exact: true }).click()
   await page.getByRole('heading', { name: 'Why' }).waitFor()
   await page.getByText('Live', { exact: true }).waitFor()
   await page.evaluate(() => scrollTo(0, 0))

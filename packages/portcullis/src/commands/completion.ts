@@ -49,12 +49,12 @@ export function createCompletion(commands: LoadCommands): CompletableCommand {
       operands: { choices: Object.keys(shells) },
     },
     async run(args, io) {
-      const asked = parseCompletion(args, programs)
-      if (typeof asked === 'string') {
-        io.stderr.write(`${asked}\n\n${usage}`)
+      const parsed = parseCompletion(args, programs)
+      if (typeof parsed === 'string') {
+        io.stderr.write(`${parsed}\n\n${usage}`)
         return 2
       }
-      io.stdout.write(await asked.loadScript())
+      io.stdout.write(await parsed.loadScript())
       return 0
     },
   }

@@ -25,8 +25,11 @@ export const consoleOptions = {
   },
   rules: { value: 'DIR', meaning: 'directory of its rule files, to edit them', kind: 'directory' },
   'graphql-url': { value: 'URL', meaning: 'URL of a GraphQL API' },
-  port: { value: 'N', meaning: 'port to listen on; default: 3000; 0 picks a free port' },
-  host: { value: 'ADDRESS', meaning: 'address to listen on; default: 127.0.0.1' },
+  port: { value: 'N', meaning: 'port to listen on (default: 3000); 0 picks a free port' },
+  host: {
+    value: 'ADDRESS',
+    meaning: 'address to listen on (default: 127.0.0.1, this machine only)',
+  },
   'allowed-host': {
     value: 'NAME',
     meaning: `host name under which browsers may open the console, besides\nlocalhost and IP addresses; repeatable`,

@@ -13,6 +13,7 @@ const usage = `Usage: portcullis console [OPTION…]
 
 Opens the console for servers that are already running: Portcullis, envoyproxy/ratelimit, Supabase Auth.
 
+Options:
 ${toHelpLines(consoleOptions)}
 
 Anyone who opens the printed address can do everything that the service key allows. The key itself

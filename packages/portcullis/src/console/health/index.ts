@@ -161,7 +161,7 @@ function createRatelimitCheck({ debugUrl, url }: RatelimitTarget): CheckPart {
       if (url === undefined) return { state: 'up', latencyMs: debug.latencyMs }
       const { status, latencyMs } = await ask(ratelimitName, `${url}/healthcheck`, options)
       if (status === 200) return { state: 'up', latencyMs }
-      const detail = `/healthcheck responded with status ${status}: the counter store is unavailable, or the service is stopping`
+      const detail = `/healthcheck responded with status ${status}: the service is not ready, or is stopping`
       return { state: 'degraded', latencyMs, detail }
     } catch (error) {
       return toDown(error)

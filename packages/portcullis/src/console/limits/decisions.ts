@@ -55,7 +55,7 @@ interface WireStatus {
 }
 
 /** Requests a decision from the service and adds an explanation. @throws {ConsoleError} */
-export async function askDecision(
+export async function requestDecision(
   { url, rulesDirectory }: RatelimitTarget,
   request: DecisionRequest,
 ): Promise<DecisionAnswer> {

@@ -47,7 +47,7 @@ export function createLiveCounters(parts: LiveCountersParts): LiveCounters {
   let last: Reading | undefined
   let news: CounterNews | undefined
   let sumByRule: SumByRule | undefined
-  let isAsking = false
+  let isPolling = false
 
   async function refresh(): Promise<void> {
     const { loads, rules } = await parts.readStatistics()
@@ -60,9 +60,9 @@ export function createLiveCounters(parts: LiveCountersParts): LiveCounters {
     for (const listener of listeners) listener.onNews(news)
   }
 
-  async function ask(): Promise<void> {
-    if (isAsking) return
-    isAsking = true
+  async function poll(): Promise<void> {
+    if (isPolling) return
+    isPolling = true
     const startMs = performance.now()
     try {
       await refresh()
@@ -71,10 +71,10 @@ export function createLiveCounters(parts: LiveCountersParts): LiveCounters {
       news = undefined
       for (const listener of listeners) listener.onError(error)
     } finally {
-      isAsking = false
+      isPolling = false
       const tookMs = performance.now() - startMs
       if (listeners.size > 0)
-        timer = setTimeout(() => void ask(), Math.max(pauseMs, restFactor * tookMs))
+        timer = setTimeout(() => void poll(), Math.max(pauseMs, restFactor * tookMs))
     }
   }
 
@@ -86,7 +86,7 @@ export function createLiveCounters(parts: LiveCountersParts): LiveCounters {
         last = undefined
         news = undefined
         clearTimeout(timer)
-        void ask()
+        void poll()
       } else if (news !== undefined) {
         listener.onNews(news)
       }

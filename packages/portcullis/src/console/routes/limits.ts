@@ -1,5 +1,5 @@
 import { ConsoleError } from '../errors.ts'
-import { askDecision, type DecisionAnswer, type DecisionRequest } from '../limits/decisions.ts'
+import { type DecisionAnswer, type DecisionRequest, requestDecision } from '../limits/decisions.ts'
 import { addFileRoutes } from '../limits/file-routes.ts'
 import { type CounterNews, createLiveCounters, type LiveCounts } from '../limits/live-counters.ts'
 import {
@@ -79,7 +79,7 @@ export const addLimits: AddRoutes = (server, { ratelimit, streams }) => {
   server.post<{ Body: DecisionRequest }>(
     '/api/limits/decide',
     { schema: { body: decideBody } },
-    async ({ body }): Promise<DecisionAnswer> => askDecision(ratelimit, body),
+    async ({ body }): Promise<DecisionAnswer> => requestDecision(ratelimit, body),
   )
 
   if (rulesDirectory !== undefined) addFileRoutes(server, rulesDirectory, debugUrl)

@@ -54,7 +54,7 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
       await domain.getByRole('button', { name: 'user', exact: true }).click()
       assert.equal(await page.getByLabel('Domain').inputValue(), 'limits-page')
       await page.getByLabel('Value 1').fill('ada')
-      const send = page.getByRole('button', { name: 'Send request' })
+      const send = page.getByRole('button', { name: 'Send', exact: true })
 
       await send.click()
       await page.getByText('1 left of 2 per day').waitFor()

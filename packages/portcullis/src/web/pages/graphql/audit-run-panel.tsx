@@ -48,7 +48,7 @@ export function AuditRunPanel({ run, earlier, onShow }: AuditRunPanelProps): JSX
           class="input"
           type="search"
           aria-label="Filter audits"
-          placeholder="Filter by text, status code or id…"
+          placeholder="Filter by text, status code or ID…"
           value={search}
           onInput={(event) => setSearch(event.currentTarget.value)}
         />

@@ -41,7 +41,7 @@ export function Page(): JSX.Element {
           </ul>
         )}
       </PageHeader>
-      {isEditing ? <FilesView /> : <RulesView canAsk={ratelimit.url !== undefined} />}
+      {isEditing ? <FilesView /> : <RulesView canRequest={ratelimit.url !== undefined} />}
     </>
   )
 }

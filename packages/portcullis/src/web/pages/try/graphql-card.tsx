@@ -51,7 +51,7 @@ export function GraphqlCard({ token, isSettled }: GraphqlCardProps): JSX.Element
       title="Query the GraphQL API"
       actions={
         <Badge tone={token === undefined ? undefined : 'ok'}>
-          {token === undefined ? 'anonymous' : 'with your token'}
+          {token === undefined ? 'Anonymous' : 'With your token'}
         </Badge>
       }
     >

@@ -64,7 +64,7 @@ function Users(): JSX.Element {
       <SearchField
         text={search.text}
         label="Search users"
-        placeholder="Email, phone, name or id"
+        placeholder="Email, phone, name or ID"
         pauseMs={250}
         class="user-search"
         onSearch={(text) => address.go({ q: text }, { isReplacing: true })}

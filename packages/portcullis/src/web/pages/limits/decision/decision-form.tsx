@@ -6,10 +6,10 @@ import { Field } from '../../../components/field.tsx'
 import type { RuleRow } from '../rules/rule-rows.ts'
 
 interface DecisionFormProps {
-  readonly request: AskedRequest
+  readonly request: RequestDraft
   /** Suggestions; other domains can be entered too. */
   readonly domains: readonly string[]
-  readonly onChange: (request: AskedRequest) => void
+  readonly onChange: (request: RequestDraft) => void
   readonly onSubmit: () => Promise<void>
 }
 
@@ -24,7 +24,7 @@ export function DecisionForm(props: DecisionFormProps): JSX.Element {
     await onSubmit()
     setBusy(false)
   }
-  const setDescriptors = (next: AskedRequest['descriptors']) =>
+  const setDescriptors = (next: RequestDraft['descriptors']) =>
     onChange({ ...request, descriptors: next })
   return (
     <form class="stack limits-form" onSubmit={submit}>
@@ -86,7 +86,7 @@ export function DecisionForm(props: DecisionFormProps): JSX.Element {
         </label>
         <span class="grow" />
         <Button type="submit" kind="primary" isDisabled={isBusy}>
-          Send request
+          Send
         </Button>
       </div>
     </form>
@@ -95,8 +95,8 @@ export function DecisionForm(props: DecisionFormProps): JSX.Element {
 
 interface DescriptorFieldsProps {
   readonly legend: string
-  readonly entries: readonly AskedEntry[]
-  readonly onChange: (entries: readonly AskedEntry[]) => void
+  readonly entries: readonly EntryDraft[]
+  readonly onChange: (entries: readonly EntryDraft[]) => void
   /** Undefined if no descriptor can be added here. */
   readonly onAdd: (() => void) | undefined
   /** Undefined if it is the only descriptor. */
@@ -105,7 +105,7 @@ interface DescriptorFieldsProps {
 
 function DescriptorFields(props: DescriptorFieldsProps): JSX.Element {
   const { legend, entries, onChange, onAdd, onRemove } = props
-  const set = (at: number, entry: AskedEntry) => onChange(entries.with(at, entry))
+  const set = (at: number, entry: EntryDraft) => onChange(entries.with(at, entry))
   return (
     <fieldset class="limits-descriptor">
       <legend>{legend}</legend>
@@ -172,22 +172,22 @@ function DescriptorFields(props: DescriptorFieldsProps): JSX.Element {
   )
 }
 
-interface AskedEntry {
+interface EntryDraft {
   readonly key: string
   readonly value: string
 }
 
 /** The state of the form. */
-export interface AskedRequest {
+export interface RequestDraft {
   readonly domain: string
-  readonly descriptors: readonly (readonly AskedEntry[])[]
+  readonly descriptors: readonly (readonly EntryDraft[])[]
   readonly hits: number
   /** Reads the counters without changing them. */
   readonly isDryRun: boolean
 }
 
-const emptyEntry: AskedEntry = { key: '', value: '' }
-export const emptyRequest: AskedRequest = {
+const emptyEntry: EntryDraft = { key: '', value: '' }
+export const emptyRequest: RequestDraft = {
   domain: '',
   descriptors: [[emptyEntry]],
   hits: 1,
@@ -195,15 +195,15 @@ export const emptyRequest: AskedRequest = {
 }
 
 /** Returns entries that match the rule, with example values for any value. */
-export function toExampleEntries({ levels }: RuleRow): AskedEntry[] {
+export function toExampleEntries({ levels }: RuleRow): EntryDraft[] {
   return levels.map(({ key, value }) => ({
     key,
     value: value === '' ? 'example' : value.replaceAll('*', 'example'),
   }))
 }
 
-export function toDecisionRequest(asked: AskedRequest): DecisionRequest {
-  const { domain, descriptors, hits, isDryRun } = asked
+export function toDecisionRequest(draft: RequestDraft): DecisionRequest {
+  const { domain, descriptors, hits, isDryRun } = draft
   return {
     domain,
     descriptors: descriptors.map((entries) => ({ entries })),

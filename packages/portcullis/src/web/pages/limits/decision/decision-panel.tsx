@@ -9,32 +9,32 @@ import { formatNumber, formatTime } from '../../../format.ts'
 import { toEditorHref } from '../place.ts'
 import type { RuleRow } from '../rules/rule-rows.ts'
 import {
-  type AskedRequest,
   DecisionForm,
   emptyRequest,
+  type RequestDraft,
   toDecisionRequest,
   toExampleEntries,
 } from './decision-form.tsx'
 
 interface DecisionPanelProps {
-  readonly canAsk: boolean
+  readonly canRequest: boolean
   readonly domains: readonly string[]
   /** The rule that was clicked. */
   readonly picked: RuleRow | undefined
 }
 
-interface Asked {
+interface Outcome {
   readonly answer?: DecisionAnswer
   readonly error?: unknown
 }
 
 /** Sends a request to the service and shows the decision. */
-export function DecisionPanel({ canAsk, domains, picked }: DecisionPanelProps): JSX.Element {
-  const [request, setRequest] = useState<AskedRequest>({
+export function DecisionPanel({ canRequest, domains, picked }: DecisionPanelProps): JSX.Element {
+  const [request, setRequest] = useState<RequestDraft>({
     ...emptyRequest,
     domain: domains[0] ?? '',
   })
-  const [asked, setAsked] = useState<Asked>({})
+  const [outcome, setOutcome] = useState<Outcome>({})
   const panel = useRef<HTMLDivElement>(null)
   const isFocusDue = useRef(false)
   // Both are layout effects, so that the next key press goes to the new fields and no typed text is
@@ -50,34 +50,36 @@ export function DecisionPanel({ canAsk, domains, picked }: DecisionPanelProps): 
     if (picked === undefined) return
     const descriptors = [toExampleEntries(picked)]
     setRequest((last) => ({ ...last, domain: picked.domain, descriptors }))
-    setAsked({})
+    setOutcome({})
     panel.current?.scrollIntoView({ block: 'nearest' })
     // The fields exist once the request is rendered.
     isFocusDue.current = true
   }, [picked])
 
-  const ask = async () => {
+  const send = async () => {
     try {
       const body = toDecisionRequest(request)
-      setAsked({ answer: await callApi('/api/limits/decide', { method: 'POST', body }) })
+      setOutcome({ answer: await callApi('/api/limits/decide', { method: 'POST', body }) })
     } catch (error) {
-      setAsked({ error })
+      setOutcome({ error })
     }
   }
   return (
     <div ref={panel} class="limits-decision">
       <Card title="Request a decision">
-        {canAsk ? (
+        {canRequest ? (
           <div class="stack">
             <DecisionForm
               request={request}
               domains={domains}
               onChange={setRequest}
-              onSubmit={ask}
+              onSubmit={send}
             />
             <div class="stack" aria-live="polite">
-              {asked.error !== undefined && <Notice tone="danger">{toMessage(asked.error)}</Notice>}
-              {asked.answer && <Verdict answer={asked.answer} />}
+              {outcome.error !== undefined && (
+                <Notice tone="danger">{toMessage(outcome.error)}</Notice>
+              )}
+              {outcome.answer && <Verdict answer={outcome.answer} />}
             </div>
           </div>
         ) : (

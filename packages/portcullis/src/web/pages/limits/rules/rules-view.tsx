@@ -11,7 +11,7 @@ import { DecisionPanel } from '../decision/decision-panel.tsx'
 import { type RuleRow, toDomainRows } from './rule-rows.ts'
 import { RuleTable } from './rule-table.tsx'
 
-export function RulesView({ canAsk }: { readonly canAsk: boolean }): JSX.Element {
+export function RulesView({ canRequest }: { readonly canRequest: boolean }): JSX.Element {
   const book = useLoaded((signal) => callApi<RuleBook>('/api/limits/rules', { signal }), [])
   const live = useLiveCounters()
   const [picked, setPicked] = useState<RuleRow>()
@@ -32,7 +32,7 @@ export function RulesView({ canAsk }: { readonly canAsk: boolean }): JSX.Element
   return (
     <div class="limits-rules">
       <RuleCard book={book.value} live={live} onPick={setPicked} />
-      <DecisionPanel canAsk={canAsk} domains={domains} picked={picked} />
+      <DecisionPanel canRequest={canRequest} domains={domains} picked={picked} />
     </div>
   )
 }

@@ -105,7 +105,7 @@ function FactorRow({ factor, onRemove }: FactorRowProps): JSX.Element {
   return (
     <li class="row">
       <span class="grow">{name}</span>
-      <Badge tone={isVerified ? 'ok' : 'warn'}>{isVerified ? 'verified' : 'not verified'}</Badge>
+      <Badge tone={isVerified ? 'ok' : 'warn'}>{isVerified ? 'Verified' : 'Unverified'}</Badge>
       <Button size="small" icon="trash" label={`Remove ${name}`} onClick={onRemove}>
         Remove
       </Button>

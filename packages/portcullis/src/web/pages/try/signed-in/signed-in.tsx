@@ -62,7 +62,7 @@ export function IdentityCard({ auth: { client }, session }: SignedInProps): JSX.
           </Badge>
         </div>
         <p class="small">
-          <span class="muted">User id</span> <code>{user.id}</code>
+          <span class="muted">User ID</span> <code>{user.id}</code>
         </p>
         <div class="row">
           <Button onClick={signOut('local')}>Sign out</Button>

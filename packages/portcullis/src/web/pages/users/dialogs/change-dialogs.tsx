@@ -187,7 +187,7 @@ export function DeleteDialog({ user, onDeleted, onClose }: UserDialogProps): JSX
           <span>
             Personal data only
             <span class="hint">
-              The id is kept for references from other systems. The account can no longer be used.
+              The ID is kept for references from other systems. The account can no longer be used.
             </span>
           </span>
         </label>

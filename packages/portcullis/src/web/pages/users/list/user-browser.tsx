@@ -54,7 +54,7 @@ function Content({ pages, isBusy, address, onCreate }: UserBrowserProps): JSX.El
     <div>
       <Empty icon="search" title="No users match">
         Search for part of an email address, full name or phone number, or for the first 8
-        characters of an id.
+        characters of an ID.
       </Empty>
       <div class="user-empty-actions">
         <Button onClick={() => address.go({ q: '' }, { isReplacing: true })}>Clear search</Button>

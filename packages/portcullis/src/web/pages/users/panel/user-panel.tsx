@@ -60,7 +60,7 @@ function Missing({
   }
   return (
     <Empty icon="users" title="User not found">
-      The account was deleted, or the id in the URL is wrong.
+      The account was deleted, or the ID in the URL is wrong.
     </Empty>
   )
 }
