@@ -10,6 +10,8 @@ export interface Drill {
   /** The new file. */
   readonly file: string
   readonly source: string
+  /** More new files, where one half runs elsewhere, by their paths; found without another entry. */
+  readonly furtherFiles?: Readonly<Record<string, string>>
   /** What the index imports of it; missing where the entry names the file itself. */
   readonly exported?: string
   readonly index: Index

@@ -39,7 +39,7 @@ const reportHeaders = {
 } as const
 
 /** Audits of GraphQL servers: started, watched, stopped, and their reports. */
-export const addAudits: AddRoutes = (server, { graphql, streams }) => {
+export const addRoutes: AddRoutes = (server, { graphql, streams }) => {
   const runs = new Map<string, AuditRun>()
   // Those that are just being probed count too.
   let starting = 0

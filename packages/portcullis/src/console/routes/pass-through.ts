@@ -26,7 +26,7 @@ const passedHeaders = {
  * Lets the page talk to the auth server and to the GraphQL API as anybody could, without leaving its own
  * origin and without the console's key.
  */
-export const addPassThrough: AddRoutes = (server, { auth, graphql }) => {
+export const addRoutes: AddRoutes = (server, { auth, graphql }) => {
   server.register(async (scope) => {
     // As it came: a body that is not right is theirs to refuse.
     scope.removeAllContentTypeParsers()
