@@ -28,7 +28,8 @@ and what that imports, that the exports are those of api.md and have comments, p
 nothing of the repository can be loaded: \`portcullis up\` starts there and each part answers, as do
 the servers' own commands; install size and start times are printed. The GraphQL library is also
 used with each graphql major, on Node 22 and 24, from modules and from CommonJS, in Jest, with its
-command, its types under TypeScript 5.9 and 7, and its size. The limiter is also installed alone. Exits with 1 when a proof fails.`
+command, its types under TypeScript 5.9 and 7, and its size. CommonJS programs that require the other libraries are
+compiled with both as well. The limiter is also installed alone. Exits with 1 when a proof fails.`
 
 /** What is special to a package, by the name of its folder. */
 const ownProofs: {

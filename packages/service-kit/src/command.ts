@@ -4,7 +4,7 @@ export interface Command {
   readonly summary: string
   /** What `PROGRAM COMMAND --help` prints. */
   readonly usage: string
-  /** Whether the usage names the program as it is, because it is for files and not for this terminal. */
+  /** Whether the usage, except its first line, names the program as it is, because it is for files. */
   readonly keepsName?: boolean
   /** Resolves to the exit code: 0 fine, 1 it found or met a failure, 2 it was called wrongly. */
   run(args: readonly string[], io: CommandIo): Promise<number>
