@@ -47,8 +47,7 @@ export function readConfig(
   const notes = [...unread, ...doubts]
   if (faults.length === 0) return { config, notes, remarks }
   for (const note of notes) stderr.write(`warning: ${note}\n`)
-  const lines = faults.map(toFaultText)
-  stderr.write(isForRunning ? toRefusal(lines, 'This command cannot run') : toRefusal(lines))
+  stderr.write(toRefusal(faults.map(toFaultText)))
   if (isForRunning) stderr.write(neededHelp)
   return undefined
 }
@@ -68,14 +67,21 @@ up --data DIR, use --config DIR/auth.env.
 function findUpFile(): string | undefined {
   for (let folder = resolve(), below = ''; folder !== below; folder = dirname(folder)) {
     const path = join(folder, '.portcullis', 'auth.env')
-    const found = statSync(path, { throwIfNoEntry: false })
-    // In a folder such as /tmp another user could leave the address of a database of their own.
-    if (found !== undefined && found.uid === (process.getuid?.() ?? found.uid)) {
-      return relative('', path)
-    }
+    if (isOwn(path)) return relative('', path)
     below = folder
   }
   return undefined
+}
+
+/** In a folder such as /tmp another user could leave the address of a database of their own. */
+function isOwn(path: string): boolean {
+  try {
+    const { uid } = statSync(path)
+    return uid === (process.getuid?.() ?? uid)
+  } catch {
+    // It does not exist, or is in a folder of another user.
+    return false
+  }
 }
 
 /** No server starts without these, so one that is set belongs to a certain server. */
@@ -88,12 +94,9 @@ function hasNone(env: CommandIo['env'], places: ConfigPlaces): boolean {
 }
 
 /** @param faults one line each. */
-export function toRefusal(
-  faults: readonly string[],
-  consequence = 'The server cannot start',
-): string {
+export function toRefusal(faults: readonly string[]): string {
   const lines = faults.map((fault) => `  ${fault}\n`).join('')
-  return `${consequence}: the configuration is not right.\n${lines}`
+  return `The server cannot start: the configuration is not right.\n${lines}`
 }
 
 interface NamedFile {
