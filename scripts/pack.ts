@@ -28,8 +28,8 @@ imports, the exports against api.md, publint and attw. All packages are installe
 folder, where no module of the repository can be loaded: \`portcullis up\` and the servers' own
 commands must start and respond there; install size and start times are printed. The GraphQL library
 is also used with each major version of graphql, on Node 22 and 24, from ES modules, CommonJS and Jest,
-with its command, its types under TypeScript 5.9 and 7, and its size. The limiter is also installed
-alone. Exits with 1 when a proof fails.`
+with its command, its types under TypeScript 5.9 and 7, and its size. CommonJS programs that require
+the other libraries are compiled with both, too. The limiter is also installed alone. Exits with 1 when a proof fails.`
 
 /** Additional proofs per package, by the name of its folder. */
 const ownProofs: {

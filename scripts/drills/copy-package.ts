@@ -43,8 +43,11 @@ export async function copyPackage(name: string, drills: readonly Drill[]): Promi
   }
 }
 
-async function addFake(copy: string, { file, source, exported, index }: Drill): Promise<void> {
-  await writeFile(join(copy, file), source, { flag: 'wx' })
+async function addFake(copy: string, drill: Drill): Promise<void> {
+  const { file, source, furtherFiles, exported, index } = drill
+  for (const [path, text] of Object.entries({ [file]: source, ...furtherFiles })) {
+    await writeFile(join(copy, path), text, { flag: 'wx' })
+  }
   const indexFile = join(copy, index.file)
   const path = relative(dirname(index.file), file)
   const specifier = path.startsWith('.') ? path : `./${path}`
@@ -61,7 +64,7 @@ function addEntry(
   exported: string | undefined,
   { file, list, entry = exported }: Index,
 ): string {
-  const beginning = new RegExp(`const ${list}\\b[^=]*= [{[]`)
+  const beginning = new RegExp(`const ${list}\\b.* = [{[]`)
   if (!beginning.test(text)) throw new Error(`${file} has no const ${list}`)
   return text.replace(beginning, (found) => `${found} ${entry},`)
 }

@@ -10,6 +10,8 @@ export interface Drill {
   /** The new file. */
   readonly file: string
   readonly source: string
+  /** Further new files by their paths, for code that runs elsewhere. They need no entry in an index. */
+  readonly furtherFiles?: Readonly<Record<string, string>>
   /** What the index imports from it; undefined if the entry names the file itself. */
   readonly exported?: string
   readonly index: Index

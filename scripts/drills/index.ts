@@ -9,6 +9,7 @@ import { adapter } from './graphql-over-http/adapter.ts'
 import { audit } from './graphql-over-http/audit.ts'
 import { command } from './portcullis/command.ts'
 import { consolePage } from './portcullis/console-page.ts'
+import { command as ratelimitCommand } from './ratelimit/command.ts'
 import { counterStore } from './ratelimit/counter-store.ts'
 import { ruleSource } from './ratelimit/rule-source.ts'
 import { statisticsSink } from './ratelimit/statistics-sink.ts'
@@ -28,4 +29,5 @@ export const drills: readonly Drill[] = [
   counterStore,
   statisticsSink,
   ruleSource,
+  ratelimitCommand,
 ]

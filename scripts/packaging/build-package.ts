@@ -11,16 +11,22 @@ import {
 } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { BuildError } from './build-error.ts'
-import { writeCommonJs } from './commonjs.ts'
+import { writeCommonJs, writeCommonJsTypes } from './commonjs.ts'
 import { bundleLimiter, typesFolder } from './limiter/bundle-limiter.ts'
 import { listFiles } from './list-files.ts'
 import { toInsideImports, toJavaScriptImports, toJavaScriptPrograms } from './module-references.ts'
 import { writeWebAssets } from './portcullis/web-assets.ts'
-import { toPublishedManifest, toPublishedPath } from './published-manifest.ts'
+import {
+  type CommonJsSupport,
+  type DevelopmentManifest,
+  toPublishedManifest,
+  toPublishedPath,
+} from './published-manifest.ts'
 import {
   type BuiltPackage,
   findInsidePackages,
   type PublishedPackage,
+  readJson,
   root,
 } from './published-packages.ts'
 import { CommandError, runCommand } from './run-command.ts'
@@ -32,11 +38,14 @@ const ownSteps: { readonly [name: string]: (dist: string) => Promise<void> } = {
   portcullis: writeWebAssets,
 }
 
-/**
- * Packages with a CommonJS variant. The libraries of the servers are ES modules only, which Node
- * can require too.
- */
-const withCommonJs = ['graphql-over-http']
+/** Node can require ES modules, so most libraries need only declarations for CommonJS. */
+const commonJsSupport: { readonly [name: string]: CommonJsSupport } = {
+  auth: 'types',
+  'graphql-over-http': 'modules',
+  'grpc-unary': 'types',
+  limiter: 'types',
+  ratelimit: 'types',
+}
 
 /** Published packages that contain a part of another one, by the folder of its declarations. */
 const parts: { readonly [name: string]: { readonly [folder: string]: string } } = {
@@ -78,12 +87,14 @@ export async function buildPackage(published: PublishedPackage): Promise<readonl
     ...Object.fromEntries(inside.map((each) => [each.name, each.manifest.name])),
     ...parts[name],
   }
-  const hasCommonJs = withCommonJs.includes(name)
-  if (hasCommonJs) {
-    const modulesOnly = toPublishedManifest(manifest, insideNames)
-    await writeCommonJs(dist, listSubpaths(modulesOnly, listFiles(dist)))
+  const commonJs = commonJsSupport[name] ?? 'none'
+  if (commonJs !== 'none') {
+    const modules = toPublishedManifest(manifest, insideNames)
+    const subpaths = listSubpaths(modules, listFiles(dist))
+    if (commonJs === 'modules') await writeCommonJs(dist, subpaths)
+    else writeCommonJsTypes(dist, subpaths, findModulesOnly(manifest))
   }
-  const publishedManifest = toPublishedManifest(manifest, insideNames, hasCommonJs)
+  const publishedManifest = toPublishedManifest(manifest, insideNames, commonJs)
   writeFileSync(join(dist, 'package.json'), `${JSON.stringify(publishedManifest, null, 2)}\n`)
   copyFileSync(join(root, 'LICENSE'), join(dist, 'LICENSE'))
   const repository = toRepositoryUrl(manifest)
@@ -166,6 +177,15 @@ function readReadme(folder: string): string {
   const path = join(folder, 'README.md')
   if (!existsSync(path)) throw new BuildError(`A published package needs a README.md: ${path}`)
   return readFileSync(path, 'utf8')
+}
+
+/** The dependencies and frameworks whose declarations are those of modules. */
+function findModulesOnly({ dependencies, devDependencies }: DevelopmentManifest): string[] {
+  return Object.keys({ ...dependencies, ...Object(devDependencies) }).filter((name) => {
+    const file = join(root, 'node_modules', name, 'package.json')
+    const isOurs = name.startsWith('@portcullis/')
+    return !isOurs && existsSync(file) && readJson<{ type?: string }>(file).type === 'module'
+  })
 }
 
 function makeExecutable(dist: string, file: string): void {

@@ -36,6 +36,45 @@ export async function writeCommonJs(dist: string, subpaths: readonly Subpath[]):
   writeFileSync(join(folder, 'package.json'), '{ "type": "commonjs" }\n')
 }
 
+/**
+ * Writes the declarations of a built package once more, as those of CommonJS: TypeScript with `module: node16`
+ * lets a CommonJS project require nothing else. Tools read the files beside them; Node itself requires the modules.
+ * @param modulesOnly names of dependencies that have no declarations for CommonJS
+ */
+export function writeCommonJsTypes(
+  dist: string,
+  subpaths: readonly Subpath[],
+  modulesOnly: readonly string[],
+): void {
+  const folder = join(dist, commonJsFolder)
+  for (const file of listDeclarations(dist, subpaths)) {
+    const target = join(folder, file)
+    mkdirSync(dirname(target), { recursive: true })
+    const text = readFileSync(join(dist, file), 'utf8')
+    writeFileSync(target, toCommonJsDeclarations(text, modulesOnly))
+  }
+  for (const { file } of subpaths) {
+    const target = posix.join(commonJsFolder, file)
+    const module = posix.relative(dirname(target), file)
+    writeFileSync(join(dist, target), `'use strict'\nmodule.exports = require('${module}')\n`)
+  }
+  writeFileSync(join(folder, 'package.json'), '{ "type": "commonjs" }\n')
+}
+
+/** Declarations import nothing but types, and those of a module have to be asked for as such. */
+export function toCommonJsDeclarations(text: string, modulesOnly: readonly string[]): string {
+  return text.replaceAll(
+    /^import (?:type )?\{([^}]*)\} from '([^'./][^']*)';?$/gm,
+    (line, names: string, specifier: string) => {
+      const isModule = modulesOnly.some((name) => `${specifier}/`.startsWith(`${name}/`))
+      const types = names.replaceAll(/\btype (?=\w)/g, '')
+      return isModule
+        ? `import type {${types}} from '${specifier}' with { 'resolution-mode': 'import' };`
+        : line
+    },
+  )
+}
+
 /** The modules themselves and those that they import, by their paths in the package. */
 async function listReachable(dist: string, files: readonly string[]): Promise<string[]> {
   const { metafile } = await build({

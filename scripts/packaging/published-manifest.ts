@@ -43,6 +43,12 @@ export interface DualTarget {
 
 export type PublishedTarget = string | null | ModuleTarget | DualTarget
 
+/**
+ * What an archive contains for CommonJS. `modules`: a variant of all modules. `types`: declarations, without which
+ * TypeScript does not allow a CommonJS project to require the modules, and a file that requires each module.
+ */
+export type CommonJsSupport = 'none' | 'types' | 'modules'
+
 /** The manifest in the archive: its targets are the compiled files. */
 export interface PublishedManifest extends SharedFields {
   readonly exports: { readonly [subpath: string]: PublishedTarget }
@@ -73,12 +79,11 @@ const publishedFields = [
 
 /**
  * @param inside the packages that are bundled into the archive, by the name of their folder there.
- * @param hasCommonJs whether the archive has a CommonJS variant of its modules.
  */
 export function toPublishedManifest(
   development: DevelopmentManifest,
   inside: { readonly [folder: string]: string } = {},
-  hasCommonJs = false,
+  commonJs: CommonJsSupport = 'none',
 ): PublishedManifest {
   const { name, version, exports, bin, dependencies, files = [] } = development
   const fields = publishedFields.filter((field) => field in development)
@@ -87,14 +92,14 @@ export function toPublishedManifest(
     ...Object.fromEntries(fields.map((field) => [field, development[field]])),
     name,
     version,
-    exports: mapValues(exports, hasCommonJs ? toDualTarget : toPublishedTarget),
-    ...(hasCommonJs && toFieldsBeforeExports(exports)),
+    exports: mapValues(exports, (target) => toPublishedTarget(target, commonJs)),
+    ...(commonJs !== 'none' && toFieldsBeforeExports(exports, commonJs)),
     ...(bin && { bin: mapValues(bin, toPublishedCommand) }),
     ...(dependencies && { dependencies: without(dependencies, Object.values(inside)) }),
     files: [
       ...new Set([
         'lib',
-        ...(hasCommonJs ? [commonJsFolder] : []),
+        ...(commonJs === 'none' ? [] : [commonJsFolder]),
         ...Object.keys(inside),
         ...folders,
         'CHANGELOG.md',
@@ -108,26 +113,25 @@ export function toPublishedPath(path: string): string {
   return path.replace(/^src\//, 'lib/')
 }
 
-function toPublishedTarget(target: string | null): PublishedTarget {
-  if (target === null || !target.endsWith('.ts')) return checkTarget(target)
-  return toModuleTarget(withoutSource(target))
-}
-
-function toDualTarget(target: string | null): PublishedTarget {
+function toPublishedTarget(target: string | null, commonJs: CommonJsSupport): PublishedTarget {
   if (target === null || !target.endsWith('.ts')) return checkTarget(target)
   const module = toModuleTarget(withoutSource(target))
+  if (commonJs === 'none') return module
   return {
     'module-sync': module,
-    require: toModuleTarget(toCommonJsPath(target)),
+    require: toModuleTarget(toCommonJsPath(target, commonJs)),
     default: module,
   }
 }
 
 /** For TypeScript's `moduleResolution: node10`, which does not read `exports`. */
-function toFieldsBeforeExports(exports: DevelopmentManifest['exports']) {
+function toFieldsBeforeExports(
+  exports: DevelopmentManifest['exports'],
+  commonJs: Exclude<CommonJsSupport, 'none'>,
+) {
   const sources = Object.entries(exports).filter(([, target]) => target?.endsWith('.ts'))
   const paths = sources.map(
-    ([key, target]) => [key.slice(2), toCommonJsPath(target ?? '')] as const,
+    ([key, target]) => [key.slice(2), toCommonJsPath(target ?? '', commonJs)] as const,
   )
   const [main] = paths.filter(([key]) => key === '').map(([, path]) => path)
   const subpaths = paths.filter(([key]) => key !== '')
@@ -144,7 +148,11 @@ const toModuleTarget = (path: string): ModuleTarget => ({
   default: `./${path}.js`,
 })
 
-const toCommonJsPath = (target: string) => withoutSource(target).replace(/^lib/, commonJsFolder)
+/** Declarations alone keep the paths that they have in the archive, since some import files beside `lib`. */
+function toCommonJsPath(target: string, commonJs: Exclude<CommonJsSupport, 'none'>): string {
+  const path = withoutSource(target)
+  return commonJs === 'modules' ? path.replace(/^lib/, commonJsFolder) : `${commonJsFolder}/${path}`
+}
 
 function checkTarget(target: string | null): string | null {
   if (target === null || target.endsWith('.json')) return target

@@ -171,6 +171,23 @@ for (const host of hosts) {
       assert.equal(response.status, 400)
     })
 
+    test('JSON that was encoded twice and does not tell its length is refused', async () => {
+      const sendInParts = (text: string) => {
+        const body = new ReadableStream({
+          start(controller) {
+            for (const part of [text.slice(0, 5), text.slice(5)]) {
+              controller.enqueue(Buffer.from(part))
+            }
+            controller.close()
+          },
+        })
+        return send('/graphql', body, { duplex: 'half' } as RequestInit)
+      }
+      const text = '{"query":"{ hello }"}'
+      assert.equal((await sendInParts(JSON.stringify(text))).status, 400)
+      assert.equal((await sendInParts(text)).status, 200)
+    })
+
     test('a byte order mark before the body is ignored', async () => {
       const response = await send('/graphql', '\uFEFF{"query":"{ hello }"}')
       assert.deepEqual(await response.json(), { data: { hello: 'world' } })

@@ -5,8 +5,8 @@ export interface Command {
   /** What `PROGRAM COMMAND --help` prints. */
   readonly usage: string
   /**
-   * Whether the usage keeps the program's usual name, because it is for files instead of this
-   * terminal.
+   * Whether the usage, except its first line, keeps the program's usual name, because its examples are for
+   * files instead of this terminal.
    */
   readonly keepsName?: boolean
   /** Resolves to the exit code: 0 for success, 1 for a failure, 2 for wrong usage. */

@@ -21,10 +21,9 @@ export async function dispatch(
   io: CommandIo,
 ): Promise<number> {
   const rename = createRename(program)
-  const stderr: Writer = { write: (text) => io.stderr.write(rename(text)) }
   const [name, ...rest] = args
   if (name === undefined) {
-    stderr.write(await toOverview(program))
+    io.stderr.write(rename(await toOverview(program)))
     return 2
   }
   if (versionFlags.has(name)) {
@@ -41,20 +40,21 @@ export async function dispatch(
   if (load === undefined) {
     const known = Object.keys(program.commands)
     const question = toQuestion(subject, known)
-    stderr.write(
+    io.stderr.write(
       `Unknown command ${JSON.stringify(subject)}. Commands: ${known.join(', ')}.${question}\n`,
     )
     return 2
   }
   const command = await load()
+  const renameOf = command.keepsName ? createUsageRename(rename) : rename
   // Arguments after `--` belong to the command, even if they look like options.
   const end = rest.indexOf('--')
   const options = end === -1 ? rest : rest.slice(0, end)
   if (asksForHelp || options.some((arg) => helpFlags.has(arg))) {
-    const usage = withNewline(command.usage)
-    io.stdout.write(command.keepsName ? usage : rename(usage))
+    io.stdout.write(renameOf(withNewline(command.usage)))
     return 0
   }
+  const stderr: Writer = { write: (text) => io.stderr.write(renameOf(text)) }
   const exitCode = await command.run(rest, { ...io, stderr })
   if (exitCode === 2) suggestOptions(options, command.usage, stderr)
   return exitCode
@@ -66,6 +66,11 @@ function createRename({ name, commands, toCall }: Program): (text: string) => st
   const names = [...Object.keys(commands), 'COMMAND', '--version'].join('|')
   const call = new RegExp(`(?<![\\w@/.-]|npx )${name} (${names})(?![\\w-])`, 'g')
   return (text) => text.replaceAll(call, (_, command: string) => toCall(command))
+}
+
+/** Renames only the usage line, because the examples below it are for files. */
+function createUsageRename(rename: (text: string) => string): (text: string) => string {
+  return (text) => text.replace(/^Usage: .*/m, rename)
 }
 
 /** Suggests known options for options that the usage does not mention. */

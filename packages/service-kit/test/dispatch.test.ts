@@ -158,3 +158,33 @@ test('a similar name is suggested for a misspelled command or option', async () 
   )
   assert.match(await run('--help'), /^Usage: npx tool COMMAND .*npx tool --version shows/s)
 })
+
+test('a usage for files keeps the name of the program, except where it says how to call it', async () => {
+  const usage = "Usage: tool print SHELL\n\n  echo 'tool print bash' >> ~/.bashrc\n"
+  const program: Program = {
+    name: 'tool',
+    version: '1.2.3',
+    summary: '',
+    commands: {
+      print: async () => ({
+        summary: '',
+        usage,
+        keepsName: true,
+        async run(_args, io) {
+          io.stderr.write(`Name a shell.\n\n${usage}`)
+          return 2
+        },
+      }),
+    },
+    toCall: (command) => `npx tool ${command}`,
+  }
+  const run = async (...args: string[]) => {
+    let printed = ''
+    const writer = { write: (text: string) => (printed += text) }
+    await dispatch(program, args, { stdout: writer, stderr: writer, env: {}, isTerminal: false })
+    return printed
+  }
+  const renamed = usage.replace('Usage: tool', 'Usage: npx tool')
+  assert.equal(await run('print', '--help'), renamed)
+  assert.equal(await run('print'), `Name a shell.\n\n${renamed}`)
+})

@@ -47,7 +47,7 @@ export const portcullis: PackageTable = {
   },
   'console/routes/': {
     inside: 'console/overview/ console/limits/ console/health/ console/ mailbox/',
-    outside: '@portcullis/graphql-over-http node:crypto',
+    outside: '@portcullis/graphql-over-http node:crypto node:fs node:path node:url import(…)',
     types: 'fastify',
   },
   'console/overview/': { inside: 'console/health/ console/', outside: 'node:timers' },

@@ -14,7 +14,7 @@ export const ratelimit: PackageTable = {
       '@bufbuild/protobuf @portcullis/grpc-unary @portcullis/service-kit node:fs node:path node:process node:util process.env',
   },
   'config/**': {
-    inside: 'counters/index.ts decide/** rules/sources/** stats/**',
+    inside: 'counters/plugins.ts decide/** rules/sources/** stats/**',
     outside: `@portcullis/grpc-unary ${settings} ${log} node:crypto node:os`,
     because: 'A plug-in owns its variables; the table of variables is built from their lists.',
   },
@@ -54,6 +54,7 @@ export const ratelimit: PackageTable = {
     outside: 'node:crypto',
   },
   'counters/index.ts': { inside: 'counters/**' },
+  'counters/plugins.ts': { inside: 'counters/**' },
   'counters/': { outside: `${settings} ${log}` },
   'counters/**': {
     inside: 'counters/ hot/index.ts tls/**',

@@ -6,8 +6,9 @@ import type { Project } from '../project.ts'
 import type { Proofs } from '../proofs.ts'
 import { root } from '../published-packages.ts'
 import type { Runtime } from '../runtimes.ts'
+import { proveCommonJsTypes } from './commonjs-types.ts'
 
-/** Imports everything that can be imported, and compiles the examples of the READMEs. */
+/** Imports everything that can be imported, and compiles programs that do so, including the READMEs' examples. */
 export async function proveLibraries(
   project: Project,
   archives: readonly Archive[],
@@ -30,6 +31,8 @@ export async function proveLibraries(
   await prove('TypeScript 7 compiles the examples of their READMEs', () =>
     compileExamples(project, specifiers),
   )
+  const withoutFrameworks = specifiers.filter((specifier) => !needsFramework.test(specifier))
+  await proveCommonJsTypes(project, withoutFrameworks, prove)
 }
 
 // Their types come from frameworks that are not installed here. Fastify was installed with the

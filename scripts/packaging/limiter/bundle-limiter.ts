@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
-import { build } from 'esbuild'
+import { build, type Plugin } from 'esbuild'
 import { BuildError } from '../build-error.ts'
 import { listFiles } from '../list-files.ts'
 import type { PublishedManifest } from '../published-manifest.ts'
@@ -15,6 +15,16 @@ export const typesFolder = 'types'
 
 /** Threads are started by the path of their file, which is beside the chunks. */
 const threads = { 'parse-worker': 'lib/rules/yaml/parse-worker.js' }
+
+/** The list of counter stores also leads to their settings for the service, of which a limiter uses nothing. */
+const withoutServiceSettings: Plugin = {
+  name: 'without settings of the service',
+  setup({ onResolve, onLoad }) {
+    const namespace = 'settings of the service'
+    onResolve({ filter: /^\.\/\w+\/plugin\.js$/ }, () => ({ path: 'none', namespace }))
+    onLoad({ filter: /^/, namespace }, () => ({ contents: 'export {}' }))
+  },
+}
 
 /**
  * Adds the part of the rate limit package that the modules re-export: their code as a few bundled
@@ -54,6 +64,7 @@ export async function bundleLimiter(dist: string): Promise<void> {
     charset: 'utf8',
     legalComments: 'none',
     logLevel: 'silent',
+    plugins: [withoutServiceSettings],
   })
   copyDeclarations(from, join(dist, typesFolder), declarations)
 }

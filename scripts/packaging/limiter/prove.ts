@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Archive } from '../archive.ts'
@@ -23,6 +23,7 @@ export async function proveLimiter(
       install(project, archive),
     )
     if (!isInstalled) return
+    await prove('brings no settings of the service', async () => checkSettings(project, archive))
     writeFileSync(join(project.folder, 'use.mjs'), `import limiter from './use.cjs'\n${esm}`)
     writeFileSync(join(project.folder, 'use.cjs'), cjs)
     for (const { version, node } of runtimes) {
@@ -46,6 +47,17 @@ async function install(project: Project, archive: Archive): Promise<string> {
   const installed = project.listInstalled()
   if (installed.length > mostPackages) throw new Error(`It installed ${installed.join(', ')}`)
   return installed.join(', ')
+}
+
+/** The limiter shares the list of counter stores with the service, and must not contain its settings. */
+function checkSettings(project: Project, { name, contents }: Archive): void {
+  const found = contents
+    .filter((file) => file.endsWith('.js'))
+    .filter((file) => {
+      const code = readFileSync(join(project.folder, 'node_modules', name, file), 'utf8')
+      return /BACKEND_TYPE|KVSTORE_|MEMORY_STORE_MAX_BYTES/.test(code)
+    })
+  if (found.length > 0) throw new Error(`Settings of the service are in ${found.join(', ')}`)
 }
 
 /** From CommonJS: uses the limiter, and measures how long loading it takes. */

@@ -35,7 +35,11 @@ test('the published manifest refers to compiled files, types first', () => {
 })
 
 test('a package with a CommonJS variant offers it to tools that cannot require modules', () => {
-  const { exports, main, types, typesVersions, files } = toPublishedManifest(development, {}, true)
+  const { exports, main, types, typesVersions, files } = toPublishedManifest(
+    development,
+    {},
+    'modules',
+  )
   const module = { types: './lib/index.d.ts', default: './lib/index.js' }
   assert.deepEqual(exports['.'], {
     'module-sync': module,
@@ -46,6 +50,20 @@ test('a package with a CommonJS variant offers it to tools that cannot require m
   assert.equal(Object.keys(exports['.'] ?? {})[0], 'module-sync')
   assert.deepEqual([main, types], ['./cjs/index.js', './cjs/index.d.ts'])
   assert.deepEqual(typesVersions, { '*': { 'use/*': ['./cjs/adapters/*.d.ts'] } })
+  assert.deepEqual(files, ['lib', 'cjs', 'CHANGELOG.md'])
+})
+
+test('a package with declarations for CommonJS has them below the paths of its modules', () => {
+  const published = toPublishedManifest(development, {}, 'types')
+  const { exports, main, types, typesVersions, files } = published
+  const module = { types: './lib/index.d.ts', default: './lib/index.js' }
+  assert.deepEqual(exports['.'], {
+    'module-sync': module,
+    require: { types: './cjs/lib/index.d.ts', default: './cjs/lib/index.js' },
+    default: module,
+  })
+  assert.deepEqual([main, types], ['./cjs/lib/index.js', './cjs/lib/index.d.ts'])
+  assert.deepEqual(typesVersions, { '*': { 'use/*': ['./cjs/lib/adapters/*.d.ts'] } })
   assert.deepEqual(files, ['lib', 'cjs', 'CHANGELOG.md'])
 })
 

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { CommandIo } from '@portcullis/service-kit/command'
 import { type Environment, toFaultText } from '@portcullis/service-kit/env'
@@ -30,9 +30,11 @@ export function readConfig(
 ): Omit<ParsedConfig, 'faults'> | undefined {
   let files: readonly NamedFile[]
   try {
-    const found = isForRunning && hasNone(env, places) && existsSync(upFile)
-    if (found) stderr.write(`Using the auth server of portcullis up (${upFile}).\n`)
-    files = readFiles(found ? { config: upFile } : places)
+    const upFile = isForRunning && hasNone(env, places) ? findUpFile() : undefined
+    if (upFile !== undefined) {
+      stderr.write(`Using the auth server of portcullis up (${upFile}).\n`)
+    }
+    files = readFiles(upFile === undefined ? places : { config: upFile })
   } catch (error) {
     stderr.write(`${toReason(error)}\n`)
     return undefined
@@ -55,21 +57,40 @@ interface ReadOptions {
   readonly isForRunning?: boolean
 }
 
-/** Where `portcullis up` leaves the configuration of its auth server. */
-const upFile = join('.portcullis', 'auth.env')
-
 const neededHelp = `
-This command needs the configuration of the server. Give it the same variables or, in a file, --config FILE.
-The server of portcullis up is found from the folder in which that was started.
+This command needs the configuration of the server: set the same variables, or name a file of them with --config FILE.
+The server of portcullis up is found in the folder in which up was started, and in the folders below. With
+up --data DIR, use --config DIR/auth.env.
 `
+
+/** The configuration that `portcullis up` leaves of its auth server, in this folder or the next one above. */
+function findUpFile(): string | undefined {
+  for (let folder = resolve(), below = ''; folder !== below; folder = dirname(folder)) {
+    const path = join(folder, '.portcullis', 'auth.env')
+    if (isOwn(path)) return relative('', path)
+    below = folder
+  }
+  return undefined
+}
+
+/** In a folder such as /tmp another user could leave the address of a database of their own. */
+function isOwn(path: string): boolean {
+  try {
+    const { uid } = statSync(path)
+    return uid === (process.getuid?.() ?? uid)
+  } catch {
+    // It does not exist, or is in a folder of another user.
+    return false
+  }
+}
 
 /** No server starts without these, so one that is set belongs to a certain server. */
 const ownVariables = /^(?:AUTH_|GOTRUE_)?(?:(?:DB_)?DATABASE_URL|SITE_URL|JWT_SECRET)$/
 
 function hasNone(env: CommandIo['env'], places: ConfigPlaces): boolean {
-  const isGiven = places.config !== undefined || places['config-dir'] !== undefined
-  const isSet = Object.keys(env).some((name) => ownVariables.test(name))
-  return !isGiven && !isSet && !existsSync('.env')
+  if (places.config !== undefined || places['config-dir'] !== undefined) return false
+  const inFile = readFiles({}).flatMap(({ content }) => Object.keys(content.variables))
+  return ![...Object.keys(env), ...inFile].some((name) => ownVariables.test(name))
 }
 
 /** @param faults one line each. */

@@ -86,13 +86,33 @@ function toRequest(
       url: req.url,
       method: req.method,
       headers: req.headers,
-      body: fromParser(req.body, req.headers, limits.parsed),
+      body: fromParser(toParsed(req), req.headers, limits.parsed),
       raw: req,
       context: { reply },
     },
     openNodeSignal,
     reply.raw,
   )
+}
+
+/** A string from Fastify's own JSON parser is a value and not the text of the body: it becomes JSON again. */
+function toParsed(req: FastifyRequest): unknown {
+  const { body } = req
+  return typeof body === 'string' && usesDefaultParser(req) ? JSON.stringify(body) : body
+}
+
+interface ContentTypeParsers {
+  getParser?(contentType: string): { readonly fn?: { readonly name: string } } | undefined
+}
+
+/** Fastify has no public method for this. Where its internals differ, the answer is false. */
+function usesDefaultParser({ server, headers }: FastifyRequest): boolean {
+  const key = Object.getOwnPropertySymbols(server).find(
+    ({ description }) => description === 'fastify.contentTypeParser',
+  )
+  const parsers: ContentTypeParsers | undefined = key && Reflect.get(server, key)
+  const parser = parsers?.getParser?.(headers['content-type'] ?? '')
+  return parser?.fn?.name === 'defaultJsonParser'
 }
 
 function answer(

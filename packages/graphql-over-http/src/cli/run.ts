@@ -5,11 +5,13 @@ import { HELP, parseArguments } from './args.ts'
 import { runAuditCommand } from './audit-command.ts'
 import { CommandError } from './command-error.ts'
 
+const packageName = '@portcullis/graphql-over-http'
+
 async function main(argv: readonly string[]): Promise<number> {
   const args = parseArguments(argv)
   switch (args.command) {
     case 'help':
-      process.stdout.write(toCalledHelp(process.env, process.argv[0]))
+      process.stdout.write(toCalledHelp(process.env, process.argv))
       return 0
     case 'version':
       process.stdout.write(`${readVersion()}\n`)
@@ -25,19 +27,21 @@ async function main(argv: readonly string[]): Promise<number> {
 }
 
 /** The help, with the command as the user typed it. */
-function toCalledHelp(env: NodeJS.ProcessEnv, executable = ''): string {
+function toCalledHelp(env: NodeJS.ProcessEnv, [executable = '', script = '']: string[]): string {
   const event = env['npm_lifecycle_event']
   // `npm run audit` includes the command name `audit`.
   if (event === 'audit') return HELP.replaceAll('graphql-over-http audit', 'npm run audit --')
   // `portcullis graphql` sets argv[0] to the command as typed; otherwise it is the runtime's path.
   const isHandedOver = executable !== '' && !isAbsolute(executable)
-  const calledAs = isHandedOver ? executable : event === 'npx' ? 'npx graphql-over-http' : ''
+  // What npx has just downloaded has no other name outside of it.
+  const npxName = /[\\/]_npx[\\/]/.test(script) ? packageName : 'graphql-over-http'
+  const calledAs = isHandedOver ? executable : event === 'npx' ? `npx ${npxName}` : ''
   return calledAs === '' ? HELP : HELP.replaceAll('graphql-over-http audit', `${calledAs} audit`)
 }
 
 /** Resolved by package name, which works from the sources and from the published files alike. */
 function readVersion(): string {
-  const manifest = import.meta.resolve('@portcullis/graphql-over-http/package.json')
+  const manifest = import.meta.resolve(`${packageName}/package.json`)
   return JSON.parse(readFileSync(new URL(manifest), 'utf8')).version
 }
 

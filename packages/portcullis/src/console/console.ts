@@ -4,7 +4,7 @@ import { guardAccess } from './access.ts'
 import { serveAssets } from './assets.ts'
 import { addErrorAnswers, answerBadAddress } from './errors.ts'
 import { trackEventStreams } from './event-stream.ts'
-import { routes } from './routes/index.ts'
+import { loadRoutes } from './routes/index.ts'
 import { addSecurityHeaders } from './security-headers.ts'
 import type { ConsoleSettings } from './settings.ts'
 
@@ -28,7 +28,7 @@ export async function openConsole(settings: ConsoleSettings): Promise<RunningCon
     allowedHosts: [settings.host, ...(settings.allowedHosts ?? [])],
   })
   addErrorAnswers(server)
-  for (const addRoutes of routes) addRoutes(server, { ...settings, streams })
+  for (const addRoutes of await loadRoutes()) addRoutes(server, { ...settings, streams })
   await serveAssets(server)
   const address = await server.listen({ host: settings.host, port: settings.port })
   const url = toUrl(settings.host, new URL(address).port)

@@ -159,7 +159,9 @@ function toPublicUrl(text: string | undefined, faults: string[]): string | undef
   if (text === undefined) return undefined
   const url = URL.parse(text)
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`
-  if (isPlain && url.port === '') return url.origin
+  // A URL drops the usual port of its scheme, which was written all the same.
+  const hasPort = url?.port !== '' || /:\d*\/?$/.test(text)
+  if (isPlain && !hasPort) return url.origin
   faults.push(
     '--public-url must be a scheme and a name such as https://gate.example.com, without port and path, ' +
       `not ${JSON.stringify(text)}. The ports are those of the parts.`,

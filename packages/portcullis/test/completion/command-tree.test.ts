@@ -8,7 +8,7 @@ import { commands as authCommands } from '../../../auth/src/commands/index.ts'
 import { commands as ratelimitCommands } from '../../../ratelimit/src/commands/index.ts'
 import { createCompletion, createPrograms } from '../../src/commands/completion.ts'
 import { createCommands } from '../../src/commands/index.ts'
-import type { CommandNode } from '../../src/completion/command-tree.ts'
+import type { CommandNode, CommandOption } from '../../src/completion/command-tree.ts'
 import { shells } from '../../src/completion/shells/index.ts'
 
 const run = promisify(execFile)
@@ -72,6 +72,40 @@ for (const [program, names] of Object.entries(documented)) {
   }
 }
 
+for (const [program, names] of Object.entries(documented)) {
+  for (const name of names) {
+    test(`the shells know which options of ${program} ${name} take a value`, async () => {
+      const command = programs[program]?.commands?.[name]
+      assert.ok(command)
+      const written = readValues(await readHelp(program, name, '--help'))
+      const known = listOptions(command).flatMap(({ flags, value }) =>
+        flags.map((flag) => [flag, value !== undefined] as const),
+      )
+      for (const [flag, takesValue] of known) assert.equal(written.get(flag), takesValue, flag)
+    })
+  }
+}
+
+for (const name of ['admin', 'keys']) {
+  test(`the shells know the verbs of auth ${name}, and the options of each`, async () => {
+    const help = await readHelp('auth', name, '--help')
+    const verbs = [...help.matchAll(/^ {2}(\w+)(.*)\n {6}\S/gm)].map(([, verb = '', rest = '']) => [
+      verb,
+      [...rest.matchAll(/--[\w-]+/g)].map(([flag]) => flag).sort(),
+    ])
+    const command = programs['auth']?.commands?.[name]
+    const common = new Set((command?.options ?? []).flatMap(({ flags }) => flags))
+    const known = Object.entries(command?.commands ?? {}).map(([verb, { options = [] }]) => [
+      verb,
+      options
+        .flatMap(({ flags }) => flags)
+        .filter((flag) => !common.has(flag))
+        .sort(),
+    ])
+    assert.deepEqual(Object.fromEntries(known), Object.fromEntries(verbs))
+  })
+}
+
 for (const program of ['portcullis', 'auth', 'ratelimit']) {
   test(`the completion of ${program} has the commands that --help lists`, async () => {
     const listed = (await readHelp(program, '--help')).matchAll(/^ {2}(\S+) +(.+)$/gm)
@@ -104,9 +138,26 @@ for (const [args, reason] of [
 }
 
 /** Includes the options of subcommands, which have no help page of their own. */
-function toFlags({ options = [], commands = {} }: CommandNode): Set<string> {
-  const below = Object.values(commands).flatMap((command) => [...toFlags(command)])
-  return new Set([...options.flatMap(({ flags }) => flags), ...below])
+function listOptions({ options = [], commands = {} }: CommandNode): readonly CommandOption[] {
+  return [...options, ...Object.values(commands).flatMap(listOptions)]
+}
+
+function toFlags(command: CommandNode): Set<string> {
+  return new Set(listOptions(command).flatMap(({ flags }) => flags))
+}
+
+/** Whether a placeholder follows each flag, in the lines about options and in synopses. */
+function readValues(help: string): Map<string, boolean> {
+  const heads = [...help.matchAll(/^ {2}(-(?: ?[^ ]+)*)/gm)].map(([, head = '']) => head.split(' '))
+  const optional = [...help.matchAll(/\[(--?[\w-]+)( [^\]]+)?\]/g)].map(([, flag = '', value]) =>
+    value === undefined ? [flag] : [flag, value],
+  )
+  return new Map(
+    [...optional, ...heads].flatMap((words) => {
+      const flags = words.filter((word) => word.startsWith('-'))
+      return flags.map((flag) => [flag.replace(',', ''), flags.length < words.length] as const)
+    }),
+  )
 }
 
 /** Finds options at the start of lines, and in brackets in synopses. */

@@ -89,11 +89,16 @@ test('a public URL and additional host names can be set', () => {
   )
   assert.equal(publicUrl, 'https://gate.example.com')
   assert.deepEqual(allowedHosts, ['a.test', 'b.test'])
+  assert.equal(parse('--public-url', 'http://[::1]').publicUrl, 'http://[::1]')
   assert.deepEqual(parse().allowedHosts, [])
   for (const url of [
     'gate',
     'ftp://gate',
     'http://gate:80/x',
+    'http://gate:80',
+    'https://gate:443/',
+    'http://gate/x',
+    'http://gate/?x',
     'http://gate:3000',
     'http://me@gate',
   ]) {

@@ -5,7 +5,7 @@ import {
   type Fault,
   readSettings,
 } from '@portcullis/service-kit/env'
-import { isShared, type StoreConfig } from '../counters/index.ts'
+import { isShared, type StoreConfig } from '../counters/plugins.ts'
 import { type DecisionsConfig, decisions, toDecisions } from './decisions.ts'
 import { grpcLimits } from './grpc-limits.ts'
 import { type ListenersConfig, listeners, toListeners } from './listeners.ts'

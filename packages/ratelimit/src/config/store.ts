@@ -1,10 +1,10 @@
 import type { Check } from '@portcullis/service-kit/config-check'
 import { type Chapter, choice, type SettingsByChapter } from '@portcullis/service-kit/env'
-import { defaultStore, type StoreConfig, stores } from '../counters/index.ts'
+import { defaultStore, type StoreConfig, storePlugins } from '../counters/plugins.ts'
 import { mergeChapters } from './plugin-chapters.ts'
 
-const allBackendTypes = stores.flatMap(({ backendTypes }) => backendTypes)
-const places = stores.map(({ place }) => place)
+const allBackendTypes = storePlugins.flatMap(({ backendTypes }) => backendTypes)
+const places = storePlugins.map(({ place }) => place)
 
 const store = {
   title: 'Counter store',
@@ -24,7 +24,7 @@ const store = {
 } satisfies Chapter
 
 /** The variable that selects a store, and the variables of each store. */
-export const storeChapters = { store, ...mergeChapters(stores) }
+export const storeChapters = { store, ...mergeChapters(storePlugins) }
 
 export function toStore(
   settings: SettingsByChapter<typeof storeChapters>,
@@ -33,11 +33,11 @@ export function toStore(
   const { kind } = settings.store
   const isDefault = !check.isSet(store.variables.kind)
   const chosen =
-    stores.find(({ backendTypes, choosingVariables }) =>
+    storePlugins.find(({ backendTypes, choosingVariables }) =>
       isDefault ? choosingVariables.some(check.isSet) : backendTypes.includes(kind),
     ) ?? defaultStore
   if (chosen === defaultStore) {
-    for (const { backendTypes, warnedVariables } of stores) {
+    for (const { backendTypes, warnedVariables } of storePlugins) {
       const unused = warnedVariables.find(check.isSet)
       if (unused === undefined) continue
       const reason = isDefault ? `is not ${backendTypes.at(-1)}` : `is ${kind}`

@@ -3,9 +3,33 @@ import type { AnyVariable, Chapters, SettingsByChapter } from '@portcullis/servi
 import type { Log } from '@portcullis/service-kit/log'
 import type { CounterStore, Increment } from './counter-store.ts'
 
+/** A counter store in the list of index.ts. */
+export interface StoreEntry {
+  /** Loads what the service needs to know about the store. */
+  readonly loadPlugin: () => Promise<StorePlugin>
+  /** The schemes of the URLs by which a limiter chooses the store; missing where limiters do not offer it. */
+  readonly urlSchemes?: readonly string[]
+  readonly openUrl?: OpenUrl
+}
+
+/** Opens the store of a limiter. Loads the driver when it is called. */
+export type OpenUrl = (url: string, parts: UrlStoreParts) => Promise<UrlStore>
+
+export interface UrlStoreParts {
+  readonly log: Log
+  /** Called after each attempt to reach the store at the start that failed. */
+  readonly onFailedStart: (error: unknown) => void
+}
+
+export interface UrlStore {
+  readonly store: CounterStore
+  /** Rejects when the store cannot be used at all. */
+  readonly ready: Promise<void>
+}
+
 /**
  * A kind of counter store, as the service offers it. To add one, write a folder with such an object in it and list
- * it in index.ts: BACKEND_TYPE, `serve --help`, the manual and the traces follow from it.
+ * it in index.ts: BACKEND_TYPE, `serve --help`, the manual and the traces follow from it, as do the URLs of limiters.
  */
 export interface StorePlugin<
   C extends Chapters = Chapters,
@@ -51,10 +75,7 @@ export interface StoreStatistics {
   gauge(name: string, read: () => number): void
 }
 
-export interface OpenedStore {
-  readonly store: CounterStore
-  /** Rejects when the store cannot be used at all. */
-  readonly ready: Promise<void>
+export interface OpenedStore extends UrlStore {
   /**
    * Whether a call is answered after its hits were counted. A store that counts later cannot spare counters
    * (STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT).

@@ -8,7 +8,7 @@ import type { Match } from '../rules/model/rule.ts'
 import { matchesWildcard } from '../rules/model/wildcard.ts'
 import { toKeyText } from './limit-request.ts'
 import type { KeyValues } from './limits.ts'
-import type { KeyLimits, LimitLevel, LimitNode, ParsedLimits } from './parse-limits.ts'
+import type { KeyLimits, LimitNode, ParsedLimits } from './parse-limits.ts'
 
 /** A request with the limits that apply to it. */
 export interface Asked {
@@ -56,19 +56,24 @@ export class KeyedLimits {
   readonly #limits: ParsedLimits
   readonly #domain: string
   readonly #rules: RuleSnapshot
+  /** Whether a limit may replace another. */
+  readonly #replaces: boolean
   /** By the index of the node. */
   readonly #prepared: (PreparedLimit | undefined)[] = []
 
   constructor(limits: ParsedLimits, domain: string, rules: RuleSnapshot) {
     this.#limits = limits
+    this.#replaces = limits.rules.rules.some(
+      ({ limit }) => limit !== undefined && limit.replaces.length > 0,
+    )
     this.#domain = domain
     this.#rules = rules
   }
 
-  /** @throws TypeError when a value is neither a string nor a number */
+  /** Hot path. @throws {TypeError} when a value is neither a string nor a number. */
   ask(parts: DecisionParts, values: KeyValues, charging: Charging): Asked {
-    const found: Found = { nodes: [], values: [] }
-    const unmatched: Entry[] = []
+    const found: Found = { tallies: [], keys: [], nodes: this.#replaces ? [] : undefined }
+    let unmatched: Entry[] | undefined
     const { top, keys: known } = this.#limits
     let given = 0
     for (const key in values) {
@@ -76,41 +81,55 @@ export class KeyedLimits {
       if (value === undefined) continue
       given += 1
       const rules = top.get(key)
-      if (rules !== undefined) collect(rules, value, values, [], found)
-      else if (!known.has(key)) unmatched.push({ key, value })
+      if (rules !== undefined) this.#collect(parts, charging, rules, value, values, noValues, found)
+      else if (!known.has(key)) (unmatched ??= []).push({ key, value })
     }
-    const { nodes } = found
-    if (nodes.length === 0 && unmatched.length === 0 && given > 0) {
+    if (found.tallies.length === 0 && unmatched === undefined && given > 0) {
+      unmatched = []
       for (const key in values) unmatched.push({ key, value: `${values[key]}` })
     }
-    const tallies = this.#toTallies(parts, found, charging)
-    const keys: (readonly string[])[] = []
-    for (let i = 0; i < nodes.length; i += 1) keys.push(nodes[i]?.keys ?? [])
-    const { length } = unmatched
-    if (length === 0) {
-      return { domain: this.#domain, tallies, keys, isMatched: alwaysMatched, unmatched: nothing }
+    const { keys } = found
+    const tallies = found.nodes === undefined ? found.tallies : this.#withoutReplaced(found)
+    const domain = this.#domain
+    if (unmatched === undefined) {
+      return { domain, tallies, keys, isMatched: alwaysMatched, unmatched: nothing }
     }
     // An unknown key is a descriptor that no rule applies to.
     return {
-      domain: this.#domain,
+      domain,
       tallies: [...tallies, undefined],
       keys: [...keys, unmatched.map(({ key }) => key)],
-      isMatched: [...nodes.map(() => true), false],
+      isMatched: [...keys.map(() => true), false],
       unmatched: [unmatched],
     }
   }
 
-  #toTallies(parts: DecisionParts, { nodes, values }: Found, charging: Charging): Tallies {
-    const tallies: (Tally | undefined)[] = []
-    let mayReplace = false
-    for (let i = 0; i < nodes.length; i += 1) {
-      const node = nodes[i]
-      if (node === undefined) continue
-      const prepared = this.#prepare(parts, node, values[i] ?? [])
-      mayReplace ||= prepared !== undefined && prepared.match.limit.replaces.length > 0
-      tallies.push(prepared && toTally(prepared, values[i] ?? [], charging))
+  #collect(
+    parts: DecisionParts,
+    charging: Charging,
+    rules: KeyLimits,
+    value: string,
+    values: KeyValues,
+    before: readonly string[],
+    found: Found,
+  ): void {
+    const node = findNode(rules, value)
+    if (node === undefined) return
+    const path = before.length === 0 ? [value] : [...before, value]
+    if (node.hasLimit) {
+      const prepared = this.#prepare(parts, node, path)
+      found.tallies.push(prepared && toTally(prepared, path, charging))
+      found.keys.push(node.keys)
+      found.nodes?.push(node)
     }
-    if (!mayReplace) return tallies
+    if (node.per === undefined) return
+    for (const [key, below] of node.per) {
+      const text = toKeyText(key, values[key])
+      if (text !== undefined) this.#collect(parts, charging, below, text, values, path, found)
+    }
+  }
+
+  #withoutReplaced({ tallies, nodes = [] }: Found): Tallies {
     const matches = nodes.map(({ index }) => this.#prepared[index]?.match)
     const replaced = findReplaced(matches)
     return tallies.map((tally, at) => {
@@ -170,39 +189,14 @@ interface PreparedLimit {
 }
 
 interface Found {
-  readonly nodes: LimitNode[]
-  /** The values of the keys of the node with the same index. */
-  readonly values: (readonly string[])[]
+  readonly tallies: (Tally | undefined)[]
+  /** By the index of the tally. */
+  readonly keys: (readonly string[])[]
+  /** By the index of the tally, when a limit may replace another. */
+  readonly nodes: LimitNode[] | undefined
 }
 
-function collect(
-  rules: KeyLimits,
-  value: string,
-  values: KeyValues,
-  before: readonly string[],
-  found: Found,
-): void {
-  const node = findNode(rules, value)
-  if (node === undefined) return
-  const path = before.length === 0 ? [value] : [...before, value]
-  if (node.hasLimit) {
-    found.nodes.push(node)
-    found.values.push(path)
-  }
-  if (node.per !== undefined) collectLevel(node.per, values, path, found)
-}
-
-function collectLevel(
-  level: LimitLevel,
-  values: KeyValues,
-  before: readonly string[],
-  found: Found,
-): void {
-  for (const [key, rules] of level) {
-    const value = toKeyText(key, values[key])
-    if (value !== undefined) collect(rules, value, values, before, found)
-  }
-}
+const noValues: readonly string[] = []
 
 /** The exact value is tried first, then patterns in their order, then the key alone. */
 function findNode(rules: KeyLimits, value: string): LimitNode | undefined {

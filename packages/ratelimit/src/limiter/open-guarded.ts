@@ -1,9 +1,10 @@
 import type { Log } from '@portcullis/service-kit/log'
 import { type CounterStore, StoreError } from '../counters/counter-store.ts'
+import type { UrlStore } from '../counters/store-plugin.ts'
 import { createBreaker } from './create-breaker.ts'
 import { GuardedStore } from './guarded-store.ts'
 import type { SharedOptions } from './options.ts'
-import { findScheme, memoryUrl, type OpenedStore, openMemory } from './store-by-url.ts'
+import { findScheme, memoryUrl, openMemory } from './store-by-url.ts'
 
 export interface LimiterStore {
   readonly store: CounterStore
@@ -76,7 +77,7 @@ export function openLimiterStore(
 }
 
 /** A store whose driver is still being loaded. Before `ready` it can only be closed. */
-export function createLateStore(opening: Promise<OpenedStore>): OpenedStore {
+export function createLateStore(opening: Promise<UrlStore>): UrlStore {
   let opened: CounterStore | undefined
   const ready = opening.then(async ({ store, ready: answers }) => {
     opened = store

@@ -1,5 +1,5 @@
 import { highestCount, type Increment, type StoreError } from '../counters/counter-store.ts'
-import { addTallies, openTallies } from '../decide/count.ts'
+import { addTallies, openTallies, sliceLength } from '../decide/count.ts'
 import type { DecisionParts } from '../decide/decision.ts'
 import { Tally } from '../decide/tally.ts'
 import { toOverlapMs, windowStart } from '../decide/windows.ts'
@@ -57,6 +57,16 @@ function change(
     done(undefined, toLimitResult(decision, results, asked, nowSeconds, false))
     return
   }
+  // The store of this process answers before it returns, and nothing has to be kept for later.
+  if (guard === undefined && toCount.length <= sliceLength) {
+    addTallies(decision, tallies, toCount, deadlineMs, keepFailure)
+    if (failure === undefined) {
+      done(undefined, toLimitResult(decision, results, asked, nowSeconds, false))
+    } else {
+      fail(parts, failure, done)
+    }
+    return
+  }
   const counted = (error: StoreError | undefined) => {
     if (error !== undefined) {
       fail(parts, error, done)
@@ -82,6 +92,13 @@ function change(
   })
   blocks.look(toCount, deadlineMs, both)
   addTallies(decision, tallies, toCount, deadlineMs, both)
+}
+
+/** The error of the latest call to the in-memory store. */
+let failure: StoreError | undefined
+
+function keepFailure(error: StoreError | undefined): void {
+  failure = error
 }
 
 /** Returns the state of the limits, and whether the hits would be allowed. Counts nothing. */

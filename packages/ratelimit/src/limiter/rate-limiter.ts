@@ -44,6 +44,8 @@ const defaultHeaderNames: HeaderNames = {
   reset: 'RateLimit-Reset',
 }
 
+const oneHit: Charging = { hits: 1, isRefund: false }
+
 /** The maximum number of statistics that are named after request values. */
 const maxRequestKeys = 10_000
 
@@ -173,16 +175,22 @@ function createLimiter<Input, Rules>(
     })
   }
 
+  // One for all calls: each is answered before another begins, and a closure per call costs more than counting.
+  let answer: unknown
+  let failure: Error | undefined
+  const keepAnswer = (error: Error | undefined, result: unknown) => {
+    answer = result
+    failure = error
+  }
+
   function runNow<Result>(operation: Operation<Result>, input: Input, charging: Charging): Result {
-    let result: Result | undefined
-    let failure: Error | undefined
-    operation(operations, ask(input, charging), Number.POSITIVE_INFINITY, (error, answer) => {
-      result = answer
-      failure = error
-    })
-    if (result === undefined)
+    const asked = ask(input, charging)
+    answer = undefined
+    failure = undefined
+    operation(operations, asked, Number.POSITIVE_INFINITY, keepAnswer)
+    if (answer === undefined)
       throw failure ?? new StoreError('the store did not answer synchronously')
-    return result
+    return answer as Result
   }
 
   function run<Result>(
@@ -193,8 +201,9 @@ function createLimiter<Input, Rules>(
   ): Promise<Result> {
     try {
       checkCharge(hits)
-      if (isReadyAtOnce) return Promise.resolve(runNow(operation, input, { hits, isRefund }))
-      return hold.during(runLater(operation, input, { hits, isRefund }, timeoutMs))
+      const charging = hits === 1 && !isRefund ? oneHit : { hits, isRefund }
+      if (isReadyAtOnce) return Promise.resolve(runNow(operation, input, charging))
+      return hold.during(runLater(operation, input, charging, timeoutMs))
     } catch (error) {
       return Promise.reject(error)
     }
@@ -223,7 +232,7 @@ function createLimiter<Input, Rules>(
         )
       }
       checkCharge(hits)
-      return runNow(count, request, { hits, isRefund: false })
+      return runNow(count, request, hits === 1 ? oneHit : { hits, isRefund: false })
     },
     peek: (request, given = {}) => run(peek, request, given, false),
     refund: (request, given = {}) => run(refund, request, given, true),

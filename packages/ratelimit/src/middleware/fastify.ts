@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
 import { createGate } from './shared/gate.ts'
-import { isAppended } from './shared/header-styles.ts'
+import { isAppended, toLowerCase } from './shared/header-styles.ts'
 import type { MiddlewareOptions } from './shared/options.ts'
 import type { Peer } from './shared/proxy-warning.ts'
 
@@ -47,10 +47,12 @@ export function limitRequests<Keys extends string = string>(
   const gate = createGate(options, peer)
   return async (request, reply) => {
     const { headers, answer } = await gate(request, reply)
-    for (const [name, value] of headers) {
+    for (const [written, value] of headers) {
+      // Fastify sends names in lower case, and takes those that are so already sooner.
+      const name = toLowerCase(written)
       const earlier = isAppended(name) ? reply.getHeader(name) : undefined
       // Fastify itself appends cookies to earlier ones.
-      const isJoined = earlier !== undefined && name.toLowerCase() !== 'set-cookie'
+      const isJoined = earlier !== undefined && name !== 'set-cookie'
       reply.header(name, isJoined ? `${earlier}, ${value}` : value)
     }
     if (answer === undefined) return

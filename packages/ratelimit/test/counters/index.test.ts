@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { stores } from '../../src/counters/index.ts'
+import { storePlugins } from '../../src/counters/plugins.ts'
 
-for (const { kind } of stores) {
+for (const { kind } of storePlugins) {
   test(`the contract of counter stores is checked for ${kind}`, () => {
     const folder = join(import.meta.dirname, kind)
     const texts = readdirSync(folder)
@@ -16,8 +16,8 @@ for (const { kind } of stores) {
 
 test('no two stores share a value of BACKEND_TYPE or a chapter of variables', () => {
   for (const names of [
-    stores.flatMap(({ backendTypes }) => backendTypes),
-    stores.flatMap(({ chapters }) => Object.keys(chapters)),
+    storePlugins.flatMap(({ backendTypes }) => backendTypes),
+    storePlugins.flatMap(({ chapters }) => Object.keys(chapters)),
   ]) {
     assert.deepEqual(names, [...new Set(names)])
   }

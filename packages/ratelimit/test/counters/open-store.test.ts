@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { open } from '@portcullis/test-servers'
 import { parseConfig } from '../../src/config/config.ts'
-import { openStore } from '../../src/counters/index.ts'
+import { openStore } from '../../src/counters/plugins.ts'
 import { Statistics } from '../../src/stats/registry.ts'
 import { collectLog } from '../support/collected-log.ts'
 

@@ -1,5 +1,5 @@
 /**
- * @servers redis, memcached
+ * @servers redis, redis-cluster, redis-sentinel, memcached
  */
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -26,6 +26,15 @@ const stores = {
   redis: async (t: TestContext) => {
     const server = await open(t, 'redis')
     return server && `redis://127.0.0.1:${server.port}`
+  },
+  'redis-cluster': async (t: TestContext) => {
+    const cluster = await open(t, 'redis-cluster')
+    return cluster && `redis-cluster://127.0.0.1:${cluster.port}`
+  },
+  'redis-sentinel': async (t: TestContext) => {
+    const sentinel = await open(t, 'redis-sentinel')
+    const watchers = sentinel?.sentinels.map(({ port }) => `127.0.0.1:${port}`)
+    return watchers && `redis-sentinel://${[sentinel?.masterName, ...watchers].join(',')}`
   },
   memcached: async (t: TestContext) => {
     const server = await open(t, 'memcached')
@@ -85,6 +94,24 @@ for (const [name, openStore] of Object.entries(stores)) {
   })
 }
 
+test('in a Redis Cluster one call of a verb concerns limits on different nodes', async (t) => {
+  const store = await stores['redis-cluster'](t)
+  if (store === undefined) return
+  const limiter = create(t, { store, sharedBlocks: true })
+  // A dozen users in both kinds of windows have counters and blocks on all three nodes.
+  for (let number = 0; number < 12; number += 1) {
+    const values = { user: `user-${number}`, sliding: `user-${number}` }
+    const remainders = ({ statuses }: LimitResult) => statuses.map((status) => status.remaining)
+    assert.deepEqual(remainders(await limiter.limit(values, { hits: 4 })), [1, 1])
+    assert.deepEqual(remainders(await limiter.refund(values)), [2, 2])
+    assert.deepEqual(remainders(await limiter.penalty(values, { hits: 2 })), [0, 0])
+    await limiter.block(values, 60)
+    assert.equal((await limiter.peek(values)).retryAfterSeconds, 60)
+    await limiter.reset(values)
+    assert.deepEqual(remainders(await limiter.peek(values)), [5, 5])
+  }
+})
+
 test('a sliding window is set to 0 with the window before', async (t) => {
   let nowMs = noon
   const limiter = create(t, { now: () => nowMs })
@@ -96,7 +123,7 @@ test('a sliding window is set to 0 with the window before', async (t) => {
   assert.equal(remaining(await limiter.peek(alice)), 5)
 })
 
-for (const name of ['redis', 'memcached'] as const) {
+for (const name of ['redis', 'redis-cluster', 'redis-sentinel', 'memcached'] as const) {
   test(`${name}: a block concerns every process that looks for blocks`, async (t) => {
     const store = await stores[name](t)
     if (store === undefined) return

@@ -39,7 +39,7 @@ const reportHeaders = {
 } as const
 
 /** Starts, follows and stops audits of GraphQL servers, and serves their reports. */
-export const addAudits: AddRoutes = (server, { graphql, streams }) => {
+export const addRoutes: AddRoutes = (server, { graphql, streams }) => {
   const runs = new Map<string, AuditRun>()
   // Runs that are still probing their server count too.
   let starting = 0

@@ -1,19 +1,19 @@
+import { globSync } from 'node:fs'
+import { basename, extname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { AddRoutes } from '../settings.ts'
-import { addAudits } from './audits.ts'
-import { addLimits } from './limits.ts'
-import { addMailbox } from './mailbox.ts'
-import { addOverview } from './overview.ts'
-import { addPassThrough } from './pass-through.ts'
-import { addSession } from './session.ts'
-import { addUsers } from './users.ts'
 
-/** One file per page, or per feature that several pages share. */
-export const routes: readonly AddRoutes[] = [
-  addSession,
-  addOverview,
-  addAudits,
-  addLimits,
-  addMailbox,
-  addPassThrough,
-  addUsers,
-]
+/**
+ * Loads the routes of all pages: every module in this folder that exports `addRoutes`. There is one module per page,
+ * or per feature that several pages share.
+ */
+export async function loadRoutes(): Promise<readonly AddRoutes[]> {
+  const index = basename(import.meta.filename)
+  const names = globSync(`*${extname(index)}`, { cwd: import.meta.dirname })
+  const modules = names.filter((name) => name !== index).map(loadModule)
+  return (await Promise.all(modules)).flatMap(({ addRoutes }) => addRoutes ?? [])
+}
+
+function loadModule(name: string): Promise<{ readonly addRoutes?: AddRoutes }> {
+  return import(pathToFileURL(join(import.meta.dirname, name)).href)
+}

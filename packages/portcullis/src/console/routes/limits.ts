@@ -57,7 +57,7 @@ const decideBody = {
 }
 
 /** Serves rules with their counters, decisions with explanations, and rule files. */
-export const addLimits: AddRoutes = (server, { ratelimit, streams }) => {
+export const addRoutes: AddRoutes = (server, { ratelimit, streams }) => {
   if (ratelimit === undefined) return
   const { debugUrl, rulesDirectory } = ratelimit
   const counters = createLiveCounters({

@@ -52,7 +52,7 @@ const listSchema = {
   },
 }
 
-export const addMailbox: AddRoutes = (server, context) => {
+export const addRoutes: AddRoutes = (server, context) => {
   const root = '/api/mailbox/messages'
 
   server.get<{ Querystring: { q: string } }>(

@@ -13,7 +13,7 @@ export type {
 } from '../overview/watch.ts'
 export type { ActivityState, AuditEvent } from '../overview/watch-activity.ts'
 
-export const addOverview: AddRoutes = (server, context) => {
+export const addRoutes: AddRoutes = (server, context) => {
   const overview = createOverview(context)
   server.addHook('onClose', async () => overview[Symbol.dispose]())
   server.get<{ Querystring: { range: RangeName } }>(

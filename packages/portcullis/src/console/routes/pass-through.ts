@@ -26,7 +26,7 @@ const passedHeaders = {
  * Forwards requests to the auth server and the GraphQL API, so that the page can call them without leaving
  * its origin. The console's key is not added.
  */
-export const addPassThrough: AddRoutes = (server, { auth, graphql }) => {
+export const addRoutes: AddRoutes = (server, { auth, graphql }) => {
   server.register(async (scope) => {
     // Bodies are forwarded unchanged; the server behind validates them.
     scope.removeAllContentTypeParsers()

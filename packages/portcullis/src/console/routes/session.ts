@@ -16,7 +16,7 @@ export interface ConsoleSession {
   }
 }
 
-export const addSession: AddRoutes = (server, { version, auth, ratelimit, graphql, mailbox }) => {
+export const addRoutes: AddRoutes = (server, { version, auth, ratelimit, graphql, mailbox }) => {
   const session: ConsoleSession = {
     version,
     parts: {

@@ -12,7 +12,7 @@ const uuid = '(^[0-9a-fA-F-]{36}$)'
 const answerHeaders = ['x-total-count', 'retry-after'] as const
 
 /** The routes of the Users page. They call the admin endpoints with a key that the page never sees. */
-export const addUsers: AddRoutes = (server, { auth }) => {
+export const addRoutes: AddRoutes = (server, { auth }) => {
   if (!auth) return
   for (const endpoint of userEndpoints) {
     server.route<{ Params: Texts; Querystring: Texts }>({

@@ -44,7 +44,9 @@ export function createGate<Args extends readonly unknown[], Keys extends string>
 
   return async (...args) => {
     if (skip !== undefined && (await skip(...args))) return passes
-    const counted = await (options.keys ?? options.descriptors)(...args)
+    const given = (options.keys ?? options.descriptors)(...args)
+    // Most are there at once, and waiting for what is there costs a turn of the queue of promises.
+    const counted = isPromised(given) ? await given : given
     if (counted === undefined || (Array.isArray(counted) && counted.length === 0)) return passes
     if (looksForProxy) {
       const fault = findProxyFault(peer, counted, args)
@@ -73,6 +75,10 @@ export function createGate<Args extends readonly unknown[], Keys extends string>
     const retryAfter: HeaderPair = ['retry-after', `${result.retryAfterSeconds ?? 1}`]
     return { headers: mergeHeaders([...fields, retryAfter], answer.headers), answer }
   }
+}
+
+function isPromised<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
+  return typeof (value as { readonly then?: unknown } | undefined)?.then === 'function'
 }
 
 function decide<Args extends readonly unknown[], Keys extends string>(

@@ -12,7 +12,19 @@ const listFields: ReadonlySet<string> = new Set(['ratelimit', 'ratelimit-policy'
 
 /** Whether a field is appended to fields of the same name instead of replacing them. */
 export function isAppended(name: string): boolean {
-  return listFields.has(name.toLowerCase())
+  return listFields.has(toLowerCase(name))
+}
+
+const lowerCased = new Map<string, string>()
+const mostLowerCased = 100
+
+/** The names are nearly always the same few, with which a request is answered. */
+export function toLowerCase(name: string): string {
+  const known = lowerCased.get(name)
+  if (known !== undefined) return known
+  const lower = name.toLowerCase()
+  if (lowerCased.size < mostLowerCased) lowerCased.set(name, lower)
+  return lower
 }
 
 /** The fields of a style; empty if no limit applied. */

@@ -1,0 +1,30 @@
+import { stores } from './index.ts'
+import { memory } from './memory/plugin.ts'
+import type { OpenedStore, StorePlugin, StoreSurroundings } from './store-plugin.ts'
+
+/** Every counter store, as the service offers it. */
+export const storePlugins = await Promise.all(stores.map(({ loadPlugin }) => loadPlugin()))
+
+/** Where neither BACKEND_TYPE nor a variable of a store chooses. */
+export const defaultStore = memory
+
+export type StoreConfig = ReturnType<(typeof storePlugins)[number]['toConfig']>
+
+export function openStore(
+  config: StoreConfig,
+  surroundings: StoreSurroundings,
+): Promise<OpenedStore> {
+  return findPlugin(config).open(config, surroundings)
+}
+
+/** Whether several processes can count in one place. */
+export function isShared(config: StoreConfig): boolean {
+  return findPlugin(config).isShared
+}
+
+function findPlugin(config: StoreConfig): StorePlugin {
+  const plugins: readonly StorePlugin[] = storePlugins
+  const found = plugins.find(({ kind }) => kind === config.kind)
+  if (found === undefined) throw new TypeError(`There is no counter store '${config.kind}'.`)
+  return found
+}
