@@ -35,9 +35,11 @@ test('the table of the limits of the gRPC listener matches the code', () => {
     ([limit, { name, defaultText, help }]) =>
       `| \`${name}\` | \`${defaultText}\` | ${help} | ${beyond.get(limit)} |`,
   )
-  const table = ['| setting | default | limit | when exceeded |', '|---|---|---|---|', ...rows].join(
-    '\n',
-  )
+  const table = [
+    '| setting | default | limit | when exceeded |',
+    '|---|---|---|---|',
+    ...rows,
+  ].join('\n')
   const between = /(<!-- grpc limits -->\n).*?(<!-- \/grpc limits -->)/s
   const expected = manual.replace(between, (_, start, end) => `${start}${table}\n${end}`)
   if (process.env['UPDATE_DOCS'] === '1') writeFileSync(path, expected)
@@ -56,7 +58,7 @@ test('the rules in the manual load without faults or warnings', () => {
   }
 })
 
-test('every variable and every file that the manual names exists', () => {
+test('every variable and every file in the manual exists', () => {
   const known = new Set(
     Object.values(chapters).flatMap(({ variables }) =>
       Object.values(variables).flatMap(({ name, aliases }) => [name, ...aliases]),

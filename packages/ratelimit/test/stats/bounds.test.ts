@@ -5,7 +5,7 @@ import { Statistics } from '../../src/stats/registry.ts'
 import { LineQueue, mostBytes } from '../../src/stats/sinks/lines/output.ts'
 import { TimerBuffer } from '../../src/stats/timer-buffer.ts'
 
-test('forgotten counters wait for a lost sink in a bounded number, the newest stay', (t) => {
+test('a bounded number of dropped counters waits for a lost sink, and the newest are kept', (t) => {
   const statistics = new Statistics({ maxRequestKeys: 200 })
   const dropped = new DroppedCounters(statistics, { delayMs: 1, most: 1_000, ready: () => {} })
   t.after(() => dropped[Symbol.dispose]())
@@ -17,7 +17,7 @@ test('forgotten counters wait for a lost sink in a bounded number, the newest st
   assert.equal(keys.at(-1), `k${50_000 - statistics.rules.size - 1}`)
 })
 
-test('lines wait up to 4 MiB, and what is taken out is whole lines', () => {
+test('up to 4 MiB of lines wait, and only complete lines are removed', () => {
   const queue = new LineQueue()
   const line = `${'é'.repeat(499)}\n`
   for (let i = 0; i < 10_000; i += 1) queue.add(line)
@@ -31,7 +31,7 @@ test('lines wait up to 4 MiB, and what is taken out is whole lines', () => {
   assert.equal(queue.isEmpty, true)
 })
 
-test('durations that nobody takes are bounded, and the first ones stay', () => {
+test('durations that are not collected are bounded, and the first ones are kept', () => {
   let calls = 0
   const buffer = new TimerBuffer('t', () => {
     calls += 1
