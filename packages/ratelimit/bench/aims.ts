@@ -9,7 +9,7 @@ export interface Measured {
   readonly pauses: readonly Pause[]
 }
 
-/** What the service must reach, as far as it was measured. */
+/** Checks the performance goals that were measured. */
 export function checkAims({ series, memory, pauses }: Measured): readonly Aim[] {
   const samplesOf = (shape: string, contender: string): readonly Sample[] =>
     series.find((one) => one.shape.name === shape && one.contender.name === contender)?.samples ??
@@ -80,7 +80,7 @@ export function checkAims({ series, memory, pauses }: Measured): readonly Aim[] 
 const perCpuSecond = (sample: Sample) => sample.perCpuSecond
 const cost = (sample: Sample) => 1 / sample.perCpuSecond
 
-/** The load generator was busy all the time and the server was not: the server could do more. */
+/** Whether the load generator was the bottleneck, so that the server could do more. */
 export function isLoadBound(samples: readonly Sample[]): boolean {
   const load = median(samples.map(({ loadCores }) => loadCores))
   const server = median(samples.map(({ serverCores }) => serverCores))

@@ -16,10 +16,10 @@ import { createStores } from './servers/stores.ts'
 
 const help = `Usage: npm run bench -- first-calls [options]
 
-How long the first 100 calls take on a fresh process, and on a worker that replaces a lost one. The
-aim is a 99th percentile of at most 5 ms on a quiet machine: Envoy waits 20 ms by default.
+Measures the first 100 calls of a new process, and of a worker that replaces a lost one. The
+goal is a 99th percentile of at most 5 ms on an idle machine: the default timeout of Envoy is 20 ms.
 
-  --starts N   how many processes of each kind; 10`
+  --starts N   number of processes of each kind; default 10`
 
 const rules = 1000
 const callCount = 100
@@ -31,7 +31,7 @@ function parseSettings(args: readonly string[]) {
   return { isHelpWanted: values.help, starts: parseCount('starts', values.starts) }
 }
 
-/** Resolves to the exit code: 1 where the aim was missed. */
+/** Resolves to the exit code: 1 if the goal was missed. */
 export const run = createCommand({ name: 'first-calls', help, parse: parseSettings, run: measure })
 
 type Kind = 'memory' | 'redis' | 'replaced worker'
@@ -57,7 +57,7 @@ async function measure({ starts }: ReturnType<typeof parseSettings>): Promise<nu
     for (const kind of ['memory', 'redis', 'replaced worker'] as const) {
       const all = new Latencies()
       const first = new Latencies()
-      // The first round warms up this process, whose client is as cold as the server.
+      // The first round warms up the client in this process.
       for (let round = 0; round <= starts; round += 1) {
         await using server = await start(kind)
         if (kind === 'replaced worker') await replaceWorker(server)
@@ -72,14 +72,14 @@ async function measure({ starts }: ReturnType<typeof parseSettings>): Promise<nu
     }
     const columns = [left('process'), right('first call'), right('p50'), right('p99'), right('max')]
     console.log(formatTable(columns, rows))
-    console.log(`\nAim: p99 of the first ${callCount} calls of at most ${aimMs} ms.`)
+    console.log(`\nGoal: p99 of the first ${callCount} calls of at most ${aimMs} ms.`)
     return worst <= aimMs ? 0 : 1
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-/** A call would be one of the first. */
+/** Only connects, because a call would be one of the first. */
 async function canConnect({ host, port }: Target): Promise<boolean> {
   return await new Promise((resolve) => {
     const socket = connect(port, host)
@@ -106,7 +106,7 @@ async function replaceWorker(server: ServerProcess): Promise<void> {
   }
 }
 
-/** With two connections each of two workers gets one; the slower one counts. */
+/** With two connections, each of two workers gets one; the slower result is used. */
 async function callNewest(target: Target, connections: number): Promise<number[]> {
   let slowest: number[] = []
   const clients = await Promise.all(

@@ -1,5 +1,5 @@
 /*
- * Why the code in src/hot is as it is: each part against the plain way to do the same. About a minute.
+ * Compares each part of src/hot with a simple implementation. It takes about a minute.
  *
  *     node --expose-gc packages/ratelimit/bench/hot.bench.ts
  */
@@ -40,7 +40,7 @@ function createRules(count: number): RuleSet {
   return { domains: ['api'], rules }
 }
 
-/** CPU time, because the machine may be busy. */
+/** Measures CPU time, because the machine may be busy. */
 function toNanoseconds(times: number, run: (i: number) => void): number {
   let best = Number.POSITIVE_INFINITY
   for (let round = 0; round < 5; round += 1) {
@@ -52,7 +52,7 @@ function toNanoseconds(times: number, run: (i: number) => void): number {
   return best
 }
 
-/** What the thread of decisions spends on a message from another one. */
+/** Measures the time of the main thread to receive a message from another thread. */
 async function receive(message: unknown, transferred: ArrayBuffer[]): Promise<number> {
   const { port1, port2 } = new MessageChannel()
   port1.postMessage(message, transferred)
@@ -152,7 +152,7 @@ console.log(
 const counters = 1_000_000
 const keys = Array.from({ length: counters }, (_, i) => `domain_remote_address_${i}_path_index_`)
 
-/** CPU time of this thread in a full collection; the helper threads of V8 are not in it. */
+/** CPU time of this thread in a full garbage collection, without the helper threads of V8. */
 function collect(): number {
   const start = process.threadCpuUsage()
   globalThis.gc?.()
@@ -162,7 +162,7 @@ function collect(): number {
 
 const keysPerStep = 100
 
-/** In CPU time of this thread: on a busy machine a pause says more about the others. */
+/** Measures CPU time of this thread, because on a busy machine pauses are caused by other processes. */
 function longest(name: string, create: () => (key: string) => void): void {
   let best = Number.POSITIVE_INFINITY
   let total = Number.POSITIVE_INFINITY

@@ -6,14 +6,14 @@ import { valuesKinds } from './requests.ts'
 import type { Contender, Group, Shape } from './scenarios.ts'
 import type { Contestant, OpenContestants } from './servers/contestants.ts'
 
-/** What one contender did in one slice. */
+/** The results of one contender in one slice. */
 export interface Sample {
   readonly perCpuSecond: number
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
   readonly p999Ms: number
-  /** Cores in use: CPU time over time. */
+  /** Used cores: CPU time divided by time. */
   readonly serverCores: number
   readonly loadCores: number
   readonly storeCores: number
@@ -28,13 +28,13 @@ export interface Series {
   readonly samples: readonly Sample[]
 }
 
-/** A steady load needs a longer look: it makes fewer calls, and the slowest of them matter. */
+/** A steady load is measured longer, because it makes fewer calls, and the slowest ones matter. */
 const secondsOf = (shape: Shape, seconds: number) => (shape.pace === 'open' ? seconds * 3 : seconds)
 
 /**
- * Measures groups of contenders side by side: every round gives each of them one slice in each shape,
- * every round in another order, so that a machine which is busy for a while is unfair to nobody.
- * Ratios are taken within a round.
+ * Measures groups of contenders in turns: in every round each of them gets one slice in each shape, in a
+ * different order, so that a machine that is busy for a while affects all of them. Ratios are computed
+ * within a round.
  */
 export async function measure(
   groups: readonly Group[],
@@ -106,7 +106,7 @@ async function measureGroup(
   )
 }
 
-/** Compilers act on the number of calls, which a steady load takes long to reach. */
+/** Compilers react to the number of calls, which a steady load takes long to reach. */
 const toWarmup = (shape: Shape): Shape =>
   shape.pace === 'open' ? { ...shape, pace: 'closed', intensity: 64 } : shape
 
@@ -122,7 +122,7 @@ function createSlices(load: Child, announce: (seconds: number, what: string) => 
   }
 }
 
-/** More than a slice can use; ten digits hold a thousand slices. */
+/** More than a slice can use; ten digits are enough for a thousand slices. */
 const uniquePerSlice = 10_000_000
 
 function toOrder(

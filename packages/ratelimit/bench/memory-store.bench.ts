@@ -1,6 +1,6 @@
 /*
- * What the memory store and the local cache cost: time per call, bytes per counter, and the longest
- * pause while two million counters are made and dropped. About 20 seconds.
+ * Measures the memory store and the local cache: time per call, bytes per counter, and the longest pause
+ * while two million counters are created and dropped. It takes about 20 seconds.
  *
  *     node packages/ratelimit/bench/memory-store.bench.ts
  */
@@ -16,7 +16,7 @@ const calls = 2 ** 19
 
 const keyBytes = Buffer.from(`domain_remote_address_0000000000_path_${'x'.repeat(37)}_`)
 
-/** A new flat string of 76 characters, as a request brings one. */
+/** A new flat string of 76 characters, like in a request. */
 function toKey(i: number): string {
   for (let at = 31, rest = i; at > 21; at--) {
     keyBytes[at] = 48 + (rest % 10)
@@ -37,7 +37,7 @@ function toNanoseconds(run: () => void): number {
   return best
 }
 
-/** The cost of a call, without that of making its key. Keys come in no order. */
+/** The cost of a call without that of creating its key. Keys are in random order. */
 function measureCall(keys: number, call: (key: string) => void): string {
   const order = Int32Array.from({ length: calls }, () => Math.floor(Math.random() * keys))
   let length = 0
@@ -59,7 +59,7 @@ function createIncrement(overlapMs: number): { -readonly [N in keyof Increment]:
   return { key, window, unitSeconds, hits, most, isStrict, overlapMs, after: 0, previous: 0 }
 }
 
-/** Every key has a counter in the window before too. */
+/** Every key also has a counter in the previous window. */
 async function measureSliding(keys: number): Promise<string> {
   await using store = openMemoryStore()
   const increment = createIncrement(unitSeconds * 500)
@@ -114,7 +114,7 @@ function time(step: () => void): void {
   if (pause > 0.1) pauses.push(pause)
 }
 
-/** The longest says as much about the machine as about the code: look at the others too. */
+/** The longest pause depends on the machine as much as on the code, so others are shown too. */
 function report(what: string): void {
   const sorted = pauses.splice(0).sort((a, b) => b - a)
   const [first = 0, tenth = 0, hundredth = 0] = [sorted[0], sorted[9], sorted[99]]

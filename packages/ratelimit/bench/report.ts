@@ -72,10 +72,10 @@ export function formatSolo(memory: MemoryResult | undefined, pauses: readonly Pa
     ]),
   )
   const pauseLines = pauses.length > 0 ? [pauseTable] : []
-  return [paint('bold', 'Our server alone'), ...memoryLines, ...pauseLines].join('\n')
+  return [paint('bold', 'Portcullis alone'), ...memoryLines, ...pauseLines].join('\n')
 }
 
-/** The shapes worth a picture. */
+/** The shapes in the chart. */
 const drawn = ['8x64', '1x100', '5000/s']
 
 export function drawResults(

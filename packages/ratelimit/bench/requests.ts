@@ -3,48 +3,48 @@ import { RateLimitRequestSchema } from '../src/protocol/generated/envoy/service/
 
 export const domain = 'bench'
 
-/** Which values the calls carry: they decide how many counters there are, and how long they live. */
+/** The values in the calls, which determine the number of counters and their lifetime. */
 export type Values = keyof typeof valuesKinds
 
 interface ValuesKind {
   /** The keys of the two entries; the rule files have rules for each pair. */
   readonly keys: readonly [string, string]
-  /** How many different requests there are. */
+  /** The number of different requests. */
   readonly count: number
-  /** Whether every call carries a value never seen before. */
+  /** Whether every call contains a new value. */
   readonly isUnique: boolean
 }
 
 export const valuesKinds = {
-  /** Callers that repeat themselves. */
+  /** Requests that are repeated. */
   few: { keys: ['tenant', 'path'], count: 100, isUnique: false },
   many: { keys: ['tenant', 'path'], count: 10_000, isUnique: false },
-  /** Every caller is new, and forgotten after a second. */
+  /** Every value is new, and its counter expires after a second. */
   unique: { keys: ['guest', 'each-second'], count: 100, isUnique: true },
-  /** The same for counters that live until the minute is over, or the hour. */
+  /** Like `unique`, with counters that expire at the end of the minute or the hour. */
   'unique-minute': { keys: ['guest', 'each-minute'], count: 100, isUnique: true },
   'unique-hour': { keys: ['guest', 'each-hour'], count: 100, isUnique: true },
-  /** Limits that are used up after one hit. */
+  /** Limits that are exceeded after one hit. */
   exhausted: { keys: ['guest', 'exhausted'], count: 100, isUnique: false },
 } as const satisfies Readonly<Record<string, ValuesKind>>
 
 export interface RequestPlan {
   readonly values: Values
   readonly descriptors: number
-  /** How many tenants have rules. */
+  /** The number of tenants with rules. */
   readonly rules: number
 }
 
 export interface RequestMessage {
   readonly bytes: Uint8Array
-  /** Where the ten digits of each descriptor stand that make its value unique. */
+  /** The positions of the ten digits of each descriptor that make its value unique. */
   readonly digitsAt: readonly number[]
 }
 
 export const uniqueDigits = 10
 const marker = '#'.repeat(uniqueDigits)
 
-/** All requests of a plan. Unique values are made of these by changing their digits. */
+/** Creates all requests of a plan. Changing their digits makes values unique. */
 export function createRequests(plan: RequestPlan): RequestMessage[] {
   return Array.from({ length: valuesKinds[plan.values].count }, (_, call) =>
     createRequest(plan, call),

@@ -4,7 +4,7 @@ import { median, medianRatio, round } from '@portcullis/bench-kit/statistics'
 import { isLoadBound } from './aims.ts'
 import type { Sample, Series } from './measure.ts'
 
-/** Medians over all rounds; of errors, the sum. */
+/** Medians over all rounds, and the sum of errors. */
 export interface Score extends Sample {
   readonly group: string
   readonly shape: string
@@ -12,7 +12,7 @@ export interface Score extends Sample {
   readonly label: string
   readonly isOurs: boolean
   readonly isLoadBound: boolean
-  /** How many times the decisions per CPU-second of the peer, round by round. */
+  /** Decisions per CPU-second as a multiple of those of the peer in the same round. */
   readonly timesPeer: number | null
 }
 

@@ -5,9 +5,8 @@ import { domain, toTenant } from './requests.ts'
 const plenty = 4_000_000_000
 
 /**
- * A rule file with as many tenants, each with a limit of its own, and beside them a few
- * rules for callers that nobody knows.
- * @param limit tells one version of the file from the next.
+ * A rule file with this number of tenants, each with its own limit, and a few rules for unknown callers.
+ * @param limit - distinguishes one version of the file from the next
  */
 export function toRuleFile(rules: number, limit = plenty): string {
   const tenants = Array.from(
@@ -34,7 +33,7 @@ ${tenants.join('')}  - key: guest
 `
 }
 
-/** Where a server finds its rules: `RUNTIME_ROOT/RUNTIME_SUBDIRECTORY/RUNTIME_APPDIRECTORY`. */
+/** The location of the rules of a server: `RUNTIME_ROOT/RUNTIME_SUBDIRECTORY/RUNTIME_APPDIRECTORY`. */
 export interface RuleFolder {
   readonly root: string
   readonly subdirectory: string
@@ -48,7 +47,7 @@ export async function writeRules(root: string, rules: number, limit?: number): P
   const folder = join(root, subdirectory, appDirectory)
   await mkdir(folder, { recursive: true })
   const file = join(folder, 'bench.yaml')
-  // Nobody sees half a file: it is written elsewhere and moved here.
+  // The file is written elsewhere and moved, so that no server reads a part of it.
   const draft = join(root, 'draft.yaml')
   await writeFile(draft, toRuleFile(rules, limit))
   await rename(draft, file)

@@ -1,7 +1,7 @@
 import type { Pace } from './load/order.ts'
 import type { Values } from './requests.ts'
 
-/** A server as it is started for the measurement. */
+/** A server configuration that is measured. */
 export interface Contender {
   readonly name: string
   readonly label: string
@@ -9,7 +9,7 @@ export interface Contender {
   readonly store: StoreName
   readonly hasLocalCache: boolean
   readonly rules: number
-  /** Instead of the values of the shape. */
+  /** Overrides the values of the shape. */
   readonly values?: Values
   /** The contender to compare with. */
   readonly comparedWith?: string
@@ -17,20 +17,20 @@ export interface Contender {
 
 export type StoreName = 'memory' | 'redis' | 'cluster'
 
-/** What the load looks like. */
+/** The kind of load. */
 export interface Shape {
   readonly name: string
   readonly title: string
   readonly connections: number
   readonly pace: Pace['kind'] & ('closed' | 'open')
-  /** Calls in flight on each connection, or calls per second. */
+  /** Concurrent calls on each connection, or calls per second. */
   readonly intensity: number
   readonly descriptors: number
   readonly values: Values
   readonly hasChangingHeaders: boolean
 }
 
-/** Contenders that are measured side by side, in turns, in every shape. */
+/** Contenders that are measured in turns, in every shape. */
 export interface Group {
   readonly name: string
   readonly title: string
@@ -50,7 +50,7 @@ const stores = {
 type StoreCase = keyof typeof stores
 
 function ours(storeCase: StoreCase, rules = usualRules): Contender {
-  // The peer has no store in memory: it is compared with its Redis.
+  // The peer has no store in memory, so the memory store is compared with the peer's Redis.
   const comparedWith = `peer-${storeCase === 'memory' ? 'redis' : storeCase}${toSuffix(rules)}`
   return {
     name: `${storeCase}${toSuffix(rules)}`,

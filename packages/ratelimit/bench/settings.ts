@@ -11,7 +11,7 @@ import type { Target } from '@portcullis/bench-kit/server-process'
 import { groupNames } from './scenarios.ts'
 import type { Peer, RunningPeer } from './servers/contestants.ts'
 
-/** Measurements of our server alone. */
+/** Measurements of this service without a peer. */
 export const soloNames = ['memory', 'pauses'] as const
 export type SoloName = (typeof soloNames)[number]
 
@@ -19,25 +19,25 @@ const names = [...groupNames, ...soloNames]
 
 export const help = `Usage: npm run bench -- ratelimit [options]
 
-Measures the rate limit service beside another server of the same protocol, taking turns.
-The unit is decisions per second of CPU time of the server, which a busy machine disturbs least.
+Compares the rate limit service with another server of the same protocol, in turns.
+The unit is decisions per second of CPU time of the server, which depends least on other load of the machine.
 
-  --peer-program FILE  envoyproxy/ratelimit, to be started beside ours in every measurement
-  --peer HOST:PORT     or: the gRPC address of one that runs on this machine; needs --redis
-  --peer-pid PID       its process, where it cannot be found by its port
-  --redis HOST:PORT    a Redis for both; one of its own unless told otherwise
-  --write-rules DIR    only write the rules that a running peer needs, and say how to start it
+  --peer-program FILE  envoyproxy/ratelimit, which is started for every measurement
+  --peer HOST:PORT     or: the gRPC address of a peer that runs on this machine; needs --redis
+  --peer-pid PID       its process, if it cannot be found by its port
+  --redis HOST:PORT    a Redis for both servers; by default one is started
+  --write-rules DIR    only write the rules for a running peer, and print how to start it
 
-  --tracing RATE       ours traces this part of the calls, to a collector of the benchmark; 0
-  --workers N          how many processes of ours share the work where the store is Redis; 1
-  --only NAMES         what to measure, with commas between them:
+  --tracing RATE       fraction of calls that this service traces, to a collector of the benchmark; default 0
+  --workers N          number of processes of this service with Redis; default 1
+  --only NAMES         what to measure, separated by commas:
                        ${names.join(', ')}
-  --rounds N           how many slices for each server and shape of load; 8
-  --seconds N          length of a slice; 1 (three times that for a steady load)
-  --starts N           how many times all servers are started anew, at even distances; 2
-  --warmup N           seconds of load for each server and shape after a start; 2
-  --quick              2 rounds of 0.5 s with one start: a look, not a measurement
-  --strict             exit with code 1 when an aim is missed
+  --rounds N           number of slices for each server and shape of load; default 8
+  --seconds N          length of a slice; default 1 (three times that for a steady load)
+  --starts N           number of times that all servers are restarted, at even intervals; default 2
+  --warmup N           seconds of load for each server and shape after a start; default 2
+  --quick              2 rounds of 0.5 s with one start: for a first impression only
+  --strict             exit with code 1 if a goal is missed
 
 A run of everything with a peer writes its results to packages/ratelimit/bench/results.`
 
@@ -46,14 +46,14 @@ export interface Settings {
   readonly writeRulesTo: string | undefined
   readonly peer: Peer
   readonly redis: string | undefined
-  /** Of our server, where several can count in one place. */
+  /** The number of processes, if the store can be shared. */
   readonly workers: number
-  /** 0: tracing is off. */
+  /** 0 disables tracing. */
   readonly tracingRate: number
   readonly groups: readonly string[]
   readonly solo: readonly SoloName[]
   readonly plan: RoundPlan
-  /** Whether everything is measured with care, so that the results are worth keeping. */
+  /** Whether everything is measured thoroughly, so that the results are stored. */
   readonly isComplete: boolean
   readonly isStrict: boolean
 }
@@ -73,7 +73,7 @@ const options = {
   strict: { type: 'boolean', default: false },
 } as const
 
-/** @throws {UsageError} */
+/** @throws UsageError */
 export function parseSettings(args: readonly string[]): Settings {
   const values = parseOptions(args, options)
   const peer = parsePeer(values, ['peer-pid'], (address) => parseRunningPeer(address, values))

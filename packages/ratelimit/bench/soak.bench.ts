@@ -17,15 +17,15 @@ import { createStores } from './servers/stores.ts'
 
 const help = `Usage: npm run bench -- soak [options]
 
-Half of the load that the service can bear, for minutes, with new rules every second. There must be
-no error, every file must be loaded, and memory must not grow.
+Runs half of the maximum load of the service for minutes, with new rules every second. There must be
+no errors, every file must be loaded, and memory must not grow.
 
   --seconds N   how long; 300
   --rules N     how many rules are loaded every second; 1000
   --store NAME  redis (the default; one of its own) or memory
-  --workers N   how many processes share the ports; 1`
+  --workers N   number of processes that share the ports; default 1`
 
-/** Memory is compared between the second and the last fifth: in the first, code is compiled. */
+/** Memory is compared between the second and the last fifth, because code is compiled in the first. */
 const stretches = 25
 const mostGrowth = 0.1
 
@@ -45,7 +45,7 @@ const options = {
 
 type Settings = ReturnType<typeof parseSettings>
 
-/** @throws {UsageError} */
+/** @throws UsageError */
 function parseSettings(args: readonly string[]) {
   const values = parseOptions(args, options)
   return {
@@ -57,7 +57,7 @@ function parseSettings(args: readonly string[]) {
   }
 }
 
-/** Resolves to the exit code: 1 where something failed or grew. */
+/** Resolves to the exit code: 1 if something failed or grew. */
 export const run = createCommand({ name: 'soak', help, parse: parseSettings, run: soak })
 
 async function soak({ seconds, rules, store, workers }: Settings): Promise<number> {
@@ -77,7 +77,7 @@ async function soak({ seconds, rules, store, workers }: Settings): Promise<numbe
       isReady: (target) => answersByRule(target, rules),
     })
     const send = createSender(server, load, rules)
-    progress.note('how much it can bear')
+    progress.note('finding the maximum load')
     await send({ kind: 'closed', streams: 64, seconds: 3 })
     const most = await send({ kind: 'closed', streams: 64, seconds: 5 })
     const perSecond = Math.floor(most.calls / most.seconds / 2)
@@ -114,7 +114,7 @@ function createSender({ target }: ServerProcess, load: Child, rules: number) {
   }
 }
 
-/** Writes a version of the rules every second, each unlike the one before. */
+/** Writes a different version of the rules every second. */
 function reloadEverySecond(folder: string, rules: number) {
   let written = 0
   let isStopped = false
@@ -194,6 +194,6 @@ memory          ${early.toFixed(0)} MB in the second fifth, ${late.toFixed(0)} M
 errors over time ${samples.map((sample) => sample.errors).join(' ')}
 MB over time    ${samples.map((sample) => Math.round(sample.residentMegabytes)).join(' ')}`)
   const isFine = errors === 0 && failures === 0 && loaded >= written && growth < mostGrowth
-  console.log(isFine ? 'Nothing failed and nothing grew.' : 'It did not hold.')
+  console.log(isFine ? 'Nothing failed and nothing grew.' : 'The soak test failed.')
   return isFine ? 0 : 1
 }

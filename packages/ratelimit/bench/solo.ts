@@ -13,14 +13,14 @@ import type { MemoryReading, PauseReading } from './servers/inspect.ts'
 import { readLimit } from './servers/probe.ts'
 import { ourProgram, type ServerProcess, startServer } from './servers/server-process.ts'
 
-/** Memory of the store that lives in the process. */
+/** The memory of the in-process store. */
 export interface MemoryResult {
   readonly counters: number
   readonly bytesPerCounter: number
   readonly residentBytesPerCounter: number
 }
 
-/** The longest time that the event loop did not turn while something happened. */
+/** The longest time that the event loop was blocked during an operation. */
 export interface Pause extends PauseReading {
   readonly name: PauseName
   readonly label: string
@@ -28,7 +28,7 @@ export interface Pause extends PauseReading {
 
 export type PauseName = 'quiet' | 'reload' | 'statistics' | 'growth' | 'sweep'
 
-/** A server of ours that can be asked about its inside. */
+/** A server that reports internal values. */
 interface OpenServer {
   readonly process: ServerProcess
   readonly rules: RuleFolder
@@ -71,7 +71,7 @@ async function withServer<Result>(
         }
         firstUnique += 100_000_000
         const { outcome } = await runLoad<LoadOutcome>(load, order)
-        if (outcome.errors > 0) throw new Error(`${outcome.errors} calls of ours failed`)
+        if (outcome.errors > 0) throw new Error(`${outcome.errors} calls failed`)
         return outcome
       },
     })
@@ -83,7 +83,7 @@ async function withServer<Result>(
 export async function measureMemory(counters: number, load: Child): Promise<MemoryResult> {
   return withServer(10, load, async ({ ask, run }) => {
     const fill = (calls: number) => run('unique-hour', { kind: 'count', streams: 64, calls })
-    // So that compiled code, buffers and the first tables are not counted.
+    // Compiled code, buffers and the first tables must not be counted.
     await fill(20_000)
     const before = await ask<MemoryReading>('memory')
     await fill(counters)
@@ -99,7 +99,9 @@ export async function measureMemory(counters: number, load: Child): Promise<Memo
 export interface PausePlan {
   readonly rules: number
   readonly counters: number
-  /** Each pause is provoked so many times; the calmest counts, since a busy machine only adds. */
+  /**
+   * The number of attempts for each pause; the shortest one is used, because a busy machine only adds time.
+   */
   readonly tries: number
 }
 
@@ -160,7 +162,7 @@ async function reload({ process, rules }: OpenServer, count: number, limit: numb
   const { bytes } = createRequest({ values: 'many', descriptors: 1, rules: count }, 0)
   const endsAtMs = performance.now() + 60_000
   while ((await readLimit(process.target, bytes)) !== limit) {
-    if (performance.now() > endsAtMs) throw new Error('Our server did not load the new rules')
+    if (performance.now() > endsAtMs) throw new Error('The server did not load the new rules')
     await wait(100)
   }
 }
@@ -168,7 +170,7 @@ async function reload({ process, rules }: OpenServer, count: number, limit: numb
 async function readStatistics({ process }: OpenServer): Promise<void> {
   for (let count = 0; count < 2; count++) {
     const response = await fetch(`http://127.0.0.1:${process.listeners.debug}/stats`)
-    if (!response.ok) throw new Error(`/stats of our server answered ${response.status}`)
+    if (!response.ok) throw new Error(`/stats returned ${response.status}`)
     await response.arrayBuffer()
   }
 }

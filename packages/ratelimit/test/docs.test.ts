@@ -58,7 +58,7 @@ test('the rules in the manual load without faults or warnings', () => {
   }
 })
 
-test('every variable and every file that the manual names exists', () => {
+test('every variable and every file in the manual exists', () => {
   const known = new Set(
     Object.values(chapters).flatMap(({ variables }) =>
       Object.values(variables).flatMap(({ name, aliases }) => [name, ...aliases]),

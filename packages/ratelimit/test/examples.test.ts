@@ -9,7 +9,7 @@ import { until } from './support/service-process.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 
-test('the example of a server with limits of its own refuses the fourth request', async (t) => {
+test('the example server with its own limits refuses the fourth request', async (t) => {
   const port = await findFreePort()
   const child = spawn(process.execPath, ['examples/ratelimit/in-process.ts'], {
     cwd: root,

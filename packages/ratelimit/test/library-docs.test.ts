@@ -1,4 +1,5 @@
-// docs/ratelimit-library.md against the code. Its blocks are run by scripts/test/documented-code.test.ts.
+// Compares docs/ratelimit-library.md with the code. scripts/test/documented-code.test.ts runs its code
+// blocks.
 
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
@@ -36,7 +37,7 @@ const keys = () => ({ user: 'ada' })
 const create = (options: object) => () => createRateLimiter(options as never)
 const limit = (options: object) => () => limitRequests(options as never, () => new Response())
 
-test('the tables have every option of the limiter and of the middlewares', () => {
+test('the tables list every option of the limiter and of the middlewares', () => {
   const ofLimiter = listNames(messageOf(create({ xyzzyxyzzy: 1 })))
   assert.deepEqual(readOptions('limiter options').sort(), ofLimiter.sort())
   const ofMiddleware = listNames(messageOf(limit({ xyzzyxyzzy: 1 })))
@@ -80,7 +81,7 @@ test('the messages of typical mistakes are those of the code', async () => {
   }
 })
 
-test('every link of the page leads to a file', () => {
+test('every link on the page leads to a file', () => {
   for (const [, link = ''] of page.matchAll(/\]\((?!https:)([^)#]+)/g)) {
     assert.ok(existsSync(join(docs, link)), link)
   }

@@ -25,7 +25,7 @@ test('--version is the version of the package', async () => {
   assert.deepEqual(await run(['--version']), { code: 0, stdout: `${version}\n`, stderr: '' })
 })
 
-test('--help names every command', async () => {
+test('--help lists every command', async () => {
   const { code, stdout, stderr } = await run(['--help'])
   assert.deepEqual([code, stderr], [0, ''])
   for (const name of ['serve', 'client', 'check', 'explain']) {
@@ -33,7 +33,7 @@ test('--help names every command', async () => {
   }
 })
 
-test('serve --help names every variable, without colours', async () => {
+test('serve --help lists every variable, without colors', async () => {
   const { code, stdout } = await run(['serve', '--help'])
   assert.equal(code, 0)
   for (const { variables } of Object.values(chapters)) {
@@ -44,7 +44,7 @@ test('serve --help names every variable, without colours', async () => {
   assert.ok(!stdout.includes('\x1b'))
 })
 
-test('a wrong environment ends serve with 2 and the whole list, and no stack trace', async () => {
+test('serve exits with 2 and the full list of errors for an invalid environment, without a stack trace', async () => {
   const { code, stdout, stderr } = await run(['serve'], { GRPC_PORT: 'x', LOG_LEVEL: 'loud' })
   assert.deepEqual([code, stdout], [2, ''])
   assert.match(stderr, /GRPC_PORT="x": must be a whole number from 0 to 65535/)
@@ -52,7 +52,7 @@ test('a wrong environment ends serve with 2 and the whole list, and no stack tra
   assert.doesNotMatch(stderr, /^\s+at /m)
 })
 
-test('a reader that has seen enough is no failure', async () => {
+test('a reader that closes the pipe early causes no failure', async () => {
   const main = join(packageFolder, 'src', 'main.ts')
   const child = spawn(process.execPath, [main, 'serve', '--help'], {
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,5 +1,5 @@
-// Runs one attack in its own process. It has the lowest priority: a real attacker has its own machine and takes no CPU
-// time from the server and the honest client.
+// Runs one attack in a separate process with the lowest priority, because a real attacker has its own machine
+// and takes no CPU time from the server and the honest client.
 
 import { connect } from 'node:net'
 import { constants, setPriority } from 'node:os'
@@ -17,20 +17,20 @@ export interface AttackOrder {
 export interface AttackOutcome {
   /** Connections that the server ended. */
   readonly cuts: number
-  /** The reason that it gave, where it gave one. */
+  /** The reason that the server gave, if any. */
   readonly reason: string
   readonly sentBytes: number
 }
 
-/** An attacker that reads takes all answers. */
+/** Flow control windows for an attacker that reads all responses. */
 const wideWindows = Buffer.concat([
   toSettings([[settingIds.initialWindowSize, 0x7fff_ffff]]),
   toFrame(frameTypes.windowUpdate, 0, 0, Buffer.from([0x40, 0, 0, 0])),
 ])
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
-/** After a cut the attacker comes back, as real ones do, but not in a loop without a pause. */
+/** The pause before the attacker reconnects after a cut. */
 const pauseMs = 20
-/** So much is sent in one go, and at most so many pieces on one connection. */
+/** The size of a write, and the maximum number of pieces on one connection. */
 const chunkBytes = 65_536
 const mostPieces = 50_000
 

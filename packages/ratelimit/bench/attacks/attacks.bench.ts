@@ -23,13 +23,13 @@ import { attacks } from './attacks.ts'
 
 const help = `Usage: npm run bench -- attacks [options]
 
-Sends each attack of docs/ratelimit.md over the loopback interface to a server of its own, beside an
-honest client with one call at a time, and shows what that client notices.
+Sends each attack of docs/ratelimit.md over the loopback interface to a separate server, next to an
+honest client with one call at a time, and shows the effect on that client.
 
   --only NAMES   some of: ${Object.keys(attacks).join(', ')}
   --seconds N    how long each lasts; 3
   --store NAME   memory (the default) or redis (one of its own)
-  --write        writes the table into docs/ratelimit.md`
+  --write        write the table to docs/ratelimit.md`
 
 const options = {
   only: { type: 'string' },
@@ -51,7 +51,7 @@ function parseSettings(args: readonly string[]) {
 
 type Settings = ReturnType<typeof parseSettings>
 
-/** Resolves to the exit code: 1 where an honest call failed. */
+/** Resolves to the exit code: 1 if an honest call failed. */
 export const run = createCommand({ name: 'attacks', help, parse: parseSettings, run: measure })
 
 const rules = 100
@@ -105,7 +105,7 @@ async function measure({ names, seconds, store, isWritten }: Settings): Promise<
   return failed === 0 ? 0 : 1
 }
 
-/** One call at a time, a millisecond apart, with the deadline that Envoy has by default times five. */
+/** One call at a time, a millisecond apart, with five times the default deadline of Envoy. */
 function createHonestCalls(client: Awaited<ReturnType<typeof openGrpcClient>>) {
   let number = 0
   return async (seconds: number): Promise<Honest> => {

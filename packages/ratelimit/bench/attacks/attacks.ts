@@ -2,16 +2,16 @@ import { gzipSync } from 'node:zlib'
 import { frameFlags, frameTypes, settingIds, toFrame, toSettings } from '../load/frames.ts'
 import { toRequestMessage } from '../requests.ts'
 
-/** What an attacker sends on one connection, and again on the next one when it is cut. */
+/** The data that an attacker sends on one connection, and again on the next one after a cut. */
 export interface Attack {
   readonly title: string
-  /** Before anything else. */
+  /** Sent before anything else. */
   readonly settings?: Uint8Array
   /** The first frames of a connection. */
   readonly first?: () => Uint8Array
-  /** The n-th piece, sent as fast as the connection takes it. Undefined: no more is sent. */
+  /** Returns the n-th piece, which is sent as fast as possible, or undefined at the end. */
   readonly piece: (n: number) => Uint8Array | undefined
-  /** Does not read what the server sends. */
+  /** Whether the attacker does not read the responses. */
   readonly isDeaf?: boolean
   readonly connections?: number
 }
@@ -82,7 +82,10 @@ const small = toMessage(
   ]),
 )
 
-/** `RateLimitRequest` of exactly so many descriptors, made by hand: 4 MiB of them take long to build. */
+/**
+ * A `RateLimitRequest` with this number of descriptors, encoded by hand, because building 4 MiB of them takes
+ * long.
+ */
 function toManyDescriptors(count: number): Buffer {
   const descriptor = Buffer.from([0x12, 8, 0x0a, 6, 0x0a, 1, 0x6b, 0x12, 1, 0x76])
   const domain = Buffer.from([0x0a, 5, ...Buffer.from('bench')])

@@ -10,10 +10,13 @@ export interface ServerAddress {
   readonly hosts: readonly { readonly host: string; readonly port: number }[]
 }
 
-/** How often a Redis counter gets its TTL: with each count, or only when the store does not know it. */
+/**
+ * When the TTL of a Redis counter is set: with each increment, or only if the store does not know the
+ * counter.
+ */
 export type Expiry = 'each-count' | 'unknown-only'
 
-/** The contenders by server. The first is ours. */
+/** The contenders by server. The first one is this project's store. */
 export const contenders: Readonly<Record<ServerAddress['kind'], readonly string[]>> = {
   redis: ['portcullis', 'redis-client', 'ioredis', 'ioredis-auto'],
   'redis-cluster': ['portcullis', 'redis-client', 'ioredis-auto'],
@@ -42,7 +45,7 @@ export async function openContender(
 const log = { error: console.error, warning: console.error, info: ignore, debug: ignore }
 function ignore(): void {}
 
-/** Only a machine that is too slow for the benchmark would reach it. */
+/** Reached only on a machine that is too slow for the benchmark. */
 const timeoutMs = 60_000
 
 async function openOurRedis(
@@ -54,7 +57,7 @@ async function openOurRedis(
   const url = hosts.map(({ host, port }) => `${host}:${port}`).join(',')
   const store = openRedisStore({
     address: parseRedisAddress({ type, socketType: 'tcp', url }),
-    // Without a random part each count renews the TTL.
+    // Without jitter, each increment renews the TTL.
     ...(isRenewing && { expirationJitterMaxSeconds: 0 }),
     commandTimeoutMs: timeoutMs,
     log,

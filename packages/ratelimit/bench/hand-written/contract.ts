@@ -1,5 +1,5 @@
-// The contract of counter stores, for the stores that are written with a library: what is compared
-// does the same work. `npm run bench -- hand-written --contract` runs it, after installing the libraries.
+// Runs the requirements for counter stores with the stores that use a library, to ensure that all contenders
+// do the same work. `npm run bench -- hand-written --contract` runs it, after installing the libraries.
 
 import { openMemcached, openRedis, openRedisCluster } from '@portcullis/test-servers'
 import { type ContractPoint, testCounterStore } from '../../test/counters/contract.ts'
@@ -10,26 +10,30 @@ type Exceptions = { readonly [Point in ContractPoint]?: string }
 const keyRules = 'memcached keys have no whitespace or control characters'
 const wideNumbers = 'memjs writes increments in 32 bits'
 
-/** 2^53 - 1 comes as 2^53: both compute `10 * number + digit` with the code of the digit. */
+/**
+ * 2^53 - 1 is read as 2^53, because both compute `10 * number + digit` with the character code of the digit.
+ */
 const redisExceptions: Exceptions = {
-  'counts big hits exactly': 'the reply parsers of the libraries are not exact up to 2^53 - 1',
+  'counts large numbers of hits exactly':
+    'the reply parsers of the libraries are not exact up to 2^53 - 1',
 }
 const clusterExceptions: Exceptions = {
-  'moves no other counter for any of 300 concurrent calls that are refused':
-    'counters in several slots are looked at and then changed',
+  'changes no other counter for refused calls among 300 concurrent ones':
+    'counters in several slots are checked and changed in two steps',
 }
 
 const memcachedExceptions: Exceptions = {
-  'gives 1,000 concurrent calls the counts 1 to 1,000': 'memcached is read before it is written',
-  'keeps strange keys apart': keyRules,
-  'keeps keys with control characters apart': keyRules,
-  'keeps keys of 10 kB apart': 'memcached keys have at most 250 bytes',
+  'returns the counts 1 to 1,000 to 1,000 concurrent calls':
+    'memcached is read before it is written',
+  'keeps unusual keys separate': keyRules,
+  'keeps keys with control characters separate': keyRules,
+  'keeps keys of 10 kB separate': 'memcached keys have at most 250 bytes',
 }
 
 const memjsExceptions: Exceptions = {
   ...memcachedExceptions,
   'stops at the highest count, and does not fail': wideNumbers,
-  'counts big hits exactly': wideNumbers,
+  'counts large numbers of hits exactly': wideNumbers,
 }
 
 function findExceptions(kind: ServerAddress['kind'], name: string): Exceptions {
@@ -41,7 +45,7 @@ function findExceptions(kind: ServerAddress['kind'], name: string): Exceptions {
   }
 }
 
-const looseness = { countsAfterAnswer: 'memcached is read, and written after the answer' }
+const looseness = { countsAfterAnswer: 'memcached is written to after the response' }
 
 const openers: Readonly<Record<ServerAddress['kind'], () => Promise<AsyncDisposable & Server>>> = {
   redis: openRedis,

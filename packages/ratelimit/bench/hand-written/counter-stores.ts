@@ -10,13 +10,13 @@ import type { StoreOrder, StoreOutcome } from './store-process.ts'
 
 export interface Plan {
   readonly rounds: number
-  /** Decisions of one counter in a round; those of more counters are fewer. */
+  /** The number of decisions with one counter in a round; with more counters there are fewer. */
   readonly decisions: number
 }
 
 const descriptorCounts = [1, 3, 10] as const
 
-/** Our stores beside the same work with client libraries, in decisions per CPU-second. */
+/** Compares the stores with the same work by client libraries, in decisions per CPU-second. */
 export async function measureStores(kind: ServerAddress['kind'], plan: Plan): Promise<void> {
   await using stack = new AsyncDisposableStack()
   const hosts = await openHosts(kind, stack)
@@ -100,7 +100,7 @@ function report(title: string, decisions: number, readings: ReadonlyMap<string, 
     left('store'),
     right('decisions per CPU-second'),
     right('µs'),
-    right('ours is better by'),
+    right('portcullis is better by'),
     right('server µs'),
     right('decisions/s'),
   ]

@@ -9,14 +9,14 @@ import { measureYaml } from './yaml.ts'
 
 const help = `Usage: npm run bench -- hand-written [options]
 
-Hand-written code beside the library that could take its place, on the same work: counter stores in
+Compares hand-written code with the libraries that could replace it, on the same work: counter stores in
 Redis and memcached, reading rule files, protobuf messages. Contenders have a process each and take
 turns; the ratio is the median of the ratios of the rounds. The libraries are installed for it.
 
-  --only NAMES     some of redis, redis-cluster, memcached, yaml, protobuf, with commas between them
+  --only NAMES     some of redis, redis-cluster, memcached, yaml, protobuf, separated by commas
   --rounds N       how many times each is measured; 9
   --decisions N    decisions of one counter in a round; 200000
-  --contract       no measurement: the contract of counter stores for each contender`
+  --contract       no measurement: check the requirements for counter stores for each contender`
 
 const options = {
   only: { type: 'string' },

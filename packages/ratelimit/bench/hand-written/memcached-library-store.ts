@@ -7,18 +7,18 @@ import {
 } from '../../src/counters/counter-store.ts'
 import { toShare } from '../../src/counters/sliding-window.ts'
 
-/** What a client library does here; the modules in `peers/` adapt one each. */
+/** The operations of a client library; each module in `peers/` adapts one. */
 export interface MemcachedLibrary {
   /** Calls back with the count of each counter, undefined for a missing one, or with an `Error`. */
   get(names: readonly string[], found: (counts: Counts | Error) => void): void
-  /** Adds or subtracts. The order of `get` and `change` is kept on the way to the server. */
+  /** Adds or subtracts. Commands reach the server in the order of `get` and `change` calls. */
   change(name: string, hits: number, expires: number, isMissing: boolean, changed: () => void): void
   close(): Promise<void>
 }
 
 type Counts = readonly (number | undefined)[]
 
-/** The counter store as it would be with a client library: the same steps as `memcached-store.ts`. */
+/** A counter store with a client library, with the same steps as `memcached-store.ts`. */
 export function createMemcachedLibraryStore(library: MemcachedLibrary): CounterStore {
   return new MemcachedLibraryStore(library)
 }

@@ -1,4 +1,4 @@
-// Decodes or encodes messages in a process of its own.
+// Decodes or encodes messages in a separate process.
 
 import { create, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf'
 import { answerParent } from '@portcullis/bench-kit/answer-parent'

@@ -6,7 +6,7 @@ import { codecs, messages, type ProtobufOrder } from './protobuf-process.ts'
 
 const calls = 100_000
 
-/** The two messages of the hot path, by hand and with generated code. */
+/** Measures the two messages of the hot path, with hand-written and with generated code. */
 export async function measureProtobuf({ rounds }: { readonly rounds: number }): Promise<void> {
   for (const message of messages) {
     for (const descriptors of [1, 3, 10]) {
@@ -33,7 +33,7 @@ export async function measureProtobuf({ rounds }: { readonly rounds: number }): 
         left('codec'),
         right('messages per CPU-second'),
         right('µs'),
-        right('ours is better by'),
+        right('portcullis is better by'),
       ]
       console.log(`\n${message}, ${descriptors} descriptors\n${formatTable(columns, rows)}`)
     }

@@ -14,9 +14,9 @@ import {
 } from '../../src/counters/redis/scripts.ts'
 import { toShare } from '../../src/counters/sliding-window.ts'
 
-/** What a client library does here; the modules in `peers/` adapt one each. */
+/** The operations of a client library; each module in `peers/` adapts one. */
 export interface RedisLibrary {
-  /** Sends the commands and calls back once, with a reply for each. A failed one has an `Error`. */
+  /** Sends the commands and calls back once, with a reply for each, or an `Error` for a failed one. */
   run(
     commands: readonly (readonly string[])[],
     replied: (replies: readonly unknown[]) => void,
@@ -26,11 +26,11 @@ export interface RedisLibrary {
 
 export interface RedisLibrarySettings {
   readonly isCluster: boolean
-  /** Whether each count renews the TTL. Otherwise only a counter that this store does not know gets one. */
+  /** Whether each increment renews the TTL. Otherwise only unknown counters get one. */
   readonly isRenewing: boolean
 }
 
-/** The counter store as it would be with a client library: the same commands as `redis-store.ts`. */
+/** A counter store with a client library, with the same commands as `redis-store.ts`. */
 export function createRedisLibraryStore(
   library: RedisLibrary,
   settings: RedisLibrarySettings,
@@ -141,7 +141,7 @@ class RedisLibraryStore implements CounterStore {
     })
   }
 
-  /** Gives the place of the command whose reply is the count. */
+  /** Returns the index of the command whose reply is the count. */
   #pushChange(commands: string[][], increment: Increment): number {
     const name = toName(increment)
     const { hits, overlapMs } = increment
@@ -186,7 +186,7 @@ function setCount(increment: Increment, reply: unknown): void {
 }
 
 function toError(reason: unknown): StoreError {
-  return new StoreError(reason instanceof Error ? reason.message : `an odd reply: ${reason}`)
+  return new StoreError(reason instanceof Error ? reason.message : `an unexpected reply: ${reason}`)
 }
 
 function toName({ key, window, unitSeconds, overlapMs }: Increment): string {
@@ -201,7 +201,7 @@ function toValues(
   return [window, window - unitSeconds, overlapMs, lengthMs, hits, most, ttlSeconds].map(String)
 }
 
-/** The script itself: `byText` has it between its length and the end of the line. */
+/** The text of the script, which `byText` contains between its length and the line break. */
 function toText({ byText }: Script): string {
   return byText.toString().split('\r\n')[3] ?? ''
 }

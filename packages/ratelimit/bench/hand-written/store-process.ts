@@ -1,4 +1,4 @@
-// Counts in one store in a process of its own, so that no other library has a part in what is measured.
+// Counts in one store in a separate process, so that no other library affects the measurement.
 
 import { answerParent } from '@portcullis/bench-kit/answer-parent'
 import type { CounterStore, Increment } from '../../src/counters/counter-store.ts'
@@ -8,7 +8,7 @@ export interface StoreOrder {
   readonly contender: string
   readonly address: ServerAddress
   readonly expiry: Expiry
-  /** How many counters a decision changes. */
+  /** The number of counters that a decision changes. */
   readonly descriptors: number
   readonly decisions: number
 }
@@ -36,7 +36,7 @@ answerParent(async (order: StoreOrder): Promise<StoreOutcome> => {
     await opened?.store[Symbol.asyncDispose]()
     const store = await openContender(contender, address, expiry)
     opened = { order: name, store, keys: toKeys(descriptors) }
-    // Every counter becomes known, and the code is compiled.
+    // Makes every counter known, and lets V8 compile the code.
     await decideAll(opened, differentDecisions)
   }
   const [start, startMs] = [process.cpuUsage(), performance.now()]

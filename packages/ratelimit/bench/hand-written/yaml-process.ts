@@ -1,4 +1,4 @@
-// Loads rule files in a process of its own.
+// Loads rule files in a separate process.
 
 import { answerParent } from '@portcullis/bench-kit/answer-parent'
 import { parseInWorker } from '../../src/rules/yaml/parse-thread.ts'
@@ -29,7 +29,7 @@ answerParent(async ({ reader, rules }: YamlOrder): Promise<YamlOutcome> => {
   return { cpuSeconds: (user + system) / 1e6, wallSeconds, bytes: text.length }
 })
 
-/** The block reader gives up at a tag, here in the first line, and the library reads the whole text. */
+/** A tag in the first line makes the block reader leave the whole text to the library. */
 function leaveToLibrary(text: string): string {
   return text.replace('domain: ', 'domain: !!str ')
 }

@@ -6,7 +6,7 @@ import { readers, type YamlOrder, type YamlOutcome } from './yaml-process.ts'
 
 const ruleCounts = [10, 1_000, 100_000] as const
 
-/** From the text of a rule file to packed rules, in a new thread as at each reload. */
+/** Measures parsing a rule file to packed rules, in a new thread as at each reload. */
 export async function measureYaml({ rounds }: { readonly rounds: number }): Promise<void> {
   for (const rules of ruleCounts) {
     using children = new DisposableStack()
@@ -33,9 +33,9 @@ export async function measureYaml({ rounds }: { readonly rounds: number }): Prom
     const columns = [
       left('reader'),
       right('reload ms'),
-      right('ours is better by'),
+      right('portcullis is better by'),
       right('CPU ms'),
-      right('ours is better by'),
+      right('portcullis is better by'),
     ]
     const megabytes = ((ours?.outcomes[0]?.bytes ?? 0) / 1e6).toFixed(3)
     const title = `${rules.toLocaleString('en-US')} rules, ${megabytes} MB`

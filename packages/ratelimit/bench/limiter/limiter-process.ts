@@ -1,4 +1,4 @@
-// Measures one limiter in its own process, so that no other one has a part in what the compiler makes of it.
+// Measures one limiter in a separate process, so that no other one affects its compiled code.
 
 import { answerParent } from '@portcullis/bench-kit/answer-parent'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
@@ -9,7 +9,7 @@ export type Contender = (typeof contenders)[number]
 
 export interface LimiterOrder {
   readonly contender: Contender
-  /** How many different values the calls carry. */
+  /** The number of different values in the calls. */
   readonly keys: number
   readonly calls: number
 }
@@ -19,7 +19,7 @@ export interface LimiterOutcome {
   readonly bytesPerKey: number
 }
 
-/** Counts one hit for a key. Gives a promise where the limiter does. */
+/** Counts one hit for a key. Returns a promise if the limiter does. */
 type Count = (key: string) => unknown
 
 const most = 1_000_000_000
@@ -78,7 +78,7 @@ async function countAll(
   }
 }
 
-/** After a full collection, which the flag --expose-gc makes possible. */
+/** The memory usage after a full garbage collection, which needs --expose-gc. */
 function usedBytes(): number {
   globalThis.gc?.()
   const { heapUsed, external } = process.memoryUsage()

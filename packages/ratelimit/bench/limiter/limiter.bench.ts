@@ -12,11 +12,11 @@ import {
 
 const help = `Usage: npm run bench -- limiter [options]
 
-The in-process limiter with counters in memory, beside rate-limiter-flexible: CPU time of a decision and
-memory of a counter. Each limiter has its own process, and they take turns.
+Compares the in-process limiter with counters in memory with rate-limiter-flexible: CPU time of a decision and
+memory of a counter. Each limiter has a separate process, and they take turns.
 
   --rounds N   how many times each is measured; 7
-  --calls N    decisions in a round; 500000`
+  --calls N    decisions in a round; default 500000`
 
 const options = {
   rounds: { type: 'string', default: '7' },
@@ -32,11 +32,11 @@ function parseSettings(args: readonly string[]) {
   }
 }
 
-/** Resolves to the exit code: 1 where an aim was missed. */
+/** Resolves to the exit code: 1 if a goal was missed. */
 export const run = createCommand({ name: 'limiter', help, parse: parseSettings, run: measure })
 
 const peer: Contender = 'rate-limiter-flexible'
-/** Of the CPU time of the peer. */
+/** The maximum CPU time as a multiple of that of the peer. */
 const mostShare = 1.2
 const keyCounts = [1_000, 1_000_000] as const
 
@@ -75,6 +75,6 @@ async function measure({ rounds, calls }: ReturnType<typeof parseSettings>): Pro
     console.log(formatTable(columns, rows))
     isMissed ||= costOf('limitSync') > mostShare * costOf(peer)
   }
-  console.log(`\nAim: limitSync takes at most ${mostShare} times the CPU time of ${peer}.`)
+  console.log(`\nGoal: limitSync takes at most ${mostShare} times the CPU time of ${peer}.`)
   return isMissed ? 1 : 0
 }

@@ -10,18 +10,18 @@ interface PreparedCall {
 }
 
 export interface CallSource {
-  /** No call is longer. */
+  /** The maximum length of a call. */
   readonly maxLength: number
   /** Bytes of every DATA frame, which flow control counts. */
   readonly dataLength: number
-  /** Writes the next call and tells where it ends. */
+  /** Writes the next call and returns its end. */
   write(out: Uint8Array, at: number, streamId: number, isFirst: boolean): number
 }
 
 /**
- * Gives out the calls in turn. Everything is made beforehand; a call costs one copy, two stream
- * numbers and, where its value is unique or its time limit changes, some digits.
- * @param firstUnique where unique values start to count, so that no two orders share one.
+ * Returns the calls in turn. Everything is prepared in advance; a call costs one copy, two stream numbers
+ * and, if its value is unique or its time limit changes, some digits.
+ * @param firstUnique - the first unique value, so that no two orders share one
  */
 export function createCalls(
   messages: readonly RequestMessage[],

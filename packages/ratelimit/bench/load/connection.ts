@@ -13,27 +13,27 @@ import {
   walkFrames,
 } from './frames.ts'
 
-/** What became of a call: an overall code of the protocol, or 0 where there was no such answer. */
+/** The result of a call: an overall code of the protocol, or 0 if there was no valid response. */
 export type AnswerCode = 0 | 1 | 2
 
 export interface AnswerListener {
-  /** All answers of one chunk have the same time: when it came. */
+  /** All responses of one chunk have its arrival time. */
   answered(connection: Connection, code: AnswerCode, startedAtMs: number, nowMs: number): void
 }
 
 const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'
 const maxWindow = 0x7fff_ffff
 const defaultWindow = 65_535
-/** Give back what was received once this much has come. */
+/** The number of received bytes after which the window is refilled. */
 const windowRefill = 1 << 28
-/** More than are ever in flight on one connection. A stream's place is half its number. */
+/** More than the calls in progress on one connection. The place of a stream is half its number. */
 const places = 1 << 16
 const outputSize = 1 << 20
 const silenceMs = 10_000
 
 /**
- * An HTTP/2 connection that knows nothing but unary calls of one kind. All calls that are made while
- * one chunk of answers is read leave in one write.
+ * An HTTP/2 connection that supports only unary calls of one kind. All calls that are made while one chunk
+ * of responses is read are sent in one write.
  */
 export class Connection implements FrameReader {
   readonly #source: CallSource
@@ -52,7 +52,7 @@ export class Connection implements FrameReader {
   #sendWindow = defaultWindow
   #received = 0
   #readAtMs = 0
-  /** Starts of calls that flow control holds back. */
+  /** The start times of calls that flow control delays. */
   readonly #held: number[] = []
   #isClosing = false
 
@@ -67,7 +67,7 @@ export class Connection implements FrameReader {
     this.#listener = listener
     this.#failed = failed
     this.#socket = connect({ ...target, noDelay: true })
-    this.#socket.setTimeout(silenceMs, () => this.#fail(`no sign of life in ${silenceMs / 1000} s`))
+    this.#socket.setTimeout(silenceMs, () => this.#fail(`no data for ${silenceMs / 1000} s`))
     this.#socket.on('connect', () => {
       const settings = toSettings([[settingIds.initialWindowSize, maxWindow]])
       this.#socket.write(
@@ -80,7 +80,7 @@ export class Connection implements FrameReader {
     })
     this.#socket.on('data', (chunk: Buffer) => this.#read(chunk))
     this.#socket.on('error', (error) => this.#fail(error.message))
-    this.#socket.on('close', () => this.#fail('it hung up'))
+    this.#socket.on('close', () => this.#fail('it closed the connection'))
   }
 
   /** Resolves when the server has sent its settings. */
@@ -91,7 +91,7 @@ export class Connection implements FrameReader {
     })
   }
 
-  /** Makes a call; it leaves with the next `flush`. */
+  /** Makes a call, which is sent with the next `flush`. */
   call(startedAtMs: number): void {
     if (this.#held.length > 0 || this.#sendWindow < this.#source.dataLength) {
       this.#held.push(startedAtMs)
@@ -105,7 +105,7 @@ export class Connection implements FrameReader {
     const bytes = this.#out.subarray(0, this.#used)
     this.#used = 0
     this.#socket.write(bytes)
-    // What the socket could not send at once it still needs: that is not to be written over.
+    // The socket still needs the bytes that it could not send immediately, so they must not be overwritten.
     if (this.#socket.writableLength > 0) this.#out = Buffer.allocUnsafeSlow(outputSize)
   }
 
@@ -168,7 +168,7 @@ export class Connection implements FrameReader {
 
   #readData(flags: number, streamId: number, bytes: Uint8Array, start: number, end: number): void {
     this.#received += end - start
-    // The overall code is the first field of the message, which stands behind the gRPC prefix.
+    // The overall code is the first field of the message, after the gRPC prefix.
     const code = end - start >= 7 && bytes[start + 5] === 0x08 ? (bytes[start + 6] ?? 0) : 0
     if (code > 0) this.#codes[(streamId >>> 1) & (places - 1)] = code
     if (flags & frameFlags.endStream) this.#finish(streamId)

@@ -3,10 +3,10 @@ import { Latencies } from '@portcullis/bench-kit/latencies'
 import type { AnswerCode, AnswerListener, Connection } from './connection.ts'
 import type { PaceOrder } from './pacer.ts'
 
-/** Decides when calls are made, and keeps account of the answers. */
+/** Decides when calls are made, and records the responses. */
 export interface Driver extends AnswerListener {
   readonly tally: Tally
-  /** Resolves when the last answer is there, with the seconds since the first call. */
+  /** Resolves after the last response, with the seconds since the first call. */
   drive(connections: readonly Connection[]): Promise<number>
 }
 
@@ -24,7 +24,7 @@ export class Tally {
   }
 }
 
-/** Every answer is followed by the next call, until the time is over or enough calls were made. */
+/** Every response is followed by the next call, until the time is over or enough calls were made. */
 export class ClosedLoop implements Driver {
   readonly tally = new Tally()
   readonly #streams: number
@@ -68,12 +68,12 @@ export class ClosedLoop implements Driver {
   }
 }
 
-/** What is still unanswered this long after the last call counts as an error. */
+/** Calls without a response this long after the last call count as errors. */
 const patienceMs = 3000
 
 /**
- * Calls at a steady rate, whether answers come or not. Latency counts from the moment a call was due,
- * so a server (or a load generator) that falls behind cannot hide it.
+ * Makes calls at a steady rate, independent of responses. Latency is measured from the time a call was due,
+ * so that a server or a load generator that falls behind cannot hide it.
  */
 export class OpenLoop implements Driver {
   readonly tally = new Tally()
@@ -106,7 +106,7 @@ export class OpenLoop implements Driver {
       }
     }
     pacer.on('message', () => {
-      // The first tick says that the pacer runs: from here on both count.
+      // The first tick shows that the pacer runs, so the measurement starts here.
       if (startMs === Infinity) startMs = performance.now()
       callWhatIsDue()
     })
@@ -132,14 +132,14 @@ export class OpenLoop implements Driver {
   }
 }
 
-/** More than this at once on one connection and a server may refuse streams: Envoy waits, too. */
+/** With more concurrent calls on one connection a server may refuse streams; Envoy also waits then. */
 const mostInFlight = 100
 const batchMs = 5
 
 /**
- * A steady rate that is high: what is due leaves together every few milliseconds, as from a proxy with
- * many requests of its own. A connection that is behind gets no more until it has answered; latency
- * counts from the moment a call was due, so that this is seen.
+ * A high steady rate: calls that are due are sent together every few milliseconds, like by a busy proxy. A
+ * connection that is behind gets no more calls until it has answered. Latency is measured from the time a
+ * call was due, so that this is visible.
  */
 export class BatchedLoop implements Driver {
   readonly tally = new Tally()

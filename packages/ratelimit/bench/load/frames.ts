@@ -1,4 +1,4 @@
-// The little of HTTP/2 framing (RFC 9113, section 4) that a load generator needs.
+// The part of HTTP/2 framing (RFC 9113, section 4) that a load generator needs.
 
 export const frameTypes = {
   data: 0,
@@ -15,7 +15,7 @@ export const frameFlags = { endStream: 1, ack: 1, endHeaders: 4 } as const
 export const frameHeaderLength = 9
 
 export interface FrameReader {
-  /** One whole frame; its payload is `bytes` from `start` to `end`. */
+  /** Receives a complete frame; its payload is `bytes` from `start` to `end`. */
   readFrame(
     type: number,
     flags: number,
@@ -26,7 +26,7 @@ export interface FrameReader {
   ): void
 }
 
-/** Hands every whole frame to the reader, and tells how many bytes they took. */
+/** Passes every complete frame to the reader, and returns their total length. */
 export function walkFrames(bytes: Uint8Array, reader: FrameReader): number {
   let at = 0
   while (at + frameHeaderLength <= bytes.length) {

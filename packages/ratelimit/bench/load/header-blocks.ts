@@ -1,6 +1,6 @@
-// The header blocks of a call (HPACK, RFC 7541). The first call of a connection puts its headers
-// into the server's table; all later ones name the entries, as every client in use does. Both kinds
-// of block are the same on any connection, so they can be made once.
+// The header blocks of a call (HPACK, RFC 7541). The first call of a connection adds its headers to the
+// server's table; all later ones refer to the entries, like every real client. Both kinds of block are
+// the same on any connection, so they are created once.
 
 const path = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit'
 
@@ -9,7 +9,7 @@ const methodPost = 0x83
 const schemeHttp = 0x86
 const indexOfName = { ':authority': 1, ':path': 4, 'content-type': 31, 'user-agent': 58 } as const
 
-/** In the order of the call; the table numbers them backwards, the newest first. */
+/** In the order of the call; the table numbers them in reverse, with the newest first. */
 const remembered: readonly (readonly [name: string, value: string])[] = [
   [':path', path],
   [':authority', 'ratelimit'],
@@ -39,7 +39,7 @@ export function createHeaderBlocks(hasTimeout: boolean): HeaderBlocks {
   }
 }
 
-/** Literal with incremental indexing, by the name's index where the static table has it. */
+/** Literal with incremental indexing, with an indexed name if it is in the static table. */
 function toIndexedName(name: string): readonly number[] {
   const index = Object.hasOwn(indexOfName, name)
     ? indexOfName[name as keyof typeof indexOfName]
@@ -47,7 +47,7 @@ function toIndexedName(name: string): readonly number[] {
   return index === undefined ? [0x40, ...toText(name)] : [0x40 | index]
 }
 
-/** Without Huffman coding, and short enough for a length of one byte. */
+/** Text without Huffman coding, short enough for a length of one byte. */
 function toText(text: string): readonly number[] {
   return [text.length, ...Buffer.from(text, 'latin1')]
 }

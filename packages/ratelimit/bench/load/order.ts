@@ -1,25 +1,25 @@
 import type { Target } from '@portcullis/bench-kit/server-process'
 import type { RequestPlan } from '../requests.ts'
 
-/** One stretch of load on one server. */
+/** One phase of load on one server. */
 export interface LoadOrder {
   readonly target: Target
   readonly requests: RequestPlan
   readonly hasChangingHeaders: boolean
-  /** Where unique values start to count. */
+  /** The first unique value. */
   readonly firstUnique: number
   readonly connections: number
   readonly pace: Pace
 }
 
 export type Pace =
-  /** As fast as the server answers, with so many calls in flight on each connection. */
+  /** As fast as the server responds, with this many concurrent calls on each connection. */
   | { readonly kind: 'closed'; readonly streams: number; readonly seconds: number }
-  /** The same for an exact number of calls. */
+  /** Like `closed`, for an exact number of calls. */
   | { readonly kind: 'count'; readonly streams: number; readonly calls: number }
-  /** One by one, each at its moment. */
+  /** Single calls, each at its scheduled time. */
   | { readonly kind: 'open'; readonly perSecond: number; readonly seconds: number }
-  /** At a high rate, several at a time. */
+  /** Several calls at a time, at a high rate. */
   | { readonly kind: 'batched'; readonly perSecond: number; readonly seconds: number }
 
 export interface LoadOutcome {

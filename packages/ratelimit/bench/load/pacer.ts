@@ -1,5 +1,5 @@
-// A thread that wakes the load generator when a call is due. Timers of the event loop are a
-// millisecond apart at best, which is several calls; a busy loop would take a core from the server.
+// A thread that wakes the load generator when a call is due. Timers of the event loop have a resolution
+// of a millisecond at best, which is several calls; a busy loop would take a core from the server.
 
 import { parentPort, workerData } from 'node:worker_threads'
 

@@ -5,7 +5,7 @@ import { Connection } from './connection.ts'
 import { BatchedLoop, ClosedLoop, type Driver, OpenLoop } from './drivers.ts'
 import type { LoadOrder, LoadOutcome, Pace } from './order.ts'
 
-/** Makes the requests and opens the connections, so that `run` is nothing but load. */
+/** Creates the requests and opens the connections, so that `run` only generates load. */
 export async function prepareLoad(order: LoadOrder): Promise<PreparedLoad<LoadOutcome>> {
   const calls = createCalls(createRequests(order.requests), order)
   const driver = createDriver(order.pace)

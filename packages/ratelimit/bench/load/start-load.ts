@@ -1,6 +1,6 @@
 import { type Child, startChild } from '@portcullis/bench-kit/child'
 
-/** Longer than any stretch of load: then something is wrong. */
+/** Longer than any phase of load, so that reaching it is an error. */
 export const silenceSeconds = 120
 
 /** Starts the process that sends the load. */

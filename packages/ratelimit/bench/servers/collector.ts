@@ -2,11 +2,11 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 
 export interface Collector extends AsyncDisposable {
-  /** What makes our server trace this part of its calls. */
+  /** The environment that makes the server trace this fraction of its calls. */
   toEnvironment(rate: number): Readonly<Record<string, string>>
 }
 
-/** Takes spans over OTLP and throws them away. */
+/** Receives spans over OTLP and discards them. */
 export async function openCollector(): Promise<Collector> {
   const server = createServer((request, response) => {
     request.resume().on('end', () => {

@@ -11,13 +11,13 @@ import { readLimit } from './probe.ts'
 import { ourProgram, peerProgram, startServer } from './server-process.ts'
 import type { Stores } from './stores.ts'
 
-/** A contender whose server runs. */
+/** A contender with a running server. */
 export interface Contestant extends AsyncDisposable {
   readonly contender: Contender
   readonly target: Target
   readonly pid: number
   readonly storePids: readonly number[]
-  /** Forgets all counters of the store where that is ours to do. */
+  /** Deletes all counters of the store, if the benchmark started the store. */
   emptyStore(): Promise<void>
 }
 
@@ -32,7 +32,7 @@ export type OpenContestants = (group: Group) => Promise<readonly Contestant[]>
 
 const localCacheBytes = 16 << 20
 
-/** A peer that somebody started takes part where its settings can be what they have to be. */
+/** A peer that is already running takes part only if its settings can be the required ones. */
 export function withContendersFor(peer: Peer, group: Group): Group {
   const canTakePart = ({ program, store, hasLocalCache, rules }: Contender) => {
     if (program === 'ours' || peer.kind === 'program') return true
@@ -41,11 +41,11 @@ export function withContendersFor(peer: Peer, group: Group): Group {
   return { ...group, contenders: group.contenders.filter(canTakePart) }
 }
 
-/** How ours is started. */
+/** The settings of the measured service. */
 export interface OurSettings {
-  /** How many processes share the work where they can. */
+  /** The number of processes, if the store can be shared. */
   readonly workers: number
-  /** More variables. */
+  /** Additional environment variables. */
   readonly env: Readonly<Record<string, string>>
 }
 
@@ -111,17 +111,17 @@ async function findRunningPeer({ target, pid }: RunningPeer) {
   if (!knowsRules) {
     throw new Error(
       `The peer at ${name} does not know the rules. Write them with --write-rules DIR, ` +
-        `and start it on that folder.`,
+        `and start it with that directory.`,
     )
   }
   const found = pid ?? (await findListener(target.port))
   if (found === undefined) {
-    throw new Error(`Nobody on this machine listens on port ${target.port}; give --peer-pid`)
+    throw new Error(`No process on this machine listens on port ${target.port}; set --peer-pid`)
   }
   return { target, pid: found, [Symbol.asyncDispose]: async () => {} }
 }
 
-/** The last tenant has a limit, so all rules are there. */
+/** Returns whether all rules are loaded: then the last tenant has a limit. */
 export async function answersByRule(target: Target, rules: number): Promise<boolean> {
   const plan = { values: 'many', descriptors: 1, rules } as const
   const message = createRequest(plan, valuesKinds.many.count - 1)

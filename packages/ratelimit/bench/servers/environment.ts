@@ -15,7 +15,7 @@ export interface StoreAddress {
 export interface ServerSettings {
   readonly listeners: Listeners
   readonly rules: RuleFolder
-  /** Nothing: counters in the memory of the process. */
+  /** Undefined for counters in the memory of the process. */
   readonly store: StoreAddress | undefined
   readonly localCacheBytes: number
 }
@@ -23,8 +23,8 @@ export interface ServerSettings {
 const host = '127.0.0.1'
 
 /**
- * The environment of a server, ours or the peer's: both know the same variables. Statistics are
- * on for both.
+ * The environment of the service or the peer, which support the same variables. Statistics are enabled for
+ * both.
  */
 export function toEnvironment(settings: ServerSettings): Record<string, string> {
   const { listeners, rules, store, localCacheBytes } = settings

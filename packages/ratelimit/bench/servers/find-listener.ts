@@ -1,6 +1,6 @@
 import { readdir, readFile, readlink } from 'node:fs/promises'
 
-/** The process that listens on a port of this machine, by way of /proc. */
+/** Finds the process that listens on a local port, with /proc. */
 export async function findListener(port: number): Promise<number | undefined> {
   const tables = await Promise.all(
     ['/proc/net/tcp', '/proc/net/tcp6'].map((file) => readFile(file, 'latin1').catch(() => '')),
@@ -27,7 +27,7 @@ export function findInodes(table: string, port: number): string[] {
 }
 
 async function holdsOneOf(pid: string, sockets: ReadonlySet<string>): Promise<boolean> {
-  // Processes of other people cannot be looked into, and processes end while we look.
+  // Processes of other users cannot be read, and processes may exit during the search.
   const files = await readdir(`/proc/${pid}/fd`).catch(() => [])
   for (const file of files) {
     if (sockets.has(await readlink(`/proc/${pid}/fd/${file}`).catch(() => ''))) return true

@@ -1,26 +1,26 @@
-// Imported into our server before it starts, to tell the benchmark what cannot be seen from outside.
+// Imported into the server before it starts, to report values that are not visible from outside.
 
 import { PerformanceObserver } from 'node:perf_hooks'
 
 export interface MemoryReading {
-  /** What is in use after a garbage collection, on the heap and outside of it. */
+  /** The memory in use after a garbage collection, on the heap and outside it. */
   readonly liveBytes: number
   readonly residentBytes: number
 }
 
-/** The longest of each since the last reset; they need not be the same pause. */
+/** The maximum of each value since the last reset; they need not belong to the same pause. */
 export interface PauseReading {
-  /** Time that the event loop did not turn. */
+  /** The time that the event loop was blocked. */
   readonly longestMs: number
-  /** CPU time of the thread within one turn: what a busy machine cannot be blamed for. */
+  /** CPU time of the thread within one turn, which does not depend on other processes. */
   readonly longestCpuMs: number
-  /** One garbage collection. */
+  /** The longest garbage collection. */
   readonly longestGcMs: number
 }
 
 const tickMs = 1
 
-/** Ticks as often as the loop allows, and looks how long it took from one tick to the next. */
+/** Ticks as often as the event loop allows, and measures the time between ticks. */
 class PauseWatch {
   #reading: PauseReading = { longestMs: 0, longestCpuMs: 0, longestGcMs: 0 }
   #lastMs = performance.now()
@@ -67,7 +67,7 @@ const watch = new PauseWatch()
 
 const answers: { readonly [question: string]: () => object } = {
   memory(): MemoryReading {
-    // Twice: what the first run finalizes, the second frees.
+    // Collects twice, because the second run frees the objects that the first one finalized.
     globalThis.gc?.()
     globalThis.gc?.()
     const { heapUsed, external, rss } = process.memoryUsage()
@@ -81,6 +81,6 @@ const answers: { readonly [question: string]: () => object } = {
 }
 
 process.on('message', (question: string) => {
-  process.send?.(answers[question]?.() ?? { failure: `Nobody knows "${question}"` })
+  process.send?.(answers[question]?.() ?? { failure: `Unknown question "${question}"` })
 })
 process.channel?.unref()

@@ -9,7 +9,7 @@ import {
 const path = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit'
 const patienceMs = 2000
 
-/** Makes one call with a client that others wrote. Rejects with the status when it is not OK. */
+/** Makes one call with grpc-js. Rejects with the status if it is not OK. */
 export async function callOnce(
   { host, port }: Target,
   message: Uint8Array,
@@ -35,7 +35,7 @@ export async function callOnce(
   }
 }
 
-/** The limit that the first descriptor met; undefined where there is no rule for it. */
+/** The limit of the first descriptor; undefined if no rule matches. */
 export async function readLimit(target: Target, message: Uint8Array): Promise<number | undefined> {
   const { statuses } = await callOnce(target, message)
   return statuses[0]?.currentLimit?.requestsPerUnit

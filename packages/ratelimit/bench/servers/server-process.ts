@@ -15,13 +15,13 @@ export interface ServerProcess extends AsyncDisposable {
   readonly pid: number
   readonly target: Target
   readonly listeners: Listeners
-  /** For messages to a module that was imported into our server. */
+  /** The child process, for messages to a module that was imported into the server. */
   readonly child: ChildProcess
 }
 
 const main = join(import.meta.dirname, '../../src/main.ts')
 
-/** @param nodeArgs for the runtime, such as a module to import first. */
+/** @param nodeArgs - arguments for Node, such as a module to import first */
 export const ourProgram = (...nodeArgs: readonly string[]): Program =>
   toNodeProgram(...nodeArgs, main, 'serve')
 
@@ -30,9 +30,9 @@ export const peerProgram = (file: string): Program => ({ file, args: [] })
 export interface Launch extends Omit<ServerSettings, 'listeners'> {
   readonly program: Program
   readonly logFile: string
-  /** More variables, for both programs alike. */
+  /** Additional environment variables for both programs. */
   readonly env?: Readonly<Record<string, string>>
-  /** Resolves to true when the server answers as it should. */
+  /** Resolves to true when the server is ready. */
   readonly isReady: (target: Target) => Promise<boolean>
 }
 

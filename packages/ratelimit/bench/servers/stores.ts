@@ -7,9 +7,9 @@ import { findListener } from './find-listener.ts'
 
 export interface Stores extends AsyncDisposable {
   addressOf(store: StoreName): Promise<StoreAddress | undefined>
-  /** The processes behind a store, where they run on this machine. */
+  /** The processes of a store, if they run on this machine. */
   pidsOf(store: StoreName): Promise<readonly number[]>
-  /** Forgets all counters, unless somebody else opened the store. */
+  /** Deletes all counters, if the benchmark started the store. */
   empty(store: StoreName): Promise<void>
 }
 
@@ -19,7 +19,7 @@ interface OpenStore {
   readonly ownPorts: readonly number[]
 }
 
-/** Opens each store when it is first needed; all contenders share it. */
+/** Opens each store on first use; all contenders share it. */
 export function createStores(redisAddress: string | undefined): Stores {
   const stack = new AsyncDisposableStack()
 

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import test from 'node:test'
 import { findInodes, findListener } from '../servers/find-listener.ts'
 
-test('only listening sockets of the port are found in the table of the kernel', () => {
+test('only listening sockets of the port are found in the kernel table', () => {
   const table = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0100007F:1F90 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 578 1 x
    1: 0100007F:1F90 0100007F:B0B0 01 00000000:00000000 00:00000000 00000000     0        0 600 1 x
@@ -12,7 +12,7 @@ test('only listening sockets of the port are found in the table of the kernel', 
   assert.deepEqual(findInodes(table, 8080), ['578'])
 })
 
-test('the process behind a port is found, and nobody behind a closed one', async (t) => {
+test('the process of a port is found, and none for a closed port', async (t) => {
   const server = createServer().listen(0, '127.0.0.1')
   t.after(() => server.close())
   await once(server, 'listening')

@@ -35,7 +35,7 @@ const frame = fc.record({
   payload: fc.uint8Array({ maxLength: 300 }),
 })
 
-test('frames that were written are read again, wherever the bytes are cut', () => {
+test('written frames are read correctly, wherever the bytes are split', () => {
   fc.assert(
     fc.property(fc.array(frame, { maxLength: 8 }), fc.nat(), (frames, cutAt) => {
       const bytes = Buffer.concat(

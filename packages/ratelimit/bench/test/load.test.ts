@@ -22,7 +22,7 @@ async function runOnce(order: LoadOrder) {
   }
 }
 
-test('an exact number of calls is made and their answers are counted by code', async (t) => {
+test('an exact number of calls is made, and their responses are counted by code', async (t) => {
   const { target, calls } = await openHttp2Server(t, (call) => ({ code: call % 4 === 0 ? 2 : 1 }))
   const pace = { kind: 'count', streams: 5, calls: 200 } as const
   const outcome = await runOnce({ ...usual, target, pace })
@@ -35,7 +35,7 @@ test('an exact number of calls is made and their answers are counted by code', a
   assert.ok(outcome.p99Ms <= outcome.p999Ms)
 })
 
-test('the calls are proper gRPC with the planned descriptors', async (t) => {
+test('the calls are valid gRPC with the planned descriptors', async (t) => {
   const { target, calls } = await openHttp2Server(t, () => ({ code: 1 }))
   const requests = { values: 'many', descriptors: 3, rules: 10 } as const
   const pace = { kind: 'count', streams: 1, calls: 3 } as const
@@ -52,7 +52,7 @@ test('the calls are proper gRPC with the planned descriptors', async (t) => {
   assert.deepEqual([path?.key, path?.value], ['path', '/v1/2/0000000005'])
 })
 
-test('unique values never repeat, and start where the order says', async (t) => {
+test('unique values never repeat, and start at the configured value', async (t) => {
   const { target, calls } = await openHttp2Server(t, () => ({ code: 1 }))
   const requests = { values: 'unique', descriptors: 2, rules: 10 } as const
   const pace = { kind: 'count', streams: 4, calls: 150 } as const
@@ -64,7 +64,7 @@ test('unique values never repeat, and start where the order says', async (t) => 
   assert.deepEqual([values.toSorted()[0], values.toSorted().at(-1)], ['0000007000', '0000007299'])
 })
 
-test('the time limit changes from call to call when headers are to change', async (t) => {
+test('the time limit changes from call to call with changing headers', async (t) => {
   const { target, calls } = await openHttp2Server(t, () => ({ code: 1 }))
   const pace = { kind: 'count', streams: 2, calls: 10 } as const
   await runOnce({ ...usual, target, pace, hasChangingHeaders: true, connections: 1 })
@@ -82,9 +82,9 @@ test('a status without a message and a reset stream count as errors', async (t) 
   assert.deepEqual({ ok, errors }, { ok: 10, errors: 20 })
 })
 
-test('calls wait for the window of the server and go on when it opens', async (t) => {
+test('calls wait for the window of the server and continue when it opens', async (t) => {
   const { target, calls } = await openHttp2Server(t, () => ({ code: 1 }))
-  // 200 calls of ten descriptors are more than the 64 KiB that a connection starts with.
+  // 200 calls with ten descriptors exceed the initial window of 64 KiB.
   const requests = { values: 'many', descriptors: 10, rules: 10 } as const
   const pace = { kind: 'count', streams: 200, calls: 400 } as const
   const { ok } = await runOnce({ ...usual, target, requests, pace, connections: 1 })
@@ -105,7 +105,7 @@ test('pings of the server are answered', async (t) => {
   assert.deepEqual(echoed, payload)
 })
 
-test('a steady load makes its calls on time and counts latency from when they were due', async (t) => {
+test('a steady load makes its calls on time and measures latency from the time they were due', async (t) => {
   const { target, calls } = await openHttp2Server(t, () => ({ code: 1 }))
   const pace = { kind: 'open', perSecond: 500, seconds: 0.4 } as const
   const { ok, seconds } = await runOnce({ ...usual, target, pace })
@@ -114,7 +114,7 @@ test('a steady load makes its calls on time and counts latency from when they we
   assert.ok(seconds > 0.39, `${seconds} s`)
 })
 
-test('a server that hangs up is told by its address', async (t) => {
+test('a server that closes the connection is reported with its address', async (t) => {
   const server = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
   t.after(() => server.close())
   await once(server, 'listening')

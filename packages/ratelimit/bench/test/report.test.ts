@@ -28,7 +28,7 @@ function series(shapeName: string, contenderName: string, samples: readonly Samp
   return { group, shape, contender, samples }
 }
 
-test('aims compare with the same round of the peer, and skip what was not measured', () => {
+test('goals compare with the same round of the peer, and skip what was not measured', () => {
   const measured = {
     series: [
       series('8x64', 'redis', [
@@ -77,7 +77,7 @@ test('a lower cost, CPU share or latency is the better one', () => {
   )
 })
 
-test('every contender is compared with one of its own group', () => {
+test('every contender is compared with one of its group', () => {
   for (const { contenders } of groups) {
     const names = contenders.map(({ name }) => name)
     assert.equal(new Set(names).size, names.length)
@@ -87,7 +87,7 @@ test('every contender is compared with one of its own group', () => {
   }
 })
 
-test('a peer that runs already is measured where its settings fit', () => {
+test('a peer that is already running is measured only with matching settings', () => {
   const target = { host: 'localhost', port: 8081 }
   const peers = (peer: Peer) =>
     groups.map((group) =>
@@ -101,7 +101,7 @@ test('a peer that runs already is measured where its settings fit', () => {
   assert.equal(peers({ kind: 'program', file: '' })[2]?.length, 3)
 })
 
-test('scores say how many times the peer, and count failed calls', () => {
+test('scores contain the ratio to the peer and the failed calls', () => {
   const scores = toScores([
     series('8x64', 'memory', [sample({ perCpuSecond: 300, errors: 2 })]),
     series('8x64', 'peer-redis', [sample({ perCpuSecond: 20 })]),
@@ -111,7 +111,7 @@ test('scores say how many times the peer, and count failed calls', () => {
   assert.equal(scores[1]?.timesPeer, null)
 })
 
-test('the table says when the load generator was the bottleneck', () => {
+test('the table marks when the load generator was the bottleneck', () => {
   const busy = [sample({ loadCores: 0.98, serverCores: 0.5 })]
   assert.equal(isLoadBound(busy), true)
   assert.equal(isLoadBound([sample({ loadCores: 0.98, serverCores: 0.97 })]), false)
@@ -126,7 +126,7 @@ test('a steady load is never called load-bound', () => {
   assert.equal(toScores([series('5000/s', 'memory', busy)])[0]?.isLoadBound, false)
 })
 
-test('a slice counts calls per CPU-second of the server and cores of everybody', () => {
+test('a slice contains calls per CPU-second of the server and the cores of all processes', () => {
   const outcome = {
     calls: 1000,
     ok: 1000,

@@ -13,7 +13,7 @@ interface Rule {
   readonly rate_limit?: { readonly unit: string; readonly requests_per_unit: number }
 }
 
-test('every request of every kind meets a limit of the rule file', () => {
+test('every request of every kind matches a limit of the rule file', () => {
   const rules = 25
   const { domain, descriptors }: { domain: string; descriptors: Rule[] } = parse(toRuleFile(rules))
   for (const values of Object.keys(valuesKinds) as (keyof typeof valuesKinds)[]) {
@@ -32,7 +32,7 @@ test('every request of every kind meets a limit of the rule file', () => {
   }
 })
 
-test('requests are spread over all rules', () => {
+test('requests are distributed over all rules', () => {
   const requests = createRequests({ values: 'many', descriptors: 1, rules: 25 })
   const tenants = new Set(
     requests.map(

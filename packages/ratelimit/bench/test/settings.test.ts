@@ -3,7 +3,7 @@ import test from 'node:test'
 import { UsageError } from '@portcullis/bench-kit/options'
 import { parseSettings } from '../settings.ts'
 
-test('wrong options are told by name', () => {
+test('invalid options are reported by name', () => {
   const wrong = {
     '--only nothing': /Unknown name "nothing"\. Choose from: stores, calls, /,
     '--workers none': /--workers must be a whole number above 0, not "none"/,
@@ -25,7 +25,7 @@ test('wrong options are told by name', () => {
   }
 })
 
-test('a peer that runs is given by address, Redis and process', () => {
+test('a running peer is set by address, Redis and process', () => {
   const args = ['--peer', 'localhost:8081', '--peer-pid', '12', '--redis', '127.0.0.1:6379']
   const { peer, redis } = parseSettings(args)
   assert.deepEqual(peer, {
@@ -36,7 +36,7 @@ test('a peer that runs is given by address, Redis and process', () => {
   assert.equal(redis, '127.0.0.1:6379')
 })
 
-test('results are kept only of a whole run with a peer', () => {
+test('results are stored only after a complete run with a peer', () => {
   const peer = ['--peer-program', 'ratelimit']
   assert.equal(parseSettings(peer).isComplete, true)
   assert.equal(parseSettings([]).isComplete, false)
@@ -44,7 +44,7 @@ test('results are kept only of a whole run with a peer', () => {
   assert.equal(parseSettings([...peer, '--only', 'stores,memory']).isComplete, false)
 })
 
-test('a quick run is short, and what is told apart from it counts', () => {
+test('a quick run is short, and explicit options override it', () => {
   assert.deepEqual(parseSettings(['--quick', '--rounds', '5']).plan, {
     rounds: 5,
     starts: 1,
@@ -53,7 +53,7 @@ test('a quick run is short, and what is told apart from it counts', () => {
   })
 })
 
-test('one can choose groups and measurements of our server alone', () => {
+test('groups and measurements without a peer can be selected', () => {
   const { groups, solo } = parseSettings(['--only', 'pauses,steady'])
   assert.deepEqual({ groups, solo }, { groups: ['steady'], solo: ['pauses'] })
 })

@@ -25,7 +25,7 @@ async function openWithCa(t: TestContext, clientSan?: string) {
   return { ...listener, clientCaPath }
 }
 
-test('only callers of the given authority come in, each other one is named in the log', async (t) => {
+test('only clients of the configured CA are accepted, and every refusal is logged', async (t) => {
   const { port, lines } = await openWithCa(t)
   const refused: [Identity | undefined, RegExp][] = [
     [undefined, /it showed no certificate/],
@@ -38,7 +38,7 @@ test('only callers of the given authority come in, each other one is named in th
     assert.notEqual((await callOnce(port, servers, identity)).code, 0, String(reason))
     await until(
       () => lines.length > 0,
-      () => `the refusal is told: ${reason}`,
+      () => `the refusal is logged: ${reason}`,
     )
     assert.match(lines[0] ?? '', /^report error validating client: /)
     assert.match(lines[0] ?? '', reason)
@@ -48,7 +48,7 @@ test('only callers of the given authority come in, each other one is named in th
   await assert.rejects(fetch(`http://127.0.0.1:${port}/`))
   await until(
     () => lines.length > 0,
-    () => 'a caller without TLS is logged',
+    () => 'a client without TLS is logged',
   )
   assert.match(lines[0] ?? '', /it speaks HTTP without TLS \(from 127\.0\.0\.1\)/)
 
@@ -73,7 +73,7 @@ const names: [wanted: string, accepted: string[], refused: string[]][] = [
 ]
 
 for (const [wanted, accepted, refused] of names) {
-  test(`callers must be ${wanted}`, async (t) => {
+  test(`client certificates must be valid for ${wanted}`, async (t) => {
     const { port, lines } = await openWithCa(t, wanted)
     for (const name of accepted) {
       assert.equal((await callOnce(port, servers, clients.issue(name))).code, 0, name)
@@ -86,26 +86,26 @@ for (const [wanted, accepted, refused] of names) {
       assert.notEqual((await callOnce(port, servers, clients.issue(name))).code, 0, name)
       await until(
         () => lines.filter((line) => line.startsWith('report')).length > index,
-        () => `the refusal of ${name} is told`,
+        () => `the refusal of ${name} is logged`,
       )
       assert.match(lines.at(-1) ?? '', /^report error validating client: its certificate is for /)
     }
   })
 }
 
-test('a new authority counts without a restart; an empty or cut-off one does not', async (t) => {
+test('a new CA file is used without a restart, unless it is empty or truncated', async (t) => {
   const { port, clientCaPath, lines } = await openWithCa(t)
   const old = clients.issue('envoy')
   const next = createAuthority('next clients')
   const faults: [string, RegExp][] = [
-    ['', /GRPC_CLIENT_TLS_CACERT: .+ca\.crt holds no certificate/],
+    ['', /GRPC_CLIENT_TLS_CACERT: .+ca\.crt contains no certificate/],
     [next.certificate.slice(0, 200), /ca\.crt ends in the middle of a certificate/],
   ]
   for (const [text, fault] of faults) {
     await replace(clientCaPath, text)
     await until(
       () => lines.some((line) => fault.test(line)),
-      () => `${fault} is told`,
+      () => `${fault} is logged`,
     )
     assert.equal((await callOnce(port, servers, old)).code, 0)
     assert.notEqual((await callOnce(port, servers, next.issue('envoy'))).code, 0)
@@ -113,12 +113,12 @@ test('a new authority counts without a restart; an empty or cut-off one does not
   await replace(clientCaPath, next.certificate)
   await until(
     async () => (await callOnce(port, servers, next.issue('envoy'))).code === 0,
-    () => 'the new authority is trusted',
+    () => 'the new CA is trusted',
   )
   assert.notEqual((await callOnce(port, servers, old)).code, 0)
 })
 
-test('versions of TLS before 1.2 are refused', async (t) => {
+test('TLS versions before 1.2 are refused', async (t) => {
   const { port } = await openWithCa(t)
   const tryVersion = (maxVersion: 'TLSv1.1' | 'TLSv1.2') =>
     new Promise<string>((resolve) => {

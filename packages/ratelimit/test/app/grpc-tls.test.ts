@@ -34,10 +34,10 @@ async function openWithFiles(t: TestContext, identity: Identity) {
 const untilShown = (port: number, name: string) =>
   until(
     async () => (await readShownName(port)) === name,
-    () => `${name} is shown`,
+    () => `the server presents ${name}`,
   )
 
-test('new files are used without a restart, and said once', async (t) => {
+test('new files are used without a restart, and logged once', async (t) => {
   const { folder, port, lines } = await openWithFiles(t, issue('first'))
   assert.equal(await readShownName(port), 'first')
   assert.equal(lines.length, 0)
@@ -49,7 +49,7 @@ test('new files are used without a restart, and said once', async (t) => {
   )
 })
 
-test('files that are written in place, piece by piece, are used once they are whole', async (t) => {
+test('files that are written in place, in pieces, are used once they are complete', async (t) => {
   const { certPath, keyPath, port } = await openWithFiles(t, issue('first'))
   const { certificate, key } = issue('second')
   const half = Math.floor(certificate.length / 2)
@@ -62,13 +62,13 @@ test('files that are written in place, piece by piece, are used once they are wh
   await untilShown(port, 'second')
 })
 
-test('a new certificate with the old key changes nothing until the key arrives', async (t) => {
+test('a new certificate is not used until its key arrives', async (t) => {
   const { certPath, keyPath, port, lines } = await openWithFiles(t, issue('first'))
   const second = issue('second')
   await replace(certPath, second.certificate)
   await until(
     () => lines.length > 0,
-    () => 'the fault is said',
+    () => 'the error is logged',
   )
   assert.equal(
     lines[0],
@@ -82,17 +82,20 @@ test('a new certificate with the old key changes nothing until the key arrives',
   await untilShown(port, 'second')
 })
 
-test('what is no certificate is said once, and the old one stays', async (t) => {
+test('an invalid certificate is logged once, and the old one is kept', async (t) => {
   const { certPath, port, lines } = await openWithFiles(t, issue('first'))
   await replace(certPath, 'nonsense')
   await until(
     () => lines.length > 0,
-    () => 'the fault is said',
+    () => 'the error is logged',
   )
   await chmod(certPath, 0o600)
   await wait(250)
   assert.equal(lines.length, 1)
-  assert.match(lines[0] ?? '', /no good: GRPC_SERVER_TLS_CERT: .+tls\.crt holds no certificate/)
+  assert.match(
+    lines[0] ?? '',
+    /cannot be used: GRPC_SERVER_TLS_CERT: .+tls\.crt contains no certificate/,
+  )
   assert.equal(await readShownName(port), 'first')
 })
 
@@ -117,7 +120,7 @@ test('the links of a Kubernetes secret are followed when they are swapped', asyn
   )
 })
 
-test('a directory that goes and comes back with other files is noticed', async (t) => {
+test('a directory that is deleted and created again with other files is noticed', async (t) => {
   const parent = await makeFolder(t)
   const folder = join(parent, 'tls')
   await mkdir(folder)
@@ -126,7 +129,7 @@ test('a directory that goes and comes back with other files is noticed', async (
   await rm(folder, { recursive: true })
   await until(
     () => lines.some((line) => line.includes('cannot be read')),
-    () => 'the loss is said',
+    () => 'the loss is logged',
   )
   assert.equal(await readShownName(port), 'first')
   await mkdir(folder)
@@ -134,7 +137,7 @@ test('a directory that goes and comes back with other files is noticed', async (
   await untilShown(port, 'second')
 })
 
-test('certificates that change under load lose no call', async (t) => {
+test('no call is lost when certificates change under load', async (t) => {
   const { folder, port, lines } = await openWithFiles(t, issue('0'))
   const outcomes: string[] = []
   let isOver = false

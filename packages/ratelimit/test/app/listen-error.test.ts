@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toListenError } from '../../src/app/listen-error.ts'
 
-test('a clash with the port of the auth server is named', () => {
+test('the message explains a conflict with the port of the auth server', () => {
   const messageOf = (port: number) => {
     const message = `listen EADDRINUSE: address already in use 0.0.0.0:${port}`
     const error = Object.assign(new Error(message), { code: 'EADDRINUSE' })

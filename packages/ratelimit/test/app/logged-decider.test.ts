@@ -25,7 +25,7 @@ const response: RateLimitResponse = {
   dynamicMetadata: undefined,
 }
 
-/** Decides with a decider that always answers the same, and returns the lines of the log. */
+/** Decides with a decider that always returns the same response, and returns the log lines. */
 function logOf(
   request: RateLimitRequest,
   { error, hasRules = true }: { error?: ServiceError; hasRules?: boolean } = {},
@@ -35,7 +35,7 @@ function logOf(
   const decide: Decide = (_request, _deadlineMs, decided) =>
     error ? decided(error, undefined) : decided(undefined, response)
   const logged = logDecider(
-    { decide, decideEncoded: () => assert.fail('the request is decoded already') },
+    { decide, decideEncoded: () => assert.fail('the request is already decoded') },
     { rules: () => (hasRules ? compiled : undefined), log },
   )
   const { buffer, length } = encodeRequest(request)
@@ -47,7 +47,7 @@ function logOf(
   return lines
 }
 
-test('each descriptor is logged with the limit that it meets, then the response', () => {
+test('each descriptor is logged with its limit, followed by the response', () => {
   const request = ask('d', descriptor('k=v', 'l=w'), descriptor('k=v'), descriptor('free=1'))
   const lines = logOf(request)
   assert.deepEqual(lines.slice(0, -1), [
@@ -69,7 +69,7 @@ test('a domain without rules is logged as unknown', () => {
   ])
 })
 
-test('a refused request is logged with its error alone', () => {
+test('for a refused request only the error is logged', () => {
   const error = new ServiceError('no rate limit configuration loaded')
   const expected = ['debug caught error during call: no rate limit configuration loaded']
   assert.deepEqual(logOf(ask('d', descriptor('k=v')), { error, hasRules: false }), expected)

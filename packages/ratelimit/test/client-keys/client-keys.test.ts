@@ -34,12 +34,12 @@ const keys: readonly (readonly [address: string | null | undefined, key: string]
   ['1'.repeat(100_000), 'unknown'],
 ]
 
-test('ipKey counts IPv4 by address, IPv6 by network, and all else together', () => {
+test('ipKey returns the address for IPv4, the network for IPv6, and one value for everything else', () => {
   for (const [address, key] of keys) assert.equal(ipKey(address), key, `${address}`)
   assert.equal(ipKey(17 as unknown as string), 'unknown')
 })
 
-test('ipKey takes the number of bits of an IPv6 network', () => {
+test('ipKey accepts the prefix length of an IPv6 network', () => {
   const address = '2001:db8:1:2ff:3:4:5:6'
   const byBits = [1, 16, 48, 56, 57, 64, 127, 128].map((v6) => ipKey(address, { v6 }))
   assert.deepEqual(byBits, [
@@ -69,7 +69,7 @@ test('secretKey is a digest that does not contain the secret', () => {
   }
 })
 
-test('forwardedAddress believes only as many entries as there are proxies', () => {
+test('forwardedAddress trusts only as many entries as there are proxies', () => {
   const header = '10.0.0.1, 203.0.113.7,198.51.100.1'
   assert.equal(forwardedAddress(header), '198.51.100.1')
   assert.equal(forwardedAddress(header, { proxies: 2 }), '203.0.113.7')

@@ -40,7 +40,7 @@ const good = 'domain: d\ndescriptors:\n  - key: k\n'
 const odd = 'domain: o\ndescriptors:\n  - key: k\n    unit: day\n'
 const bad = 'domain: b\ndescriptors:\n  - key: k\n    valu: v\n  - rate_limit: {unit: eon}\n'
 
-test('a directory without faults is fine', async (t) => {
+test('a directory without faults succeeds', async (t) => {
   const directory = await createDirectory(t, { 'a.yaml': good })
   assert.deepEqual(await run([directory]), {
     code: 0,
@@ -79,7 +79,7 @@ DIR/z.yaml:5:24: invalid rate limit unit 'eon'
   )
 })
 
-test('warnings are faults when it is strict', async (t) => {
+test('with --strict, warnings are faults', async (t) => {
   const directory = await createDirectory(t, { 'a.yaml': odd })
   const tolerant = await run([directory])
   assert.equal(tolerant.code, 0)
@@ -89,7 +89,7 @@ test('warnings are faults when it is strict', async (t) => {
   assert.doesNotMatch(strict.stdout, /all rate limit configs ok/)
 })
 
-test('domains are merged when asked to, also in the words of envoyproxy/ratelimit', async (t) => {
+test('domains are merged with --merge, and with the flag of envoyproxy/ratelimit', async (t) => {
   const other = good.replace('key: k', 'key: l')
   const directory = await createDirectory(t, { 'a.yaml': good, 'b.yaml': other })
   const apart = await run([directory])
@@ -105,7 +105,7 @@ test('domains are merged when asked to, also in the words of envoyproxy/ratelimi
   assert.equal((await run([directory, '--merge=false'])).code, 1)
 })
 
-test('policy tests beside the rules are no rule files', async (t) => {
+test('policy tests in the same directory are not rule files', async (t) => {
   const tests = 'tests:\n  - name: x\n    steps: []\n'
   const directory = await createDirectory(t, { 'a.yaml': good, 'a.test.yaml': tests })
   const { code, stdout } = await run([directory, '--strict'])
@@ -113,7 +113,7 @@ test('policy tests beside the rules are no rule files', async (t) => {
   assert.match(stdout, /^0 faults and 0 warnings in 1 file\n/)
 })
 
-test('JSON holds the same findings', async (t) => {
+test('JSON contains the same findings', async (t) => {
   const directory = await createDirectory(t, { 'a.yaml': odd, 'b.yaml': bad })
   const { code, stdout } = await run([directory, '--json'])
   assert.equal(code, 1)
@@ -142,14 +142,14 @@ test('a file that cannot be read is a fault', async (t) => {
   )
 })
 
-test('a directory without rule files is worth a warning', async (t) => {
+test('a directory without rule files causes a warning', async (t) => {
   const directory = await createDirectory(t, {})
   const { code, stdout } = await run([directory])
   assert.equal(code, 0)
   assert.match(stdout, /^warning: .* contains no \*\.yaml files\n/)
 })
 
-test('a directory that cannot be read is an error of its own', async () => {
+test('a directory that cannot be read has its own error message', async () => {
   const { code, stdout, stderr } = await run(['/nowhere/at/all'])
   assert.equal(code, 2)
   assert.equal(stdout, '')
@@ -170,7 +170,7 @@ test('wrong usage is explained', async () => {
   }
 })
 
-test('colours are for people at a terminal', async (t) => {
+test('colors are used only in a terminal', async (t) => {
   const directory = await createDirectory(t, { 'a.yaml': bad })
   const plain = await run([directory])
   const coloured = await run([directory], { isTerminal: true })
@@ -181,7 +181,7 @@ test('colours are for people at a terminal', async (t) => {
   assert.equal(optedOut.stdout, plain.stdout)
 })
 
-test('the text of a file cannot steer the terminal, and a long line is cut', async (t) => {
+test('the text of a file cannot control the terminal, and a long line is truncated', async (t) => {
   const line = `${'x'.repeat(300)}\x1b[2J${'y'.repeat(300)}`
   const directory = await createDirectory(t, { 'a.yaml': `domain: ${line}\n` })
   const { stdout } = await run([directory])
@@ -192,7 +192,7 @@ test('the text of a file cannot steer the terminal, and a long line is cut', asy
   assert.equal((rows[1] ?? '').indexOf('\ufffd'), (rows[2] ?? '').indexOf('^'))
 })
 
-test('with compatible keys it warns about rules whose counters can meet, and only then', async (t) => {
+test('rules whose counters can have the same name cause a warning only with compatible keys', async (t) => {
   const limit = 'rate_limit: { unit: minute, requests_per_unit: 5 }'
   const directory = await createDirectory(t, {
     'a.yaml': `domain: d

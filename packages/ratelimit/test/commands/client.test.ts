@@ -24,7 +24,7 @@ async function run(...args: string[]) {
   return { code, out: out.join(''), err: err.join('') }
 }
 
-/** A server that lets two hits pass, refuses an empty domain, and keeps what it was asked. */
+/** A server that allows two hits, refuses an empty domain, and records its requests. */
 function createMethods() {
   const asked: RateLimitRequest[] = []
   const methods: Methods = {
@@ -66,7 +66,7 @@ async function openServer(t: TestContext) {
 }
 
 suite('the client command', () => {
-  test('prints its flags and the response, as the reference has them', async (t) => {
+  test('prints its flags and the response, like the client of envoyproxy/ratelimit', async (t) => {
     const { asked, address } = await openServer(t)
     const { code, out, err } = await run(
       '-dial_string',
@@ -117,7 +117,7 @@ suite('the client command', () => {
     ])
   })
 
-  test('asks several times, with hits, in JSON; OVER_LIMIT is a response like any other', async (t) => {
+  test('makes several calls with hits, in JSON, and succeeds for OVER_LIMIT too', async (t) => {
     const { asked, address } = await openServer(t)
     const flags = ['-dial_string', address, '-domain', 'd', '-descriptors', 'k=']
     const { code, out } = await run(...flags, '-count', '3', '-hits_addend=7', '-json')
@@ -157,7 +157,7 @@ suite('the client command', () => {
     assert.match(noAddress.out, /\nerror connecting: "nowhere" is not an address: .*\n$/)
   })
 
-  test('a response that is no protobuf is an error, not a crash', async (t) => {
+  test('a response that is not protobuf is an error, not a crash', async (t) => {
     const methods: Methods = {
       '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit': {
         kind: 'unary',
@@ -173,7 +173,7 @@ suite('the client command', () => {
     assert.match(out, /^request error: rpc error: code = Internal desc = the response is malformed/)
   })
 
-  test('a mistake in the arguments is named on standard error, with the usage, exit 2', async () => {
+  test('invalid arguments are reported on standard error with the usage, and exit with 2', async () => {
     const mistakes: readonly (readonly [string[], string])[] = [
       [
         ['-descriptors', 'a=b,c'],
@@ -205,7 +205,7 @@ suite('the client command', () => {
     }
   })
 
-  test('speaks TLS and shows its certificate', async (t) => {
+  test('uses TLS and presents its certificate', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'client-tls-'))
     t.after(() => rm(folder, { recursive: true }))
     const authority = createAuthority('clients and servers')
@@ -250,9 +250,9 @@ suite('the client command', () => {
     assert.equal(nameless.code, 1)
     assert.match(nameless.out, /^(request error: rpc error|error connecting)/)
 
-    const stranger = await run(...flags, '-grpc-use-tls')
-    assert.equal(stranger.code, 1)
-    assert.match(stranger.out, /^error connecting: .*certificate/)
+    const untrusted = await run(...flags, '-grpc-use-tls')
+    assert.equal(untrusted.code, 1)
+    assert.match(untrusted.out, /^error connecting: .*certificate/)
 
     const missing = await run(...flags, '-grpc-use-tls', '-grpc-server-ca-file', `${ca}x`)
     assert.equal(missing.code, 1)
@@ -263,7 +263,7 @@ suite('the client command', () => {
     assert.match(plain.err, /ignored without -grpc-use-tls/)
   })
 
-  test('the usage names every flag', () => {
+  test('the usage lists every flag', () => {
     for (const name of ['dial_string', 'domain', 'descriptors', 'grpc-use-tls', 'hits_addend']) {
       assert.match(client.usage, new RegExp(`^  -${name}\\b`, 'm'))
     }

@@ -112,7 +112,7 @@ suite('the explain command', () => {
     assert.equal(out.match(/ counter /g)?.length, 1)
   })
 
-  test('says why nothing matches, and succeeds', async (t) => {
+  test('explains why nothing matches, and succeeds', async (t) => {
     const directory = await makeDirectory(t, { 'messaging.yaml': messaging })
     const { code, out } = await run([
       directory,
@@ -124,7 +124,7 @@ suite('the explain command', () => {
     assert.match(out, /in the order message_type, to_number/)
   })
 
-  test('prints JSON with all of it', async (t) => {
+  test('prints everything as JSON', async (t) => {
     const directory = await makeDirectory(t, { 'messaging.yaml': messaging })
     const { out } = await run([
       directory,
@@ -144,7 +144,7 @@ suite('the explain command', () => {
     })
   })
 
-  test('is coloured on a terminal only, and not against the will of its user', async (t) => {
+  test('uses colors only in a terminal, and not with NO_COLOR', async (t) => {
     const directory = await makeDirectory(t, { 'messaging.yaml': messaging })
     const args = [directory, '-domain=messaging', '-descriptors=to_number=1\x1b[2J']
     const sequence = '\x1b['
@@ -155,7 +155,7 @@ suite('the explain command', () => {
     assert.ok(!refused.out.includes(sequence))
   })
 
-  test('refuses rules with faults, naming the first', async (t) => {
+  test('refuses rules with faults and shows the first one', async (t) => {
     const directory = await makeDirectory(t, { 'a.yaml': 'domain: d\ndescriptors:\n  - kee: x\n' })
     const { code, err } = await run([directory, '-domain=d', '-descriptors=a=b'])
     assert.equal(code, 1)
@@ -163,7 +163,7 @@ suite('the explain command', () => {
     assert.match(err, /ratelimit check/)
   })
 
-  test('merges domains when asked to, by flag or environment', async (t) => {
+  test('merges domains with a flag or a variable', async (t) => {
     const directory = await makeDirectory(t, {
       'a.yaml': 'domain: d\ndescriptors: [{ key: a }]\n',
       'b.yaml': 'domain: d\ndescriptors: [{ key: b }]\n',

@@ -72,7 +72,7 @@ suite('the test command', () => {
     )
   })
 
-  test('shows what was expected, what came, where, and by which rule', async (t) => {
+  test('shows expected and actual values, their place, and the rule', async (t) => {
     const directory = await createDirectory(t, {
       'api.yaml': rules,
       'a.test.yaml': passing,
@@ -109,7 +109,7 @@ ${file}:11:26: expected limit 5 per minute, got none
     assert.ok(!out.includes('\x1b'))
   })
 
-  test('is coloured on a terminal only, and not against the will of its user', async (t) => {
+  test('uses colors only in a terminal, and not with NO_COLOR', async (t) => {
     const directory = await createDirectory(t, { 'api.yaml': rules, 'b.test.yaml': failing })
     const plain = await run([directory])
     const coloured = await run([directory], { isTerminal: true })
@@ -119,7 +119,7 @@ ${file}:11:26: expected limit 5 per minute, got none
     assert.equal(refused.out, plain.out)
   })
 
-  test('shows all faults of all files, and runs nothing then', async (t) => {
+  test('shows the faults of all files, and then runs no tests', async (t) => {
     const directory = await createDirectory(t, {
       'api.yaml': rules.replace('minute', 'fortnight'),
       'a.test.yaml': passing.replace('expect: ok', 'expect: maybe'),
@@ -142,7 +142,7 @@ ${file}:11:26: expected limit 5 per minute, got none
     assert.equal(json.findings.length, 4)
   })
 
-  test('finds the rules elsewhere when told, and merges domains when told', async (t) => {
+  test('reads rules from another directory with --rules, and merges domains with --merge', async (t) => {
     const other = 'domain: api\ndescriptors: [{ key: other }]\n'
     const ruleDirectory = await createDirectory(t, { 'a.yaml': rules, 'b.yaml': other })
     const testDirectory = await createDirectory(t, { 'api.test.yaml': passing })
@@ -155,7 +155,7 @@ ${file}:11:26: expected limit 5 per minute, got none
     assert.equal((await run([testDirectory, '--rules', ruleDirectory, '--merge'])).code, 0)
   })
 
-  test('runs the tests that a filter names', async (t) => {
+  test('runs only the tests that match a filter', async (t) => {
     const directory = await createDirectory(t, {
       'api.yaml': rules,
       'a.test.yaml': passing,
@@ -168,14 +168,14 @@ ${file}:11:26: expected limit 5 per minute, got none
     assert.equal(none.err, "None of 3 tests has a path or a name with 'nothing'.\n")
   })
 
-  test('fails where there is nothing to test', async (t) => {
+  test('fails if there are no tests', async (t) => {
     const directory = await createDirectory(t, { 'api.yaml': rules })
     const { code, err } = await run([directory])
     assert.equal(code, 1)
     assert.equal(err, `${directory} contains no policy tests (*.test.yaml).\n`)
   })
 
-  test('prints JSON with all of it', async (t) => {
+  test('prints everything as JSON', async (t) => {
     const directory = await createDirectory(t, { 'api.yaml': rules, 'b.test.yaml': failing })
     const { code, out } = await run([directory, '--json', '--filter', '6 calls'])
     assert.equal(code, 1)
@@ -216,7 +216,7 @@ ${file}:11:26: expected limit 5 per minute, got none
     ])
   })
 
-  test('writes the XML of JUnit, with nothing in it that XML cannot hold', async (t) => {
+  test('writes JUnit XML without characters that XML does not allow', async (t) => {
     const directory = await createDirectory(t, {
       'api.yaml': rules,
       'a.test.yaml': passing
@@ -262,7 +262,7 @@ ${file}:11:26: expected limit 5 per minute, got none
     assert.match(err, /^The directory cannot be read: ENOENT.*\/nowhere\/at\/all/)
   })
 
-  test('shows an example in its help that works', async (t) => {
+  test('the example in its help works', async (t) => {
     const [, example = ''] = /A test file:\n\n(.*?)\n\n[A-Z]/s.exec(policyTests.usage) ?? []
     const text = example.replaceAll(/^ {2}/gm, '')
     const directory = await createDirectory(t, { 'api.yaml': rules, 'api.test.yaml': text })

@@ -40,7 +40,7 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
   return { code, out: out.join(''), err: err.join('') }
 }
 
-/** Lines of one user, with the seconds after midnight at which they were written. */
+/** Lines of one user, at these seconds after midnight. */
 function toLines(...seconds: number[]): string {
   return seconds
     .map((second) => {
@@ -51,7 +51,7 @@ function toLines(...seconds: number[]): string {
 }
 
 suite('the replay command', () => {
-  test('reports in a table what rules would have refused', async (t) => {
+  test('shows in a table which requests the rules would have refused', async (t) => {
     const directory = await makeDirectory(t, { 'a.yaml': rules, log: toLines(0, 1, 2, 3, 60) })
     const { code, out, err } = await run([directory, join(directory, 'log')])
     assert.equal(err, '')
@@ -61,7 +61,7 @@ suite('the replay command', () => {
     assert.match(out, /^1 rule matched no request/m)
   })
 
-  test('reads compressed logs, and several in their order, from a file of rules', async (t) => {
+  test('reads several compressed logs in their order, and rules from one file', async (t) => {
     const directory = await makeDirectory(t, {
       'rules.yml': rules,
       'log.1.gz': gzipSync(toLines(0, 1)),
@@ -111,7 +111,7 @@ suite('the replay command', () => {
   })
 
   test('sorts lines that are out of order, and counts those that are too late', async (t) => {
-    // The third of the first minute stands after some of later ones.
+    // The third request of the first minute comes after some of later minutes.
     const directory = await makeDirectory(t, { 'a.yaml': rules, log: toLines(0, 1, 100, 130, 2) })
     const args = [directory, join(directory, 'log'), '--json']
     const sorted = JSON.parse((await run([...args, '--reorder', '3m'])).out)
@@ -120,7 +120,7 @@ suite('the replay command', () => {
     assert.deepEqual([late.lines.late, late.requests.refused], [1, 0])
   })
 
-  test('goes on after lines that cannot be read, and shows the first', async (t) => {
+  test('skips lines that cannot be read, and shows the first ones', async (t) => {
     const log = `${toLines(0)}nonsense\n${toLines(1)}{"time": 5}\n\n${toLines(2)}`
     const directory = await makeDirectory(t, { 'a.yaml': rules, log })
     const path = join(directory, 'log')
@@ -128,7 +128,7 @@ suite('the replay command', () => {
     assert.equal(code, 0)
     assert.match(out, /^requests {4}3$/m)
     assert.match(out, /^unreadable {2}2 lines were skipped$/m)
-    assert(out.includes(`${path}:2: no JSON: `), out)
+    assert(out.includes(`${path}:2: invalid JSON: `), out)
     assert(out.includes(`${path}:4: there is no domain in the field domain`), out)
     assert.equal((await run([directory, path, '--strict'])).code, 1)
   })
@@ -219,7 +219,7 @@ suite('the replay command', () => {
     assert.equal(compared.requests.refused, 1)
   })
 
-  test('obeys the environment as the service does', async (t) => {
+  test('uses the same environment variables as the service', async (t) => {
     const directory = await makeDirectory(t, { 'a.yaml': rules, log: toLines(0, 1, 2) })
     const args = [directory, join(directory, 'log'), '--json']
     const { requests } = JSON.parse((await run(args, { SHADOW_MODE: 'true' })).out)
@@ -229,7 +229,7 @@ suite('the replay command', () => {
     assert.match(wrong.err, /^The environment is invalid\.\n {2}NEAR_LIMIT_RATIO/)
   })
 
-  test('tells of rules with faults, of files that are not there, and of a log that breaks off', async (t) => {
+  test('reports rules with faults, missing files, and a truncated log', async (t) => {
     const directory = await makeDirectory(t, {
       'bad.yaml': 'domain: api\ndescriptors: [{ key: a, rate_limit: { unit: eon } }]\n',
       'good.yaml': rules,
@@ -255,7 +255,7 @@ suite('the replay command', () => {
     [['rules'], /^the log is missing/],
     [['rules', '-', '-'], /^standard input can be read only once/],
     [['rules', 'log', '--frobnicate'], /^Unknown option '--frobnicate'/],
-    [['rules', 'log', '--reorder', 'soon'], /^--reorder soon: a duration such as 10s/],
+    [['rules', 'log', '--reorder', 'soon'], /^--reorder soon: expected a duration such as 10s/],
     [['rules', 'log', '--top', 'all'], /^--top all: expected a number/],
     [['rules', 'log', '--format', 'json'], /^--format needs at least one --descriptor/],
     [['rules', 'log', '--descriptor', 'a=b'], /^--descriptor needs --domain/],
@@ -315,7 +315,7 @@ suite('the replay command', () => {
   })
 })
 
-/** Until the reader takes more than a pipe holds: then it is at work. */
+/** Waits until the reader has taken more than the pipe buffer, so that it is surely running. */
 async function waitForPipe(pipe: NodeJS.WritableStream): Promise<void> {
   const empty = '\n'.repeat(1 << 20)
   await new Promise<void>((resolve, reject) => {

@@ -16,7 +16,7 @@ function faultsOf(env: Env): string[] {
 const all = Object.values(chapters).flatMap((chapter) => Object.values(chapter.variables))
 const names = all.flatMap(({ name, aliases }) => [name, ...aliases])
 
-test('every specified variable and every one of envoyproxy/ratelimit is known', () => {
+test('every documented variable and every variable of envoyproxy/ratelimit is known', () => {
   const missing = specifiedVariables.filter((name) => !names.includes(name))
   assert.deepEqual(missing, [])
 })
@@ -26,14 +26,14 @@ test('no name is used twice', () => {
   assert.deepEqual(twice, [])
 })
 
-test('every variable has a line of help that begins a sentence and does not end it', () => {
+test('every help text starts like a sentence and has no full stop at the end', () => {
   for (const { name, help } of all) {
     assert.match(help, /^[\w:*`/]/, name)
     assert.doesNotMatch(help, /[.\n]$/, name)
   }
 })
 
-test('every default is valid where it is written down', () => {
+test('every documented default is valid', () => {
   for (const { name, type, defaultText, default: value } of all) {
     if (defaultText.includes(' ')) continue
     assert.deepEqual(type.parse(defaultText), value, name)
@@ -62,7 +62,7 @@ test('every limit of the gRPC listener can be set, and a time of 0 is a fault', 
   assert.match(faultsOf({ GRPC_MAX_CONNECTIONS: '0' })[0] ?? '', /^GRPC_MAX_CONNECTIONS="0": /)
 })
 
-test('the manual shows every name', () => {
+test('the manual lists every name', () => {
   const markdown = toMarkdown(chapters)
   for (const name of names) assert.ok(markdown.includes(`\`${name}\``), name)
 })
@@ -165,7 +165,7 @@ test('all faults are found at once, each with its name, its value and what is al
   ])
 })
 
-test('LOG_LEVEL is taken in any case, warn and warning alike', () => {
+test('LOG_LEVEL is accepted in any case, and warn is the same as warning', () => {
   for (const [text, level] of [
     ['WARN', 'warning'],
     ['Warning', 'warning'],
@@ -182,7 +182,7 @@ test('the local cache has two names', () => {
   }
 })
 
-test('header names are part of the decisions only when headers are on', () => {
+test('header names are used only if headers are enabled', () => {
   const env = { LIMIT_RESPONSE_HEADERS_ENABLED: 'true', LIMIT_RESET_HEADER: 'X-Reset' }
   assert.deepEqual(parseConfig(env).config.decisions.headerNames, {
     limit: 'RateLimit-Limit',
@@ -218,7 +218,7 @@ test('TLS on the gRPC listener needs a certificate and a key', () => {
   ])
 })
 
-test('xDS settings are read as the specification writes them', () => {
+test('xDS settings are read in the documented formats', () => {
   const { config, faults } = parseConfig({
     CONFIG_TYPE: 'GRPC_XDS_SOTW',
     CONFIG_GRPC_XDS_CLIENT_ADDITIONAL_HEADERS: '<authorization:Bearer a:b>,<x:y>',
@@ -258,7 +258,7 @@ test('secrets never appear in faults', () => {
   assert.doesNotMatch(faults.join('\n'), /hunter2/)
 })
 
-test('a misspelt variable gets one warning with a suggestion', () => {
+test('a misspelled variable causes one warning with a suggestion', () => {
   const env = { KVSTORE_UR: 'x', REDIS_POOLSIZE: '1', PATH: '/bin', HOME: '/', REDIS_PORT: 'x' }
   assert.deepEqual(parseConfig(env).notes, [
     'KVSTORE_UR is not a variable of this service: did you mean KVSTORE_URL?',
@@ -275,7 +275,7 @@ test('tracing has a random instance id unless one is given', () => {
   assert.equal(given.config.tracing?.serviceInstanceId, 'me')
 })
 
-test('as many processes as cores share the work, where they can count in one place', () => {
+test('there are as many processes as cores if the store can be shared', () => {
   const redis = { KVSTORE_URL: 'localhost:6379' }
   assert.equal(parseConfig(redis).config.workers, availableParallelism())
   assert.equal(parseConfig({ ...redis, WORKERS: '3' }).config.workers, 3)

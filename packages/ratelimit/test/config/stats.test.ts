@@ -13,7 +13,7 @@ function sinkOf(env: Env) {
   return parseConfig(env).config.stats.sink
 }
 
-test('one sink is chosen, stdout where there is none', () => {
+test('one sink is selected, stdout by default', () => {
   assert.deepEqual(sinkOf({ USE_STATSD: 'false' }), { kind: 'stdout' })
   assert.deepEqual(sinkOf({ DISABLE_STATS: 'true', USE_PROMETHEUS: 'true' }), { kind: 'none' })
   assert.deepEqual(sinkOf({ STATSD_HOST: 'statsd', STATSD_PORT: '9125', STATSD_PROTOCOL: 'udp' }), {
@@ -36,7 +36,7 @@ test('one sink is chosen, stdout where there is none', () => {
   )
 })
 
-test('more than one sink is refused in the words operators know', () => {
+test('more than one sink is refused with the message of envoyproxy/ratelimit', () => {
   const message =
     'unable to use more than one stats sink at the same time. Set one of USE_DOG_STATSD, USE_STATSD, USE_PROMETHEUS.'
   assert.deepEqual(faultsOf({ USE_PROMETHEUS: 'true' }), [
@@ -53,7 +53,7 @@ test('a Prometheus address must have a port', () => {
   ])
 })
 
-test('mogrifiers are read from variables of their own', () => {
+test('mogrifiers are read from separate variables', () => {
   const sink = sinkOf({
     USE_STATSD: 'false',
     USE_DOG_STATSD: 'true',
@@ -79,7 +79,7 @@ test('mogrifiers are read from variables of their own', () => {
   })
 })
 
-test('an incomplete mogrifier is refused in the words operators know', () => {
+test('an incomplete mogrifier is refused with the message of envoyproxy/ratelimit', () => {
   const env = { USE_STATSD: 'false', USE_DOG_STATSD: 'true', USE_DOG_STATSD_MOGRIFIERS: 'A' }
   assert.deepEqual(faultsOf(env), [
     'USE_DOG_STATSD_MOGRIFIERS="A": no PATTERN specified for mogrifier A',
@@ -93,7 +93,7 @@ test('an incomplete mogrifier is refused in the words operators know', () => {
   assert.match(faultsOf(broken).join('\n'), /failed to compile pattern for A: /)
 })
 
-test('a flush interval of nothing is refused', () => {
+test('a flush interval of 0 is refused', () => {
   assert.deepEqual(faultsOf({ STATS_FLUSH_INTERVAL: '0' }), [
     'STATS_FLUSH_INTERVAL="0": must be longer than 0',
   ])

@@ -36,7 +36,7 @@ for (const [env, kind] of choices) {
   })
 }
 
-test('the memory store knows whether it was asked for', () => {
+test('the memory store is marked as the default only if it was not configured', () => {
   assert.deepEqual(parseConfig({ BACKEND_TYPE: 'memory' }).config.store, {
     kind: 'memory',
     isDefault: false,
@@ -44,7 +44,7 @@ test('the memory store knows whether it was asked for', () => {
   })
 })
 
-test('settings of a store that is not used are pointed out', () => {
+test('settings of an unused store cause a warning', () => {
   assert.deepEqual(parseConfig({ BACKEND_TYPE: 'memory', REDIS_URL: 'a:1' }).notes, [
     'REDIS_URL has no effect: BACKEND_TYPE is memory',
   ])
@@ -53,13 +53,13 @@ test('settings of a store that is not used are pointed out', () => {
   ])
 })
 
-test('an unknown backend is refused in the words operators know', () => {
+test('an unknown backend is refused with the message of envoyproxy/ratelimit', () => {
   assert.deepEqual(faultsOf({ BACKEND_TYPE: 'etcd' }), [
     'BACKEND_TYPE="etcd": Invalid setting for BackendType: etcd. It must be one of: memory, redis, kvstore, memcache, distcache',
   ])
 })
 
-test('Redis has the defaults of the service it replaces', () => {
+test('Redis has the defaults of envoyproxy/ratelimit', () => {
   assert.deepEqual(redisOf({ BACKEND_TYPE: 'redis' }), {
     kind: 'redis',
     main: {
@@ -81,7 +81,7 @@ test('Redis has the defaults of the service it replaces', () => {
   })
 })
 
-test('both spellings set every part of both instances', () => {
+test('both names set every part of both instances', () => {
   for (const prefix of ['KVSTORE', 'REDIS']) {
     const { main, perSecond } = redisOf({
       [`${prefix}_URL`]: 'main:6379',
@@ -121,7 +121,7 @@ for (const [env, socketType] of addresses) {
   })
 }
 
-test('a socket type that does not fit the address is obeyed with a warning', () => {
+test('a socket type that does not match the address is used with a warning', () => {
   const env = { REDIS_URL: 'localhost:6379', REDIS_SOCKET_TYPE: 'unix' }
   assert.equal(redisOf(env).main.socketType, 'unix')
   assert.deepEqual(parseConfig(env).notes, [
@@ -129,7 +129,7 @@ test('a socket type that does not fit the address is obeyed with a warning', () 
   ])
 })
 
-test('rediss:// is TLS without a further word', () => {
+test('rediss:// uses TLS without further settings', () => {
   assert.notEqual(redisOf({ REDIS_URL: 'rediss://localhost:6379' }).main.tls, undefined)
 })
 

@@ -2,19 +2,19 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { type CounterStore, type Increment, StoreError } from '../../src/counters/counter-store.ts'
 
-/** What a store must do, by name. */
+/** The requirements for a store, by name. */
 export type Points = Record<string, (store: CounterStore) => Promise<void>>
 
-/** A week, so that no run of the suite meets the end of the window. */
+/** A week, so that the window does not end during the suite. */
 export const unitSeconds = 604_800
 export const unitMs = unitSeconds * 1000
 export const window = Math.floor(Date.now() / 1000 / unitSeconds) * unitSeconds
 
-/** Every key starts with this, so that a server that other tests use can be shared. */
+/** The prefix of every key, so that the server can be shared with other tests. */
 const prefix = `contract-${randomUUID()}_`
 let keys = 0
 
-/** A key that nobody used before. Like every key of the service it ends in an underscore. */
+/** Returns a new key. Like every key of the service, it ends in an underscore. */
 export function newKey(): string {
   return `${prefix}${++keys}_`
 }
@@ -23,7 +23,7 @@ export interface IncrementOptions {
   readonly startsAt?: number
   readonly most?: number
   readonly isStrict?: boolean
-  /** 0 unless told: a fixed window. */
+  /** Default: 0, a fixed window. */
   readonly overlapMs?: number
 }
 
@@ -33,12 +33,12 @@ export function increment(key: string, hits: number, options: IncrementOptions =
   return { key, window: startsAt, unitSeconds, hits, most, isStrict, overlapMs, after, previous }
 }
 
-/** A sliding one at the very start of its window: all of the window before counts. */
+/** A sliding counter at the very start of its window, when the previous window counts fully. */
 export function sliding(key: string, hits: number, options: IncrementOptions = {}): Increment {
   return increment(key, hits, { most: 10, overlapMs: unitMs, ...options })
 }
 
-/** How many of our callbacks are still to come, and how many came too often. */
+/** The number of outstanding callbacks, and of callbacks that were called more than once. */
 export const callbacks = { pending: 0, repeated: 0 }
 
 export const methods = ['add', 'addSparing', 'read'] as const
@@ -61,7 +61,7 @@ export function call(
   })
 }
 
-/** Adds and gives the counts after it; throws what the store reports. */
+/** Adds and returns the new counts; throws the error of the store. */
 export async function add(
   store: CounterStore,
   increments: readonly Increment[],
@@ -83,7 +83,7 @@ export async function addSparing(
 
 /** Reads the counts of some keys in the window of the suite. */
 export async function read(store: CounterStore, ...names: readonly string[]): Promise<number[]> {
-  // The hits of a read mean nothing: a store that adds them is found out by the next read.
+  // The hits of a read are ignored: if a store adds them, the next read reveals it.
   return readThese(
     store,
     names.map((key) => increment(key, 7)),

@@ -16,7 +16,9 @@ import {
 const before = { startsAt: window - unitSeconds }
 const next = { startsAt: window + unitSeconds }
 
-/** What sliding counters of every store do. `sliding` allows 10 and weighs the window before fully. */
+/**
+ * Requirements for sliding counters in every store. `sliding` allows 10 and counts the previous window fully.
+ */
 export const slidingPoints = {
   'adds up in a sliding window': async (store) => {
     const key = newKey()
@@ -26,7 +28,7 @@ export const slidingPoints = {
     assert.deepEqual(await readThese(store, [sliding(key, 3)]), [7])
   },
 
-  'adds no hits that would bring a sliding window above the most': async (store) => {
+  'adds no hits that would bring a sliding window above its limit': async (store) => {
     const key = newKey()
     assert.deepEqual(await add(store, [sliding(key, 8)]), [8])
     assert.deepEqual(await add(store, [sliding(key, 3)]), [11])
@@ -37,7 +39,7 @@ export const slidingPoints = {
     assert.deepEqual(await readThese(store, [sliding(key, 1)]), [10])
   },
 
-  'takes the most of the moment, strict or not': async (store) => {
+  'uses the limit of each call, strict or not': async (store) => {
     const key = newKey()
     await add(store, [sliding(key, 10)])
     assert.deepEqual(await add(store, [sliding(key, 1, { isStrict: false })]), [11])
@@ -46,7 +48,7 @@ export const slidingPoints = {
     assert.deepEqual(await readThese(store, [sliding(key, 1)]), [15])
   },
 
-  'weighs the window before by what is left of it, rounded down': async (store) => {
+  'weights the previous window by its overlap, rounded down': async (store) => {
     const key = newKey()
     await add(store, [sliding(key, 7, before)])
     const countAt = async (overlapMs: number) => {
@@ -61,7 +63,7 @@ export const slidingPoints = {
     assert.deepEqual(counts, [7, 6, 6, 5, 3, 0])
   },
 
-  'lets in what the sliding window makes room for': async (store) => {
+  'allows hits again as the window slides': async (store) => {
     const key = newKey()
     await add(store, [sliding(key, 7, before)])
     assert.deepEqual(await add(store, [sliding(key, 3)]), [10])
@@ -76,7 +78,7 @@ export const slidingPoints = {
     assert.deepEqual(await add(store, [sliding(key, 1, { overlapMs: 1 })]), [11])
   },
 
-  'forgets a window when the one after it is over': async (store) => {
+  'drops a window when the next one has ended': async (store) => {
     const key = newKey()
     await add(store, [sliding(key, 7, before)])
     await add(store, [sliding(key, 2)])
@@ -88,9 +90,7 @@ export const slidingPoints = {
     assert.equal(third.previous, 0)
   },
 
-  'counts a call that comes late, of the window before, and loses nothing of this one': async (
-    store,
-  ) => {
+  'counts a late call in the previous window without affecting the current one': async (store) => {
     const key = newKey()
     await add(store, [sliding(key, 1, before)])
     await add(store, [sliding(key, 3)])
@@ -101,7 +101,7 @@ export const slidingPoints = {
     assert.equal(now.previous, 3)
   },
 
-  'refunds in a sliding window, never below 0, and only what this one counted': async (store) => {
+  'refunds in a sliding window never go below 0 or affect the previous window': async (store) => {
     const key = newKey()
     await add(store, [sliding(key, 4, before)])
     await add(store, [sliding(key, 5)])
@@ -111,7 +111,7 @@ export const slidingPoints = {
     assert.deepEqual(await add(store, [sliding(newKey(), -3)]), [0])
   },
 
-  'refunds a sliding window that is above the most': async (store) => {
+  'refunds a sliding window that is above its limit': async (store) => {
     const key = newKey()
     await add(store, [sliding(key, 10)])
     assert.deepEqual(await add(store, [sliding(key, -2, { most: 5 })]), [8])
@@ -132,7 +132,7 @@ export const slidingPoints = {
     assert.deepEqual(await add(store, changes), [6, 11, 10, 11, 7, 10])
   },
 
-  'counts fixed and sliding windows in one call, apart even under one name': async (store) => {
+  'counts fixed and sliding windows of the same name separately in one call': async (store) => {
     const [key, other] = [newKey(), newKey()]
     const changes = [increment(key, 20), sliding(key, 2), increment(other, 1), sliding(key, 3)]
     assert.deepEqual(await add(store, changes), [20, 2, 1, 5])
@@ -140,7 +140,7 @@ export const slidingPoints = {
     assert.deepEqual(await read(store, key, other), [20, 1])
   },
 
-  'weighs big counts like a double': async (store) => {
+  'weights large counts in doubles': async (store) => {
     const [key, most] = [newKey(), 4_294_967_295]
     assert.deepEqual(await add(store, [sliding(key, most - 1, { ...before, most })]), [most - 1])
     for (const overlapMs of [1, 12_345_678, unitMs / 3 - 1, unitMs - 1, unitMs]) {
@@ -152,9 +152,9 @@ export const slidingPoints = {
   },
 } satisfies Points
 
-/** What needs a store that looks and adds in one step. */
+/** Requirements for stores that check and add atomically. */
 export const atomicSlidingPoints = {
-  'lets exactly the most in among 500 concurrent callers of a sliding window': async (store) => {
+  'allows exactly the limit to 500 concurrent calls in a sliding window': async (store) => {
     const [key, most] = [newKey(), 100]
     const admitted = await admit(store, 500, () => sliding(key, 1, { most }))
     assert.deepEqual(
@@ -164,7 +164,7 @@ export const atomicSlidingPoints = {
     assert.deepEqual(await readThese(store, [sliding(key, 1)]), [most])
   },
 
-  'lets exactly what is left in beside the window before': async (store) => {
+  'allows exactly what the previous window leaves to concurrent calls': async (store) => {
     const key = newKey()
     await add(store, [sliding(key, 70, { ...before, most: 100 })])
     const halfway = { most: 100, overlapMs: unitMs / 2 }
@@ -176,7 +176,7 @@ export const atomicSlidingPoints = {
   },
 } satisfies Points
 
-/** The counts of those who were let in, sorted. */
+/** Returns the sorted counts of the allowed calls. */
 async function admit(
   store: CounterStore,
   callers: number,

@@ -13,7 +13,7 @@ import {
   window,
 } from './contract-calls.ts'
 
-/** What `addSparing` does in every store. */
+/** Requirements for `addSparing` in every store. */
 export const sparingPoints = {
   'adds to every counter while all have room': async (store) => {
     const [a, b, c] = [newKey(), newKey(), newKey()]
@@ -29,9 +29,9 @@ export const sparingPoints = {
   },
 } satisfies Points
 
-/** What `addSparing` does in stores that support it. Memcached never spares. */
+/** Requirements for `addSparing` in stores that support it. Memcached never spares. */
 export const realSparingPoints = {
-  'adds only to those without room once a strict counter has none': async (store) => {
+  'adds only to counters without room if a strict counter has none': async (store) => {
     const [full, free, sliding1] = [newKey(), newKey(), newKey()]
     await add(store, [increment(full, 5), increment(free, 1), sliding(sliding1, 2)])
     const counts = await addSparing(store, [
@@ -44,7 +44,7 @@ export const realSparingPoints = {
     assert.deepEqual(await readThese(store, [sliding(sliding1, 0)]), [2])
   },
 
-  'spares nothing for a counter without room that is not strict': async (store) => {
+  'spares nothing if the counter without room is not strict': async (store) => {
     const [full, free] = [newKey(), newKey()]
     await add(store, [increment(full, 5)])
     const ask = [increment(full, 1, { most: 5, isStrict: false }), increment(free, 1, { most: 5 })]
@@ -52,9 +52,7 @@ export const realSparingPoints = {
     assert.deepEqual(await read(store, full, free), [6, 1])
   },
 
-  'counts one that is not strict like the others: spared with room, and not without': async (
-    store,
-  ) => {
+  'spares a counter that is not strict only if it has room, like the others': async (store) => {
     const [strict, full, free] = [newKey(), newKey(), newKey()]
     await add(store, [increment(strict, 5), increment(full, 5)])
     const counts = await addSparing(store, [
@@ -66,7 +64,7 @@ export const realSparingPoints = {
     assert.deepEqual(await read(store, strict, full, free), [6, 6, 0])
   },
 
-  'makes refunds although a counter has no room': async (store) => {
+  'makes refunds even if a counter has no room': async (store) => {
     const [full, refunded] = [newKey(), newKey()]
     await add(store, [increment(full, 5), increment(refunded, 5)])
     const counts = await addSparing(store, [
@@ -77,7 +75,7 @@ export const realSparingPoints = {
     assert.deepEqual(await read(store, refunded), [3])
   },
 
-  'adds nothing at all where a strict sliding window has no room': async (store) => {
+  'adds nothing at all if a strict sliding window has no room': async (store) => {
     const [key, free] = [newKey(), newKey()]
     await add(store, [sliding(key, 6, { startsAt: window - unitSeconds }), sliding(key, 1)])
     const full = sliding(key, 7, { overlapMs: unitMs / 2 })
@@ -91,7 +89,7 @@ export const realSparingPoints = {
     assert.deepEqual(await readThese(store, [sliding(key, 0), increment(free, 0)]), [13, 1])
   },
 
-  'refuses 0 hits above the most, and not at it': async (store) => {
+  'refuses 0 hits above the limit, but not at the limit': async (store) => {
     const [full, free] = [newKey(), newKey()]
     await add(store, [increment(full, 5)])
     const ask = (most: number) => [increment(full, 0, { most }), increment(free, 1)]
@@ -99,7 +97,7 @@ export const realSparingPoints = {
     assert.deepEqual(await addSparing(store, ask(5)), [5, 1])
   },
 
-  'spares one and the same counter in one call as in two': async (store) => {
+  'spares the same counter in one call as in two calls': async (store) => {
     const [full, free] = [newKey(), newKey()]
     await add(store, [increment(full, 5)])
     const ask = [increment(free, 1), increment(free, 2), increment(full, 1, { most: 5 })]
@@ -108,9 +106,9 @@ export const realSparingPoints = {
   },
 } satisfies Points
 
-/** What needs a store that looks at all counters of a call and adds to them in one step. */
+/** Requirements for stores that check all counters of a call and add to them atomically. */
 export const atomicSparingPoints = {
-  'moves no other counter for any of 300 concurrent calls that are refused': async (store) => {
+  'changes no other counter for refused calls among 300 concurrent ones': async (store) => {
     const [tight, tightSliding, others] = [newKey(), newKey(), [newKey(), newKey()]]
     const calls = Array.from({ length: 300 }, (_, i) => [
       increment(others[0] ?? '', 2),

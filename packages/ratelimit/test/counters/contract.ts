@@ -21,7 +21,7 @@ import {
 import { atomicSlidingPoints, slidingPoints } from './contract-sliding.ts'
 import { atomicSparingPoints, realSparingPoints, sparingPoints } from './contract-sparing.ts'
 
-/** Keys that break naive encodings: of text protocols, of separators, of other character sets. */
+/** Keys that break naive encodings of text protocols, separators and character sets. */
 const strangeNames = [
   'a_b_c',
   '__',
@@ -39,7 +39,7 @@ const controlNames = ['\u0000', '\u0000\u0001\u0002\u007f', '\u00ff\u00fe', '\r\
 const fixedPoints = {
   'stops at the highest count, and does not fail': async (store) => {
     const key = newKey()
-    // Redis would refuse the last ones, and memcached would begin again at 0.
+    // Redis would refuse the last ones, and memcached would wrap around to 0.
     for (let call = 0; call < 2_100; call += 1) {
       const [after = 0] = await add(store, [increment(key, highestCount)])
       assert.ok(after >= highestCount, `${after} after ${call + 1} calls`)
@@ -87,7 +87,7 @@ const fixedPoints = {
     assert.deepEqual(await add(store, [increment(key, 1)]), [4])
   },
 
-  'reads without a change, whatever the hits say': async (store) => {
+  'reads without a change, whatever the hits are': async (store) => {
     const [key, unknown] = [newKey(), newKey()]
     await add(store, [increment(key, 3)])
     assert.deepEqual(await read(store, unknown, key), [0, 3])
@@ -95,7 +95,7 @@ const fixedPoints = {
     assert.deepEqual(await add(store, [increment(unknown, 1)]), [1])
   },
 
-  'counts big hits exactly': async (store) => {
+  'counts large numbers of hits exactly': async (store) => {
     const key = newKey()
     assert.deepEqual(await add(store, [increment(key, 4_294_967_295)]), [4_294_967_295])
     assert.deepEqual(await add(store, [increment(key, 4_294_967_295)]), [8_589_934_590])
@@ -105,7 +105,7 @@ const fixedPoints = {
     assert.deepEqual(await read(store, huge), [most])
   },
 
-  'refunds, and never below 0': async (store) => {
+  'refunds never go below 0': async (store) => {
     const key = newKey()
     await add(store, [increment(key, 5)])
     assert.deepEqual(await add(store, [increment(key, -2)]), [3])
@@ -114,7 +114,7 @@ const fixedPoints = {
     assert.deepEqual(await add(store, [increment(key, 1)]), [1])
   },
 
-  'refunds what was never counted without a trace': async (store) => {
+  'a refund of an unknown counter leaves no trace': async (store) => {
     const key = newKey()
     assert.deepEqual(await add(store, [increment(key, -3)]), [0])
     assert.deepEqual(await add(store, [increment(key, 2)]), [2])
@@ -126,16 +126,16 @@ const fixedPoints = {
     assert.deepEqual(await add(store, changes), [2, 0, 4, 3, 3])
   },
 
-  'keeps strange keys apart': (store) => keepsApart(store, strangeNames),
+  'keeps unusual keys separate': (store) => keepsApart(store, strangeNames),
 
-  'keeps keys with control characters apart': (store) => keepsApart(store, controlNames),
+  'keeps keys with control characters separate': (store) => keepsApart(store, controlNames),
 
-  'keeps keys of 10 kB apart': async (store) => {
+  'keeps keys of 10 kB separate': async (store) => {
     const long = 'x'.repeat(10_000)
     await keepsApart(store, [long, `${long}y`, `y${long}`, 'ü'.repeat(5_000)])
   },
 
-  'keeps windows of one key apart': async (store) => {
+  'keeps windows of one key separate': async (store) => {
     const key = newKey()
     const windows = [window, window + unitSeconds, window + 1]
     for (const [i, startsAt] of windows.entries()) {
@@ -145,7 +145,7 @@ const fixedPoints = {
     assert.deepEqual(await add(store, all), [11, 12, 13])
   },
 
-  'names a counter by key and window, not by unit': async (store) => {
+  'identifies a counter by key and window, not by unit': async (store) => {
     const key = newKey()
     await add(store, [increment(key, 2)])
     const day = { ...increment(key, 3), unitSeconds: 86_400 * 14 }
@@ -153,13 +153,13 @@ const fixedPoints = {
     assert.deepEqual(await read(store, key), [5])
   },
 
-  'keeps prefixes apart': async (store) => {
+  'keeps prefixes separate': async (store) => {
     const key = newKey()
     await add(store, [increment(key, 1), increment(`p:${key}`, 2), increment(`q:${key}`, 3)])
     assert.deepEqual(await read(store, key, `p:${key}`, `q:${key}`), [1, 2, 3])
   },
 
-  'gives 1,000 concurrent calls the counts 1 to 1,000': async (store) => {
+  'returns the counts 1 to 1,000 to 1,000 concurrent calls': async (store) => {
     const [key, other] = [newKey(), newKey()]
     const counts = await Promise.all(
       Array.from({ length: 1000 }, () => add(store, [increment(key, 1), increment(other, 2)])),
@@ -183,7 +183,7 @@ const fixedPoints = {
     assert.deepEqual(await read(store, key), [1000 + 200 * 3 - 100 * 2])
   },
 
-  'never shows less than 0 under concurrent refunds': async (store) => {
+  'never returns less than 0 with concurrent refunds': async (store) => {
     const key = newKey()
     const changes = Array.from({ length: 300 }, (_, i) => (i % 3 === 0 ? 1 : -2))
     const counts = await Promise.all(changes.map((hits) => add(store, [increment(key, hits)])))
@@ -192,12 +192,14 @@ const fixedPoints = {
     assert.deepEqual(await add(store, [increment(key, 1)]), [1])
   },
 
-  'answers inside a deadline that is still to come': async (store) => {
+  'answers before a future deadline': async (store) => {
     const key = newKey()
     assert.deepEqual(await add(store, [increment(key, 1)], Date.now() + 60_000), [1])
   },
 
-  'calls back once when the deadline is over, with an error or the true count': async (store) => {
+  'calls back once after the deadline has passed, with an error or the correct count': async (
+    store,
+  ) => {
     const key = newKey()
     const [late, lateRead] = [increment(key, 1), increment(key, 0)]
     const error = await call(store, 'add', [late], Date.now() - 1000)
@@ -207,7 +209,7 @@ const fixedPoints = {
       const lateError = await call(store, method, [lateRead], Date.now() - 1000)
       if (lateError) assertStoreError(lateError)
     }
-    // A failed change may have been made or not, but the store goes on counting.
+    // A failed change may or may not have been made, but the store keeps counting.
     const [before = Number.NaN] = await read(store, key)
     assert.deepEqual(await add(store, [increment(key, 1)]), [before + 1])
   },
@@ -232,7 +234,7 @@ const closingPoints = {
     assert.deepEqual(callbacks, { pending: 0, repeated: 0 })
   },
 
-  'ends every call in flight once when it is closed': async (store) => {
+  'ends every outstanding call once when it is closed': async (store) => {
     const [key, unheard] = [newKey(), new Set<number>()]
     let repeated = 0
     for (let i = 0; i < 100; i++) {
@@ -247,7 +249,7 @@ const closingPoints = {
     assert.equal(repeated, 0)
   },
 
-  'reports a call after it was closed, and can be closed twice': async (store) => {
+  'fails calls after it was closed, and can be closed twice': async (store) => {
     await store[Symbol.asyncDispose]()
     for (const method of methods) {
       assertStoreError(await call(store, method, [increment(newKey(), 1)]))
@@ -257,7 +259,7 @@ const closingPoints = {
   },
 } satisfies Points
 
-/** What a store cannot do that looks, answers, and counts only then. */
+/** Requirements that a store cannot meet if it counts only after it has answered. */
 const promptPoints = { ...atomicSlidingPoints, ...realSparingPoints, ...atomicSparingPoints }
 const points = {
   ...fixedPoints,
@@ -270,21 +272,24 @@ const points = {
 export type ContractPoint = keyof typeof points
 
 export interface Looseness {
-  /** Why the store counts only after its answer: it then neither spares nor is exact for many. */
+  /**
+   * Why the store counts only after it has answered, so that it neither spares nor is exact under
+   * concurrency.
+   */
   readonly countsAfterAnswer?: string
 }
 
 /**
- * Runs what every counter store must do against a real one. Call it at the top of a test file:
+ * Checks the requirements for every counter store with a real one. Call it at the top of a test file:
  *
  *     testCounterStore('redis', async (t) => {
  *       const redis = await open(t, 'redis')
  *       return redis && openRedisStore({ url: redis.url })
  *     })
  *
- * The opener gives undefined where its server cannot be had: the suite is then skipped. The suite
- * closes the store.
- * @param except the points this kind of store cannot keep, each with its documented reason.
+ * The opener returns undefined if its server is not available: the suite is then skipped. The suite closes
+ * the store.
+ * @param except - the requirements that this kind of store cannot meet, each with its documented reason
  */
 export function testCounterStore(
   name: string,
@@ -310,7 +315,7 @@ export function testCounterStore(
   })
 }
 
-/** Counts every name differently, then reads all of them; in sliding windows too. */
+/** Counts every name differently and then reads all of them, in fixed and sliding windows. */
 async function keepsApart(store: CounterStore, names: readonly string[]): Promise<void> {
   const shared = newKey()
   const apart = names.map((name) => `${shared}${name}_`)

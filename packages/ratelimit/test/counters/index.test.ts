@@ -5,7 +5,7 @@ import { test } from 'node:test'
 import { storePlugins } from '../../src/counters/plugins.ts'
 
 for (const { kind } of storePlugins) {
-  test(`the contract of counter stores is checked for ${kind}`, () => {
+  test(`the requirements for counter stores are checked for ${kind}`, () => {
     const folder = join(import.meta.dirname, kind)
     const texts = readdirSync(folder)
       .filter((name) => name.endsWith('.test.ts'))

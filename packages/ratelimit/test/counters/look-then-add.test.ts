@@ -6,10 +6,10 @@ import { type MemoryStore, openMemoryStore } from '../../src/counters/memory/mem
 import { testCounterStore } from './contract.ts'
 import { add, increment, sliding } from './contract-calls.ts'
 
-/** In several places nothing is one step: what is asked at once may come between. */
-const twoSteps = 'looking and adding are two steps here'
+/** With several servers nothing is atomic: concurrent calls may come between the steps. */
+const twoSteps = 'checking and adding are two steps here'
 
-/** A store that answers in a later turn, like one behind a network, and looks before it adds. */
+/** A store that answers in a later turn, like one behind a network, and checks before it adds. */
 function openDistantStore(): MemoryStore {
   const store = openMemoryStore()
   const later =
@@ -39,7 +39,7 @@ function openDistantStore(): MemoryStore {
 }
 
 testCounterStore('two step', async () => openDistantStore(), {
-  'moves no other counter for any of 300 concurrent calls that are refused': twoSteps,
+  'changes no other counter for refused calls among 300 concurrent ones': twoSteps,
 })
 
 function open(t: TestContext): MemoryStore {
@@ -57,7 +57,7 @@ function spare(
   })
 }
 
-test('concurrent calls may count what is refused, but let in no more than the most', async (t) => {
+test('concurrent calls may count refused hits, but never allow more than the limit', async (t) => {
   const store = openDistantStore()
   t.after(() => store[Symbol.asyncDispose]())
   const calls = Array.from({ length: 50 }, () => [
@@ -78,7 +78,7 @@ test('concurrent calls may count what is refused, but let in no more than the mo
   assert.ok(free >= 10, `${free}`)
 })
 
-test('a refund between the steps lets nobody in whose other counters were spared', async (t) => {
+test('a refund between the steps does not allow a call whose other counters were spared', async (t) => {
   const store = open(t)
   await add(store, [increment('full_', 5)])
   const between = {
@@ -96,7 +96,7 @@ test('a refund between the steps lets nobody in whose other counters were spared
   )
 })
 
-test('a failure of either step is reported, and the second is not made after the first', async (t) => {
+test('a failure of either step is reported, and the second step does not follow a failed first one', async (t) => {
   const store = open(t)
   const broken = (_: unknown, __: unknown, counted: Counted) => counted(new StoreError('broken'))
   let additions = 0

@@ -9,7 +9,7 @@ import { openStore } from '../../src/counters/plugins.ts'
 import { Statistics } from '../../src/stats/registry.ts'
 import { collectLog } from '../support/collected-log.ts'
 
-test('of the connections to Redis those opened and closed are counters, those there are a gauge', async (t) => {
+test('opened and closed connections to Redis are counters, and active connections are a gauge', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const url = `127.0.0.1:${redis.port}`

@@ -24,12 +24,12 @@ test('the name of a counter is prefix, domain, and every key with its value', ()
   assert.equal(toKey('exact', ['a=1', 'b=2'], { prefix: 'test:' }), 'test:d_a_1_b_2_60s_')
 })
 
-test('a value that the rule shares stands in place of the one of the request', () => {
+test('the pattern of a shared rule replaces the value of the request', () => {
   const sharedValues = [undefined, 'b*']
   assert.equal(toKey('compatible', ['a=1', 'b=2'], { sharedValues }), 'd_a_1_b_b*_')
 })
 
-test('an exact name has the window in it, and what separates is escaped in values', () => {
+test('an exact name contains the window, and separators in values are escaped', () => {
   assert.equal(
     toKey('exact', ['a=x_y%z \n\x7f'], { windowSeconds: 3_600 }),
     'd_a_x%5Fy%25z%20%0A%7F_3600s_',
@@ -64,7 +64,7 @@ test('no two descriptors of a model have the same exact name, and many have the 
   assert.ok(compatible.size < count / 2)
 })
 
-test('a template gives the same names', () => {
+test('a template creates the same names', () => {
   const texts = ['', '1', 'a_b', '%5F', 'x y', 'größe🦀', '\ud800', '\x7f', '~!']
   for (const keyFormat of ['exact', 'compatible'] as const) {
     for (const keys of [['a'], ['a', 'b_c'], ['generic_key', 'x', 'y']]) {

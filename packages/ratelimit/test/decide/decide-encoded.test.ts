@@ -30,7 +30,7 @@ descriptors:
     rate_limit: { unit: minute, requests_per_unit: ${requests} }
 `
 
-test('a request that was seen before is counted like any other', async (t) => {
+test('a cached request is counted like any other', async (t) => {
   const decider = openDecider(t, perMinute(5))
   const message = toMessage(ask('d', descriptor('k=v')))
   const left = []
@@ -46,7 +46,7 @@ test('a request that was seen before is counted like any other', async (t) => {
   assert.equal(remaining(await decider.decideEncoded(message)), 4)
 })
 
-test('a reload takes effect with the very next request', async (t) => {
+test('a reload takes effect with the next request', async (t) => {
   const decider = openDecider(t, perMinute(100))
   const message = toMessage(ask('d', descriptor('k=v')))
   for (let i = 0; i < 5; i += 1) await decider.decideEncoded(message)
@@ -59,7 +59,7 @@ test('a reload takes effect with the very next request', async (t) => {
   assert.equal((await decider.decideEncoded(message)).statuses[0]?.currentLimit, undefined)
 })
 
-test('dynamic metadata repeats the request however often it comes', async (t) => {
+test('dynamic metadata contains the request, however often it is repeated', async (t) => {
   const decider = openDecider(t, perMinute(100), { settings: { addsDynamicMetadata: true } })
   const message = toMessage(ask('d', descriptor('k=v')))
   for (let i = 0; i < 4; i += 1) {
@@ -69,7 +69,7 @@ test('dynamic metadata repeats the request however often it comes', async (t) =>
 })
 
 const requestKeys = [
-  { by: 'a limit of the caller', yaml: perMinute(9), limit: { requestsPerUnit: 5, unit: 1 } },
+  { by: 'a limit in the request', yaml: perMinute(9), limit: { requestsPerUnit: 5, unit: 1 } },
   {
     by: 'detailed_metric',
     yaml: perMinute(9).replace('rate_limit', 'detailed_metric: true\n    rate_limit'),
@@ -78,7 +78,7 @@ const requestKeys = [
 ]
 
 for (const { by, yaml, limit } of requestKeys) {
-  test(`statistics by value that were forgotten begin anew, with ${by}`, async (t) => {
+  test(`statistics by value that were dropped start at 0, with ${by}`, async (t) => {
     const decider = openDecider(t, yaml, { maxRequestKeys: 2 })
     const message = (value: string) =>
       toMessage(ask('d', descriptor(`k=${value}`, limit === undefined ? {} : { limit })))
@@ -90,7 +90,7 @@ for (const { by, yaml, limit } of requestKeys) {
   })
 }
 
-test('bytes that are no request are refused however often they come', async (t) => {
+test('bytes that are not a request are refused, however often they are repeated', async (t) => {
   const decider = openDecider(t, perMinute(100))
   for (let i = 0; i < 4; i += 1) {
     await assert.rejects(decider.decideEncoded(Buffer.from([0x0a, 0x7f])), DecodeError)
@@ -143,7 +143,7 @@ const ruleSet: fc.Arbitrary<RuleSet> = fc
     return { ...set, rules: withWindows }
   })
 
-/** Mostly plain ones: only those are remembered. */
+/** Mostly simple descriptors, because only those are cached. */
 const someDescriptor: fc.Arbitrary<Descriptor> = fc.record({
   entries: fc.array(fc.record({ key, value }), { maxLength: 2 }),
   limit: fc.oneof(
@@ -162,7 +162,7 @@ const someRequest: fc.Arbitrary<RateLimitRequest> = fc.record({
   hitsAddend: fc.constantFrom(0, 0, 2),
 })
 
-/** Numbers choose from the lists of the scenario; requests come again and again. */
+/** Numbers select from the lists of the scenario, so that requests are repeated. */
 const step = fc.oneof(
   { weight: 20, arbitrary: fc.record({ ask: fc.nat() }) },
   { weight: 1, arbitrary: fc.record({ load: fc.nat() }) },
@@ -187,7 +187,7 @@ const scenario = fc.record({
   }),
 })
 
-test('what is remembered of a request changes no answer and no statistic, for any rules, requests and reloads', async (t) => {
+test('the request cache changes no response and no statistic, for any rules, requests and reloads', async (t) => {
   await fc.assert(
     fc.asyncProperty(scenario, async ({ rules, requests, steps, ...options }) => {
       const [first] = rules
@@ -231,7 +231,7 @@ async function withDeciders(
   }
 }
 
-/** The answer, or why there is none. */
+/** The response, or the error. */
 function outcome(answer: Promise<RateLimitResponse>): Promise<RateLimitResponse | string> {
   return answer.catch((error: Error) => `${error.name}: ${error.message}`)
 }

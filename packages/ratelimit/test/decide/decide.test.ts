@@ -57,7 +57,7 @@ descriptors:
   ])
 })
 
-test('exactly the limit is admitted in a window, and the next one starts afresh', async (t) => {
+test('exactly the limit is allowed in a window, and the next window starts at 0', async (t) => {
   const decider = openDecider(t, perMinute(3))
   const request = ask('d', descriptor('k=v'))
   const answers = []
@@ -67,7 +67,7 @@ test('exactly the limit is admitted in a window, and the next one starts afresh'
   assert.deepEqual(remaining(await decider.decide(request)), [2])
 })
 
-test('at the start of a window all of it is left, in its last second one', async (t) => {
+test('the time until reset is the full window at its start, and 1 in its last second', async (t) => {
   const decider = openDecider(t, perMinute(10))
   const request = ask('d', descriptor('k=v'))
   decider.now = 1_699_999_980
@@ -78,7 +78,7 @@ test('at the start of a window all of it is left, in its last second one', async
   assert.equal((await decider.decide(request)).statuses[0]?.resetSeconds, 58)
 })
 
-test('a descriptor without a rule, an unknown domain and a whitelist are OK and nothing else', async (t) => {
+test('a descriptor without a rule, an unknown domain and a whitelist return only OK', async (t) => {
   const decider = openDecider(
     t,
     'domain: d\ndescriptors: [{ key: white, value: list }, { key: k, descriptors: [{ key: l }] }]',
@@ -99,15 +99,15 @@ test('a descriptor without a rule, an unknown domain and a whitelist are OK and 
   assert.equal(decider.statistics.unknownDomain('other').value, 2)
 })
 
-test('an unlimited rule asks no store and counts its hits', async (t) => {
+test('an unlimited rule does not use the store, and its hits are counted in the statistics', async (t) => {
   const decider = openDecider(
     t,
     'domain: d\ndescriptors: [{ key: k, rate_limit: { unlimited: true } }]',
     {
       store: {
-        add: () => assert.fail('the store was asked to count'),
-        addSparing: () => assert.fail('the store was asked to count'),
-        read: () => assert.fail('the store was asked to read'),
+        add: () => assert.fail('the store was called'),
+        addSparing: () => assert.fail('the store was called'),
+        read: () => assert.fail('the store was read'),
         async [Symbol.asyncDispose]() {},
       },
     },
@@ -119,7 +119,7 @@ test('an unlimited rule asks no store and counts its hits', async (t) => {
   assert.deepEqual(decider.counters('d.k'), { totalHits: 3, withinLimit: 3 })
 })
 
-test('hits: the descriptor says, else the request, and at least one', async (t) => {
+test('hits come from the descriptor, or else from the request, and are at least 1', async (t) => {
   const decider = openDecider(t, perMinute(100))
   const request = (hitsAddend: number, own?: number) => ({
     ...ask('d', descriptor('k=v', { hitsAddend: own })),
@@ -132,7 +132,7 @@ test('hits: the descriptor says, else the request, and at least one', async (t) 
   assert.deepEqual(seen, [99, 94, 87, 87, 87])
 })
 
-test('a check of a counter that stands at its limit is OK, above it is over', async (t) => {
+test('a check with 0 hits is OK at the limit, and over above it', async (t) => {
   const decider = openDecider(t, perMinute(2))
   const check = ask('d', descriptor('k=v', { hitsAddend: 0 }))
   await decider.decide(ask('d', descriptor('k=v', { hitsAddend: 2 })))
@@ -141,7 +141,7 @@ test('a check of a counter that stands at its limit is OK, above it is over', as
   assert.equal((await decider.decide(check)).overallCode, OVER_LIMIT)
 })
 
-test('a refund gives hits back, never below 0, and is no hit', async (t) => {
+test('a refund subtracts hits, never goes below 0, and is not a hit', async (t) => {
   const decider = openDecider(t, perMinute(5), { localCacheBytes: 1_000_000 })
   const refund = (hitsAddend: number) =>
     ask('d', descriptor('k=v', { hitsAddend, isNegativeHits: true }))
@@ -193,7 +193,7 @@ descriptors:
     rate_limit: { unlimited: true, replaces: [{ name: second }] }
 `
 
-test('a replaced limit is not counted, whoever else is replaced', async (t) => {
+test('a replaced limit is not counted, even if the replacing limit is itself replaced', async (t) => {
   const decider = openDecider(t, replacing)
   const both = await decider.decide(ask('d', descriptor('a=1'), descriptor('b=1')))
   assert.deepEqual(remaining(both), [0, 9])
@@ -210,7 +210,7 @@ test('a replaced limit is not counted, whoever else is replaced', async (t) => {
   assert.equal(alone.statuses[0]?.currentLimit?.name, 'first')
 })
 
-test('a limit sent by the caller is used in place of the rule', async (t) => {
+test('a limit in the request overrides the rule', async (t) => {
   const decider = openDecider(t, perMinute(10))
   const limit = { requestsPerUnit: 2, unit: 2 }
   const { statuses } = await decider.decide(
@@ -233,7 +233,7 @@ test('the same counter twice in one request counts twice', async (t) => {
   assert.deepEqual(remaining(answer), [2, 1])
 })
 
-test('quotas refuse only all together', async (t) => {
+test('quotas refuse only if all are exceeded', async (t) => {
   const decider = openDecider(
     t,
     `
@@ -255,7 +255,7 @@ descriptors:
   assert.equal(mixed.overallCode, OVER_LIMIT)
 })
 
-test('with QUOTA_MODE a descriptor without a rule is a quota that is left', async (t) => {
+test('with QUOTA_MODE a descriptor without a rule counts as a quota that is not exceeded', async (t) => {
   const decider = openDecider(t, perMinute(1), { settings: { isQuotaMode: true } })
   await decider.decide(ask('d', descriptor('k=v')))
   const alone = await decider.decide(ask('d', descriptor('k=v')))
@@ -264,7 +264,7 @@ test('with QUOTA_MODE a descriptor without a rule is a quota that is left', asyn
   assert.equal(beside.overallCode, OK)
 })
 
-test('headers speak of the last limit that is over, or the first of the tightest', async (t) => {
+test('headers report the last limit that is exceeded, or the first of the tightest', async (t) => {
   const rules = `
 domain: d
 descriptors:
@@ -286,7 +286,7 @@ descriptors:
   assert.deepEqual(await values('a', 'b'), ['L=5', 'R=0', 'T=40'])
 })
 
-test('what makes no sense is refused with the words of the reference', async (t) => {
+test('invalid requests are refused with the messages of envoyproxy/ratelimit', async (t) => {
   const decider = openDecider(t, perMinute(1))
   const refusals = [
     [ask('', descriptor('k=v')), 'rate limit domain must not be empty'],
@@ -302,7 +302,7 @@ test('what makes no sense is refused with the words of the reference', async (t)
   assert.equal(decider.statistics.counter('serviceErrors').value, 2)
 })
 
-test('a clock that is set back makes no exception and no negative duration', async (t) => {
+test('a clock that is set back causes no exception and no negative duration', async (t) => {
   const decider = openDecider(t, perMinute(2))
   const request = ask('d', descriptor('k=v'))
   for (const step of [0, 3600, -7200, 30, -30, 86_400 * 365]) {
@@ -312,7 +312,7 @@ test('a clock that is set back makes no exception and no negative duration', asy
   }
 })
 
-test('rules that are replaced apply to the window that runs', async (t) => {
+test('new rules apply to the current window', async (t) => {
   const decider = openDecider(t, perMinute(1), { localCacheBytes: 1_000_000 })
   const request = ask('d', descriptor('k=v'))
   await decider.decide(request)
@@ -321,7 +321,7 @@ test('rules that are replaced apply to the window that runs', async (t) => {
   assert.deepEqual(remaining(await decider.decide(request)), [7])
 })
 
-test('a store that fails counts as its error, a name it cannot have as one of the request', async (t) => {
+test('a failure counts as an error of the store, and an invalid name as an error of the request', async (t) => {
   const failures = [new StoreError('broken'), new CounterKeyError('no such names')]
   const decider = openDecider(t, perMinute(3), {
     store: {

@@ -18,7 +18,7 @@ descriptors:
     rate_limit: { unlimited: true }
 `
 
-test('the request and the metadata of the rules that let it pass are returned', async (t) => {
+test('the request and the metadata of the rules that allow it are returned', async (t) => {
   const decider = openDecider(t, rules, { settings: { addsDynamicMetadata: true } })
   const request = {
     ...ask(
@@ -59,7 +59,7 @@ test('metadata cannot reach the prototype of an object', () => {
   )
 })
 
-test('metadata without an entry is left out', () => {
+test('empty metadata is omitted', () => {
   const request = ask('d', descriptor('k=v'))
   const expected = { domain: 'd', descriptors: [{ entries: ['k=v'] }] }
   assert.deepEqual(toDynamicMetadata(request, [{}]), expected)

@@ -17,27 +17,27 @@ function describeHeaders(statuses: readonly DescriptorStatus[], quotas: readonly
     .join(' ')
 }
 
-test('of several limits that are over, the last one is in the headers', () => {
+test('the headers report the last of several exceeded limits', () => {
   const statuses = [status(5, 0, OVER_LIMIT), status(9, 4), status(7, 0, OVER_LIMIT), status(8, 3)]
   assert.equal(describeHeaders(statuses), 'L=7 R=0 T=8')
 })
 
-test('a limit with nothing left does not hide one that is over, and does not follow it', () => {
+test('a limit with nothing remaining does not hide an exceeded one, before or after it', () => {
   assert.equal(describeHeaders([status(5, 0), status(7, 0, OVER_LIMIT)]), 'L=7 R=0 T=8')
   assert.equal(describeHeaders([status(7, 0, OVER_LIMIT), status(5, 0)]), 'L=7 R=0 T=8')
 })
 
-test('the first of the limits with the least remaining is in the headers', () => {
+test('the headers report the first of the limits with the least remaining', () => {
   assert.equal(describeHeaders([status(5, 3), status(6, 2), status(7, 2)]), 'L=6 R=2 T=7')
 })
 
-test('a quota that is used up counts by what remains, like one that is not', () => {
+test('an exceeded quota is compared by its remaining hits, like any other', () => {
   const statuses = [status(5, 0, OVER_LIMIT), status(9, 0)]
   assert.equal(describeHeaders(statuses, [0]), 'L=5 R=0 T=6')
   assert.equal(describeHeaders([status(9, 0), status(5, 0, OVER_LIMIT)], [1]), 'L=9 R=0 T=10')
 })
 
-test('a rule in quota mode does not replace an earlier limit with nothing left', async (t) => {
+test('a rule in quota mode does not replace an earlier limit with nothing remaining', async (t) => {
   const rules = `
 domain: d
 descriptors:

@@ -6,7 +6,7 @@ import { createLocalCache } from '../../src/hot/local-cache.ts'
 import { OVER_LIMIT } from '../../src/protocol/message.ts'
 import { ask, descriptor, openDecider } from '../support/decider.ts'
 
-/** A decider with a local cache, and how often its store was asked to count. */
+/** A decider with a local cache, and the number of calls of its store. */
 function openCachedDecider(t: TestContext, more = '') {
   const memory = openMemoryStore({ now: () => 1_700_000_000_000 })
   const asked = { count: 0 }
@@ -31,7 +31,7 @@ descriptors:
   return { decider: openDecider(t, rules, { store, localCacheBytes: 1_000_000 }), asked }
 }
 
-test('a counter that was found over its limit is refused without the store', async (t) => {
+test('a counter that is known to be over its limit is refused without the store', async (t) => {
   const { decider, asked } = openCachedDecider(t)
   const request = ask('d', descriptor('k=v', { hitsAddend: 2 }))
   const codes = []
@@ -47,7 +47,7 @@ test('a counter that was found over its limit is refused without the store', asy
   })
 })
 
-test('in shadow mode, hits that the local cache answers count as shadow mode too', async (t) => {
+test('in shadow mode, hits that the local cache refuses count as shadow mode too', async (t) => {
   const { decider, asked } = openCachedDecider(t, 'shadow_mode: true')
   const request = ask('d', descriptor('k=v', { hitsAddend: 2 }))
   for (let i = 0; i < 4; i += 1) await decider.decide(request)
@@ -55,7 +55,7 @@ test('in shadow mode, hits that the local cache answers count as shadow mode too
   assert.equal(decider.counters('d.k')['shadowMode'], 6)
 })
 
-test('a sliding window is not remembered: there may be room again at any moment', async (t) => {
+test('a sliding window is not cached, because there may be room again at any moment', async (t) => {
   const { decider, asked } = openCachedDecider(t)
   const request = ask('d', descriptor('s=v'))
   for (let i = 0; i < 5; i += 1) await decider.decide(request)

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { OK, OVER_LIMIT } from '../../src/protocol/message.ts'
 import { ask, descriptor, openDecider } from '../support/decider.ts'
 
-/** Keeps every change with its time, and counts them all for each question. */
+/** Keeps every change with its time, and adds up all of them for each count. */
 class Model {
   readonly #windowMs: number
   readonly #most: number
@@ -23,7 +23,7 @@ class Model {
     return sum
   }
 
-  /** In whole numbers, so that no rounding is in doubt. */
+  /** Uses integers, so that there are no rounding errors. */
   count(atMs: number): number {
     const window = Math.floor(atMs / this.#windowMs)
     const left = BigInt((window + 1) * this.#windowMs - atMs)
@@ -79,12 +79,12 @@ ${windows
 `
 
 const step = fc.record({
-  /** In windows, so that every length of them is crossed equally often. */
+  /** In windows, so that windows of every length are crossed equally often. */
   wait: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 2.5, noNaN: true })),
   hits: fc.oneof(fc.constant(1), fc.integer({ min: 0, max: 6 }), fc.integer({ min: -4, max: 30 })),
 })
 
-test('every answer is that of a model which keeps every hit', async (t) => {
+test('every response equals that of a model that keeps every hit', async (t) => {
   const decider = openDecider(t, rules)
   let runs = 0
   await fc.assert(
@@ -128,11 +128,11 @@ test('every answer is that of a model which keeps every hit', async (t) => {
   )
 })
 
-test('a burst around the start of a window is the limit, one more and what slides free', async (t) => {
+test('a burst around the start of a window is at most the limit, one more and the share that has slid out', async (t) => {
   const decider = openDecider(t, rules)
   let runs = 0
   const call = fc.record({
-    /** In windows, from the start of one on. */
+    /** In windows, relative to the start of one. */
     at: fc.double({ min: -1, max: 1, maxExcluded: true, noNaN: true }),
     hits: fc.integer({ min: 1, max: 3 }),
   })

@@ -23,7 +23,7 @@ function share({ previous, overlapMs, unitSeconds }: Situation): number {
   return Number((BigInt(previous) * BigInt(overlapMs)) / BigInt(unitSeconds * 1000))
 }
 
-/** The same counters so many seconds later. */
+/** The same counters a number of seconds later. */
 function pass(situation: Situation, seconds: number): Situation {
   const { unitSeconds, overlapMs, current } = situation
   const left = overlapMs - seconds * 1000
@@ -39,7 +39,7 @@ function isLetIn(situation: Situation): boolean {
 
 const minute = { unitSeconds: 60, most: 10, charge: 1, current: 0, previous: 0, overlapMs: 60_000 }
 
-test('it is the second in which enough of the window before has slid away', () => {
+test('it is the second in which enough of the previous window has slid out', () => {
   const full = { ...minute, previous: 10 }
   assert.equal(secondsUntilRoom(toTally(full)), 1)
   assert.equal(secondsUntilRoom(toTally({ ...full, charge: 5 })), 25)
@@ -48,7 +48,7 @@ test('it is the second in which enough of the window before has slid away', () =
   assert.equal(secondsUntilRoom(toTally({ ...full, charge: 2, overlapMs: 54_999 })), 1)
 })
 
-test('it reaches into the next window where this one is full by itself', () => {
+test('it extends into the next window if the current one alone is full', () => {
   const full = { ...minute, current: 10, overlapMs: 20_000 }
   assert.equal(secondsUntilRoom(toTally(full)), 21)
   assert.equal(secondsUntilRoom(toTally({ ...full, charge: 10 })), 75)
@@ -57,7 +57,7 @@ test('it reaches into the next window where this one is full by itself', () => {
   assert.equal(secondsUntilRoom(toTally(hundred)), 120)
 })
 
-test('for hits that are never let in it is the end of the window', () => {
+test('for hits that are never allowed it is the end of the window', () => {
   assert.equal(secondsUntilRoom(toTally({ ...minute, charge: 11, overlapMs: 12_300 })), 13)
   assert.equal(secondsUntilRoom(toTally({ ...minute, most: 0 })), 60)
 })
@@ -67,7 +67,7 @@ test('after a refund it is the time until the count is within the limit', () => 
   assert.equal(secondsUntilRoom(toTally(lowered, true)), 45)
 })
 
-test('it is the first whole second in which the same hits are let in', () => {
+test('it is the first whole second in which the same hits are allowed', () => {
   const situations = fc
     .record({
       unitSeconds: fc.constantFrom(1, 2, 7, 60),
@@ -93,7 +93,7 @@ test('it is the first whole second in which the same hits are let in', () => {
   )
 })
 
-test('the longest window and the largest limit are no trouble', () => {
+test('the longest window and the largest limit work', () => {
   const unitSeconds = 315_360_000
   const most = 4_294_967_295
   const full = { unitSeconds, most, current: most, previous: most }

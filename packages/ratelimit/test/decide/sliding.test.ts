@@ -16,7 +16,7 @@ descriptors:
 `
 const minuteStart = 1_700_000_040
 
-/** Asks once: the code, what remains, and when to come again. */
+/** Makes one request and returns the code, the remaining hits and the seconds until reset. */
 async function hit(decider: Decider, hitsAddend = 1, isNegativeHits = false) {
   const asked = descriptor('k=v', { hitsAddend, isNegativeHits })
   const [status] = (await decider.decide(ask('d', asked))).statuses
@@ -39,7 +39,7 @@ test('the worked example of the manual', async (t) => {
   assert.deepEqual(await hitAt(decider, 68), [OK, 0, 52])
 })
 
-test('one more than the limit is let in around the start of a window, not twice as many', async (t) => {
+test('around the start of a window one more than the limit is allowed, not twice as many', async (t) => {
   for (const [rules, most] of [
     [sliding(10), 11],
     [sliding(10).replace('sliding_window', 'fixed_window'), 20],
@@ -53,7 +53,7 @@ test('one more than the limit is let in around the start of a window, not twice 
   }
 })
 
-test('a refused caller who waits as told is let in, and one second before is not', async (t) => {
+test('a refused client is allowed after the reported time, and not one second earlier', async (t) => {
   const decider = openDecider(t, sliding(7))
   await hitAt(decider, 12, 7)
   for (const hits of [1, 4, 7]) {
@@ -67,7 +67,7 @@ test('a refused caller who waits as told is let in, and one second before is not
   }
 })
 
-test('a caller who never stops is let in as often as the limit says, evenly spread', async (t) => {
+test('a client that never stops is allowed as often as the limit, evenly distributed', async (t) => {
   const [windows, everySeconds] = [5, 0.125]
   for (const limit of [1, 5, 10, 60]) {
     const decider = openDecider(t, sliding(limit))
@@ -84,7 +84,7 @@ test('a caller who never stops is let in as often as the limit says, evenly spre
   }
 })
 
-test('one per second is one in every second', async (t) => {
+test('a limit of one per second allows one in every second', async (t) => {
   const decider = openDecider(t, sliding(1, { unit: 'second' }))
   const admitted: number[] = []
   for (let at = 0; at < 6; at += 0.125) {
@@ -93,7 +93,7 @@ test('one per second is one in every second', async (t) => {
   assert.deepEqual(admitted, [0, 1, 2, 3, 4, 5])
 })
 
-test('a window that is full by itself lets nobody in before the next one pushes it out', async (t) => {
+test('a full window allows nothing until it slides out in the next window', async (t) => {
   const decider = openDecider(t, sliding(10))
   await hitAt(decider, 0, 10)
   for (let at = 0; at <= 60; at += 0.5) assert.equal((await hitAt(decider, at))[0], OVER_LIMIT)
@@ -114,7 +114,7 @@ test('0 hits read and change nothing', async (t) => {
   assert.deepEqual(await hitAt(decider, 70.5, 0), [OK, 2, 50])
 })
 
-test('a refund makes room, but not of what the window before counted', async (t) => {
+test('a refund makes room, but does not reduce the previous window', async (t) => {
   const decider = openDecider(t, sliding(10))
   await hitAt(decider, 10, 10)
   assert.deepEqual(await hit(decider, 4, true), [OK, 4, 50])
@@ -140,7 +140,7 @@ test('a refused call counts all its hits as over, none as near or within', async
   assert.deepEqual(decider.counters('d.k'), counters)
 })
 
-test('in shadow mode the same is counted as otherwise, and everybody passes', async (t) => {
+test('in shadow mode the same is counted, and all requests are allowed', async (t) => {
   const rule = openDecider(t, sliding(10, { more: 'shadow_mode: true' }))
   const service = openDecider(t, sliding(10), { settings: { isShadowMode: true } })
   for (const decider of [rule, service]) {
@@ -152,7 +152,7 @@ test('in shadow mode the same is counted as otherwise, and everybody passes', as
   }
 })
 
-test('the local cache is not asked, because there may be room again at any moment', async (t) => {
+test('the local cache is not used, because there may be room again at any moment', async (t) => {
   const decider = openDecider(t, sliding(10), { localCacheBytes: 1_000_000 })
   await hitAt(decider, 0, 10)
   assert.deepEqual(await hitAt(decider, 60), [OVER_LIMIT, 0, 1])
@@ -160,7 +160,7 @@ test('the local cache is not asked, because there may be room again at any momen
   assert.equal(decider.counters('d.k')['overLimitWithLocalCache'], undefined)
 })
 
-test('the answer has the limit as it is written, and the headers those of the limit', async (t) => {
+test('the response and the headers contain the configured limit', async (t) => {
   const decider = openDecider(t, sliding(10, { multiplier: 5 }), {
     settings: { headerNames: { limit: 'L', remaining: 'R', reset: 'T' } },
   })
@@ -192,14 +192,14 @@ test('windows of several units start at multiples of their length', async (t) =>
   }
 })
 
-test('a rule that becomes a sliding one starts afresh', async (t) => {
+test('a rule that becomes a sliding one starts at 0', async (t) => {
   const decider = openDecider(t, sliding(10).replace('sliding_window', 'fixed_window'))
   await hitAt(decider, 10, 500)
   decider.load(sliding(10))
   assert.deepEqual(await hit(decider, 10), [OK, 0, 50])
 })
 
-test('a clock that steps back breaks nothing', async (t) => {
+test('a clock that jumps back breaks nothing', async (t) => {
   const decider = openDecider(t, sliding(10))
   for (const second of [130, 70, 125.5, 10, 59.999, -3600, 60, 0, 0.001, 86_400, 130]) {
     const [, remaining = -1, reset = -1] = await hitAt(decider, second, 3)
@@ -208,7 +208,7 @@ test('a clock that steps back breaks nothing', async (t) => {
   }
 })
 
-test('an overlap is part of the window whatever the clock says', async (t) => {
+test('an overlap is never longer than the window, whatever the clock', async (t) => {
   const overlaps: number[] = []
   const decider = openDecider(t, sliding(10), {
     store: {
@@ -227,7 +227,7 @@ test('an overlap is part of the window whatever the clock says', async (t) => {
   assert.deepEqual(overlaps, [60_000, 60_000, 59_999, 30_000, 1, 1, 1])
 })
 
-test('fifty callers at a time are let in as often as one', async (t) => {
+test('fifty concurrent clients are allowed as often as one', async (t) => {
   const decider = openDecider(t, sliding(100))
   const admitted: number[] = []
   for (const second of [5, 60, 90, 119, 121]) {

@@ -37,7 +37,7 @@ test('only the limit that refuses is counted', async (t) => {
   assert.equal(decider.counters('d.a')['withinLimit'], 15)
 })
 
-test('a limit that the local cache knows to be over spares the others', async (t) => {
+test('a limit that is over according to the local cache spares the others', async (t) => {
   const decider = openDecider(t, rules(), { settings, localCacheBytes: 1_000_000 })
   await decider.decide(ask('d', descriptor('b=1', { hitsAddend: 15 })))
   await decider.decide(hits(3))
@@ -100,7 +100,7 @@ test('a sliding limit in shadow mode or quota mode stops nothing', async (t) => 
   }
 })
 
-test('a limit in shadow mode that is over goes on counting while another refuses', async (t) => {
+test('an exceeded limit in shadow mode keeps counting while another one refuses', async (t) => {
   const decider = openDecider(t, rules('shadow_mode: true,'), { settings })
   await decider.decide(hits(14))
   await decider.decide(hits(2))
@@ -110,7 +110,7 @@ test('a limit in shadow mode that is over goes on counting while another refuses
   assert.deepEqual(remaining(await decider.decide(ask('d', higher))), [84])
 })
 
-test('concurrent requests that are refused leave the other counters alone', async (t) => {
+test('concurrent requests that are refused do not change the other counters', async (t) => {
   const decider = openDecider(t, rules(), { settings })
   const answers = await Promise.all(Array.from({ length: 50 }, () => decider.decide(hits(1))))
   assert.equal(answers.filter(({ overallCode }) => overallCode === OK).length, 14)

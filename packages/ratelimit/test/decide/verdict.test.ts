@@ -48,13 +48,13 @@ for (const { limit, hits, after, near, over, within } of vectors) {
   })
 }
 
-test('where "near" begins is computed in float32', () => {
+test('the threshold of "near" is computed in float32', () => {
   const near = [8, 10, 14, 15, 20, 4_294_967_295].map((limit) => nearLimitFrom(limit, 0.8))
   assert.deepEqual(near, [6, 8, 11, 12, 16, 3_435_973_888])
   assert.equal(nearLimitFrom(90, 0.7), 63)
 })
 
-test('in shadow mode the hits over the limit count as such too', () => {
+test('in shadow mode the hits over the limit also count as over', () => {
   const straddling = openTally(20, 7, 22)
   assert.equal(judge(straddling, 0.8, true), true)
   assert.equal(straddling.counters.shadowMode, 2)
@@ -63,7 +63,7 @@ test('in shadow mode the hits over the limit count as such too', () => {
   assert.equal(beyond.counters.shadowMode, 7)
 })
 
-test('every hit is classified as if it had come alone', () => {
+test('every hit is classified as if it were a separate call', () => {
   fc.assert(
     fc.property(fc.nat(40), fc.nat(60), fc.integer({ min: 1, max: 60 }), (limit, before, hits) => {
       const near = nearLimitFrom(limit, 0.8)

@@ -13,7 +13,7 @@ test('a window begins at a multiple of its length, and ends one length later', (
   )
 })
 
-test('all of the window before overlaps at the start of one, and 1 ms at its end', () => {
+test('the previous window overlaps fully at the start of a window, and by 1 ms at its end', () => {
   assert.equal(toOverlapMs(120_000, 120, 60), 60_000)
   assert.equal(toOverlapMs(120_000.9, 120, 60), 60_000)
   assert.equal(toOverlapMs(179_999, 120, 60), 1)

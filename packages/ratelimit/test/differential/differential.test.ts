@@ -1,7 +1,7 @@
 /**
  * @servers redis
  */
-// Ours beside envoyproxy/ratelimit: random rules and requests, the same answers.
+// Compares this service with envoyproxy/ratelimit: random rules and requests must get the same responses.
 
 import assert from 'node:assert/strict'
 import test from 'node:test'
@@ -16,13 +16,13 @@ const peer = findPeer(process.env)
 const numRuns = Number(process.env['RATELIMIT_DIFFERENTIAL_RUNS'] ?? 30)
 const seed = process.env['RATELIMIT_DIFFERENTIAL_SEED']
 
-/** Of a peer that runs already nobody can change the settings. */
+/** The settings of a peer that is already running cannot be changed. */
 const possible = Object.entries(variants).filter(
   ([, { env }]) => peer?.kind !== 'running' || Object.keys(env).length === 0,
 )
 
 for (const [name, variant] of possible) {
-  const title = `random rules and requests get the answers of envoyproxy/ratelimit, ${name}`
+  const title = `random rules and requests get the same responses as in envoyproxy/ratelimit, ${name}`
   test(title, { skip: peer ? false : howToGiveAPeer }, async (t) => {
     const services = peer && (await openServices(t, peer, variant))
     if (!services) return
@@ -36,7 +36,7 @@ for (const [name, variant] of possible) {
   })
 }
 
-test('both count in the same keys of one Redis', {
+test('both services share the keys of one Redis', {
   skip: peer?.kind === 'program' ? false : howToGiveAPeer,
 }, async (t) => {
   const services = peer && (await openServices(t, peer, { env: {}, isShared: true }))
@@ -58,14 +58,14 @@ test('both count in the same keys of one Redis', {
   assert.deepEqual(remaining, [9, 8, 7, 6, 5, 4])
 })
 
-/** How long a scenario may take: it has to fit into one second of the clock. */
+/** The time limit of a scenario, which must fit into one second of the clock. */
 const scenarioMs = 400
 const maxTries = 100
 
 /**
- * Sends every request to all services and compares the answers. All of a scenario happens within one
- * second of the clock, so windows and seconds until reset are the same for all; when it took longer,
- * it starts again with a domain that nobody has counted in.
+ * Sends every request to all services and compares the responses. A scenario runs within one second of the
+ * clock, so that windows and seconds until reset are the same for all. If it takes longer, it is repeated
+ * with an unused domain.
  */
 async function compare(
   services: Services,

@@ -1,9 +1,9 @@
-// Random rule files that envoyproxy/ratelimit accepts, and random requests that fit them.
+// Random rule files that envoyproxy/ratelimit accepts, and random requests that match them.
 //
-// What the two services do differently on purpose is left out: keys have no underscore (G13), a star
-// stands only at the end of a value (G12), an override always has a unit (G23), nothing is refunded
-// (G24), and no rule is in quota mode, which means something else in every year's version of the
-// peer. The other differences depend on settings; see variants.ts.
+// Intentional differences between the services are excluded: keys have no underscore, a star is only at
+// the end of a value, an override always has a unit, there are no refunds, and no rule is in quota mode,
+// whose meaning changes between versions of the peer. The other differences depend on settings; see
+// variants.ts.
 
 import type { JsonObject } from '@bufbuild/protobuf'
 import fc from 'fast-check'
@@ -20,7 +20,7 @@ export interface RuleTree {
   readonly descriptors?: readonly RuleTree[]
 }
 
-/** A request in the JSON form of the protocol, without its domain: every run chooses that anew. */
+/** A request in the JSON format of the protocol without its domain, which every run chooses. */
 export type RequestDraft = JsonObject
 
 export interface Scenario {
@@ -89,7 +89,7 @@ function rules({ hasShadowMode }: ScenarioLimits): fc.Arbitrary<readonly RuleTre
   return list
 }
 
-/** Leaves out what is not set, and share_threshold where there is no pattern to share. */
+/** Omits fields that are not set, and share_threshold if there is no pattern. */
 function toRule({ value, share_threshold, ...rest }: Draft): RuleTree {
   const rule: Draft = {
     ...rest,
@@ -103,7 +103,7 @@ function toRule({ value, share_threshold, ...rest }: Draft): RuleTree {
 
 type Draft = { [Name in keyof RuleTree]: RuleTree[Name] | undefined } & { readonly key: string }
 
-/** Entries as they are, or steps down the rules: numbers that choose a rule and a value each. */
+/** Literal entries, or steps down the rules: numbers that each select a rule and a value. */
 type EntriesSeed = readonly { readonly key: string; readonly value: string }[] | readonly number[]
 
 function toEntries(rules: readonly RuleTree[], seed: EntriesSeed): JsonObject[] {
@@ -146,7 +146,7 @@ function requestSeeds({ hasOverrides }: ScenarioLimits) {
   const descriptor = fc.record({
     entries: entriesSeed,
     hitsAddend: fc.option(fc.integer({ min: 0, max: 5 }), { freq: 1 }),
-    // Absent in most, so that rules have something to say.
+    // Absent in most requests, so that the limits of rules apply.
     limit: hasOverrides
       ? fc.oneof({ weight: 5, arbitrary: fc.constant(null) }, override)
       : fc.constant(null),
@@ -157,7 +157,7 @@ function requestSeeds({ hasOverrides }: ScenarioLimits) {
       { weight: 1, arbitrary: fc.array(descriptor, { maxLength: 0 }) },
     ),
     hitsAddend: fc.option(fc.integer({ min: 0, max: 3 }), { freq: 1 }),
-    // Repetition is what makes counters reach their limits.
+    // Requests are repeated so that counters reach their limits.
     times: fc.integer({ min: 1, max: 5 }),
   })
   return fc.array(request, { minLength: 1, maxLength: 5 })
@@ -180,7 +180,7 @@ export function scenarios(limits: ScenarioLimits): fc.Arbitrary<Scenario> {
     }))
 }
 
-/** A rule file. The marker is a rule of its own by which one sees that the file is loaded. */
+/** A rule file. The marker is a separate rule that shows when the file is loaded. */
 export function toYaml(domain: string, marker: string, tree: readonly RuleTree[]): string {
   const loaded = {
     key: 'loaded',

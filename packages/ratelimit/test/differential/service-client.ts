@@ -7,7 +7,10 @@ import {
 
 export interface ServiceClient extends Disposable {
   readonly name: string
-  /** Request and answer are JSON here, protobuf on the wire. A status that is not OK is an answer. */
+  /**
+   * Requests and responses are JSON here and protobuf on the wire. A status that is not OK is also a
+   * response.
+   */
   call(request: JsonObject): Promise<JsonObject>
 }
 

@@ -31,19 +31,19 @@ export function findPeer(env: NodeJS.ProcessEnv): Peer | undefined {
 }
 
 export interface Services {
-  /** The peer first, then ours with each store. */
+  /** The peer first, then this service with each store. */
   readonly clients: readonly ServiceClient[]
-  /** Resolves when every service goes by these rules. */
+  /** Resolves when every service has loaded these rules. */
   load(domain: string, rules: readonly RuleTree[]): Promise<void>
 }
 
 export interface ServicesOptions {
   readonly env: Readonly<Record<string, string>>
-  /** All count in the same keys of the same Redis, as a mixed fleet does. */
+  /** All services share the keys of one Redis, as during a migration. */
   readonly isShared?: boolean
 }
 
-/** Opens the peer, ours on Redis and ours in memory, all on one folder of rules. */
+/** Opens the peer, and this service with Redis and in memory, all with the same directory of rules. */
 export async function openServices(
   t: TestContext,
   peer: Peer,
@@ -102,7 +102,7 @@ export async function openServices(
   }
 }
 
-/** Both services see the file whole or not at all: it is written elsewhere and moved here. */
+/** The file is written elsewhere and moved, so that the services never see a part of it. */
 function createRuleFile(folder: string, scratch: string) {
   const path = join(folder, 'differential.yaml')
   return {

@@ -5,29 +5,29 @@ import type { ScenarioLimits } from './rule-trees.ts'
 export interface Variant {
   readonly env: Readonly<Record<string, string>>
   readonly limits: ScenarioLimits
-  /** Takes away what the services do differently on purpose. */
+  /** Removes intentional differences between the services. */
   readonly normalize?: (answer: JsonObject) => JsonObject
 }
 
 const everything: ScenarioLimits = { hasShadowMode: true, hasOverrides: true }
 
 export const variants: { readonly [name: string]: Variant } = {
-  'with the usual settings': { env: {}, limits: everything },
+  'with the default settings': { env: {}, limits: everything },
   'with response headers': { env: { LIMIT_RESPONSE_HEADERS_ENABLED: 'true' }, limits: everything },
   'with shadow mode for all rules': {
     env: { SHADOW_MODE: 'true' },
     limits: everything,
-    // G3: our statuses are OK too, as the specification has it.
+    // With global shadow mode, the statuses of this service are OK too.
     normalize: withoutStatusCodes,
   },
   'with a local cache': {
     env: { LOCAL_CACHE_SIZE_IN_BYTES: '1000000' },
-    // G36: an entry made under a low limit does not refuse calls with a higher override.
+    // In this service, a cache entry for a low limit does not refuse calls with a higher override.
     limits: { ...everything, hasOverrides: false },
   },
   'with increments stopped when a limit is exceeded': {
     env: { STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: 'true' },
-    // G34: rules in shadow mode do not stop the counting of others.
+    // In this service, rules in shadow mode do not stop the increments of others.
     limits: { ...everything, hasShadowMode: false },
   },
 }

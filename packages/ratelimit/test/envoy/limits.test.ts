@@ -7,7 +7,7 @@ import { exampleRules, openFront, readStatuses } from '../support/envoy-front.ts
 import { openService } from '../support/service-app.ts'
 import { readRule } from '../support/service-client.ts'
 
-/** 20 seconds into a minute that lies far ahead, for ever: no test meets the end of a window. */
+/** A constant time, 20 seconds into a future minute, so that no window ends during a test. */
 const startMs = (Math.ceil(Date.now() / 86_400_000) + 1) * 86_400_000 + 20_000
 const now = () => startMs
 
@@ -30,7 +30,7 @@ test('Envoy with the example configuration', async (t) => {
   if (!opened) return
   const { service, envoy } = opened
 
-  await t.test('refuses what is over the limit, and says so in headers of both kinds', async () => {
+  await t.test('refuses requests over the limit, with both kinds of headers', async () => {
     const read = async () => {
       const response = await fetch(`${envoy.url}/login`)
       await response.arrayBuffer()
@@ -47,7 +47,7 @@ test('Envoy with the example configuration', async (t) => {
     assert.deepEqual(await read(), [429, policy, '0', '40', '5', '0', '40', 'true'])
   })
 
-  await t.test('counts each value of a header apart, beside the address', async () => {
+  await t.test('counts each value of a header separately, in addition to the address', async () => {
     const count = 11
     const asKey = (key: string) => ({ count, headers: { 'x-api-key': key } })
     const ten = Array.from({ length: 10 }, () => 200)
@@ -58,20 +58,20 @@ test('Envoy with the example configuration', async (t) => {
     assert.equal(total_hits, 33)
   })
 
-  await t.test('passes what a rule in shadow mode would refuse', async () => {
+  await t.test('allows requests over a limit in shadow mode', async () => {
     assert.deepEqual(await readStatuses(envoy, '/beta/x', { count: 5 }), [200, 200, 200, 200, 200])
     const { shadow_mode, over_limit } = await readRule(service, 'web.generic_key_beta')
     assert.deepEqual({ shadow_mode, over_limit }, { shadow_mode: 2, over_limit: 2 })
   })
 
-  await t.test('lets a request count several times', async () => {
+  await t.test('counts several hits for one request', async () => {
     assert.deepEqual(await readStatuses(envoy, '/export', { count: 5 }), [200, 200, 200, 200, 429])
     const { total_hits } = await readRule(service, 'web.generic_key_export')
     assert.equal(total_hits, 25)
   })
 })
 
-test('a limit that Envoy sends counts instead of the rule', async (t) => {
+test('a limit that Envoy sends overrides the rule', async (t) => {
   const opened = await openExample(t, ({ httpFilters, virtualHost }) => {
     httpFilters.unshift({
       name: 'envoy.filters.http.set_metadata',

@@ -13,7 +13,7 @@ import { makeFolder, readShownName, writePair } from '../support/tls-listener.ts
 
 const generous = exampleRules.replaceAll(/requests_per_unit: \d+/g, 'requests_per_unit: 4000000000')
 
-test('without the service requests pass, or get 500 where Envoy is told to deny', async (t) => {
+test('without the service requests are allowed, or get 500 if Envoy is configured to deny', async (t) => {
   const service = await startService(t, { rules: exampleRules })
   const grpcAddresses = [service.grpcAddress]
   const lenient = await openFront(t, { grpcAddresses, failureModeDeny: false })
@@ -27,7 +27,7 @@ test('without the service requests pass, or get 500 where Envoy is told to deny'
   assert.deepEqual(await readStatuses(strict, '/', { count: 10 }), Array(10).fill(500))
 })
 
-test('rules that change under traffic disturb no request, and count at once', async (t) => {
+test('rules that change under traffic affect no running request, and apply immediately', async (t) => {
   const service = await openService(t, { rules: generous })
   const envoy = await openFront(t, { grpcAddresses: [service.grpcAddress], failureModeDeny: true })
   if (!envoy) return
@@ -51,7 +51,7 @@ test('rules that change under traffic disturb no request, and count at once', as
   assert.deepEqual([...traffic.statuses.keys()], [200, 429])
 })
 
-test('an instance that stops under traffic costs no request', async (t) => {
+test('no request fails when an instance stops under traffic', async (t) => {
   const leaving = await startService(t, { rules: generous, env: { DRAIN_DELAY: '1s' } })
   const staying = await openService(t, { rules: generous })
   const envoy = await openFront(t, {
@@ -75,7 +75,7 @@ test('an instance that stops under traffic costs no request', async (t) => {
   assert.deepEqual([...traffic.statuses.keys()], [200])
 })
 
-test('Envoy comes in by its certificate, also while the service gets another one', async (t) => {
+test('Envoy is accepted with its certificate, even while the certificate of the service changes', async (t) => {
   const authority = createAuthority('mesh')
   const folder = await makeFolder(t)
   const month = { expiresInMs: 30 * 86_400_000 }
@@ -90,7 +90,7 @@ test('Envoy comes in by its certificate, also while the service gets another one
       GRPC_SERVER_TLS_KEY: join(folder, 'tls.key'),
       GRPC_CLIENT_TLS_CACERT: caPath,
       GRPC_CLIENT_TLS_SAN: 'spiffe://mesh/envoy',
-      // So that Envoy connects anew all the time.
+      // Makes Envoy reconnect all the time.
       GRPC_MAX_CONNECTION_AGE: '300ms',
     },
   })
@@ -128,7 +128,7 @@ test('Envoy comes in by its certificate, also while the service gets another one
     await writePair(folder, authority.issue(name, month))
     await until(
       async () => (await readShownName(port)) === name,
-      () => `${name} is shown`,
+      () => `the server presents ${name}`,
     )
     const before = traffic.count()
     await until(
@@ -139,13 +139,13 @@ test('Envoy comes in by its certificate, also while the service gets another one
   await traffic.stop()
   assert.deepEqual([...traffic.statuses.keys()], [200])
 
-  const stranger = await openAs('spiffe://mesh/other')
-  assert.ok(stranger)
-  assert.deepEqual(await readStatuses(stranger, '/', { count: 2 }), [500, 500])
-  // Of many refusals in a second only some are in the log, and those of this test come before.
+  const untrusted = await openAs('spiffe://mesh/other')
+  assert.ok(untrusted)
+  assert.deepEqual(await readStatuses(untrusted, '/', { count: 2 }), [500, 500])
+  // Only some of many refusals in a second are logged, and those of this test come first.
   await until(
     async () => {
-      await readStatuses(stranger, '/', { count: 1 })
+      await readStatuses(untrusted, '/', { count: 1 })
       return service.log.some((line) =>
         line.includes('error validating client: its certificate is for URI:spiffe://mesh/o'),
       )

@@ -10,7 +10,7 @@ import { openFront } from '../support/envoy-front.ts'
 import { decisionPath } from '../support/service-client.ts'
 import { recordedRequests } from './recorded-requests.ts'
 
-/** Says OK to every decision and keeps what it was asked. */
+/** Allows every request and records it. */
 async function openRecorder(t: TestContext) {
   const asked: { names: string[]; body: string }[] = []
   const server = createServer()
@@ -27,7 +27,7 @@ async function openRecorder(t: TestContext) {
       { waitForTrailers: true },
     )
     stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
-    // Overall code OK of a decision, SERVING of a health check.
+    // The overall code OK for a decision, SERVING for a health check.
     stream.end(Buffer.from([0, 0, 0, 0, 2, 0x08, 1]))
   })
   server.listen(0, '127.0.0.1')
@@ -37,7 +37,7 @@ async function openRecorder(t: TestContext) {
   return { asked, grpcAddress: `127.0.0.1:${port}` }
 }
 
-test('what is replayed is what Envoy sends', async (t) => {
+test('the recorded requests are those that Envoy sends', async (t) => {
   const recorder = await openRecorder(t)
   const envoy = await openFront(t, { grpcAddresses: [recorder.grpcAddress] })
   if (!envoy) return

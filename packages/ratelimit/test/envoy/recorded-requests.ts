@@ -1,8 +1,8 @@
-// What the Envoy 1.40.0 of examples/envoy sent to the rate limit service: recorded on the wire, with
-// headers in their order and messages with the five bytes of gRPC before them.
+// The requests that Envoy 1.40.0 with examples/envoy sent to the rate limit service, recorded on the wire,
+// with headers in their order and messages with the five bytes of the gRPC prefix.
 
 export interface RecordedRequest {
-  /** What a client asked of Envoy. */
+  /** The request of a client to Envoy. */
   readonly cause: string
   readonly headers: readonly (readonly [name: string, value: string])[]
   /** In base64. */

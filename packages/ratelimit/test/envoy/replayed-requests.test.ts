@@ -10,10 +10,10 @@ import { exampleRules } from '../support/envoy-front.ts'
 import { openService } from '../support/service-app.ts'
 import { recordedRequests } from './recorded-requests.ts'
 
-/** 20 seconds into a minute that lies far ahead, for ever. */
+/** A constant time, 20 seconds into a future minute. */
 const startMs = (Math.ceil(Date.now() / 86_400_000) + 1) * 86_400_000 + 20_000
 
-/** Sends a request as it was recorded; returns the message that comes back. */
+/** Sends a recorded request and returns the response message. */
 async function replay(
   session: ClientHttp2Session,
   { headers, body }: (typeof recordedRequests)[number],
@@ -34,7 +34,7 @@ async function replay(
   return bytes.subarray(5)
 }
 
-test('the requests that Envoy sends get the decisions that the rules make', async (t) => {
+test('the requests that Envoy sends get the expected decisions', async (t) => {
   const service = await openService(t, { rules: exampleRules, now: () => startMs })
   const session = connect(`http://${service.grpcAddress}`)
   t.after(() => session.destroy())
@@ -67,7 +67,7 @@ test('the requests that Envoy sends get the decisions that the rules make', asyn
   assert.deepEqual(found, expected)
 })
 
-test('one request again and again is refused when its limit is reached', async (t) => {
+test('a repeated request is refused when its limit is reached', async (t) => {
   const service = await openService(t, { rules: exampleRules, now: () => startMs })
   const session = connect(`http://${service.grpcAddress}`)
   t.after(() => session.destroy())

@@ -12,23 +12,23 @@ import {
 } from '../support/service-process.ts'
 import { hangMs, hasSoundReset, openSteadyLoad } from './steady-load.ts'
 
-/** Something that goes wrong around the service, and how it is undone. */
+/** A fault in the environment of the service, and how it is undone. */
 export interface Fault {
-  /** As the manual names it. */
+  /** The name in the manual. */
   readonly name: string
-  /** What callers may see while it lasts. */
+  /** What clients may see during the fault. */
   readonly expected: 'all answered' | 'some fail' | 'all fail'
-  /** Undefined where a server that it needs is missing. */
+  /** Resolves to undefined if a required server is missing. */
   open(t: TestContext): Promise<OpenFault | undefined>
 }
 
 export interface OpenFault {
   readonly env: Readonly<Record<string, string>>
-  /** Where the service is not simply started with that environment. */
+  /** Replaces the default start of the service with that environment. */
   readonly start?: (t: TestContext) => Promise<RunningService>
-  /** Resolves when it is broken, or when what goes wrong has gone wrong often enough. */
+  /** Resolves when the fault is present, or has occurred often enough. */
   break(service: RunningService): Promise<void>
-  /** Resolves when what was broken could be used again. */
+  /** Resolves when the fault is removed. */
   heal(service: RunningService): Promise<void>
 }
 
@@ -37,7 +37,7 @@ export interface FaultResult {
   readonly asked: number
   readonly failed: number
   readonly slowestMs: number
-  /** From the end of the fault to the first answer. */
+  /** The time from the end of the fault to the first response. */
   readonly backMs: number
   readonly grownMegabytes: number
 }
@@ -47,18 +47,18 @@ domain: d
 descriptors:
   - { key: k, rate_limit: { unit: day, requests_per_unit: 4294967295 } }
 `
-/** The manual's figures are measured with the deadline that it names, on a quiet machine. */
+/** The figures in the manual are measured with the documented deadline, on an idle machine. */
 export const isMeasuring = process.env['UPDATE_DOCS'] !== undefined
-/** Of calls that wait in vain for what is broken. */
+/** The deadline of calls during the fault. */
 const shortMs = 100
-/** Of calls that have to be answered, on a busy machine too. */
+/** The deadline of calls that must be answered, even on a busy machine. */
 const patientMs = isMeasuring ? shortMs : hangMs
 const lastsMs = 1_500
-/** So many successful calls in a row have asked for every counter, over every connection. */
+/** After this many consecutive successful calls, every counter and every connection has been used. */
 const calmCount = 100
 const mostGrownMegabytes = 100
 
-/** Breaks something under a steady load, heals it, and says what callers saw. */
+/** Causes a fault under steady load, removes it, and returns what clients saw. */
 export async function runFault(t: TestContext, fault: Fault): Promise<FaultResult | undefined> {
   const opened = await fault.open(t)
   if (opened === undefined) return undefined
@@ -84,7 +84,7 @@ export async function runFault(t: TestContext, fault: Fault): Promise<FaultResul
   await opened.heal(service)
   const healedAt = performance.now()
   const backAt = await untilAnswered(load.calls, healedAt, 'after it')
-  // Connections that were lost are back one after the other.
+  // Lost connections are replaced one after the other.
   await untilCalm(load.calls, healedAt)
   const calmAt = performance.now()
   await until(
@@ -104,7 +104,7 @@ export async function runFault(t: TestContext, fault: Fault): Promise<FaultResul
   assert.deepEqual(
     load.calls.filter((call) => call.startedMs >= calmAt && !isOk(call)),
     [],
-    'calls failed when all was well again',
+    'calls failed after the recovery',
   )
   return {
     name: fault.name,
@@ -133,7 +133,7 @@ async function untilAnswered(
   return startedMs + tookMs
 }
 
-/** Callers see what the fault is expected to cause. */
+/** Waits until clients see the expected effect of the fault. */
 async function untilSeen({ expected }: Fault, during: () => readonly LoadedCall[]): Promise<void> {
   if (expected === 'all answered') return
   await until(
@@ -144,19 +144,19 @@ async function untilSeen({ expected }: Fault, during: () => readonly LoadedCall[
   if (expected === 'all fail') return
   await until(
     () => during().some(isOk),
-    () => 'a call was answered while it lasted',
+    () => 'a call was answered during the fault',
     hangMs,
   )
 }
 
-/** Only calls that began after the fault count: earlier ones may still wait for what was broken. */
+/** Only calls that started after the fault count, because earlier ones may still be affected. */
 async function untilCalm(calls: readonly LoadedCall[], healedAt: number): Promise<void> {
   await until(
     () => {
       const last = calls.filter(({ startedMs }) => startedMs >= healedAt).slice(-calmCount)
       return last.length === calmCount && last.every(isOk)
     },
-    () => `${calmCount} calls in a row were answered after it`,
+    () => `${calmCount} consecutive calls were answered after the fault`,
     hangMs,
   )
 }
@@ -164,7 +164,7 @@ async function untilCalm(calls: readonly LoadedCall[], healedAt: number): Promis
 function assertFailuresAreFine(calls: readonly LoadedCall[]): void {
   for (const call of calls) {
     assert.ok(call.tookMs < hangMs, `a call took ${Math.round(call.tookMs)} ms`)
-    assert.ok(hasSoundReset(call), 'a limit was said to end now or earlier')
+    assert.ok(hasSoundReset(call), 'a window was reported to end now or earlier')
     assert.ok(isOk(call) || call.message.length > 5, `code ${call.code} without a reason`)
   }
 }
@@ -183,6 +183,6 @@ function assertExpected(
   } else {
     assert.ok(failed > 0, 'nothing failed: was anything broken?')
   }
-  // Those that were under way when it broke may still have been answered.
+  // Calls that were in progress when the fault began may still have been answered.
   if (expected === 'some fail') assert.ok(failed < during.length, 'everything failed')
 }

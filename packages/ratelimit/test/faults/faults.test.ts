@@ -4,8 +4,8 @@
  * @slow
  */
 
-// What callers see while something around the service is broken. `UPDATE_DOCS=1` writes what was
-// measured into the manual.
+// What clients see during faults in the environment of the service. `UPDATE_DOCS=1` writes the
+// measurements into the manual.
 
 import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -19,12 +19,12 @@ const manual = join(import.meta.dirname, '..', '..', '..', '..', 'docs', 'rateli
 const faults = [...storeFaults, ...surroundingFaults]
 const results: FaultResult[] = []
 
-// They mostly wait. Figures for the manual are measured one after the other.
+// The tests mostly wait, so they run concurrently. Figures for the manual are measured sequentially.
 const concurrency = isMeasuring ? 1 : 4
 
 describe('faults', { concurrency }, () => {
   for (const fault of faults) {
-    test(`${fault.name}: ${fault.expected}, nothing hangs, and all is well afterwards`, async (t) => {
+    test(`${fault.name}: ${fault.expected}, nothing hangs, and the service recovers`, async (t) => {
       const result = await runFault(t, fault)
       if (result === undefined) return
       t.diagnostic(toRow(result))

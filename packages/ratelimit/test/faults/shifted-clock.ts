@@ -1,4 +1,4 @@
-// Loaded into the service before anything else: a signal sets its clock back by an hour, or right.
+// Loaded into the service before anything else: a signal sets its clock back by an hour, or corrects it.
 
 import process from 'node:process'
 

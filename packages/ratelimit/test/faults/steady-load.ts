@@ -6,20 +6,20 @@ import { decodeResponse } from '../support/decode-response.ts'
 import { decisionPath, toBytes } from '../support/service-client.ts'
 import type { LoadedCall } from '../support/service-load.ts'
 
-/** Unlike each other, so that every node of a cluster has some of them. */
+/** Enough different values that every node of a cluster has some of them. */
 const valueCount = 32
 export const values = Array.from({ length: valueCount }, (_, index) =>
   Math.imul(index + 1, 0x9e_37_79_b1).toString(36),
 )
 
-/** A call that takes longer is never answered. */
+/** A call that takes longer counts as hanging. */
 export const hangMs = 120_000
 
 export interface SteadyLoad {
   readonly calls: readonly LoadedCall[]
-  /** Calls that nobody has answered yet. */
+  /** The number of calls without a response. */
   readonly waiting: number
-  /** Asks no more, and gives the calls under way some time. */
+  /** Stops making calls, and waits for outstanding ones for some time. */
   stop(): Promise<void>
 }
 
@@ -27,13 +27,15 @@ export interface SteadyLoadOptions {
   readonly grpcAddress: string
   readonly connections: number
   readonly callsPerSecond: number
-  /** Of the next call. The service gets it; the client itself waits for ever, so that what hangs is seen. */
+  /**
+   * The deadline of the next call, for the service. The client itself waits forever, to detect hanging calls.
+   */
   readonly deadlineMs: () => number
 }
 
 /**
- * Asks at a steady pace, whether or not there were answers, as callers do whose own load does not
- * care. A connection that is lost is opened again.
+ * Makes calls at a steady rate, independent of the responses, like real traffic. A lost connection is
+ * replaced.
  */
 export function openSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
   const { grpcAddress, connections, callsPerSecond, deadlineMs } = options
@@ -89,7 +91,7 @@ export function openSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
   }
 }
 
-/** A wait of no or negative length would be a sign of a clock that nobody doubted. */
+/** A time until reset of 0 or less would mean that a wrong clock was trusted. */
 export function hasSoundReset({ code, response }: LoadedCall): boolean {
   if (code !== status.OK) return true
   const { statuses } = decodeResponse(response)

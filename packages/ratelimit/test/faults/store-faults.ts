@@ -32,7 +32,7 @@ function withRedis({ name, expected, ...steps }: RedisFault): Fault {
 
 const windowOf = () => Math.floor(Date.now() / 86_400_000) * 86_400
 
-/** What happens to the servers that hold the counters. */
+/** Faults of the servers that have the counters. */
 export const storeFaults: readonly Fault[] = [
   withRedis({
     name: 'Redis killed, later started again without its data',
@@ -126,7 +126,7 @@ export const storeFaults: readonly Fault[] = [
     },
   },
   {
-    // Its counters count as 0 (reference 6.3), so that callers notice nothing.
+    // Its counters count as 0, so clients notice nothing.
     name: 'one of two memcached nodes killed',
     expected: 'all answered',
     async open(t) {

@@ -17,7 +17,7 @@ import type { Fault } from './fault.ts'
 
 const memory = { BACKEND_TYPE: 'memory' }
 
-/** What happens to everything but the counters: nobody's decision should suffer. */
+/** Faults of everything except the counters, which must not affect decisions. */
 export const surroundingFaults: readonly Fault[] = [
   {
     name: 'statsd gone (TCP)',
@@ -105,7 +105,7 @@ export const surroundingFaults: readonly Fault[] = [
     open: async () => ({
       env: memory,
       start: startWithFullLog,
-      // Every request for what does not exist is worth a line at this level.
+      // Every invalid request causes a line at this level.
       async break({ httpUrl }) {
         for (let i = 0; i < 200; i += 1) await fetch(`${httpUrl}/json`, { method: 'POST' })
       },
@@ -158,7 +158,7 @@ function childrenOf(pid: number): number[] {
   return listProcesses().flatMap((one) => (one.parent === pid ? [one.pid] : []))
 }
 
-/** A server that takes all and answers nothing, which can go and come back. */
+/** A server that reads everything and answers nothing, which can be stopped and restarted. */
 async function openSwallower(t: TestContext) {
   const sockets = new Set<Socket>()
   let server: Server | undefined
@@ -182,7 +182,7 @@ async function openSwallower(t: TestContext) {
   return { port, listen, close }
 }
 
-/** Its standard error is a device without any space. So nothing of its log can be read. */
+/** Its standard error is a full device, so its log cannot be read. */
 async function startWithFullLog(t: TestContext): Promise<RunningService> {
   const rules = await makeRules(
     t,

@@ -11,7 +11,7 @@ function toBytes(key: KeyBytes, text: string): string {
   return Buffer.from(buffer, byteOffset, key.byteLength).toString('hex')
 }
 
-test('the bytes of a well-formed text are its UTF-8, but for characters beyond 16 bits', () => {
+test('the bytes of a well-formed text are its UTF-8, except for characters beyond 16 bits', () => {
   const key = new KeyBytes()
   const text = fc.string({ unit: 'grapheme', maxLength: 300 })
   fc.assert(
@@ -22,7 +22,7 @@ test('the bytes of a well-formed text are its UTF-8, but for characters beyond 1
   )
 })
 
-test('different texts have different bytes, also where no UTF-8 can be', () => {
+test('different texts have different bytes, even with lone surrogates', () => {
   const key = new KeyBytes()
   const unit = fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code))
   const text = fc.array(unit, { maxLength: 5 }).map((units) => units.join(''))
@@ -35,7 +35,7 @@ test('different texts have different bytes, also where no UTF-8 can be', () => {
   assert.notEqual(toBytes(key, '\ud800'), toBytes(key, '\udbff'))
 })
 
-test('a text has one hash, whatever was there before it', () => {
+test('a text has the same hash, whatever the previous text was', () => {
   const key = new KeyBytes()
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (a, b) => {
@@ -47,12 +47,12 @@ test('a text has one hash, whatever was there before it', () => {
   )
 })
 
-test('texts made to collide in simple hashes have as few equal hashes as chance allows', () => {
+test('texts that collide in simple hash functions have no more equal hashes than random texts', () => {
   const key = new KeyBytes()
   const families = {
-    // Equal under every hash that multiplies by 31.
+    // Equal in every hash function that multiplies by 31.
     pairs: (i: number) => blocks(i, 'Aa', 'BB'),
-    // The high bit of one word, and what it does to the next.
+    // The high bit of one word, and its effect on the next.
     highBits: (i: number) => blocks(i, 'aaa!aa!!', 'aaaaaa aa'),
     numbers: (i: number) => `domain_address_${i}_`,
     zeros: (i: number) => '\u0000'.repeat(i % 64) + String(i >> 6),
@@ -60,7 +60,7 @@ test('texts made to collide in simple hashes have as few equal hashes as chance 
   for (const [name, family] of Object.entries(families)) {
     const count = 2 ** 16
     const hashes = new Set(Array.from({ length: count }, (_, i) => key.set(family(i))))
-    // One half of a pair on average; ten has the chance of a billionth.
+    // On average there is half a pair; ten have a probability of one in a billion.
     assert.ok(count - hashes.size < 10, `${name}: ${count - hashes.size} equal hashes`)
   }
 })
@@ -73,7 +73,7 @@ test('the hash of a text differs from process to process', async () => {
   assert.ok(new Set(outputs.map(({ stdout }) => stdout)).size > 1)
 })
 
-/** Sixteen blocks, each the one or the other text by a bit of `i`. */
+/** Sixteen blocks, each of which is one of the two texts, selected by a bit of `i`. */
 function blocks(i: number, zero: string, one: string): string {
   return Array.from({ length: 16 }, (_, bit) => ((i >> bit) & 1 ? one : zero)).join('')
 }

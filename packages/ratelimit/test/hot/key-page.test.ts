@@ -16,7 +16,7 @@ function find(page: Page, text: string, window = 60): number {
   return page.find(key, hash, window)
 }
 
-test('keys of one hash are told apart by all their bytes', () => {
+test('keys with the same hash are distinguished by all their bytes', () => {
   const page = new Page({ records: 20, words: 1000 })
   const texts = ['', 'a', 'a\u0000', 'b', 'aaaa', 'aaab', 'baaa', 'aaaaa', 'aaaab', 'x'.repeat(99)]
   const places = texts.map((text) => insert(page, text))
@@ -29,7 +29,7 @@ test('keys of one hash are told apart by all their bytes', () => {
   assert.equal(find(page, 'a', 120), 0)
 })
 
-test('a full page takes no more and loses nothing', () => {
+test('a full page accepts no more records and loses none', () => {
   for (const room of [
     { records: 1000, words: 300 },
     { records: 10, words: 3000 },
@@ -50,7 +50,7 @@ test('a full page takes no more and loses nothing', () => {
   }
 })
 
-test('a removed record is not found but its place is used for the same key again', () => {
+test('a removed record is not found, but its place is reused for the same key', () => {
   const page = new Page({ records: 10, words: 300 })
   const at = insert(page, 'key')
   page.remove(at)

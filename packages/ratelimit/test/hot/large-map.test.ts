@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { LargeMap } from '../../src/hot/large-map.ts'
 
-test('a large map holds what a map would, in the same order', () => {
+test('a large map has the same content and order as a map', () => {
   fc.assert(
     fc.property(fc.uniqueArray(fc.string(), { maxLength: 100 }), fc.string(), (keys, other) => {
       const map = new Map(keys.map((key, index) => [key, { index }]))

@@ -36,7 +36,7 @@ test('a higher limit is not refused, a lower one is', () => {
   assert.equal(cache.isOver('key_', start, 11), true, 'over a limit is over every lower one')
 })
 
-test('a limit of 0 is remembered', () => {
+test('a limit of 0 is cached', () => {
   const { cache } = open()
   cache.add('key_', start, 60, 0)
   assert.equal(cache.isOver('key_', start, 0), true)
@@ -75,7 +75,7 @@ test('a key above 65535 bytes is not stored', () => {
   assert.equal(cache.entryCount, 1)
 })
 
-test('the gauges count what happens', () => {
+test('the gauges count the operations', () => {
   const { cache, clock } = open()
   assert.equal(cache.averageAccessTime, 0)
   cache.isOver('a_', start, 1)
@@ -99,13 +99,13 @@ test('the gauges count what happens', () => {
   )
 })
 
-test('a size below 512 KiB is raised to it', () => {
+test('a smaller size is raised to 512 KiB', () => {
   const { cache } = open(1)
   for (let i = 0; i < 2000; i++) cache.add(toKey(i), start, 60, 1)
   for (let i = 0; i < 2000; i++) assert.equal(cache.isOver(toKey(i), start, 1), true)
 })
 
-test('it stays inside its bytes and keeps what is asked for', () => {
+test('it stays within its memory limit and keeps entries in use', () => {
   for (const sizeInBytes of [512 * 1024, 3_000_000]) {
     const { cache } = open(sizeInBytes)
     const hot = Array.from({ length: 50 }, (_, i) => `hot_${i}_`)
@@ -124,7 +124,7 @@ test('it stays inside its bytes and keeps what is asked for', () => {
   }
 })
 
-test('entries that are over when they are dropped count as expired, once', () => {
+test('entries whose window has ended when they are dropped count as expired, once', () => {
   const { cache, clock } = open()
   for (let i = 0; i < 1000; i++) cache.add(toKey(i), start, 60, 1)
   clock.seconds += 60
@@ -132,7 +132,7 @@ test('entries that are over when they are dropped count as expired, once', () =>
   assert.equal(cache.expiredCount, 1000)
 })
 
-test('a key refused in window after window needs one place', () => {
+test('a key that is refused in consecutive windows needs one record', () => {
   const { cache, clock } = open()
   for (let i = 0; i < 20_000; i++) {
     clock.seconds = start + i
@@ -143,7 +143,7 @@ test('a key refused in window after window needs one place', () => {
   assert.equal(cache.expiredCount, 19_999)
 })
 
-test('it never refuses what a Map of limits would not, and forgets nothing before it is full', () => {
+test('it never refuses what a Map of limits would not, and drops nothing before it is full', () => {
   const step = fc.oneof(
     fc.record({
       kind: fc.constantFrom('add' as const, 'ask' as const, 'ask' as const, 'delete' as const),

@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { emptyText, PackedTexts, TextPacker } from '../../src/hot/packed-texts.ts'
 
 suite('packed texts', () => {
-  test('any text comes back as it was, and is no other', () => {
-    // Code units by themselves, so that halves of pairs are among them.
+  test('any text is returned unchanged and equals no other', () => {
+    // Single code units, including lone surrogates.
     const text = fc
       .array(fc.oneof(fc.integer({ min: 0, max: 0xff }), fc.integer({ min: 0, max: 0xffff })), {
         maxLength: 12,
@@ -31,7 +31,7 @@ suite('packed texts', () => {
     )
   })
 
-  test('a text that comes again takes no more room', () => {
+  test('a repeated text takes no more room', () => {
     const packer = new TextPacker()
     assert.equal(packer.add('same'), packer.add('same'))
     assert.notEqual(packer.add('same'), packer.add('other'))

@@ -35,7 +35,7 @@ function toTally(charge: Partial<Charge> = {}): Tally {
   })
 }
 
-/** Whether it was found; if not, it is offered. */
+/** Returns whether the request was found; if not, passes it to `keep`. */
 function see(cache: RequestCache, bytes: Buffer, tallies: Tallies = [toTally()]): boolean {
   if (find(cache, bytes) !== undefined) return true
   cache.keep(request, tallies)
@@ -48,7 +48,7 @@ function find(cache: RequestCache, bytes: Buffer, inForce = rules): Tallies | un
 
 const numbered = (number: number) => Buffer.from(`request ${String(number).padStart(10, '0')}`)
 
-test('a request is kept at its second sight and found from the third on', () => {
+test('a request is cached the second time and found from the third time on', () => {
   const cache = new RequestCache()
   assert.equal(see(cache, numbered(1)), false)
   assert.equal(cache.usedBytes, 0)
@@ -57,7 +57,7 @@ test('a request is kept at its second sight and found from the third on', () => 
   assert.equal(see(cache, numbered(2)), false)
 })
 
-test('a request is found wherever it lies in the buffer', () => {
+test('a request is found at any position in the buffer', () => {
   const cache = new RequestCache()
   for (let i = 0; i < 2; i += 1) see(cache, numbered(1))
   for (let offset = 0; offset < 5; offset += 1) {
@@ -86,7 +86,7 @@ const tally = fc
 
 const words = new RequestWords(1_024)
 
-/** The hash has a random secret in every process, so a test that depends on hashes has to read them. */
+/** The hash has a random secret in every process, so tests that depend on hashes must read them. */
 function hashOf(bytes: Buffer): number {
   words.set(bytes, 0, bytes.length)
   return words.hash
@@ -111,17 +111,17 @@ function spreadRequests(count: number, { sets = 8_192, perSet = 4 } = {}): Buffe
 
 const distinctMessages = fc.uniqueArray(
   fc.uint8Array({ maxLength: 20 }).map((bytes) => Buffer.from(bytes)),
-  // Of two messages with the same hash the cache keeps only the first.
+  // The cache keeps only the first of two messages with the same hash.
   { minLength: 1, maxLength: 20, selector: hashOf },
 )
 
-test('a set keeps four requests: a fifth replaces one of them, and each is found as it was kept', () => {
+test('a set caches four requests: a fifth replaces one of them, and each is found unchanged', () => {
   fc.assert(
     fc.property(
       distinctMessages,
       fc.array(fc.option(tally, { nil: undefined }), { maxLength: 4 }),
       (messages, pool) => {
-        // All messages meet in one set, which is the worst that their hashes can do.
+        // All messages are in one set, which is the worst case.
         const cache = new RequestCache({ sets: 1, maxBytes: 2 ** 16 })
         const known = messages.map((bytes, index) => ({
           bytes,
@@ -129,7 +129,7 @@ test('a set keeps four requests: a fifth replaces one of them, and each is found
         }))
         for (const [index, { bytes, tallies }] of known.entries()) {
           for (let sight = 0; sight < 2; sight += 1) see(cache, bytes, tallies)
-          assert.ok(find(cache, bytes), 'a request that came twice in a row is not found')
+          assert.ok(find(cache, bytes), 'a request that was repeated immediately is not found')
           const found = known.slice(0, index + 1).filter((each) => isFoundAsKept(cache, each))
           assert.equal(found.length, Math.min(index + 1, 4))
         }
@@ -143,7 +143,7 @@ interface KeptRequest {
   readonly tallies: Tallies
 }
 
-/** Whether the request is found; what is found must equal what was kept, with the same counters. */
+/** Returns whether the request is found, and checks that it equals the cached one, with the same counters. */
 function isFoundAsKept(cache: RequestCache, { bytes, tallies }: KeptRequest): boolean {
   const found = find(cache, bytes)
   if (found === undefined) return false
@@ -154,7 +154,7 @@ function isFoundAsKept(cache: RequestCache, { bytes, tallies }: KeptRequest): bo
   return true
 }
 
-test('a request is not pushed out by requests of other sets', () => {
+test('a request is not replaced by requests of other sets', () => {
   const cache = new RequestCache({ sets: 2 })
   const requests = spreadRequests(2_000, { sets: 2, perSet: 1_000 })
   const own = requests.find((bytes) => hashOf(bytes) % 2 === 0)
@@ -166,12 +166,12 @@ test('a request is not pushed out by requests of other sets', () => {
   }
 })
 
-test('requests with the same hash are told apart', () => {
+test('requests with the same hash are distinguished', () => {
   const byHash = new Map<number, Buffer>()
-  // Digests, because messages that differ in one word only never share a hash.
+  // Digests, because messages that differ in only one word never share a hash.
   const toMessage = (number: number) => hash('sha256', `${number}`, 'buffer').subarray(0, 16)
   let second = toMessage(0)
-  // About 80,000 messages are enough for two of them to share one of the hashes of 32 bits.
+  // About 80,000 messages are enough for two of them to share a 32-bit hash.
   for (let number = 1; !byHash.has(hashOf(second)); number += 1) {
     byHash.set(hashOf(second), second)
     second = toMessage(number)
@@ -184,7 +184,7 @@ test('requests with the same hash are told apart', () => {
   assert.equal(see(cache, first), true)
 })
 
-test('what is found is new every time, so that decisions under way do not meet', () => {
+test('every result is a new object, so that concurrent decisions do not share tallies', () => {
   const cache = new RequestCache()
   for (let i = 0; i < 2; i += 1) see(cache, numbered(1))
   const [first] = find(cache, numbered(1)) ?? []
@@ -196,7 +196,7 @@ test('what is found is new every time, so that decisions under way do not meet',
   assert.deepEqual([second.hits, second.after], [1, 0])
 })
 
-test('it never holds more requests or bytes than it may', () => {
+test('it never exceeds its limits of requests and bytes', () => {
   const cache = new RequestCache({ sets: 16, maxBytes: 8_192 })
   for (let number = 0; number < 2_000; number += 1) {
     for (let i = 0; i < 3; i += 1) see(cache, numbered(number))
@@ -209,7 +209,7 @@ test('it never holds more requests or bytes than it may', () => {
   assert.ok(found.length > 16 && found.length <= 64, `${found.length} were kept`)
 })
 
-test('what is kept stays as it was while room is made for more', () => {
+test('cached requests stay unchanged while the buffer grows', () => {
   const cache = new RequestCache()
   const toKey = (number: number) => `${number}`.padEnd(1_000, number % 2 === 0 ? 'v' : 'ш')
   const requests = spreadRequests(300)
@@ -222,7 +222,7 @@ test('what is kept stays as it was while room is made for more', () => {
   }
 })
 
-test('when it is full it begins anew, and what is in use comes back at once', () => {
+test('a full cache is cleared, and requests in use are cached again immediately', () => {
   const cache = new RequestCache({ sets: 64, maxBytes: 4_096 })
   for (let i = 0; i < 2; i += 1) see(cache, numbered(0))
   let [losses, lookups] = [0, 0]
@@ -235,9 +235,9 @@ test('when it is full it begins anew, and what is in use comes back at once', ()
   assert.ok(losses < lookups / 4, `lost ${losses} times in ${lookups}`)
 })
 
-test('a flood of requests that do not come again pushes out no kept request', () => {
+test('a flood of requests that are not repeated replaces no cached request', () => {
   const cache = new RequestCache({ sets: 64 })
-  // Two requests with the same hash would count as one that comes again.
+  // Two requests with the same hash would count as a repeated one.
   const [own, ...flood] = spreadRequests(20_000, { perSet: 20_000 })
   assert.ok(own)
   for (let i = 0; i < 2; i += 1) see(cache, own)
@@ -249,14 +249,14 @@ test('a flood of requests that do not come again pushes out no kept request', ()
   assert.ok(found.includes(true))
 })
 
-test('callers who begin to repeat themselves after a flood are soon found every time', () => {
+test('requests that are repeated after a flood are soon found every time', () => {
   const cache = new RequestCache()
   for (let number = 0; number < 20_000; number += 1) see(cache, numbered(number))
   for (let i = 0; i < 100; i += 1) for (let j = 0; j < 50; j += 1) see(cache, numbered(-j))
   for (let j = 0; j < 50; j += 1) assert.equal(see(cache, numbered(-j)), true)
 })
 
-test('after a flood a request of several descriptors is looked for at once', () => {
+test('after a flood a request with several descriptors is looked up immediately', () => {
   const cache = new RequestCache()
   for (let i = 0; i < 50_000; i += 1) see(cache, numbered(i))
   const several = Buffer.concat([numbered(-1), Buffer.alloc(200, 'x')])
@@ -266,7 +266,7 @@ test('after a flood a request of several descriptors is looked for at once', () 
   )
 })
 
-test('other rules forget everything, and one more sight is enough to be kept again', () => {
+test('new rules clear the cache, and one repetition is enough to be cached again', () => {
   const cache = new RequestCache()
   for (let i = 0; i < 2; i += 1) see(cache, numbered(1))
   const others = toRules()
@@ -284,7 +284,7 @@ const notKept = [
 ]
 
 for (const { what, inForce, bytes, charge } of notKept) {
-  test(`a request ${what} is not kept`, () => {
+  test(`a request ${what} is not cached`, () => {
     const cache = new RequestCache()
     for (let i = 0; i < 5; i += 1) {
       assert.equal(find(cache, bytes, inForce), undefined)
@@ -294,7 +294,7 @@ for (const { what, inForce, bytes, charge } of notKept) {
   })
 }
 
-test('a request that comes down to very much is not kept', () => {
+test('a request with very large tallies is not cached', () => {
   const cache = new RequestCache()
   const many = Array.from({ length: 100 }, () => toTally({ key: 'k'.repeat(1_000) }))
   for (let i = 0; i < 5; i += 1) assert.equal(see(cache, numbered(1), many), false)

@@ -5,7 +5,7 @@ import { compileRules } from '../../src/rules/match/snapshot.ts'
 import { isWildcard, matchesWildcard, toWildcard } from '../../src/rules/model/wildcard.ts'
 import { KeyRecorder, toDescriptor, toRuleSet } from '../support/nested-rules.ts'
 
-/** Finds patterns beside each other; those below another key must stay out of it. */
+/** Finds sibling patterns; those of another key must not be found. */
 function toIndex(patterns: readonly string[]) {
   const limit = { requests: 1 }
   const rules = patterns.flatMap((value) => [
@@ -29,7 +29,7 @@ suite('the index of wildcards', () => {
     assert.equal(toIndex(['abc*', '*d']).find('abcd'), 'abc*')
   })
 
-  test('it finds what going through the patterns in order finds', () => {
+  test('it finds the same pattern as trying all patterns in order', () => {
     const text = (characters: string[], maxLength: number) =>
       fc.string({ unit: fc.constantFrom(...characters), maxLength })
     const characters = ['a', 'b', '_', 'é', '😀']
@@ -61,7 +61,7 @@ suite('the index of wildcards', () => {
     assert.equal(index.find('tenant/1'), undefined)
   })
 
-  test('patterns that begin with the star may be many', () => {
+  test('there may be many patterns that begin with a star', () => {
     const patterns = Array.from({ length: 20_000 }, (_, i) => `*/${i}`)
     const index = toIndex(patterns)
     assert.equal(index.find('a/0'), '*/0')

@@ -32,7 +32,7 @@ test('with a key-value store', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const store = { KVSTORE_URL: `127.0.0.1:${redis.port}` }
-  // A moment that is no border of any unit, so that all calls fall into one window.
+  // A time that is not the boundary of any unit, so that all calls are in one window.
   const now = () => 1_700_000_000_500
   const openWith = async (env: Readonly<Record<string, string>> = {}) => {
     const service = await openService(t, { rules, now, env: { ...store, ...env } })
@@ -82,14 +82,17 @@ test('with a key-value store', async (t) => {
     assert.equal(await command(redis, 'GET', 'global_d_refused_v_86400s_1699920000'), '3')
   })
 
-  await t.test('NEAR_LIMIT_RATIO says from which part of a limit on hits are near it', async () => {
-    const half = await openWith({ NEAR_LIMIT_RATIO: '0.5', CACHE_KEY_PREFIX: 'half_' })
-    for (const { decide } of [client, half.client]) {
-      await decide(ask('d', descriptor('near=v', { hitsAddend: 10 })))
-    }
-    assert.equal((await readRule(service, 'd.near'))['near_limit'], 2)
-    assert.equal((await readRule(half.service, 'd.near'))['near_limit'], 5)
-  })
+  await t.test(
+    'NEAR_LIMIT_RATIO is the fraction of a limit above which hits are near it',
+    async () => {
+      const half = await openWith({ NEAR_LIMIT_RATIO: '0.5', CACHE_KEY_PREFIX: 'half_' })
+      for (const { decide } of [client, half.client]) {
+        await decide(ask('d', descriptor('near=v', { hitsAddend: 10 })))
+      }
+      assert.equal((await readRule(service, 'd.near'))['near_limit'], 2)
+      assert.equal((await readRule(half.service, 'd.near'))['near_limit'], 5)
+    },
+  )
 
   await t.test(
     'a size of 0 disables the local cache: the store is read for each refusal',

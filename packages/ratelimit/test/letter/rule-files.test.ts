@@ -11,7 +11,7 @@ import { until } from '../support/service-process.ts'
 const toRules = (requests: number, domain = 'd', key = 'k') =>
   `domain: ${domain}\ndescriptors: [{ key: ${key}, rate_limit: { unit: day, requests_per_unit: ${requests} } }]\n`
 
-/** A service with these variables; `limitOf` gives the limit in force, undefined without one. */
+/** A service with these variables; `limitOf` returns the limit in force, or undefined. */
 async function openWith(t: TestContext, env: Readonly<Record<string, string>>) {
   const service = await openService(t, { env })
   const client = await openDecisionClient(t, service)

@@ -21,7 +21,7 @@ descriptors:
   - { key: second, rate_limit: { unit: second, requests_per_unit: 9 } }
 `
 
-/** One decision of a service with these variables: the hits left of a limit per day and per second. */
+/** One decision of a service with these variables: the remaining hits of a limit per day and per second. */
 async function decideOnce(t: TestContext, env: Readonly<Record<string, string>>) {
   const service = await openService(t, { rules, env })
   const client = await openDecisionClient(t, service)
@@ -44,7 +44,7 @@ test('KVSTORE_AUTH and KVSTORE_PERSECOND_AUTH are a password, or a user name and
   }
   assert.deepEqual(await decideOnce(t, env), [8, 8])
   const users = `${await command(perSecond, 'ACL', 'LOG')}`
-  assert.equal(users, '', 'no sign-in was refused')
+  assert.equal(users, '', 'no authentication failed')
   const wrong = { KVSTORE_STARTUP_MAX_ELAPSED_TIME: '1ms', KVSTORE_AUTH: 'wrong' }
   await assert.rejects(decideOnce(t, { ...env, ...wrong }), /WRONGPASS/)
   const foreign = { KVSTORE_STARTUP_MAX_ELAPSED_TIME: '1ms', KVSTORE_PERSECOND_AUTH: 'counter:no' }
@@ -212,7 +212,7 @@ test('with the distributed memory cache', async (t) => {
     const all = ask('d', ...values.map((value) => descriptor(value)))
     const second = await openDecisionClient(t, other)
     const look = ask('d', ...values.map((value) => descriptor(value, { hitsAddend: 0 })))
-    // The counts are written after the answer, so the other instance may see them a moment later.
+    // The counts are written after the response, so the other instance may see them slightly later.
     await until(
       async () => {
         await client.decide(all)
@@ -230,7 +230,7 @@ test('with the distributed memory cache', async (t) => {
   await t.test(
     'a descriptor that makes a key of more than 250 characters fails the call',
     async () => {
-      // With exact names, the default, no descriptor does: its name ends in a hash.
+      // With exact names, the default, no descriptor does, because long names are replaced by a hash.
       const long = 'x'.repeat(250)
       assert.equal((await client.ask(ask('d', descriptor(`day=${long}`)))).code, 0)
       const compatible = { ...env, CACHE_KEY_FORMAT: 'compatible' }

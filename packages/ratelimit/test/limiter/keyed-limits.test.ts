@@ -42,7 +42,7 @@ const outline = ({ isAllowed, statuses }: LimitResult) => [
   ...statuses.map(({ keys, remaining }) => `${keys} ${remaining}`),
 ]
 
-test('every limit applies whose keys have values, in any order, and undefined values are skipped', async () => {
+test('every limit whose keys have values applies, in any order, and undefined values are skipped', async () => {
   const limiter = createKeyed({
     ip: '3/minute',
     apiKey: { limit: '100/hour', values: { internal: 'unlimited', 'test-*': '1/day' } },
@@ -75,7 +75,7 @@ test('every limit applies whose keys have values, in any order, and undefined va
   })
 })
 
-test('keys are checked by TypeScript, and misspelt ones are warned of once', async () => {
+test('keys are checked by TypeScript, and misspelled ones cause one warning', async () => {
   const lines: string[] = []
   const limiter = createKeyed(
     { apiKey: '5/minute', ip: '9/minute' },
@@ -107,7 +107,7 @@ test('hits are an option, and limitSync answers without a promise', () => {
   assert.throws(() => limiter.limitSync({ user: 'a' }, { hits: 0.5 }), TypeError)
 })
 
-test('other limits can be loaded, and faults in them leave the first in force', async () => {
+test('other limits can be loaded, and invalid ones leave the previous ones in force', async () => {
   const limiter = createKeyed({ user: '5/day' })
   await limiter.limit({ user: 'a' })
   // @ts-expect-error -- it is not a limit
@@ -117,7 +117,7 @@ test('other limits can be loaded, and faults in them leave the first in force', 
   assert.equal((await limiter.limit({ user: 'a' })).statuses[0]?.remaining, 97)
 })
 
-test('what no rule applies to is allowed and warned of once, with what was probably meant', async (t) => {
+test('a request that no rule applies to is allowed, with one warning that contains a suggestion', async (t) => {
   const { limiter, lines } = createWritten(t)
   const ask = async (descriptor: Record<string, string>, domain = 'api') => {
     const { isAllowed, isMatched } = await limiter.limit({ domain, descriptors: [descriptor] })
@@ -134,7 +134,7 @@ test('what no rule applies to is allowed and warned of once, with what was proba
   assert.doesNotMatch(lines.join(), /secret/)
 })
 
-test('a rule without a limit and descriptors without values are no mistake', async (t) => {
+test('a rule without a limit and descriptors without values cause no warning', async (t) => {
   const { limiter, lines } = createWritten(t)
   const { isMatched } = await limiter.limit({ descriptors: [{ free: 'x' }] })
   assert.equal(isMatched, true)
@@ -146,7 +146,7 @@ test('a rule without a limit and descriptors without values are no mistake', asy
   assert.deepEqual(lines, [])
 })
 
-test('onUnmatched throws before anything is counted, or keeps silent', async (t) => {
+test('onUnmatched can throw before anything is counted, or allow silently', async (t) => {
   const both = { descriptors: [{ user: 'a' }, { usr: 'a' }] }
   const { limiter } = createWritten(t, 'throw')
   await assert.rejects(limiter.limit(both), UnmatchedError)
@@ -156,7 +156,7 @@ test('onUnmatched throws before anything is counted, or keeps silent', async (t)
   assert.deepEqual(silent.lines, [])
 })
 
-test('all wrong options are named at once, with what was probably meant', () => {
+test('all invalid options are reported in one error, with suggestions', () => {
   const options: object = {
     limits: {
       ip: '100/minuut',

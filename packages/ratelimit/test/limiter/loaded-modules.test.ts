@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** The modules that a script loads, by the hooks of Node. */
+/** The modules that a script loads, according to Node's module hooks. */
 async function listLoaded(script: string): Promise<string[]> {
   const code = `
     import { registerHooks } from 'node:module'

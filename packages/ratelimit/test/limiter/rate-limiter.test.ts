@@ -21,7 +21,7 @@ descriptors:
     rate_limit: { unit: day, requests_per_unit: 0 }
 `
 const alice = { domain: 'api', descriptors: [{ user: 'alice' }] }
-/** For limiters that wait for files or for others: longer than a busy machine needs. */
+/** A timeout for limiters that wait for files or other limiters, longer than a busy machine needs. */
 const patient = { timeoutMs: 120_000 }
 
 function create(t: TestContext, options: Partial<Parameters<typeof createRateLimiter>[0]> = {}) {
@@ -30,7 +30,7 @@ function create(t: TestContext, options: Partial<Parameters<typeof createRateLim
   return limiter
 }
 
-test('requests pass until the limit is reached, and then are told when to come back', async (t) => {
+test('requests are allowed until the limit is reached, and then refused with the time to wait', async (t) => {
   const now = () => Date.UTC(2026, 0, 1, 23, 0, 0)
   const limiter = create(t, { now })
   const first = await limiter.limit(alice)
@@ -63,7 +63,7 @@ test('requests pass until the limit is reached, and then are told when to come b
   assert.equal((await limiter.limit(bob)).isAllowed, true)
 })
 
-test('hits are charged, only looked at, or given back', async (t) => {
+test('hits are counted, peeked at, or refunded', async (t) => {
   const limiter = create(t)
   const remaining = async (hits: number) => {
     const entries = [{ key: 'user', value: 'alice' }]
@@ -75,7 +75,7 @@ test('hits are charged, only looked at, or given back', async (t) => {
   assert.equal(all.isAllowed, false)
 })
 
-test('a limit of the caller takes the place of the rule', async (t) => {
+test('a limit in the request overrides the rule', async (t) => {
   const limiter = create(t)
   const entries = [{ key: 'user', value: 'alice' }]
   const limit = { requestsPerUnit: 0, unit: 'minute' } as const
@@ -91,7 +91,7 @@ test('a shadow rule refuses nothing', async (t) => {
   assert.equal(statistics.get('ratelimit.service.rate_limit.api.shadow.shadow_mode'), 1)
 })
 
-test('what is wrong with the rules is told at once, all of it with its place', () => {
+test('all errors in the rules are reported together with their places', () => {
   const broken =
     'domain: api\ndescriptors:\n  - key: a\n    rate_limit: { unit: eon }\n  - value: b\n'
   assert.throws(
@@ -105,14 +105,14 @@ test('what is wrong with the rules is told at once, all of it with its place', (
   )
 })
 
-test('an unknown store is refused with those there are', () => {
+test('an unknown store is refused with the list of known ones', () => {
   assert.throws(() => createRateLimiter({ rules, store: 'mongodb://x' }), {
     name: 'TypeError',
     message: /store must begin with one of memory:.*redis:\/\/.*memcached:\/\/, not 'mongodb:'/,
   })
 })
 
-test('a request that makes no sense is refused before anything is counted', async (t) => {
+test('an invalid request is refused before anything is counted', async (t) => {
   const limiter = create(t)
   await assert.rejects(limiter.limit({ domain: '', descriptors: [{ user: 'a' }] }), ServiceError)
   await assert.rejects(limiter.limit({ domain: 'api', descriptors: [] }), ServiceError)
@@ -124,7 +124,7 @@ test('a request that makes no sense is refused before anything is counted', asyn
   await assert.rejects(limiter.limit({ ...alice, hits: 0.5 }), TypeError)
 })
 
-test('other rules can be loaded, and faults in them leave the first in force', async (t) => {
+test('other rules can be loaded, and invalid ones leave the previous ones in force', async (t) => {
   const limiter = create(t)
   assert.throws(() => limiter.load('domain: api\nfoo: 1'), RulesError)
   assert.equal((await limiter.limit(alice)).statuses[0]?.limit?.requestsPerUnit, 2)
@@ -147,7 +147,7 @@ test('a directory of rules is loaded before the first decision, and watched', as
   )
 })
 
-test('two limiters on one Redis count together', async (t) => {
+test('two limiters with one Redis share counters', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const store = `redis://127.0.0.1:${redis.port}`
@@ -159,7 +159,7 @@ test('two limiters on one Redis count together', async (t) => {
   assert.deepEqual(answers, [true, true, false])
 })
 
-test('limiters on one memcached count together', async (t) => {
+test('limiters with one memcached share counters', async (t) => {
   const memcached = await open(t, 'memcached')
   if (!memcached) return
   const store = `memcached://127.0.0.1:${memcached.port}`
@@ -171,7 +171,7 @@ test('limiters on one memcached count together', async (t) => {
   )
 })
 
-test('a store of the caller is used and left open', async () => {
+test('a store that the caller supplies is used and not closed', async () => {
   let isClosed = false
   const store = {
     add: (_increments: unknown, _deadlineMs: number, counted: (error: StoreError) => void) =>

@@ -48,7 +48,7 @@ function create(t: TestContext, options: RemoteLimiterOptions) {
   return limiter
 }
 
-test('a service decides, with the same results as a limiter in the process', async (t) => {
+test('a service returns the same results as a limiter in the process', async (t) => {
   const lines: string[] = []
   const logger = { warn: (line: string) => lines.push(line) }
   const limiter = create(t, { url: await openService(t), logger })
@@ -102,7 +102,7 @@ test('a service decides, with the same results as a limiter in the process', asy
   assert.match(lines[0] ?? '', /no limit for \{ usr \} in the domain 'api'/)
 })
 
-test('a service that is away or at another URL fails the call, and is then left alone', async (t) => {
+test('if the service is unavailable or the URL is wrong, the call fails and further calls are suspended', async (t) => {
   const outages: string[] = []
   const onOutage = ({ message }: Error) => outages.push(message)
   const request = { descriptors: [{ user: 'alice' }] }
@@ -124,7 +124,7 @@ test('a service that is away or at another URL fails the call, and is then left 
   await assert.rejects(create(t, { url }).limit({ descriptors: [] }), { name: 'ServiceError' })
 })
 
-test('wrong options are named', () => {
+test('invalid options are reported', () => {
   const create = createRemoteRateLimiter as (options: object) => unknown
   assert.throws(() => create({ ulr: 'http://a' }), /ulr is not an option. Did you mean url\?/)
   assert.throws(() => create({ url: 'redis://a' }), /url must be such as/)

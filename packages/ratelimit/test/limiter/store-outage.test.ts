@@ -18,9 +18,9 @@ import { fromNoon } from '../support/noon-clock.ts'
 
 const limits = { user: '2/day' } as const
 const alice = { user: 'alice' }
-/** Nothing listens there. */
+/** An address without a server. */
 const absent = 'redis://127.0.0.1:1'
-/** A call that waits for this one never ends. */
+/** A timeout so long that a call that waits for it never ends. */
 const endless = { timeoutMs: 2 ** 30 }
 
 type Options = Omit<Parameters<typeof createRateLimiter>[0], 'rules' | 'limits'>
@@ -31,7 +31,7 @@ function create(t: TestContext, options: Options) {
   return limiter
 }
 
-/** A store whose answers a test chooses. */
+/** A store whose results are chosen by the test. */
 function createFake() {
   const fake = {
     calls: 0,
@@ -50,7 +50,7 @@ function createFake() {
   return { fake, store }
 }
 
-test('calls fail at once while the store is known to be away', async (t) => {
+test('calls fail immediately while the store is known to be unavailable', async (t) => {
   const limiter = create(t, { store: absent })
   const failure = {
     name: 'StoreError',
@@ -60,7 +60,7 @@ test('calls fail at once while the store is known to be away', async (t) => {
   await assert.rejects(limiter.limit(alice, endless), failure)
 })
 
-test('a store that accepts and never answers fails the call in its time', async (t) => {
+test('a store that accepts connections and never answers fails the call at its timeout', async (t) => {
   const server = createServer(() => {})
   t.after(() => server.close())
   await new Promise<void>((resolve) => {
@@ -76,7 +76,7 @@ test('a store that accepts and never answers fails the call in its time', async 
   await assert.rejects(limiter.ready, /did not answer within 10 ms/)
 })
 
-test('a call whose time is over leaves nothing behind', async () => {
+test('a call that timed out leaves nothing behind', async () => {
   const readiness = new Readiness()
   await Promise.allSettled([readiness.wait(1), readiness.wait(1)])
   assert.equal(readiness.waiting, 0)
@@ -86,7 +86,7 @@ test('a call whose time is over leaves nothing behind', async () => {
   assert.equal(readiness.waiting, 0)
 })
 
-test('with a fallback, this process counts while the store is away', async (t) => {
+test('with a fallback, this process counts while the store is unavailable', async (t) => {
   const outages: string[] = []
   const limiter = create(t, {
     store: absent,
@@ -126,7 +126,7 @@ test('an outage is logged once, and so is its end', async (t) => {
   assert.deepEqual(lines.slice(1), ['The rate limit store answers again'])
 })
 
-test('after some failures in a row the store is left alone, and then tried by one call', () => {
+test('after several consecutive failures calls are suspended, and then one call tries the store', () => {
   const { fake, store } = createFake()
   let nowMs = 0
   const events: string[] = []
@@ -159,7 +159,7 @@ test('after some failures in a row the store is left alone, and then tried by on
   assert.deepEqual(events, ['late', 'back'])
 })
 
-test('a script ends when it is done, with Redis and a directory of rules still open', async (t) => {
+test('a script exits when it is done, even if Redis and a directory of rules are still open', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const directory = await mkdtemp(join(tmpdir(), 'limiter-'))

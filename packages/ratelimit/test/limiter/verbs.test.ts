@@ -17,7 +17,7 @@ const limits = {
   user: '5/day',
   sliding: { limit: '5/day', algorithm: 'sliding_window' },
 } as const
-/** Longer than a busy machine needs. */
+/** A timeout that is longer than a busy machine needs. */
 const timeoutMs = 120_000
 const noon = Date.UTC(2026, 0, 1, 12)
 
@@ -57,7 +57,7 @@ function create(t: TestContext, options: SharedOptions) {
 const remaining = ({ statuses }: LimitResult) => statuses[0]?.remaining
 
 for (const [name, openStore] of Object.entries(stores)) {
-  test(`${name}: limits are looked at, given back, exceeded, set to 0 and blocked`, async (t) => {
+  test(`${name}: peek, refund, penalty, reset and block work`, async (t) => {
     const store = await openStore(t)
     if (store === undefined) return
     let nowMs = noon
@@ -112,7 +112,7 @@ test('in a Redis Cluster one call of a verb concerns limits on different nodes',
   }
 })
 
-test('a sliding window is set to 0 with the window before', async (t) => {
+test('reset sets a sliding window and the previous one to 0', async (t) => {
   let nowMs = noon
   const limiter = create(t, { now: () => nowMs })
   const alice = { sliding: 'alice' }
@@ -124,7 +124,7 @@ test('a sliding window is set to 0 with the window before', async (t) => {
 })
 
 for (const name of ['redis', 'redis-cluster', 'redis-sentinel', 'memcached'] as const) {
-  test(`${name}: a block concerns every process that looks for blocks`, async (t) => {
+  test(`${name}: a block applies to every process with sharedBlocks`, async (t) => {
     const store = await stores[name](t)
     if (store === undefined) return
     const [one, other] = [
@@ -136,13 +136,13 @@ for (const name of ['redis', 'redis-cluster', 'redis-sentinel', 'memcached'] as 
       (await limiter.limit({ user: 'mallory' })).isAllowed === false
     await until(
       () => isBlocked(other),
-      () => 'the other process meets the block',
+      () => 'the other process refuses because of the block',
     )
     await one.block({ user: 'mallory' }, 7_200)
     const third = create(t, { store, sharedBlocks: true })
     await until(
       async () => (await third.peek({ user: 'mallory' })).retryAfterSeconds === 7_200,
-      () => 'a third process meets the longer block',
+      () => 'a third process refuses because of the longer block',
     )
     await assert.rejects(
       create(t, { store }).block({ user: 'a' }, 1),
@@ -177,7 +177,7 @@ test('a counter that is over its limit is refused without the store, until its w
   assert.equal(calls, 9)
 })
 
-test('verbs refuse what makes no sense', async (t) => {
+test('invalid arguments are refused', async (t) => {
   const limiter = create(t, {})
   await assert.rejects(limiter.refund({ user: 'a' }, { hits: 0 }), /hits must be at least 1/)
   await assert.rejects(

@@ -1,4 +1,4 @@
-// One contract for all middlewares, each on a real server of its framework.
+// The same tests for all middlewares, each on a real server of its framework.
 
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
@@ -29,13 +29,13 @@ async function ask(url: string, user = 'alice', headers: Record<string, string> 
   return await fetch(url, { headers: { 'x-user': user, connection: 'close', ...headers } })
 }
 
-/** The names of the response's fields that have to do with limits. */
+/** The names of the response headers about limits. */
 function listFields(response: Response): string[] {
   return [...response.headers.keys()].filter((name) => name.includes('ratelimit')).sort()
 }
 
 for (const [name, serve] of Object.entries(hosts)) {
-  test(`${name}: requests carry the three headers and get 429 beyond the limit`, async (t) => {
+  test(`${name}: responses have the three headers, and status 429 over the limit`, async (t) => {
     const url = await serve(t, { limiter: openLimiter(t) })
     const first = await ask(url)
     assert.equal(first.status, 200)
@@ -77,7 +77,7 @@ for (const [name, serve] of Object.entries(hosts)) {
     assert.deepEqual(listFields(anonymous), [])
   })
 
-  test(`${name}: a request that counts as nothing, or is skipped, passes without headers`, async (t) => {
+  test(`${name}: a request that is not counted or skipped is served without headers`, async (t) => {
     const limiter = openLimiter(t)
     const url = await serve(t, { limiter, skip: ({ user }) => user === 'health-check' })
     const uncounted = await fetch(url, { headers: { connection: 'close' } })
@@ -90,7 +90,7 @@ for (const [name, serve] of Object.entries(hosts)) {
     }
   })
 
-  test(`${name}: without a decision requests pass, or get 503 where that is wanted`, async (t) => {
+  test(`${name}: without a decision requests are served, or get 503 if configured`, async (t) => {
     const reported: unknown[] = []
     const report = (error: unknown) => reported.push(error)
     const allowing = await serve(t, { limiter: failing, report })
@@ -143,7 +143,7 @@ for (const [name, serve] of Object.entries(hosts)) {
     assert.deepEqual(policies.split(', '), ['"user";q=2;w=86400', '"user";q=2;w=86400'])
   })
 
-  test(`${name}: onLimited makes the answer to a request over the limit`, async (t) => {
+  test(`${name}: onLimited creates the response to a request over the limit`, async (t) => {
     const answers = [
       {
         body: { type: 'https://example.com/too-many' },
@@ -196,7 +196,7 @@ for (const [name, serve] of Object.entries(hosts)) {
     assert.deepEqual(seen, Array(4).fill([false, 'number', 'alice']))
   })
 
-  test(`${name}: an option that throws costs the request 500, and the server goes on`, async (t) => {
+  test(`${name}: if an option throws, the request gets 500, and the server keeps running`, async (t) => {
     const url = await serve(t, {
       limiter: openLimiter(t),
       report: () => {},

@@ -36,7 +36,7 @@ const wrong: readonly (readonly [options: object | undefined, message: RegExp])[
 ]
 
 for (const [options, message] of wrong) {
-  test(`options that are wrong say how to correct them: ${message.source}`, () => {
+  test(`the error for an invalid option says how to correct it: ${message.source}`, () => {
     const create = () => limitRequests(options as never)
     assert.throws(create, (error) => error instanceof TypeError && message.test(error.message))
   })
@@ -47,11 +47,11 @@ test('options that are undefined count as absent', () => {
   assert.equal(typeof limitRequests(options), 'function')
 })
 
-test('a fetch middleware without a handler says that it needs one', () => {
+test('a fetch middleware without a handler is refused with an explanation', () => {
   assert.throws(() => limitFetch(right as never, undefined as never), /the fetch handler to limit/)
 })
 
-test('without `report`, a store that fails is written once', async () => {
+test('without `report`, a store failure is reported once', async () => {
   const warnings: string[] = []
   const down = { limit: () => Promise.reject(new StoreError('the store is gone')) }
   const limit = limitFetch(

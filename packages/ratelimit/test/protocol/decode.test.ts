@@ -8,7 +8,7 @@ import { DecodeError, type RateLimitRequest } from '../../src/protocol/message.t
 import { fromOracleRequest, requests, toOracleRequest } from './messages.ts'
 import { normalise, toVarint } from './strict-wire.ts'
 
-/** In the middle of a larger buffer, as requests arrive. */
+/** Decodes in the middle of a larger buffer, as in the server. */
 function decode(message: Uint8Array): RateLimitRequest {
   const buffer = Buffer.concat([Buffer.alloc(7, 0x12), message, Buffer.alloc(9, 0x80)])
   return decodeRequest(buffer, 7, 7 + message.length)
@@ -19,7 +19,7 @@ function decodeStrictly(message: Uint8Array): RateLimitRequest {
   return fromOracleRequest(fromBinary(RateLimitRequestSchema, normal))
 }
 
-/** Either both refuse the bytes, or both understand the same. */
+/** Either both refuse the bytes, or both decode the same message. */
 function assertSame(message: Uint8Array): void {
   let expected: RateLimitRequest
   try {
@@ -55,7 +55,7 @@ test('a request with every field is decoded', () => {
   assert.deepEqual(decode(toBinary(RateLimitRequestSchema, toOracleRequest(request))), request)
 })
 
-test('any request is decoded as the library encoded it', () => {
+test('any request that the library encodes is decoded correctly', () => {
   fc.assert(
     fc.property(requests, (request) => {
       const message = toBinary(RateLimitRequestSchema, toOracleRequest(request))
@@ -65,7 +65,7 @@ test('any request is decoded as the library encoded it', () => {
   )
 })
 
-/** Fields as they may come on the wire: known and unknown, of any wire type, in any order. */
+/** Fields that may occur on the wire: known and unknown, of any wire type, in any order. */
 const { noise } = fc.letrec<{ noise: Uint8Array; field: Uint8Array }>((tie) => {
   const fieldNumbers = fc.oneof(
     { weight: 8, arbitrary: fc.integer({ min: 1, max: 5 }) },
@@ -74,7 +74,7 @@ const { noise } = fc.letrec<{ noise: Uint8Array; field: Uint8Array }>((tie) => {
   const varints = fc.oneof(
     fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }).map(toVarint),
     fc.integer({ min: 0, max: 300 }).map(toVarint),
-    // The same numbers, longer than they need be.
+    // The same numbers in a longer encoding than necessary.
     fc.integer({ min: 0, max: 127 }).map((low) => Uint8Array.of(0x80 | low, 0x80, 0x80, 0)),
   )
   const withTag = (number: number, wireType: number, ...parts: Uint8Array[]) =>
@@ -104,11 +104,11 @@ const { noise } = fc.letrec<{ noise: Uint8Array; field: Uint8Array }>((tie) => {
   }
 })
 
-test('unknown fields, groups and wrong wire types are passed over; the last value stands', () => {
+test('unknown fields, groups and wrong wire types are skipped, and the last value wins', () => {
   fc.assert(fc.property(noise, assertSame), { numRuns: 1_000 })
 })
 
-test('every truncation of a request is understood alike or refused', () => {
+test('every truncated request is decoded like by the library, or refused', () => {
   fc.assert(
     fc.property(fc.oneof(noise, requests.map(encodeSmall)), (message) => {
       for (let length = 0; length < Math.min(message.length, 300); length++) {
@@ -119,7 +119,7 @@ test('every truncation of a request is understood alike or refused', () => {
   )
 })
 
-test('a request with any byte changed is understood alike or refused', () => {
+test('a request with any byte changed is decoded like by the library, or refused', () => {
   fc.assert(
     fc.property(
       requests.map(encodeSmall).filter(({ length }) => length > 0),
@@ -134,7 +134,7 @@ test('a request with any byte changed is understood alike or refused', () => {
   )
 })
 
-test('any bytes are understood alike or refused', () => {
+test('any bytes are decoded like by the library, or refused', () => {
   fc.assert(fc.property(fc.uint8Array({ maxLength: 40 }), assertSame), { numRuns: 1_500 })
 })
 
@@ -142,7 +142,7 @@ function encodeSmall(request: RateLimitRequest): Uint8Array {
   return toBinary(RateLimitRequestSchema, toOracleRequest(request))
 }
 
-test('a message field that comes twice is one message in two parts', () => {
+test('a message field that occurs twice is merged', () => {
   const first = Buffer.from('1202' + '0805' + '1a02' + '0807', 'hex')
   const second = Buffer.from('1202' + '1002' + '1a00', 'hex')
   const message = Buffer.concat([Buffer.of(0x12, first.length + second.length), first, second])
@@ -151,19 +151,19 @@ test('a message field that comes twice is one message in two parts', () => {
   assert.equal(descriptor?.hitsAddend, 7)
 })
 
-test('a number of 32 bits takes the lower half of a longer one', () => {
+test('a 32-bit field uses the lower half of a longer number', () => {
   const message = Buffer.concat([Buffer.of(0x18), toVarint(2n ** 40n + 9n)])
   assert.equal(decode(message).hitsAddend, 9)
 })
 
-test('an addend of 64 bits is the nearest number', () => {
+test('a 64-bit addend is rounded to the nearest double', () => {
   const value = Buffer.concat([Buffer.of(0x08), toVarint(2n ** 64n - 1n)])
   const addend = Buffer.concat([Buffer.of(0x1a, value.length), value])
   const message = Buffer.concat([Buffer.of(0x12, addend.length), addend])
   assert.equal(decode(message).descriptors[0]?.hitsAddend, 2 ** 64)
 })
 
-test('what is malformed is refused with its reason', () => {
+test('malformed messages are refused with the reason', () => {
   assertRefused([0x0a, 0x05, 0x61], /ends in the middle of a field/)
   assertRefused([0x0a], /ends in the middle of a field/)
   assertRefused([0x0a, 0x01, 0xff], /not valid UTF-8/)
@@ -181,14 +181,14 @@ test('what is malformed is refused with its reason', () => {
   assertRefused([0x12, 0x03, 0x0a, 0x02, 0x0a, 0x00], /ends in the middle of a field/)
 })
 
-test('groups nested a hundred deep are passed over, and a later message is not affected', () => {
+test('groups nested a hundred deep are skipped, and a later message is not affected', () => {
   const deep = Buffer.concat([Buffer.alloc(100, 0x2b), Buffer.alloc(100, 0x2c)])
   assert.equal(decode(Buffer.concat([deep, Buffer.of(0x18, 4)])).hitsAddend, 4)
   assertRefused(Buffer.alloc(200_000, 0x2b), /nested over 100 deep/)
   assert.equal(decode(Buffer.concat([deep, Buffer.of(0x18, 5)])).hitsAddend, 5)
 })
 
-test('strings do not change when the buffer they came from is written again', () => {
+test('strings do not change when their buffer is overwritten', () => {
   const request = {
     domain: 'some-domain-name',
     descriptors: [
@@ -207,7 +207,7 @@ test('strings do not change when the buffer they came from is written again', ()
   assert.deepEqual(decoded, request)
 })
 
-test('names that share a slot of the table are told apart', () => {
+test('names that share a slot of the table are distinguished', () => {
   for (let round = 0; round < 2; round++) {
     for (let index = 0; index < 10_000; index++) {
       const name = `name-${index}`

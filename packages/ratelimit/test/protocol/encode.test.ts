@@ -58,7 +58,7 @@ test('any request is encoded byte for byte as the library does', () => {
   )
 })
 
-test('what was encoded is decoded to the same', () => {
+test('an encoded message is decoded to the same message', () => {
   fc.assert(
     fc.property(requests, responses, (request, response) => {
       const asked = toBytes(encodeRequest(request))
@@ -70,14 +70,14 @@ test('what was encoded is decoded to the same', () => {
   )
 })
 
-test('an addend that was rounded up to 2^64 is sent as the largest there is', () => {
+test('an addend that was rounded up to 2^64 is sent as the largest possible one', () => {
   const one = { entries: [], limit: undefined, hitsAddend: 2 ** 64, isNegativeHits: false }
   const encoded = encodeRequest({ domain: '', descriptors: [one], hitsAddend: 0 })
   const { descriptors } = fromBinary(RateLimitRequestSchema, toBytes(encoded))
   assert.equal(descriptors[0]?.hitsAddend, 2n ** 64n - 1n)
 })
 
-test('a small response after a huge one is right, and the huge buffer is not kept', () => {
+test('a small response after a huge one is correct, and the huge buffer is released', () => {
   const [status] = plain.statuses
   assert.ok(status)
   const huge = { ...plain, statuses: new Array<typeof status>(100_000).fill(status) }
@@ -88,7 +88,7 @@ test('a small response after a huge one is right, and the huge buffer is not kep
   assert.ok(encodeResponse(plain).buffer.length < 1_048_576)
 })
 
-test('a name that is not ASCII in its last letter is encoded whole', () => {
+test('a name whose last character is not ASCII is encoded completely', () => {
   const currentLimit = { requestsPerUnit: 1, unit: 1, name: 'per-caf\u00e9' }
   const status = { code: OVER_LIMIT, currentLimit, limitRemaining: 0, resetSeconds: 1 } as const
   const encoded = encodeResponse({ ...plain, statuses: [status] })
@@ -96,13 +96,13 @@ test('a name that is not ASCII in its last letter is encoded whole', () => {
   assert.equal(statuses[0]?.currentLimit?.name, currentLimit.name)
 })
 
-test('a response that says neither yes nor no is refused', () => {
+test('a response with neither OK nor OVER_LIMIT is refused', () => {
   assert.throws(() => decodeResponse(Buffer.alloc(0)), {
-    message: /neither yes nor no/,
+    message: /neither OK nor OVER_LIMIT/,
   })
 })
 
-test('what a caller cannot use in a response is passed over', () => {
+test('parts of a response that a client cannot use are skipped', () => {
   const oracle = toOracleResponse(plain)
   oracle.rawBody = Buffer.from('body')
   oracle.requestHeadersToAdd = oracle.responseHeadersToAdd

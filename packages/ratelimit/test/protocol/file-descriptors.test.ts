@@ -4,7 +4,7 @@ import { create, createFileRegistry, fromBinary } from '@bufbuild/protobuf'
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
 import { toFileDescriptors } from '../../src/protocol/file-descriptors.ts'
 
-test('the files describe every service, and each import comes before what needs it', () => {
+test('the files describe every service, and imports come first', () => {
   const files = toFileDescriptors()
   const set = create(FileDescriptorSetSchema, {
     file: files.map(({ encoded }) => fromBinary(FileDescriptorProtoSchema, encoded)),
@@ -32,7 +32,7 @@ test('the files describe every service, and each import comes before what needs 
   }
 })
 
-test('a symbol leads to exactly one file', () => {
+test('a symbol is in exactly one file', () => {
   const files = toFileDescriptors()
   const where = (symbol: string) =>
     files.filter(({ symbols }) => symbols.includes(symbol)).map(({ name }) => name)

@@ -28,7 +28,7 @@ function assertRefused(text: string, reason: RegExp): void {
   )
 }
 
-test('the examples of the reference are written as they stand there', () => {
+test('the documented examples are written exactly', () => {
   const common = { responseHeadersToAdd: [], dynamicMetadata: undefined }
   const minute = { unit: 2, name: '' }
   assert.equal(
@@ -81,7 +81,7 @@ test('the examples of the reference are written as they stand there', () => {
   )
 })
 
-test('any response is written as the library writes it', () => {
+test('any response is written like by the library', () => {
   fc.assert(
     fc.property(responses, (response) => {
       const expected = toJson(RateLimitResponseSchema, toOracleResponse(response))
@@ -91,7 +91,7 @@ test('any response is written as the library writes it', () => {
   )
 })
 
-test('any request is read as the library wrote it, in both spellings', () => {
+test('any request that the library writes is read correctly, with both kinds of names', () => {
   fc.assert(
     fc.property(requests, fc.boolean(), (request, useProtoFieldName) => {
       const oracle = toOracleRequest(request)
@@ -102,7 +102,7 @@ test('any request is read as the library wrote it, in both spellings', () => {
   )
 })
 
-/** What may stand anywhere in a request, right or wrong. */
+/** Valid and invalid values for any place in a request. */
 const fields = fc.oneof(
   fc.constantFrom<JsonValue>(null, true, '', 'a', 'MINUTE', 'WEEK', '2', 0, -1, 1.5, 7, 2 ** 32),
   fc.constantFrom<JsonValue>('4294967295', '4294967296', '-1', '18446744073709551615', 'x1', '1x'),
@@ -132,7 +132,7 @@ const wildRequests = fc
     ...(typeof top === 'object' ? top : {}),
   }))
 
-test('any JSON is read as the library reads it, or refused where it refuses it', () => {
+test('any JSON is read or refused like by the library', () => {
   let acceptedCount = 0
   fc.assert(
     fc.property(wildRequests, (json) => {
@@ -175,7 +175,7 @@ test('numbers may be written as JSON numbers in strings', () => {
   assert.equal(descriptor?.hitsAddend, 2 ** 64)
 })
 
-test('what is wrong is named with its place', () => {
+test('errors are reported with their places', () => {
   assertRefused('', /end of JSON/)
   assertRefused('[]', /^expected an object, got a list$/)
   assertRefused('null', /^expected an object, got null$/)

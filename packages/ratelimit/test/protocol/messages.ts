@@ -28,7 +28,7 @@ import {
   type RateLimitResponse,
 } from '../../src/protocol/message.ts'
 
-/** Plain words, any text of Unicode, texts long enough to need two bytes for their length. */
+/** Simple words, any Unicode text, and texts that need two bytes for their length. */
 export const texts = fc.oneof(
   fc.string({ maxLength: 12 }),
   fc.string({ unit: 'binary', maxLength: 12 }),
@@ -42,7 +42,7 @@ function record<Model>(model: { [Name in keyof Model]: fc.Arbitrary<Model[Name]>
 
 const uint32 = fc.oneof(fc.nat(200), fc.integer({ min: 0, max: 0xffff_ffff }))
 const codes = fc.constantFrom<Code>(OK, OVER_LIMIT)
-/** Values of 64 bits that a number holds exactly. */
+/** 64-bit values that a double represents exactly. */
 const uint64 = fc.oneof(fc.nat(200), fc.maxSafeNat(), fc.constantFrom(2 ** 53, 2 ** 60, 2 ** 63))
 
 const overrides = record({
@@ -145,7 +145,7 @@ function toProtoJson(object: JsonObject): ProtoJsonObject {
   return JSON.parse(JSON.stringify(object))
 }
 
-/** The library's types tell the numbers that have a name from those that have none. */
+/** The types of the library distinguish enum values with a name from other numbers. */
 function toEnum<Known extends number>(
   desc: DescEnum,
   numbers: Readonly<Record<string, Known>>,

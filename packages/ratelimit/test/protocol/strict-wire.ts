@@ -1,10 +1,9 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
 
 /**
- * What `@bufbuild/protobuf` reads too kindly, done as protobuf's own implementations do it: a second
- * opinion on any bytes. It throws where they are malformed, and otherwise returns the same message
- * without the fields that are unknown or have the wrong wire type; those the library would misread.
- * Slow and plain on purpose.
+ * Checks bytes as strictly as the official protobuf implementations, where `@bufbuild/protobuf` is more
+ * lenient. It throws if they are malformed, and otherwise returns the same message without fields that are
+ * unknown or have the wrong wire type, which the library would misread. It is intentionally slow and simple.
  */
 export function normalise(bytes: Uint8Array, message: DescMessage, depth = 0): Uint8Array {
   if (depth > 100) throw new Error('too deep')
@@ -15,7 +14,7 @@ export function normalise(bytes: Uint8Array, message: DescMessage, depth = 0): U
     const tag = readVarint(bytes, position)
     const fieldNumber = Number(tag.value >> 3n)
     const wireType = Number(tag.value & 7n)
-    if (tag.value > 0xffff_ffffn || fieldNumber === 0) throw new Error('no tag')
+    if (tag.value > 0xffff_ffffn || fieldNumber === 0) throw new Error('invalid tag')
     const valueStart = tag.end
     position = skipValue(bytes, valueStart, fieldNumber, wireType, depth)
 
@@ -64,15 +63,15 @@ function findEnd(
     if (length.value > 0xffff_ffffn) throw new Error('too long')
     return length.end + Number(length.value)
   }
-  if (wireType !== 3) throw new Error('no such wire type')
+  if (wireType !== 3) throw new Error('unknown wire type')
   if (depth >= 100) throw new Error('too deep')
   let position = start
   for (;;) {
     const tag = readVarint(bytes, position)
     const number = Number(tag.value >> 3n)
-    if (tag.value > 0xffff_ffffn || number === 0) throw new Error('no tag')
+    if (tag.value > 0xffff_ffffn || number === 0) throw new Error('invalid tag')
     if ((tag.value & 7n) === 4n) {
-      if (number !== fieldNumber) throw new Error('another group ends')
+      if (number !== fieldNumber) throw new Error('the end of another group')
       return tag.end
     }
     position = skipValue(bytes, tag.end, number, Number(tag.value & 7n), depth + 1)

@@ -56,7 +56,7 @@ test('a response is one line of protobuf text', () => {
   )
 })
 
-test('the text of any response says all there is, on one line', () => {
+test('the text of any response is complete and on one line', () => {
   fc.assert(
     fc.property(responses, (response) => {
       const text = toText(response)
@@ -75,7 +75,7 @@ test('the names of units and codes are those of the definitions', () => {
   assert.deepEqual(limitUnitNames, toNames(RateLimitResponse_RateLimit_UnitSchema))
 })
 
-test('a limit sent by a caller is written with the name of its unit, or its number', () => {
+test('a limit in a request is written with the name of its unit, or its number', () => {
   assert.equal(toOverrideText({ requestsPerUnit: 42, unit: 3 }), 'requests_per_unit:42 unit:HOUR')
   assert.equal(toOverrideText({ requestsPerUnit: 0, unit: 7 }), 'unit:7')
   assert.equal(toOverrideText({ requestsPerUnit: 0, unit: 0 }), '')

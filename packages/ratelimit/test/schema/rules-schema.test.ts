@@ -14,13 +14,13 @@ const file = join(import.meta.dirname, '../../schema/rules.schema.json')
 const schema = JSON.parse(readFileSync(file, 'utf8'))
 const accepts = new Ajv2020({ allowUnionTypes: true }).compile(schema)
 
-/** What `check --strict` says: faults and warnings. */
+/** The findings of `check --strict`: faults and warnings. */
 function findingsOf(text: string): string[] {
   const { faults, warnings } = parseRuleFiles([{ name: 'a.yaml', text }], { mergeDomains: false })
   return [...faults, ...warnings].map(({ message }) => message)
 }
 
-/** Whether a schema can see it: the rest takes a look at several rules at once. */
+/** Faults that a schema cannot detect, because they involve several rules. */
 const beyondSchema = [
   /^duplicate descriptor composite key/,
   /^replaces should not contain name of same descriptor/,
@@ -47,7 +47,7 @@ suite('the JSON Schema of rule files', () => {
     }
   })
 
-  test('names the units and algorithms that the parser knows', () => {
+  test('lists the units and algorithms that the parser knows', () => {
     const { unit, algorithm } = schema.$defs.rate_limit.properties
     assert.deepEqual(
       unit.anyOf[0].enum,
@@ -56,7 +56,7 @@ suite('the JSON Schema of rule files', () => {
     assert.deepEqual(algorithm.enum, [...algorithms, null])
   })
 
-  test('takes units in any letter case and windows of up to ten years', () => {
+  test('accepts units in any case and windows of up to ten years', () => {
     for (const { name, seconds } of units) {
       const most = Math.floor(longestWindowSeconds / seconds)
       const lower = name.toLowerCase()
@@ -72,7 +72,7 @@ suite('the JSON Schema of rule files', () => {
     }
   })
 
-  test('accepts what the parser finds nothing in, and nothing else', () => {
+  test('accepts exactly the files without findings of the parser', () => {
     const seen = { accepted: 0, refused: 0 }
     fc.assert(
       fc.property(anyRuleFile, (data) => {
@@ -114,10 +114,13 @@ function toErrors(): string {
 
 const limit = 'rate_limit: {unit: day, requests_per_unit: 1'
 
-/** Where the two part, each with a file. An editor reads YAML 1.2, the parser the 1.1 of Go. */
+/**
+ * Differences between schema and parser, each with a file. Editors read YAML 1.2, the parser YAML 1.1 like
+ * Go.
+ */
 const accepted: readonly (readonly [what: string, text: string, finding: RegExp])[] = [
   [
-    'two equal rules beside each other',
+    'two equal sibling rules',
     'domain: d\ndescriptors: [{key: k}, {key: k}]',
     /^duplicate descriptor composite key 'd\.k'/,
   ],
@@ -127,7 +130,7 @@ const accepted: readonly (readonly [what: string, text: string, finding: RegExp]
     /^replaces should not contain name of same/,
   ],
   [
-    'a field given twice',
+    'a field that occurs twice',
     'domain: d\ndomain: e\ndescriptors: []',
     /^'domain' occurs twice; the last one is used/,
   ],
@@ -137,12 +140,12 @@ const accepted: readonly (readonly [what: string, text: string, finding: RegExp]
     /^error checking config/,
   ],
   [
-    'an integer of more than 64 bits in place of text',
+    'an integer of more than 64 bits instead of text',
     'domain: d\ndescriptors: [{key: k, value: 36893488147419103232}]',
     /^error checking config/,
   ],
   [
-    'metadata that JSON cannot hold',
+    'metadata that JSON cannot represent',
     'domain: d\ndescriptors: [{key: k, metadata: {a: .nan}}]',
     /^error parsing metadata/,
   ],
@@ -150,20 +153,20 @@ const accepted: readonly (readonly [what: string, text: string, finding: RegExp]
 
 const refused: readonly (readonly [what: string, text: string])[] = [
   [
-    'a unit that nobody knows in an unlimited rule, as in envoyproxy/ratelimit',
+    'an unknown unit in an unlimited rule, as in envoyproxy/ratelimit',
     'domain: d\ndescriptors: [{key: k, rate_limit: {unlimited: true, unit: fortnight}}]',
   ],
   [
-    'switches spelt as in YAML 1.1',
+    'booleans written as in YAML 1.1',
     'domain: d\ndescriptors: [{key: k, shadow_mode: yes, quota_mode: Off}]',
   ],
   [
-    'integers spelt as in YAML 1.1',
+    'integers written as in YAML 1.1',
     'domain: d\ndescriptors: [{key: k, rate_limit: {unit: day, requests_per_unit: 1_000}}]',
   ],
 ]
 
-suite('where the JSON Schema and the parser part', () => {
+suite('differences between the JSON Schema and the parser', () => {
   for (const [what, text, finding] of accepted) {
     test(`the schema accepts ${what}, the parser does not`, () => {
       const findings = findingsOf(text)
@@ -173,7 +176,7 @@ suite('where the JSON Schema and the parser part', () => {
     })
   }
 
-  test('the schema accepts a domain in two files, the parser only where domains are merged', () => {
+  test('the schema accepts a domain in two files, the parser only if domains are merged', () => {
     const text = 'domain: d\ndescriptors: []'
     const files = [
       { name: 'a.yaml', text },
@@ -198,7 +201,7 @@ suite('where the JSON Schema and the parser part', () => {
     })
   }
 
-  test('what is worth a warning is refused by the schema', () => {
+  test('the schema refuses what causes a warning', () => {
     for (const text of [
       'domain: d',
       'domain: d\ndescriptors: [{key: k, rate_limit: {unit: day}}]',

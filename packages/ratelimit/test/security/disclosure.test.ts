@@ -13,10 +13,10 @@ const storePassword = 'store-hunter2'
 const serverToken = 'token-hunter3'
 const secrets = new RegExp(`${storePassword}|${serverToken}`)
 
-/** What a caller sends to forge a line of the log, or to steer the terminal it is read in. */
+/** A value that would forge a log line, or control the terminal in which the log is read. */
 const forged = 'x\nlevel=fatal msg="forged"\r\n{"@message":"forged"}\u001b[2J\u202e'
 
-test('a service at its most verbose', async (t) => {
+test('a service with the most verbose log level', async (t) => {
   const redis = await open(t, 'redis', { password: storePassword })
   if (!redis) return
   const ads = await openAdsServer(t, {
@@ -40,7 +40,7 @@ test('a service at its most verbose', async (t) => {
   const request = ask('d', descriptor('k=v'))
   assert.equal((await client.decide(request)).overallCode, 1)
 
-  await t.test('writes what callers send into one line each', async () => {
+  await t.test('writes values of clients into one line each', async () => {
     await client.decide(ask('d', descriptor(`k=${forged}`)))
     await client.decide(ask(`unknown${forged}`, descriptor('k=v')))
     const body = { domain: 'd', descriptors: [{ entries: [{ key: forged, value: forged }] }] }
@@ -48,7 +48,7 @@ test('a service at its most verbose', async (t) => {
     await postJson(service, `{"${forged}`)
     await until(
       () => service.log.split('forged').length > 6,
-      () => `all was logged:\n${service.log}`,
+      () => `everything was logged:\n${service.log}`,
     )
     for (const line of service.log.trimEnd().split('\n')) {
       assert.match(line, /^time="[^"]+" level=[a-z]+ msg=/)
@@ -66,7 +66,7 @@ test('a service at its most verbose', async (t) => {
     }
   })
 
-  await t.test('shows no secret when its store is lost, to callers or in its log', async () => {
+  await t.test('shows no secret to clients or in its log when its store is lost', async () => {
     await redis.kill()
     const { code, message } = await client.ask(request)
     assert.notEqual(code, 0)

@@ -15,9 +15,9 @@ descriptors:
   - { key: shared, rate_limit: { unit: day, requests_per_unit: 100000 } }
   - { key: sliding, rate_limit: { unit: day, requests_per_unit: ${limit}, algorithm: sliding_window } }
 `
-/** Longer than a busy machine needs. */
+/** A timeout that is longer than a busy machine needs. */
 const patient = { timeoutMs: 60_000 }
-/** One moment for all, so that a test at midnight has one window too. */
+/** A constant time, so that there is only one window even at midnight. */
 const now = () => Date.UTC(2026, 0, 1, 12)
 
 function openLimiter(
@@ -31,7 +31,9 @@ function openLimiter(
 
 type Limiter = ReturnType<typeof openLimiter>
 
-/** Four times the limit at once, spread over the limiters: how many were allowed. */
+/**
+ * Makes four times the limit of concurrent calls, distributed over the limiters, and counts the allowed ones.
+ */
 async function countAllowed(limiters: readonly Limiter[], key: string): Promise<number> {
   const request = { domain: 'api', descriptors: [{ [key]: 'mallory' }] }
   const calls = Array.from({ length: 4 * limit }, (_, index) =>
@@ -42,18 +44,18 @@ async function countAllowed(limiters: readonly Limiter[], key: string): Promise<
 }
 
 for (const key of ['user', 'sliding']) {
-  test(`a limiter in memory allows exactly the limit to calls at the same time (${key})`, async (t) => {
+  test(`a limiter in memory allows exactly the limit to concurrent calls (${key})`, async (t) => {
     assert.equal(await countAllowed([openLimiter(t)], key), limit)
   })
 }
 
-test('limiters on one Redis together allow exactly the limit to calls at the same time', async (t) => {
+test('limiters with one Redis together allow exactly the limit to concurrent calls', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const limiters: Limiter[] = []
   for (let opened = 0; opened < 3; opened += 1) {
     const url = `127.0.0.1:${redis.port}`
-    // A call that is given up may have been counted: on a busy machine nothing would add up.
+    // A call that timed out on a busy machine may have been counted, so the timeout is long.
     const store = await openReadyStore(t, { url, commandTimeoutMs: 60_000 })
     limiters.push(openLimiter(t, { store }))
   }
@@ -61,7 +63,7 @@ test('limiters on one Redis together allow exactly the limit to calls at the sam
   assert.equal(await countAllowed(limiters, 'sliding'), limit)
 })
 
-test('calls that are refused leave the counters of other limits alone, where that is configured', async (t) => {
+test('refused calls do not change the counters of other limits, if that is configured', async (t) => {
   const limiter = openLimiter(t, { stopsIncrementWhenOver: true })
   const both = { domain: 'api', descriptors: [{ user: 'mallory' }, { shared: 'all' }] }
   await Promise.all(Array.from({ length: 4 * limit }, () => limiter.limit(both, patient)))

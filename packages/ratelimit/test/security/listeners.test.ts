@@ -13,11 +13,11 @@ test('the listeners of a service', async (t) => {
   const { decide } = await openDecisionClient(t, service)
   const httpPort = Number(new URL(service.httpUrl).port)
   const debugPort = Number(new URL(service.debugUrl).port)
-  /** Sends the target as it is: a client library would resolve its dots. */
+  /** Sends the target unchanged, because a client library would resolve its dots. */
   const get = (port: number, target: string) =>
     exchangeRaw(t, port, `GET ${target} HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n`)
 
-  await t.test('serve fixed pages, and no file by any spelling of its path', async () => {
+  await t.test('serve only fixed pages, and no file by any path', async () => {
     const targets = [
       '/../../../../../../etc/hosts',
       '/%2e%2e/%2e%2e/%2e%2e/%2e%2e/etc/hosts',
@@ -38,13 +38,13 @@ test('the listeners of a service', async (t) => {
     }
   })
 
-  await t.test('show nothing of the debug port on the other ports', async () => {
+  await t.test('show no debug pages on the other ports', async () => {
     for (const path of ['/', '/stats', '/rlconfig', '/debug/pprof/', '/debug/pprof/heap']) {
       assert.match(await get(httpPort, path), /^HTTP\/1\.1 404 /, path)
     }
   })
 
-  await t.test('decide nothing on the debug port', async () => {
+  await t.test('make no decisions on the debug port', async () => {
     const body = '{"domain":"d","descriptors":[{"entries":[{"key":"k","value":"debug"}]}]}'
     const answer = await postJson({ httpUrl: service.debugUrl }, body)
     assert.doesNotMatch(answer.text, /overallCode/)
@@ -52,7 +52,7 @@ test('the listeners of a service', async (t) => {
     assert.equal(statuses[0]?.limitRemaining, 9)
   })
 
-  await t.test('take names that objects carry by themselves as plain names', async () => {
+  await t.test('treat names of properties that every object has as ordinary names', async () => {
     const names = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty']
     for (const name of names) {
       const body = `{"domain":"d","descriptors":[{"entries":[{"key":"${name}","value":"${name}"}]}]}`

@@ -11,7 +11,7 @@ const rules =
   'domain: d\ndescriptors: [{ key: k, rate_limit: { unit: hour, requests_per_unit: 9 } }]\n'
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 
-/** Sends the bytes and hangs up, whatever comes back. */
+/** Sends the bytes and closes the connection, whatever the response. */
 async function hurl(port: number, bytes: Uint8Array): Promise<void> {
   const socket = connect(port, '127.0.0.1')
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
@@ -22,7 +22,7 @@ async function hurl(port: number, bytes: Uint8Array): Promise<void> {
   await closed
 }
 
-/** Forty connections at a time. */
+/** Uses forty connections at a time. */
 async function hurlMany(port: number, count: number, toBytes: () => Uint8Array): Promise<void> {
   const hurlInTurn = async () => {
     for (let at = 0; at < count / 40; at += 1) await hurl(port, toBytes())
@@ -30,7 +30,7 @@ async function hurlMany(port: number, count: number, toBytes: () => Uint8Array):
   await Promise.all(Array.from({ length: 40 }, hurlInTurn))
 }
 
-/** A frame of HTTP/2 with a plausible head and anything in it. */
+/** An HTTP/2 frame with a plausible header and random content. */
 function toFrame(): Buffer {
   const body = randomBytes(randomInt(200))
   const head = Buffer.alloc(9)
@@ -53,29 +53,29 @@ async function assertLives(t: TestContext, service: RunningService): Promise<voi
   assert.equal(service.hasEnded, false)
 }
 
-/** JSON that is small to send and costs much to read, or would. */
+/** JSON that is small but expensive to parse. */
 const bombs: Readonly<Record<string, () => string>> = {
   'a million brackets': () => '['.repeat(1_000_000),
-  'a hundred thousand objects in each other': () => '{"domain":'.repeat(100_000),
+  'a hundred thousand nested objects': () => '{"domain":'.repeat(100_000),
   'a list of half a million lists': () => `{"descriptors":[${'[],'.repeat(340_000)}[]]}`,
-  'a list of a quarter of a million nothings': () =>
+  'a list of a quarter of a million nulls': () =>
     `{"domain":"d","descriptors":[${'{},'.repeat(250_000)}{}]}`,
   'a hundred thousand members': () =>
     `{${Array.from({ length: 100_000 }, (_, index) => `"m${index}":1`).join()}}`,
   'a number of a million digits': () => `{"hitsAddend":${'9'.repeat(1_000_000)}}`,
-  'a text of a million digits for a number': () =>
+  'a string of a million digits instead of a number': () =>
     `{"domain":"d","descriptors":[{"hitsAddend":"${'9'.repeat(1_000_000)}"}]}`,
   'a number with an exponent': () => '{"domain":"d","hitsAddend":1e308}',
   'a text of escapes': () => `{"domain":"${'\\u0000'.repeat(150_000)}"}`,
 }
 
-test('any bytes to any port leave the service as it was', async (t) => {
+test('any bytes on any port leave the service unaffected', async (t) => {
   const service = await startService(t, { rules })
   const ports = [service.grpcAddress, service.httpUrl, service.debugUrl].map(portOf)
   const before = await readMegabytes(service)
   const kinds: Readonly<Record<string, () => Uint8Array>> = {
     'random bytes': () => randomBytes(randomInt(1, 4_096)),
-    'the beginning of HTTP/2 and random bytes': () =>
+    'the HTTP/2 preface and random bytes': () =>
       Buffer.concat([preface, randomBytes(randomInt(1, 1_024))]),
     'HTTP/2 frames of every kind': () =>
       Buffer.concat([
@@ -98,16 +98,16 @@ test('any bytes to any port leave the service as it was', async (t) => {
       await assertLives(t, service)
     })
   }
-  await t.test('and costs no memory', async () => {
+  await t.test('and use no additional memory', async () => {
     const growth = (await readMegabytes(service)) - before
     assert.ok(growth < 200, `${Math.round(growth)} MB more`)
   })
-  await t.test('nor does it fill the log', () => {
+  await t.test('and do not fill the log', () => {
     assert.ok(service.log.length < 1_000_000, `${service.log.length} characters`)
     assert.doesNotMatch(service.log, /^\s+at /m)
   })
   for (const [what, toText] of Object.entries(bombs)) {
-    await t.test(`${what} as JSON gets an answer, and the service lives`, async (t) => {
+    await t.test(`${what} as JSON gets a response, and the service keeps running`, async (t) => {
       const { status } = await postJson(service, toText())
       assert.ok([200, 400, 413].includes(status), `status ${status}`)
       await assertLives(t, service)

@@ -19,7 +19,7 @@ descriptors:
 
 type Client = Awaited<ReturnType<typeof openDecisionClient>>
 
-/** Requests that nobody sends in earnest. Each must get a decision, or an error that says why. */
+/** Unusual requests. Each must get a decision, or an error with the reason. */
 const strange: Readonly<Record<string, () => RateLimitRequest>> = {
   'ten thousand descriptors': () =>
     ask('d', ...Array.from({ length: 10_000 }, (_, index) => descriptor(`k=${index}`))),
@@ -27,7 +27,7 @@ const strange: Readonly<Record<string, () => RateLimitRequest>> = {
     ask('d', ...Array.from({ length: 10_000 }, () => descriptor('k=same'))),
   'ten thousand entries': () =>
     ask('d', descriptor(...Array.from({ length: 10_000 }, (_, index) => `k=${index}`))),
-  'ten thousand limits of its own': () =>
+  'ten thousand limits in the request': () =>
     ask(
       'd',
       ...Array.from({ length: 10_000 }, (_, index) =>
@@ -35,13 +35,12 @@ const strange: Readonly<Record<string, () => RateLimitRequest>> = {
       ),
     ),
   'a value of a megabyte': () => ask('d', descriptor(`k=${'v'.repeat(1_000_000)}`)),
-  'a value of a megabyte of other than ASCII': () =>
-    ask('d', descriptor(`k=${'ü'.repeat(500_000)}`)),
+  'a value of a megabyte that is not ASCII': () => ask('d', descriptor(`k=${'ü'.repeat(500_000)}`)),
   'a key of a megabyte': () => ask('d', descriptor(`${'k'.repeat(1_000_000)}=v`)),
   'a domain of a megabyte': () => ask('x'.repeat(1_000_000), descriptor('k=v')),
-  'NUL, line ends and spaces': () =>
+  'NUL, line breaks and spaces': () =>
     ask('d', descriptor('k=\0'), descriptor('k=a\r\nb'), descriptor('k= '), descriptor('\0=\0')),
-  'names of things that objects have': () =>
+  'names of properties that every object has': () =>
     ask(
       'd',
       ...['__proto__', 'constructor', 'toString', 'hasOwnProperty'].flatMap((name) => [
@@ -49,9 +48,10 @@ const strange: Readonly<Record<string, () => RateLimitRequest>> = {
         descriptor(`k=${name}`),
       ]),
     ),
-  'a domain that objects have': () => ask('__proto__', descriptor('k=v')),
-  'nothing in a descriptor': () => ask('d', descriptor(), descriptor('='), descriptor('k=')),
-  'every unit there is, and others': () =>
+  'a domain with the name of a property that every object has': () =>
+    ask('__proto__', descriptor('k=v')),
+  'empty descriptors': () => ask('d', descriptor(), descriptor('='), descriptor('k=')),
+  'every known unit, and unknown ones': () =>
     ask(
       'd',
       ...[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, -1, -7, 2 ** 31 - 1, -(2 ** 31)].map((unit) =>
@@ -71,7 +71,7 @@ const strange: Readonly<Record<string, () => RateLimitRequest>> = {
         descriptor(`k=${hitsAddend}`, { hitsAddend, isNegativeHits: true }),
       ),
     ),
-  'the largest limit of its own': () =>
+  'the largest limit in a request': () =>
     ask('d', descriptor('o=1', { limit: { requestsPerUnit: 2 ** 32 - 1, unit: 6 } })),
 }
 
@@ -90,7 +90,7 @@ async function runAll(t: TestContext, env: Readonly<Record<string, string>>) {
   const client = await openDecisionClient(t, service)
   for (const [what, toRequest] of Object.entries(strange)) {
     await t.test(
-      `${what}: a decision with a status for each, and a service that lives`,
+      `${what}: a decision with a status for each, and the service keeps running`,
       async () => {
         const request = toRequest()
         const { statuses, overallCode } = await client.decide(request)
@@ -100,7 +100,7 @@ async function runAll(t: TestContext, env: Readonly<Record<string, string>>) {
       },
     )
   }
-  await t.test('hits beyond what can be counted: a decision every time', async () => {
+  await t.test('hits above the highest count: a decision every time', async () => {
     for (const hitsAddend of [2 ** 63 - 1_024, 2 ** 63, 2 ** 64 - 2_048]) {
       for (let call = 0; call < 3; call += 1) {
         const { code, message } = await client.ask(ask('d', descriptor('k=huge', { hitsAddend })))
@@ -115,11 +115,11 @@ async function runAll(t: TestContext, env: Readonly<Record<string, string>>) {
   return { service, client }
 }
 
-test('strange requests to a service that counts in memory', async (t) => {
+test('unusual requests to a service that counts in memory', async (t) => {
   const { service, client } = await runAll(t, {})
-  // What comes from here on is the same whatever it counts in.
+  // The following does not depend on the store.
   await t.test(
-    'the same over /json: a decision, or an error, and a service that lives',
+    'the same over /json: a decision or an error, and the service keeps running',
     async () => {
       for (const [what, toRequest] of Object.entries(strange)) {
         const { status: code } = await postJson(service, JSON.stringify(toRequest()))
@@ -128,7 +128,7 @@ test('strange requests to a service that counts in memory', async (t) => {
       await assertLives(client)
     },
   )
-  await t.test('statistics stay one line each, whatever values are called', async () => {
+  await t.test('statistics stay one line each, whatever the values are', async () => {
     await client.decide(
       ask('d', descriptor('named=a\nforged.name: 1'), descriptor('named=b\r\nforged.other: 1')),
     )
@@ -141,15 +141,15 @@ test('strange requests to a service that counts in memory', async (t) => {
   assert.equal(service.hasEnded, false)
 })
 
-test('strange requests to a service that counts in Redis', async (t) => {
+test('unusual requests to a service that counts in Redis', async (t) => {
   const redis = await open(t, 'redis')
   if (redis) await runAll(t, { KVSTORE_URL: `127.0.0.1:${redis.port}` })
 })
 
-test('names that come once take no memory for ever', async (t) => {
+test('names that occur once do not occupy memory permanently', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
-  // Half of all the names would end it, were they kept as texts.
+  // Half of the names would exhaust the memory if they were kept as text.
   const env = {
     KVSTORE_URL: `127.0.0.1:${redis.port}`,
     NODE_OPTIONS: '--max-old-space-size=48',
@@ -167,7 +167,7 @@ test('names that come once take no memory for ever', async (t) => {
   assert.ok(growth < 70, `${Math.round(growth)} MB more after 80 MB of names`)
 })
 
-test('however many values come once, the statistics keep to their bound', async (t) => {
+test('however many values occur once, the number of statistics is bounded', async (t) => {
   const env = { STATS_MAX_DYNAMIC_KEYS: '1000', MAX_DESCRIPTORS_PER_REQUEST: '2000' }
   const service = await startService(t, { rules, env })
   const client = await openDecisionClient(t, service)

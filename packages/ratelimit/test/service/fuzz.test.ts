@@ -60,7 +60,7 @@ const descriptor = fc.record(
   },
   { requiredKeys: [] },
 )
-/** In proto3's JSON. */
+/** A request in proto3 JSON. */
 const request = fc.record({
   domain: fc.oneof({ weight: 8, arbitrary: fc.constant('d') }, text),
   descriptors: fc.array(descriptor, { maxLength: 6 }),
@@ -72,7 +72,7 @@ function encode(message: Request): Uint8Array {
   return toBinary(RateLimitRequestSchema, fromJson(RateLimitRequestSchema, message))
 }
 
-/** What is wrong is said in one of these ways, and never as an accident of ours. */
+/** The messages of expected errors; an internal error would have another one. */
 const knownFailures =
   /^rate limit (?:domain|descriptor list) must not be empty$|out of range|overflow|not an integer/
 

@@ -12,14 +12,14 @@ const rules =
   'domain: d\ndescriptors: [{ key: k, rate_limit: { unit: day, requests_per_unit: 9 } }]\n'
 const request = ask('d', descriptor('k=v'))
 
-test('a connection past its age is sent away without losing a call', async (t) => {
+test('a connection that exceeds its age receives GOAWAY without losing a call', async (t) => {
   const service = await openService(t, { rules, env: { GRPC_MAX_CONNECTION_AGE: '2s' } })
   const load = await openLoad(t, service, {
     clients: 8,
     toRequest: () => request,
     pauseMs: 2,
   })
-  // Each client asks until its connection takes no more calls.
+  // Each client makes calls until its connection accepts no more.
   await load.ended
   const answered = load.calls.filter(({ code }) => code === status.OK)
   const unsent = load.calls.filter(isUnsent)
@@ -37,11 +37,11 @@ async function openSession(t: TestContext, { grpcAddress }: { readonly grpcAddre
   return session
 }
 
-test('connections that were opened together are not sent away together', async (t) => {
+test('connections that were opened together do not receive GOAWAY together', async (t) => {
   const ageMs = 2_000
   const service = await openService(t, { rules, env: { GRPC_MAX_CONNECTION_AGE: `${ageMs}ms` } })
   let spreadMs = 0
-  // A pause of a busy machine just then makes them go together after all, once.
+  // A pause of a busy machine can make them end together, so there are several attempts.
   for (let tries = 0; tries < 5 && spreadMs <= ageMs * 0.05; tries += 1) {
     const ages = await Promise.all(
       Array.from({ length: 40 }, async () => {
@@ -51,18 +51,18 @@ test('connections that were opened together are not sent away together', async (
         return performance.now() - startMs
       }),
     )
-    // It may send them away later, never sooner.
+    // GOAWAY may be sent later, never sooner.
     const youngest = Math.min(...ages)
-    assert.ok(youngest > ageMs * 0.89, `sent away after ${youngest} ms`)
+    assert.ok(youngest > ageMs * 0.89, `GOAWAY after ${youngest} ms`)
     spreadMs = Math.max(...ages) - youngest
   }
   assert.ok(spreadMs > ageMs * 0.05, `all within ${spreadMs} ms`)
 })
 
-test('a call that never ends is cut off after the grace', async (t) => {
+test('a call that never ends is cancelled after the grace period', async (t) => {
   const service = await openService(t, {
     rules,
-    // The call has to be made before the connection is sent away, on a busy machine too.
+    // The call must be made before GOAWAY is sent, even on a busy machine.
     env: { GRPC_MAX_CONNECTION_AGE: '1500ms', GRPC_MAX_CONNECTION_AGE_GRACE: '500ms' },
   })
   const startMs = performance.now()

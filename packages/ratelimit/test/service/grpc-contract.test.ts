@@ -37,7 +37,7 @@ test('the method has the path that Envoy calls', async (t) => {
   assert.deepEqual([overallCode, statuses[0]?.limitRemaining], [1, 3])
 })
 
-test('the name of a limit is part of the answer', async (t) => {
+test('the response contains the name of the limit', async (t) => {
   const { decide } = await open(t)
   const { statuses } = await decide(one())
   assert.deepEqual(statuses[0]?.currentLimit, { requestsPerUnit: 5, unit: 4, name: 'five' })
@@ -52,7 +52,7 @@ const unknown = [
     '/pb.lyft.ratelimit.RateLimitService/ShouldRateLimit',
     'unknown service pb.lyft.ratelimit.RateLimitService',
   ],
-  ['/nobody.Knows/It', 'unknown service nobody.Knows'],
+  ['/unknown.Service/Method', 'unknown service unknown.Service'],
   [
     '/envoy.service.ratelimit.v3.RateLimitService/Nothing',
     'unknown method Nothing for service envoy.service.ratelimit.v3.RateLimitService',
@@ -67,7 +67,7 @@ for (const [path, text] of unknown) {
   })
 }
 
-test('what is no protobuf is an internal error that says why, and no decision', async (t) => {
+test('a message that is not protobuf is an internal error with the reason, and no decision', async (t) => {
   const { call, service, decide } = await open(t)
   const truncated = toBytes(one()).subarray(0, -3)
   const invalidUtf8 = Uint8Array.of(0x0a, 2, 0xc3, 0x28)
@@ -83,7 +83,7 @@ test('what is no protobuf is an internal error that says why, and no decision', 
   assert.equal((await readStatistics(service)).get(name), 5)
 })
 
-test('fields that a newer caller sends are passed over', async (t) => {
+test('fields that a newer client sends are ignored', async (t) => {
   const { call } = await open(t)
   const newer = Uint8Array.of(0xa2, 0x06, 3, 1, 2, 3, 0xa8, 0x06, 7)
   const answer = await call(decisionPath, Buffer.concat([toBytes(one()), newer]))
@@ -105,7 +105,7 @@ test('a message of 4 MiB is read and a larger one is refused', async (t) => {
   assert.equal((await send(one())).code, status.OK)
 })
 
-test('a request that makes no sense is refused in the words of envoyproxy/ratelimit', async (t) => {
+test('an invalid request is refused with the message of envoyproxy/ratelimit', async (t) => {
   const { ask: send, service } = await open(t)
   const nothing = await send({ domain: '', descriptors: [], hitsAddend: 0 })
   assert.deepEqual(
@@ -121,7 +121,7 @@ test('a request that makes no sense is refused in the words of envoyproxy/rateli
   assert.equal((await readStatistics(service)).get(name), 2)
 })
 
-test('without any configuration every sensible call says so', async (t) => {
+test('without a configuration every valid call fails with that message', async (t) => {
   const { ask: send, service } = await open(t, 'domain: [')
   const { code, message } = await send(one())
   assert.deepEqual([code, message], [status.UNKNOWN, 'no rate limit configuration loaded'])
@@ -131,20 +131,20 @@ test('without any configuration every sensible call says so', async (t) => {
   assert.equal(statistics.get('ratelimit.service.config_load_success'), 0)
 })
 
-test('a domain that nobody configured is no error', async (t) => {
+test('an unknown domain is not an error', async (t) => {
   const { decide } = await open(t)
   const { overallCode, statuses } = await decide(ask('other', descriptor('k=v')))
   assert.deepEqual([overallCode, statuses.length, statuses[0]?.currentLimit], [1, 1, undefined])
 })
 
-test('a call whose deadline is over when it arrives is not counted', async (t) => {
+test('a call whose deadline has passed when it arrives is not counted', async (t) => {
   const { ask: send, decide } = await open(t)
   const { code } = await send(one(), { headers: { 'grpc-timeout': '1n' } })
   assert.equal(code, status.DEADLINE_EXCEEDED)
   assert.equal((await decide(one())).statuses[0]?.limitRemaining, 4)
 })
 
-test('calls of one connection are answered each for itself', async (t) => {
+test('calls on one connection are answered independently', async (t) => {
   const { ask: send } = await open(t)
   const answers = await Promise.all(
     Array.from({ length: 200 }, (_, index) =>
@@ -156,7 +156,7 @@ test('calls of one connection are answered each for itself', async (t) => {
   }
 })
 
-test('a limit of the gRPC listener is what its setting says', async (t) => {
+test('a limit of the gRPC listener follows its setting', async (t) => {
   const service = await openService(t, { rules, env: { GRPC_MAX_MESSAGE_BYTES: '20' } })
   const { call } = await openDecisionClient(t, service)
   assert.equal((await call(decisionPath, toBytes(one()))).code, status.OK)

@@ -51,7 +51,7 @@ function openWatch(t: TestContext, { grpcAddress }: TestApp, name: string) {
   return { next, ended }
 }
 
-test('ratelimit and the process itself are serving, and nobody else is known', async (t) => {
+test('only ratelimit and the process itself are known, and both are serving', async (t) => {
   const app = await openService(t, { rules })
   const { check, list } = await openChecks(t, app)
   assert.equal(await check('ratelimit'), Serving.SERVING)
@@ -62,7 +62,7 @@ test('ratelimit and the process itself are serving, and nobody else is known', a
   assert.equal(statistics.get('ratelimit_server.Check.total_requests'), 3)
 })
 
-test('without rules ratelimit is not serving where rules are asked for', async (t) => {
+test('without rules ratelimit is not serving if rules are required', async (t) => {
   const app = await openService(t, { rules: 'domain: [', env: needsRules })
   const { check, list } = await openChecks(t, app)
   assert.equal(await check('ratelimit'), Serving.NOT_SERVING)
@@ -71,7 +71,7 @@ test('without rules ratelimit is not serving where rules are asked for', async (
   assert.equal((await fetch(`${app.httpUrl}/healthcheck`)).status, 500)
 })
 
-test('Watch tells of every change, and ends when the service stops', async (t) => {
+test('Watch reports every change, and ends when the service stops', async (t) => {
   const app = await openService(t, { rules: 'domain: [', env: needsRules })
   const watch = openWatch(t, app, 'ratelimit')
   assert.equal(await watch.next(), Serving.NOT_SERVING)
@@ -83,12 +83,12 @@ test('Watch tells of every change, and ends when the service stops', async (t) =
   assert.equal(await stopped, 0)
 })
 
-test('Watch of an unknown service says so and waits', async (t) => {
+test('Watch of an unknown service reports that and stays open', async (t) => {
   const app = await openService(t, { rules })
   assert.equal(await openWatch(t, app, 'other').next(), Serving.SERVICE_UNKNOWN)
 })
 
-test('removing the last domain makes a service unhealthy that needs one', async (t) => {
+test('removing the last domain makes a service unhealthy if it requires rules', async (t) => {
   const app = await openService(t, { rules, env: needsRules })
   const watch = openWatch(t, app, 'ratelimit')
   assert.equal(await watch.next(), Serving.SERVING)

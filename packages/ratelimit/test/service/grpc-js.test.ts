@@ -13,7 +13,7 @@ import { decisionPath } from '../support/service-client.ts'
 
 type Request = MessageInitShape<typeof RateLimitRequestSchema>
 
-/** A client that has nothing of ours: neither the transport nor the encoding. */
+/** A client that shares no code with this service, neither transport nor encoding. */
 async function openForeignClient(t: TestContext) {
   const { grpcAddress } = await openService(t, {
     rules:
@@ -43,7 +43,7 @@ const request: Request = {
   descriptors: [{ entries: [{ key: 'k', value: 'grün' }] }, { entries: [] }],
 }
 
-test('a client made by others gets decisions, one status per descriptor', async (t) => {
+test('a grpc-js client gets decisions, with one status per descriptor', async (t) => {
   const call = await openForeignClient(t)
   const first = await call(request)
   assert.equal(first.overallCode, Code.OK)
@@ -60,7 +60,7 @@ test('a client made by others gets decisions, one status per descriptor', async 
   assert.equal(third.overallCode, Code.OVER_LIMIT)
 })
 
-test('a client made by others gets errors with their code and text', async (t) => {
+test('a grpc-js client gets errors with code and message', async (t) => {
   const call = await openForeignClient(t)
   await assert.rejects(call({ ...request, domain: '' }), (error: ServiceError) => {
     assert.equal(error.code, status.UNKNOWN)
@@ -69,7 +69,7 @@ test('a client made by others gets errors with their code and text', async (t) =
   })
 })
 
-test('a hundred calls at once on one connection are all answered', async (t) => {
+test('a hundred concurrent calls on one connection are all answered', async (t) => {
   const call = await openForeignClient(t)
   const answers = await Promise.all(Array.from({ length: 100 }, () => call(request)))
   const passed = answers.filter(({ overallCode }) => overallCode === Code.OK)

@@ -31,7 +31,7 @@ function openReflection(t: TestContext, { grpcAddress }: TestApp, service: strin
 }
 
 for (const service of reflectionServices) {
-  test(`${service} is there only when asked for`, async (t) => {
+  test(`${service} is available only if enabled`, async (t) => {
     const closed = openReflection(t, await openService(t), service)
     assert.equal((await closed.ended).code, status.UNIMPLEMENTED)
 
@@ -47,7 +47,7 @@ for (const service of reflectionServices) {
       'grpc.reflection.v1alpha.ServerReflection',
     ]) {
       assert.ok(names.includes(listed), listed)
-      // Tools ask for the definition of everything that is listed.
+      // Tools request the definition of every listed service.
       const question = create(ServerReflectionRequestSchema, {
         messageRequest: { case: 'fileContainingSymbol', value: listed },
       })

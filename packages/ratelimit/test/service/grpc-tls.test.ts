@@ -28,7 +28,7 @@ async function makeTlsFolder(t: TestContext): Promise<string> {
   return folder
 }
 
-test('the service decides over mutual TLS, and follows its files', async (t) => {
+test('the service makes decisions over mutual TLS, and reloads its files', async (t) => {
   const folder = await makeTlsFolder(t)
   await writeFile(join(folder, 'ca.crt'), authority.certificate)
   const service = await startService(t, {
@@ -49,8 +49,8 @@ test('the service decides over mutual TLS, and follows its files', async (t) => 
   const request = toBytes(ask('d', descriptor('k=v')))
   const welcome = await connect('spiffe://mesh/envoy')
   assert.equal(toResponse(await welcome.call(decisionPath, request)).statuses.length, 1)
-  const stranger = await connect('spiffe://mesh/other')
-  assert.notEqual((await stranger.call(decisionPath, request)).code, 0)
+  const untrusted = await connect('spiffe://mesh/other')
+  assert.notEqual((await untrusted.call(decisionPath, request)).code, 0)
   await until(
     () => service.log.includes('error validating client: its certificate is for URI:spiffe'),
     () => 'the refusal is in the log',
@@ -58,7 +58,7 @@ test('the service decides over mutual TLS, and follows its files', async (t) => 
 
   await writePair(folder, authority.issue('renewed'))
   const port = Number(service.grpcAddress.split(':').at(-1))
-  // Callers that fail all the time do not fill the log.
+  // Clients that fail all the time do not fill the log.
   let failed = 0
   await until(
     async () => {
@@ -67,21 +67,21 @@ test('the service decides over mutual TLS, and follows its files', async (t) => 
       failed += tries.length
       return service.log.includes('it speaks HTTP without TLS (from 127.0.0.1) (')
     },
-    () => 'a line of the log stands for many',
+    () => 'one log line represents many refusals',
   )
   assert.ok(service.log.split('it speaks HTTP without TLS').length - 1 < failed)
   await until(
     async () => (await readShownName(port)) === 'renewed',
-    () => 'the new certificate is shown',
+    () => 'the new certificate is presented',
   )
-  // Connections from before go on.
+  // Existing connections continue to work.
   assert.equal(toResponse(await welcome.call(decisionPath, request)).statuses.length, 1)
   assert.equal(await service.stop(), 0)
 })
 
 interface Fault {
   readonly name: string
-  /** Returns what else is in the environment. */
+  /** Makes the files invalid and returns additional environment variables. */
   readonly spoil: (folder: string) => Promise<object>
   readonly message: RegExp
 }
@@ -93,7 +93,7 @@ async function writeKey(folder: string, text: string): Promise<object> {
 
 const faults: readonly Fault[] = [
   {
-    name: 'a certificate that is not there',
+    name: 'a missing certificate',
     spoil: async (folder) => ({ GRPC_SERVER_TLS_CERT: join(folder, 'none.crt') }),
     message: /GRPC_SERVER_TLS_CERT: \S+none\.crt cannot be read \(ENOENT/,
   },
@@ -108,7 +108,7 @@ const faults: readonly Fault[] = [
     message: /the key in \S+tls\.key \(GRPC_SERVER_TLS_KEY\) does not belong to the certificate/,
   },
   {
-    name: 'an authority that is none',
+    name: 'an invalid CA',
     spoil: async (folder) => ({ GRPC_CLIENT_TLS_CACERT: join(folder, 'tls.key') }),
     message: /GRPC_CLIENT_TLS_CACERT: \S+tls\.key contains no certificate \(PEM\)/,
   },
@@ -124,14 +124,14 @@ const faults: readonly Fault[] = [
 ]
 
 for (const { name, spoil, message } of faults) {
-  test(`the service does not start with ${name}, and says why`, async (t) => {
+  test(`the service does not start with ${name}, and logs why`, async (t) => {
     const folder = await makeTlsFolder(t)
     const env = { ...toEnvironment(folder), ...(await spoil(folder)) }
     await assert.rejects(openService(t, { rules, env }), { message })
   })
 }
 
-test('the reason is the only fatal line of a log without a stack', async (t) => {
+test('the reason is the only fatal line, without a stack trace', async (t) => {
   const folder = await makeTlsFolder(t)
   const env = { ...toEnvironment(folder), ...(await writeKey(folder, '')) }
   const service = await launchService(t, { rules, env })

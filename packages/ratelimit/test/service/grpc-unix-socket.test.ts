@@ -18,7 +18,7 @@ async function makeSocketPath(t: TestContext): Promise<string> {
   return join(directory, 'grpc.sock')
 }
 
-test('a unix socket serves in place of a port, and goes away with the service', async (t) => {
+test('a Unix socket can replace the port, and is removed with the service', async (t) => {
   const path = await makeSocketPath(t)
   const service = await startService(t, { rules, env: { GRPC_UDS: path } })
   assert.equal(service.grpcAddress, `unix:${path}`)
@@ -34,7 +34,7 @@ test('a unix socket serves in place of a port, and goes away with the service', 
   assert.equal(existsSync(path), false)
 })
 
-test('a socket file that a dead service left behind is taken over', async (t) => {
+test('a socket file that a dead service left behind is replaced', async (t) => {
   const path = await makeSocketPath(t)
   const first = await startService(t, { rules, env: { GRPC_UDS: path } })
   first.signal('SIGKILL')

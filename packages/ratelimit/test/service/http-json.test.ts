@@ -17,7 +17,7 @@ const now = () => 1_700_000_000_000
 const body = (text: string) => `{"domain":"d","descriptors":[${text}]}`
 const entries = (key: string) => `"entries":[{"key":"${key}","value":"v"}]`
 
-test('a decision is JSON as proto3 writes it, with 200 or 429', async (t) => {
+test('a decision is proto3 JSON, with status 200 or 429', async (t) => {
   const service = await openService(t, { rules, now })
   const type = 'application/json'
   const both = body(`{${entries('one')}},{${entries('none')}}`)
@@ -26,7 +26,7 @@ test('a decision is JSON as proto3 writes it, with 200 or 429', async (t) => {
     type,
     text: '{"overallCode":"OK","statuses":[{"code":"OK","currentLimit":{"requestsPerUnit":1,"unit":"MINUTE"},"durationUntilReset":"40s"},{"code":"OK"}]}',
   })
-  // The memory store goes by the real clock, for which this minute is long over.
+  // The memory store uses the real clock, for which this minute has long ended.
   const twice = body(`{${entries('one')},"hitsAddend":2},{${entries('none')}}`)
   assert.deepEqual(await postJson(service, twice), {
     status: 429,
@@ -58,19 +58,19 @@ test('headers and metadata have their JSON names', async (t) => {
   assert.deepEqual(answer.dynamicMetadata, { domain: 'd', descriptors: [{ entries: ['k=v'] }] })
 })
 
-/** Body → what is left of the hundred. */
+/** Body → remaining hits of a hundred. */
 const accepted: readonly (readonly [string, string, number])[] = [
-  ['nothing but entries', body(`{${entries('k')}}`), 99],
+  ['only entries', body(`{${entries('k')}}`), 99],
   ['hits of the request', `{"hitsAddend":3,${body(`{${entries('k')}}`).slice(1)}`, 97],
-  ['the other spelling', `{"hits_addend":3,${body(`{${entries('k')}}`).slice(1)}`, 97],
+  ['the other name', `{"hits_addend":3,${body(`{${entries('k')}}`).slice(1)}`, 97],
   ['a number in a string', `{"hitsAddend":"3",${body(`{${entries('k')}}`).slice(1)}`, 97],
   ['hits of the descriptor', body(`{${entries('k')},"hitsAddend":5}`), 95],
   ['hits of the descriptor in a string', body(`{${entries('k')},"hits_addend":"5"}`), 95],
   ['no hits', body(`{${entries('k')},"hitsAddend":"0"}`), 100],
-  ['null for what is absent', body(`{${entries('k')},"limit":null,"hitsAddend":null}`), 99],
+  ['null for absent fields', body(`{${entries('k')},"limit":null,"hitsAddend":null}`), 99],
   ['a unit by its name', body(`{${entries('k')},"limit":{"requestsPerUnit":9,"unit":"DAY"}}`), 8],
   ['a unit by its number', body(`{${entries('k')},"limit":{"requests_per_unit":9,"unit":4}}`), 8],
-  ['a unit without meaning', body(`{${entries('k')},"limit":{"requestsPerUnit":9}}`), 99],
+  ['an unknown unit', body(`{${entries('k')},"limit":{"requestsPerUnit":9}}`), 99],
   ['a refund', body(`{${entries('k')},"hitsAddend":5,"isNegativeHits":true}`), 100],
   ['white space', ` \n${body(`{${entries('k')}}`)}\t`, 99],
   ['escapes', body('{"entries":[{"key":"\\u006b","value":"\\ud83e\\udd80"}]}'), 99],
@@ -98,23 +98,23 @@ const refused: readonly (readonly [string, string | Uint8Array<ArrayBuffer>])[] 
     'invalid UTF-8',
     Buffer.concat([Buffer.from('{"domain":"'), Uint8Array.of(0xc3, 0x28), Buffer.from('"}')]),
   ],
-  ['half of a surrogate pair', body('{"entries":[{"key":"\\ud83e"}]}')],
+  ['a lone surrogate', body('{"entries":[{"key":"\\ud83e"}]}')],
   ['a number that is too large', `{"hitsAddend":4294967296,${body(`{${entries('k')}}`).slice(1)}`],
   ['a negative number', `{"hitsAddend":-1,${body(`{${entries('k')}}`).slice(1)}`],
   ['a fraction', `{"hitsAddend":1.5,${body(`{${entries('k')}}`).slice(1)}`],
-  ['a word for a number', `{"hitsAddend":"many",${body(`{${entries('k')}}`).slice(1)}`],
+  ['a word instead of a number', `{"hitsAddend":"many",${body(`{${entries('k')}}`).slice(1)}`],
   ['a number above 64 bits', body(`{${entries('k')},"hitsAddend":"18446744073709551616"}`)],
   ['an unknown unit name', body(`{${entries('k')},"limit":{"unit":"FORTNIGHT"}}`)],
-  ['a number for a text', '{"domain":5}'],
-  ['an object for a list', '{"domain":"d","descriptors":{}}'],
+  ['a number instead of text', '{"domain":5}'],
+  ['an object instead of a list', '{"domain":"d","descriptors":{}}'],
   ['an empty domain', '{"descriptors":[{}]}'],
   ['no descriptors', '{"domain":"d"}'],
-  ['both spellings at once', `{"hitsAddend":1,"hits_addend":1,${body('{}').slice(1)}`],
+  ['both names at once', `{"hitsAddend":1,"hits_addend":1,${body('{}').slice(1)}`],
 ]
 
-test('what is no request gets 400, and the log says why', async (t) => {
+test('an invalid request gets 400, and the reason is logged', async (t) => {
   for (const [what, sent] of refused) {
-    // One service for all would log only some of them.
+    // A shared service would log only some of them.
     const service = await openService(t, { rules })
     const before = service.log.length
     assert.deepEqual(
@@ -141,7 +141,7 @@ test('without rules every request gets 400', async (t) => {
   assert.equal((await postJson(service, body(`{${entries('k')}}`))).status, 400)
 })
 
-test('a body over the limit gets 413, however it comes', async (t) => {
+test('a body over the limit gets 413, with any transfer encoding', async (t) => {
   const service = await openService(t, { rules, env: { HTTP_BODY_LIMIT_BYTES: '1000' } })
   const long = body(`{"entries":[{"key":"k","value":"${'v'.repeat(1_000)}"}]}`)
   assert.equal((await postJson(service, long)).status, 413)
@@ -158,7 +158,7 @@ test('a body over the limit gets 413, however it comes', async (t) => {
   assert.equal((await postJson(service, body(`{${entries('k')}}`))).status, 200)
 })
 
-test('both transports count in the same counters', async (t) => {
+test('both transports share counters', async (t) => {
   const service = await openService(t, { rules })
   const { decide } = await openDecisionClient(t, service)
   await decide(ask('d', descriptor('k=v', { hitsAddend: 40 })))
@@ -166,7 +166,7 @@ test('both transports count in the same counters', async (t) => {
   assert.equal(JSON.parse(text).statuses[0].limitRemaining, 51)
 })
 
-test('with LOG_LEVEL=debug the log tells of every request, also of those over gRPC', async (t) => {
+test('with LOG_LEVEL=debug every request is logged, including those over gRPC', async (t) => {
   const service = await openService(t, { rules, now, env: { LOG_LEVEL: 'debug' } })
   const before = service.log.length
   const three = body(`{${entries('k')}},{${entries('free')}},{${entries('none')}}`)
@@ -200,7 +200,7 @@ test('calls that fail are logged at a bounded rate', async (t) => {
   assert.ok(logged.length >= 10 && logged.length <= 10 * seconds, `${logged.length} lines`)
 })
 
-test('/json refuses what a browser sends for another website, unless that is allowed', async (t) => {
+test('/json refuses requests of a browser for another origin, unless that is allowed', async (t) => {
   const origin = 'https://app.example'
   const service = await openService(t, { rules, env: { HTTP_ALLOWED_ORIGINS: `${origin}/` } })
   const post = (headers: Record<string, string>, method = 'POST') =>

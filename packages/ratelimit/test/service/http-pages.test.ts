@@ -36,7 +36,7 @@ test('/healthcheck is OK for any method', async (t) => {
   assert.equal((await get(`${httpUrl}/healthcheck`, 'HEAD')).status, 200)
 })
 
-test('/healthcheck of an unhealthy service is 500 without a word', async (t) => {
+test('/healthcheck of an unhealthy service returns 500 without a body', async (t) => {
   const { httpUrl } = await openService(t, {
     env: { HEALTHY_WITH_AT_LEAST_ONE_CONFIG_LOADED: 'true' },
   })
@@ -44,7 +44,7 @@ test('/healthcheck of an unhealthy service is 500 without a word', async (t) => 
   assert.deepEqual([status, text], [500, ''])
 })
 
-test('paths are exact, and what is not there is not found', async (t) => {
+test('paths are exact, and unknown paths return 404', async (t) => {
   const { httpUrl } = await openService(t, { rules })
   for (const path of ['/', '/json/', '/JSON', '/healthcheck/', '/stats', '/json/../x']) {
     assert.deepEqual(await get(`${httpUrl}${path}`), {
@@ -56,7 +56,7 @@ test('paths are exact, and what is not there is not found', async (t) => {
   assert.equal((await get(`${httpUrl}/healthcheck?probe=1`)).status, 200)
 })
 
-test('the debug listener lists its pages on every path it does not know', async (t) => {
+test('the debug listener lists its pages on every unknown path', async (t) => {
   const { debugUrl } = await openService(t, { rules })
   const { status, text } = await get(`${debugUrl}/`)
   assert.equal(status, 200)
@@ -88,7 +88,7 @@ test('/rlconfig has a line for each rule with a limit, in the order of the file'
   assert.equal((await get(`${empty.debugUrl}/rlconfig`)).text, '')
 })
 
-test('/stats names every counter, those that are still 0 too', async (t) => {
+test('/stats lists every counter, including those that are 0', async (t) => {
   const service = await openService(t, { rules })
   const { decide } = await openDecisionClient(t, service)
   await decide(ask('messaging', descriptor('to_number=1')))

@@ -24,21 +24,24 @@ async function runAll(t: TestContext, env: Readonly<Record<string, string>>) {
   const service = await startService(t, { rules, env })
   const client = await openDecisionClient(t, service)
 
-  await t.test('more descriptors or entries than allowed are refused by name', async () => {
-    const tooMany = await client.ask(ask('d', ...toMany(501)))
-    assert.equal(tooMany.code, status.INVALID_ARGUMENT)
-    assert.match(tooMany.message, /at most 500 descriptors \(MAX_DESCRIPTORS_PER_REQUEST\)/)
-    const entries = Array.from({ length: 101 }, (_, index) => `e=${index}`)
-    const tooLong = await client.ask(ask('d', descriptor(...entries)))
-    assert.equal(tooLong.code, status.INVALID_ARGUMENT)
-    assert.match(tooLong.message, /at most 100 entries \(MAX_ENTRIES_PER_DESCRIPTOR\)/)
-    const overJson = await postJson(service, JSON.stringify(ask('d', ...toMany(501))))
-    assert.equal(overJson.status, 400)
-    const huge = await client.ask({ ...ask('d'), descriptors: toMany(300_000, () => 'k=') })
-    assert.equal(huge.code, status.INVALID_ARGUMENT)
-  })
+  await t.test(
+    'more descriptors or entries than allowed are refused with the name of the setting',
+    async () => {
+      const tooMany = await client.ask(ask('d', ...toMany(501)))
+      assert.equal(tooMany.code, status.INVALID_ARGUMENT)
+      assert.match(tooMany.message, /at most 500 descriptors \(MAX_DESCRIPTORS_PER_REQUEST\)/)
+      const entries = Array.from({ length: 101 }, (_, index) => `e=${index}`)
+      const tooLong = await client.ask(ask('d', descriptor(...entries)))
+      assert.equal(tooLong.code, status.INVALID_ARGUMENT)
+      assert.match(tooLong.message, /at most 100 entries \(MAX_ENTRIES_PER_DESCRIPTOR\)/)
+      const overJson = await postJson(service, JSON.stringify(ask('d', ...toMany(501))))
+      assert.equal(overJson.status, 400)
+      const huge = await client.ask({ ...ask('d'), descriptors: toMany(300_000, () => 'k=') })
+      assert.equal(huge.code, status.INVALID_ARGUMENT)
+    },
+  )
 
-  await t.test('as many as allowed are decided as one by one', async () => {
+  await t.test('the maximum number is decided like separate requests', async () => {
     const { statuses, overallCode } = await client.decide(ask('d', ...toMany(500)))
     assert.equal(overallCode, 1)
     assert.deepEqual(new Set(statuses.map(({ limitRemaining }) => limitRemaining)), new Set([999]))
@@ -47,14 +50,14 @@ async function runAll(t: TestContext, env: Readonly<Record<string, string>>) {
       again.statuses.map(({ limitRemaining }) => limitRemaining),
       [998, 998],
     )
-    // The same counter twice, one of them in another slice: both are counted, and one is refused.
+    // The same counter twice, in different slices: both are counted, and one is refused.
     const twice = [descriptor('one=a'), ...toMany(400), descriptor('one=a')]
     const refused = await client.decide(ask('d', ...twice))
     assert.equal(refused.overallCode, 2)
     assert.deepEqual([refused.statuses[0]?.code, refused.statuses.at(-1)?.code], [1, 2])
   })
 
-  await t.test('beside callers who send nothing else all others are answered', async () => {
+  await t.test('other clients are answered while some send only large requests', async () => {
     let isOver = false
     const attack = async () => {
       let refusals = 0

@@ -24,13 +24,13 @@ descriptors:
 `
 const body = '{"domain":"d","descriptors":[{"entries":[{"key":"day","value":"v"}]}]}'
 
-/** Only a call that hangs takes so long. */
+/** Only a call that hangs takes this long. */
 const hangMs = 120_000
 const patient = '60S'
 
 const addressOf = ({ port }: RedisServer) => `127.0.0.1:${port}`
 
-/** @param start gives a process of its own, where that matters, or a service in this one. */
+/** @param start - starts a separate process, if that matters, or a service in this process */
 async function openOutage<Service extends { readonly grpcAddress: string }>(
   t: TestContext,
   start: (t: TestContext, options: ServiceOptions) => Promise<Service>,
@@ -62,7 +62,7 @@ const isOk = ({ code }: { readonly code: number }) => code === status.OK
 const isHealthy = async ({ httpUrl }: { readonly httpUrl: string }) =>
   (await fetch(`${httpUrl}/healthcheck`)).status === 200
 
-/** Calls that began from now on fail, with a reason. */
+/** Waits until new calls fail, with a reason. */
 async function untilFailing(load: Load): Promise<void> {
   const from = performance.now()
   await until(
@@ -89,7 +89,7 @@ async function assertNoneHung(load: Load): Promise<void> {
   }
 }
 
-test('a killed Redis fails calls at once, health follows, and all is well when it is back', async (t) => {
+test('when Redis is killed, calls fail immediately, the service is unhealthy, and both recover with Redis', async (t) => {
   const outage = await openOutage(t, startService)
   if (!outage) return
   const { redis, service, load } = outage
@@ -110,7 +110,7 @@ test('a killed Redis fails calls at once, health follows, and all is well when i
   assert.equal(statistics.get('ratelimit.redis_pool.cx_active'), 0)
 
   await redis.restart()
-  await untilRecovered(load, 'Redis came back')
+  await untilRecovered(load, 'Redis was restarted')
   await until(
     () => isHealthy(service),
     () => 'the service was healthy again',
@@ -131,7 +131,7 @@ test('a Redis that stops answering costs each call no more than its deadline', a
   redis.pause()
   try {
     const from = performance.now()
-    // Each of the 16 clients waits for its answer before the next call.
+    // Each of the 16 clients waits for the response before the next call.
     await until(
       () => load.since(from).length >= 64,
       () => 'calls ended while Redis did not answer',
@@ -141,11 +141,11 @@ test('a Redis that stops answering costs each call no more than its deadline', a
     redis.resume()
   }
   setTimeout(patient)
-  await untilRecovered(load, 'Redis went on')
+  await untilRecovered(load, 'Redis continued')
   await assertNoneHung(load)
 })
 
-test('a caller that names no deadline is told of a silent Redis all the same', async (t) => {
+test('a call without a deadline also fails if Redis does not answer', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const service = await openService(t, {
@@ -160,7 +160,7 @@ test('a caller that names no deadline is told of a silent Redis all the same', a
   assert.equal((await postJson(service, body)).status, 503)
 })
 
-test('Redis restarted again and again under load: every call ends, and it recovers', async (t) => {
+test('when Redis is restarted repeatedly under load, every call ends, and the service recovers', async (t) => {
   const outage = await openOutage(t, openService)
   if (!outage) return
   const { redis, load } = outage
@@ -195,6 +195,6 @@ test('without the Redis for limits per second all other limits work', async (t) 
     () => 'limits per second failed',
   )
   assert.deepEqual(await codes(), [status.OK, status.UNKNOWN, status.UNKNOWN])
-  // Nobody asked for it, so a lost store is no matter of health.
+  // The health check of the store is not enabled.
   assert.equal(await isHealthy(service), true)
 })

@@ -12,13 +12,13 @@ import { ask, descriptor } from '../support/decider.ts'
 import { openDecisionClient } from '../support/service-client.ts'
 import { type RunningService, startService } from '../support/service-process.ts'
 
-/** Limit per second → how often one request asks about it. */
+/** Limit per second → number of descriptors for it in one request. */
 type Limits = ReadonlyMap<number, number>
 const fixedLimits: Limits = new Map([
   [1, 1],
   [7, 2],
   [100, 10],
-  // 150 hits a request, because more requests than that are too many for a busy machine.
+  // 150 hits per request, because a busy machine cannot handle more requests.
   [enduranceOr(10_000, 2_000), 150],
 ])
 const slidingLimits: Limits = new Map([
@@ -27,7 +27,7 @@ const slidingLimits: Limits = new Map([
   [100, 10],
 ])
 const clientCount = 50
-/** For a machine on which no second has enough requests to pass every limit. */
+/** The time limit for a machine that is too slow to exceed every limit within a second. */
 const patienceMs = 120_000
 const daySeconds = 86_400
 
@@ -35,7 +35,7 @@ function toRules(limits: Limits, algorithm: string): string {
   return [
     'domain: d',
     'descriptors:',
-    // Its time until reset tells in which second the service made the decision.
+    // Its time until reset shows in which second the service made the decision.
     '  - { key: clock, rate_limit: { unit: day, requests_per_unit: 4294967295 } }',
     ...[...limits.keys()].map(
       (limit) =>
@@ -56,7 +56,9 @@ interface Window {
   admitted: number
 }
 
-/** Asks with all clients at once until every limit was passed in some second, and two more began. */
+/**
+ * Makes requests with all clients until every limit was exceeded in some second, and for two more seconds.
+ */
 async function askUntilOver(t: TestContext, limits: Limits, services: readonly RunningService[]) {
   const copies = listCopies(limits)
   const request: RateLimitRequest = ask(
@@ -93,7 +95,7 @@ async function askUntilOver(t: TestContext, limits: Limits, services: readonly R
     }
   }
   await Promise.all(Array.from({ length: clientCount }, (_, index) => runClient(index)))
-  assert.ok(isDone(), 'too slow to pass every limit within a second')
+  assert.ok(isDone(), 'too slow to exceed every limit within a second')
   return windows
 }
 
@@ -107,10 +109,10 @@ function assertExact(windows: Windows): void {
   }
 }
 
-/** The first second is exact; in the others the one before leaves room only little by little. */
+/** The first second is exact; in the others the previous one makes room only gradually. */
 function assertSliding(windows: Windows): void {
   for (const [limit, ofLimit] of windows) {
-    // The clock tells how many seconds of the day are left; at midnight it starts again.
+    // The clock is the number of seconds until midnight, at which it starts again.
     const [[seen] = [0]] = ofLimit
     const toPlace = (left: number) => (seen - left + 1.5 * daySeconds) % daySeconds
     const inOrder = [...ofLimit]
@@ -128,17 +130,17 @@ function assertSliding(windows: Windows): void {
 async function startThree(t: TestContext, rules: string): Promise<RunningService[] | undefined> {
   const redis = await open(t, 'redis')
   if (!redis) return undefined
-  // A call that is given up may have been counted: on a busy machine nothing would add up.
+  // A call that timed out on a busy machine may have been counted, so the timeout is long.
   const env = { KVSTORE_URL: `127.0.0.1:${redis.port}`, KVSTORE_COMMAND_TIMEOUT: '30s' }
   return Promise.all(Array.from({ length: 3 }, () => startService(t, { rules, env })))
 }
 
-test('three services on one Redis admit exactly the limit in every second', async (t) => {
+test('three services with one Redis allow exactly the limit in every second', async (t) => {
   const services = await startThree(t, toRules(fixedLimits, 'fixed_window'))
   if (services) assertExact(await askUntilOver(t, fixedLimits, services))
 })
 
-test('four workers of one service admit exactly the limit in every second', async (t) => {
+test('four workers of one service allow exactly the limit in every second', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const service = await startService(t, {
@@ -152,17 +154,17 @@ test('four workers of one service admit exactly the limit in every second', asyn
   assertExact(await askUntilOver(t, fixedLimits, [service]))
 })
 
-test('a service that counts in memory admits exactly the limit in every second', async (t) => {
+test('a service that counts in memory allows exactly the limit in every second', async (t) => {
   const service = await startService(t, { rules: toRules(fixedLimits, 'fixed_window') })
   assertExact(await askUntilOver(t, fixedLimits, [service]))
 })
 
-test('three services on one Redis admit no more than a sliding limit in any second', async (t) => {
+test('three services with one Redis allow no more than a sliding limit in any second', async (t) => {
   const services = await startThree(t, toRules(slidingLimits, 'sliding_window'))
   if (services) assertSliding(await askUntilOver(t, slidingLimits, services))
 })
 
-test('a service that counts in memory admits no more than a sliding limit in any second', async (t) => {
+test('a service that counts in memory allows no more than a sliding limit in any second', async (t) => {
   const service = await startService(t, { rules: toRules(slidingLimits, 'sliding_window') })
   assertSliding(await askUntilOver(t, slidingLimits, [service]))
 })

@@ -22,7 +22,7 @@ async function readLoads(service: { readonly debugUrl: string }) {
   return { successes: read('success'), errors: read('error') }
 }
 
-test('rules change under load without a failed call, and never by half', async (t) => {
+test('rules change under load without a failed call, and always as a whole', async (t) => {
   const service = await startService(t, { rules: toRules(1_000_000) })
   const load = await openLoad(t, service, {
     clients: 10,
@@ -53,7 +53,7 @@ test('rules change under load without a failed call, and never by half', async (
   assert.equal((await readLoads(service)).errors, 0)
 })
 
-test('a file that is broken changes nothing but a counter, until it is whole again', async (t) => {
+test('an invalid file changes only a counter, until it is corrected', async (t) => {
   const service = await openService(t, { rules: toRules(5) })
   const { decide } = await openDecisionClient(t, service)
   const limitNow = async () => (await decide(request)).statuses[0]?.currentLimit?.requestsPerUnit
@@ -69,10 +69,10 @@ test('a file that is broken changes nothing but a counter, until it is whole aga
   }
   for (const [reason, text] of Object.entries(broken)) {
     await service.rules.replace(text)
-    const told = new RegExp(`Error loading new configuration: rules\\.yaml: .*(?:${reason})`)
+    const logged = new RegExp(`Error loading new configuration: rules\\.yaml: .*(?:${reason})`)
     await until(
-      () => service.log.some((line) => told.test(line)),
-      () => `the error was told; the log:\n${service.log.join('\n')}`,
+      () => service.log.some((line) => logged.test(line)),
+      () => `the error was logged; the log:\n${service.log.join('\n')}`,
     )
     assert.equal(await limitNow(), 5)
   }
@@ -81,14 +81,14 @@ test('a file that is broken changes nothing but a counter, until it is whole aga
   await service.rules.replace(toRules(9))
   await until(
     async () => (await limitNow()) === 9,
-    () => 'the whole file was read',
+    () => 'the corrected file was loaded',
   )
-  // A busy machine may tell of one change twice: then the same file is loaded once more.
+  // On a busy machine there may be two events for one change, so that the same file is loaded again.
   const { successes = 0, errors = 0 } = await readLoads(service)
   assert.ok(successes >= 2 && errors >= 3, `${successes} successes, ${errors} errors`)
 })
 
-test('what was counted stays counted when a limit changes', async (t) => {
+test('counts are kept when a limit changes', async (t) => {
   const service = await openService(t, { rules: toRules(5) })
   const { decide } = await openDecisionClient(t, service)
   await decide(ask('d', descriptor('a=v', { hitsAddend: 5 })))

@@ -1,7 +1,7 @@
 /**
  * @servers memcached
  */
-// That the settings reach the parts: each is set as users set it, and asked once or twice.
+// Checks that settings reach the components: each is set in the environment and used once or twice.
 
 import assert from 'node:assert/strict'
 import { createServer, type Socket } from 'node:net'
@@ -33,11 +33,11 @@ test('BACKEND_TYPE=memcache counts in memcached', async (t) => {
     assert.equal(await service.stop(), 0)
     return statuses[0]?.limitRemaining
   }
-  // The second service knows of the first one's hit, so it was counted outside of it.
+  // The second service sees the hit of the first, so it was counted outside the process.
   assert.deepEqual([await remaining(), await remaining()], [4, 3])
 })
 
-test('CONFIG_TYPE=GRPC_XDS_SOTW takes the rules of the management server, and its changes', async (t) => {
+test('CONFIG_TYPE=GRPC_XDS_SOTW loads the rules of the management server and follows changes', async (t) => {
   const ads = await openAdsServer(t, {
     onStream: (stream) => stream.send({ version: '1', nonce: 'a', resources: [toRules(7)] }),
   })
@@ -56,7 +56,7 @@ test('CONFIG_TYPE=GRPC_XDS_SOTW takes the rules of the management server, and it
   assert.equal(await service.stop(), 0)
 })
 
-test('statistics reach statsd over TCP, the last ones at the end', async (t) => {
+test('statistics are sent to statsd over TCP, the last ones at shutdown', async (t) => {
   let received = ''
   const sockets = new Set<Socket>()
   const statsd = createServer((socket) => {
@@ -85,7 +85,7 @@ test('statistics reach statsd over TCP, the last ones at the end', async (t) => 
   const line = 'ratelimit.service.rate_limit.d.k.total_hits:1|c\n'
   await until(
     () => received.includes(line),
-    () => `statsd has it all:\n${received}`,
+    () => `statsd received everything:\n${received}`,
   )
 })
 

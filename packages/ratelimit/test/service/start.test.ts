@@ -11,7 +11,7 @@ import { launchService, startService, until, untilListening } from '../support/s
 const rules =
   'domain: d\ndescriptors: [{ key: k, rate_limit: { unit: day, requests_per_unit: 9 } }]\n'
 
-test('the service waits for a Redis that comes later, and opens no port before', async (t) => {
+test('the service waits for Redis at startup, and opens no port before', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   await redis.kill()
@@ -47,7 +47,7 @@ test('a service that waits for Redis can be stopped', async (t) => {
   assert.equal(await service.ended, 0)
 })
 
-test('a service that may not wait for ever says what it waited for', async (t) => {
+test('a service that gives up waiting logs what it waited for', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   await redis.kill()
@@ -63,28 +63,31 @@ test('a service that may not wait for ever says what it waited for', async (t) =
   assert.doesNotMatch(service.log, /^\s+at /m)
 })
 
-test('beside a service that runs', async (t) => {
+test('while another service runs', async (t) => {
   const first = await startService(t, { rules })
   const portOf = (address: string) => address.slice(address.lastIndexOf(':') + 1)
 
-  await t.test('a port that is taken ends another with a message that names it', async (t) => {
-    for (const [variable, address] of [
-      ['GRPC_PORT', first.grpcAddress],
-      ['PORT', first.httpUrl],
-    ] as const) {
-      const port = portOf(address)
-      const second = await launchService(t, { rules, env: { [variable]: port } })
-      assert.equal(await second.ended, 1, second.log)
-      assert.match(
-        second.log,
-        new RegExp(`level=fatal .*the address is already in use.*${port}.*Change`),
-      )
-      assert.doesNotMatch(second.log, /^\s+at /m)
-    }
-  })
+  await t.test(
+    'a port in use ends the service with a message that contains the port',
+    async (t) => {
+      for (const [variable, address] of [
+        ['GRPC_PORT', first.grpcAddress],
+        ['PORT', first.httpUrl],
+      ] as const) {
+        const port = portOf(address)
+        const second = await launchService(t, { rules, env: { [variable]: port } })
+        assert.equal(await second.ended, 1, second.log)
+        assert.match(
+          second.log,
+          new RegExp(`level=fatal .*the address is already in use.*${port}.*Change`),
+        )
+        assert.doesNotMatch(second.log, /^\s+at /m)
+      }
+    },
+  )
 
   await t.test(
-    'a debug port that is taken is an error in the log of one that goes on',
+    'a debug port in use is logged as an error, and the service continues',
     async (t) => {
       const port = portOf(first.debugUrl)
       const env = { DEBUG_PORT: port, BACKEND_TYPE: 'memory' }
@@ -100,12 +103,12 @@ test('beside a service that runs', async (t) => {
     },
   )
 
-  await t.test('its log says once that counters live in the process: it has no store', () => {
+  await t.test('without a store it logs once that counters are kept in the process', () => {
     assert.equal(first.log.split('counters are kept in this process').length, 2)
   })
 })
 
-test('every fault of the environment is reported at once, with exit code 2', async (t) => {
+test('all errors in the environment are reported together, with exit code 2', async (t) => {
   const env = {
     GRPC_PORT: '99999',
     LOG_LEVEL: 'loud',
@@ -125,7 +128,7 @@ test('every fault of the environment is reported at once, with exit code 2', asy
   assert.doesNotMatch(service.log, /^\s+at /m)
 })
 
-test('the environment of envoyproxy/ratelimit works as it is', async (t) => {
+test('the environment of envoyproxy/ratelimit works unchanged', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const service = await startService(t, {
@@ -150,7 +153,7 @@ test('the environment of envoyproxy/ratelimit works as it is', async (t) => {
   assert.doesNotMatch(service.log, /level=(?:error|fatal)/)
 })
 
-test('logs are JSON where that is asked for', async (t) => {
+test('logs are JSON if configured', async (t) => {
   const service = await launchService(t, { rules, env: { LOG_FORMAT: 'json' } })
   await until(
     () => service.log.includes('Listening for HTTP'),

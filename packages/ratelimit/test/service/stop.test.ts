@@ -15,10 +15,10 @@ const rules =
   'domain: d\ndescriptors: [{ key: k, rate_limit: { unit: day, requests_per_unit: 4000000000 } }]\n'
 const request = ask('d', descriptor('k=v'))
 
-/** No busy machine takes so long, so only what hangs is cut off. */
+/** Longer than a busy machine needs, so that only hanging calls are cut off. */
 const patience = { KVSTORE_COMMAND_TIMEOUT: '120s', DRAIN_TIMEOUT: '120s' }
 
-/** A service whose calls wait for a Redis that answers when it is told to. */
+/** A service whose calls wait for a Redis that is controlled by the test. */
 async function openWaiting(t: TestContext, callCount: number, env = {}) {
   const redis = await open(t, 'redis')
   if (!redis) return undefined
@@ -39,7 +39,7 @@ async function openWaiting(t: TestContext, callCount: number, env = {}) {
   return { redis, service, client, calls }
 }
 
-test('calls in flight are answered before a stopped service ends', async (t) => {
+test('calls in progress are answered before a stopped service exits', async (t) => {
   const waiting = await openWaiting(t, 50)
   if (!waiting) return
   const { redis, service, calls } = waiting
@@ -58,7 +58,7 @@ test('calls in flight are answered before a stopped service ends', async (t) => 
   assert.doesNotMatch(service.log, /level=(?:error|fatal)/)
 })
 
-test('a second signal ends the service at once', async (t) => {
+test('a second signal ends the service immediately', async (t) => {
   const waiting = await openWaiting(t, 5)
   if (!waiting) return
   const { service, calls } = waiting
@@ -72,7 +72,7 @@ test('a second signal ends the service at once', async (t) => {
   for (const { code } of await Promise.all(calls)) assert.equal(code, status.UNAVAILABLE)
 })
 
-test('what does not end by itself is cut off when the time to drain is over', async (t) => {
+test('calls that do not end are cut off when the drain timeout is over', async (t) => {
   const waiting = await openWaiting(t, 5, { DRAIN_TIMEOUT: '300ms' })
   if (!waiting) return
   const { service, calls } = waiting
@@ -95,7 +95,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
       () => load.calls.length > 500,
       () => 'there was load',
     )
-    // A client that keeps its connection, as probes do, must not hold the service up.
+    // A client that keeps its connection open, such as a probe, must not delay the shutdown.
     await fetch(`${service.httpUrl}/healthcheck`)
     service.signal(signal)
     assert.equal(await service.ended, 0)
@@ -106,7 +106,7 @@ for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
   })
 }
 
-test('a service that was told to go is unhealthy at once, and serves until the delay is over', async (t) => {
+test('a stopped service is unhealthy immediately, and serves until the drain delay is over', async (t) => {
   const service = await startService(t, { rules, env: { DRAIN_DELAY: '60s' } })
   const client = await openDecisionClient(t, service)
   await client.decide(request)

@@ -15,7 +15,7 @@ const program = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 const rules =
   'domain: d\ndescriptors: [{ key: k, rate_limit: { unit: day, requests_per_unit: 9 } }]\n'
 
-/** The service with a log that is only read when the test reads it. */
+/** A service whose log is read only by the test. */
 async function startWithPipe(t: TestContext) {
   const directory = await makeRules(t, rules)
   const path = join(directory.path, 'pipe')
@@ -38,14 +38,14 @@ async function startWithPipe(t: TestContext) {
     try {
       return buffer.toString('utf8', 0, readSync(reader, buffer))
     } catch {
-      // Nothing there at the moment.
+      // The pipe is empty at the moment.
       return ''
     }
   }
   return { child, ended, read, rules: directory }
 }
 
-test('a service whose log nobody reads goes on deciding, and ends when told to', async (t) => {
+test('a service whose log is not read keeps making decisions, and can be stopped', async (t) => {
   const { child, ended, read, rules: directory } = await startWithPipe(t)
   let log = ''
   await until(
@@ -57,7 +57,7 @@ test('a service whose log nobody reads goes on deciding, and ends when told to',
   )
   const grpcAddress = /Listening for gRPC on '([^']+)'/.exec(log)?.[1] ?? ''
   const client = await openDecisionClient(t, { grpcAddress })
-  // Each load says every rule: enough to fill a pipe many times over.
+  // Each load logs every rule, which fills the pipe many times over.
   const lines = Array.from(
     { length: 3_000 },
     (_, i) => `  - { key: k${i}, rate_limit: { unit: day, requests_per_unit: 9 } }\n`,

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { DroppedCounters } from '../../src/stats/dropped-counters.ts'
 import { Statistics } from '../../src/stats/registry.ts'
 
-test('forgotten counters wait for a lost sink in a bounded number, the newest stay', (t) => {
+test('a bounded number of dropped counters waits for a lost sink, and the newest are kept', (t) => {
   const statistics = new Statistics({ maxRequestKeys: 200 })
   const dropped = new DroppedCounters(statistics, { delayMs: 1, most: 1_000, ready: () => {} })
   t.after(() => dropped[Symbol.dispose]())

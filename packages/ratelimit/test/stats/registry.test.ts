@@ -43,7 +43,7 @@ test('the same name is the same counter', () => {
   assert.equal(statistics.unknownDomain('a'), statistics.unknownDomain('a'))
 })
 
-test('a key made from requests goes on counting when a reload turns it into a rule', async () => {
+test('a key that is named after request values keeps its counts when a reload makes it a rule', async () => {
   const statistics = new Statistics({ maxRequestKeys: 10 })
   statistics.rules.forRequest('d.k_v').totalHits += 3
   statistics.rules.forRule('d.k_v').totalHits += 1
@@ -52,7 +52,7 @@ test('a key made from requests goes on counting when a reload turns it into a ru
   assert.deepEqual(totals, ['ratelimit.service.rate_limit.d.k_v.total_hits: 5'])
 })
 
-test('a timer lists how often, how long in all, and how long at most', async () => {
+test('a timer lists its count, sum and maximum', async () => {
   const statistics = new Statistics({ maxRequestKeys: 10 })
   const timer = statistics.timer('t')
   timer.observe(2)
@@ -60,7 +60,7 @@ test('a timer lists how often, how long in all, and how long at most', async () 
   assert.deepEqual(await listLines(statistics), ['t.count: 2', 't.max_ms: 5', 't.sum_ms: 7'])
 })
 
-test('keys made from requests are bounded, and what is forgotten is handed over first', () => {
+test('keys that are named after request values are bounded, and dropped ones are passed on first', () => {
   const statistics = new Statistics({ maxRequestKeys: 100 })
   const forgotten = new Map<string, number>()
   statistics.dropped = (counters) => {
@@ -76,7 +76,7 @@ test('keys made from requests are bounded, and what is forgotten is handed over 
   assert.equal(forgotten.size + statistics.rules.size, 10_001)
 })
 
-test('domains that no rule names are bounded too', async () => {
+test('unknown domains are bounded too', async () => {
   const statistics = new Statistics({ maxRequestKeys: 100 })
   for (let i = 0; i < 10_000; i += 1) statistics.unknownDomain(`d${i}`).value += 1
   const lines = await listLines(statistics)

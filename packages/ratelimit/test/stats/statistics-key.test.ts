@@ -21,19 +21,19 @@ suite('statistics keys', () => {
     readonly key: string
   }[] = [
     {
-      what: 'a nested rule without a value leaves the value out',
+      what: 'a nested rule without a value omits the value',
       rules: [{ key: 'key1', value: 'value1', rules: [{ key: 'subkey1', limit }] }],
       request: ['key1=value1', 'subkey1=x'],
       key: 'D.key1_value1.subkey1',
     },
     {
-      what: 'detailed_metric names the value',
+      what: 'detailed_metric adds the value',
       rules: [{ key: 'key7', detailedMetric: true, limit }],
       request: ['key7=foo'],
       key: 'D.key7_foo',
     },
     {
-      what: 'value_to_metric names the values of its levels only',
+      what: 'value_to_metric adds only the values of its levels',
       rules: [
         {
           key: 'route',
@@ -47,13 +47,13 @@ suite('statistics keys', () => {
       key: 'D.route_draw.http_method_GET.subject_id',
     },
     {
-      what: 'a wildcard is named by its pattern',
+      what: 'a wildcard is named after its pattern',
       rules: [{ key: 'wild', value: 'foo*', limit }],
       request: ['wild=foo1'],
       key: 'D.wild_foo*',
     },
     {
-      what: 'a wildcard with value_to_metric is named by the value',
+      what: 'a wildcard with value_to_metric is named after the value',
       rules: [{ key: 'wild', value: 'foo*', valueToMetric: true, limit }],
       request: ['wild=foo1'],
       key: 'D.wild_foo1',
@@ -86,7 +86,7 @@ suite('statistics keys', () => {
       key: 'D.service_svc/*.endpoint_get',
     },
     {
-      what: 'patterns of several levels stay',
+      what: 'patterns of several levels are kept',
       rules: [
         {
           key: 'path',
@@ -105,19 +105,19 @@ suite('statistics keys', () => {
       key: 'D.ip_10_0_0_5',
     },
     {
-      what: 'detailed_metric of a parent does not count',
+      what: 'detailed_metric of a parent is ignored',
       rules: [{ key: 'a', detailedMetric: true, limit, rules: [{ key: 'b', limit }] }],
       request: ['a=1', 'b=2'],
       key: 'D.a.b',
     },
     {
-      what: 'detailed_metric names all levels and makes value_to_metric needless',
+      what: 'detailed_metric adds the values of all levels and makes value_to_metric redundant',
       rules: [{ key: 'a', rules: [{ key: 'b', value: 'x*', detailedMetric: true, limit }] }],
       request: ['a=1', 'b=xy'],
       key: 'D.a_1.b_xy',
     },
     {
-      what: 'value_to_metric with an empty value names the key alone',
+      what: 'value_to_metric with an empty value adds only the key',
       rules: [{ key: 'a', valueToMetric: true, limit }],
       request: ['a='],
       key: 'D.a',
@@ -133,12 +133,12 @@ suite('statistics keys', () => {
     test(what, () => assert.equal(keyFor(rules, ...request), key))
   }
 
-  test('an override is named by the entries of the request', () => {
+  test('an override is named after the entries of the request', () => {
     const { entries } = toDescriptor('key1=value1', 'subkey1=x', 'empty=')
     assert.equal(toOverridePath('D', entries), 'D.key1_value1.subkey1_x.empty')
   })
 
-  test('what means something in statsd is cleaned, and nothing else', () => {
+  test('only special characters of statsd are replaced', () => {
     assert.equal(toStatisticsKey('a.b:c|d'), 'a.b_c_d')
     assert.equal(toStatisticsKey('d.ip_1.2.3.4.x_256.300.0.1'), 'd.ip_1_2_3_4.x_256_300_0_1')
     assert.equal(toStatisticsKey('v_1.2.3'), 'v_1.2.3')
@@ -147,7 +147,7 @@ suite('statistics keys', () => {
     assert.equal(toStatisticsKey('a/b*c é'), 'a/b*c é')
   })
 
-  test('only values that enter the key make counters of a request', () => {
+  test('only values that are part of the key create counters for a request', () => {
     const counters = new KeyRecorder()
     const rules = [
       { key: 'fixed', limit },
@@ -161,7 +161,7 @@ suite('statistics keys', () => {
     assert.deepEqual([...counters.rules.keys()], ['D.fixed', 'D.detailed'])
   })
 
-  test('a match lasts where neither the caller nor a value has a say in its statistics', () => {
+  test('a match is lasting if its statistics depend on neither the request nor a value', () => {
     const rules = [
       { key: 'fixed', limit },
       { key: 'detailed', detailedMetric: true, limit },

@@ -1,6 +1,6 @@
 import { createLog, type Log } from '@portcullis/service-kit/log'
 
-/** A log whose lines are kept as `level message`. */
+/** A log that keeps its lines as `level message`. */
 export function collectLog(): { readonly log: Log; readonly lines: string[] } {
   const lines: string[] = []
   const write = (line: string) => {

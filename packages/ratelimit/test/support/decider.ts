@@ -18,20 +18,20 @@ export interface DeciderOptions {
   readonly maxRequestKeys?: number
 }
 
-/** A decision maker with rules, a store and a clock that the test sets. */
+/** A decider with rules, a store and a clock that the test sets. */
 export interface Decider {
   readonly statistics: Statistics
-  /** In seconds. */
+  /** The time in seconds. */
   now: number
   load(rules: string | RuleSet): void
   decide(request: RateLimitRequest): Promise<RateLimitResponse>
-  /** The same with the request as it comes over gRPC. */
+  /** Decides an encoded request, as over gRPC. */
   decideEncoded(message: Buffer): Promise<RateLimitResponse>
-  /** Statistics of a rule that are not 0. */
+  /** The statistics of a rule that are not 0. */
   counters(key: string): Record<string, number>
 }
 
-/** @param firstRules as YAML, or as they are after parsing. */
+/** @param firstRules - YAML, or parsed rules */
 export function openDecider(
   t: Pick<TestContext, 'after'>,
   firstRules: string | RuleSet,

@@ -2,7 +2,7 @@ import { fromBinary } from '@bufbuild/protobuf'
 import { RateLimitResponseSchema } from '../../src/protocol/generated/envoy/service/ratelimit/v3/rls_pb.ts'
 import { type Code, OK, OVER_LIMIT, type RateLimitResponse } from '../../src/protocol/message.ts'
 
-/** The generated decoder's message in the shape that the service encodes. */
+/** Converts the message of the generated decoder to the type that the service encodes. */
 export function decodeResponse(message: Uint8Array): RateLimitResponse {
   const response = fromBinary(RateLimitResponseSchema, message)
   return {
@@ -22,8 +22,8 @@ export function decodeResponse(message: Uint8Array): RateLimitResponse {
   }
 }
 
-/** The service never answers UNKNOWN, and a caller could do nothing with it. */
+/** The service never returns UNKNOWN. */
 function toCode(number: number): Code {
   if (number === OK || number === OVER_LIMIT) return number
-  throw new Error(`the response has the code ${number}, which means neither yes nor no`)
+  throw new Error(`the response has the code ${number}, which is neither OK nor OVER_LIMIT`)
 }

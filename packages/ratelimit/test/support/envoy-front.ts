@@ -11,7 +11,7 @@ const example = join(import.meta.dirname, '../../../../examples/envoy')
 export const exampleRules = readFileSync(join(example, 'rules/web.yaml'), 'utf8')
 const exampleConfig = parse(readFileSync(join(example, 'envoy.yaml'), 'utf8'))
 
-/** What tests change in the example; the rest of an Envoy configuration is none of their business. */
+/** The parts of the example configuration that tests change. */
 export interface FrontParts {
   readonly config: { static_resources: { listeners: unknown[] } }
   readonly virtualHost: { rate_limits: unknown[]; routes: unknown[] }
@@ -24,12 +24,12 @@ export interface FrontParts {
 
 export interface FrontOptions {
   readonly grpcAddresses: readonly string[]
-  /** What the example leaves at false. */
+  /** `failure_mode_deny`, which is false in the example. */
   readonly failureModeDeny?: boolean
   readonly change?: (parts: FrontParts) => void
 }
 
-/** The Envoy of examples/envoy on free ports; undefined where there is no Envoy. */
+/** Starts Envoy with examples/envoy on free ports; undefined if Envoy is not available. */
 export async function openFront(
   t: TestContext,
   options: FrontOptions,
@@ -49,13 +49,13 @@ function toConfig(
   const { listeners, clusters } = config.static_resources
   const [front, web] = listeners
   front.address.socket_address.port_value = port
-  // What stands for the service behind Envoy needs no port.
+  // The server behind Envoy needs no port.
   const pipe = { pipe: { path: webPath } }
   web.address = pipe
   const [webCluster, cluster] = clusters
   webCluster.load_assignment.endpoints[0].lb_endpoints[0].endpoint.address = pipe
   Object.assign(cluster.health_checks[0], { interval: '0.1s', no_traffic_interval: '0.1s' })
-  // A busy machine must not decide a test.
+  // Long, so that tests do not fail on a busy machine.
   cluster.connect_timeout = '120s'
   cluster.health_checks[0].timeout = '120s'
   cluster.load_assignment.endpoints[0].lb_endpoints = grpcAddresses.map((text) => {
@@ -73,7 +73,7 @@ function toConfig(
   return config
 }
 
-/** The status codes of requests one after the other. */
+/** The status codes of consecutive requests. */
 export async function readStatuses(
   { url }: EnvoyServer,
   path: string,
@@ -89,13 +89,13 @@ export async function readStatuses(
 }
 
 export interface Traffic {
-  /** How often each status came. */
+  /** The number of responses by status. */
   readonly statuses: Map<number | string, number>
   readonly count: () => number
   stop(): Promise<void>
 }
 
-/** Callers that ask again and again until they are stopped, with hardly a pause. */
+/** Clients that make requests continuously until they are stopped. */
 export function openTraffic({ url }: EnvoyServer, path: string, callerCount = 4): Traffic {
   const statuses = new Map<number | string, number>()
   let isOver = false

@@ -10,7 +10,7 @@ import { RuleStatistics } from '../../src/stats/rule-statistics.ts'
 import { collectLog } from './collected-log.ts'
 import { toDescriptor } from './nested-rules.ts'
 
-/** A rule file whose only limit is told apart by its number of requests. */
+/** A rule file with one limit, which is identified by its number of requests. */
 export function toRuleFile(requests: number, domain = 'd'): string {
   return `domain: ${domain}
 descriptors:
@@ -19,21 +19,21 @@ descriptors:
 `
 }
 
-/** A directory of its own, gone after the test. */
+/** Creates a directory that is deleted after the test. */
 export async function makeDirectory(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'rules-'))
   t.after(() => rm(directory, { recursive: true, force: true }))
   return directory
 }
 
-/** Gives a file its new text in one step: nobody can see it half-written. */
+/** Replaces the text of a file atomically. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const beside = `${dirname(path)}.new`
   await writeFile(beside, text)
   await rename(beside, path)
 }
 
-/** A file source, with what it told and counted. */
+/** A file source with its log lines, snapshots and statistics. */
 export interface WatchedSource {
   readonly snapshots: RuleSnapshot[]
   readonly failures: LoadFailure[]
@@ -80,16 +80,16 @@ export async function openSource(t: TestContext, settings: Settings): Promise<Wa
   return { snapshots, failures, lines, statistics, firstAttempt, requests, close }
 }
 
-/** Waits until something holds. The limit is only for a test that fails. */
-export async function until(holds: () => boolean, what: string): Promise<void> {
+/** Waits until the condition is true. The time limit is only for failing tests. */
+export async function until(isTrue: () => boolean, what: string): Promise<void> {
   const giveUpMs = performance.now() + 120_000
-  while (!holds()) {
-    if (performance.now() > giveUpMs) throw new Error(`Waited in vain until ${what}`)
+  while (!isTrue()) {
+    if (performance.now() > giveUpMs) throw new Error(`Timed out waiting until ${what}`)
     await wait(5)
   }
 }
 
-/** Long enough for an event to arrive, were there one. A slow machine can only hide a mistake. */
+/** Waits long enough for an event to arrive. On a slow machine this can only hide an error. */
 export async function letEventsPass(): Promise<void> {
   await wait(250)
 }

@@ -6,7 +6,7 @@ import { createGrpcServer, type Methods } from '@portcullis/grpc-unary'
 
 const asBytes = (bytes: Uint8Array): Buffer => Buffer.from(bytes)
 
-/** The methods behind a real server, and a client of another make that talks bytes to it. */
+/** A real server with the methods, and a grpc-js client that sends raw bytes. */
 export async function openGrpcPair(t: TestContext, methods: Methods) {
   const server = createGrpcServer({ methods })
   const address = await server.listen({ host: '127.0.0.1', port: 0 })
@@ -31,13 +31,13 @@ export async function openGrpcPair(t: TestContext, methods: Methods) {
   }
 }
 
-/** How a streaming call ends. Its 'error', which says the same once more, is expected. */
+/** The status of a streaming call. Its 'error' event, which has the same information, is ignored. */
 export function statusOf(call: NodeJS.EventEmitter): Promise<StatusObject> {
   call.on('error', () => {})
   return new Promise((resolve) => call.once('status', resolve))
 }
 
-/** The messages of a streaming call, one by one. */
+/** Returns the messages of a streaming call one by one. */
 export function messagesOf(call: NodeJS.EventEmitter): () => Promise<Buffer> {
   const messages = on(call, 'data')
   return async () => {

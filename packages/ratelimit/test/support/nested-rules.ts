@@ -2,7 +2,7 @@ import type { Descriptor, JsonObject } from '../../src/protocol/message.ts'
 import type { LimitRecord, RuleRecord, RuleSet, Unit } from '../../src/rules/model/rule.ts'
 import { RuleCounters, type RuleCountersByKey } from '../../src/stats/rule-counters.ts'
 
-/** A rule as a person would write it, with the fields of the YAML files in camel case. */
+/** A nested rule with the fields of the YAML files in camel case. */
 export interface NestedRule {
   readonly key: string
   readonly value?: string
@@ -24,7 +24,7 @@ export interface NestedLimit {
   readonly replaces?: readonly string[]
 }
 
-/** Depth first, each rule on a line of its own. */
+/** Converts nested rules in depth-first order, each on a separate line. */
 export function toRuleSet(domains: Readonly<Record<string, readonly NestedRule[]>>): RuleSet {
   const rules: RuleRecord[] = []
   const add = (domain: string, parent: number, nested: readonly NestedRule[]) => {
@@ -68,7 +68,7 @@ function toLimitRecord(limit: NestedLimit): LimitRecord {
   }
 }
 
-/** `toDescriptor('a=1', 'b=2')`; further fields are those of a request without them. */
+/** `toDescriptor('a=1', 'b=2')`; other fields have their default values. */
 export function toDescriptor(...pairs: readonly string[]): Descriptor {
   const entries = pairs.map((pair) => {
     const at = pair.indexOf('=')
@@ -77,7 +77,7 @@ export function toDescriptor(...pairs: readonly string[]): Descriptor {
   return { entries, limit: undefined, hitsAddend: undefined, isNegativeHits: false }
 }
 
-/** Remembers which keys were asked for, and by which way. */
+/** Records which keys were requested, and with which method. */
 export class KeyRecorder implements RuleCountersByKey {
   readonly rules = new Map<string, RuleCounters>()
   readonly requests = new Map<string, RuleCounters>()
@@ -90,7 +90,7 @@ export class KeyRecorder implements RuleCountersByKey {
     return this.#get(this.requests, key)
   }
 
-  /** The key these counters were handed out under. */
+  /** The key of these counters. */
   keyOf(counters: RuleCounters | undefined): string | undefined {
     for (const known of [this.rules, this.requests]) {
       for (const [key, value] of known) if (value === counters) return key

@@ -1,6 +1,6 @@
-/** Ahead of the real clock, as the memory store drops what is long over by that one. */
+/** Ahead of the real clock, because the memory store drops counters that are expired by that clock. */
 const dayMs = 86_400_000
 const aheadMs = 2.5 * dayMs - (Date.now() % dayMs)
 
-/** A clock that starts at noon, so that no run of a test file meets the end of an hour or a day. */
+/** A clock that starts at noon, so that no hour or day ends during a test file. */
 export const fromNoon = () => Date.now() + aheadMs

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 
-/** Writes the parts as they are and resolves to all that comes back until the end. */
+/** Writes the parts unchanged and resolves to everything that the server sends. */
 export async function exchangeRaw(
   t: TestContext,
   port: number,

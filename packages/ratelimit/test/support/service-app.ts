@@ -13,18 +13,18 @@ export interface AppOptions extends ServiceOptions {
   readonly now?: () => number
 }
 
-/** The whole service inside the test's own process, with real listeners. */
+/** The whole service inside the process of the test, with real listeners. */
 export interface TestApp {
   readonly grpcAddress: string
   readonly httpUrl: string
   readonly debugUrl: string
   readonly rules: RuleDirectory
-  /** The log, as `level message`. */
+  /** The log lines, as `level message`. */
   readonly log: readonly string[]
   stop(): Promise<number>
 }
 
-/** For what a process of its own would add nothing to but its start-up time. */
+/** Opens the service for tests that do not need a separate process, which would only take longer to start. */
 export async function openService(t: TestContext, options: AppOptions = {}): Promise<TestApp> {
   const { env = {}, rules = {}, now = fromNoon } = options
   const directory = await makeRules(t, rules)

@@ -13,11 +13,11 @@ import { decodeResponse } from './decode-response.ts'
 
 export const decisionPath = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit'
 
-/** Asks a service for decisions over gRPC. */
+/** A gRPC client of a service. */
 export interface DecisionClient {
-  /** The decision; fails the test where there is none. */
+  /** Returns the decision; fails the test if there is none. */
   decide(request: RateLimitRequest, options?: GrpcCallOptions): Promise<RateLimitResponse>
-  /** What comes back, whatever it is. */
+  /** Returns the result, whether it is a decision or an error. */
   ask(request: RateLimitRequest, options?: GrpcCallOptions): Promise<GrpcResult>
   call: GrpcClient['call']
   close(): Promise<void>
@@ -49,7 +49,7 @@ export function toResponse({ code, message, response }: GrpcResult): RateLimitRe
   return decodeResponse(response)
 }
 
-/** Everything that `/stats` says. */
+/** All statistics of `/stats`. */
 export async function readStatistics({
   debugUrl,
 }: {
@@ -67,7 +67,7 @@ export async function readStatistics({
   )
 }
 
-/** The statistics of one rule that are not 0, by their last name. */
+/** The statistics of one rule that are not 0, by the last part of their names. */
 export async function readRule(
   service: { readonly debugUrl: string },
   key: string,

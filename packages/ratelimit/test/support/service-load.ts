@@ -11,23 +11,23 @@ export interface LoadedCall extends Pick<GrpcResult, 'code' | 'message' | 'respo
   readonly tookMs: number
 }
 
-/** Clients that ask again and again, each on a connection of its own. */
+/** Clients that make calls continuously, each on a separate connection. */
 export interface Load {
   readonly calls: LoadedCall[]
-  /** Those that began since this call and have ended. */
+  /** The calls that started since this time and have ended. */
   since(startedMs: number): LoadedCall[]
-  /** Resolves when no client asks any more: they were stopped, or their connections closed. */
+  /** Resolves when all clients have ended, because they were stopped or their connections were closed. */
   readonly ended: Promise<void>
-  /** Resolves when the calls under way have ended too. */
+  /** Resolves when the calls in progress have ended too. */
   stop(): Promise<void>
 }
 
 export interface LoadOptions {
   readonly clients: number
   readonly toRequest: () => RateLimitRequest
-  /** Between two calls of a client; without it there is none. For load that lasts long. */
+  /** The pause between two calls of a client, for load that lasts long. Default: none. */
   readonly pauseMs?: number
-  /** Sent to the service; the client itself would wait for ever, so that what hangs is seen. */
+  /** Options for the service; the client itself waits forever, to detect hanging calls. */
   readonly callOptions?: GrpcCallOptions
 }
 
@@ -46,7 +46,7 @@ export async function openLoad(
         const { code, message, response } = await client.ask(toRequest(), callOptions)
         const call = { code, message, response, startedMs, tookMs: performance.now() - startedMs }
         calls.push(call)
-        // Whose connection the service has closed is done; asking on would only spin.
+        // The client ends when the service has closed its connection; further calls would be a busy loop.
         if (isUnsent(call)) return
         if (pauseMs > 0) await wait(pauseMs)
       }
@@ -70,8 +70,8 @@ export async function openLoad(
 }
 
 /**
- * Whether the service never saw the call: the connection took no more when it was made, or a GOAWAY
- * told that it came too late. Callers may make it again elsewhere, so it is not lost.
+ * Whether the service never received the call: the connection was closing when it was made, or a GOAWAY
+ * excluded it. Clients may retry it on another connection, so it is not lost.
  */
 export function isUnsent({ code, message }: LoadedCall): boolean {
   const reason = /^the connection is closed$|NGHTTP2_REFUSED_STREAM$/

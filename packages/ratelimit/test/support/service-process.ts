@@ -9,17 +9,17 @@ import { makeRules, type RuleDirectory, type RuleFiles } from './service-rules.t
 
 export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>
-  /** Without any the service has an empty directory. */
+  /** Default: an empty directory. */
   readonly rules?: RuleFiles
 }
 
-/** The service as users run it: a process of its own, started by its command. */
+/** The service as users run it: a separate process, started by its command. */
 export interface LaunchedService {
   readonly pid: number
   readonly rules: RuleDirectory
-  /** All that it wrote so far: its log. */
+  /** The log so far. */
   readonly log: string
-  /** The exit code; for a process that a signal killed its name. */
+  /** The exit code, or the name of the signal that ended the process. */
   readonly ended: Promise<number | NodeJS.Signals>
   readonly hasEnded: boolean
   signal(name: NodeJS.Signals): void
@@ -30,11 +30,11 @@ export interface RunningService extends LaunchedService {
   readonly grpcAddress: string
   readonly httpUrl: string
   readonly debugUrl: string
-  /** Asks it to end and resolves to its exit code. */
+  /** Stops it and resolves to its exit code. */
   stop(): Promise<number | NodeJS.Signals>
 }
 
-/** Ports that are free, and no wait for load balancers that are not there. */
+/** Free ports, and no drain delay, because there are no load balancers. */
 export const testEnvironment = {
   GRPC_HOST: '127.0.0.1',
   GRPC_PORT: '0',
@@ -44,19 +44,19 @@ export const testEnvironment = {
   DEBUG_PORT: '0',
   DRAIN_DELAY: '0s',
   DISABLE_STATS: 'true',
-  // One process starts sooner than several, whatever the number of cores.
+  // One process starts faster than several, whatever the number of cores.
   WORKERS: '1',
-  // No test measures its first calls.
+  // No test depends on the duration of the first calls.
   WARM_UP: 'false',
 } as const
 
-/** The environment of a test, with what all services of tests have in common. */
+/** The environment of a test, with the common settings of all test services. */
 export function toServiceEnvironment(env: Readonly<Record<string, string>>) {
   const isRedis = Object.keys(env).some((name) => /^(?:KVSTORE|REDIS)_/.test(name))
   return {
     ...testEnvironment,
-    // No busy machine takes so long, and no decision fails because it was busy for a moment. Only where
-    // there is a Redis: any variable of it makes the service look for one.
+    // Longer than a busy machine needs, so that no decision fails because of a short pause. It is set only
+    // with Redis, because any variable of Redis makes the service use it.
     ...(isRedis && { KVSTORE_COMMAND_TIMEOUT: '120s' }),
     ...env,
   }
@@ -64,7 +64,7 @@ export function toServiceEnvironment(env: Readonly<Record<string, string>>) {
 
 const program = join(import.meta.dirname, '..', '..', 'src', 'main.ts')
 
-/** Starts the service and does not wait for it. It is killed after the test. */
+/** Starts the service without waiting for it. It is killed after the test. */
 export async function launchService(
   t: Pick<TestContext, 'after'>,
   { env = {}, rules = {} }: ServiceOptions = {},
@@ -107,7 +107,7 @@ export async function startService(
   return await untilListening(service)
 }
 
-/** Resolves when the service listens everywhere. */
+/** Resolves when all listeners are open. */
 export async function untilListening(service: LaunchedService): Promise<RunningService> {
   const addressOf = (listener: string) =>
     new RegExp(`Listening for ${listener} on '([^']+)'`).exec(service.log)?.[1]
@@ -129,12 +129,12 @@ export async function untilListening(service: LaunchedService): Promise<RunningS
   })
 }
 
-/** How much memory the process takes. */
+/** The memory usage of the process. */
 export async function readMegabytes({ pid }: LaunchedService): Promise<number> {
   return readResidentMegabytes(pid)
 }
 
-/** Waits until something holds. The limit is only for a test that fails. */
+/** Waits until the condition is true. The time limit is only for failing tests. */
 export async function until(
   holds: () => boolean | Promise<boolean>,
   what: () => string,
@@ -142,7 +142,7 @@ export async function until(
 ): Promise<void> {
   const giveUpMs = performance.now() + patienceMs
   while (!(await holds())) {
-    if (performance.now() > giveUpMs) throw new Error(`Waited in vain until ${what()}`)
+    if (performance.now() > giveUpMs) throw new Error(`Timed out waiting until ${what()}`)
     await wait(10)
   }
 }

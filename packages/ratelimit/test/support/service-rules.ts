@@ -9,11 +9,11 @@ export type RuleFiles = string | Readonly<Record<string, string>>
 /** A directory of rule files that a service reads. */
 export interface RuleDirectory {
   readonly path: string
-  /** Gives a file its new text in one step: nobody can see it half-written. */
+  /** Replaces the text of a file atomically. */
   replace(text: string, name?: string): Promise<void>
 }
 
-/** Makes a directory with these files, gone after the test. */
+/** Creates a directory with these files, which is deleted after the test. */
 export async function makeRules(
   t: Pick<TestContext, 'after'>,
   files: RuleFiles,

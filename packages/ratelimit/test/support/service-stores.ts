@@ -2,38 +2,38 @@ import type { TestContext } from 'node:test'
 import { open } from '@portcullis/test-servers'
 import { command, type Target } from '../counters/redis/support/redis-client.ts'
 
-/** A place where a service counts, opened for a test. */
+/** A counter store of a service, opened for a test. */
 export interface TestStore {
   readonly env: Readonly<Record<string, string>>
   /**
-   * The start of a day that a test may pretend to live in. The memory store drops what is long over
-   * by the real clock, so there it lies ahead.
+   * The start of the day that a test uses as its time. For the memory store it is in the future, because that
+   * store drops counters that are expired by the real clock.
    */
   readonly daySeconds: number
-  /** What the store holds; missing where nobody but the service can look inside. */
+  /** Access to the content of the store; missing if only the service can read it. */
   readonly inside?: StoreInside
 }
 
 export interface StoreInside {
   /** Every counter by its key. */
   counters(): Promise<Record<string, number>>
-  /** Of the instance for limits per second, where there is one; otherwise the same. */
+  /** The counters of the instance for limits per second, if there is one; otherwise all counters. */
   countersPerSecond(): Promise<Record<string, number>>
-  /** Seconds that each key has left; -1 for one that would stay for ever. */
+  /** The remaining seconds of each key; -1 for a key without a TTL. */
   lifetimes(): Promise<Record<string, number>>
-  /** What an old server does: adds to a key, which it then lets expire. */
+  /** Counts like envoyproxy/ratelimit: adds to a key and sets its TTL. */
   count(key: string, hits: number | string): Promise<void>
-  /** How many commands that read or change counters were carried out so far. */
+  /** The number of commands so far that read or changed counters. */
   commandCount(): Promise<number>
   clear(): Promise<void>
 }
 
 type OpenStore = (t: TestContext) => Promise<TestStore | undefined>
 
-/** 00:00 of the day of the worked example in the reference, which is at 1700000000. */
+/** The start of the day of the worked example, which is at 1700000000. */
 const exampleDay = 1_699_920_000
 
-/** Every set-up that a service can count in. */
+/** Every kind of counter store. */
 export const stores: Readonly<Record<string, OpenStore>> = {
   memory: async () => {
     const today = Math.floor(Date.now() / 86_400_000) * 86_400
@@ -89,9 +89,9 @@ function toStore(
             await command(node, 'EXPIRE', key, 3_600)
           }),
         )
-        // In a cluster all but one say that the key is not theirs.
+        // In a cluster, all nodes but one refuse the key.
         if (attempts.every(({ status }) => status === 'rejected')) {
-          throw new AggregateError(attempts, 'no node took the key')
+          throw new AggregateError(attempts, 'no node accepted the key')
         }
       },
       async commandCount() {
@@ -105,7 +105,7 @@ function toStore(
   }
 }
 
-/** Not the test's own ones: those would count themselves. */
+/** Excludes the commands of the test itself. */
 const counting = /^cmdstat_(?:incr|incrby|decr|decrby|mget|set|expire|pexpire|eval|evalsha):/
 
 async function countCommands(node: Target): Promise<number> {

@@ -17,7 +17,7 @@ export async function makeFolder(t: Pick<TestContext, 'after'>): Promise<string>
   return folder
 }
 
-/** In one step, as tools do that care. */
+/** Replaces a file atomically. */
 export async function replace(path: string, text: string): Promise<void> {
   await writeFile(`${path}.new`, text)
   await rename(`${path}.new`, path)
@@ -38,7 +38,7 @@ export function toPaths(folder: string, more: Partial<GrpcTlsConfig> = {}): Grpc
   }
 }
 
-/** A gRPC listener with an echo behind it, and its TLS files followed. */
+/** A gRPC listener with an echo method, which reloads its TLS files. */
 export async function openTlsListener(t: TestContext, config: GrpcTlsConfig) {
   const { log, lines } = collectLog()
   const tls = await loadGrpcTls(config, log)
@@ -61,7 +61,7 @@ export async function openTlsListener(t: TestContext, config: GrpcTlsConfig) {
   return { lines, port: 'port' in bound ? bound.port : 0 }
 }
 
-/** The name on the certificate that the listener shows to a new connection. */
+/** The name in the certificate that the listener presents to a new connection. */
 export async function readShownName(port: number): Promise<string> {
   const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false })
   socket.on('error', () => {})
@@ -71,7 +71,7 @@ export async function readShownName(port: number): Promise<string> {
   return Array.isArray(CN) ? CN.join() : (CN ?? '')
 }
 
-/** One call on a connection of its own; what keeps it from being made is in the message. */
+/** Makes one call on a separate connection; if that fails, the message contains the reason. */
 export async function callOnce(
   port: number,
   authority: Authority,

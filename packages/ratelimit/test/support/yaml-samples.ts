@@ -64,7 +64,7 @@ const edit = fc.record({
   insert: fc.constantFrom('', ...pieces),
 })
 
-/** Rule files with a few letters dropped and a few bits of YAML put in. */
+/** Rule files with a few characters removed and a few pieces of YAML inserted. */
 export const damagedYaml = fc
   .record({ sample: fc.constantFrom(...samples), edits: fc.array(edit, { maxLength: 4 }) })
   .map(({ sample, edits }) =>
@@ -74,12 +74,12 @@ export const damagedYaml = fc
     }, sample),
   )
 
-/** Bits of YAML in any order. */
+/** Pieces of YAML in any order. */
 export const shuffledYaml = fc
   .array(fc.constantFrom(...pieces, 'a', 'key', 'domain', 'descriptors', 'metadata'))
   .map((parts) => parts.join(''))
 
-/** Bytes that pretend to be text. */
+/** Random bytes as text. */
 export const garbage = fc
   .uint8Array({ maxLength: 200 })
   .map((bytes) => new TextDecoder().decode(bytes))

@@ -28,7 +28,7 @@ descriptors:
 const check = (...files: { name: string; text: string }[]) =>
   checkRules({ files, skipped: [], unreadable: [] })
 
-test('a directory of rules becomes a tree with places, limits and flags', async (t) => {
+test('a directory of rules is converted to a tree with places, limits and flags', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'rules-'))
   t.after(() => rmSync(directory, { recursive: true }))
   writeFileSync(join(directory, 'api.yaml'), api)
@@ -62,7 +62,7 @@ test('a directory of rules becomes a tree with places, limits and flags', async 
   })
 })
 
-test('what is wrong is told with file, line, column and hint, and leaves no rules', () => {
+test('errors are reported with file, line, column and hint, and there are no rules then', () => {
   const text = 'domain: b\ndescriptors:\n  - key: a\n    rate_limit:\n      unit: minutes\n'
   const { rules, findings } = check({ name: 'a.yaml', text: api }, { name: 'b.yaml', text })
   assert.deepEqual(rules, { domains: [], rules: [] })
@@ -78,7 +78,7 @@ test('what is wrong is told with file, line, column and hint, and leaves no rule
   ])
 })
 
-test('a domain of two files is a fault unless they may be merged', () => {
+test('a domain in two files is a fault unless domains are merged', () => {
   const files = ['a.yaml', 'b.yaml'].map((name) => ({
     name,
     text: `domain: api\ndescriptors:\n  - key: ${name}\n`,
@@ -93,7 +93,7 @@ test('a domain of two files is a fault unless they may be merged', () => {
   )
 })
 
-test('an explanation names the rule and where it counts, or what is near', () => {
+test('an explanation contains the rule and its counter, or near misses', () => {
   const { rules } = check({ name: 'api.yaml', text: api })
   const descriptors = [
     [
@@ -114,7 +114,7 @@ test('an explanation names the rule and where it counts, or what is near', () =>
   assert.match(missed.nearMisses.join(), /keys are case-sensitive/)
 })
 
-test('the lines of /rlconfig are read back', () => {
+test('the lines of /rlconfig can be parsed', () => {
   const { rules } = check({ name: 'api.yaml', text: api })
   const [sliding, unlimited] = toRuleLines(rules).map(parseRuleLine)
   assert.deepEqual(sliding, {
@@ -134,7 +134,7 @@ test('the lines of /rlconfig are read back', () => {
   assert.equal(unlimited?.limit.unlimited, true)
 })
 
-test('lines of envoyproxy/ratelimit without a quota mode are read, others are not', () => {
+test('lines of envoyproxy/ratelimit without a quota mode are parsed, other lines are not', () => {
   const line = parseRuleLine('d.k_v: unit=HOUR requests_per_unit=5, shadow_mode: false')
   assert.equal(line?.path, 'd.k_v')
   assert.equal(line.limit.windowSeconds, 3_600)

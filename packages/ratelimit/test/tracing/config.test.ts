@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { toFaultText } from '@portcullis/service-kit/env'
 import { parseConfig } from '../../src/config/config.ts'
 
-test('tracing that is switched on has the documented defaults', () => {
+test('enabled tracing has the documented defaults', () => {
   const { config, faults } = parseConfig({
     TRACING_ENABLED: 'true',
     TRACING_SERVICE_INSTANCE_ID: 'me',
@@ -23,7 +23,7 @@ test('tracing that is switched on has the documented defaults', () => {
   })
 })
 
-test('a rate that is no part of the calls and a queue without room are refused', () => {
+test('an invalid sampling rate and an empty queue are refused', () => {
   const { faults } = parseConfig({
     TRACING_ENABLED: 'true',
     TRACING_SAMPLING_RATE: '1.5',

@@ -17,7 +17,7 @@ test('without tracing nothing of OpenTelemetry is loaded', async (t) => {
   assert.doesNotMatch(service.log, /opentelemetry/)
 })
 
-test('with tracing only the exporter that is asked for is loaded', async (t) => {
+test('with tracing only the selected exporter is loaded', async (t) => {
   const collector = await openHttpCollector(t)
   const service = await startTraced(t, collector, env)
   const client = await openDecisionClient(t, service)

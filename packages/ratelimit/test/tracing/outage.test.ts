@@ -10,7 +10,7 @@ import { readMegabytes, until } from '../support/service-process.ts'
 import { openGrpcCollector, openHttpCollector } from './support/collector.ts'
 import { createRequest, startTraced } from './support/traced-service.ts'
 
-/** Spans are short; what a test waits for is the collector, so few may wait together. */
+/** Small batches, so that tests wait only for the collector. */
 const smallBatches = { OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '8', OTEL_BSP_MAX_QUEUE_SIZE: '64' }
 
 function countLines(log: string, part: string): number {
@@ -23,7 +23,7 @@ const protocols = [
 ] as const
 
 for (const [protocol, openCollector] of protocols) {
-  test(`without a collector at OTLP/${protocol} decisions go on and the log has one line`, async (t) => {
+  test(`without a collector for OTLP/${protocol} decisions are not affected and one line is logged`, async (t) => {
     const port = await findFreePort()
     const service = await startTraced(
       t,
@@ -31,7 +31,7 @@ for (const [protocol, openCollector] of protocols) {
       {
         ...smallBatches,
         TRACING_EXPORTER_PROTOCOL: protocol,
-        // On a busy machine a refused connection takes its time, too.
+        // On a busy machine even a refused connection takes time.
         OTEL_EXPORTER_OTLP_TIMEOUT: '3000',
       },
     )
@@ -42,7 +42,7 @@ for (const [protocol, openCollector] of protocols) {
         for (let sent = 0; sent < 20; sent++) await ask()
         return service.log.includes('Spans are lost')
       },
-      () => `the log says that spans are lost:\n${service.log}`,
+      () => `the loss of spans is logged:\n${service.log}`,
     )
     for (let sent = 0; sent < 500; sent++) await ask()
     assert.equal(countLines(service.log, 'Spans are lost'), 1, service.log)
@@ -54,7 +54,7 @@ for (const [protocol, openCollector] of protocols) {
         await ask()
         return service.log.includes('The collector accepts spans again')
       },
-      () => `the log says that the collector is back:\n${service.log}`,
+      () => `the recovery of the collector is logged:\n${service.log}`,
     )
     assert.ok(collector.spans.length > 0)
     assert.deepEqual(collector.faults, [])
@@ -64,7 +64,7 @@ for (const [protocol, openCollector] of protocols) {
   })
 }
 
-test('a collector that hangs delays neither decisions nor, for long, the end', {
+test('a collector that hangs does not delay decisions, and the shutdown only briefly', {
   concurrency: true,
 }, async (t) => {
   await Promise.all(
@@ -79,7 +79,7 @@ test('a collector that hangs delays neither decisions nor, for long, the end', {
         for (let sent = 0; sent < 500; sent++) await client.decide(createRequest('ann', 'user'))
         await until(
           () => collector.requests > 0,
-          () => 'the collector was asked',
+          () => 'the collector received a request',
         )
         await client.close()
         assert.equal(await service.stop(), 0)
@@ -90,7 +90,7 @@ test('a collector that hangs delays neither decisions nor, for long, the end', {
   )
 })
 
-test('a collector that is slow still gets all that waits for it when the service stops', async (t) => {
+test('a slow collector still receives all queued spans when the service stops', async (t) => {
   const collector = await openHttpCollector(t, { answer: 'slow' })
   const service = await startTraced(t, collector)
   const client = await openDecisionClient(t, service)
@@ -100,20 +100,20 @@ test('a collector that is slow still gets all that waits for it when the service
   assert.deepEqual(collector.faults, [])
 })
 
-test('a collector that refuses spans is named with its reason', async (t) => {
+test('a collector that refuses spans is logged with its reason', async (t) => {
   const collector = await openHttpCollector(t, { answer: 'refuse' })
   const service = await startTraced(t, collector, smallBatches)
   const client = await openDecisionClient(t, service)
   await client.decide(createRequest('ann', 'user'))
   await until(
     () => service.log.includes('Spans are lost'),
-    () => `the log says that spans are lost:\n${service.log}`,
+    () => `the loss of spans is logged:\n${service.log}`,
   )
   assert.match(service.log, /did not accept them \(400 Bad Request\)/)
   assert.equal(await service.stop(), 0)
 })
 
-test('spans that nobody takes cost bounded memory', async (t) => {
+test('spans that are not accepted take bounded memory', async (t) => {
   const collector = await openHttpCollector(t, { answer: 'hang' })
   const service = await startTraced(t, collector)
   const client = await openDecisionClient(t, service)
@@ -125,12 +125,12 @@ test('spans that nobody takes cost bounded memory', async (t) => {
   const before = await readMegabytes(service)
   await ask(6_000)
   const growth = (await readMegabytes(service)) - before
-  // Kept, the spans of 6000 calls would take at least as much as their requests: 24 MB.
+  // If they were kept, the spans of 6000 calls would take at least as much as their requests: 24 MB.
   assert.ok(growth < 60, `${growth} MB`)
   service.signal('SIGKILL')
 })
 
-test('an address that is none keeps the service from starting, and it says what to change', async (t) => {
+test('with an invalid address the service does not start, and the message says what to change', async (t) => {
   const failed = startTraced(t, { endpoint: 'http://' }, { TRACING_EXPORTER_PROTOCOL: 'grpc' })
   await assert.rejects(failed, /Tracing cannot start: .*OTEL_EXPORTER_OTLP_ENDPOINT=http:/)
 })

@@ -28,7 +28,7 @@ const requests = fc.record({
   hitsAddend: fc.nat(),
 })
 
-test('the text of a request reads as that request', () => {
+test('the text of a request can be parsed to the same request', () => {
   fc.assert(
     fc.property(requests, (fields) => {
       const message = create(RateLimitRequestSchema, fields)
@@ -40,7 +40,7 @@ test('the text of a request reads as that request', () => {
   )
 })
 
-test('the text of a huge request is cut off', () => {
+test('the text of a huge request is truncated', () => {
   const entries = [{ key: 'key', value: 'v'.repeat(1_000) }]
   const descriptor = { entries, limit: undefined, hitsAddend: undefined, isNegativeHits: false }
   const descriptors = Array.from({ length: 1_000 }, () => descriptor)

@@ -13,7 +13,7 @@ function createHeaderSample(rate: number) {
   return createSample<Headers>({ rate, readHeader: (headers, name) => headers[name] })
 }
 
-test('without a word of the caller a rate of 1 traces every call and a rate of 0 none', () => {
+test('without a decision of the caller a rate of 1 traces every call and a rate of 0 none', () => {
   const [all, none] = [createHeaderSample(1), createHeaderSample(0)]
   for (let call = 0; call < 10_000; call++) {
     assert.notEqual(all({}), undefined)
@@ -21,7 +21,7 @@ test('without a word of the caller a rate of 1 traces every call and a rate of 0
   }
 })
 
-test('a rate between traces about as many of the calls', () => {
+test('a rate in between traces about that fraction of calls', () => {
   const sample = createHeaderSample(0.25)
   let traced = 0
   for (let call = 0; call < 100_000; call++) if (sample({}) !== undefined) traced++
@@ -29,7 +29,7 @@ test('a rate between traces about as many of the calls', () => {
   assert.ok(Math.abs(traced - 25_000) < 2_054, `${traced}`)
 })
 
-test('the caller decides, whatever the rate is', () => {
+test('the decision of the caller wins, whatever the rate', () => {
   for (const rate of [0, 0.5, 1]) {
     const sample = createHeaderSample(rate)
     for (let call = 0; call < 100; call++) {
@@ -39,7 +39,7 @@ test('the caller decides, whatever the rate is', () => {
   }
 })
 
-test('where trace context and B3 disagree, trace context counts', () => {
+test('if trace context and B3 disagree, trace context wins', () => {
   const sample = createHeaderSample(0)
   const b3 = `${'1'.repeat(32)}-${'2'.repeat(16)}`
   const context = sample({ traceparent: `00-${traceId}-${spanId}-01`, b3: `${b3}-0` })
@@ -77,7 +77,7 @@ const headers: fc.Arbitrary<Headers> = fc.record({
   'x-b3-flags': maybe(either('0', '1')),
 })
 
-/** What the propagators of OpenTelemetry find. */
+/** The result of the propagators of OpenTelemetry. */
 function findParent(carrier: Headers) {
   const getter = { get: (from: Headers, name: string) => from[name], keys: () => [] }
   let context = new B3Propagator().extract(ROOT_CONTEXT, carrier, getter)
@@ -86,7 +86,7 @@ function findParent(carrier: Headers) {
   return parent !== undefined && isSpanContextValid(parent) ? parent : undefined
 }
 
-test('the short cuts say what the propagators say', () => {
+test('the shortcuts agree with the propagators', () => {
   const [all, none] = [createHeaderSample(1), createHeaderSample(0)]
   fc.assert(
     fc.property(headers, (carrier) => {

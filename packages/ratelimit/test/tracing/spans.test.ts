@@ -16,7 +16,7 @@ for (const [protocol, openCollector] of [
   ['http', openHttpCollector],
   ['grpc', openGrpcCollector],
 ] as const) {
-  test(`a decision becomes two spans, sent over OTLP/${protocol}`, async (t) => {
+  test(`a decision has two spans, sent over OTLP/${protocol}`, async (t) => {
     const collector = await openCollector(t)
     const service = await startTraced(t, collector, {
       TRACING_EXPORTER_PROTOCOL: protocol,
@@ -48,7 +48,7 @@ for (const [protocol, openCollector] of [
     assert.equal(decision.parentSpanId, server.spanId)
     assert.ok(server.startNs <= decision.startNs && decision.endNs <= server.endNs)
 
-    assert.equal(collector.spans.length, 2, 'the memory store is no span of its own')
+    assert.equal(collector.spans.length, 2, 'the memory store has no span')
     const { 'telemetry.sdk.version': version, ...resource } = server.resource
     assert.match(String(version), /^\d+\.\d+/)
     assert.deepEqual(resource, {
@@ -65,7 +65,7 @@ for (const [protocol, openCollector] of [
   })
 }
 
-test('the spans of a service that stops are sent before it ends', async (t) => {
+test('the spans of a service that stops are sent before it exits', async (t) => {
   const collector = await openHttpCollector(t)
   const service = await startTraced(t, collector, { OTEL_BSP_SCHEDULE_DELAY: '600000' })
   const client = await openDecisionClient(t, service)
@@ -75,7 +75,7 @@ test('the spans of a service that stops are sent before it ends', async (t) => {
   assert.equal(collector.spans.length, 10)
 })
 
-test('spans can be sent with gzip and to an address of their own', async (t) => {
+test('spans can be sent with gzip and to a separate address', async (t) => {
   const [collector, other] = await Promise.all([openHttpCollector(t), openHttpCollector(t)])
   const service = await openTraced(t, other, {
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.endpoint}/v1/traces`,
@@ -89,7 +89,7 @@ test('spans can be sent with gzip and to an address of their own', async (t) => 
   assert.deepEqual(collector.faults, [])
 })
 
-test('a call belongs to the trace of its caller, in whatever words that is said', async (t) => {
+test('a call belongs to the trace of its caller, with any kind of trace header', async (t) => {
   const collector = await openHttpCollector(t)
   const service = await openTraced(t, collector, { TRACING_SAMPLING_RATE: '0' })
   const client = await openDecisionClient(t, service)
@@ -123,7 +123,7 @@ test('a call belongs to the trace of its caller, in whatever words that is said'
   assert.deepEqual(collector.faults, [])
 })
 
-test('headers that say nothing valid leave the call a trace of its own', async (t) => {
+test('a call with invalid trace headers starts a new trace', async (t) => {
   const collector = await openHttpCollector(t)
   const service = await openTraced(t, collector)
   const client = await openDecisionClient(t, service)
@@ -141,7 +141,7 @@ test('headers that say nothing valid leave the call a trace of its own', async (
   assert.equal(new Set(spans.map((span) => span.traceId)).size, nonsense.length)
 })
 
-test('what goes wrong shows in the spans', async (t) => {
+test('errors are recorded in the spans', async (t) => {
   const collector = await openHttpCollector(t)
   const service = await openTraced(t, collector)
   const client = await openDecisionClient(t, service)
@@ -163,7 +163,7 @@ test('what goes wrong shows in the spans', async (t) => {
     assert.deepEqual([span.statusCode, span.statusMessage], [2, message])
   }
   assert.equal(server.attributes['rpc.grpc.status_code'], status.UNKNOWN)
-  assert.equal(collector.spans.length, 3, 'a request that cannot be read reaches no decision')
+  assert.equal(collector.spans.length, 3, 'a request that cannot be decoded is not decided')
 })
 
 test('a request to /json is one trace', async (t) => {
@@ -207,12 +207,12 @@ test('a request to /json is one trace', async (t) => {
   await failed.text()
   const unreadable = (await collector.untilSpans('POST /json', 2))[1]
   assert.equal(unreadable?.attributes['http.response.status_code'], 400)
-  assert.equal(unreadable?.statusCode, 0, 'that is the fault of the caller')
+  assert.equal(unreadable?.statusCode, 0, 'this is an error of the client')
   assert.equal(collector.spans.length, 4)
   assert.deepEqual(collector.faults, [])
 })
 
-test('a huge request leaves a span of bounded size', async (t) => {
+test('the span of a huge request has bounded size', async (t) => {
   const collector = await openHttpCollector(t)
   const service = await openTraced(t, collector, {
     OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT: '100',

@@ -13,13 +13,13 @@ import { createRequest, serverSpan } from './support/traced-service.ts'
 
 const requestCount = 'ratelimit_server.ShouldRateLimit.total_requests'
 
-test('Redis is asked within a span that says how many commands there are', async (t) => {
+test('calls of Redis have a span with the number of commands', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const collector = await openHttpCollector(t)
   const service = await openTraced(t, collector, {
     KVSTORE_URL: `127.0.0.1:${redis.port}`,
-    // Long enough for a busy machine, and it is waited for.
+    // Long enough for a busy machine, but the test waits for it.
     KVSTORE_COMMAND_TIMEOUT: '5s',
   })
   const client = await openDecisionClient(t, service)
@@ -38,7 +38,11 @@ test('Redis is asked within a span that says how many commands there are', async
   await postJson(service, '{"domain":"shop","descriptors":[{"entries":[{"key":"user"}]}]}')
   const [json] = await collector.untilSpans('POST /json')
   const second = (await collector.untilSpans(name, 2))[1]
-  assert.equal(second?.traceId, json?.traceId, 'a request that no rule meets asks no store')
+  assert.equal(
+    second?.traceId,
+    json?.traceId,
+    'a request without a matching rule does not use the store',
+  )
 
   redis.pause()
   const { code, message } = await client.ask(createRequest('ann', 'user'))
@@ -56,12 +60,12 @@ test('Redis is asked within a span that says how many commands there are', async
   await call
   const abandoned = (await collector.untilSpans(serverSpan, 4))[3]
   assert.equal(abandoned?.attributes['rpc.grpc.status_code'], status.CANCELLED)
-  assert.equal(abandoned?.statusCode, 0, 'the caller went away')
+  assert.equal(abandoned?.statusCode, 0, 'the client disconnected')
   redis.resume()
   assert.deepEqual(collector.faults, [])
 })
 
-test('commands for a Redis of limits per second are counted apart', async (t) => {
+test('commands for the Redis of limits per second are counted separately', async (t) => {
   const [others, perSecond] = await Promise.all([open(t, 'redis'), open(t, 'redis')])
   if (!others || !perSecond) return
   const collector = await openHttpCollector(t)
@@ -76,7 +80,7 @@ test('commands for a Redis of limits per second are counted apart', async (t) =>
   assert.deepEqual(store?.attributes, { 'pipeline length': 2, 'perSecondPipeline length': 4 })
 })
 
-test('every question to Redis for one decision is within that decision', async (t) => {
+test('all calls of Redis for one decision are within its span', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const collector = await openHttpCollector(t)
@@ -95,7 +99,7 @@ test('every question to Redis for one decision is within that decision', async (
   }
 })
 
-test('memcached is asked within a span that says how many keys there are', async (t) => {
+test('calls of memcached have a span with the number of keys', async (t) => {
   const memcached = await open(t, 'memcached')
   if (!memcached) return
   const collector = await openHttpCollector(t)

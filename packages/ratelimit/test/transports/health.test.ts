@@ -38,7 +38,7 @@ async function openExample(t: TestContext) {
   }
 }
 
-test('Check follows the health for ratelimit, and not for the nameless service', async (t) => {
+test('Check follows the health for ratelimit, but not for the service with the empty name', async (t) => {
   const { health, check } = await openExample(t)
   assert.deepEqual([await check('ratelimit'), await check('')], [Serving.SERVING, Serving.SERVING])
   health.set('store', false)
@@ -50,9 +50,9 @@ test('Check follows the health for ratelimit, and not for the nameless service',
   assert.equal(await check('ratelimit'), Serving.SERVING)
 })
 
-test('Check knows no other service', async (t) => {
+test('Check of any other service is NOT_FOUND', async (t) => {
   const { check } = await openExample(t)
-  for (const name of ['nobody', 'constructor', 'ü'.repeat(100)]) {
+  for (const name of ['unknown', 'constructor', 'ü'.repeat(100)]) {
     await assert.rejects(check(name), { code: status.NOT_FOUND, details: 'unknown service' })
   }
 })
@@ -64,7 +64,7 @@ test('a request that cannot be decoded is INTERNAL', async (t) => {
   })
 })
 
-test('unknown fields of a request are passed over', async (t) => {
+test('unknown fields of a request are ignored', async (t) => {
   const { call } = await openExample(t)
   const name = Buffer.from('ratelimit')
   const request = Buffer.from([0x10, 0x07, 0x0a, name.length, ...name, 0x1a, 1, 0])
@@ -72,7 +72,7 @@ test('unknown fields of a request are passed over', async (t) => {
   assert.equal(fromBinary(HealthCheckResponseSchema, answer).status, Serving.SERVING)
 })
 
-test('List names every service with its state', async (t) => {
+test('List returns every service with its state', async (t) => {
   const { health, call } = await openExample(t)
   health.set('store', false)
   const request = toBinary(HealthListRequestSchema, create(HealthListRequestSchema))
@@ -87,7 +87,7 @@ test('List names every service with its state', async (t) => {
   )
 })
 
-test('Watch tells the state at once and then every change', async (t) => {
+test('Watch returns the state immediately and then every change', async (t) => {
   const { health, openWatch } = await openExample(t)
   const { call, next } = openWatch('ratelimit')
   t.after(() => call.cancel())
@@ -99,9 +99,9 @@ test('Watch tells the state at once and then every change', async (t) => {
   assert.equal(await next(), Serving.SERVING)
 })
 
-test('Watch of an unknown service says so and stays open', async (t) => {
+test('Watch of an unknown service reports that and stays open', async (t) => {
   const { health, openWatch } = await openExample(t)
-  const { call, next } = openWatch('nobody')
+  const { call, next } = openWatch('unknown')
   const ended = statusOf(call)
   assert.equal(await next(), Serving.SERVICE_UNKNOWN)
   health.set('store', false)
@@ -132,7 +132,7 @@ test('a watch that is cancelled no longer follows the health', async (t) => {
   assert.equal(subscribed, 0)
 })
 
-test('watches end before a server that drains, which need not wait for them', async (t) => {
+test('watches are ended when a server drains, so that it need not wait for them', async (t) => {
   const { streams, server, openWatch } = await openExample(t)
   const { call, next } = openWatch('ratelimit')
   const ended = statusOf(call)

@@ -63,7 +63,7 @@ test('a proxy may send the whole URL as the target', async (t) => {
   assert.match(answer, /^HTTP\/1\.1 200 OK\r\n[\s\S]*OK$/)
 })
 
-test('what is not HTTP gets 400, and the listener lives', async (t) => {
+test('bytes that are not HTTP get 400, and the listener keeps running', async (t) => {
   const { listener, url } = await openExample(t)
   const garbage = Buffer.from(Array.from({ length: 300 }, (_, i) => (i * 31) % 256))
   assert.match(await exchangeRaw(t, listener.port, garbage), /^HTTP\/1\.1 400 /)
@@ -73,8 +73,8 @@ test('what is not HTTP gets 400, and the listener lives', async (t) => {
   assert.equal((await fetch(`${url}/healthcheck`)).status, 200)
 })
 
-test('a client that never finishes its headers is cut off', async (t) => {
-  // What comes at once is to be read before: a busy machine takes its time.
+test('a client that never completes its headers is disconnected', async (t) => {
+  // Long enough for a busy machine to read the first bytes.
   const timeouts = { headersMs: 2_500, requestMs: 60_000, idleMs: 60_000 }
   const { listener } = await openExample(t, { timeouts })
   const answer = await exchangeRaw(
@@ -85,14 +85,14 @@ test('a client that never finishes its headers is cut off', async (t) => {
   assert.match(answer, /^HTTP\/1\.1 408 /)
 })
 
-test('a client that says nothing is cut off', async (t) => {
+test('a client that sends nothing is disconnected', async (t) => {
   const { listener } = await openExample(t, {
     timeouts: { headersMs: 60_000, requestMs: 60_000, idleMs: 50 },
   })
   assert.equal(await exchangeRaw(t, listener.port), '')
 })
 
-test('closing waits for answers on their way, and ends idle connections', async (t) => {
+test('closing waits for outstanding responses, and ends idle connections', async (t) => {
   const reached = Promise.withResolvers<() => void>()
   const { listener, url } = await openExample(t, {
     routes: {
@@ -116,7 +116,7 @@ test('closing waits for answers on their way, and ends idle connections', async 
   await assert.rejects(fetch(`${url}/slow`))
 })
 
-test('closing gives up when it is told to', async (t) => {
+test('closing ends when the signal is aborted', async (t) => {
   const reached = Promise.withResolvers<void>()
   const { listener, url } = await openExample(t, { routes: { '/stuck': () => reached.resolve() } })
   const stuck = assert.rejects(fetch(`${url}/stuck`))
@@ -128,7 +128,7 @@ test('closing gives up when it is told to', async (t) => {
   await stuck
 })
 
-test('a port that is taken is an error', async (t) => {
+test('a port in use is an error', async (t) => {
   const other = createServer().listen(0, '127.0.0.1')
   t.after(() => other.close())
   await once(other, 'listening')

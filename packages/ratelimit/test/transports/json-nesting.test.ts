@@ -8,7 +8,7 @@ function depthOf(json: unknown): number {
   return 1 + Math.max(0, ...Object.values(json).map(depthOf))
 }
 
-test('the depth of any JSON is found, whatever its strings hold', () => {
+test('the depth of any JSON is found, whatever its strings contain', () => {
   const json = fc.letrec((tie) => ({
     value: fc.oneof(
       { depthSize: 'medium', withCrossShrink: true },
@@ -28,7 +28,7 @@ test('the depth of any JSON is found, whatever its strings hold', () => {
   )
 })
 
-test('JSON that never ends is judged too', () => {
+test('truncated JSON is checked too', () => {
   assert.equal(isNestedDeeperThan(Buffer.from('['.repeat(33)), 32), true)
   assert.equal(isNestedDeeperThan(Buffer.from('"\\'), 32), false)
   assert.equal(isNestedDeeperThan(Buffer.alloc(0), 32), false)

@@ -123,7 +123,7 @@ const bad: readonly (readonly [string, string | Uint8Array<ArrayBuffer>])[] = [
   ['deep nesting', `{"domain":${'['.repeat(100_000)}`],
 ]
 for (const [name, sent] of bad) {
-  test(`${name} is a bad request, which only the log explains`, async (t) => {
+  test(`${name} is a bad request, and the reason is only logged`, async (t) => {
     const { post, lines } = await openExample(t, () => assert.fail('nothing to decide'))
     assert.deepEqual(await post(sent), badRequest)
     assert.match(lines.join('\n'), /^warning error: .+$/)
@@ -136,7 +136,7 @@ test('a GET has no body and so is a bad request', async (t) => {
   assert.deepEqual([response.status, await response.text()], [400, 'Bad Request\n'])
 })
 
-test('what the decision refuses is a bad request', async (t) => {
+test('an invalid request is a bad request', async (t) => {
   const error = new ServiceError('rate limit domain must not be empty')
   const { post, lines } = await openExample(t, (_request, _deadlineMs, decided) =>
     decided(error, undefined),
@@ -145,7 +145,7 @@ test('what the decision refuses is a bad request', async (t) => {
   assert.deepEqual(lines, ['warning error: rate limit domain must not be empty'])
 })
 
-test('a request whose counter no store can have is a bad request', async (t) => {
+test('a request with an invalid counter key is a bad request', async (t) => {
   const error = new CounterKeyError('malformed: key is too long or contains invalid characters')
   const { post, lines } = await openExample(t, (_request, _deadlineMs, decided) =>
     decided(error, undefined),
@@ -154,7 +154,7 @@ test('a request whose counter no store can have is a bad request', async (t) => 
   assert.deepEqual(lines, [`warning error: ${error.message}`])
 })
 
-test('a store that fails gets 503 with its reason, also later', async (t) => {
+test('a store failure returns 503 with its reason, even if it happens later', async (t) => {
   const { post, lines } = await openExample(t, (_request, _deadlineMs, decided) => {
     setImmediate(() => decided(new StoreError('connection "lost"'), undefined))
   })
@@ -167,10 +167,10 @@ test('a store that fails gets 503 with its reason, also later', async (t) => {
   assert.deepEqual(lines, ['warning error: connection "lost"'])
 })
 
-test('a decision that breaks gets 500, and the listener lives', async (t) => {
+test('a decision that throws returns 500, and the listener keeps running', async (t) => {
   const failures: Decide[] = [
     () => {
-      throw new Error('a mistake of ours')
+      throw new Error('an internal error')
     },
     (_request, _deadlineMs, decided) => decided(undefined, undefined),
   ]
@@ -181,12 +181,12 @@ test('a decision that breaks gets 500, and the listener lives', async (t) => {
   }
   assert.equal((await post(body)).status, 200)
   assert.deepEqual(lines, [
-    'warning error: a mistake of ours',
+    'warning error: an internal error',
     'warning error: the decision has no response',
   ])
 })
 
-test('a body over the limit gets 413, announced or not, and the connection goes on', async (t) => {
+test('a body over the limit gets 413, with or without a content length, and the connection stays usable', async (t) => {
   const { post, port } = await openExample(t, allow, 1_000)
   const { status, text } = await post('x'.repeat(100_000))
   assert.deepEqual([status, text], [413, 'Request Entity Too Large\n'])
@@ -210,7 +210,7 @@ test('a body of exactly the limit is read', async (t) => {
   assert.equal((await post(`${body} `)).status, 413)
 })
 
-test('a client that leaves before the answer harms nobody', async (t) => {
+test('a client that disconnects before the response causes no failure', async (t) => {
   const { promise: reached, resolve: reach } = Promise.withResolvers<() => void>()
   const { url, post, lines } = await openExample(t, (request, deadlineMs, decided) => {
     if (request.domain === 'slow') reach(() => allow(request, deadlineMs, decided))

@@ -41,7 +41,7 @@ async function openExample(t: TestContext, service: string = reflectionServices[
 }
 
 for (const service of reflectionServices) {
-  test(`${service} lists the services, one answer per question`, async (t) => {
+  test(`${service} lists the services, with one response per request`, async (t) => {
     const { call, ended, ask } = await openExample(t, service)
     for (let i = 0; i < 2; i += 1) {
       const response = await ask({ case: 'listServices', value: '*' })
@@ -58,7 +58,7 @@ for (const service of reflectionServices) {
   })
 }
 
-test('a symbol leads to its file and all that this imports', async (t) => {
+test('a symbol returns its file and all imports', async (t) => {
   const { askForFiles } = await openExample(t)
   const rls = 'envoy/service/ratelimit/v3/rls.proto'
   for (const value of [
@@ -75,7 +75,7 @@ test('a symbol leads to its file and all that this imports', async (t) => {
   assert.equal((await askForFiles({ case: 'fileByFilename', value: rls }))[0], rls)
 })
 
-test('what is not there is an error inside the stream, which goes on', async (t) => {
+test('an unknown name is an error inside the stream, which stays open', async (t) => {
   const { ask } = await openExample(t)
   const questions: Question[] = [
     { case: 'fileByFilename', value: 'no.proto' },

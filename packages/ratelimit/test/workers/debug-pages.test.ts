@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { readWorkers, startWorkers } from './support/workers.ts'
 
-test('pages that one process answers go to the worker that is asked for, or to the primary', async (t) => {
+test('pages of a single process are handled by the requested worker or by the primary', async (t) => {
   const service = await startWorkers(t, 2)
   if (!service) return
   const read = async (path: string) => {
@@ -28,7 +28,7 @@ test('pages that one process answers go to the worker that is asked for, or to t
     )
     assert.ok(urls.length > 0)
   }
-  // One of each at once: each process has its own.
+  // Concurrent profiles are possible, because each process has its own.
   await Promise.all([profile('&worker=1'), profile('&worker=2'), profile('&worker=primary')])
   await profile('')
   const unknown = await read('/debug/pprof/goroutine?worker=3')

@@ -16,11 +16,11 @@ import { readWorkers, type WorkerLine } from './support/workers.ts'
 
 const request = toBytes(ask('d', descriptor('k=v')))
 const headers = { 'grpc-timeout': '100m' }
-/** Far more than the deadline of a call: what takes longer is never answered. */
+/** Far longer than the deadline of a call: a call that takes longer counts as never answered. */
 const neverMs = 60_000
 const killCount = enduranceOr(50, 4)
 
-test('a connection on its way to a worker that is killed goes to another', async (t) => {
+test('a connection that is being handed over to a killed worker goes to another', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const service = await startService(t, {
@@ -46,7 +46,7 @@ test('a connection on its way to a worker that is killed goes to another', async
   const calls = Array.from({ length: 12 }, call)
   let victim: WorkerLine | undefined
   for (let round = 0; round < killCount; round += 1) {
-    // Both workers serve, and connections are on their way to both.
+    // Both workers serve, and connections are being handed over to both.
     const workers = await untilServing(service, victim?.pid)
     const before = answered
     await until(
@@ -63,7 +63,7 @@ test('a connection on its way to a worker that is killed goes to another', async
   assert.equal(stuck, 0)
 })
 
-/** Waits for two workers that serve, of which none is the one that was killed. */
+/** Waits until two workers serve, neither of which is the killed one. */
 async function untilServing(
   service: RunningService,
   killedPid: number | undefined,

@@ -23,11 +23,11 @@ const request = ask('d', descriptor('k=v'))
 async function untilGone(pids: readonly number[]): Promise<void> {
   await until(
     () => !pids.some(isAlive),
-    () => `the workers ${pids} were gone`,
+    () => `the workers ${pids} have exited`,
   )
 }
 
-test('there is a worker per core where nothing else is said, and none of them says a thing twice', async (t) => {
+test('by default there is a worker per core, and each message is logged once', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const service = await startService(t, {
@@ -47,7 +47,7 @@ test('there is a worker per core where nothing else is said, and none of them sa
   assert.deepEqual(messages, [...new Set(messages)])
 })
 
-test('one process is one process', async (t) => {
+test('with WORKERS=1 there is only one process', async (t) => {
   const service = await startWorkers(t, 1, { rules })
   if (!service) return
   assert.deepEqual(await listChildren(service), [])
@@ -75,7 +75,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   })
 }
 
-/** Two workers whose calls wait for a Redis that does not answer. */
+/** Starts two workers whose calls wait for a Redis that does not answer. */
 async function openWaiting(t: TestContext, env = {}) {
   const redis = await open(t, 'redis')
   if (!redis) return undefined
@@ -101,7 +101,7 @@ async function openWaiting(t: TestContext, env = {}) {
   return { redis, service, calls, children: await listChildren(service) }
 }
 
-test('calls in flight are answered in all workers before the service ends', async (t) => {
+test('calls in progress are answered in all workers before the service exits', async (t) => {
   const waiting = await openWaiting(t)
   if (!waiting) return
   const { redis, service, calls, children } = waiting
@@ -118,7 +118,7 @@ test('calls in flight are answered in all workers before the service ends', asyn
   assert.deepEqual(children.filter(isAlive), [])
 })
 
-test('a second signal ends all processes at once', async (t) => {
+test('a second signal ends all processes immediately', async (t) => {
   const waiting = await openWaiting(t)
   if (!waiting) return
   const { service, calls, children } = waiting
@@ -133,7 +133,7 @@ test('a second signal ends all processes at once', async (t) => {
   await untilGone(children)
 })
 
-test('workers do not outlive a primary that was killed, whatever they wait for', async (t) => {
+test('workers exit when their primary is killed, whatever they wait for', async (t) => {
   const waiting = await openWaiting(t)
   if (!waiting) return
   const { service, children } = waiting
@@ -141,7 +141,7 @@ test('workers do not outlive a primary that was killed, whatever they wait for',
   assert.equal(await service.ended, 'SIGKILL')
   await untilGone(children)
 
-  // Nor one that was killed while they started.
+  // They also exit when the primary is killed during startup.
   const dead = await open(t, 'redis')
   if (!dead) return
   await dead.kill()
@@ -160,7 +160,7 @@ test('workers do not outlive a primary that was killed, whatever they wait for',
   await untilGone(young)
 })
 
-test('workers that drain are unhealthy and serve on, also those who come now', async (t) => {
+test('draining workers are unhealthy and keep serving, including new connections', async (t) => {
   const service = await startWorkers(t, 2, { rules, env: { DRAIN_DELAY: '60s' } })
   if (!service) return
   const clients = await Promise.all([
@@ -188,7 +188,7 @@ test('workers that drain are unhealthy and serve on, also those who come now', a
   assert.equal(await service.ended, 143)
 })
 
-test('what keeps all workers from starting is told once', async (t) => {
+test('an error that keeps all workers from starting is logged once', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const KVSTORE_URL = `127.0.0.1:${redis.port}`
@@ -228,7 +228,7 @@ test('what keeps all workers from starting is told once', async (t) => {
   assert.equal(third.log.split('level=fatal').length, 2, third.log)
 })
 
-test('a service that still starts its workers can be stopped', async (t) => {
+test('a service can be stopped while its workers start', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   await redis.kill()

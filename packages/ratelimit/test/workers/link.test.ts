@@ -28,7 +28,7 @@ function openLink({ isLead = false } = {}) {
   return { link, log, lines, sent, until }
 }
 
-test('what all workers would log is logged by the lead worker, on every level', () => {
+test('only the lead worker logs messages that are common to all workers, at every level', () => {
   const { link, log, lines } = openLink({ isLead: true })
   const shared = link.toSharedLog(log)
   for (const level of ['fatal', 'error', 'warning', 'info', 'debug', 'trace'] as const) {
@@ -39,7 +39,7 @@ test('what all workers would log is logged by the lead worker, on every level', 
   assert.equal(link.unloggedError, undefined)
 })
 
-test('a worker that is not the lead logs nothing, and keeps its last error', () => {
+test('a worker that is not the lead logs nothing of this, and keeps its last error', () => {
   const { link, log, lines } = openLink()
   const shared = link.toSharedLog(log)
   shared.error('first')
@@ -50,7 +50,7 @@ test('a worker that is not the lead logs nothing, and keeps its last error', () 
   assert.equal(link.unloggedError, 'second')
 })
 
-test('a worker logs what only it can know, although another is the lead', () => {
+test('a worker logs its own messages even if another one is the lead', () => {
   const { link, log, lines } = openLink()
   const shared = link.toSharedLog(log, () => true)
   shared.warning('mine')
@@ -58,7 +58,7 @@ test('a worker logs what only it can know, although another is the lead', () => 
   assert.equal(shared.isEnabled('warning'), true)
 })
 
-test('a worker is the lead from the moment that the primary says so', () => {
+test('a worker becomes the lead when the primary says so', () => {
   const { link, log, lines } = openLink()
   let terminating = 0
   link.onTerminating(() => {
@@ -84,7 +84,7 @@ test('connections are reported when their number changes', () => {
   ])
 })
 
-test('a report is asked for by its id, and confirmed behind its numbers', async (t) => {
+test('a report is requested by its id, and confirmed after its statistics', async (t) => {
   const { link, sent, until } = openLink()
   const statistics = new Statistics({ maxRequestKeys: 5 })
   statistics.counter('a').value += 3

@@ -38,7 +38,7 @@ async function untilReplaced(service: RunningService, lost: number, count: numbe
   )
 }
 
-test('a worker killed under load loses only its calls in flight, and is replaced', async (t) => {
+test('a worker that is killed under load loses only its calls in progress, and is replaced', async (t) => {
   const service = await startWorkers(t, 2, { rules })
   if (!service) return
   const clients = await Promise.all(Array.from({ length: 8 }, () => openDecisionClient(t, service)))
@@ -53,7 +53,7 @@ test('a worker killed under load loses only its calls in flight, and is replaced
       const { code } = await ask(request)
       if (code === status.OK) answered += 1
       else lost += 1
-      // Its connection is gone: the call that failed was the one in flight.
+      // Its connection is lost: the failed call was the one in progress.
       if (code !== status.OK) return
     }
   })
@@ -79,7 +79,7 @@ test('a worker killed under load loses only its calls in flight, and is replaced
   assert.equal(service.log.split(line).length, 2, service.log)
   assert.equal(service.log.match(/level=(?:error|fatal)/g)?.length, 1)
 
-  // Those who come next find both, and the sum has what was reported, and nothing twice.
+  // New clients reach both workers, and the sum contains everything that was reported exactly once.
   const later = await Promise.all(Array.from({ length: 4 }, () => openDecisionClient(t, service)))
   for (const { decide } of later) await decide(request)
   const { total_hits: hits = 0 } = await readRule(service, 'd.k')
@@ -88,7 +88,7 @@ test('a worker killed under load loses only its calls in flight, and is replaced
   assert.ok(hits <= most, `${hits} hits, at most ${most} calls`)
 })
 
-test('what a lost worker has reported stays in the sum, its gauges do not', async (t) => {
+test('the reported counts of a lost worker stay in the sum, its gauges do not', async (t) => {
   const service = await startWorkers(t, 2, { rules })
   if (!service) return
   const clients = await Promise.all([
@@ -99,7 +99,7 @@ test('what a lost worker has reported stays in the sum, its gauges do not', asyn
     for (let count = 0; count < 10; count += 1) await decide(request)
   }
   await readFreshStatistics(service, 'ratelimit.service.rate_limit.d.k.total_hits', 20)
-  // The one that speaks for all: another has to take over.
+  // The lead worker, which another one must replace.
   const [victim] = await readWorkers(service)
   assert.ok(victim)
   process.kill(victim.pid, 'SIGKILL')
@@ -120,7 +120,7 @@ test('what a lost worker has reported stays in the sum, its gauges do not', asyn
   )
 })
 
-test('a service whose workers cannot be replaced ends and says why', async (t) => {
+test('a service whose workers cannot be replaced exits and logs why', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'workers-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const { certificate, key } = createAuthority('test authority').issue('localhost')

@@ -6,7 +6,7 @@ import { Reports } from '../../src/workers/reports.ts'
 import { StatisticsSum } from '../../src/workers/statistics-sum.ts'
 import { collectLog } from '../support/collected-log.ts'
 
-/** The statistics of one worker, and the sum that its messages make. */
+/** The statistics of one worker, and the sum of its messages. */
 function openReports(t: TestContext, maxRequestKeys: number) {
   const statistics = new Statistics({ maxRequestKeys })
   const total = new Statistics({ maxRequestKeys: 10_000 })
@@ -31,13 +31,13 @@ function openReports(t: TestContext, maxRequestKeys: number) {
   return { statistics, total, sum, sent, reports, nextMessage }
 }
 
-test('what a worker has counted is reported without being asked for', async (t) => {
+test('a worker reports its counts without a request', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { statistics, total, nextMessage } = openReports(t, 5)
   for (const expected of [2, 4]) {
     statistics.counter('a').value += 2
     const next = nextMessage()
-    // The next report is scheduled behind the one before.
+    // The next report is scheduled after the previous one.
     await new Promise(setImmediate)
     t.mock.timers.tick(251)
     await next
@@ -45,7 +45,7 @@ test('what a worker has counted is reported without being asked for', async (t) 
   }
 })
 
-test('domains and keys that the worker has forgotten since are in the sum', async (t) => {
+test('domains and keys that the worker has dropped are in the sum', async (t) => {
   const { statistics, total, reports } = openReports(t, 3)
   for (let each = 0; each < 20; each += 1) {
     statistics.unknownDomain(`domain ${each}`).value += 2
@@ -58,7 +58,7 @@ test('domains and keys that the worker has forgotten since are in the sum', asyn
   }
 })
 
-test('a message has at most 1,000 unknown domains', async (t) => {
+test('a message contains at most 1,000 unknown domains', async (t) => {
   const { statistics, total, sent, reports } = openReports(t, 10_000)
   for (let each = 0; each < 2_500; each += 1) statistics.unknownDomain(`${each}`).value += 1
   await reports.report()
@@ -95,7 +95,7 @@ test('loads of the rules count once, however many workers load them', () => {
   assert.equal(total.counter('other').value, 3)
 })
 
-test('memory is that of all processes together, and all else that of the primary', () => {
+test('memory is the sum of all processes, and other process gauges are those of the primary', () => {
   const sum = new StatisticsSum(new Statistics({ maxRequestKeys: 5 }))
   const toSingles = (rss: number) =>
     ({
@@ -120,7 +120,7 @@ test('memory is that of all processes together, and all else that of the primary
   ])
 })
 
-test('the average of a gauge that one worker alone has is its own', () => {
+test('the average of a gauge that only one worker has is the value of that worker', () => {
   const total = new Statistics({ maxRequestKeys: 5 })
   const sum = new StatisticsSum(total)
   const name = 'ratelimit.localcache.averageAccessTime'

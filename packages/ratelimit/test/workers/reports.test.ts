@@ -11,7 +11,7 @@ import { collectLog } from '../support/collected-log.ts'
 
 const maxRequestKeys = 20
 
-/** A primary with workers in this process; messages are copied as they are between processes. */
+/** A primary with workers in this process; messages are copied like between processes. */
 function openExample(t: Pick<TestContext, 'after'>, workerCount: number, sendsDurations = false) {
   const total = new Statistics({ maxRequestKeys: 1_000 })
   const sum = new StatisticsSum(total)
@@ -46,7 +46,7 @@ async function toRecord(statistics: Statistics): Promise<Record<string, number>>
   return record
 }
 
-test('the sum is what one process would have counted, whenever it is looked at', async (t) => {
+test('the sum always equals the counts of a single process', async (t) => {
   const step = fc.record({
     worker: fc.nat(2),
     rule: fc.constantFrom('d.a', 'd.b', 'd.c'),
@@ -84,7 +84,7 @@ function bound(statistics: Statistics) {
   }
 }
 
-test('a rule is named once, and told of again only when it was hit', async (t) => {
+test('a rule is named once, and reported again only after a hit', async (t) => {
   const { workers, sent, reportAll, total } = openExample(t, 1)
   const [worker] = workers
   assert.ok(worker)
@@ -94,7 +94,7 @@ test('a rule is named once, and told of again only when it was hit', async (t) =
   assert.equal([...total.rules.configured()].length, count)
   sent.length = 0
   await reportAll()
-  // It reports by itself as well, always with the few that have no rule.
+  // It also reports regularly, always including the few statistics without a rule.
   const ofRules = () => sent.filter(({ kind }) => kind !== 'singles')
   assert.deepEqual(ofRules(), [])
   worker.statistics.rules.forRule('d.rule_777').totalHits += 3
@@ -120,7 +120,7 @@ test('no message is large, however much has changed', async (t) => {
   assert.ok(Math.max(...sizes) < 200_000, `${Math.max(...sizes)} bytes`)
 })
 
-test('what counted before a report is in it, also when another one runs', async (t) => {
+test('a report contains everything that was counted before, even if another report is running', async (t) => {
   const { workers, total } = openExample(t, 1)
   const [worker] = workers
   assert.ok(worker)
@@ -135,7 +135,7 @@ test('what counted before a report is in it, also when another one runs', async 
   await running
 })
 
-test('gauges are added up, but for those that are the same everywhere, averages, and totals of the gone', async (t) => {
+test('gauges are added up, except for common gauges, averages, and totals of exited workers', async (t) => {
   const { workers, total, sum, reportAll } = openExample(t, 2)
   for (const [index, { statistics }] of workers.entries()) {
     statistics.gauge('ratelimit.redis_pool.cx_active', () => 3)
@@ -173,7 +173,7 @@ test('gauges are added up, but for those that are the same everywhere, averages,
   )
 })
 
-test('timers are added up, and every duration reaches whoever wants them one by one', async (t) => {
+test('timers are added up, and single durations are sent if requested', async (t) => {
   const { workers, total, reportAll } = openExample(t, 2, true)
   const observed: number[] = []
   total.timer('t').observer = (durationMs) => observed.push(durationMs)

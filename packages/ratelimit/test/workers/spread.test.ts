@@ -31,7 +31,7 @@ async function openClients(t: TestContext, service: { grpcAddress: string }, cou
   return clients
 }
 
-test('two connections go to two workers, and so do those that take their place', async (t) => {
+test('two connections go to two workers, and so do their replacements', async (t) => {
   const env = { GRPC_MAX_CONNECTIONS_PER_ADDRESS: '3' }
   const service = await startWorkers(t, 2, { rules, env })
   if (!service) return
@@ -42,7 +42,7 @@ test('two connections go to two workers, and so do those that take their place',
     const [another] = await openClients(t, service, 1)
     assert.ok(another)
     await untilConnections(service, 'grpc', [1, 2])
-    // One address may have three, over all workers.
+    // The limit of three connections per address applies across all workers.
     const tooMany = connect(Number(service.grpcAddress.split(':').at(-1)), '127.0.0.1')
     await once(
       tooMany.resume().on('error', () => {}),
@@ -57,7 +57,7 @@ test('two connections go to two workers, and so do those that take their place',
   await untilConnections(service, 'grpc', [1, 1])
 })
 
-test('eight connections go to four workers, two each, also when they are opened at once', async (t) => {
+test('eight connections go to four workers, two each, even if they are opened at once', async (t) => {
   const service = await startWorkers(t, 4, { rules })
   if (!service) return
   const clients = await openClients(t, service, 8)
@@ -72,7 +72,7 @@ test('eight connections go to four workers, two each, also when they are opened 
   await untilConnections(service, 'grpc', [2, 2, 2, 2])
 })
 
-test('HTTP connections are spread as well', async (t) => {
+test('HTTP connections are distributed as well', async (t) => {
   const service = await startWorkers(t, 2, { rules })
   if (!service) return
   const agents = Array.from({ length: 4 }, () => new Agent({ keepAlive: true, maxSockets: 1 }))
@@ -115,7 +115,7 @@ test('bytes that arrive before the connection is handed over are not lost', asyn
   for (const answer of answers) assert.match(answer, /^HTTP\/1\.1 200 .*"overallCode":"OK"/s)
 })
 
-test('a unix socket is shared, and gone in the end', async (t) => {
+test('a Unix socket is shared, and removed at shutdown', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'workers-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
   const GRPC_UDS = join(folder, 'grpc.sock')
@@ -128,7 +128,7 @@ test('a unix socket is shared, and gone in the end', async (t) => {
   assert.equal(existsSync(GRPC_UDS), false)
 })
 
-test('connections with TLS are spread and served by the workers', async (t) => {
+test('connections with TLS are distributed and served by the workers', async (t) => {
   const authority = createAuthority('test authority')
   const folder = await mkdtemp(join(tmpdir(), 'workers-'))
   t.after(() => rm(folder, { recursive: true, force: true }))
@@ -166,7 +166,7 @@ test('connections with TLS are spread and served by the workers', async (t) => {
   await untilConnections(service, 'grpc', [2, 2])
   for (const session of sessions) session.destroy()
   await untilConnections(service, 'grpc', [0, 0])
-  // One that never finishes its handshake counts as long as it is there.
+  // A connection that never completes its handshake counts as long as it is open.
   const silent = connect(Number(port), '127.0.0.1')
   await untilConnections(service, 'grpc', [0, 1])
   silent.destroy()

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { deserialize, serialize } from 'node:v8'
 import { parseConfig } from '../../src/config/config.ts'
 
-test('a worker gets the configuration as it was read, with everything in it', () => {
+test('a worker receives the complete configuration unchanged', () => {
   const { config, faults } = parseConfig({
     KVSTORE_URL: 'localhost:6379',
     EXTRA_TAGS: 'a:b',

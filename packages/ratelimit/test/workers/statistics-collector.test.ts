@@ -9,7 +9,7 @@ const loads = 'ratelimit.service.config_load_success'
 const cacheHits = 'ratelimit.localcache.hitCount'
 const connections = 'ratelimit.redis_pool.cx_active'
 
-/** A collector, and workers that the test speaks for. */
+/** A collector, and workers that are simulated by the test. */
 function openCollector() {
   const total = new Statistics({ maxRequestKeys: 5 })
   const collector = new StatisticsCollector(new StatisticsSum(total))
@@ -30,7 +30,7 @@ function openCollector() {
   return { total, collector, start }
 }
 
-/** A report of so many requests and loads of the rules, with so many cache hits and connections. */
+/** A report with the same number of requests, loads of the rules, cache hits and connections. */
 function toReport(count: number): StatisticsMessage {
   const counters = [
     ['requests', count],
@@ -43,7 +43,7 @@ function toReport(count: number): StatisticsMessage {
   return { kind: 'singles', counters, timers: [], gauges, processGauges: [] }
 }
 
-test('what a worker has counted stays when it has ended, and its connections do not', () => {
+test('the counts of a worker are kept after it has ended, its connections are not', () => {
   const { total, collector, start } = openCollector()
   const [first, second] = [start(1), start(2)]
   collector.take(first.worker, toReport(3))
@@ -59,7 +59,7 @@ test('what a worker has counted stays when it has ended, and its connections do 
   assert.deepEqual(read(), [12, 12, 8])
 })
 
-test('the first worker is the lead, and the oldest takes its place when it is lost', () => {
+test('the first worker is the lead, and the oldest replaces it when it is lost', () => {
   const { total, collector, start } = openCollector()
   const workers = [start(1), start(2), start(3)]
   assert.deepEqual(
@@ -74,7 +74,7 @@ test('the first worker is the lead, and the oldest takes its place when it is lo
   assert.deepEqual([second.sent, third.sent], [[{ kind: 'lead' }], []])
   assert.equal(start(1).isLead, false)
   for (const { worker } of [second, third]) collector.take(worker, toReport(1))
-  // What all workers have in common is counted once.
+  // Common statistics of all workers are counted once.
   assert.deepEqual([total.counter('requests').value, total.counter(loads).value], [5, 2])
 
   collector.replaceLead(third.worker, [second.worker])
@@ -89,7 +89,7 @@ test('when no worker is left, the next one to start is the lead', () => {
   assert.equal(start(1).isLead, false)
 })
 
-test('a refresh asks all workers that serve, and resolves when each has reported or has ended', async () => {
+test('a refresh requests reports from all workers, and resolves when each has reported or ended', async () => {
   const { collector, start } = openCollector()
   const [first, second, starting] = [start(1), start(2), start(3)]
   const running = [first.worker, second.worker, { ...starting.worker, isReady: false }]
@@ -107,7 +107,7 @@ test('a refresh asks all workers that serve, and resolves when each has reported
   await refreshed
 })
 
-test('a refresh waits half a second at most, and does not ask a silent worker again', async (t) => {
+test('a refresh waits at most half a second, and does not send another request to a silent worker', async (t) => {
   const { collector, start } = openCollector()
   const { worker, sent } = start(1)
   const startedMs = performance.now()

@@ -21,7 +21,7 @@ descriptors:
 const path = 'ratelimit_server.ShouldRateLimit'
 const totalHits = 'ratelimit.service.rate_limit.a.b.k.total_hits'
 
-test('/stats shows the sum of all workers, of what all have in common only once', async (t) => {
+test('/stats shows the sum of all workers, and common statistics only once', async (t) => {
   const service = await startWorkers(t, 3, { rules })
   if (!service) return
   const clients = await Promise.all(Array.from({ length: 6 }, () => openDecisionClient(t, service)))
@@ -30,7 +30,7 @@ test('/stats shows the sum of all workers, of what all have in common only once'
     for (const { decide } of clients) {
       const { overallCode } = await decide(ask('a.b', descriptor('k=v'), descriptor('own=x')))
       codes.push(overallCode)
-      await decide(ask('nobody', descriptor('k=v')))
+      await decide(ask('unknown', descriptor('k=v')))
     }
   }
   const statistics = await readFreshStatistics(service, `${path}.total_requests`, 36)
@@ -43,7 +43,7 @@ test('/stats shows the sum of all workers, of what all have in common only once'
   })
   assert.equal(statistics.get('ratelimit.service.rate_limit.a.b.own_x.total_hits'), 18)
   assert.equal(statistics.get('ratelimit.service.rate_limit.a.b.unused.total_hits'), 0)
-  assert.equal(statistics.get('ratelimit.service.rate_limit.nobody.domain_not_found'), 18)
+  assert.equal(statistics.get('ratelimit.service.rate_limit.unknown.domain_not_found'), 18)
   assert.equal(statistics.get(`${path}.response_time.count`), 36)
   assert.ok((statistics.get(`${path}.response_time.sum_ms`) ?? 0) > 0)
   assert.equal(statistics.get('ratelimit.service.config_load_success'), 1)
@@ -71,7 +71,7 @@ test('/stats shows the sum of all workers, of what all have in common only once'
   assert.equal(await loads(), 2)
 })
 
-test('a worker that hangs does not hang the page, nor connections for the others', async (t) => {
+test('a worker that hangs blocks neither the page nor connections to other workers', async (t) => {
   const service = await startWorkers(t, 2, { rules })
   if (!service) return
   const clients = await Promise.all([
@@ -102,12 +102,12 @@ test('a worker that hangs does not hang the page, nor connections for the others
   process.kill(first.pid, 'SIGCONT')
   await until(
     async () => (await readWorkers(service))[0]?.state === 'serving',
-    () => 'it was heard of again',
+    () => 'it reported again',
   )
   assert.equal((await readRule(service, 'a.b.k'))['total_hits'], 5)
 })
 
-test('sinks send the sum once, durations one by one, and the rest when the service ends', async (t) => {
+test('sinks send the sum once, single durations, and the rest at shutdown', async (t) => {
   const statsd = await openTcpStatsd(t)
   const service = await startWorkers(t, 2, {
     rules,
@@ -131,14 +131,14 @@ test('sinks send the sum once, durations one by one, and the rest when the servi
   const durations = () => received.lines.filter((line) => line.startsWith(`${path}.response_time:`))
   await until(
     () => durations().length >= 10,
-    () => `all durations came; there were ${durations().length}`,
+    () => `all durations arrived; there were ${durations().length}`,
   )
   assert.equal(await service.stop(), 0)
   assert.equal(durations().length, 10)
   const total = 'ratelimit.service.rate_limit.a.b.k.total_hits:'
   await until(
     () => received.lines.some((line) => line.startsWith(total)),
-    () => 'the counters came',
+    () => 'the counters arrived',
   )
   assert.deepEqual(
     received.lines.filter((line) => line.startsWith(total)),
@@ -163,7 +163,7 @@ test('Prometheus fetches the sum from one listener', async (t) => {
     openDecisionClient(t, service),
   ])
   for (const { decide } of clients) await decide(ask('a.b', descriptor('k=v')))
-  // Prometheus' own page waits for the workers' reports in the same way.
+  // The Prometheus page also waits for the reports of the workers.
   await readFreshStatistics(service, totalHits, 2)
   const text = await (await fetch(`http://${address}`)).text()
   assert.match(text, /^ratelimit_service_rate_limit_total_hits\{domain="a\.b",key1="k"\} 2$/m)

@@ -14,7 +14,7 @@ import { readWorkers } from './support/workers.ts'
 const rules =
   'domain: d\ndescriptors: [{ key: k, rate_limit: { unit: year, requests_per_unit: 1000 } }]\n'
 
-test('workers are warm before they serve, and nothing of it is seen', async (t) => {
+test('workers are warm before they serve, without visible effects', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const countReads = async (): Promise<number> => {
@@ -29,7 +29,7 @@ test('workers are warm before they serve, and nothing of it is seen', async (t) 
   }
   const service = await startService(t, { rules, env })
 
-  // The listeners are open only now, so all of this was read before.
+  // The listeners are open only now, so all reads were made by the warm-up.
   const reads = await countReads()
   assert.ok(reads > 0)
   const counted = [...(await readStatistics(service))].filter(

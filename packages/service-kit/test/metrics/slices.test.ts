@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { sortInSlices } from '../../src/metrics/slices.ts'
 
-test('it sorts as Array.sort does, whatever the length', async () => {
+test('it sorts like Array.sort, for any length', async () => {
   for (const length of [0, 1, 2, 1_999, 2_000, 2_001, 4_001, 9_999, 16_001]) {
     const items = Array.from({ length }, (_, i) => (i * 7_919) % 10_007)
     const expected = [...items].sort((a, b) => a - b)
@@ -12,7 +12,7 @@ test('it sorts as Array.sort does, whatever the length', async () => {
   }
 })
 
-test('it keeps the order of equals', async () => {
+test('it keeps the order of equal items', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat(3), { maxLength: 5_000 }), async (keys) => {
       const items = keys.map((key, index) => ({ key, index }))

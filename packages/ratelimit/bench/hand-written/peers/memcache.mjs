@@ -1,8 +1,8 @@
 import { createNode } from 'memcache'
 
 /**
- * The text protocol: one `get` for all counters of a call. The commands go to the node itself, because
- * the client's own methods wait for a promise before they send, and so lose the order of calls.
+ * The text protocol, with one `get` for all counters of a call. The commands go directly to the node, because
+ * the methods of the client await a promise before they send, and so lose the order of calls.
  */
 export async function open({ hosts: [{ host, port }] }) {
   const node = createNode(host, port, { timeout: 60_000 })
@@ -30,7 +30,7 @@ export async function open({ hosts: [{ host, port }] }) {
       const options = { isMultiline: true, requestedKeys: names }
       node.command(`get ${names.join(' ')}`, options).then((result) => {
         const counts = new Array(names.length)
-        // `foundKeys` are those that memcached has, in the order of the values.
+        // `foundKeys` are the existing keys, in the order of the values.
         const { values = [], foundKeys = [] } = result ?? {}
         for (let at = 0, next = 0; at < names.length; at++) {
           if (foundKeys[next] === names[at]) counts[at] = Number(values[next++])

@@ -1,6 +1,6 @@
 import memjs from 'memjs'
 
-/** The binary protocol: a `get` per counter, and an increment that creates a missing counter. */
+/** The binary protocol, with a `get` per counter, and an increment that creates a missing counter. */
 export async function open({ hosts }) {
   const names = hosts.map(({ host, port }) => `${host}:${port}`).join(',')
   const client = memjs.Client.create(names, { timeout: 60, retries: 1, logger: { log() {} } })

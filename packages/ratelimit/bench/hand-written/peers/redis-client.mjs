@@ -1,6 +1,6 @@
 import { createClient, createCluster } from '@redis/client'
 
-/** Commands of one turn of the event loop share a write, which the library does by itself. */
+/** The library itself combines the commands of one turn of the event loop into one write. */
 export async function open({ hosts, isCluster }) {
   const nodes = hosts.map(({ host, port }) => ({ socket: { host, port } }))
   const client = isCluster ? createCluster({ rootNodes: nodes }) : createClient(nodes[0])

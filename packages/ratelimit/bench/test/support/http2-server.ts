@@ -18,7 +18,7 @@ export type Reply =
   | { readonly grpcStatus: number }
   | { readonly reset: true }
 
-/** A gRPC server on Node's own HTTP/2, which checks frames and headers as the protocol demands. */
+/** A gRPC server with Node's HTTP/2, which checks frames and headers. */
 export async function openHttp2Server(t: TestContext, reply: (call: number) => Reply) {
   const calls: SeenCall[] = []
   const sessions = new Set<ServerHttp2Session>()
@@ -61,6 +61,6 @@ export async function openHttp2Server(t: TestContext, reply: (call: number) => R
     await once(server, 'close')
   })
   const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('A port was expected')
+  if (address === null || typeof address === 'string') throw new Error('Expected a port')
   return { target: { host: '127.0.0.1', port: address.port }, calls, sessions }
 }

@@ -33,7 +33,7 @@ export function parseRecord(line: string): JsonRecord | string {
 
 /** Removes the excerpt of the line from the message, because the report shows the line itself. */
 function toReason(message: string): string {
-  return `no JSON: ${message.replace(/, ".*" is not valid JSON$/s, '').replaceAll('\n', ' ')}`
+  return `invalid JSON: ${message.replace(/, ".*" is not valid JSON$/s, '').replaceAll('\n', ' ')}`
 }
 
 /** Why a line has no time. */

@@ -7,13 +7,13 @@ import { openReadyStore } from './support/store.ts'
 
 const keyRules = 'memcached keys have no whitespace or control characters'
 
-/** Where memcached is documented to be looser. */
+/** The documented exceptions for memcached. */
 const except: { readonly [Point in ContractPoint]?: string } = {
-  'gives 1,000 concurrent calls the counts 1 to 1,000':
+  'returns the counts 1 to 1,000 to 1,000 concurrent calls':
     'calls that read at the same time get the same counts',
-  'keeps strange keys apart': keyRules,
-  'keeps keys with control characters apart': keyRules,
-  'keeps keys of 10 kB apart': 'memcached keys have at most 250 bytes (Limits)',
+  'keeps unusual keys separate': keyRules,
+  'keeps keys with control characters separate': keyRules,
+  'keeps keys of 10 kB separate': 'memcached keys have at most 250 bytes',
 }
 
 const looseness = { countsAfterAnswer: 'memcached is written to after the response' }

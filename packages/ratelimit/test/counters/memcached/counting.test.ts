@@ -30,13 +30,13 @@ async function openBehindProxy(t: TestContext, settings: StoreOptions = {}) {
   })
   const store = await openReadyStore(t, { ports: [proxy.port], statistics, ...settings })
   proxy.sent.length = 0
-  /** The commands since the last look, without the parts that are random. */
+  /** The commands since the last call, without random parts. */
   const takeCommands = () => {
     const text = Buffer.concat(proxy.sent).toString().replaceAll(`${window}`, 'W')
     proxy.sent.length = 0
     return text.split('\r\n').slice(0, -1)
   }
-  /** What was counted, where that is not 0. */
+  /** The statistics that are not 0. */
   const counted = () => {
     const named = [...counters].filter(([, { value }]) => value > 0)
     return Object.fromEntries(
@@ -46,7 +46,7 @@ async function openBehindProxy(t: TestContext, settings: StoreOptions = {}) {
   return { memcached, proxy, store, takeCommands, counted }
 }
 
-test('a counter is made by add and counted by incr, each after a get', async (t) => {
+test('a counter is created with add and incremented with incr, each after a get', async (t) => {
   const setup = await openBehindProxy(t, { expirationJitterMaxSeconds: 0 })
   if (!setup) return
   const { memcached, store, takeCommands, counted } = setup
@@ -59,7 +59,7 @@ test('a counter is made by add and counted by incr, each after a get', async (t)
     (value) => value === 5,
   )
   assert.deepEqual(takeCommands(), ['get a_W', 'incr a_W 2'])
-  // The reply to a write comes before the one to a later read.
+  // The reply to a write arrives before that of a later read.
   assert.equal(await read(store, 'other_'), 0)
   assert.deepEqual(counted(), {
     'multiget.__code=success': 3,
@@ -70,7 +70,7 @@ test('a counter is made by add and counted by incr, each after a get', async (t)
   })
 })
 
-test('all counters of a call are read by one command, and each once', async (t) => {
+test('all counters of a call are read with one command, each once', async (t) => {
   const setup = await openBehindProxy(t, { expirationJitterMaxSeconds: 0 })
   if (!setup) return
   const { store, takeCommands, counted } = setup
@@ -96,7 +96,7 @@ test('hits of 0 and reads write nothing', async (t) => {
   assert.equal(await storedCount(memcached.port, 'a_'), undefined)
 })
 
-test('a refund is a decr, which stops at 0 and makes no counter', async (t) => {
+test('a refund is a decr, which stops at 0 and creates no counter', async (t) => {
   const setup = await openBehindProxy(t)
   if (!setup) return
   const { memcached, store, takeCommands, counted } = setup
@@ -106,7 +106,7 @@ test('a refund is a decr, which stops at 0 and makes no counter', async (t) => {
   assert.equal(await storedCount(memcached.port, 'a_'), undefined)
   assert.equal(counted()['increment.__code=miss'], 1)
   await count(store, 'a_', { hits: 100 })
-  // The value keeps its three bytes and ends in spaces now.
+  // The value keeps its three bytes and is padded with spaces.
   assert.equal(await count(store, 'a_', { hits: -95 }), 5)
   assert.equal(await read(store, 'a_'), 5)
   assert.equal(await count(store, 'a_'), 6)
@@ -114,14 +114,14 @@ test('a refund is a decr, which stops at 0 and makes no counter', async (t) => {
   assert.equal(await read(store, 'a_'), 0)
 })
 
-test('calls of one turn share a write, and so do the writes after their answers', async (t) => {
+test('the calls of one turn share a write, and so do their writes after the responses', async (t) => {
   const setup = await openBehindProxy(t)
   if (!setup) return
   const { memcached, proxy, store } = setup
   await count(store, 'a_')
   await eventually(() => storedCount(memcached.port, 'a_'), Boolean)
   proxy.sent.length = 0
-  // The node may answer in pieces, of which each would be a turn of its own.
+  // The node may answer in pieces, each of which would be a separate turn.
   let held = Buffer.alloc(0)
   proxy.onAnswer = (bytes) => {
     held = Buffer.concat([held, bytes])
@@ -149,14 +149,14 @@ test('concurrent calls may get the same counts, but every hit is counted', async
     (value) => value === 1000,
   )
   assert.equal(value, 1000)
-  // All found no counter, one made it, and the others were told to increment it.
+  // All found no counter, one created it, and the others incremented it.
   const increments = () => counted()['increment.__code=success']
   assert.equal(await eventually(increments, (value) => value === 999), 999)
   assert.equal(counted()['add.__code=success'], 1)
   assert.ok((counted()['add.__code=not_stored'] ?? 0) > 0)
 })
 
-test('two processes lose no hit when both make the counter', async (t) => {
+test('no hit is lost when two processes create the same counter', async (t) => {
   const memcached = await open(t, 'memcached')
   if (!memcached) return
   const ports = [memcached.port]
@@ -170,7 +170,7 @@ test('two processes lose no hit when both make the counter', async (t) => {
   }
 })
 
-test('a counter that vanished between read and write is made again', async (t) => {
+test('a counter that disappears between read and write is created again', async (t) => {
   const setup = await openBehindProxy(t)
   if (!setup) return
   const { memcached, proxy, store, counted } = setup
@@ -179,7 +179,7 @@ test('a counter that vanished between read and write is made again', async (t) =
   proxy.onAnswer = (bytes) => {
     if (!isFirst) return bytes
     isFirst = false
-    // The answer is held until the counter is gone.
+    // The reply is delayed until the counter is deleted.
     void command(memcached.port, `delete a_${window}`).then(() => release(bytes))
     return Buffer.alloc(0)
   }
@@ -187,7 +187,7 @@ test('a counter that vanished between read and write is made again', async (t) =
   const after = count(store, 'a_')
   const held = await promise
   proxy.onAnswer = (bytes) => Buffer.concat([held, bytes])
-  // Another answer carries the held one along.
+  // Another reply releases the delayed one.
   const other = count(store, 'b_')
   assert.equal(await after, 8)
   proxy.onAnswer = (bytes) => bytes
@@ -198,7 +198,7 @@ test('a counter that vanished between read and write is made again', async (t) =
   assert.equal(counted()['increment.__code=miss'], 1)
 })
 
-test('what is no number counts as 0 and is told in the log', async (t) => {
+test('a value that is not a number counts as 0 and is logged', async (t) => {
   const { lines, log } = createLines()
   const setup = await openBehindProxy(t, { log })
   if (!setup) return
@@ -214,7 +214,7 @@ test('what is no number counts as 0 and is told in the log', async (t) => {
   )
 })
 
-test('counts above 32 bits are read as they are', async (t) => {
+test('counts above 32 bits are read exactly', async (t) => {
   const setup = await openBehindProxy(t)
   if (!setup) return
   const { memcached, store } = setup
@@ -222,7 +222,7 @@ test('counts above 32 bits are read as they are', async (t) => {
   assert.equal(await count(store, 'a_'), 1_234_567_890_124)
 })
 
-test('several hundred names in one call are read in one go', async (t) => {
+test('several hundred names in one call are read with one command', async (t) => {
   const setup = await openBehindProxy(t)
   if (!setup) return
   const names = Array.from({ length: 700 }, (_, i) => `${'x'.repeat(200)}${i}_`)
@@ -231,7 +231,7 @@ test('several hundred names in one call are read in one go', async (t) => {
   assert.deepEqual(new Set(await countAll(setup.store, increments())), new Set([2]))
 })
 
-test('further connections are opened only when replies are long outstanding', async (t) => {
+test('further connections are opened only when many replies are outstanding', async (t) => {
   const memcached = await open(t, 'memcached')
   if (!memcached) return
   const proxy = await openProxy(t, memcached.port)

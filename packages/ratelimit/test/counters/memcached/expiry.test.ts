@@ -18,10 +18,10 @@ const units = {
   year: 31_536_000,
 }
 
-/** Between two looks a busy machine may let this pass. */
+/** A busy machine may need this long between two commands. */
 const slackSeconds = 30
 
-test('a counter of every unit ends after its unit and at most the jitter', async (t) => {
+test('a counter of every unit expires after its unit plus at most the jitter', async (t) => {
   const memcached = await open(t, 'memcached')
   if (!memcached) return
   const store = await openReadyStore(t, { ports: [memcached.port] })
@@ -39,7 +39,7 @@ test('a counter of every unit ends after its unit and at most the jitter', async
   }
 })
 
-test('incrementing does not renew the TTL, and the counter of a year is still there', async (t) => {
+test('incrementing does not renew the TTL, and the counter of a year is kept', async (t) => {
   const memcached = await open(t, 'memcached')
   if (!memcached) return
   const store = await openReadyStore(t, { ports: [memcached.port] })
@@ -51,7 +51,7 @@ test('incrementing does not renew the TTL, and the counter of a year is still th
   assert.ok(((await ttlOf(memcached.port, 'year_')) ?? 0) > unitSeconds - slackSeconds)
 })
 
-test('a counter without jitter goes soon after its window', async (t) => {
+test('a counter without jitter expires soon after its window', async (t) => {
   const memcached = await open(t, 'memcached')
   if (!memcached) return
   const store = await openReadyStore(t, { ports: [memcached.port], expirationJitterMaxSeconds: 0 })
@@ -67,7 +67,7 @@ test('a counter without jitter goes soon after its window', async (t) => {
   )
 })
 
-test('up to 30 days are sent as seconds, above that as a time', () => {
+test('up to 30 days the expiration is sent in seconds, above that as a Unix time', () => {
   const [nowSeconds, jitter] = [1_700_000_000, 2]
   const toExpiry = createToExpiry({
     expirationJitterMaxSeconds: jitter,
@@ -78,7 +78,7 @@ test('up to 30 days are sent as seconds, above that as a time', () => {
   assert.equal(toExpiry(2_592_000), nowSeconds + 2_592_001)
 })
 
-test('the jitter is spread over all its seconds', () => {
+test('the jitter is distributed over all its seconds', () => {
   const toExpiry = createToExpiry({ expirationJitterMaxSeconds: 5, now: Date.now })
   const seen = new Set(Array.from({ length: 1000 }, () => toExpiry(60)))
   assert.deepEqual([...seen].sort(), [61, 62, 63, 64])

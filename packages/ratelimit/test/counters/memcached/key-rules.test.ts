@@ -10,7 +10,7 @@ import { createMemcachedStatistics } from '../../../src/counters/memcached/stati
 import { storedCount } from './support/memcached-client.ts'
 import { count, countAll, openReadyStore, read, toIncrement, window } from './support/store.ts'
 
-/** What is left for the key beside the window. */
+/** The maximum length of the key without the window. */
 const maxKeyBytes = 250 - `${window}`.length
 
 const refused = {
@@ -19,20 +19,20 @@ const refused = {
   'a line break': 'a\r\nflush_all\r\n_',
   'a zero byte': 'a\0b_',
   'a delete character': 'a\x7fb_',
-  'a byte too many': `${'x'.repeat(maxKeyBytes)}_`,
+  'one byte too many': `${'x'.repeat(maxKeyBytes)}_`,
   'too many bytes in few characters': `${'日'.repeat(82)}_`,
 }
 
 const allowed = {
-  'the most bytes': `${'x'.repeat(maxKeyBytes - 1)}_`,
-  'the most bytes in few characters': `${'日'.repeat(79)}_`,
+  'the maximum number of bytes': `${'x'.repeat(maxKeyBytes - 1)}_`,
+  'the maximum number of bytes in few characters': `${'日'.repeat(79)}_`,
   'other alphabets': 'über/日本語/🙂_',
-  'half a character': '\ud83d_',
+  'a lone surrogate': '\ud83d_',
   'spaces beyond ASCII': 'a\u00a0b\u2028_',
   'words of the protocol': 'get_END_VALUE_',
 }
 
-test('a key that memcached cannot have fails the call and writes nothing', async (t) => {
+test('a key that memcached does not allow fails the call and writes nothing', async (t) => {
   const memcached = await open(t, 'memcached')
   if (!memcached) return
   const statistics = createMemcachedStatistics()

@@ -14,7 +14,7 @@ import { createLines } from '../redis/support/store.ts'
 import { storedCount } from './support/memcached-client.ts'
 import { count, countAll, openReadyStore, read, toIncrement } from './support/store.ts'
 
-/** CRC-32 (IEEE) bit by bit, as the standard writes it down. */
+/** CRC-32 (IEEE) bit by bit, as in the standard. */
 function crcOf(text: string): number {
   let crc = 0xffffffff
   for (const byte of Buffer.from(text)) {
@@ -24,7 +24,7 @@ function crcOf(text: string): number {
   return (crc ^ 0xffffffff) >>> 0
 }
 
-test('the node of a counter is the CRC-32 of its name modulo the nodes, in list order', async (t) => {
+test('the node of a counter is the CRC-32 of its name modulo the number of nodes, in list order', async (t) => {
   const [first, second, third] = [
     await open(t, 'memcached'),
     await open(t, 'memcached'),
@@ -52,7 +52,7 @@ test('the node of a counter is the CRC-32 of its name modulo the nodes, in list 
   assert.equal(used.size, 3)
 })
 
-test('each node is asked once per call', async (t) => {
+test('each node is read once per call', async (t) => {
   const [first, second] = [await open(t, 'memcached'), await open(t, 'memcached')]
   if (!first || !second) return
   const proxies = [await openProxy(t, first.port), await openProxy(t, second.port)]
@@ -76,7 +76,7 @@ test('a node may be a unix socket', async (t) => {
   t.after(() => rm(folder, { recursive: true }))
   const path = join(folder, 'memcached.sock')
   const server = createServer((socket) => {
-    // Enough of a memcached: no counter is there, and all can be made.
+    // A minimal memcached: no counter exists, and all can be created.
     socket.on('data', (bytes) => {
       for (const line of bytes.toString().split('\r\n')) {
         if (line.startsWith('get ')) socket.write('END\r\n')
@@ -90,7 +90,7 @@ test('a node may be a unix socket', async (t) => {
   assert.equal(await count(store, 'a_'), 1)
 })
 
-test('addresses that are none are refused at the start', () => {
+test('invalid addresses are refused at startup', () => {
   const { log } = createLines()
   const open = (...hosts: string[]) => openMemcachedStore({ nodes: { kind: 'list', hosts }, log })
   assert.throws(() => open(), /no servers configured or available/)

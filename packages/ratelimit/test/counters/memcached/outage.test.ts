@@ -28,7 +28,7 @@ function isAnsweredAtOnce(store: MemcachedStore): boolean {
   return isAnswered
 }
 
-test('without its node a call is answered at once with nothing counted before it', async (t) => {
+test('without its node a call is answered immediately, as if nothing had been counted', async (t) => {
   const port = await findFreePort()
   const { lines, log } = createLines()
   const statistics = createMemcachedStatistics()
@@ -55,7 +55,7 @@ test('without its node a call is answered at once with nothing counted before it
   assert.match(lines.join('\n'), /error Failed to increment key a_\d+: .*ECONNREFUSED/)
 })
 
-test('a node that is away fills no log', async (t) => {
+test('an unavailable node does not fill the log', async (t) => {
   const { lines, log } = createLines()
   const store = await openReadyStore(t, { ports: [await findFreePort()], log })
   await count(store, 'a_')
@@ -71,7 +71,7 @@ test('a node that is away fills no log', async (t) => {
   )
 })
 
-test('the counters of the other nodes are counted as ever', async (t) => {
+test('the counters of the other nodes work as usual', async (t) => {
   const [one, two] = [await open(t, 'memcached'), await open(t, 'memcached')]
   if (!one || !two) return
   const store = await openReadyStore(t, { ports: [one.port, two.port] })
@@ -92,7 +92,7 @@ test('the counters of the other nodes are counted as ever', async (t) => {
   assert.ok(onTwo.includes(undefined))
 })
 
-test('a node that is back is used again, and was not waited for', async (t) => {
+test('a node that returns is used again, and no call waited for it', async (t) => {
   const memcached = await open(t, 'memcached')
   if (!memcached) return
   const { lines, log } = createLines()
@@ -121,11 +121,11 @@ test('a node that is back is used again, and was not waited for', async (t) => {
   )
 })
 
-test('a stuck node costs the timeout once, and its late replies harm nobody', async (t) => {
+test('a stuck node costs the timeout once, and its late replies do no harm', async (t) => {
   const memcached = await open(t, 'memcached')
   if (!memcached) return
   const statistics = createMemcachedStatistics()
-  // It is waited for once, and before and after that no busy machine may need as long.
+  // Only one call waits for it, and even a busy machine is faster otherwise.
   const store = await openReadyStore(t, { ports: [memcached.port], timeoutMs: 5_000, statistics })
   assert.equal(await count(store, 'a_'), 1)
   assert.equal(await count(store, 'a_'), 2)
@@ -134,11 +134,11 @@ test('a stuck node costs the timeout once, and its late replies harm nobody', as
   assert.deepEqual(late, [1, 5])
   assert.ok(
     await eventually(() => isAnsweredAtOnce(store), Boolean),
-    'answers at once while the node is silent',
+    'answers immediately while the node is silent',
   )
   assert.equal(await count(store, 'a_', { hits: 10 }), 10)
   memcached.resume()
-  // All that came while it was stuck is counted when it goes on.
+  // All hits while it was stuck are counted when it continues.
   assert.equal(
     await eventually(
       () => read(store, 'a_'),
@@ -151,7 +151,7 @@ test('a stuck node costs the timeout once, and its late replies harm nobody', as
   assert.ok(statistics.multiget.error.value >= 3)
 })
 
-test('the deadline of a call ends its wait before the timeout does', async (t) => {
+test('the deadline of a call ends its wait before the timeout', async (t) => {
   const memcached = await open(t, 'memcached')
   if (!memcached) return
   const store = await openReadyStore(t, { ports: [memcached.port], timeoutMs: 60_000 })
@@ -174,13 +174,13 @@ test('the deadline of a call ends its wait before the timeout does', async (t) =
   )
 })
 
-test('a node that stays silent is connected to anew', async (t) => {
+test('the connection to a node that stays silent is replaced', async (t) => {
   const [memcached, other] = [await open(t, 'memcached'), await open(t, 'memcached')]
   if (!memcached || !other) return
   const proxy = await openProxy(t, memcached.port)
   const store = await openReadyStore(t, { ports: [proxy.port], timeoutMs: 300 })
   assert.equal(await count(store, 'a_'), 1)
-  // Nobody says that the machine is gone: packets just vanish.
+  // The connection is not closed: packets are just lost.
   await pause(memcached)
   proxy.target = other.port
   assert.ok(
@@ -193,7 +193,7 @@ test('a node that stays silent is connected to anew', async (t) => {
   memcached.resume()
 })
 
-test('a paused node fills no memory: above a bound calls are answered at once', async (t) => {
+test('a paused node does not fill the memory: above a bound, calls are answered immediately', async (t) => {
   const memcached = await open(t, 'memcached')
   if (!memcached) return
   const store = await openReadyStore(t, { ports: [memcached.port], timeoutMs: 60_000 })
@@ -225,7 +225,7 @@ test('a paused node fills no memory: above a bound calls are answered at once', 
   )
 })
 
-test('a connection cut in the middle of a reply is replaced at once', async (t) => {
+test('a connection that is cut in the middle of a reply is replaced immediately', async (t) => {
   const memcached = await open(t, 'memcached')
   if (!memcached) return
   const proxy = await openProxy(t, memcached.port)
@@ -233,7 +233,7 @@ test('a connection cut in the middle of a reply is replaced at once', async (t) 
   assert.equal(await count(store, 'a_', { hits: 7 }), 7)
   assert.equal(await count(store, 'a_'), 8)
   await sleep(200)
-  // Replies come in order: after this one the answers to the writes are here, too.
+  // Replies arrive in order: after this one, those to the writes have arrived too.
   assert.equal(await read(store, 'a_'), 8)
   const answered = new Promise<void>((resolve) => {
     proxy.onAnswer = (bytes) => {
@@ -256,7 +256,7 @@ test('a connection cut in the middle of a reply is replaced at once', async (t) 
   )
 })
 
-test('bytes that are no reply end the connection, and the next one works', async (t) => {
+test('bytes that are not a reply end the connection, and the next one works', async (t) => {
   const memcached = await open(t, 'memcached')
   if (!memcached) return
   const proxy = await openProxy(t, memcached.port)
@@ -274,7 +274,7 @@ test('bytes that are no reply end the connection, and the next one works', async
       (after) => after > 1,
     )
     await sleep(200)
-    // Replies come in order: after this one the answers to the writes are here, too.
+    // Replies arrive in order: after this one, those to the writes have arrived too.
     await read(store, 'a_')
     proxy.onAnswer = () => {
       proxy.onAnswer = (bytes) => bytes
@@ -291,7 +291,7 @@ test('bytes that are no reply end the connection, and the next one works', async
   assert.match(lines.join('\n'), /No connection: memcached at .* memcached sent a/)
 })
 
-test('an error of the server is told, and the call is answered', async (t) => {
+test('an error of the server is logged, and the call is answered', async (t) => {
   const memcached = await open(t, 'memcached')
   if (!memcached) return
   const proxy = await openProxy(t, memcached.port)
@@ -306,12 +306,12 @@ test('an error of the server is told, and the call is answered', async (t) => {
     lines.join('\n'),
     /multi-getting memcache keys \(a_\d+\): SERVER_ERROR out of memory/,
   )
-  // It is counted nevertheless, and the connection is still the same.
+  // The hit is counted nevertheless, and the connection is still the same.
   await eventually(() => storedCount(memcached.port, 'a_'), Boolean)
   assert.equal(await count(store, 'a_'), 2)
 })
 
-test('whoever answers but is no memcached is not counted in', async (t) => {
+test('a server that is not memcached is not used', async (t) => {
   const server = createServer((socket) => socket.end('SSH-2.0-OpenSSH_9.2\r\n'))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   t.after(() => server.close())
@@ -367,7 +367,7 @@ test('under load a killed and restarted node leaves no call hanging', async (t) 
   )
 })
 
-test('closing finishes the writes of calls that were answered', async (t) => {
+test('closing completes the writes of calls that were answered', async (t) => {
   const memcached = await open(t, 'memcached')
   if (!memcached) return
   const store = await openReadyStore(t, { ports: [memcached.port] })
@@ -377,7 +377,7 @@ test('closing finishes the writes of calls that were answered', async (t) => {
   assert.equal(await storedCount(memcached.port, 'a_'), 1000)
 })
 
-test('closing does not wait for ever for a stuck node', async (t) => {
+test('closing does not wait forever for a stuck node', async (t) => {
   const memcached = await open(t, 'memcached')
   if (!memcached) return
   const { lines, log } = createLines()
@@ -390,7 +390,7 @@ test('closing does not wait for ever for a stuck node', async (t) => {
   memcached.resume()
 })
 
-test('a store that is closed while it starts is closed', async (t) => {
+test('a store can be closed while it starts', async (t) => {
   const store = openStore(t, { ports: [await findFreePort()] })
   await store[Symbol.asyncDispose]()
   await store.ready

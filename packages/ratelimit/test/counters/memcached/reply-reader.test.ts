@@ -24,7 +24,7 @@ function readAll(pieces: readonly Buffer[]): Heard[] {
 
 const readText = (text: string) => readAll([Buffer.from(text)])
 
-test('each reply of the protocol is told apart', () => {
+test('each reply of the protocol is recognized', () => {
   assert.deepEqual(readText('END\r\n'), [['end']])
   assert.deepEqual(readText('17\r\n'), [['number', 17]])
   assert.deepEqual(readText('9007199254740991\r\n'), [['number', Number.MAX_SAFE_INTEGER]])
@@ -43,7 +43,7 @@ test('each reply of the protocol is told apart', () => {
   ])
 })
 
-test('spaces after a number are what decr left, and other values are no count', () => {
+test('spaces after a number come from decr, and other values are not counts', () => {
   const countOf = (value: string) => readText(`VALUE a 0 ${value.length}\r\n${value}\r\n`)[0]?.[2]
   assert.equal(countOf('5  '), 5)
   assert.equal(countOf('0'), 0)
@@ -52,7 +52,7 @@ test('spaces after a number are what decr left, and other values are no count', 
   }
 })
 
-test('a value may contain what looks like replies', () => {
+test('a value may contain text that looks like a reply', () => {
   const value = '1\r\nEND\r\nSTORED\r\n'
   assert.deepEqual(readText(`VALUE a 0 ${value.length}\r\n${value}\r\nEND\r\n`), [
     ['value', 'a', Number.NaN],
@@ -60,7 +60,7 @@ test('a value may contain what looks like replies', () => {
   ])
 })
 
-test('replies are the same however the bytes are cut', () => {
+test('replies are the same however the bytes are split', () => {
   const reply = fc.oneof(
     fc.constantFrom('END\r\n', 'STORED\r\n', 'NOT_FOUND\r\n', 'CLIENT_ERROR no\r\n'),
     fc.nat().map((value) => `${value}\r\n`),
@@ -81,7 +81,7 @@ test('replies are the same however the bytes are cut', () => {
   fc.assert(property)
 })
 
-test('what cannot be a reply is an error', () => {
+test('invalid replies are an error', () => {
   for (const text of ['VALUE a 0\r\n', 'VALUE a\r\n', 'VALUE a 0 -1\r\n', 'VALUE a 0 x\r\n']) {
     assert.throws(() => readText(text), ProtocolError, text)
   }
@@ -90,7 +90,7 @@ test('what cannot be a reply is an error', () => {
   assert.throws(() => readAll(endless), /too long/)
 })
 
-test('nothing is handed out after a stop', () => {
+test('nothing is passed on after a stop', () => {
   const heard: string[] = []
   const reader: ReplyReader = new ReplyReader({
     onValue: () => {},

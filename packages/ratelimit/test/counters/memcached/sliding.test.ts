@@ -10,7 +10,7 @@ import { count, countAll, openReadyStore, toIncrement, window } from './support/
 
 const unitSeconds = 86_400
 const unitMs = unitSeconds * 1000
-/** At the start of a day of which ten hits are allowed. */
+/** The start of a day with ten allowed hits. */
 const day = { unitSeconds, overlapMs: unitMs, most: 10 }
 
 async function stored(port: number, name: string): Promise<number | undefined> {
@@ -27,7 +27,7 @@ test('each window of a sliding counter is a counter that lives for two windows',
   if (!memcached) return
   const { port } = memcached
   const store = await openReadyStore(t, { ports: [port] })
-  // Two months are above the 30 days that memcached takes for seconds.
+  // Two months exceed the 30 days up to which memcached counts in seconds.
   for (const unitSeconds of [60, 86_400, 2_592_000]) {
     assert.equal(await count(store, 'k_', { ...day, unitSeconds }), 1)
     const name = `k_${unitSeconds}s@${window}`
@@ -55,7 +55,7 @@ test('hits for which there is no room are not written', async (t) => {
   assert.equal(await count(store, 'k_', { ...day, hits: 2 }), 10)
 })
 
-test('the window before and this one may be on different nodes', async (t) => {
+test('the previous window and the current one may be on different nodes', async (t) => {
   const nodes = [await open(t, 'memcached'), await open(t, 'memcached'), await open(t, 'memcached')]
   const ports = nodes.flatMap((node) => node?.port ?? [])
   if (ports.length < nodes.length) return
@@ -75,7 +75,7 @@ test('the window before and this one may be on different nodes', async (t) => {
   )
 })
 
-test('a node that cannot be read lets sliding counters through', async (t) => {
+test('the sliding counters of a node that cannot be read are 0', async (t) => {
   const memcached = await open(t, 'memcached')
   if (!memcached) return
   const store = await openReadyStore(t, { ports: [memcached.port] })
@@ -84,7 +84,7 @@ test('a node that cannot be read lets sliding counters through', async (t) => {
   assert.equal(await count(store, 'k_', { ...day, hits: 3 }), 3)
 })
 
-test('a name that is too long for the windows is an error of the request', async (t) => {
+test('a name that is too long with its windows is an error of the request', async (t) => {
   const memcached = await open(t, 'memcached')
   if (!memcached) return
   const store = await openReadyStore(t, { ports: [memcached.port], hashesLongNames: false })
@@ -95,7 +95,7 @@ test('a name that is too long for the windows is an error of the request', async
   assert.equal(await count(store, `x${fitting}`), 1)
 })
 
-test('increments are not stopped: with a full counter the others count on', async (t) => {
+test('increments are not stopped: the other counters count even if one is full', async (t) => {
   const memcached = await open(t, 'memcached')
   if (!memcached) return
   const store = await openReadyStore(t, { ports: [memcached.port] })

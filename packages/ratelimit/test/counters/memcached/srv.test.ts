@@ -13,7 +13,7 @@ import { count, openReadyStore, openStore, read } from './support/store.ts'
 
 const record = '_memcache._tcp.example.test'
 
-/** A name service that can be told what to say. */
+/** A DNS server with configurable answers. */
 class Names {
   targets: readonly SrvTarget[]
   failure: Error | undefined
@@ -49,7 +49,7 @@ test('the nodes of a record are used in the order of their names', async (t) => 
   }
 })
 
-test('names are sorted with their last dot, as Go has them', async () => {
+test('names are sorted with their trailing dot, as in Go', async () => {
   const found: (readonly string[])[] = []
   const target = (name: string, port = 11211) => ({ name, port })
   using lookup = new SrvLookup({
@@ -67,7 +67,7 @@ test('names are sorted with their last dot, as Go has them', async () => {
   assert.deepEqual(found, [expected])
 })
 
-test('a record that cannot be resolved at the start is an error', async (t) => {
+test('a record that cannot be resolved at startup is an error', async (t) => {
   const nodes = { kind: 'srv', record, refreshMs: 0 } as const
   const names = new Names([])
   names.failure = new Error('querySrv ENOTFOUND')
@@ -78,7 +78,7 @@ test('a record that cannot be resolved at the start is an error', async (t) => {
   await assert.rejects(empty.ready, /Unable to fetch servers from SRV .* names no server/)
 })
 
-test('a refresh brings new nodes and keeps the connections to those that stay', async (t) => {
+test('a refresh adds new nodes and keeps the connections to the others', async (t) => {
   const [one, two] = [await open(t, 'memcached'), await open(t, 'memcached')]
   if (!one || !two) return
   const proxy = await openProxy(t, one.port)
@@ -107,7 +107,7 @@ test('a refresh brings new nodes and keeps the connections to those that stay', 
   assert.ok(stored.includes(2) && stored.includes(undefined))
 })
 
-test('a node that is no longer named gets its last writes and is left', async (t) => {
+test('a node that is no longer listed gets its last writes and is closed', async (t) => {
   const [one, two] = [await open(t, 'memcached'), await open(t, 'memcached')]
   if (!one || !two) return
   const proxy = await openProxy(t, one.port)
@@ -146,7 +146,7 @@ test('a refresh that fails keeps the nodes and warns', async (t) => {
   assert.equal(await count(store, 'a_'), 2)
 })
 
-test('with a refresh of 0, and after closing, nobody looks again', async (t) => {
+test('there are no further lookups with a refresh of 0, or after closing', async (t) => {
   const memcached = await open(t, 'memcached')
   if (!memcached) return
   const targets = [{ name: '127.0.0.1', port: memcached.port }]

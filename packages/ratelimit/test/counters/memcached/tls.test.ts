@@ -13,7 +13,7 @@ import { openMemcachedStore } from '../../../src/counters/memcached/memcached-st
 import { createLines } from '../redis/support/store.ts'
 import { count, openReadyStore, type StoreOptions } from './support/store.ts'
 
-/** A memcached of which only the TLS port is shown. */
+/** A memcached server that is reached only through its TLS port. */
 async function openTls(t: TestContext, identity: Identity, options: TlsOptions = {}) {
   const memcached = await open(t, 'memcached')
   if (!memcached) return undefined
@@ -54,7 +54,7 @@ async function countTwice(t: TestContext, options: StoreOptions): Promise<[numbe
 
 const authority: Authority = createAuthority('Test CA')
 
-test('a node behind TLS counts when its CA is given, and only then', async (t) => {
+test('a node with TLS is used only if its CA is configured', async (t) => {
   const node = await openTls(t, authority.issue('127.0.0.1'))
   if (!node) return
   const ports = [node.port]
@@ -65,7 +65,7 @@ test('a node behind TLS counts when its CA is given, and only then', async (t) =
   assert.match(log, /unable to (verify|get)|self.signed/i)
 })
 
-test('a certificate for another host is refused, unless the name does not matter', async (t) => {
+test('a certificate for another host is refused, unless the name is not verified', async (t) => {
   const node = await openTls(t, authority.issue('cache.example.test'))
   if (!node) return
   const ports = [node.port]
@@ -77,7 +77,7 @@ test('a certificate for another host is refused, unless the name does not matter
   assert.equal((await countTwice(t, { ports, tls }))[0], 2)
 })
 
-test('a client certificate is shown to a node that wants one', async (t) => {
+test('a client certificate is presented to a node that requires one', async (t) => {
   const node = await openTls(t, authority.issue('127.0.0.1'), {
     requestCert: true,
     rejectUnauthorized: true,
@@ -93,7 +93,7 @@ test('a client certificate is shown to a node that wants one', async (t) => {
   assert.equal((await countTwice(t, { ports, tls: { caFile, certFile, keyFile } }))[0], 2)
 })
 
-test('files that cannot be used are an error at the start', () => {
+test('files that cannot be used are an error at startup', () => {
   const nodes = { kind: 'list', hosts: ['127.0.0.1:1'] } as const
   const { log } = createLines()
   const openWith = (tls: StoreOptions['tls']) => openMemcachedStore({ nodes, tls, log })

@@ -21,7 +21,7 @@ function open(t: TestContext, settings: MemoryStoreSettings = {}): MemoryStore {
   return store
 }
 
-/** The count after it, or the error. */
+/** Returns the new count, or the error. */
 function add(
   store: MemoryStore,
   key: string,
@@ -40,7 +40,7 @@ function add(
   }
   const errors: (StoreError | undefined)[] = []
   store.add([increment], Number.POSITIVE_INFINITY, (error) => errors.push(error))
-  assert.equal(errors.length, 1, 'the memory store answers before it returns')
+  assert.equal(errors.length, 1, 'the memory store answers synchronously')
   return errors[0] ?? increment.after
 }
 
@@ -51,7 +51,7 @@ test('close() frees the counters, and calls fail from then on', async (t) => {
   assert.ok(add(store, 'a') instanceof StoreError)
 })
 
-test('keys that differ only in what UTF-8 cannot tell apart are different counters', (t) => {
+test('keys that differ only in lone surrogates are different counters', (t) => {
   const store = open(t, { now: () => startMs })
   const names = [
     '',
@@ -68,7 +68,7 @@ test('keys that differ only in what UTF-8 cannot tell apart are different counte
   for (const [i, name] of names.entries()) assert.equal(add(store, name, { hits: 0 }), i + 1)
 })
 
-test('a key of 1 MB is counted, among short ones and among its like', (t) => {
+test('keys of 1 MB are counted, together with short keys', (t) => {
   const store = open(t, { now: () => startMs })
   const long = 'v'.repeat(2 ** 20)
   for (let i = 0; i < 2000; i++) add(store, `short_${i}_`)
@@ -78,7 +78,7 @@ test('a key of 1 MB is counted, among short ones and among its like', (t) => {
   for (let i = 0; i < 2000; i++) assert.equal(add(store, `short_${i}_`), 2)
 })
 
-test('a new window of a key starts at 0 and takes the place of the one that is over', (t) => {
+test('a new window of a key starts at 0 and replaces the expired one', (t) => {
   let nowMs = startMs
   const store = open(t, { now: () => nowMs })
   assert.equal(add(store, 'key_', { hits: 5 }), 5)
@@ -88,7 +88,7 @@ test('a new window of a key starts at 0 and takes the place of the one that is o
   assert.equal(store.size, 1)
 })
 
-test('a window that is not over keeps its count while another of the same key is counted', (t) => {
+test('a current window keeps its count while another window of the same key is counted', (t) => {
   const store = open(t, { now: () => startMs })
   assert.equal(add(store, 'key_', { startsAt: window }), 1)
   assert.equal(add(store, 'key_', { startsAt: window - 2040, unitSeconds: 3600, hits: 7 }), 7)
@@ -97,7 +97,7 @@ test('a window that is not over keeps its count while another of the same key is
   assert.equal(store.size, 2)
 })
 
-test('a counter that two units share is kept for the longer of them', (t) => {
+test('a counter that two units share is kept for the longer unit', (t) => {
   let nowMs = startMs
   const store = open(t, { now: () => nowMs })
   const hour = { startsAt: window, unitSeconds: 3600 }
@@ -109,7 +109,7 @@ test('a counter that two units share is kept for the longer of them', (t) => {
   assert.equal(add(store, 'key_', hour), 4)
 })
 
-test('a sliding counter is kept until the window after its own is over, and then used again', (t) => {
+test('a sliding counter is kept until the next window ends, and is then reused', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   let nowMs = startMs
   const store = open(t, { now: () => nowMs })
@@ -124,14 +124,14 @@ test('a sliding counter is kept until the window after its own is over, and then
   assert.equal(store.size, 2)
   nowMs = (window + 121) * 1000
   assert.equal(sliding(window + 120), 3)
-  assert.equal(store.size, 2, 'the place of the one that is over')
+  assert.equal(store.size, 2, 'the expired counter is reused')
   nowMs = (window + 241) * 1000
   sweep()
   assert.equal(store.size, 0)
   assert.equal(sliding(window + 240), 1)
 })
 
-test('a sliding and a fixed window of one name are dropped each in its time', (t) => {
+test('a sliding and a fixed window of the same name expire separately', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   let nowMs = startMs
   const store = open(t, { now: () => nowMs })
@@ -149,7 +149,7 @@ test('a sliding and a fixed window of one name are dropped each in its time', (t
   }
 })
 
-test('a caller with many sliding counters takes less than 250 bytes for each of them', (t) => {
+test('each of many sliding counters takes less than 250 bytes', (t) => {
   const store = open(t, { now: () => startMs })
   const counters = 50_000
   const name = 'x'.repeat(60)
@@ -161,7 +161,7 @@ test('a caller with many sliding counters takes less than 250 bytes for each of 
   assert.ok(store.bytes / counters < 250, `${store.bytes / counters} bytes`)
 })
 
-test('what is over is dropped within a round of the sweep, without a call', (t) => {
+test('expired counters are dropped within one sweep, without a call', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   let nowMs = startMs
   const store = open(t, { now: () => nowMs })
@@ -182,7 +182,7 @@ test('what is over is dropped within a round of the sweep, without a call', (t) 
   assert.deepEqual({ size: store.size, bytes: store.bytes }, { size: 0, bytes: emptyBytes })
 })
 
-test('a clock that runs ahead for less than a minute and is set back costs no count', (t) => {
+test('no count is lost if the clock runs ahead for less than a minute and is set back', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   let [nowMs, elapsedMs] = [startMs, 0]
   const store = open(t, { now: () => nowMs, elapsed: () => elapsedMs })
@@ -195,7 +195,7 @@ test('a clock that runs ahead for less than a minute and is set back costs no co
   for (let i = 0; i < 1000; i++) assert.equal(add(store, `key_${i}_`), 3)
 })
 
-test('above its bytes it drops counters, and reports that', (t) => {
+test('above its memory limit it drops counters and reports that', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   let reports = 0
   const onEvicted = () => {
@@ -206,13 +206,13 @@ test('above its bytes it drops counters, and reports that', (t) => {
   assert.equal(reports, 0)
   t.mock.timers.tick(1_000)
   assert.equal(reports, 1)
-  // How many fit depends on the random seed of the hash.
+  // The number that fits depends on the random seed of the hash.
   assert.ok(store.evicted > 0)
   assert.equal(store.evicted + store.size, 30_000)
   assert.ok(store.bytes < 1.1 * 2 ** 20, `${store.bytes} bytes`)
 })
 
-test('above its bytes it can also refuse new counters, and goes on with the others', (t) => {
+test('above its memory limit it can also refuse new counters, and keeps the others', (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] })
   let nowMs = startMs
   const store = open(t, { now: () => nowMs, maxBytes: 2 ** 20, whenFull: 'refuse' })

@@ -20,8 +20,8 @@ function createTable(
 }
 
 /**
- * Counts in a Map. A counter whose window was over at some time may have been forgotten since: then
- * the table may count on or start again, and the model learns from it which it was.
+ * Counts in a Map. A counter whose window has ended at some time may have been dropped: then the table may
+ * continue or start at 0, and the model adopts the result.
  */
 class Model {
   readonly #counters = new Map<string, { count: number; end: number; wasOver: boolean }>()
@@ -102,7 +102,7 @@ const steps = fc.array(
   { maxLength: 40 },
 )
 
-test('it counts like a Map, whatever the keys, windows, units, hits and steps of the clock', () => {
+test('it counts like a Map, for any keys, windows, units, hits and clock changes', () => {
   fc.assert(
     fc.property(steps, (todo) => {
       const clock = { now: start }
@@ -130,7 +130,7 @@ test('it counts like a Map, whatever the keys, windows, units, hits and steps of
   )
 })
 
-test('every count stays exact while it grows, is half dropped and shrinks', () => {
+test('every count stays exact while the table grows, drops half of its counters and shrinks', () => {
   const clock = { now: start }
   const table = createTable(clock)
   const counters = 60_000
@@ -155,7 +155,7 @@ test('every count stays exact while it grows, is half dropped and shrinks', () =
   for (let i = 0; i < 100; i++) assert.equal(table.add(toKey(i), clock.now, 60, 1), 1)
 })
 
-test('a counter of a 76-byte key takes less than 150 bytes at any number of them', () => {
+test('a counter with a 76-byte key takes less than 150 bytes, however many there are', () => {
   const table = createTable({ now: start })
   for (let i = 1; i <= 150_000; i++) {
     table.add(toKey(i), start, 60, 1)
@@ -165,7 +165,7 @@ test('a counter of a 76-byte key takes less than 150 bytes at any number of them
   }
 })
 
-test('no step does more work than rewriting a page or two, however many counters there are', () => {
+test('no step rewrites more than a page or two, however many counters there are', () => {
   const clock = { now: start }
   const table = createTable(clock)
   const workOf = (step: () => void) => {
@@ -198,7 +198,7 @@ test('no step does more work than rewriting a page or two, however many counters
   assert.equal(table.size, 0)
 })
 
-test('memory of counters that are over is used again by new keys without a sweep', () => {
+test('new keys reuse the memory of expired counters without a sweep', () => {
   const clock = { now: start }
   const table = createTable(clock)
   for (let i = 0; i < 20_000; i++) table.add(toKey(i), start, 1, 1)
@@ -212,7 +212,7 @@ test('memory of counters that are over is used again by new keys without a sweep
   assert.ok(table.bytes < bytes * 2, `${table.bytes} bytes after, ${bytes} before`)
 })
 
-test('at its most bytes it refuses quickly and changes nothing', () => {
+test('at its memory limit it refuses quickly and changes nothing', () => {
   const table = createTable({ now: start }, 200_000)
   let made = 0
   assert.throws(() => {
@@ -228,13 +228,13 @@ test('at its most bytes it refuses quickly and changes nothing', () => {
   for (let i = 0; i < made; i++) assert.equal(table.read(toKey(i), start), 1)
 })
 
-test('at its most bytes a flood of new values drops itself, and counters with more hits stay', () => {
+test('at its memory limit a flood of new values evicts itself, and counters with more hits are kept', () => {
   const table = createTable({ now: start }, 400_000, true)
   for (let i = 0; i < 500; i++) table.add(`busy_${i}_`, start, 60, 5)
   for (let i = 0; i < 50_000; i++) assert.equal(table.add(toKey(i), start, 60, 1), 1)
   for (let i = 0; i < 500; i++) assert.equal(table.read(`busy_${i}_`, start), 5)
   assert.ok(table.bytes <= 1.2 * 400_000, `${table.bytes} bytes`)
   assert.ok(table.evicted > 40_000 && table.size < 10_000, `${table.evicted}, ${table.size}`)
-  // What fits in no page is refused as ever.
+  // A record that does not fit into a page is still refused.
   assert.throws(() => table.add('x'.repeat(600_000), start, 60, 1), TableFullError)
 })

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Backoff } from '../../../src/counters/network/backoff.ts'
 
-test('attempts come after 125 ms, and then twice as late each time up to 4 s', () => {
+test('the first attempt is after 125 ms, and the delay doubles up to 4 s', () => {
   const backoff = new Backoff()
   const delays = Array.from({ length: 7 }, () => backoff.nextMs())
   assert.deepEqual(delays, [125, 250, 500, 1_000, 2_000, 4_000, 4_000])
 })
 
-test('a connection that lasted is replaced at once, and the delays begin anew', () => {
+test('a connection that lasted is replaced immediately, and the delays are reset', () => {
   const backoff = new Backoff()
   backoff.nextMs()
   backoff.nextMs()
@@ -18,7 +18,7 @@ test('a connection that lasted is replaced at once, and the delays begin anew', 
   assert.equal(backoff.nextMs(), 125)
 })
 
-test('calls that are refused bring an attempt forward a quarter of a second after the last', (t) => {
+test('refused calls cause an attempt 250 ms after the last one', (t) => {
   const clock = { now: 1_000 }
   t.mock.method(performance, 'now', () => clock.now)
   const backoff = new Backoff()

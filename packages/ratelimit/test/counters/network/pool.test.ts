@@ -47,7 +47,7 @@ test('one connection is used as long as it keeps up', () => {
   assert.equal(lines.length, 1)
 })
 
-test('a further one is opened when all are busy, one at a time, and used when it stands', () => {
+test('another connection is opened when all are busy, one at a time, and used once it is established', () => {
   const { pool, lines } = openPool(3)
   const [first] = lines
   first?.open()
@@ -75,7 +75,7 @@ test('the commands of one write stay on one connection', () => {
   assert.equal(lines.length, 1)
 })
 
-test('a lost connection is passed over while another stands', () => {
+test('a lost connection is skipped while another one is established', () => {
   const { pool, lines } = openPool(2)
   const [first] = lines
   first?.open()
@@ -87,12 +87,12 @@ test('a lost connection is passed over while another stands', () => {
   assert.equal(pool.connection, second)
   assert.equal(pool.isOpen, true)
   Object.assign(second ?? {}, { isOpen: false, isAccepting: false })
-  // Somebody has to say why no command is taken.
+  // A connection is needed to return the reason why commands are refused.
   assert.equal(pool.connection, first)
   assert.equal(pool.isOpen, false)
 })
 
-test('all are idle or not, and all are closed', () => {
+test('the pool is idle only if all connections are, and closes all of them', () => {
   const { pool, lines } = openPool(2)
   lines[0]?.open()
   Object.assign(lines[0] ?? {}, { pending: busy })

@@ -48,7 +48,7 @@ async function until(isSo: () => boolean): Promise<void> {
   assert.ok(isSo(), 'it happened within two minutes')
 }
 
-test('whoever waits beyond the deadline fails once, the others wait on', async (t) => {
+test('a call fails once after its deadline, and the others keep waiting', async (t) => {
   const { failed, silences, expect } = openWatch(t)
   expect('patient', Date.now() + 3_600_000)
   expect('hasty', Date.now() + 20)
@@ -61,14 +61,14 @@ test('whoever waits beyond the deadline fails once, the others wait on', async (
   assert.deepEqual(failed, ['hasty', 'next'])
 })
 
-test('who asks anew when failing is looked after, too', async (t) => {
+test('the deadline of a call that is made in a callback is enforced too', async (t) => {
   const { failed, expect } = openWatch(t)
   expect('first', Date.now() + 10, () => expect('second', Date.now() + 20))
   await until(() => failed.length === 2)
   assert.deepEqual(failed, ['first', 'second'])
 })
 
-test('what came while we paused beyond the deadline is in time', async (t) => {
+test('a reply that arrived while the process was paused beyond the deadline is accepted', async (t) => {
   const { failed, silences, expect } = openWatch(t)
   const server = createServer().listen(0, '127.0.0.1')
   t.after(() => server.close())
@@ -89,7 +89,7 @@ test('what came while we paused beyond the deadline is in time', async (t) => {
   assert.deepEqual([waiter.isDone, failed], [true, []])
 })
 
-test('silence is counted while replies are on the way, from when something was heard', async (t) => {
+test('silence is measured while replies are outstanding, since the last bytes', async (t) => {
   const { watch, waiters, silences, expect } = openWatch(t)
   expect('one', Number.POSITIVE_INFINITY)
   await until(() => silences.length >= 3)

@@ -9,7 +9,7 @@ import {
 const single = (url: string, socketType = 'tcp') =>
   parseRedisAddress({ type: 'single', socketType, url })
 
-test('host and port name a single server', () => {
+test('host and port identify a single server', () => {
   assert.deepEqual(single('localhost:6380'), {
     type: 'single',
     endpoint: { host: 'localhost', port: 6380 },
@@ -41,7 +41,7 @@ test('a redis URL carries credentials and a database, and is TCP with any socket
   assert.deepEqual(single('redis://:secret@[::1]:1').credentials, { password: 'secret' })
 })
 
-test('types are read in any letter case, and unknown ones are refused', () => {
+test('types are accepted in any case, and unknown ones are refused', () => {
   assert.equal(
     parseRedisAddress({ type: 'CLUSTER', socketType: 'tcp', url: 'a:1' }).type,
     'cluster',
@@ -88,7 +88,7 @@ test('a cluster is a list of nodes', () => {
   })
 })
 
-test('what is no address is refused without showing a password', () => {
+test('an invalid address is refused without showing a password', () => {
   const bad = ['', ':6379', 'h:0', 'h:70000', 'h:x', 'a b:1', 'redis://', 'redis://h/x', 'h:1/2']
   for (const url of bad) assert.throws(() => single(url), Error, url)
   for (const url of ['user:secret@h:1', 'redis://user:secret@h:99999']) {
@@ -100,7 +100,7 @@ test('what is no address is refused without showing a password', () => {
   assert.throws(() => single('h:1', 'udp'), /Unrecognized socket type udp/)
 })
 
-test('credentials are cut at the first colon', () => {
+test('credentials are split at the first colon', () => {
   assert.deepEqual(parseRedisAuth('secret'), { password: 'secret' })
   assert.deepEqual(parseRedisAuth('user:se:cret'), { user: 'user', password: 'se:cret' })
   assert.deepEqual(parseRedisAuth(':secret'), { password: 'secret' })

@@ -15,7 +15,7 @@ import { count, countUntilItWorks, openReadyStore, toIncrement, windowOf } from 
 
 const window = windowOf(86_400)
 
-/** A key per node whose counter of today lives there. */
+/** Keys for each node whose counters of today are on that node. */
 function keysOf(cluster: RedisCluster, perNode: number): string[][] {
   const keys: string[][] = cluster.nodes.map(() => [])
   for (let i = 0; keys.some((own) => own.length < perNode); i++) {
@@ -48,7 +48,7 @@ async function countAll(store: RedisStore, increments: readonly Increment[]): Pr
   return increments.map(({ after }) => after)
 }
 
-// One cluster for all: it takes two seconds to start. What breaks it comes last.
+// All tests share a cluster, because it takes two seconds to start. Tests that break it come last.
 test('in a Redis Cluster', async (t) => {
   const cluster = await open(t, 'redis-cluster')
   if (!cluster) return
@@ -60,22 +60,25 @@ test('in a Redis Cluster', async (t) => {
     await command(node, 'CONFIG', 'SET', 'cluster-node-timeout', 500)
   }
 
-  await t.test('slots are those of Redis, hash tags and other alphabets included', async () => {
-    const keys = [
-      'domain_key_value_',
-      'über/日本語_',
-      '{tag}a_',
-      'a{b}{c}_',
-      '{}a_',
-      'a{b_',
-      '}{x}_',
-    ]
-    for (const key of [...keys, 'x'.repeat(5000), `{${'y'.repeat(3000)}}_`]) {
-      const wanted = await command(cluster, 'CLUSTER', 'KEYSLOT', `${key}1234`)
-      assert.equal(slotOf(key, 1234), wanted, key.slice(0, 20))
-    }
-    assert.equal(slotOf('', 123_456_789), 12_739)
-  })
+  await t.test(
+    'slots are the same as in Redis, including hash tags and non-ASCII keys',
+    async () => {
+      const keys = [
+        'domain_key_value_',
+        'über/日本語_',
+        '{tag}a_',
+        'a{b}{c}_',
+        '{}a_',
+        'a{b_',
+        '}{x}_',
+      ]
+      for (const key of [...keys, 'x'.repeat(5000), `{${'y'.repeat(3000)}}_`]) {
+        const wanted = await command(cluster, 'CLUSTER', 'KEYSLOT', `${key}1234`)
+        assert.equal(slotOf(key, 1234), wanted, key.slice(0, 20))
+      }
+      assert.equal(slotOf('', 123_456_789), 12_739)
+    },
+  )
 
   await t.test('the counters of one call are spread over all nodes', async () => {
     const keys = keysOf(cluster, 10).flat()
@@ -94,8 +97,8 @@ test('in a Redis Cluster', async (t) => {
     }
   })
 
-  await t.test('a slot that moves is followed while it moves and after', async () => {
-    // Two counters in one slot of the first node: one is there before the move, one is made in it.
+  await t.test('a slot is followed during and after its migration', async () => {
+    // Two counters in one slot of the first node: one exists before the migration, one is created during it.
     const [tag = ''] = keysOf(cluster, 1)[0] ?? []
     const slot = slotOf(`{${tag}${window}}`, window)
     const [from = first, to = second] = slot <= 5460 ? [first, second] : [second, first]
@@ -104,7 +107,7 @@ test('in a Redis Cluster', async (t) => {
     assert.equal(await count(store, old), 1)
     await command(to, 'CLUSTER', 'SETSLOT', slot, 'IMPORTING', await idOf(from))
     await command(from, 'CLUSTER', 'SETSLOT', slot, 'MIGRATING', await idOf(to))
-    // What is not there goes to the new node with ASK; what is still there is counted there.
+    // A missing counter is redirected to the new node with ASK; an existing one is counted on the old node.
     assert.equal(await count(store, fresh), 1)
     assert.equal(await count(store, fresh), 2)
     assert.equal(await count(store, fresh, { hits: -1 }), 1)
@@ -121,38 +124,44 @@ test('in a Redis Cluster', async (t) => {
     assert.deepEqual(await listEndless(to), [])
   })
 
-  await t.test('a store with an old map is sent on, in the order of its counts', async () => {
-    const key = keysOf(cluster, 2)[0]?.[1] ?? ''
-    for (const node of [second, first, third]) {
-      await command(node, 'CLUSTER', 'SETSLOT', slotOf(key, window), 'NODE', await idOf(second))
-    }
-    const increments = [1, 2, 3].map((hits) => toIncrement(key, { hits }))
-    assert.deepEqual(await countAll(store, increments), [1, 3, 6])
-  })
+  await t.test(
+    'a store with an outdated map is redirected, in the order of its counts',
+    async () => {
+      const key = keysOf(cluster, 2)[0]?.[1] ?? ''
+      for (const node of [second, first, third]) {
+        await command(node, 'CLUSTER', 'SETSLOT', slotOf(key, window), 'NODE', await idOf(second))
+      }
+      const increments = [1, 2, 3].map((hits) => toIncrement(key, { hits }))
+      assert.deepEqual(await countAll(store, increments), [1, 3, 6])
+    },
+  )
 
-  await t.test('a single store says which setting is wrong', async (t) => {
+  await t.test('a store for a single server reports which setting is wrong', async (t) => {
     const single = await openReadyStore(t, { url: `127.0.0.1:${first.port}` })
     const elsewhere = keysOf(cluster, 3)[2]?.[2] ?? ''
     await assert.rejects(count(single, elsewhere), /MOVED .*needs the type cluster/)
   })
 
-  await t.test('a node that is down breaks only its own counters, and is used again', async () => {
-    const [lost, kept, alsoKept] = keysOf(cluster, 4).map((own) => own[3] ?? '')
-    if (!lost || !kept || !alsoKept) assert.fail('every node has a key')
-    for (const key of [lost, kept, alsoKept]) assert.equal(await count(store, key), 1)
-    await first.kill()
-    await assert.rejects(count(store, lost), StoreError)
-    assert.equal(await count(store, kept), 2)
-    assert.equal(await count(store, alsoKept), 2)
-    // When the others have noticed, it is still so.
-    await until(async () => String(await command(second, 'CLUSTER', 'NODES')).includes('fail'))
-    await assert.rejects(count(store, lost), StoreError)
-    assert.equal(await count(store, kept), 3)
-    await first.restart()
-    await command(first, 'CONFIG', 'SET', 'cluster-node-timeout', 500)
-    await countUntilItWorks(store, lost)
-    assert.equal(await count(store, alsoKept), 3)
-  })
+  await t.test(
+    'a node that is down affects only its own counters, and is used again later',
+    async () => {
+      const [lost, kept, alsoKept] = keysOf(cluster, 4).map((own) => own[3] ?? '')
+      if (!lost || !kept || !alsoKept) assert.fail('every node has a key')
+      for (const key of [lost, kept, alsoKept]) assert.equal(await count(store, key), 1)
+      await first.kill()
+      await assert.rejects(count(store, lost), StoreError)
+      assert.equal(await count(store, kept), 2)
+      assert.equal(await count(store, alsoKept), 2)
+      // This does not change after the other nodes have noticed.
+      await until(async () => String(await command(second, 'CLUSTER', 'NODES')).includes('fail'))
+      await assert.rejects(count(store, lost), StoreError)
+      assert.equal(await count(store, kept), 3)
+      await first.restart()
+      await command(first, 'CONFIG', 'SET', 'cluster-node-timeout', 500)
+      await countUntilItWorks(store, lost)
+      assert.equal(await count(store, alsoKept), 3)
+    },
+  )
 
   await t.test('the replica of a killed master takes over', async (t) => {
     const key = keysOf(cluster, 5)[1]?.[4] ?? ''
@@ -185,7 +194,7 @@ async function openReplica(t: TestContext, master: RedisNode) {
   return replica
 }
 
-test('slot maps and redirections without a host mean the node that was asked', () => {
+test('slot maps and redirections without a host refer to the node that was queried', () => {
   const node = (host: string | null, port: number) => [host, port, 'id', []]
   const reply = [
     [0, 1, node('', 1)],

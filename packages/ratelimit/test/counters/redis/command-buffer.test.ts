@@ -15,7 +15,7 @@ const key = fc.oneof(
 )
 const window = fc.nat({ max: 4_102_444_800 })
 
-test('every command is what a plain encoder makes of it, in any number and order', () => {
+test('any number of commands in any order is encoded like by a simple encoder', () => {
   const command = fc.oneof(
     fc.record({ kind: fc.constant('count' as const), key, window, number: fc.maxSafeNat() }),
     fc.record({ kind: fc.constant('expire' as const), key, window, number: fc.nat() }),
@@ -51,7 +51,7 @@ test('every command is what a plain encoder makes of it, in any number and order
   )
 })
 
-test('the commands of sliding counters and of scripts are what a plain encoder makes', () => {
+test('the commands of sliding counters and scripts are encoded like by a simple encoder', () => {
   const increment = fc.record({
     key,
     window,
@@ -100,7 +100,7 @@ test('hits beyond 2^31 and beyond 2^53 are written as whole numbers', () => {
   }
 })
 
-test('what was taken back leaves no trace', () => {
+test('discarded commands leave no trace', () => {
   const buffer = new CommandBuffer()
   buffer.read('a_', 1)
   const { length } = buffer
@@ -110,7 +110,7 @@ test('what was taken back leaves no trace', () => {
   assert.equal(buffer.collected.toString(), encode('GET', 'a_1') + encode('EXPIRE', 'c_4', 5))
 })
 
-test('bytes that were handed over are not written over', () => {
+test('bytes that were handed over are not overwritten', () => {
   const buffer = new CommandBuffer()
   buffer.count('first_', 1, 1)
   const first = buffer.collected
@@ -120,7 +120,7 @@ test('bytes that were handed over are not written over', () => {
   assert.equal(buffer.collected.toString(), encode('INCRBY', 'second_2', 2))
 })
 
-test('a huge command grows the buffer, and its memory is given back', () => {
+test('a huge command grows the buffer, and its memory is released', () => {
   const buffer = new CommandBuffer()
   const huge = 'x'.repeat(3_000_000)
   buffer.count(huge, 1, 1)

@@ -11,15 +11,15 @@ import { count, openReadyStore, openStore } from './support/store.ts'
 
 const atOnce = { initialIntervalMs: 10, maxIntervalMs: 10, maxElapsedMs: 1 }
 
-test('a user with a password of the ACL counts in the database of the URL', async (t) => {
+test('an ACL user with a password counts in the database of the URL', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   await command(redis, 'ACL', 'SETUSER', 'counter', 'on', '>se:same', '~*', '+@all')
-  const url = `redis://nobody:wrong@127.0.0.1:${redis.port}/3`
+  const url = `redis://unknown:wrong@127.0.0.1:${redis.port}/3`
   const store = await openReadyStore(t, { url, auth: 'counter:se:same' })
   assert.equal(await count(store, 'k_'), 1)
   assert.match(String(await command(redis, 'INFO', 'keyspace')), /db3:keys=1/)
-  const byUrl = await openReadyStore(t, { url: url.replace('nobody:wrong', 'counter:se%3Asame') })
+  const byUrl = await openReadyStore(t, { url: url.replace('unknown:wrong', 'counter:se%3Asame') })
   assert.equal(await count(byUrl, 'k_'), 2)
   const wrong = openStore(t, { url, startup: atOnce })
   await assert.rejects(wrong.ready, /WRONGPASS/)
@@ -33,14 +33,14 @@ test('a password without a user is the default user', async (t) => {
   assert.equal(await count(store, 'k_'), 1)
 })
 
-test('a database that does not exist is an error of the start', async (t) => {
+test('a database that does not exist is an error at startup', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const store = openStore(t, { url: `redis://127.0.0.1:${redis.port}/99`, startup: atOnce })
   await assert.rejects(store.ready, /DB index is out of range/)
 })
 
-test('a unix socket is as good as TCP', async (t) => {
+test('a Unix socket works like TCP', async (t) => {
   const redis = await open(t, 'redis', { args: ['--unixsocket', 'redis.sock'] })
   if (!redis) return
   const url = join(redis.folder, 'redis.sock')
@@ -50,7 +50,7 @@ test('a unix socket is as good as TCP', async (t) => {
   await assert.rejects(missing.ready, /Redis at .*redis\.sock-not: .*ENOENT/)
 })
 
-test('only the commands that any proxy knows are sent', async (t) => {
+test('only commands that every proxy supports are sent', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const store = await openReadyStore(t, { url: `127.0.0.1:${redis.port}` })
@@ -68,7 +68,7 @@ test('only the commands that any proxy knows are sent', async (t) => {
 
 async function openTlsRedis(t: TestContext, certifiedName: string) {
   const authority = createAuthority('test authority')
-  const stranger = createAuthority('somebody else')
+  const untrusted = createAuthority('another CA')
   const server = authority.issue(certifiedName)
   const client = authority.issue('client')
   const tlsPort = await findFreePort()
@@ -76,7 +76,7 @@ async function openTlsRedis(t: TestContext, certifiedName: string) {
   if (!redis) return undefined
   const files: Record<string, string> = {
     'ca.pem': authority.certificate,
-    'stranger.pem': stranger.certificate,
+    'untrusted.pem': untrusted.certificate,
     'server.pem': server.certificate,
     'server.key': server.key,
     'client.pem': client.certificate,
@@ -94,7 +94,7 @@ async function openTlsRedis(t: TestContext, certifiedName: string) {
   return { redis, path, port: tlsPort }
 }
 
-test('TLS verifies the server and shows the client certificate', async (t) => {
+test('TLS verifies the server and presents the client certificate', async (t) => {
   const server = await openTlsRedis(t, '127.0.0.1')
   if (!server) return
   const { redis, path, port } = server
@@ -115,13 +115,13 @@ test('TLS verifies the server and shows the client certificate', async (t) => {
   const unasked = await openReadyStore(t, { url, tls: { caFile: path('ca.pem') } })
   assert.equal(await count(unasked, 'k_'), 501)
 
-  const unknown = openStore(t, { url, tls: { caFile: path('stranger.pem') }, startup: atOnce })
+  const unknown = openStore(t, { url, tls: { caFile: path('untrusted.pem') }, startup: atOnce })
   await assert.rejects(unknown.ready, /unable to verify|self-signed|unable to get/)
   const systemOnly = openStore(t, { url: `rediss://${url}`, startup: atOnce })
   await assert.rejects(systemOnly.ready, /unable to verify|self-signed|unable to get/)
 })
 
-test('TLS with another name in the certificate needs the switch, which still verifies', async (t) => {
+test('TLS with another name in the certificate needs a setting, with which the chain is still verified', async (t) => {
   const server = await openTlsRedis(t, 'redis.example')
   if (!server) return
   const { redis, path, port } = server
@@ -133,12 +133,12 @@ test('TLS with another name in the certificate needs the switch, which still ver
   const tls = { caFile: path('ca.pem'), skipHostnameVerification }
   const store = await openReadyStore(t, { url, tls })
   assert.equal(await count(store, 'k_'), 1)
-  const stranger = { caFile: path('stranger.pem'), skipHostnameVerification }
-  const refused = openStore(t, { url, tls: stranger, startup: atOnce })
+  const untrusted = { caFile: path('untrusted.pem'), skipHostnameVerification }
+  const refused = openStore(t, { url, tls: untrusted, startup: atOnce })
   await assert.rejects(refused.ready, /unable to verify|self-signed|unable to get/)
 })
 
-test('TLS files that cannot be used are an error of the settings', () => {
+test('TLS files that cannot be used are a configuration error', () => {
   const openWith = (tls: object) => () => openStore({ after() {} }, { url: 'h:1', tls })
   assert.throws(openWith({ caFile: '/nowhere/ca.pem' }), /CA certificate .* cannot be read.*ENOENT/)
   assert.throws(openWith({ certFile: 'a.pem' }), /together/)

@@ -33,8 +33,8 @@ testCounterStore(
     return openReadyStore(t, { type: 'cluster', url: `${cluster.host}:${cluster.port}` })
   },
   {
-    'moves no other counter for any of 300 concurrent calls that are refused':
-      'counters in several slots are looked at and then changed (decision 011)',
+    'changes no other counter for refused calls among 300 concurrent ones':
+      'counters in several slots are checked and changed in two steps (decision 011)',
   },
 )
 
@@ -45,7 +45,7 @@ testCounterStore('Redis Sentinel', async (t) => {
   return openReadyStore(t, { type: 'sentinel', url: [redis.masterName, ...sentinels].join(',') })
 })
 
-testCounterStore('Redis with a second one per second', async (t) => {
+testCounterStore('Redis with a second instance for limits per second', async (t) => {
   const [redis, second] = [await open(t, 'redis'), await open(t, 'redis')]
   if (!redis || !second) return undefined
   const others = await openReadyStore(t, { url: `${redis.host}:${redis.port}` })

@@ -8,25 +8,25 @@ function recall(known: KnownCounters, key: string, window: number, unitSeconds =
   return known.recall(view, 2, bytes.length, { window, unitSeconds })
 }
 
-test('a counter is known from the second time on, per window', () => {
+test('a counter is known from the second time on, in each window', () => {
   const known = new KnownCounters()
   assert.equal(recall(known, 'a_', 60), false)
   assert.equal(recall(known, 'a_', 60), true)
   assert.equal(recall(known, 'a_', 120), false)
   assert.equal(recall(known, 'a_', 120), true)
   assert.equal(recall(known, 'b_', 120), false)
-  // Its TTL is that of the shorter unit: too short for the longer one.
+  // Its TTL is that of the shorter unit, which is too short for the longer one.
   assert.equal(recall(known, 'a_', 120, 3600), false)
 })
 
-test('after forgetting all nothing is known', () => {
+test('after forgetAll no counter is known', () => {
   const known = new KnownCounters()
   recall(known, 'a_', 60)
   known.forgetAll()
   assert.equal(recall(known, 'a_', 60), false)
 })
 
-test('no counter is taken for another among a million, and most of 100,000 stay known', () => {
+test('no counter of a million is mistaken for another, and most of 100,000 stay known', () => {
   const known = new KnownCounters()
   let mistaken = 0
   for (let i = 0; i < 1_000_000; i++) if (recall(known, `domain_user_${i}_`, 60)) mistaken++
@@ -38,7 +38,7 @@ test('no counter is taken for another among a million, and most of 100,000 stay 
   assert.ok(kept > 95_000, `${kept} of 100,000 are still known`)
 })
 
-test('a flood of new counters leaves known those that are in use', () => {
+test('counters in use stay known during a flood of new counters', () => {
   const known = new KnownCounters()
   const inUse = Array.from({ length: 10_000 }, (_, i) => `domain_user_${i}_`)
   for (let i = 0; i < 2; i++) for (const key of inUse) recall(known, key, 60)

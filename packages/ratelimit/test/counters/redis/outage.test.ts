@@ -27,13 +27,13 @@ function fails(promise: Promise<number>, message: RegExp): Promise<void> {
   })
 }
 
-test('calls to a paused Redis fail at their deadline, and its late replies harm nobody', async (t) => {
+test('calls to a paused Redis fail at their deadlines, and its late replies do no harm', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const store = await openReadyStore(t, { url: `127.0.0.1:${redis.port}` })
   assert.equal(await count(store, 'k_'), 1)
   redis.pause()
-  // It has no deadline: a call that ended at the command timeout would end after this one.
+  // It has no deadline, so it would end at the command timeout, after the call above.
   let isPatientCounted = false
   const patient = count(store, 'patient_').finally(() => {
     isPatientCounted = true
@@ -47,14 +47,14 @@ test('calls to a paused Redis fail at their deadline, and its late replies harm 
   assert.equal(isPatientCounted, false)
   redis.resume()
   assert.equal(await patient, 1)
-  // The late replies (2 for k_, 1 for other_) are passed over: the next ones fit their calls.
+  // The late replies (2 for k_, 1 for other_) are skipped, so the next ones match their calls.
   const counts = await Promise.all([
     count(store, 'k_'),
     count(store, 'other_', { hits: 10 }),
     count(store, 'third_', { hits: 100 }),
   ])
   assert.deepEqual(counts, [3, 11, 100])
-  assert.ok(Number.isNaN(late.after), 'a failed call is left alone')
+  assert.ok(Number.isNaN(late.after), 'a failed call is not changed')
 })
 
 test('a call without a deadline fails at the command timeout', async (t) => {
@@ -65,11 +65,11 @@ test('a call without a deadline fails at the command timeout', async (t) => {
   redis.pause()
   await fails(count(store, 'k_'), /did not answer in time/)
   redis.resume()
-  // The call that failed was counted all the same, and on a busy machine a further one may be late.
+  // The failed call was counted nevertheless, and on a busy machine another one may be late.
   assert.ok((await countUntilItWorks(store, 'k_')) >= 2)
 })
 
-test('a paused Redis fills no memory: above a bound calls fail at once', async (t) => {
+test('a paused Redis does not fill the memory: above a bound, calls fail immediately', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const store = await openReadyStore(t, { url: `127.0.0.1:${redis.port}` })
@@ -89,13 +89,13 @@ test('a paused Redis fills no memory: above a bound calls fail at once', async (
   while (errors.length < 100_000) await sleep(10)
   assert.ok(!errors.includes('counted'))
   redis.resume()
-  // What was taken is still counted, in whatever order.
+  // Accepted calls are still counted, in any order.
   let after = 0
   while (after < 60_000) after = await countUntilItWorks(store, 'k_')
   assert.ok(after < 80_000, `${after}`)
 })
 
-/** The error of a call that fails before `add` returns. */
+/** The error of a call that fails synchronously. */
 function failureAtOnce(store: RedisStore): string | undefined {
   let message: string | undefined
   let isSynchronous = true
@@ -106,7 +106,7 @@ function failureAtOnce(store: RedisStore): string | undefined {
   return message
 }
 
-test('without Redis calls fail at once, and a restarted one is used again', async (t) => {
+test('without Redis calls fail immediately, and a restarted Redis is used again', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const changes: boolean[] = []
@@ -118,7 +118,7 @@ test('without Redis calls fail at once, and a restarted one is used again', asyn
   assert.deepEqual({ ...counters }, { active: 1, total: { value: 1 }, localClose: { value: 0 } })
   await redis.kill()
   await fails(count(store, 'k_'), /ECONNREFUSED|closed the connection|ECONNRESET/)
-  // The first attempt to reconnect is waited for, so calls fail at once only after it.
+  // Calls wait for the first attempt to reconnect, so they fail immediately only after it.
   while (failureAtOnce(store) === undefined) await sleep(10)
   assert.match(failureAtOnce(store) ?? '', /^Redis at 127\.0\.0\.1:\d+: (closed|.*ECONN)/)
   assert.equal(counters.active, 0)
@@ -130,7 +130,7 @@ test('without Redis calls fail at once, and a restarted one is used again', asyn
   assert.deepEqual(await listEndless(redis), [])
 })
 
-test('under load a killed and restarted Redis costs errors, never a hanging call', async (t) => {
+test('a Redis that is killed and restarted under load causes errors, but no hanging calls', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const store = await openReadyStore(t, { url: `127.0.0.1:${redis.port}` })
@@ -161,7 +161,7 @@ test('under load a killed and restarted Redis costs errors, never a hanging call
   assert.deepEqual(await listEndless(redis), [])
 })
 
-test('a lost connection is replaced at once, and calls meanwhile wait for it', async (t) => {
+test('a lost connection is replaced immediately, and calls wait for the new one', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const proxy = await openProxy(t, redis.port)
@@ -170,12 +170,12 @@ test('a lost connection is replaced at once, and calls meanwhile wait for it', a
   assert.equal(await count(store, 'k_'), 1)
   await sleep(200)
   proxy.cut()
-  // The first call after the loss may still have gone into the old connection.
+  // The first call after the loss may still have used the old connection.
   while (counters.active > 0 && counters.total.value === 1) await sleep(1)
   assert.equal(await count(store, 'k_'), 2)
 })
 
-test('a connection cut in the middle of a reply fails its calls and is replaced', async (t) => {
+test('if a connection is cut in the middle of a reply, its calls fail and it is replaced', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const proxy = await openProxy(t, redis.port)
@@ -196,7 +196,7 @@ test('a connection cut in the middle of a reply fails its calls and is replaced'
   assert.equal(await countUntilItWorks(store, 'k_'), 11)
 })
 
-test('bytes that are no reply end the connection, and the next one works', async (t) => {
+test('bytes that are not a reply end the connection, and the next one works', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const proxy = await openProxy(t, redis.port)
@@ -220,7 +220,7 @@ test('bytes that are no reply end the connection, and the next one works', async
   assert.equal(counters.localClose.value, 2)
 })
 
-test('a master that became a replica is left for the new master behind the address', async (t) => {
+test('when a master becomes a replica, the store reconnects to the new master at the address', async (t) => {
   const [first, second] = [await open(t, 'redis'), await open(t, 'redis')]
   if (!first || !second) return
   const proxy = await openProxy(t, first.port)
@@ -235,7 +235,7 @@ test('a master that became a replica is left for the new master behind the addre
   assert.ok(counters.localClose.value >= 1)
 })
 
-test('a replica for good is not connected to in a tight circle', async (t) => {
+test('a server that stays a replica does not cause a reconnect loop', async (t) => {
   const [first, second] = [await open(t, 'redis'), await open(t, 'redis')]
   if (!first || !second) return
   await command(first, 'REPLICAOF', '127.0.0.1', second.port)
@@ -243,7 +243,7 @@ test('a replica for good is not connected to in a tight circle', async (t) => {
   const store = await openReadyStore(t, { url: `127.0.0.1:${first.port}`, counters })
   const startedAtMs = performance.now()
   const passedMs = () => performance.now() - startedAtMs
-  // As many calls as could each have connected, however much the machine has to do besides.
+  // Enough calls to cause many connections, however busy the machine is.
   for (let failed = 0; failed < 100 || passedMs() < 1000; failed++) {
     await assert.rejects(count(store, 'k_'), StoreError)
     await sleep(1)
@@ -252,23 +252,23 @@ test('a replica for good is not connected to in a tight circle', async (t) => {
   assert.ok(counters.total.value <= most, `${counters.total.value} connections, not ${most}`)
 })
 
-test('a server that is silent for long is given up and connected to anew', async (t) => {
+test('the connection to a server that is silent for long is replaced', async (t) => {
   const [redis, other] = [await open(t, 'redis'), await open(t, 'redis')]
   if (!redis || !other) return
   const proxy = await openProxy(t, redis.port)
   const store = await openReadyStore(t, { url: proxy.url, commandTimeoutMs: 1_000 })
   await countUntilItWorks(store, 'k_')
-  // Nobody says that the machine is gone: packets just vanish.
+  // The connection is not closed: packets are just lost.
   redis.pause()
   proxy.target = other.port
   await fails(count(store, 'k_'), /did not answer in time/)
-  // On a busy machine the first calls may be late there, too, and are counted all the same.
+  // On a busy machine the first calls may be late there too, and are counted nevertheless.
   assert.ok((await countUntilItWorks(store, 'k_')) >= 1)
   assert.equal(await command(other, 'DBSIZE'), 1)
   redis.resume()
 })
 
-test('the start waits for Redis and says so without the password', async (t) => {
+test('startup waits for Redis, and the log does not contain the password', async (t) => {
   const redis = await open(t, 'redis', { password: 'sesame' })
   if (!redis) return
   await redis.kill()
@@ -290,7 +290,7 @@ test('the start waits for Redis and says so without the password', async (t) => 
   assert.ok(!text.includes('sesame'))
 })
 
-test('the start gives up when its time is over, and when the store is closed', async (t) => {
+test('startup ends with an error after its time limit, and when the store is closed', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   await redis.kill()
@@ -305,7 +305,7 @@ test('the start gives up when its time is over, and when the store is closed', a
   await fails(count(closed, 'k_'), /closed/)
 })
 
-test('a wrong password is told as what it is', async (t) => {
+test('a wrong password is reported as such', async (t) => {
   const redis = await open(t, 'redis', { password: 'right' })
   if (!redis) return
   const startup = { initialIntervalMs: 10, maxIntervalMs: 10, maxElapsedMs: 1 }
@@ -316,7 +316,7 @@ test('a wrong password is told as what it is', async (t) => {
   await assert.rejects(missing.ready, /NOAUTH/)
 })
 
-test('hits that Redis cannot add are an error of that call alone', async (t) => {
+test('hits that Redis cannot add fail only that call', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const store = await openReadyStore(t, { url: `127.0.0.1:${redis.port}` })

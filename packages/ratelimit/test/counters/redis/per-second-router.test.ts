@@ -46,7 +46,7 @@ test('limits per second are counted in the second Redis, all others in the first
     )
   })
 
-  await t.test('an outage of one breaks only the calls that need it', async () => {
+  await t.test('an outage of one instance affects only the calls that need it', async () => {
     await second.kill()
     assert.ok((await add([perSecond(1)])) instanceof StoreError)
     assert.ok((await add([perSecond(1), toIncrement('slow_')])) instanceof StoreError)

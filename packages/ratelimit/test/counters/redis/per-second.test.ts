@@ -48,7 +48,7 @@ function perSecond(key: string, hits: number, most = 10): Increment {
 
 testCounterStore('per second router', async () => openRouter().router)
 
-test('a call for one store asks only that, by the same method', async (t) => {
+test('a call for one store uses only that store, with the same method', async (t) => {
   const { router, calls } = open(t)
   await add(router, [perSecond('a_', 1)])
   await add(router, [increment('a_', 1), increment('b_', 1)])
@@ -64,13 +64,13 @@ test('a call for one store asks only that, by the same method', async (t) => {
   ])
 })
 
-test('windows of several seconds are not those of a second', async (t) => {
+test('windows of several seconds do not count as limits per second', async (t) => {
   const { router, calls } = open(t)
   await add(router, [{ ...perSecond('a_', 1), unitSeconds: 5 }])
   assert.deepEqual(calls, ['others add 1'])
 })
 
-test('a call for both looks at both before it adds', async (t) => {
+test('a call for both stores checks both before it adds', async (t) => {
   const { router, calls } = open(t)
   const ask = () => [perSecond('fast_', 1, 2), increment('slow_', 1), sliding('slow_', 1)]
   assert.deepEqual(await addSparing(router, ask()), [1, 1, 1])
@@ -85,7 +85,7 @@ test('a call for both looks at both before it adds', async (t) => {
   assert.deepEqual(await add(router, [increment('slow_', 0), perSecond('fast_', 0)]), [2, 3])
 })
 
-test('a store that fails fails the call for both', async (t) => {
+test('a call for both stores fails if one of them fails', async (t) => {
   const { router, others } = open(t)
   await others[Symbol.asyncDispose]()
   for (const method of ['add', 'addSparing', 'read'] as const) {

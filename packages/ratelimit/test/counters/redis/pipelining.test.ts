@@ -21,7 +21,7 @@ async function openBehindProxy(t: TestContext, settings: Partial<RedisSettings> 
 
 const commandsIn = (bytes: Buffer) => bytes.toString().split('INCRBY').length - 1
 
-test('all commands of one turn leave in one write', async (t) => {
+test('all commands of one turn are sent in one write', async (t) => {
   const both = await openBehindProxy(t)
   if (!both) return
   const { proxy, store } = both
@@ -40,11 +40,11 @@ test('the pipeline limit ends a window early', async (t) => {
   await assert.rejects(count(store, 'k_', { deadlineMs: Date.now() + 50 }), /in time/)
 })
 
-test('the pipeline window joins the commands of several turns', async (t) => {
+test('the pipeline window combines the commands of several turns', async (t) => {
   const both = await openBehindProxy(t, { pipelineWindowMs: 100 })
   if (!both) return
   const { proxy, store } = both
-  // A busy machine may let the window end between two turns: then there is another try.
+  // On a busy machine the window may end between two turns, so there are several attempts.
   for (let left = 10; left > 0 && proxy.sent.length !== 1; left--) {
     proxy.sent.length = 0
     const calls = []
@@ -70,7 +70,7 @@ test('a counter that is known costs one command', async (t) => {
   assert.deepEqual(commands, ['INCRBY', 'INCRBY'])
 })
 
-test('further connections are opened only when replies are long outstanding', async (t) => {
+test('further connections are opened only when many replies are outstanding', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const proxy = await openProxy(t, redis.port)

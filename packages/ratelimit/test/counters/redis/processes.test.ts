@@ -32,7 +32,7 @@ test('several processes on one Redis see every count of a counter exactly once',
   let total = 0
   for (const key of keys) {
     const counts = seen.flatMap((own) => own[key] ?? []).sort((a, b) => a - b)
-    // So whatever the limit is, exactly that many calls were told a count up to it.
+    // So for any limit, exactly that many calls received a count up to it.
     assert.deepEqual(
       counts,
       counts.map((_, i) => i + 1),

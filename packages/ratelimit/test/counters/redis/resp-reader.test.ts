@@ -33,7 +33,7 @@ function readAll(bytes: Buffer, cuts: readonly number[]): Plain[] {
     onReply: (reply) => replies.push(toPlain(reply)),
   })
   const ends = [...cuts.map((cut) => cut % (bytes.length + 1)), bytes.length].sort((a, b) => a - b)
-  // Like a socket's: one buffer for all pieces, overwritten by the next one.
+  // Like with a socket, all chunks share one buffer.
   const shared = Buffer.alloc(bytes.length)
   let start = 0
   for (const end of ends) {
@@ -56,7 +56,7 @@ const reply = fc.letrec<{ reply: Plain }>((tie) => ({
   ),
 })).reply
 
-test('replies are the same however their bytes are cut', () => {
+test('replies are the same however their bytes are split', () => {
   fc.assert(
     fc.property(fc.array(reply, { maxLength: 20 }), fc.array(fc.nat()), (replies, cuts) => {
       const bytes = Buffer.from(replies.map((each) => encode(each)).join(''))
@@ -73,7 +73,7 @@ test('replies are the same byte by byte', () => {
   assert.deepEqual(readAll(bytes, every), [0, ...replies.slice(1)])
 })
 
-test('a long string that comes in many pieces is put together', () => {
+test('a long string that arrives in many chunks is joined', () => {
   const long = 'ü'.repeat(200_000)
   const bytes = Buffer.from(encode(long) + encode(7))
   const cuts = Array.from({ length: 50 }, (_, i) => i * 9_000)
@@ -105,7 +105,7 @@ for (const [what, text] of Object.entries({
   'a number without digits': ':\r\n',
   'a minus without digits': ':-\r\n',
   'two minus signs': ':--1\r\n',
-  'a line without its end': ':1\rx',
+  'a line without its line break': ':1\rx',
   'a string longer than announced': '$2\r\nabc\r\n',
   'a negative length other than -1': '$-2\r\n',
   'a string of 17 MB': '$17000000\r\n',
@@ -118,7 +118,7 @@ for (const [what, text] of Object.entries({
   })
 }
 
-test('nothing is handed out after stop, not even from the present piece', () => {
+test('nothing is passed on after stop, not even from the current chunk', () => {
   const seen: number[] = []
   const reader = new RespReader({
     onInteger(value) {

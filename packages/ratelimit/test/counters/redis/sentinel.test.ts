@@ -21,7 +21,7 @@ async function openSentinel(t: TestContext) {
   return { redis, url: [redis.masterName, ...sentinels].join(',') }
 }
 
-test('the replica that the sentinels promote is counted in', async (t) => {
+test('the replica that the sentinels promote is used', async (t) => {
   const both = await openSentinel(t)
   if (!both) return
   const { redis, url } = both
@@ -33,13 +33,13 @@ test('the replica that the sentinels promote is counted in', async (t) => {
   await redis.master.kill()
   const after = await countUntilItWorks(store, 'k_')
   assert.equal(after, 2)
-  // The script was never sent to this one.
+  // The script was never sent to this server.
   assert.equal(await count(store, 'k_', sliding), 2)
   assert.match(String(await command(redis.replica, 'ROLE')), /^master/)
   assert.deepEqual(await listEndless(redis.replica), [])
 })
 
-test('a failover on command is followed although the old master lives', async (t) => {
+test('a manual failover is followed although the old master is still running', async (t) => {
   const both = await openSentinel(t)
   if (!both) return
   const { redis, url } = both
@@ -48,7 +48,7 @@ test('a failover on command is followed although the old master lives', async (t
   assert.equal(await count(store, 'k_'), 1)
   while (Number(await command(redis.replica, 'DBSIZE')) < 1) await sleep(10)
   await command(redis.sentinels[0] ?? redis.master, 'SENTINEL', 'FAILOVER', redis.masterName)
-  // Counts may still go to the old master for a while; in the end they are in the new one.
+  // Hits may still go to the old master for a while, and finally go to the new one.
   for (;;) {
     await countUntilItWorks(store, 'k_')
     if (lines.some((line) => /switched the master|Lost a connection/.test(line))) break
@@ -65,7 +65,7 @@ test('a failover on command is followed although the old master lives', async (t
   assert.match(keys, /after_/)
 })
 
-test('a dead sentinel is passed over', async (t) => {
+test('a dead sentinel is skipped', async (t) => {
   const both = await openSentinel(t)
   if (!both) return
   await both.redis.sentinels[0]?.kill()
@@ -73,16 +73,16 @@ test('a dead sentinel is passed over', async (t) => {
   assert.equal(await count(store, 'k_'), 1)
 })
 
-test('sentinels that know no such master are told at the start', async (t) => {
+test('an unknown master name is reported at startup', async (t) => {
   const both = await openSentinel(t)
   if (!both) return
-  const url = both.url.replace(both.redis.masterName, 'nobody')
+  const url = both.url.replace(both.redis.masterName, 'unknown')
   const startup = { initialIntervalMs: 10, maxIntervalMs: 10, maxElapsedMs: 1 }
   const store = openStore(t, { type: 'sentinel', url, startup })
-  await assert.rejects(store.ready, /knows no master "nobody"/)
+  await assert.rejects(store.ready, /does not know the master "unknown"/)
 })
 
-test('sentinels have credentials of their own', async (t) => {
+test('sentinels have separate credentials', async (t) => {
   const both = await openSentinel(t)
   if (!both) return
   const { redis, url } = both

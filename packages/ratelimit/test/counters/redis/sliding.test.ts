@@ -19,7 +19,7 @@ import {
 
 const unitSeconds = 60
 const now = windowOf(unitSeconds)
-/** At the start of a window of a minute, of which ten hits are allowed. */
+/** The start of a window of a minute with ten allowed hits. */
 const minute = { unitSeconds, window: now, overlapMs: unitSeconds * 1000, most: 10 }
 const windowAfter = (windows: number) => ({ ...minute, window: now + windows * unitSeconds })
 
@@ -30,7 +30,7 @@ async function openBoth(t: TestContext, settings: Partial<RedisSettings> = {}) {
   return { redis, url, store: await openReadyStore(t, { url, ...settings }) }
 }
 
-test('a sliding counter is one hash that lives for two windows and a random part', async (t) => {
+test('a sliding counter is one hash whose TTL is two windows and a random part', async (t) => {
   const both = await openBoth(t, { expirationJitterMaxSeconds: 50 })
   if (!both) return
   const { redis, store } = both
@@ -43,7 +43,7 @@ test('a sliding counter is one hash that lives for two windows and a random part
   assert.deepEqual(await command(redis, 'HGETALL', 'k7_60s'), [`${now}`, '1'])
 })
 
-test('without jitter a sliding counter lives for two windows', async (t) => {
+test('without jitter the TTL of a sliding counter is two windows', async (t) => {
   const both = await openBoth(t, { expirationJitterMaxSeconds: 0 })
   if (!both) return
   await count(both.store, 'k_', { ...minute, unitSeconds: 3600 })
@@ -51,7 +51,7 @@ test('without jitter a sliding counter lives for two windows', async (t) => {
   assert.ok(ttl > 7190 && ttl <= 7200, `${ttl}`)
 })
 
-test('a new window renews the TTL and drops what nobody needs any more', async (t) => {
+test('a new window renews the TTL and drops windows that are no longer needed', async (t) => {
   const both = await openBoth(t)
   if (!both) return
   const { redis, store } = both
@@ -64,13 +64,13 @@ test('a new window renews the TTL and drops what nobody needs any more', async (
   await count(store, 'k_', windowAfter(3))
   assert.ok(Number(await command(redis, 'TTL', 'k_60s')) > 100)
   assert.deepEqual(await fields(), [now + 60, now + 120, now + 180])
-  // An instance whose clock is a little late still finds the window before its own.
+  // An instance whose clock is slightly behind still finds its previous window.
   assert.equal(await count(store, 'k_', windowAfter(2)), 4)
   await count(store, 'k_', windowAfter(20))
   assert.deepEqual(await fields(), [now + 20 * 60])
 })
 
-test('reads, 0 hits, refusals and refunds of what is not there leave nothing behind', async (t) => {
+test('reads, 0 hits, refusals and refunds of missing counters leave nothing behind', async (t) => {
   const both = await openBoth(t)
   if (!both) return
   const { redis, store } = both
@@ -79,7 +79,7 @@ test('reads, 0 hits, refusals and refunds of what is not there leave nothing beh
   assert.equal(await command(redis, 'DBSIZE'), 0)
 })
 
-test('a fixed and two sliding counters of one key have names of their own', async (t) => {
+test('a fixed and two sliding counters of one key have different names', async (t) => {
   const both = await openBoth(t)
   if (!both) return
   const { redis, store } = both
@@ -133,7 +133,7 @@ test('Redis computes like JavaScript', async (t) => {
   await fc.assert(property, { numRuns: 150 })
 })
 
-test('all sliding counts of one turn leave in one write, with the script once', async (t) => {
+test('all sliding counts of one turn are sent in one write, with the script only once', async (t) => {
   const both = await openBoth(t)
   if (!both) return
   const proxy = await openProxy(t, both.redis.port)
@@ -150,7 +150,7 @@ test('all sliding counts of one turn leave in one write, with the script once', 
   assert.deepEqual(writes.flat().lastIndexOf('EVAL'), 0)
 })
 
-test('a server that forgot the script is told it again, and every hit counts once', async (t) => {
+test('the script is sent again to a server that has lost it, and every hit counts once', async (t) => {
   const both = await openBoth(t)
   if (!both) return
   const { redis, store } = both
@@ -168,7 +168,7 @@ test('a server that forgot the script is told it again, and every hit counts onc
   )
 })
 
-test('a script on a master that became a replica makes the store look for the new one', async (t) => {
+test('when a script fails because a master became a replica, the store reconnects to the new master', async (t) => {
   const [first, second] = [await open(t, 'redis'), await open(t, 'redis')]
   if (!first || !second) return
   const proxy = await openProxy(t, first.port)
@@ -181,7 +181,7 @@ test('a script on a master that became a replica makes the store look for the ne
   assert.deepEqual(await listEndless(second), [])
 })
 
-test('the same is understood from a server before version 7', async (t) => {
+test('the error format of servers before version 7 is understood', async (t) => {
   const both = await openBoth(t)
   if (!both) return
   const proxy = await openProxy(t, both.redis.port)
@@ -211,7 +211,7 @@ test('a paused Redis fails sliding counts at their deadline', async (t) => {
   assert.ok((await countUntilItWorks(store, 'k_', minute)) >= 3)
 })
 
-test('a user who may not run scripts is told what to allow', async (t) => {
+test('the error for a user without script permissions lists what to allow', async (t) => {
   const both = await openBoth(t)
   if (!both) return
   const { redis, url } = both
@@ -241,7 +241,7 @@ test('a user who may not run scripts is told what to allow', async (t) => {
   for (const windows of [0, 1, 2, 3]) assert.ok(await count(store, 'e_', windowAfter(windows)))
 })
 
-test('what is no sliding counter fails its call alone', async (t) => {
+test('a key that is not a sliding counter fails only its call', async (t) => {
   const both = await openBoth(t)
   if (!both) return
   const { redis, store } = both

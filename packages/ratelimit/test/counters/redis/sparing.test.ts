@@ -22,26 +22,26 @@ import {
 const day = 86_400
 const sliding = { overlapMs: day * 500 }
 
-/** Whether the server is one is asked with the first call: calls again until that is known. */
+/** The first call starts the check for a proxy; repeats calls until its result is known. */
 async function warmUp(store: RedisStore, isKnown: () => Promise<boolean> | boolean): Promise<void> {
   for (let left = 6000; left > 0; left--) {
     await callAll(store, 'addSparing', [toIncrement('{warm}a_'), toIncrement('{warm}b_')])
     if (await isKnown()) return
     await sleep(20)
   }
-  assert.fail('it was not known within two minutes')
+  assert.fail('the result was not known within two minutes')
 }
 
-/** A server that was sent a script is known to be one. */
+/** Scripts are sent only after the server is known not to be a proxy. */
 async function hasSeenScript({ port }: { readonly port: number }): Promise<boolean> {
   return String(await command({ port }, 'INFO', 'commandstats')).includes('cmdstat_eval')
 }
 
 /**
- * Fifty callers ask for two tight counters and two wide ones, each again and again. Whatever the
- * wide ones count belongs to a request that was let in.
+ * Fifty clients repeatedly use two counters with low limits and two with high limits. Every hit in the
+ * latter must belong to an allowed request.
  */
-async function assertNobodyPaysForTheRefused(store: RedisStore, tag: string): Promise<void> {
+async function assertOnlyAllowedHitsCounted(store: RedisStore, tag: string): Promise<void> {
   const ask = (): Increment[] => [
     toIncrement(`${tag}wide_`, { hits: 2 }),
     toIncrement(`${tag}tight_`, { most: 40 }),
@@ -60,7 +60,7 @@ async function assertNobodyPaysForTheRefused(store: RedisStore, tag: string): Pr
   assert.equal(admitted, 40)
   const [wide, tight, wideSliding, tightSliding] = await callAll(store, 'read', ask())
   assert.deepEqual([wide, wideSliding, tightSliding], [80, 40, 40])
-  // A fixed counter counts the refused, too: they found it full.
+  // A fixed counter also counts the requests that it refuses.
   assert.equal(tight, 300)
 }
 
@@ -73,10 +73,10 @@ async function openBoth(t: TestContext) {
   return { redis, url, store }
 }
 
-test('of 50 concurrent callers none that is refused moves another counter', async (t) => {
+test('with 50 concurrent clients, refused requests change no other counter', async (t) => {
   const both = await openBoth(t)
   if (!both) return
-  await assertNobodyPaysForTheRefused(both.store, '')
+  await assertOnlyAllowedHitsCounted(both.store, '')
   assert.deepEqual(await listEndless(both.redis), [])
 })
 
@@ -86,7 +86,7 @@ test('the same behind sentinels', async (t) => {
   const sentinels = redis.sentinels.map(({ port }) => `127.0.0.1:${port}`)
   const url = [redis.masterName, ...sentinels].join(',')
   const store = await openReadyStore(t, { type: 'sentinel', url })
-  await assertNobodyPaysForTheRefused(store, '')
+  await assertOnlyAllowedHitsCounted(store, '')
   assert.deepEqual(await listEndless(redis.master), [])
 })
 
@@ -105,7 +105,7 @@ test('a request costs one command, and one with a single counter no script', asy
   assert.deepEqual(words, ['EVALSHA', 'SET', 'INCRBY'])
 })
 
-test('a server that forgot the script is told it again', async (t) => {
+test('the script is sent again to a server that has lost it', async (t) => {
   const both = await openBoth(t)
   if (!both) return
   const { redis, store } = both
@@ -116,7 +116,7 @@ test('a server that forgot the script is told it again', async (t) => {
   }
 })
 
-test('counters made in one step have the TTL of their kind, and old ones without get one', async (t) => {
+test('counters created by the script have the TTL of their kind, and existing ones without a TTL get one', async (t) => {
   const both = await openBoth(t)
   if (!both) return
   const { redis, store } = both
@@ -139,7 +139,7 @@ test('counters made in one step have the TTL of their kind, and old ones without
   assert.equal(ttls.has(`unheard-of_${window}`), false)
 })
 
-test('a user who may not run scripts is served in two steps, with one warning', async (t) => {
+test('for a user without script permissions there are two steps, and one warning', async (t) => {
   const both = await openBoth(t)
   if (!both) return
   const { redis, url } = both
@@ -161,7 +161,7 @@ test('a user who may not run scripts is served in two steps, with one warning', 
   )
 })
 
-test('the rights that the manual names are enough', async (t) => {
+test('the permissions in the manual are sufficient', async (t) => {
   const both = await openBoth(t)
   if (!both) return
   const { redis, url } = both
@@ -172,7 +172,7 @@ test('the rights that the manual names are enough', async (t) => {
   const { lines, log } = createLines()
   const store = await openReadyStore(t, { url, auth: 'counter:secret', log })
   await warmUp(store, () => hasSeenScript(redis))
-  await assertNobodyPaysForTheRefused(store, '')
+  await assertOnlyAllowedHitsCounted(store, '')
   assert.equal(await count(store, 'k_', { hits: -1 }), 0)
   assert.deepEqual(
     lines.filter((line) => line.startsWith('warning')),
@@ -180,7 +180,7 @@ test('the rights that the manual names are enough', async (t) => {
   )
 })
 
-test('a proxy that may spread keys is served in two steps', async (t) => {
+test('with a proxy that may shard keys there are two steps', async (t) => {
   const both = await openBoth(t)
   if (!both) return
   const proxy = await openProxy(t, both.redis.port)
@@ -195,7 +195,7 @@ test('a proxy that may spread keys is served in two steps', async (t) => {
   assert.equal(lines.filter((line) => /seems to be a proxy/.test(line)).length, 1)
 })
 
-test('what cannot be counted fails the call and is said', async (t) => {
+test('a key that cannot be counted fails the call with an error', async (t) => {
   const both = await openBoth(t)
   if (!both) return
   const { redis, store } = both
@@ -213,11 +213,11 @@ test('in a cluster', async (t) => {
   const url = `127.0.0.1:${cluster.port}`
   const store = await openReadyStore(t, { type: 'cluster', url })
 
-  await t.test('counters of one slot are changed in one step', async () => {
-    await assertNobodyPaysForTheRefused(store, '{tenant}')
+  await t.test('counters in one slot are changed in one step', async () => {
+    await assertOnlyAllowedHitsCounted(store, '{tenant}')
   })
 
-  await t.test('counters of several slots are changed in two', async () => {
+  await t.test('counters in several slots are changed in two steps', async () => {
     const ask = () => [
       ...Array.from({ length: 20 }, (_, i) => toIncrement(`wide${i}_`)),
       toIncrement('tight_', { most: 1 }),
@@ -228,7 +228,7 @@ test('in a cluster', async (t) => {
     assert.deepEqual(refused, [...Array(20).fill(1), 2, 1])
   })
 
-  await t.test('a slot that moves is followed', async () => {
+  await t.test('a slot is followed during its migration', async () => {
     const slot = slotOf('{tag}', '')
     const owners = [first, second, third]
     const at = slot <= 5460 ? 0 : slot <= 10_922 ? 1 : 2
@@ -238,7 +238,7 @@ test('in a cluster', async (t) => {
     assert.deepEqual(await callAll(store, 'addSparing', ask()), [1, 1])
     await command(to, 'CLUSTER', 'SETSLOT', slot, 'IMPORTING', await idOf(from))
     await command(from, 'CLUSTER', 'SETSLOT', slot, 'MIGRATING', await idOf(to))
-    // New ones are made where the slot goes, half moved ones are changed one by one.
+    // New counters are created on the importing node; partly migrated ones are changed one by one.
     const fresh = [toIncrement('{tag}c_'), toIncrement('{tag}d_', sliding)]
     assert.deepEqual(await callAll(store, 'addSparing', fresh), [1, 1])
     assert.deepEqual(await callAll(store, 'addSparing', ask()), [2, 2])

@@ -17,19 +17,19 @@ async function openBoth(t: TestContext, settings: { expirationJitterMaxSeconds?:
   return { redis, store: await openReadyStore(t, { url, ...settings }) }
 }
 
-test('a counter lives for its unit and a random part below the jitter', async (t) => {
+test('the TTL of a counter is its unit plus a random part below the jitter', async (t) => {
   const both = await openBoth(t, { expirationJitterMaxSeconds: 50 })
   if (!both) return
   const { redis, store } = both
   await Promise.all(Array.from({ length: 200 }, (_, i) => count(store, `k${i}_`)))
   const ttls = [...(await listTtls(redis)).values()]
   assert.equal(ttls.length, 200)
-  // Some seconds may have passed.
+  // A few seconds may have passed.
   for (const ttl of ttls) assert.ok(ttl > 86_400 - 60 && ttl < 86_450, `${ttl}`)
   assert.ok(new Set(ttls).size > 20, 'the random parts differ')
 })
 
-test('without jitter a counter lives for its unit, and every count renews it', async (t) => {
+test('without jitter the TTL of a counter is its unit, and every increment renews it', async (t) => {
   for (const expirationJitterMaxSeconds of [0, -5]) {
     const both = await openBoth(t, { expirationJitterMaxSeconds })
     if (!both) return
@@ -44,7 +44,7 @@ test('without jitter a counter lives for its unit, and every count renews it', a
   }
 })
 
-test('a counter with 0 hits is made with a TTL, as envoyproxy/ratelimit does', async (t) => {
+test('a counter with 0 hits is created with a TTL, as in envoyproxy/ratelimit', async (t) => {
   const both = await openBoth(t)
   if (!both) return
   assert.equal(await count(both.store, 'zero_', { hits: 0 }), 0)
@@ -52,7 +52,7 @@ test('a counter with 0 hits is made with a TTL, as envoyproxy/ratelimit does', a
   assert.deepEqual(await listEndless(both.redis), [])
 })
 
-test('a counter that somebody else made without a TTL gets one', async (t) => {
+test('a counter that was created elsewhere without a TTL gets one', async (t) => {
   const both = await openBoth(t)
   if (!both) return
   const { redis, store } = both
@@ -62,7 +62,7 @@ test('a counter that somebody else made without a TTL gets one', async (t) => {
   assert.deepEqual(await listEndless(redis), [])
 })
 
-test('a known counter that vanished gets a TTL again', async (t) => {
+test('a known counter that has disappeared gets a TTL again', async (t) => {
   const both = await openBoth(t)
   if (!both) return
   const { redis, store } = both
@@ -74,18 +74,18 @@ test('a known counter that vanished gets a TTL again', async (t) => {
   assert.deepEqual(await listEndless(redis), [])
 })
 
-test('a counter of two units lives for the longer one', async (t) => {
+test('the TTL of a counter that two units share is that of the longer one', async (t) => {
   const both = await openBoth(t)
   if (!both) return
   const { redis, store } = both
-  // A reload made an hour of a minute: at the start of an hour both windows have one name.
+  // A reload changed the unit from minute to hour: at the start of an hour both windows have the same name.
   await count(store, 'k_', { unitSeconds: 60, window: 3600 })
   await count(store, 'k_', { unitSeconds: 3600, window: 3600 })
   await count(store, 'something-after-the-EXPIRE_')
   assert.ok(Number(await command(redis, 'TTL', 'k_3600')) > 3590)
 })
 
-test('a refund leaves the TTL alone', async (t) => {
+test('a refund does not change the TTL', async (t) => {
   const both = await openBoth(t)
   if (!both) return
   await count(both.store, 'k_', { hits: 5 })
@@ -95,7 +95,7 @@ test('a refund leaves the TTL alone', async (t) => {
   assert.deepEqual(await listEndless(both.redis), [])
 })
 
-test('a user who may only INCRBY and EXPIRE still gets counters that end', async (t) => {
+test('the counters of a user with only INCRBY and EXPIRE still get a TTL', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const rights = ['on', '>secret', '~*', '+incrby', '+expire', '+ping']
@@ -129,7 +129,7 @@ test('counters of a process that is killed at any moment all have a TTL', async 
   }
 })
 
-test('this store and one that speaks like envoyproxy/ratelimit count together', async (t) => {
+test('this store shares counters with one that uses the commands of envoyproxy/ratelimit', async (t) => {
   const both = await openBoth(t)
   if (!both) return
   const { redis, store } = both

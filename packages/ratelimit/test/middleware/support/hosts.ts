@@ -1,4 +1,4 @@
-// A server of each framework that greets the requests it serves.
+// A server of each framework that responds with a greeting.
 
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import { createRequire } from 'node:module'
@@ -22,7 +22,7 @@ import Fastify, { type FastifyRequest } from 'fastify'
 import { type Context, Hono } from 'hono'
 import Koa from 'koa'
 
-// Their types would be those of the newer version, under another name.
+// With an import, their types would be those of the newer version under another name.
 const require = createRequire(import.meta.url)
 const express4: typeof express = require('express-4')
 const Koa2: typeof Koa = require('koa-2')
@@ -41,9 +41,9 @@ export interface Settings {
   readonly onFailure?: 'allow' | 'deny'
   readonly report?: (error: unknown) => void
   readonly warn?: ((message: string) => void) | false
-  /** Whether the framework trusts one proxy, where it has such a setting. */
+  /** Whether the framework trusts one proxy, if it has such a setting. */
   readonly trustsProxy?: boolean
-  /** How many of these middlewares a request passes. Default: 1. */
+  /** The number of these middlewares on the route. Default: 1. */
   readonly times?: number
 }
 
@@ -164,7 +164,7 @@ function serveKoa(Framework: typeof Koa): Serve {
   }
 }
 
-/** `greet` answers as handlers of Hono can: through its context, or with a Response of their own. */
+/** `greet` responds in one of the ways of Hono: through its context, or with its own Response. */
 function serveHono(greet: (text: (body: string) => Response) => Response): Serve {
   return (t, settings) => {
     const app = new Hono()
@@ -184,7 +184,7 @@ function serveHono(greet: (text: (body: string) => Response) => Response): Serve
   }
 }
 
-/** The second argument is what Deno passes. */
+/** The second argument is the one that Deno passes. */
 function serveFetch(greet: () => Response | Promise<Response>): Serve {
   return (t, settings) => {
     type Info = { readonly remoteAddr: { readonly hostname: string } }

@@ -28,7 +28,7 @@ const set = toRuleSet({
 })
 
 suite('compiling', () => {
-  test('rules compiled in turns are the same as in one go', async () => {
+  test('rules that are compiled in turns are the same as those compiled at once', async () => {
     const many = toRuleSet({
       d: Array.from({ length: 1_250 }, (_, i) => ({ key: 'k', value: `v${i}`, limit })),
     })
@@ -46,7 +46,7 @@ suite('compiling', () => {
     }
   })
 
-  test('compiling in turns stops when it is told to', async () => {
+  test('compiling in turns can be aborted', async () => {
     const stop = new AbortController()
     const counters = new RuleStatistics(10, () => {})
     const compiling = compileInTurns(
@@ -58,7 +58,7 @@ suite('compiling', () => {
     assert.equal(counters.size, 0)
   })
 
-  test('the load is told domain by domain, those without rules last', () => {
+  test('the load is logged by domain, with domains without rules last', () => {
     const several = toRuleSet({ first: [], second: [{ key: 'a', rules: [{ key: 'b', limit }] }] })
     assert.deepEqual(
       [...compileRules(several, new KeyRecorder()).describeLoad()],
@@ -83,7 +83,7 @@ suite('compiling', () => {
     )
   })
 
-  test('the description shows what the statistics key hides', () => {
+  test('the description shows values that the statistics key hides', () => {
     const counters = new KeyRecorder()
     const snapshot = compileRules(
       toRuleSet({ d: [{ key: 'ip', value: '10.0.0.1:80', limit: { requests: 1 } }] }),
@@ -107,7 +107,7 @@ suite('compiling', () => {
     assert.deepEqual([...snapshot.describe()], [])
   })
 
-  test('a child before its parent is a mistake of the programmer', () => {
+  test('a child before its parent throws a TypeError', () => {
     const orphan = set.rules[1]
     assert.ok(orphan)
     const wrong = { domains: set.domains, rules: [orphan] }

@@ -22,7 +22,7 @@ interface Expected {
   readonly shared: readonly (string | undefined)[] | undefined
 }
 
-/** The rules of matching, written down without a thought for speed. */
+/** A naive implementation of matching. */
 function decideNaively(rules: readonly NestedRule[], pairs: readonly [string, string][]) {
   const levels: Level[] = []
   let siblings = rules
@@ -67,7 +67,7 @@ const characters = ['a', 'b', '_', '*', 'é', '😀']
 const text = (maxLength: number) => fc.string({ unit: fc.constantFrom(...characters), maxLength })
 const key = fc.constantFrom('a', 'b', 'a_b', 'é', 'a*')
 
-/** No two siblings with one name: the parser refuses those. */
+/** No two siblings have the same name, because the parser refuses those. */
 const siblings = (depth: number): fc.Arbitrary<NestedRule[]> =>
   fc.uniqueArray(rule(depth), {
     maxLength: 6,
@@ -88,7 +88,7 @@ function rule(depth: number): fc.Arbitrary<NestedRule> {
     .map(({ limit, ...rest }) => (limit === undefined ? rest : { ...rest, limit }))
 }
 
-/** The way down some rules, each value kept, changed a little, or invented. */
+/** A path down the rules, with each value kept, slightly changed, or random. */
 const request = fc.array(fc.tuple(key, text(4)), { maxLength: 4 })
 
 function toPathsOf(rules: readonly NestedRule[]): [string, string][][] {
@@ -122,5 +122,5 @@ test('matching agrees with a naive model for any rules and requests', () => {
     }),
     { numRuns: 250 },
   )
-  assert.ok(matched > 250, `only ${matched} requests met a limit: the generator is too wild`)
+  assert.ok(matched > 250, `only ${matched} requests matched a limit: the generator is too random`)
 })

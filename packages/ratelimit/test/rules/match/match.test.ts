@@ -32,7 +32,7 @@ suite('matching', () => {
     assert.equal(pathFor(rules, 'k='), 'd.k')
   })
 
-  test('a descriptor matches rules of its own depth only', () => {
+  test('a descriptor matches only rules of its own depth', () => {
     const rules = [{ key: 'a', limit, rules: [{ key: 'b', limit, rules: [{ key: 'c', limit }] }] }]
     assert.equal(pathFor(rules, 'a=1'), 'd.a')
     assert.equal(pathFor(rules, 'a=1', 'b=1'), 'd.a.b')
@@ -43,7 +43,7 @@ suite('matching', () => {
     assert.equal(pathFor(rules), undefined)
   })
 
-  test('once a value has matched, the rule without a value is not tried any more', () => {
+  test('once a value has matched, the rule without a value is not tried', () => {
     const rules = [
       { key: 'a', value: 'x', rules: [{ key: 'b', limit }] },
       { key: 'a', rules: [{ key: 'c', limit }] },
@@ -52,7 +52,7 @@ suite('matching', () => {
     assert.equal(pathFor(rules, 'a=y', 'c=1'), 'd.a.c')
   })
 
-  test('key and value are compared apart', () => {
+  test('key and value are compared separately', () => {
     const rules = [
       { key: 'a', value: 'b_c', limit },
       { key: 'user', value: '*', limit },
@@ -74,7 +74,7 @@ suite('matching', () => {
     assert.equal(pathFor([{ key: 'k', value: 'abc', limit }], 'k=*'), undefined)
   })
 
-  test('names that objects carry by themselves are plain keys', () => {
+  test('names of properties that every object has are ordinary keys', () => {
     assert.equal(pathFor([{ key: 'a', limit }], '__proto__=constructor'), undefined)
     const rules = [{ key: '__proto__', value: 'constructor', limit }]
     assert.equal(pathFor(rules, '__proto__=constructor'), 'd.__proto___constructor')
@@ -88,7 +88,7 @@ suite('matching', () => {
     assert.ok(!snapshot.hasDomain('D'))
   })
 
-  test('a match carries all of the rule', () => {
+  test('a match contains everything of the rule', () => {
     const metadata = { team: 'x' }
     const snapshot = snapshotOf({
       key: 'k',
@@ -123,12 +123,12 @@ suite('matching', () => {
     assert.equal(match?.limit.unit, undefined)
   })
 
-  test('the same rule gives the same match again, without making a new one', () => {
+  test('the same rule returns the same match object again', () => {
     const snapshot = snapshotOf({ key: 'k', limit })
     assert.equal(snapshot.match('d', toDescriptor('k=1')), snapshot.match('d', toDescriptor('k=2')))
   })
 
-  test('levels with share_threshold name their pattern, by level', () => {
+  test('levels with share_threshold contain their pattern', () => {
     const snapshot = snapshotOf({
       key: 'a',
       rules: [
@@ -149,14 +149,14 @@ suite('matching', () => {
     assert.equal(plain.match('d', toDescriptor('a=xy'))?.sharedValues, undefined)
   })
 
-  test('metadata survives statistics by value', () => {
+  test('metadata is kept with statistics by value', () => {
     const metadata = { a: 1 }
     const snapshot = snapshotOf({ key: 'k', detailedMetric: true, metadata, limit })
     assert.deepEqual(snapshot.match('d', toDescriptor('k=v'))?.limit.metadata, metadata)
   })
 })
 
-suite('limits sent by the caller', () => {
+suite('limits in requests', () => {
   const withLimit = (requestsPerUnit: number, unit: number, ...pairs: string[]) => ({
     ...toDescriptor(...pairs),
     limit: { requestsPerUnit, unit },
@@ -185,7 +185,7 @@ suite('limits sent by the caller', () => {
     assert.deepEqual(names, ['SECOND', 'MINUTE', 'HOUR', 'DAY', 'MONTH', 'YEAR', 'WEEK'])
   })
 
-  test('with an unknown unit the configured rule is used, and one warning given', () => {
+  test('with an unknown unit the configured rule is used, with one warning', () => {
     const warnings: string[] = []
     const warn = createOverrideWarning((message) => warnings.push(message))
     const set = toRuleSet({ d: [{ key: 'k', limit }] })

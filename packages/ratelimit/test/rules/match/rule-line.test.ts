@@ -4,7 +4,7 @@ import { compileRules } from '../../../src/rules/match/snapshot.ts'
 import { Statistics } from '../../../src/stats/registry.ts'
 import { parseText } from '../../support/parse-text.ts'
 
-test('windows of several units and sliding ones are named, others look as ever', () => {
+test('only windows of several units and sliding windows add fields to the line', () => {
   const { rules } = parseText(`
 domain: d
 descriptors:

@@ -21,7 +21,7 @@ function createFile(name: string, domain: string, count: number) {
   return { name, text }
 }
 
-test('the worker finds what the parser finds', async () => {
+test('the worker returns the same rules as the parser', async () => {
   const files = [createFile('a.yaml', 'a', 700), createFile('b.yaml', 'b', 3)]
   const inline = parseRuleFiles(files, { mergeDomains: false })
   assert.deepEqual(inline.faults, [])
@@ -32,7 +32,7 @@ test('the worker finds what the parser finds', async () => {
   assert.deepEqual(warnings, inline.warnings)
 })
 
-test('what the worker hands over can be matched and described', async () => {
+test('the packed rules of the worker can be matched and described', async () => {
   const { rules } = await parseInWorker([createFile('a.yaml', 'a', 3)], { mergeDomains: false })
   const counters = new KeyRecorder()
   const snapshot = new RuleSnapshot({ rules, counters, onIgnoredOverride: () => {} })
@@ -46,7 +46,7 @@ test('what the worker hands over can be matched and described', async () => {
   )
 })
 
-test('faults and warnings come back as the parser found them, without rules', async () => {
+test('faults and warnings are returned like by the parser, without rules', async () => {
   const files = [
     { name: 'a.yaml', text: 'domain: d\ndescriptors: [{key: k, unit: day}]\n' },
     { name: 'b.yaml', text: 'domain: d\ndescriptors: [{key: k, unti: day}]\n' },
@@ -57,7 +57,7 @@ test('faults and warnings come back as the parser found them, without rules', as
   assert.deepEqual(result, { rules: noRules, faults, warnings })
 })
 
-test('large files reach the worker whole', async () => {
+test('large files reach the worker completely', async () => {
   const files = [createFile('a.yaml', 'a', 6000)]
   assert.ok((files[0]?.text.length ?? 0) > 1_000_000)
   const { rules, faults } = await parseInWorker(files, { mergeDomains: false })
@@ -65,7 +65,7 @@ test('large files reach the worker whole', async () => {
   assert.equal(new RuleTable(rules).rowCount, 12_001)
 })
 
-test('files that were read in pieces reach the worker whole', async () => {
+test('files that were read in pieces reach the worker completely', async () => {
   const { name, text } = createFile('a.yaml', 'a', 50)
   const pieces = [text.slice(0, 1_001), '', text.slice(1_001, 1_002), text.slice(1_002)]
   const whole = await parseInWorker([{ name, text }], { mergeDomains: false })
@@ -73,7 +73,7 @@ test('files that were read in pieces reach the worker whole', async () => {
   assert.deepEqual(await parseInWorker([{ name, text, pieces }], { mergeDomains: false }), whole)
 })
 
-test('no files are no rules', async () => {
+test('without files there are no rules', async () => {
   const result = await parseInWorker([], { mergeDomains: false })
   assert.deepEqual(result, { rules: noRules, faults: [], warnings: [] })
 })

@@ -6,7 +6,7 @@ import { parseInWorker } from '../../../src/rules/yaml/parse-thread.ts'
 import { KeyRecorder, toDescriptor } from '../../support/nested-rules.ts'
 import { faultsOf, parseText, rulesOf, warningsOf } from '../../support/parse-text.ts'
 
-/** A file with one rule whose limit has the given fields beside the necessary ones. */
+/** A file with one rule whose limit has the given fields in addition to the required ones. */
 function fileWith(fields: string): string {
   const limit = `{unit: minute, requests_per_unit: 1${fields === '' ? '' : `, ${fields}`}}`
   return `{domain: d, descriptors: [{key: k, rate_limit: ${limit}}]}`
@@ -18,7 +18,7 @@ function limitWith(fields: string) {
   return rule.limit
 }
 
-test('a window lasts one unit unless the file says how many', () => {
+test('a window lasts one unit by default', () => {
   assert.equal(limitWith('').unitMultiplier, 1)
   assert.equal(limitWith('unit_multiplier: 1').unitMultiplier, 1)
   assert.equal(limitWith('unit_multiplier: 5').unitMultiplier, 5)
@@ -26,7 +26,7 @@ test('a window lasts one unit unless the file says how many', () => {
   assert.equal(limitWith('unit_multiplier: ~').unitMultiplier, 1)
 })
 
-test('hits are counted in fixed windows unless the file names another algorithm', () => {
+test('hits are counted in fixed windows by default', () => {
   assert.equal(limitWith('').algorithm, 'fixed_window')
   assert.equal(limitWith('algorithm: ~').algorithm, 'fixed_window')
   for (const name of algorithms) assert.equal(limitWith(`algorithm: ${name}`).algorithm, name)
@@ -49,7 +49,7 @@ test('windows of every unit may last ten years and no longer', () => {
   }
 })
 
-test('a misspelt algorithm is answered with the one that was meant, and with all there are', () => {
+test('the fault of a misspelled algorithm contains a suggestion and all algorithms', () => {
   const hintOf = (name: string) => parseText(fileWith(`algorithm: ${name}`)).faults[0]?.hint
   const all = 'algorithms are fixed_window, sliding_window'
   assert.equal(hintOf('sliding-window'), `did you mean 'sliding_window'? ${all}`)
@@ -57,7 +57,7 @@ test('a misspelt algorithm is answered with the one that was meant, and with all
   assert.equal(hintOf('token_bucket'), all)
 })
 
-test('a misspelt name of the new fields is answered with the right one', () => {
+test('the fault of a misspelled field contains a suggestion', () => {
   const hintOf = (field: string) => parseText(fileWith(field)).faults[0]?.hint
   assert.equal(hintOf('unit_multiplyer: 5'), "did you mean 'unit_multiplier'?")
   assert.equal(hintOf('algorythm: fixed_window'), "did you mean 'algorithm'?")
@@ -81,7 +81,7 @@ test('a bad multiplier is not reported twice', () => {
   assert.equal(faultsOf(fileWith('unit_multiplier: 1.5')).length, 1)
 })
 
-test('the new fields beside a key are worth a warning', () => {
+test('limit fields next to a key cause a warning', () => {
   const text = 'domain: d\ndescriptors:\n  - {key: k, unit_multiplier: 5, algorithm: fixed_window}'
   assert.deepEqual(warningsOf(text), [
     "a.yaml: 'unit_multiplier' has no effect here, it belongs inside rate_limit (line 3, column 14)",
@@ -89,7 +89,7 @@ test('the new fields beside a key are worth a warning', () => {
   ])
 })
 
-test('both fields survive the way between threads', async () => {
+test('both fields are kept when rules are transferred between threads', async () => {
   const text = fileWith('unit_multiplier: 7, algorithm: sliding_window')
   const { rules } = await parseInWorker([{ name: 'a.yaml', text }], { mergeDomains: false })
   const parts = { rules, counters: new KeyRecorder(), onIgnoredOverride: () => {} }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { faultsOf } from '../../support/parse-text.ts'
 
-/** Reference 3.4: what is wrong, a file that has it, the line in the log. */
+/** The error, a file with it, and the line in the log, as in envoyproxy/ratelimit. */
 const cases: readonly (readonly [what: string, text: string, logged: string])[] = [
   [
     'text that is not YAML',
@@ -25,32 +25,32 @@ const cases: readonly (readonly [what: string, text: string, logged: string])[] 
     "error loading config file: a rule file must be a map with a domain and descriptors, not the text 'domain d' (line 1, column 1)",
   ],
   [
-    'a map in place of text',
+    'a map instead of text',
     'domain: {name: d}\ndescriptors: []',
     'error loading config file: domain must be text, not a map (line 1, column 9)',
   ],
   [
-    'text in place of an integer',
+    'text instead of an integer',
     'domain: d\ndescriptors:\n  - key: k\n    rate_limit:\n      unit: day\n      requests_per_unit: many',
     "error loading config file: requests_per_unit must be an integer from 0 to 4294967295, not the text 'many' (line 6, column 26)",
   ],
   [
-    'text in place of a switch',
+    'text instead of a boolean',
     'domain: d\ndescriptors:\n  - key: k\n    shadow_mode: "yes"',
     "error loading config file: shadow_mode must be true or false, not the text 'yes' (line 4, column 18)",
   ],
   [
-    'text in place of a map',
+    'text instead of a map',
     'domain: d\ndescriptors:\n  - key: k\n    rate_limit: 5 per second',
     "error loading config file: rate_limit must be a map, not the text '5 per second' (line 4, column 17)",
   ],
   [
-    'a map in place of a list',
+    'a map instead of a list',
     'domain: d\ndescriptors:\n  key: k',
     'error loading config file: descriptors must be a list, not a map (line 3, column 3)',
   ],
   [
-    'a key that is no text',
+    'a key that is not text',
     'domain: d\ndescriptors:\n  - key: k\n    0x1f: v',
     'config error, key is not of type string: 31 (line 4, column 5)',
   ],
@@ -65,7 +65,7 @@ const cases: readonly (readonly [what: string, text: string, logged: string])[] 
     'config error, key is not of type string: true (line 2, column 1)',
   ],
   [
-    'a key that nobody knows',
+    'an unknown key',
     'domain: d\ndescriptors:\n  - key: k\n    rate_limit:\n      unit: day\n      requests_per_unit: 1\n      burst: 4',
     "config error, unknown key 'burst' (line 7, column 7)",
   ],
@@ -75,12 +75,12 @@ const cases: readonly (readonly [what: string, text: string, logged: string])[] 
     'config error, yaml file contains list of type other than map: other (line 4, column 62)',
   ],
   [
-    'a list of nothing',
+    'a list of null',
     'domain: d\ndescriptors:\n  -\n  - key: k',
     'config error, yaml file contains list of type other than map: <nil> (line 3, column 3)',
   ],
   [
-    'a list in a list',
+    'a list inside a list',
     'domain: d\ndescriptors:\n  - [a, {b: 1}]',
     'config error, yaml file contains list of type other than map: [a map[b:1]] (line 3, column 5)',
   ],
@@ -113,7 +113,7 @@ const cases: readonly (readonly [what: string, text: string, logged: string])[] 
     "invalid rate limit unit 'fortnight' (line 4, column 24)",
   ],
   [
-    'the unit that is called unknown',
+    'the unit named unknown',
     'domain: d\ndescriptors:\n  - key: k\n    rate_limit: {unit: unknown, requests_per_unit: 1}',
     "invalid rate limit unit 'unknown' (line 4, column 24)",
   ],
@@ -158,7 +158,7 @@ const cases: readonly (readonly [what: string, text: string, logged: string])[] 
     "invalid rate limit algorithm '' (line 4, column 62)",
   ],
   [
-    'an algorithm that is no text',
+    'an algorithm that is not text',
     'domain: d\ndescriptors:\n  - key: k\n    rate_limit: {unit: day, requests_per_unit: 1, algorithm: {name: x}}',
     'error loading config file: algorithm must be text, not a map (line 4, column 62)',
   ],
@@ -183,29 +183,29 @@ const cases: readonly (readonly [what: string, text: string, logged: string])[] 
     "share_threshold can only be used with wildcard values (containing '*'), but found key 'k_v' (line 3, column 5)",
   ],
   [
-    'metadata that JSON cannot hold',
+    'metadata that JSON cannot represent',
     'domain: d\ndescriptors:\n  - key: k\n    metadata: {a: [.nan]}',
     'error parsing metadata: .nan cannot be represented in JSON (line 4, column 20)',
   ],
   [
-    'metadata that is no map',
+    'metadata that is not a map',
     'domain: d\ndescriptors:\n  - key: k\n    metadata: [a]',
     'error loading config file: metadata must be a map, not a list (line 4, column 15)',
   ],
 ]
 
 for (const [what, text, logged] of cases) {
-  test(`${what} is refused with its place`, () => {
+  test(`${what} is refused with its position`, () => {
     assert.deepEqual(faultsOf(text), [`a.yaml: ${logged}`])
   })
 }
 
-test('metadata may hold any key and any number', () => {
+test('metadata may contain any key and any number', () => {
   const metadata = '{burst: 1.5, 7: {unknown: [a, [b]]}, yes: 1_000}'
   assert.deepEqual(faultsOf(`domain: d\ndescriptors: [{key: k, metadata: ${metadata}}]`), [])
 })
 
-test('a fault quotes no more than a short piece of a text, however long that is', () => {
+test('a fault quotes only a short part of a text, however long the text is', () => {
   const long = 'x'.repeat(100_000)
   const texts = [
     `domain: d\n${long}: 1`,

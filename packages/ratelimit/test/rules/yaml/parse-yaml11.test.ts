@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { faultsOf, parseText, rulesOf, warningsOf } from '../../support/parse-text.ts'
 
-/** Reference 3.3, row by row. */
+/** Each type of YAML 1.1 as in envoyproxy/ratelimit. */
 
 function textOf(written: string): string | undefined {
   return rulesOf(`domain: d\ndescriptors:\n  - key: k\n    value: ${written}\n`)[0]?.value
@@ -14,7 +14,7 @@ function requestsOf(written: string): number | undefined {
   )[0]?.limit?.requestsPerUnit
 }
 
-test('a field for text takes the text of any scalar as it is written', () => {
+test('a text field accepts the text of any scalar as written', () => {
   for (const text of [
     'yes',
     '007',
@@ -37,13 +37,13 @@ test('a field for text takes the text of any scalar as it is written', () => {
   assert.equal(textOf('!!binary aGVsbG8='), 'hello')
 })
 
-test('null is no text', () => {
+test('null is not text', () => {
   for (const written of ['', '~', 'null', 'Null', 'NULL', '# a comment']) {
     assert.equal(textOf(written), '')
   }
 })
 
-test('booleans have the words of YAML 1.1, unquoted', () => {
+test('booleans are the unquoted words of YAML 1.1', () => {
   const flagOf = (written: string) =>
     rulesOf(`domain: d\ndescriptors:\n  - key: k\n    shadow_mode: ${written}\n`)[0]?.shadowMode
   for (const word of ['true', 'True', 'TRUE', 'yes', 'Yes', 'YES', 'on', 'On', 'ON', 'y', 'Y']) {
@@ -91,7 +91,7 @@ test('a number of requests that is quoted, negative or too large is refused', ()
   }
 })
 
-test('a number that is no integer of 64 bits is refused wherever it stands', () => {
+test('a number that is not a 64-bit integer is refused everywhere', () => {
   for (const written of ['1.5', '.5', '1e3', '-.inf', '.NaN', '089', '9223372036854775808']) {
     for (const field of ['value', 'shadow_mode', 'unit']) {
       const text = `domain: d\ndescriptors:\n  - key: k\n    ${field}: ${written}\n`
@@ -148,10 +148,10 @@ descriptors:
       ['child', '', 6, undefined],
     ],
   )
-  assert.equal(rules[6]?.limit?.unit, 'SECOND', 'a limit keeps what it does not repeat')
+  assert.equal(rules[6]?.limit?.unit, 'SECOND', 'a limit keeps fields that are not repeated')
 })
 
-test('a merge key replaces what stands above it, with a warning', () => {
+test('a merge key replaces earlier keys, with a warning', () => {
   const text = `
 domain: d
 descriptors:
@@ -172,13 +172,13 @@ descriptors:
   ])
 })
 
-test('a merge of something else than maps is refused', () => {
+test('a merge of anything other than maps is refused', () => {
   assert.deepEqual(faultsOf('domain: d\ndescriptors:\n  - <<: text\n    key: k\n'), [
     'a.yaml: error loading config file: yaml: map merge requires map or sequence of maps as the value (line 3, column 5)',
   ])
 })
 
-test('an alias of nothing is refused', () => {
+test('an alias without an anchor is refused', () => {
   assert.deepEqual(faultsOf('domain: *d\ndescriptors: []\n'), [
     "a.yaml: error loading config file: yaml: unknown anchor 'd' referenced (line 1, column 9)",
   ])

@@ -147,7 +147,7 @@ test('two files must not define one domain, unless domains are merged', () => {
   )
 })
 
-test('rules of merged files clash at the top; trees are not merged', () => {
+test('duplicate top-level rules of merged files are refused, because trees are not merged', () => {
   const files = [
     { name: 'a.yaml', text: 'domain: d\ndescriptors: [{key: a, descriptors: [{key: x}]}]' },
     { name: 'b.yaml', text: 'domain: d\ndescriptors: [{key: a, descriptors: [{key: y}]}]' },
@@ -159,7 +159,7 @@ test('rules of merged files clash at the top; trees are not merged', () => {
   assert.equal(faults[0]?.hint, 'the first one is in a.yaml, line 2')
 })
 
-test('all faults of all files are found at once, in the order of the checks', () => {
+test('all faults of all files are returned together, in the order of the checks', () => {
   const files = [
     { name: 'rules.yaml', text: 'domain: d\ndescriptors: [{key: a}, {key: a}]' },
     { name: 'types.yaml', text: 'domain: d\ndescriptors: [{key: [], shadow_mode: 3, ky: 1}]' },
@@ -181,7 +181,7 @@ test('all faults of all files are found at once, in the order of the checks', ()
   )
 })
 
-test('of one rule the checks run from the key to the children', () => {
+test('the checks of a rule run from its key to its children', () => {
   assert.deepEqual(
     parseText(`
 domain: d
@@ -224,7 +224,7 @@ test('a domain without descriptors is a domain, with a warning', () => {
   }
 })
 
-test('a known key in the wrong place is ignored, with a warning that says where it belongs', () => {
+test('a known key in the wrong place is ignored, with a warning about the right place', () => {
   const text = `
 domain: d
 unit: day
@@ -246,7 +246,7 @@ descriptors:
   ])
 })
 
-test('what a bad key spoils is not reported a second time', () => {
+test('the consequences of an invalid key are not reported', () => {
   assert.deepEqual(
     faultsOf(`
 domain: d
@@ -262,7 +262,7 @@ descriptors:
   )
 })
 
-test('a misspelt key comes with the right one', () => {
+test('the fault of a misspelled key contains a suggestion', () => {
   const { faults } = parseText('domain: d\ndescriptors: [{key: k, rateLimit: {}}]')
   assert.equal(faults[0]?.hint, "did you mean 'rate_limit'?")
 })
@@ -274,7 +274,7 @@ test('a file with very many faults shows the first hundred of a kind and counts 
   assert.equal(faults.at(-1)?.message, 'and 200 more of this kind')
 })
 
-test('lines may end in any of the three ways', () => {
+test('all three kinds of line breaks are accepted', () => {
   for (const end of ['\n', '\r\n', '\r']) {
     const lines = ['domain: d', 'descriptors:', '  - key: k', '    foo: x', '']
     assert.deepEqual(faultsOf(lines.join(end)), [

@@ -5,7 +5,7 @@ import { readBlockDocument } from '../../../src/rules/yaml/yaml-block.ts'
 import { readDocument } from '../../../src/rules/yaml/yaml-document.ts'
 import { damagedYaml, shuffledYaml } from '../../support/yaml-samples.ts'
 
-/** Text in the subset, with the freedom people take: indents, comments, quotes, blank lines. */
+/** Text in the subset, with variations in indentation, comments, quotes and blank lines. */
 const blockYaml = fc.letrec((tie) => ({
   scalar: fc.oneof(
     fc.constantFrom(
@@ -26,7 +26,7 @@ const blockYaml = fc.letrec((tie) => ({
     fc.stringMatching(/^[A-Za-z0-9_./+~$][ -~]{0,12}$/),
     tie('flow'),
   ),
-  // Brackets close as a rule, and go wrong now and then.
+  // Brackets are usually closed, and sometimes not.
   flow: fc
     .array(
       fc.oneof({ weight: 9, arbitrary: tie('flowPart') }, { weight: 1, arbitrary: tie('scalar') }),
@@ -109,7 +109,7 @@ function write(value: unknown, indent: number): string {
   return lines.join('\n')
 }
 
-test('what the reader of plain blocks returns is what the library returns', () => {
+test('the block reader returns the same result as the library', () => {
   let read = 0
   fc.assert(
     fc.property(
@@ -127,7 +127,7 @@ test('what the reader of plain blocks returns is what the library returns', () =
     ),
     { numRuns: 4000 },
   )
-  assert.ok(read > 500, `it must read its own kind of files, and read ${read}`)
+  assert.ok(read > 500, `it must read files in its subset, but read only ${read}`)
 })
 
 test('plain rule files are read without the library', () => {

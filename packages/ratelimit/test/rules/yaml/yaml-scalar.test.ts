@@ -7,7 +7,7 @@ import {
   toScalarType,
 } from '../../../src/rules/yaml/yaml-node.ts'
 
-/** Each was tried with the library that envoyproxy/ratelimit reads its files with. */
+/** Each was checked with the YAML library of envoyproxy/ratelimit. */
 const types: Readonly<Record<ScalarType, readonly string[]>> = {
   null: ['', '~', 'null', 'Null', 'NULL'],
   boolean: ['y', 'Y', 'yes', 'Yes', 'YES', 'n', 'N', 'no', 'on', 'On', 'ON', 'off', 'OFF', 'true'],
@@ -47,7 +47,7 @@ for (const table of [types, more]) {
   }
 }
 
-test('numbers have the value they are written with', () => {
+test('numbers have the expected values', () => {
   for (const [text, value] of [
     ['0', 0],
     ['-0', 0],
@@ -64,7 +64,7 @@ test('numbers have the value they are written with', () => {
   assert.ok(Number.isNaN(toNumber('.nan')))
 })
 
-test('booleans have the value they are written with', () => {
+test('booleans have the expected values', () => {
   assert.equal(toBoolean('On'), true)
   assert.equal(toBoolean('Off'), false)
 })

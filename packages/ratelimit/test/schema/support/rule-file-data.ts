@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check'
 import { algorithms, unitByName, units } from '../../../src/rules/model/rule.ts'
 
-/** Values that are right in some places and wrong in most. */
+/** Values that are valid in some places and invalid in most. */
 const odd = fc.constantFrom<unknown>(
   ...[null, true, false, 0, 1, 7, 11, -1, 1.5, 4294967296, '', 'x', 'a*', 'DAY', 'fortnight'],
   ...['sliding_window', [], {}, ['x'], [{}], [{ key: 'x' }], { key: 'x' }, { unlimited: true }],
@@ -13,12 +13,12 @@ const text = fc.oneof(
 )
 const flag = fc.boolean()
 
-/** Now and then something else than what belongs there. */
+/** Sometimes a value of another kind. */
 function mostly(good: Arbitrary<unknown>): Arbitrary<unknown> {
   return fc.oneof({ weight: 40, arbitrary: good }, { weight: 1, arbitrary: odd })
 }
 
-/** Fields by their names; those that are to be left out now and then have a weight. */
+/** Fields by name; optional fields have a weight. */
 function fields(
   given: Readonly<Record<string, Arbitrary<unknown>>>,
   rare: Readonly<Record<string, Arbitrary<unknown>>>,
@@ -40,7 +40,7 @@ function fields(
 
 const absent = fc.constant(undefined)
 
-/** A field that stands in the wrong place, or that nobody knows. */
+/** A field in the wrong place, or an unknown field. */
 const stray = fc.oneof(
   { weight: 60, arbitrary: fc.constant({}) },
   {
@@ -103,7 +103,7 @@ const { rules } = fc.letrec((tie) => ({
 /** Rule files as data: about half of them without a fault. */
 export const anyRuleFile = mostly(fields({ domain: text, descriptors: rules }, {}))
 
-/** An unlimited rule with a unit that nobody knows: the parser lets it pass, the schema does not. */
+/** An unlimited rule with an unknown unit: the parser accepts it, the schema does not. */
 export function hasOddUnlimited(data: unknown): boolean {
   return listOf(data, 'descriptors').some((rule) => {
     const limit = fieldOf(rule, 'rate_limit')

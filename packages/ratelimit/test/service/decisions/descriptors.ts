@@ -15,10 +15,10 @@ descriptors:
     rate_limit: { unlimited: true, replaces: [{ name: per_user }] }
 `
 
-/** Several descriptors in one request, and what they do to each other. */
+/** Several descriptors in one request, and how they affect each other. */
 export const descriptors: readonly Scenario[] = [
   {
-    name: 'any descriptor over its limit refuses the request, in whatever order they come',
+    name: 'any descriptor over its limit refuses the request, in any order',
     async run(stage) {
       const { decide } = await stage.open(domain(limit('a', 5), limit('z', 0)))
       const there = await decide(descriptor('a=v'), descriptor('z=v'), descriptor('none=v'))
@@ -34,7 +34,7 @@ export const descriptors: readonly Scenario[] = [
     },
   },
   {
-    name: 'there is a status for every descriptor, however strange',
+    name: 'there is a status for every descriptor, however unusual',
     async run(stage) {
       const { client } = await stage.open(domain(limit('a', 5_000)))
       const strange = [
@@ -81,7 +81,7 @@ descriptors:
     },
   },
   {
-    name: 'every value has a counter of its own, unless they share one threshold',
+    name: 'every value has a separate counter, unless they share a threshold',
     async run(stage) {
       const { brief } = await stage.open(
         domain(limit('own/a*', 5), limit('all/a*', 5, 'hour', 'share_threshold: true')),
@@ -110,7 +110,7 @@ descriptors:
     },
   },
   {
-    name: 'an unlimited rule answers with the largest number and reaches no store',
+    name: 'an unlimited rule returns the largest number and does not use the store',
     async run(stage) {
       const { decide, statistics } = await stage.open(`
 domain: d
@@ -138,7 +138,7 @@ descriptors:
     },
   },
   {
-    name: 'where one would be refused, no other is counted, if so configured',
+    name: 'if one descriptor is refused, no other is counted, if configured',
     async run(stage) {
       const { brief, statistics } = await stage.open(
         domain(limit('a', 15), limit('b', 14), limit('s', 1, 'hour', 'shadow_mode: true')),
@@ -150,13 +150,13 @@ descriptors:
       assert.deepEqual(await both(2), ['OK 2', 'OVER 0'])
       assert.deepEqual(await brief(descriptor('a=v')), ['OK 1'])
       assert.deepEqual(await statistics('d.a'), { total_hits: 16, within_limit: 16, near_limit: 3 })
-      // What cannot refuse stops nobody.
+      // A rule that cannot refuse does not stop the others.
       const shadow = descriptor('s=v', { hitsAddend: 5 })
       assert.deepEqual(await brief(shadow, descriptor('a=v')), ['OK 0', 'OK 0'])
     },
   },
   {
-    name: 'all are counted when each of them fits, if so configured',
+    name: 'all descriptors are counted if each has room, if configured',
     async run(stage) {
       const { brief } = await stage.open(domain(limit('a', 3), limit('b', 3)), {
         STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT: 'true',

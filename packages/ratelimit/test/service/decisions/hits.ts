@@ -4,7 +4,7 @@ import type { Descriptor } from '../../../src/protocol/message.ts'
 import { ask, descriptor } from '../../support/decider.ts'
 import { domain, limit, type Scenario, toBrief } from './scenario.ts'
 
-/** What the request says, what the descriptor says → hits. */
+/** Hits of the request, hits of the descriptor → counted hits. */
 const addends: readonly (readonly [number, number | undefined, number])[] = [
   [0, undefined, 1],
   [5, undefined, 5],
@@ -17,7 +17,7 @@ const addends: readonly (readonly [number, number | undefined, number])[] = [
 
 export const hits: readonly Scenario[] = [
   {
-    name: 'exactly the first hits up to the limit pass, and each leaves one less',
+    name: 'exactly the first hits up to the limit are allowed, and each reduces the remaining hits by one',
     async run(stage) {
       const { brief } = await stage.open(domain(limit('k', 5)))
       const answers: string[] = []
@@ -35,7 +35,7 @@ export const hits: readonly Scenario[] = [
     },
   },
   {
-    name: "a descriptor's own hits come before the request's, and nothing means one",
+    name: 'the hits of a descriptor override those of the request, and the default is one',
     async run(stage) {
       const { client } = await stage.open(domain(limit('k', 100)))
       for (const [row, [request, own, expected]] of addends.entries()) {
@@ -49,7 +49,7 @@ export const hits: readonly Scenario[] = [
     },
   },
   {
-    name: 'statistics stay at the last exact number, whatever callers charge',
+    name: 'statistics stop at the highest exact number, whatever the hits are',
     async run(stage) {
       const { decide, statistics } = await stage.open(domain(limit('k', 5)))
       for (const hitsAddend of [2 ** 53, 2 ** 60, 1])
@@ -59,7 +59,7 @@ export const hits: readonly Scenario[] = [
     },
   },
   {
-    name: 'no hits change nothing, and are refused only above the limit',
+    name: '0 hits change nothing, and are refused only above the limit',
     async run(stage) {
       const { brief } = await stage.open(domain(limit('k', 2)))
       const look = descriptor('k=v', { hitsAddend: 0 })
@@ -71,7 +71,7 @@ export const hits: readonly Scenario[] = [
     },
   },
   {
-    name: 'a call that does not fit is refused whole, and yet counted',
+    name: 'a call that exceeds the limit is refused as a whole, but counted',
     async run(stage) {
       const { brief } = await stage.open(domain(limit('k', 10)))
       assert.deepEqual(await brief(descriptor('k=v', { hitsAddend: 8 })), ['OK 2'])
@@ -89,7 +89,7 @@ export const hits: readonly Scenario[] = [
     },
   },
   {
-    name: 'a refund gives hits back, never more than there were, and is no hit itself',
+    name: 'a refund subtracts hits, never goes below 0, and is not a hit',
     async run(stage) {
       const { brief, statistics } = await stage.open(domain(limit('k', 5)))
       const refund = (hitsAddend: number) => descriptor('k=v', { hitsAddend, isNegativeHits: true })
@@ -104,7 +104,7 @@ export const hits: readonly Scenario[] = [
     },
   },
   {
-    name: 'counts of other values, domains and prefixes are none of ours',
+    name: 'other values, domains and prefixes are counted separately',
     async run(stage) {
       const rules = domain(limit('k', 3), limit('other', 3))
       const ours = await stage.open(rules)
@@ -119,7 +119,7 @@ export const hits: readonly Scenario[] = [
     },
   },
   {
-    name: 'any sequence of hits and looks counts as a plain sum does',
+    name: 'any sequence of hits and reads counts like a simple sum',
     async run(stage) {
       const requests = 20
       const { brief, statistics } = await stage.open(domain(limit('k', requests)))

@@ -23,7 +23,7 @@ descriptors:
   - { key: wärme, rate_limit: { unit: second, requests_per_unit: 9 } }
 `
 
-/** Second of the clock, entries → key. */
+/** Time in seconds, entries → key. */
 const table: readonly (readonly [number, readonly string[], string])[] = [
   [1_234, ['key=value'], 'domain_key_value_1234'],
   [1_234, ['key='], 'domain_key__1234'],
@@ -39,11 +39,11 @@ const table: readonly (readonly [number, readonly string[], string])[] = [
 
 const compatible = { CACHE_KEY_FORMAT: 'compatible' }
 
-/** What an old server that shares the store would look for, byte for byte. */
+/** The exact keys of an envoyproxy/ratelimit server that shares the store. */
 export const keys: readonly InsideScenario[] = [
   ...['', 'prefix:'].map(
     (prefix): InsideScenario => ({
-      name: `keys are as old servers write them${prefix && ', after the configured prefix'}`,
+      name: `keys are those of envoyproxy/ratelimit${prefix && ', after the configured prefix'}`,
       async run(stage, inside) {
         const env = { ...compatible, CACHE_KEY_PREFIX: prefix }
         const { client } = await stage.open(rules, env)
@@ -58,7 +58,7 @@ export const keys: readonly InsideScenario[] = [
     }),
   ),
   {
-    name: 'what one descriptor is called never counts for another',
+    name: 'no two different descriptors share a counter',
     async run(stage, inside) {
       const { client } = await stage.open(rules)
       stage.now = 1_234
@@ -76,7 +76,7 @@ export const keys: readonly InsideScenario[] = [
     },
   },
   {
-    name: 'every counter has an end: its unit and at most the jitter after it',
+    name: 'every counter expires after its unit plus at most the jitter',
     async run(stage, inside) {
       const { client } = await stage.open(rules, { EXPIRATION_JITTER_MAX_SECONDS: '100' })
       stage.now = 1_000_000
@@ -98,7 +98,7 @@ export const keys: readonly InsideScenario[] = [
     },
   },
   {
-    name: 'without jitter a counter lives no longer than its unit, and each hit renews that',
+    name: 'without jitter the TTL of a counter is its unit, and each hit renews it',
     async run(stage, inside) {
       const { client } = await stage.open(rules, { EXPIRATION_JITTER_MAX_SECONDS: '0' })
       const request = ask('domain', descriptor('key3=v'))
@@ -111,7 +111,7 @@ export const keys: readonly InsideScenario[] = [
     },
   },
   {
-    name: 'limits per second are counted apart from all others where that is configured',
+    name: 'limits per second are counted separately if configured',
     async run(stage, inside) {
       const { client } = await stage.open(rules, compatible)
       stage.now = 1_234
@@ -126,7 +126,7 @@ export const keys: readonly InsideScenario[] = [
     },
   },
   {
-    name: 'a fleet of old and new servers counts in the same counters',
+    name: 'envoyproxy/ratelimit servers and this service share counters',
     async run(stage, inside) {
       const one = await stage.open(rules, compatible)
       const other = await stage.open(rules, compatible)
@@ -142,7 +142,7 @@ export const keys: readonly InsideScenario[] = [
     },
   },
   {
-    name: 'a refund of a count that no double can hold leaves nothing, and not less',
+    name: 'a refund of a count above the range of doubles results in 0, not less',
     async run(stage, inside) {
       const { client } = await stage.open(rules, compatible)
       stage.now = 1_000_000

@@ -9,7 +9,7 @@ async function callSevenTimes({ decide }: OpenStage, hitsAddend = 1): Promise<vo
 
 export const modes: readonly Scenario[] = [
   {
-    name: 'a rule in shadow mode counts as any other and never refuses',
+    name: 'a rule in shadow mode counts like any other and never refuses',
     async run(stage) {
       const shadow = await stage.open(domain(limit('k', 3, 'hour', 'shadow_mode: true')), {
         CACHE_KEY_PREFIX: 'shadow',
@@ -42,7 +42,7 @@ export const modes: readonly Scenario[] = [
     },
   },
   {
-    name: 'quotas refuse a request only when all of them are used up',
+    name: 'quotas refuse a request only if all of them are exceeded',
     async run(stage) {
       const quota = 'quota_mode: true'
       const { decide } = await stage.open(
@@ -58,7 +58,7 @@ export const modes: readonly Scenario[] = [
         [1, 'OVER 0', 'OK 0'],
         [2, 'OVER 0', 'OVER 0'],
       ])
-      // A rule without a quota refuses by itself, and one quota alone is all quotas.
+      // A rule without a quota refuses on its own, and so does a single quota.
       const mixed = await decide(descriptor('b=fresh'), descriptor('c=v', { hitsAddend: 5 }))
       assert.equal(mixed.overallCode, 2)
       assert.equal((await decide(descriptor('a=v'))).overallCode, 2)
@@ -66,7 +66,7 @@ export const modes: readonly Scenario[] = [
     },
   },
   {
-    name: 'with QUOTA_MODE a descriptor without a rule is a quota that is not used up',
+    name: 'with QUOTA_MODE a descriptor without a rule counts as a quota that is not exceeded',
     async run(stage) {
       const { decide } = await stage.open(domain(limit('a', 0)), { QUOTA_MODE: 'true' })
       assert.equal((await decide(descriptor('a=v'), descriptor('free=v'))).overallCode, 1)
@@ -74,7 +74,7 @@ export const modes: readonly Scenario[] = [
     },
   },
   {
-    name: 'headers tell of the limit that is over, or else of the one with the least left',
+    name: 'headers report the exceeded limit, or else the one with the least remaining',
     async run(stage) {
       const rules = domain(limit('a', 10), limit('b', 5), limit('c', 5), limit('z', 0, 'minute'))
       const { decide } = await stage.open(rules, {
@@ -101,7 +101,7 @@ export const modes: readonly Scenario[] = [
     },
   },
   {
-    name: 'dynamic metadata tells what was asked and the metadata of the rules that passed',
+    name: 'dynamic metadata contains the request and the metadata of the rules that allowed it',
     async run(stage) {
       const { decide, client } = await stage.open(
         domain(

@@ -8,7 +8,7 @@ const perHour = (requestsPerUnit: number): LimitOverride => ({ requestsPerUnit, 
 
 export const overrides: readonly Scenario[] = [
   {
-    name: 'a limit sent by the caller needs no rule, and has statistics of its own',
+    name: 'a limit in the request needs no rule, and has separate statistics',
     async run(stage) {
       const { decide, brief, statistics } = await stage.open(domain(limit('k', 5)))
       const sent = descriptor('x=1', 'y=', { limit: perHour(2) })
@@ -20,7 +20,7 @@ export const overrides: readonly Scenario[] = [
     },
   },
   {
-    name: 'entries without key and value before the first named one are no part of its statistics name',
+    name: 'empty entries before the first named one are not part of its statistics name',
     async run(stage) {
       const { decide, statistics } = await stage.open(domain(limit('k', 5)))
       await decide(descriptor('=', '=', 'x=1', '=', 'y=', { limit: perHour(2) }))
@@ -28,7 +28,7 @@ export const overrides: readonly Scenario[] = [
     },
   },
   {
-    name: 'a limit sent by the caller shares the counter of the rule it stands in for',
+    name: 'a limit in the request shares the counter of the rule that it overrides',
     async run(stage) {
       const { brief } = await stage.open(domain(limit('k', 5)))
       await brief(descriptor('k=v', { hitsAddend: 4 }))
@@ -38,7 +38,7 @@ export const overrides: readonly Scenario[] = [
     },
   },
   {
-    name: 'a limit sent by the caller is no exception for a domain that is not known',
+    name: 'a limit in the request has no effect for an unknown domain',
     async run(stage) {
       const { client, service } = await stage.open(domain(limit('k', 5)))
       const { overallCode, statuses } = await client.decide(
@@ -51,7 +51,7 @@ export const overrides: readonly Scenario[] = [
     },
   },
   {
-    name: 'every unit has its number, and one without meaning leaves the rule in force',
+    name: 'every unit has its number, and with an unknown one the rule applies',
     async run(stage) {
       const { decide, service } = await stage.open(domain(limit('k', 5)))
       const unitOf = async (unit: number) => {

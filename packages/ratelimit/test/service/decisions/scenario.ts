@@ -10,35 +10,35 @@ import { openService, type TestApp } from '../../support/service-app.ts'
 import { openDecisionClient, readRule } from '../../support/service-client.ts'
 import type { StoreInside, TestStore } from '../../support/service-stores.ts'
 
-/** What the service must do, whatever it counts in. */
+/** A requirement for the service with any store. */
 export interface Scenario {
   readonly name: string
   run(stage: Stage): Promise<void>
 }
 
-/** The same, seen from inside the store too: only for those that let us look. */
+/** A requirement that also checks the content of the store, for stores that can be inspected. */
 export interface InsideScenario {
   readonly name: string
   run(stage: Stage, inside: StoreInside): Promise<void>
 }
 
-/** A store, and a clock that every service of the scenario goes by. */
+/** A store, and a clock that all services of the scenario use. */
 export interface Stage {
   readonly t: TestContext
   readonly store: TestStore
-  /** In Unix seconds. It stands still unless it is set. */
+  /** The time in Unix seconds, which changes only when it is set. */
   now: number
   open(rules: string, env?: Readonly<Record<string, string>>): Promise<OpenStage>
 }
 
-/** A service on the stage, and who asks it. */
+/** A service on the stage, with a client. */
 export interface OpenStage {
   readonly service: TestApp
-  /** Asks about the domain `d`. */
+  /** Makes a request for the domain `d`. */
   decide(...descriptors: Descriptor[]): Promise<RateLimitResponse>
-  /** The answer in short, such as `OK 4`, `OVER 0`, or `none` where no limit applies. */
+  /** The statuses in short form, such as `OK 4`, `OVER 0`, or `none` if no limit applies. */
   brief(...descriptors: Descriptor[]): Promise<string[]>
-  /** Statistics of a rule that are not 0. */
+  /** The statistics of a rule that are not 0. */
   statistics(key: string): Promise<Record<string, number>>
   client: Awaited<ReturnType<typeof openDecisionClient>>
 }

@@ -15,7 +15,7 @@ descriptors:
     rate_limit: { unit: day, requests_per_unit: 100 }
 `
 
-/** L, hits, after → near_limit, over_limit, within_limit. */
+/** Limit, hits, count after → near_limit, over_limit, within_limit. */
 const nearAndOver = [
   [15, 1, 11, 0, 0, 1],
   [15, 1, 13, 1, 0, 1],
@@ -28,7 +28,7 @@ const nearAndOver = [
   [10, 3, 30, 0, 3, 0],
 ] as const
 
-/** Limit → from where on hits are near it. */
+/** Limit → count above which hits are near it. */
 const nearFrom = [
   [8, 6],
   [10, 8],
@@ -38,7 +38,7 @@ const nearFrom = [
   [4_294_967_295, 3_435_973_888],
 ] as const
 
-/** Second of the clock, unit → seconds until the window ends. */
+/** Time in seconds, unit → seconds until the window ends. */
 const resets = [
   [2_222, 'minute', 58],
   [1_234, 'second', 1],
@@ -51,7 +51,7 @@ const resets = [
   [31_535_999, 'year', 1],
 ] as const
 
-/** The vectors of the reference's appendix A. */
+/** Test vectors computed from envoyproxy/ratelimit. */
 export const vectors: readonly Scenario[] = [
   {
     name: 'the worked example: five marketing messages per number and day',
@@ -97,7 +97,7 @@ export const vectors: readonly Scenario[] = [
     },
   },
   {
-    name: 'hits are near, over or within the limit as the table says',
+    name: 'hits are near, over or within the limit as in the table',
     async run(stage) {
       const rules = nearAndOver.map(([requests], row) => limit(`row${row}`, requests))
       const { decide, statistics } = await stage.open(domain(...rules))
@@ -117,7 +117,7 @@ export const vectors: readonly Scenario[] = [
     },
   },
   {
-    name: 'near begins where single precision says',
+    name: 'the threshold of near is computed in single precision',
     async run(stage) {
       const rules = nearFrom.map(([requests]) => limit(`l${requests}`, requests))
       const { brief, statistics } = await stage.open(domain(...rules))
@@ -129,7 +129,7 @@ export const vectors: readonly Scenario[] = [
     },
   },
   {
-    name: 'the time until reset counts whole seconds from 1 to the whole unit',
+    name: 'the time until reset is in whole seconds, from 1 to the full unit',
     async run(stage) {
       const rules = resets.map(([, unit], row) => limit(`row${row}`, 5, unit))
       const { decide } = await stage.open(domain(...rules))
@@ -141,7 +141,7 @@ export const vectors: readonly Scenario[] = [
     },
   },
   {
-    name: 'statistics are named after the rule, or after the values where rules ask for that',
+    name: 'statistics are named after the rule, or after the values if configured',
     async run(stage) {
       const { client, service } = await stage.open(statisticsRules)
       for (const [entries, key] of statisticsKeys) {
@@ -157,7 +157,7 @@ export const vectors: readonly Scenario[] = [
     },
   },
   {
-    name: 'a star in a rule matches any text in its place',
+    name: 'a star in a rule matches any text',
     async run(stage) {
       const rules = domain(limit('one/bar*b', 9), limit('two/foo*bar*baz', 9))
       const { brief } = await stage.open(rules)

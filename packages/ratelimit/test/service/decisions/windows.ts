@@ -4,11 +4,11 @@ import { domain, limit, type Scenario } from './scenario.ts'
 
 const cached = { LOCAL_CACHE_SIZE_IN_BYTES: '1000000' }
 
-/** Windows that end, and what is remembered of those that do not. */
+/** The end of windows, and the local cache. */
 export const windows: readonly Scenario[] = [
   ...(['second', 'minute', 'hour', 'day', 'week', 'month', 'year'] as const).map(
     (unit): Scenario => ({
-      name: `a new ${unit} begins at 0, whatever was counted in the last`,
+      name: `a new ${unit} starts at 0, whatever was counted in the last`,
       async run(stage) {
         const { brief, decide } = await stage.open(domain(limit('k', 2, unit)))
         const first = await decide(descriptor('k=v', { hitsAddend: 3 }))
@@ -23,7 +23,7 @@ export const windows: readonly Scenario[] = [
     }),
   ),
   {
-    name: 'a refused key is remembered for its window and the store not asked again',
+    name: 'a refused key is cached for its window, and the store is not called again',
     async run(stage) {
       const { brief, statistics } = await stage.open(domain(limit('k', 1)), cached)
       await brief(descriptor('k=v', { hitsAddend: 2 }))
@@ -43,7 +43,7 @@ export const windows: readonly Scenario[] = [
     },
   },
   {
-    name: 'a refund makes a refused key worth asking about again',
+    name: 'a refund removes a refused key from the cache',
     async run(stage) {
       const { brief } = await stage.open(domain(limit('k', 2)), cached)
       await brief(descriptor('k=v', { hitsAddend: 3 }))
@@ -54,7 +54,7 @@ export const windows: readonly Scenario[] = [
     },
   },
   {
-    name: 'a key known to be refused keeps the others from being counted, if so configured',
+    name: 'if a key is refused by the cache, the others are not counted, if configured',
     async run(stage) {
       const { brief } = await stage.open(domain(limit('a', 9), limit('z', 0)), {
         ...cached,
@@ -66,7 +66,7 @@ export const windows: readonly Scenario[] = [
     },
   },
   {
-    name: 'what was refused under a low limit passes under a higher one at once',
+    name: 'a key that was refused with a low limit is allowed with a higher one immediately',
     async run(stage) {
       const { brief, service } = await stage.open(domain(limit('k', 1)), cached)
       await brief(descriptor('k=v', { hitsAddend: 2 }))
@@ -83,7 +83,7 @@ export const windows: readonly Scenario[] = [
     },
   },
   {
-    name: 'a clock that is set back or forth breaks nothing',
+    name: 'a clock that is set back or forward breaks nothing',
     async run(stage) {
       const { decide } = await stage.open(domain(limit('k', 5, 'minute'), limit('s', 5, 'second')))
       const start = stage.now

@@ -20,7 +20,7 @@ function readMogrifiers() {
   return toMogrifiers(['rule', 'any'], environment, (message) => assert.fail(message))
 }
 
-test('DogStatsD gets tags, those of mogrifiers too, over UDP', async (t) => {
+test('DogStatsD receives tags over UDP, including those of mogrifiers', async (t) => {
   const surroundings = createSurroundings()
   const { statistics } = surroundings
   const { port, received } = await openUdpStatsd(t)
@@ -73,7 +73,7 @@ test('the first mogrifier that matches wins, and a name is tested without its ta
   )
 })
 
-test('a dot in a pattern stands for any character, ends of lines too', () => {
+test('a dot in a pattern matches any character, including line breaks', () => {
   const format = createFormat(readMogrifiers())
   for (const value of ['a\u2028b', 'a\u2029b']) {
     const sent = format('counter', `ratelimit.service.rate_limit.d.k_${value}.total_hits`, [], 1)
@@ -83,7 +83,7 @@ test('a dot in a pattern stands for any character, ends of lines too', () => {
   assert.ok(first?.pattern.test('ratelimit.service.rate_limit.d.k_a\nb.total_hits'))
 })
 
-test('a name that only malice makes is sent as it is, at once', () => {
+test('a maliciously long name is sent unchanged and quickly', () => {
   const pattern = /^(.*)\.(.*)\.(.*)\.(.*)\.(.*)!$/
   const format = createFormat([{ pattern, name: 'x', tags: new Map() }])
   const name = '.'.repeat(1_000)

@@ -18,7 +18,7 @@ const environments = {
 } satisfies Record<SinkConfig['kind'], Record<string, string>>
 
 for (const [kind, environment] of Object.entries(environments)) {
-  test(`the environment can choose ${kind}`, async () => {
+  test(`the environment can select ${kind}`, async () => {
     const { config, faults } = parseConfig({ ...environment, EXTRA_TAGS: 'az:1' })
     assert.deepEqual(faults, [])
     const chosen: ChosenSink = config.stats

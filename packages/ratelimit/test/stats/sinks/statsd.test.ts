@@ -82,7 +82,7 @@ for (const protocol of protocols) {
     assert.equal(received.gauges.get('ratelimit.node.rss'), 5)
   })
 
-  test(`${protocol}: durations come without a flush, many together`, async (t) => {
+  test(`${protocol}: durations are sent without a flush, many together`, async (t) => {
     const surroundings = createSurroundings()
     const { received } = await openStatsd(t, protocol, surroundings)
     await connected(surroundings, received)
@@ -102,7 +102,7 @@ for (const protocol of protocols) {
     if (protocol === 'udp') assert.ok(received.packets.length - before < 60)
   })
 
-  test(`${protocol}: the sums of all flushes are the counters, whatever is forgotten`, async (t) => {
+  test(`${protocol}: the sums of all flushes are the counters, whatever is dropped`, async (t) => {
     const surroundings = createSurroundings({ maxRequestKeys: 8 })
     const { statistics } = surroundings
     const { received, sink } = await openStatsd(t, protocol, surroundings)
@@ -160,7 +160,7 @@ for (const protocol of protocols) {
     ])
   })
 
-  test(`${protocol}: very many rules are sent a slice at a time`, async (t) => {
+  test(`${protocol}: very many rules are sent in slices`, async (t) => {
     const surroundings = createSurroundings()
     const { statistics } = surroundings
     const count = protocol === 'tcp' ? 40_000 : 20_000
@@ -188,7 +188,7 @@ for (const protocol of protocols) {
   })
 }
 
-test('what is forgotten is sent without waiting for a flush', async (t) => {
+test('dropped statistics are sent without waiting for a flush', async (t) => {
   const surroundings = createSurroundings({ maxRequestKeys: 10 })
   const { statistics } = surroundings
   const { received } = await openStatsd(t, 'tcp', surroundings)
@@ -197,7 +197,7 @@ test('what is forgotten is sent without waiting for a flush', async (t) => {
     statistics.rules.forRequest(`d.k_${i}`).totalHits += 1
     statistics.unknownDomain(`d${i}`).value += 1
   }
-  await received.until(() => received.counters.size >= 180, 'what was forgotten')
+  await received.until(() => received.counters.size >= 180, 'the dropped statistics')
   received.check()
 })
 
@@ -229,21 +229,21 @@ function openReconnecting(
   return new LineSink({ flushIntervalMs: neverMs, format, output }, surroundings)
 }
 
-test('durations that were taken while statsd was away are sent when it is there, without a flush', async (t) => {
+test('durations that were measured while statsd was unavailable are sent when it is back, without a flush', async (t) => {
   const surroundings = createSurroundings()
   const { port, stop } = await openTcpStatsd(t)
   await stop()
   const sink = openReconnecting(surroundings, port)
   t.after(() => sink[Symbol.asyncDispose]())
   surroundings.statistics.timer('early').observe(7)
-  // Longer than durations wait for company: they have been tried in vain.
+  // Longer than durations are collected, so an attempt to send them has failed.
   await sleep(200)
   const { received } = await openTcpStatsd(t, port)
   await received.until(() => received.timers.has('early'), 'the duration')
   assert.deepEqual(received.timers.get('early'), [7])
 })
 
-test('statsd that goes and comes back gets everything, and the log says so once', async (t) => {
+test('a restarted statsd receives everything, and this is logged once', async (t) => {
   const surroundings = createSurroundings()
   const { statistics, logLines } = surroundings
   const first = await openTcpStatsd(t)
@@ -267,14 +267,14 @@ test('statsd that goes and comes back gets everything, and the log says so once'
   await second.received.until(() => {
     void sink.flush()
     return second.received.counters.get(`${prefix}.d.k.total_hits`) === 11
-  }, 'what was counted meanwhile')
+  }, 'the counts during the outage')
   assert.equal(logLines.filter((line) => line.startsWith('warning')).length, 1)
   assert.match(logLines[0] ?? '', /Statistics are not sent to statsd: .*trying again every 0.02 s/)
   assert.equal(logLines.at(-1), 'info Statistics are sent to statsd')
   second.received.check()
 })
 
-test('statsd that was never there costs nothing and fills no log', async (t) => {
+test('a statsd that was never available costs nothing and does not fill the log', async (t) => {
   const surroundings = createSurroundings()
   const { statistics, logLines } = surroundings
   const taken = await openTcpStatsd(t)
@@ -293,7 +293,7 @@ test('statsd that was never there costs nothing and fills no log', async (t) => 
   assert.equal(timer.observer, undefined)
 })
 
-/** Hits of so many rules that their lines, 15 MB, fit into no buffers of sockets. Gives their number. */
+/** Adds hits to so many rules that their lines, 15 MB, exceed the socket buffers. Returns their number. */
 function addMoreThanFits({ rules }: Statistics): number {
   const count = 25_000
   const long = 'long'.repeat(140)
@@ -301,7 +301,7 @@ function addMoreThanFits({ rules }: Statistics): number {
   return count
 }
 
-test('a reader that stops reading stops nothing else, and gets the rest later', async (t) => {
+test('a reader that stops reading blocks nothing else, and gets the rest later', async (t) => {
   const surroundings = createSurroundings()
   const { statistics } = surroundings
   const server = await openTcpStatsd(t)
@@ -327,7 +327,7 @@ test('a reader that stops reading stops nothing else, and gets the rest later', 
   server.received.check()
 })
 
-test('a peer that takes nothing for long is left, and the next one gets the rest', async (t) => {
+test('a peer that reads nothing for long is disconnected, and the next one gets the rest', async (t) => {
   const surroundings = createSurroundings()
   const { statistics, logLines } = surroundings
   const server = await openTcpStatsd(t)
@@ -341,7 +341,7 @@ test('a peer that takes nothing for long is left, and the next one gets the rest
   server.resume()
   await server.received.until(() => logLines.length >= 2, 'the next connection')
   await server.received.until(() => {
-    // Each time: a busy machine may take the next peer for one that takes nothing, too.
+    // Repeated, because on a busy machine the next peer may also appear to read nothing.
     statistics.rules.forRule('d.last').totalHits += 1
     void sink.flush()
     return server.received.counters.has(`${prefix}.d.last.total_hits`)
@@ -370,7 +370,7 @@ test('closing gives up on a reader that does not read', async (t) => {
   assert.equal(surroundings.statistics.dropped, undefined)
 })
 
-test('closing sends what is left, even right after opening', async (t) => {
+test('closing sends the remaining statistics, even right after opening', async (t) => {
   const surroundings = createSurroundings()
   const server = await openTcpStatsd(t)
   const sink = openReconnecting(surroundings, server.port)
@@ -383,7 +383,7 @@ test('closing sends what is left, even right after opening', async (t) => {
   assert.equal(received.counters.get(`${prefix}.d.k.near_limit`), 2)
 })
 
-test('closing sends what is left although the process stood still meanwhile', async (t) => {
+test('closing sends the remaining statistics even if the process was paused', async (t) => {
   const surroundings = createSurroundings()
   const { port, received } = await openTcpStatsd(t)
   const sink = openReconnecting(surroundings, port)
@@ -395,7 +395,7 @@ test('closing sends what is left although the process stood still meanwhile', as
   assert.equal(received.counters.get(`${prefix}.d.k.near_limit`), 2)
 })
 
-test('udp: a name that fits into no packet is left out and named in the log once', async (t) => {
+test('udp: a name that does not fit into a packet is skipped and logged once', async (t) => {
   const surroundings = createSurroundings()
   const { received, sink } = await openStatsd(t, 'udp', surroundings)
   await connected(surroundings, received)
@@ -408,7 +408,7 @@ test('udp: a name that fits into no packet is left out and named in the log once
   received.check()
 })
 
-test('udp: nobody listening is said once', async (t) => {
+test('udp: a missing listener is logged once', async (t) => {
   const surroundings = createSurroundings()
   const sink = await openSink(
     { flushIntervalMs: neverMs, extraTags: new Map(), sink: toStatsd(9, 'udp') },
@@ -425,7 +425,7 @@ test('udp: nobody listening is said once', async (t) => {
   assert.match(surroundings.logLines[0] ?? '', /statsd at 127\.0\.0\.1:9: .*ECONNREFUSED/)
 })
 
-test('a host name that cannot be resolved is said once', async (t) => {
+test('a host name that cannot be resolved is logged once', async (t) => {
   const surroundings = createSurroundings()
   const choice: SinkConfig = {
     kind: 'statsd',
@@ -446,7 +446,7 @@ test('a host name that cannot be resolved is said once', async (t) => {
   assert.match(surroundings.logLines[0] ?? '', /statsd at statsd\.invalid:8125/)
 })
 
-test('DISABLE_STATS sends nothing and looks at nothing', async () => {
+test('DISABLE_STATS sends nothing and reads nothing', async () => {
   const surroundings = createSurroundings()
   const sink = await openSink(
     { flushIntervalMs: 1, extraTags: new Map(), sink: { kind: 'none' } },

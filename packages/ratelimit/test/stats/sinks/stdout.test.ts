@@ -29,7 +29,7 @@ function openFile(t: TestContext, path: string, flags: number): number {
   return fd
 }
 
-/** Nobody reads it unless the test does. */
+/** A pipe that is read only by the test. */
 function createPipe(t: TestContext) {
   const path = join(createDirectory(t), 'pipe')
   execFileSync('mkfifo', [path])
@@ -81,7 +81,7 @@ test('every value is a line of JSON', async (t) => {
   for (const line of lines) JSON.parse(line)
 })
 
-test('a pipe that nobody reads stops nothing, and gets whole lines once it is read', async (t) => {
+test('a pipe that is not read blocks nothing, and gets complete lines once it is read', async (t) => {
   const { reader, writer } = createPipe(t)
   const surroundings = createSurroundings()
   const sink = await openStdout(writer, surroundings)
@@ -103,13 +103,13 @@ test('a pipe that nobody reads stops nothing, and gets whole lines once it is re
     try {
       text += buffer.toString('utf8', 0, readSync(reader, buffer))
     } catch {
-      // Nothing there at the moment.
+      // The pipe is empty at the moment.
     }
   }
   const reading = setInterval(read, 1)
   t.after(() => clearInterval(reading))
   await flushed
-  // Closing waits a second at most for a reader, which a busy machine may need.
+  // Closing waits at most a second for a reader, which a busy machine may need.
   const last = `ratelimit.service.rate_limit.d.k${count - 1}.total_hits.__env=prod`
   while (!text.includes(last)) await sleep(10)
   await sink[Symbol.asyncDispose]()
@@ -123,7 +123,7 @@ test('a pipe that nobody reads stops nothing, and gets whole lines once it is re
   assert.equal(names.has(last), true)
 })
 
-test('a process whose standard output is not read still ends', async (t) => {
+test('a process whose standard output is not read still exits', async (t) => {
   const { writer } = createPipe(t)
   const script = `
     import { Statistics } from ${JSON.stringify(import.meta.resolve('../../../src/stats/registry.ts'))}
@@ -147,7 +147,7 @@ test('a process whose standard output is not read still ends', async (t) => {
   assert.equal(code, 7)
 })
 
-test('a reader that left is said once', async (t) => {
+test('a reader that closed the pipe is logged once', async (t) => {
   const { writer, leave } = createPipe(t)
   const surroundings = createSurroundings()
   const sink = await openStdout(writer, surroundings)

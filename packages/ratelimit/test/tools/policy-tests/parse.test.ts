@@ -8,7 +8,7 @@ function parse(text: string) {
   return parsePolicyTests({ name: 'a.test.yaml', text })
 }
 
-/** The only test of a file that has to be fine. */
+/** The only test of a file that must be valid. */
 function testOf(text: string) {
   const { tests, faults } = parse(text)
   assert.deepEqual(faults, [])
@@ -18,7 +18,7 @@ function testOf(text: string) {
   return test
 }
 
-/** The steps of a test, written in a list of YAML. */
+/** The steps of a test, from a YAML list. */
 function stepsOf(steps: string) {
   return testOf(`domain: d\ntests: [{name: n, steps: [${steps}]}]`).steps
 }
@@ -31,7 +31,7 @@ function faultsOf(text: string): string[] {
 const call = 'request: {descriptors: [{k: v}]}'
 
 suite('a file of policy tests', () => {
-  test('holds tests with requests, expectations and changes of the time', () => {
+  test('contains tests with requests, expectations and changes of the time', () => {
     const { name, place, startMs, steps } = testOf(`
 tests:
   - name: a user gets 5 calls a minute
@@ -75,7 +75,7 @@ tests:
     ])
   })
 
-  test('takes the domain of the request, else of the test, else of the file', () => {
+  test('uses the domain of the request, or else of the test, or else of the file', () => {
     const { tests } = parse(`
 domain: file
 tests:
@@ -93,13 +93,13 @@ tests:
     assert.deepEqual(domains, ['request', 'test', 'file'])
   })
 
-  test('starts at the start of a day and a week unless told', () => {
+  test('starts at the start of a day and a week by default', () => {
     const { startMs } = testOf(`tests: [{name: n, domain: d, steps: [{${call}, expect: ok}]}]`)
     assert.equal(startMs, Date.UTC(2026, 0, 1))
     assert.equal(startMs % (7 * 24 * 3600 * 1000), 0)
   })
 
-  test('may write descriptors as a map, as a list, or with hits and a limit', () => {
+  test('can contain descriptors as a map, as a list, or with hits and a limit', () => {
     const descriptors = [
       '{a: 1, b: }',
       '[{a: 1}, {a: 2}]',
@@ -121,7 +121,7 @@ tests:
     ])
   })
 
-  test('expects anything of the answer, and of each descriptor', () => {
+  test('can contain expectations about the response and each descriptor', () => {
     const [step] = stepsOf(
       '{request: {descriptors: [{k: v}, {k: w}]}, expect: {code: over_limit, descriptors: ' +
         '[ok, {code: Over_Limit, remaining: 05, reset: 1 minute, rule: d.k, limit: 5/10 Minutes}]}}',
@@ -141,7 +141,7 @@ tests:
     )
   })
 
-  test('expects fields of the only descriptor without naming it', () => {
+  test('can contain expectations about a single descriptor directly', () => {
     const [step] = stepsOf(`{${call}, expect: {remaining: 4, limit: unlimited, rule: none}}`)
     assert.equal(step?.kind, 'request')
     assert.deepEqual(
@@ -154,7 +154,7 @@ tests:
     )
   })
 
-  test('may repeat a request by its anchor', () => {
+  test('can repeat a request with an anchor', () => {
     const steps = stepsOf(
       '{request: &r {descriptors: [{k: v}]}, expect: ok}, {request: *r, expect: over_limit}',
     )
@@ -166,29 +166,33 @@ tests:
   })
 })
 
-/** What is wrong, the steps that have it, the message; the place is that of the value. */
+/** The error, the steps with it, and the message; the position is that of the value. */
 const wrongSteps: readonly (readonly [what: string, step: string, fault: RegExp])[] = [
-  ['a step of no kind', '{}', /^3:\d+: a step is one of request, advance and at$/],
+  ['an empty step', '{}', /^3:\d+: a step is one of request, advance and at$/],
   ['a step of two kinds', '{advance: 1s, at: 2027-01-01}', /a step is one of request/],
   ['a step that is text', 'wait', /^3:\d+: a step must be a map, not the text 'wait'$/],
   ['an unknown field', '{requst: x}', /^3:\d+: a step has no field 'requst'$/],
   ['an empty field', `{${call}, expect: }`, /^3:\d+: 'expect' is empty$/],
   ['a request without descriptors', '{request: {domain: d}}', /the request has no descriptors$/],
   [
-    'a request with none',
+    'a request with an empty list of descriptors',
     '{request: {descriptors: []}}',
     /descriptors must have at least one item/,
   ],
-  ['a descriptor of nothing', '{request: {descriptors: [{}]}}', /needs at least one entry$/],
-  ['a descriptor of text', '{request: {descriptors: [x]}}', /must be a map, not the text 'x'$/],
+  ['an empty descriptor', '{request: {descriptors: [{}]}}', /needs at least one entry$/],
+  [
+    'a descriptor that is text',
+    '{request: {descriptors: [x]}}',
+    /must be a map, not the text 'x'$/,
+  ],
   ['a value that is a list', '{request: {descriptors: [{a: []}]}}', /value of 'a' must be text/],
   [
-    'an unknown field beside entries',
+    'an unknown field next to entries',
     '{request: {descriptors: [{entries: {a: b}, hit: 1}]}}',
     /a descriptor with entries has no field 'hit'$/,
   ],
   [
-    'a limit that the protocol cannot carry',
+    'a limit that the protocol does not support',
     '{request: {descriptors: [{entries: {a: b}, limit: 5/5 minutes}]}}',
     /must be hits per unit, such as 5\/minute, not the text '5\/5 minutes'$/,
   ],
@@ -199,11 +203,19 @@ const wrongSteps: readonly (readonly [what: string, step: string, fault: RegExp]
   ],
   ['no calls', `{${call}, times: 0}`, /times must be an integer from 1 to 1000000, not 0$/],
   ['times without a request', '{advance: 1s, times: 3}', /times belongs to a request$/],
-  ['an expectation of a clock', '{advance: 1s, expect: ok}', /expect belongs to a request$/],
-  ['a time that is none', '{advance: soon}', /advance must be a time such as 60s/],
-  ['too much time', '{advance: 9999999 years}', /advance leads beyond the year 9999$/],
-  ['an instant that is none', '{at: noon}', /at must be a time such as 2026-01-01T12:00:00Z/],
-  ['an earlier instant', '{at: 2025-12-31}', /it is 2026-01-01T00:00:00Z already$/],
+  [
+    'an expectation in a step without a request',
+    '{advance: 1s, expect: ok}',
+    /expect belongs to a request$/,
+  ],
+  ['an invalid duration', '{advance: soon}', /advance must be a time such as 60s/],
+  [
+    'a duration that is too long',
+    '{advance: 9999999 years}',
+    /advance leads beyond the year 9999$/,
+  ],
+  ['an invalid time', '{at: noon}', /at must be a time such as 2026-01-01T12:00:00Z/],
+  ['an earlier time', '{at: 2025-12-31}', /it is already 2026-01-01T00:00:00Z$/],
   ['an unknown code', `{${call}, expect: maybe}`, /code must be ok or over_limit, not .*'maybe'$/],
   ['an empty expectation', `{${call}, expect: {}}`, /expect is empty$/],
   ['a list of expectations', `{${call}, expect: [ok]}`, /expect must be a map, not a list$/],
@@ -213,14 +225,14 @@ const wrongSteps: readonly (readonly [what: string, step: string, fault: RegExp]
     /remaining must be an integer, not -1/,
   ],
   [
-    'a part of a second',
+    'a fraction of a second',
     `{${call}, expect: {reset: 5ms}}`,
     /reset must be a time of whole seconds/,
   ],
   ['a rule that is a list', `{${call}, expect: {rule: []}}`, /rule must be the path of a rule/],
-  ['a limit that is none', `{${call}, expect: {limit: five}}`, /limit must be a limit such as/],
+  ['an invalid limit', `{${call}, expect: {limit: five}}`, /limit must be a limit such as/],
   [
-    'a field of nobody in particular',
+    'an ambiguous field',
     '{request: {descriptors: [{a: b}, {a: c}]}, expect: {remaining: 1}}',
     /the request has 2 descriptors, so remaining is ambiguous$/,
   ],
@@ -233,7 +245,7 @@ const wrongSteps: readonly (readonly [what: string, step: string, fault: RegExp]
 
 suite('a fault in a file of policy tests', () => {
   for (const [what, step, fault] of wrongSteps) {
-    test(`${what} is told with its place`, () => {
+    test(`${what} is reported with its position`, () => {
       const head = 'domain: d\ntests: [{name: n, steps: [\n'
       const faults = faultsOf(`${head}  ${step}, {${call}, expect: ok}]}]`)
       assert.equal(faults.length, 1, faults.join('\n'))
@@ -253,7 +265,7 @@ suite('a fault in a file of policy tests', () => {
       '1:9: the test has no name',
     ],
     [
-      'a test that expects nothing',
+      'a test without expectations',
       `tests: [{domain: d, name: n, steps: [{${call}}]}]`,
       '1:37: the test checks nothing: at least one request needs an expect',
     ],
@@ -268,13 +280,13 @@ suite('a fault in a file of policy tests', () => {
       "4:5: there is another test with the name 'n'",
     ],
     [
-      'a field that is given twice',
+      'a field that occurs twice',
       `domain: d\ndomain: e\ntests: [{name: n, steps: [{${call}, expect: ok}]}]`,
       "2:1: 'domain' occurs twice; the last one is used",
     ],
   ]
   for (const [what, text, fault] of wrongFiles) {
-    test(`${what} is told with its place`, () => assert.deepEqual(faultsOf(text), [fault]))
+    test(`${what} is reported with its position`, () => assert.deepEqual(faultsOf(text), [fault]))
   }
 
   test('does not hide the others', () => {
@@ -285,11 +297,11 @@ suite('a fault in a file of policy tests', () => {
     assert.equal(faults.length, 5, faults.join('\n'))
   })
 
-  test('in YAML is told with its place', () => {
+  test('in YAML is reported with its position', () => {
     assert.match(faultsOf('tests: [')[0] ?? '', /^1:9: yaml: /)
   })
 
-  test('never ends the program, whatever the text', () => {
+  test('never throws, whatever the text', () => {
     fc.assert(
       fc.property(fc.oneof(damagedYaml, shuffledYaml, garbage), (text) => {
         assert.ok(parse(text).faults.length > 0)

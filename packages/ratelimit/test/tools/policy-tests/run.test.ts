@@ -85,25 +85,25 @@ suite('a policy test', () => {
 - { request: { descriptors: [{ smooth: a }] }, expect: over_limit }`,
     ],
     [
-      'a time of its own in a step',
+      'a step with its own time',
       `- { at: 2026-05-05T05:05:30Z }
 - { request: { descriptors: [{ user: a }] }, expect: { reset: 30s } }`,
     ],
     [
-      'hits of the request and of a descriptor, and hits that are given back',
+      'hits of the request and of a descriptor, and refunds',
       `- { request: { descriptors: [{ user: a }, { entries: { user: b }, hits: 1 }], hits: 5 }, expect: { descriptors: [{ remaining: 0 }, { remaining: 4 }] } }
 - { request: { descriptors: [{ entries: { user: a }, hits: -2 }] }, expect: { remaining: 2 } }
 - { request: { descriptors: [{ entries: { user: a }, hits: 0 }] }, expect: { remaining: 2 } }`,
     ],
     [
-      'limits that only watch',
+      'limits in shadow mode',
       `- { request: { descriptors: [{ watched: a }] }, times: 3, expect: { code: ok, remaining: 0, rule: d.watched } }`,
     ],
     [
       'rules without a limit, and none at all',
       `- { request: { descriptors: [{ free: a }] }, expect: { code: ok, limit: unlimited, remaining: 4294967295, reset: none } }
 - { request: { descriptors: [{ listed: a }] }, expect: { code: ok, limit: none, rule: d.listed } }
-- { request: { descriptors: [{ nobody: a }] }, expect: { code: ok, limit: none, rule: none, reset: none } }
+- { request: { descriptors: [{ unknown: a }] }, expect: { code: ok, limit: none, rule: none, reset: none } }
 - { request: { domain: nowhere, descriptors: [{ user: a }] }, expect: { code: ok, rule: none } }`,
     ],
     [
@@ -129,7 +129,7 @@ suite('a policy test', () => {
     })
   }
 
-  test('expects the code of every call and the rest of the last one', async (t) => {
+  test('checks the code of every call and everything else only for the last one', async (t) => {
     const call = '- request: { descriptors: [{ user: a }] }\n  times: 6\n  expect: '
     const tooMany = await runSteps(t, `${call}ok`)
     assert.deepEqual(mismatchesOf(tooMany), ['undefined: code ok over_limit'])
@@ -142,7 +142,7 @@ suite('a policy test', () => {
     assert.equal(last.requestCount, 6)
   })
 
-  test('fails with all that is not as expected in a step, and ends there', async (t) => {
+  test('fails with all mismatches of a step, and stops there', async (t) => {
     const result = await runSteps(
       t,
       `- { advance: 90s }
@@ -169,7 +169,7 @@ suite('a policy test', () => {
     assert.equal(failure.outcomes[1]?.explanation.match?.rule?.path, 'd.user')
   })
 
-  test('has counters and a clock of its own', async (t) => {
+  test('has separate counters and its own clock', async (t) => {
     const step = '[{ request: { descriptors: [{ user: a }], hits: 5 }, expect: ok }]'
     const results = await run(
       t,

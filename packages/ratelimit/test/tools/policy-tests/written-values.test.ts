@@ -9,7 +9,7 @@ import {
   toLimitForm,
 } from '../../../src/tools/policy-tests/written-values.ts'
 
-test('a span of time is written as in Go, in units, or in seconds', () => {
+test('a duration is written as in Go, in units, or in seconds', () => {
   const spans: readonly (readonly [text: string, ms: number | undefined])[] = [
     ['60s', 60_000],
     ['1h30m', 5_400_000],
@@ -31,7 +31,7 @@ test('a span of time is written as in Go, in units, or in seconds', () => {
   }
 })
 
-test('an instant is written in ISO 8601 with its zone, as a date, or in Unix seconds', () => {
+test('a time is written in ISO 8601 with its zone, as a date, or in Unix seconds', () => {
   const start = Date.UTC(2026, 0, 1)
   assert.equal(parseInstantMs('2026-01-01'), start)
   assert.equal(parseInstantMs('2026-01-01T00:00Z'), start)
@@ -45,7 +45,7 @@ test('an instant is written in ISO 8601 with its zone, as a date, or in Unix sec
   assert.equal(toInstantText(start + 5), '2026-01-01T00:00:00.005Z')
 })
 
-test('a limit has one form, however it is written', () => {
+test('a limit is normalized, however it is written', () => {
   for (const text of [
     '5/minute',
     '5 / Minute',

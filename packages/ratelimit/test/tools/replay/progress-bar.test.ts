@@ -3,7 +3,7 @@ import { suite, test } from 'node:test'
 import { createProgressBar, toProgressLine } from '../../../src/tools/replay/progress-bar.ts'
 
 suite('the progress bar', () => {
-  test('shows how far it is, how fast, and how long it takes yet', () => {
+  test('shows the progress, the speed and the remaining time', () => {
     const progress = { lines: 1_000_000, readBytes: 50 * 2 ** 20, totalBytes: 200 * 2 ** 20 }
     assert.equal(
       toProgressLine(progress, 4),
@@ -11,7 +11,7 @@ suite('the progress bar', () => {
     )
   })
 
-  test('shows what was read where nobody knows the end', () => {
+  test('shows the number of bytes if the size is unknown', () => {
     const progress = { lines: 10, readBytes: 2048, totalBytes: undefined }
     assert.equal(toProgressLine(progress, 1), '2.0 KiB  10 lines, 10/s')
   })

@@ -15,7 +15,7 @@ suite('a line with a request', () => {
   const read = createRequestLineReader(names)
   const toLine = (more: object) => JSON.stringify({ time: 1_767_225_600, domain: 'api', ...more })
 
-  test('has descriptors as for /json, or in short', () => {
+  test('has descriptors as for /json, or in short form', () => {
     const full = { entries: [{ key: 'path', value: '/' }] }
     const short = { path: '/', user: 7, isBot: false }
     assert.deepEqual(entriesOf(read(toLine({ descriptors: [full, short] }))), [
@@ -24,7 +24,7 @@ suite('a line with a request', () => {
     ])
   })
 
-  test('may carry limits and hits', () => {
+  test('may contain limits and hits', () => {
     const descriptor = {
       entries: [{ key: 'path', value: '/' }],
       hits_addend: 3,
@@ -37,7 +37,7 @@ suite('a line with a request', () => {
     assert.deepEqual(request.descriptors[0]?.limit, { requestsPerUnit: 5, unit: 2 })
   })
 
-  test('may have other names for its fields, and a domain for all', () => {
+  test('may have other field names, and a common domain', () => {
     const readOther = createRequestLineReader({
       timeField: 'at.start',
       domainField: 'd',
@@ -50,7 +50,7 @@ suite('a line with a request', () => {
     assert.deepEqual([request.timeMs, request.domain, request.hitsAddend], [1000, 'api', 4])
   })
 
-  test('without descriptors asks for nothing', () => {
+  test('without descriptors is not a request', () => {
     assert.equal(read(toLine({ descriptors: [] })), undefined)
   })
 

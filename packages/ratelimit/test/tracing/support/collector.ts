@@ -9,30 +9,30 @@ import { until } from '../../support/service-process.ts'
 
 export interface CollectorOptions {
   readonly port?: number
-  /** What it does with the spans of a request. */
+  /** How it handles the spans of a request. */
   readonly answer?: Answer
 }
 
 /**
- * `slow` takes the spans after a while, `hang` never answers, and `refuse` says no in a way that is
- * not worth another attempt.
+ * `slow` accepts the spans after a delay, `hang` never answers, and `refuse` returns an error that must not
+ * be retried.
  */
 export type Answer = 'take' | 'slow' | 'refuse' | 'hang'
 
-/** An OTLP collector that holds its callers to the protocol. */
+/** An OTLP collector that checks the protocol. */
 export interface Collector {
   readonly port: number
-  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  /** The value of OTEL_EXPORTER_OTLP_ENDPOINT. */
   readonly endpoint: string
   readonly spans: readonly CollectedSpan[]
-  /** What callers did that OTLP does not allow. */
+  /** Protocol violations of clients. */
   readonly faults: readonly string[]
   /** One header of each request so far. */
   headers(name: string): readonly (string | undefined)[]
-  /** How many requests arrived, whatever the answer was. */
+  /** The number of requests, whatever the response was. */
   readonly requests: number
   answer: Answer
-  /** Waits until there are as many spans of that name, and gives all of them. */
+  /** Waits until there are this many spans of that name, and returns all of them. */
   untilSpans(name: string, count?: number): Promise<readonly CollectedSpan[]>
   close(): Promise<void>
 }
@@ -79,7 +79,7 @@ function toCollector(
   }
 }
 
-/** Speaks OTLP over HTTP with protobuf. */
+/** Uses OTLP over HTTP with protobuf. */
 export async function openHttpCollector(
   t: Pick<TestContext, 'after'>,
   { port = 0, answer = 'take' }: CollectorOptions = {},
@@ -135,7 +135,7 @@ function take(bytes: Buffer, { spans, faults }: Received): void {
   }
 }
 
-/** Speaks OTLP over gRPC. */
+/** Uses OTLP over gRPC. */
 export async function openGrpcCollector(
   t: Pick<TestContext, 'after'>,
   { port = 0, answer = 'take' }: CollectorOptions = {},
@@ -150,7 +150,7 @@ export async function openGrpcCollector(
           received.headers.push((name) => call.header(name))
           if (behaviour.answer === 'hang') return
           if (behaviour.answer === 'refuse') {
-            call.fail(status.PERMISSION_DENIED, 'not with me')
+            call.fail(status.PERMISSION_DENIED, 'refused by the test')
             return
           }
           take(call.buffer.subarray(call.start, call.end), received)

@@ -1,7 +1,7 @@
 import { registerHooks } from 'node:module'
 import process from 'node:process'
 
-// For `node --import`: says on standard error what of OpenTelemetry is loaded.
+// For `node --import`: prints the loaded OpenTelemetry modules on standard error.
 registerHooks({
   load(url, context, nextLoad) {
     const [, name] = /node_modules\/(@opentelemetry\/[^/]+)/.exec(url) ?? []

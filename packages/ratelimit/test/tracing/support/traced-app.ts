@@ -5,14 +5,14 @@ import type { ServiceOptions } from '../../support/service-process.ts'
 import type { Collector } from './collector.ts'
 import { rules, toTracedEnvironment } from './traced-service.ts'
 
-/** `startTraced` without a process of its own. */
+/** Like `startTraced`, without a separate process. */
 export async function openTraced(
   t: TestContext,
   collector: Pick<Collector, 'endpoint'>,
   more: ServiceOptions['env'] = {},
 ): Promise<TestApp> {
   const env = toTracedEnvironment(collector, more)
-  // OpenTelemetry reads its own variables itself, when it is opened.
+  // OpenTelemetry itself reads its variables when it is opened.
   const own = Object.keys(env).filter((name) => name.startsWith('OTEL_EXPORTER_'))
   for (const name of own) process.env[name] = env[name]
   try {

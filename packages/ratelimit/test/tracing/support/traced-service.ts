@@ -15,7 +15,7 @@ descriptors:
     rate_limit: { unit: second, requests_per_unit: 1000 }
 `
 
-/** A service that sends its spans to the collector soon. */
+/** A service that sends its spans to the collector without a long delay. */
 export function startTraced(
   t: Pick<TestContext, 'after'>,
   collector: Pick<Collector, 'endpoint'>,
@@ -49,7 +49,7 @@ export function createRequest(value: string, ...keys: readonly string[]) {
   }
 }
 
-/** What the span of a call over gRPC is called. */
+/** The name of the span of a gRPC call. */
 export const serverSpan = 'envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit'
 
 export const traceId = '0af7651916cd43dd8448eb211c80319c'

@@ -40,7 +40,7 @@ test('the root and unknown paths list the endpoints, sorted', async (t) => {
   assert.deepEqual(lines, [`warning Listening for debug on '127.0.0.1:${port}'`])
 })
 
-test('/rlconfig prints the lines it is given, and nothing where there are none', async (t) => {
+test('/rlconfig prints the given lines, and nothing if there are none', async (t) => {
   const ruleLines = ['a.b: unit=DAY', 'a.c: unit=HOUR']
   const { url } = await openExample(t, { ruleLines: () => ruleLines })
   assert.equal(await (await fetch(`${url}/rlconfig`)).text(), 'a.b: unit=DAY\na.c: unit=HOUR\n')
@@ -48,7 +48,7 @@ test('/rlconfig prints the lines it is given, and nothing where there are none',
   assert.equal(await (await fetch(`${url}/rlconfig`)).text(), '')
 })
 
-test('/stats prints names and values, and then what the process takes', async (t) => {
+test('/stats prints names and values, followed by the resource usage of the process', async (t) => {
   async function* statistics() {
     yield ['ratelimit.service.config_load_success', 1] as const
     yield ['ratelimit.service.rate_limit.d.k.total_hits', 2_939] as const
@@ -64,7 +64,7 @@ test('/stats prints names and values, and then what the process takes', async (t
   assert.match(lines.slice(2).join('\n'), /^ratelimit\.node\.memory\.rss: \d+$/m)
 })
 
-test('600,000 statistics leave the event loop turning', async (t) => {
+test('600,000 statistics do not block the event loop', async (t) => {
   const count = 600_000
   function* statistics() {
     for (let i = 0; i < count; i += 1)
@@ -81,7 +81,7 @@ test('600,000 statistics leave the event loop turning', async (t) => {
   assert.ok(turns > 20, `only ${turns} turns`)
 })
 
-test('a reader that stops reading and leaves ends the listing', async (t) => {
+test('a reader that stops reading and disconnects ends the listing', async (t) => {
   const ended = Promise.withResolvers<number>()
   function* ruleLines() {
     let count = 0
@@ -100,7 +100,7 @@ test('a reader that stops reading and leaves ends the listing', async (t) => {
   assert.ok((await ended.promise) < 1_000_000)
 })
 
-test('a listing that breaks off is cut, logged, and harms nobody', async (t) => {
+test('a listing that fails is aborted and logged, and affects nothing else', async (t) => {
   function* ruleLines() {
     yield 'first'
     throw new Error('out of order')
@@ -111,7 +111,7 @@ test('a listing that breaks off is cut, logged, and harms nobody', async (t) => 
   assert.equal((await fetch(url)).status, 200)
 })
 
-test('where the port is taken the service goes on without the listener', async (t) => {
+test('if the port is in use, the service continues without the listener', async (t) => {
   const other = createServer().listen(0, '127.0.0.1')
   t.after(() => other.close())
   await once(other, 'listening')
@@ -133,7 +133,7 @@ test('where the port is taken the service goes on without the listener', async (
   )
 })
 
-test('/debug/pprof/ says what there is', async (t) => {
+test('/debug/pprof/ lists the profiles', async (t) => {
   const { url } = await openExample(t)
   const text = await (await fetch(`${url}/debug/pprof/`)).text()
   for (const name of ['profile', 'heap', 'trace', 'goroutine']) {
@@ -141,7 +141,7 @@ test('/debug/pprof/ says what there is', async (t) => {
   }
 })
 
-test('a CPU profile is one that developer tools open', async (t) => {
+test('a CPU profile has the format of developer tools', async (t) => {
   const { url } = await openExample(t)
   const response = await fetch(`${url}/debug/pprof/profile?seconds=0.2`)
   assert.equal(response.status, 200)
@@ -152,7 +152,7 @@ test('a CPU profile is one that developer tools open', async (t) => {
   assert.equal(profile.samples.length, profile.timeDeltas.length)
 })
 
-test('a heap profile shows what was allocated meanwhile', async (t) => {
+test('a heap profile shows the allocations during its time', async (t) => {
   const { url } = await openExample(t)
   const profiling = fetch(`${url}/debug/pprof/heap?seconds=0.3`)
   const kept: object[] = []
@@ -174,7 +174,7 @@ test('a trace shows turns of the event loop', async (t) => {
   assert.ok(names.has('RunTimers') || names.has('CheckImmediate'), [...names].join())
 })
 
-test('/debug/pprof/goroutine tells what is open and how prompt the event loop is', async (t) => {
+test('/debug/pprof/goroutine shows active resources and the delay of the event loop', async (t) => {
   const { url } = await openExample(t)
   const text = await (await fetch(`${url}/debug/pprof/goroutine`)).text()
   assert.match(
@@ -195,7 +195,7 @@ test('seconds are bounded', async (t) => {
   }
 })
 
-test('one profile at a time; it ends when its client leaves', async (t) => {
+test('only one profile runs at a time, and it ends when its client disconnects', async (t) => {
   const { url, lines } = await openExample(t)
   const first = request(`${url}/debug/pprof/profile?seconds=300`).end()
   first.on('error', () => {})
@@ -217,13 +217,13 @@ test('one profile at a time; it ends when its client leaves', async (t) => {
   )
 })
 
-/** An address of this machine that is not its own loopback; undefined where there is none. */
+/** An address of this machine that is not a loopback address; undefined if there is none. */
 function findOutsideAddress(): string | undefined {
   const all = Object.values(networkInterfaces()).flat()
   return all.find((each) => each?.family === 'IPv4' && !each.internal)?.address
 }
 
-/** The answer to a request with these headers, and `host` as given. */
+/** The status of a request with these headers, including `host`. */
 async function getStatus(
   address: string,
   port: number,
@@ -236,14 +236,15 @@ async function getStatus(
   return answer.statusCode ?? 0
 }
 
-test('profiles are for this machine, or for callers with the token', async (t) => {
+test('profiles are available from this machine, or with the token', async (t) => {
   const bearer = { authorization: 'Bearer secret-token' }
   const { port, lines } = await openExample(t, { host: '0.0.0.0', token: 'secret-token' })
   assert.equal(await getStatus('127.0.0.1', port), 200)
   for (const headers of [
     { 'sec-fetch-site': 'cross-site' },
     { origin: 'https://evil.example' },
-    // A name of its own that leads here: a browser takes it for the same origin.
+    // A foreign name that resolves to this machine (DNS rebinding), which a browser treats as the same
+    // origin.
     { host: 'rebound.example' },
   ] as Record<string, string>[]) {
     assert.equal(await getStatus('127.0.0.1', port, headers), 403)
@@ -260,7 +261,7 @@ test('profiles are for this machine, or for callers with the token', async (t) =
   }
 })
 
-test('a listener that others can reach is warned about once, unless it has a token', async (t) => {
+test('a listener that other machines can reach causes one warning, unless there is a token', async (t) => {
   const { port, lines } = await openExample(t, { host: '0.0.0.0' })
   assert.equal(await getStatus('127.0.0.1', port, { authorization: 'Bearer undefined' }), 200)
   assert.deepEqual(

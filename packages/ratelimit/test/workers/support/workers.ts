@@ -8,7 +8,7 @@ import {
   until,
 } from '../../support/service-process.ts'
 
-/** A worker as the debug page `/workers` tells it. */
+/** A line of the debug page `/workers`. */
 export interface WorkerLine {
   readonly number: number
   readonly pid: number
@@ -41,12 +41,12 @@ export async function readWorkers({
     })
 }
 
-/** How long the service waits for the latest numbers of its workers before it answers `/stats`. */
+/** How long the service waits for the latest reports of its workers before it answers `/stats`. */
 const refreshMs = 500
 
 /**
- * The statistics once they have everything that was counted before. The first answer has to have it,
- * unless a worker got no CPU for so long that the service did not wait for its report.
+ * Returns the statistics once they include everything that was counted before. The first response must
+ * include it, unless a worker was so slow that the service did not wait for its report.
  */
 export async function readFreshStatistics(
   service: { readonly debugUrl: string },
@@ -65,7 +65,7 @@ export async function readFreshStatistics(
   }
 }
 
-/** Waits until the workers have so many connections, the least first. */
+/** Waits until the workers have these numbers of connections, in ascending order. */
 export async function untilConnections(
   service: { readonly debugUrl: string },
   listener: 'grpc' | 'http',
@@ -79,7 +79,7 @@ export async function untilConnections(
   await until(isSo, () => `connections were ${expected}; they are ${counts}`)
 }
 
-/** The workers of a service as the system sees them, whatever the service says. */
+/** The child processes of a service, according to the operating system. */
 export async function listChildren({ pid }: { readonly pid: number }): Promise<number[]> {
   return listProcesses().flatMap((one) => (one.parent === pid ? [one.pid] : []))
 }
@@ -93,7 +93,7 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** A service with workers on a Redis of its own; undefined where there is none to be had. */
+/** A service with workers and a separate Redis; undefined if Redis is not available. */
 export async function startWorkers(
   t: TestContext,
   workers: number,

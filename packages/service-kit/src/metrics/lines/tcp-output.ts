@@ -10,7 +10,7 @@ export interface TcpSettings {
   readonly stallMs?: number
 }
 
-/** Connects, and reconnects for ever. Meanwhile a bounded number of lines is kept. */
+/** Connects, and reconnects forever. Meanwhile a bounded number of lines is kept. */
 export function openTcpOutput(settings: TcpSettings, reports: ReportSettings): Output {
   return new TcpOutput(settings, new Reports(reports))
 }

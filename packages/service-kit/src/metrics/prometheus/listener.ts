@@ -37,7 +37,7 @@ const requestMs = 10_000
 const idleMs = 60_000
 
 /**
- * Serves a page of metrics for Prometheus on a port of its own, which can be kept from the public.
+ * Serves a page of metrics for Prometheus on a separate port, which need not be public.
  * @throws {Error} if the address cannot be used; the message names the setting to change.
  */
 export async function openMetricsListener(

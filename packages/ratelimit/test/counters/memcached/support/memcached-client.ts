@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { window } from './store.ts'
 
-/** Sends one command to a node on this machine and gives the answer without its last line break. */
+/** Sends one command to a local node and returns the reply without its last line break. */
 export async function command(port: number, text: string): Promise<string> {
   const socket = connect({ host: '127.0.0.1', port, noDelay: true })
   socket.setTimeout(120_000, () => socket.destroy())
@@ -30,13 +30,16 @@ export async function storedCount(port: number, key: string): Promise<number | u
   return value === undefined ? undefined : Number(value)
 }
 
-/** How many seconds the counter still has; -1 for ever; undefined when it is not there. */
+/** The remaining seconds of the counter; -1 if it never expires; undefined if it does not exist. */
 export async function ttlOf(port: number, key: string): Promise<number | undefined> {
   const ttl = /^HD t(-?\d+)/.exec(await command(port, `mg ${key}${window} t`))?.[1]
   return ttl === undefined ? undefined : Number(ttl)
 }
 
-/** Writes come after the answers, so their effect is awaited. The limit is for hangs only. */
+/**
+ * Waits for the effect of writes, which are made after the calls are answered. The time limit is only for
+ * hangs.
+ */
 export async function eventually<Value>(
   ask: () => Promise<Value> | Value,
   isRight: (value: Value) => boolean,

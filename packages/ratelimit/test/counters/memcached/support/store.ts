@@ -8,14 +8,14 @@ import type { MemcachedSettings } from '../../../../src/counters/memcached/setti
 import { createLines } from '../../redis/support/store.ts'
 
 export interface StoreOptions extends Partial<MemcachedSettings> {
-  /** The ports of nodes on this machine. */
+  /** The ports of local nodes. */
   readonly ports?: readonly number[]
 }
 
-/** Only tests of timeouts want calls that pass a node over because the machine was busy for a moment. */
+/** Long, so that calls do not skip a node because the machine was busy for a moment. */
 const timeoutMs = 60_000
 
-/** A store that is not waited for; the test closes it. */
+/** Opens a store without waiting for it. It is closed after the test. */
 export function openStore(
   t: Pick<TestContext, 'after'>,
   { ports = [], ...settings }: StoreOptions,
@@ -40,13 +40,13 @@ export interface CountOptions {
   readonly unitSeconds?: number
   readonly hits?: number
   readonly most?: number
-  /** 0 unless told: a fixed window. */
+  /** Default: 0, a fixed window. */
   readonly overlapMs?: number
   readonly window?: number
   readonly deadlineMs?: number
 }
 
-/** Every increment of these tests is in this window unless told, so that a name can be foretold. */
+/** The default window of increments in these tests, so that names are predictable. */
 export const window = 86_400 * 20_000
 
 export function toIncrement(key: string, options: CountOptions = {}): Increment {
@@ -70,7 +70,7 @@ function run(
   })
 }
 
-/** Counts several and gives the counts after it. */
+/** Counts several and returns the new counts. */
 export function countAll(
   store: CounterStore,
   increments: readonly Increment[],
@@ -79,7 +79,7 @@ export function countAll(
   return run(store, 'add', increments, deadlineMs)
 }
 
-/** Counts once and gives the count after it. */
+/** Counts once and returns the new count. */
 export async function count(
   store: CounterStore,
   key: string,

@@ -1,4 +1,5 @@
-// Counts new and known counters of every kind as fast as it can, until somebody kills it. Says when it begins.
+// Counts new and known counters of every kind as fast as possible until it is killed. Prints a line when it
+// starts.
 import { parseRedisAddress } from '../../../../src/counters/redis/address.ts'
 import { openRedisStore } from '../../../../src/counters/redis/redis-store.ts'
 import { createLines, toIncrement } from './store.ts'

@@ -1,4 +1,4 @@
-// Counts in a few counters that other processes share, and prints the counts it was told.
+// Counts in a few counters that are shared with other processes, and prints the returned counts.
 import { parseRedisAddress } from '../../../../src/counters/redis/address.ts'
 import { openRedisStore } from '../../../../src/counters/redis/redis-store.ts'
 import { createLines, toIncrement } from './store.ts'

@@ -5,19 +5,19 @@ import type { TestContext } from 'node:test'
 export interface Proxy {
   readonly port: number
   readonly url: string
-  /** What clients sent, piece by piece as it arrived. */
+  /** The chunks that clients sent. */
   readonly sent: Buffer[]
-  /** Changes what the server sends; `undefined` cuts the connection. */
+  /** Changes the bytes from the server; `undefined` cuts the connection. */
   onAnswer: (bytes: Buffer) => Buffer | undefined
-  /** How many clients are connected now. */
+  /** The number of connected clients. */
   readonly clients: number
   /** Closes the connections of all clients. */
   cut(): void
-  /** From now on clients are connected to this port. */
+  /** The port that new clients are connected to. */
   target: number
 }
 
-/** Stands between a store and a real Redis: shows what goes through, and does damage on request. */
+/** A proxy between a store and a real Redis that records the traffic and can disturb it. */
 export async function openProxy(t: Pick<TestContext, 'after'>, target: number): Promise<Proxy> {
   const clients = new Set<Socket>()
   const sent: Buffer[] = []

@@ -8,7 +8,7 @@ export interface Target extends Partial<LinkSettings> {
   readonly auth?: string
 }
 
-/** Sends one command to a server on this machine. */
+/** Sends one command to a local server. */
 export function command(
   { port, auth, ...settings }: Target,
   ...words: readonly (string | number)[]
@@ -34,7 +34,7 @@ export async function listTtls(target: Target): Promise<Map<string, number>> {
   return ttls
 }
 
-/** The keys that would stay for ever. */
+/** The keys without a TTL. */
 export async function listEndless(target: Target): Promise<Reply> {
   const script = `
     local endless = {}

@@ -10,7 +10,7 @@ export interface Lines {
   readonly log: RedisSettings['log']
 }
 
-/** A log that can be read. */
+/** A log that keeps its lines. */
 export function createLines(): Lines {
   const lines: string[] = []
   const at = (level: string) => (message: string | (() => string)) => {
@@ -26,10 +26,10 @@ export interface StoreOptions extends Partial<RedisSettings> {
   readonly url: string
 }
 
-/** Only tests of timeouts want calls that fail because the machine was busy for a moment. */
+/** Long, so that calls do not fail because the machine was busy for a moment. */
 const commandTimeoutMs = 120_000
 
-/** A store that is not waited for; the test closes it. */
+/** Opens a store without waiting for it. It is closed after the test. */
 export function openStore(t: Pick<TestContext, 'after'>, options: StoreOptions): RedisStore {
   const { type = 'single', socketType = 'tcp', url, ...settings } = options
   const address = parseRedisAddress({ type, socketType, url })
@@ -53,7 +53,7 @@ export interface CountOptions {
   readonly hits?: number
   readonly most?: number
   readonly isStrict?: boolean
-  /** 0 unless told: a fixed window. */
+  /** Default: 0, a fixed window. */
   readonly overlapMs?: number
   readonly deadlineMs?: number
 }
@@ -68,14 +68,14 @@ export function toIncrement(key: string, options: CountOptions = {}): Increment 
   return { key, window, unitSeconds, hits, most, isStrict, overlapMs, after, previous }
 }
 
-/** One for all tests of a file, so that none meets the end of a window. */
+/** The same for all tests of a file, so that no window ends during a test. */
 const loadedAtMs = Date.now()
 
 export function windowOf(unitSeconds: number): number {
   return Math.floor(loadedAtMs / 1000 / unitSeconds) * unitSeconds
 }
 
-/** Counts once and gives the count after it. */
+/** Counts once and returns the new count. */
 export function count(store: RedisStore, key: string, options: CountOptions = {}): Promise<number> {
   const increment = toIncrement(key, options)
   return new Promise((resolve, reject) => {
@@ -86,7 +86,7 @@ export function count(store: RedisStore, key: string, options: CountOptions = {}
   })
 }
 
-/** One call with several counters; gives the counts after it. */
+/** Makes one call with several counters and returns the new counts. */
 export function callAll(
   store: RedisStore,
   method: 'add' | 'addSparing' | 'read',
@@ -101,7 +101,7 @@ export function callAll(
   })
 }
 
-/** Counts until it works; only errors of the store are retried. The limit is for hangs only. */
+/** Retries errors of the store until counting works. The time limit is only for hangs. */
 export async function countUntilItWorks(
   store: RedisStore,
   key: string,

@@ -5,9 +5,9 @@ import { suite, type TestContext, test } from 'node:test'
 import { makeDirectory, openSource, toRuleFile, until } from '../../../support/file-source.ts'
 
 /**
- * A mounted ConfigMap as the kubelet lays it out: the files in a directory named by the time, a
- * link `..data` to it, and a link through that for each file. An update is a new directory and one
- * rename of `..data`.
+ * A mounted ConfigMap in the layout of the kubelet: the files are in a directory named after the time, with a
+ * link `..data` to it, and a link through that for each file. An update creates a new directory and renames
+ * `..data`.
  */
 class MountedConfigMap {
   readonly directory: string
@@ -80,14 +80,14 @@ suite('a mounted ConfigMap', () => {
     )
   })
 
-  test('with broken rules keeps the old ones', async (t) => {
+  test('with invalid rules keeps the old ones', async (t) => {
     const { root, map } = await mount(t, { 'a.yaml': toRuleFile(1) })
     const source = await openSource(t, { root, watchRoot: false })
     await map.update({ 'a.yaml': 'domain: d\nnonsense: x\n' })
     await until(() => source.failures.length >= 1, 'the rules are refused')
     assert.equal(source.requests(), 1)
     await map.update({ 'a.yaml': toRuleFile(2) })
-    await until(() => source.requests() === 2, 'the mended rules are in force')
+    await until(() => source.requests() === 2, 'the corrected rules are in force')
   })
 
   test('may be the root itself', async (t) => {

@@ -25,7 +25,7 @@ async function makeRoot(t: TestContext, requests = 1) {
 }
 
 suite('watching the files', () => {
-  test('a write loads the new rules and says so', async (t) => {
+  test('a write loads the new rules and is logged', async (t) => {
     const { root, file } = await makeRoot(t)
     const source = await openSource(t, { root, watchRoot: false })
     assert.equal(source.requests(), 1)
@@ -49,15 +49,15 @@ suite('watching the files', () => {
     await writeFile(other, toRuleFile(5, 'other'))
     await until(() => hasDomain('other'), 'the new file is loaded')
     await rename(other, join(config, 'other.txt'))
-    await until(() => !hasDomain('other'), 'the renamed file is no rule file any more')
+    await until(() => !hasDomain('other'), 'the renamed file is no longer a rule file')
     await rename(join(config, 'other.txt'), other)
     await until(() => hasDomain('other'), 'the file is back')
     await unlink(other)
-    await until(() => !hasDomain('other'), 'the removed file is forgotten')
+    await until(() => !hasDomain('other'), 'the rules of the removed file are gone')
     assert.ok(hasDomain('d'))
   })
 
-  test('a change of permissions loads again', async (t) => {
+  test('a change of permissions reloads the rules', async (t) => {
     const { root, file } = await makeRoot(t)
     const source = await openSource(t, { root, watchRoot: false })
     await chmod(file, 0o600)
@@ -73,7 +73,7 @@ suite('watching the files', () => {
     await until(() => source.requests() === 3, 'the new file is loaded')
   })
 
-  test('a broken file keeps the old rules, and mending it brings the new ones', async (t) => {
+  test('an invalid file keeps the old rules, and correcting it loads the new ones', async (t) => {
     const { root, file } = await makeRoot(t)
     const source = await openSource(t, { root, watchRoot: false })
     await replaceFile(file, 'domain: d\ndescriptors:\n  - kee: x\n')
@@ -90,8 +90,8 @@ suite('watching the files', () => {
       source.lines.join('\n'),
     )
     await replaceFile(file, toRuleFile(4))
-    await until(() => source.requests() === 4, 'the mended file is loaded')
-    // A slow machine may tell of one change twice: then the same file is loaded once more.
+    await until(() => source.requests() === 4, 'the corrected file is loaded')
+    // On a slow machine there may be two events for one change, so that the same file is loaded again.
     const { failures, snapshots, statistics } = source
     await until(
       () => statistics.loadAttempts.value === failures.length + snapshots.length,
@@ -101,20 +101,20 @@ suite('watching the files', () => {
     assert.equal(statistics.loadFailures.value, 0)
   })
 
-  test('a half-written file never comes into force', async (t) => {
+  test('a partly written file is never used', async (t) => {
     const { root, file } = await makeRoot(t)
     const source = await openSource(t, { root, watchRoot: false })
     const text = toRuleFile(9)
     const half = text.indexOf('requests_per_unit')
     await writeFile(file, text.slice(0, half))
-    await until(() => source.failures.length > 0, 'the half file is refused')
+    await until(() => source.failures.length > 0, 'the partial file is refused')
     assert.equal(source.requests(), 1)
     await appendFile(file, text.slice(half))
-    await until(() => source.requests() === 9, 'the whole file is loaded')
+    await until(() => source.requests() === 9, 'the complete file is loaded')
     assert.deepEqual(new Set(source.snapshots.map(({ ruleCount }) => ruleCount)), new Set([1]))
   })
 
-  test('a burst of writes is few loads, and the last write counts', async (t) => {
+  test('a burst of writes causes few loads, and the last write is loaded', async (t) => {
     const { root, file } = await makeRoot(t)
     const debounceMs = 200
     const source = await openSource(t, { root, watchRoot: false, debounceMs })
@@ -123,7 +123,7 @@ suite('watching the files', () => {
       await writeFile(file, toRuleFile(requests))
     }
     await until(() => source.requests() === 101, 'the last write is loaded')
-    // Where a busy machine keeps writes apart, each pause between them is the end of a burst.
+    // On a busy machine, a pause between writes may end a burst.
     const most = 20 + (performance.now() - startedAtMs) / debounceMs
     assert.ok(
       source.statistics.loadAttempts.value <= most,
@@ -131,7 +131,7 @@ suite('watching the files', () => {
     )
   })
 
-  test('the directory may go and come back', async (t) => {
+  test('the directory may be deleted and created again', async (t) => {
     const { root, config, file } = await makeRoot(t)
     const source = await openSource(t, { root, watchRoot: false })
     for (const requests of [2, 3]) {
@@ -147,7 +147,7 @@ suite('watching the files', () => {
     }
   })
 
-  test('the directory may be replaced by another one', async (t) => {
+  test('the directory may be replaced', async (t) => {
     const { root, config } = await makeRoot(t)
     const source = await openSource(t, { root, watchRoot: false })
     const next = join(root, 'next')
@@ -161,7 +161,7 @@ suite('watching the files', () => {
     await until(() => source.requests() === 70, 'the other directory is watched')
   })
 
-  test('a directory that is missing at the start is waited for', async (t) => {
+  test('a directory that is missing at startup is loaded when it appears', async (t) => {
     const root = join(await makeDirectory(t), 'not', 'yet')
     const source = await openSource(t, { root, watchRoot: false })
     assert.equal(source.failures.length, 1)
@@ -183,7 +183,7 @@ suite('watching the files', () => {
     assert.ok(source.lines.some((line) => /warning \S+ contains no \*\.yaml files/.test(line)))
   })
 
-  test('files that are not read are named once, however often rules are loaded', async (t) => {
+  test('files that are not read are logged once, however often rules are loaded', async (t) => {
     const { root, config, file } = await makeRoot(t)
     await writeFile(join(config, 'notes.txt'), 'no rules')
     const source = await openSource(t, { root, watchRoot: false })
@@ -192,7 +192,7 @@ suite('watching the files', () => {
     assert.equal(source.lines.filter((line) => line.includes('notes.txt')).length, 1)
   })
 
-  test('an unreadable file is left out, told of and counted', async (t) => {
+  test('an unreadable file is skipped, logged and counted', async (t) => {
     const { root, config } = await makeRoot(t)
     await symlink(join(root, 'nowhere'), join(config, 'broken.yaml'))
     const source = await openSource(t, { root, watchRoot: false })
@@ -201,7 +201,7 @@ suite('watching the files', () => {
     assert.ok(source.lines.some((line) => /^warning broken\.yaml is skipped/.test(line)))
   })
 
-  test('a file that is no text is a fault: its limits stay as they were', async (t) => {
+  test('a file that is not text is a fault, and its limits stay in force', async (t) => {
     const { root, file } = await makeRoot(t)
     const source = await openSource(t, { root, watchRoot: false })
     await writeFile(file, Buffer.from('domain: d\n# caf\xe9\n', 'latin1'))
@@ -216,7 +216,7 @@ suite('watching the files', () => {
     assert.ok(!source.lines.some((line) => line.includes('contains no *.yaml files')))
   })
 
-  test('files of one domain are merged only when that is allowed', async (t) => {
+  test('files of one domain are merged only if that is enabled', async (t) => {
     const { root, config } = await makeRoot(t)
     await writeFile(join(config, 'more.yaml'), 'domain: d\ndescriptors: [{ key: more }]\n')
     const refused = await openSource(t, { root, watchRoot: false })
@@ -234,7 +234,7 @@ suite('watching the files', () => {
     assert.equal(source.requests(), 8)
   })
 
-  test('after it is closed nothing is loaded any more', async (t) => {
+  test('nothing is loaded after it is closed', async (t) => {
     const { root, file } = await makeRoot(t)
     const source = await openSource(t, { root, watchRoot: false })
     await writeFile(file, toRuleFile(2))
@@ -245,7 +245,7 @@ suite('watching the files', () => {
     await source.close()
   })
 
-  test('closed at once it neither loads nor leaves anyone waiting', async (t) => {
+  test('closed immediately, it loads nothing and the first attempt still resolves', async (t) => {
     const { root } = await makeRoot(t)
     const { log } = collectLog()
     const zero = () => ({ value: 0 })
@@ -259,8 +259,8 @@ suite('watching the files', () => {
       log,
       counters: new KeyRecorder(),
       statistics: { loadAttempts: zero(), loadFailures: zero(), fileCount: zero() },
-      onSnapshot: () => assert.fail('rules came after the end'),
-      onFailure: () => assert.fail('a failure came after the end'),
+      onSnapshot: () => assert.fail('rules were loaded after closing'),
+      onFailure: () => assert.fail('a failure was reported after closing'),
     })
     await source[Symbol.asyncDispose]()
     await source.firstAttempt

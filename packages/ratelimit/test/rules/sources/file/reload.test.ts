@@ -8,7 +8,7 @@ import { toDescriptor } from '../../../support/nested-rules.ts'
 
 const ruleCount = 3_000
 
-/** All rules of one version have one limit. */
+/** All rules of one version have the same limit. */
 function toManyRules(requests: number): string {
   const rules = Array.from(
     { length: ruleCount },
@@ -21,7 +21,7 @@ function toManyRules(requests: number): string {
 }
 
 suite('reloading', () => {
-  test('matching goes on meanwhile, and never sees a mixture', async (t) => {
+  test('matching continues during a reload, and never sees a mixture', async (t) => {
     const root = await makeDirectory(t)
     await mkdir(join(root, 'config'))
     const file = join(root, 'config', 'many.yaml')
@@ -81,12 +81,12 @@ suite('reloading', () => {
     })
     assert.equal(source.failures[0]?.message, 'not now')
     await replaceFile(file, toManyRules(2))
-    await until(() => calls >= 2, 'the next load is told')
+    await until(() => calls >= 2, 'the next load is reported')
   })
 })
 
 suite('one run at a time', () => {
-  test('requests during a run cause one more, however many they are', async () => {
+  test('any number of requests during a run cause one more run', async () => {
     const gates: (() => void)[] = []
     let runs = 0
     const work = createOneAtATime(async () => {

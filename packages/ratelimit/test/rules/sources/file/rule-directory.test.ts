@@ -11,7 +11,7 @@ async function createDirectory(t: TestContext): Promise<string> {
   return directory
 }
 
-test('the yaml files of the directory are read in the order of their names', async (t) => {
+test('the *.yaml files in the directory are read in the order of their names', async (t) => {
   const directory = await createDirectory(t)
   await writeFile(join(directory, 'b.yaml'), '\ufeffdomain: b')
   await writeFile(join(directory, 'a.yaml'), `# ${'é'.repeat(400_000)}\ndomain: a`)
@@ -35,7 +35,7 @@ test('the yaml files of the directory are read in the order of their names', asy
   assert.deepEqual(unreadable, [])
 })
 
-test('what envoyproxy/ratelimit would read too is named as skipped', async (t) => {
+test('files that envoyproxy/ratelimit would read are reported as skipped', async (t) => {
   const directory = await createDirectory(t)
   await writeFile(join(directory, 'rules.yml'), '')
   await writeFile(join(directory, 'README'), '')
@@ -51,7 +51,7 @@ test('what envoyproxy/ratelimit would read too is named as skipped', async (t) =
   )
 })
 
-test('policy tests beside the rules are passed over in silence', async (t) => {
+test('policy tests next to the rules are skipped silently', async (t) => {
   const directory = await createDirectory(t)
   await writeFile(join(directory, 'a.yaml'), 'domain: a')
   await writeFile(join(directory, 'a.test.yaml'), '# Policy tests\ndomain: a\ntests:\n  - name: x')
@@ -65,7 +65,7 @@ test('policy tests beside the rules are passed over in silence', async (t) => {
   })
 })
 
-test('rules in a file with the name of a policy test are named as skipped', async (t) => {
+test('rules in a file with the name of a policy test are reported as skipped', async (t) => {
   const directory = await createDirectory(t)
   await writeFile(join(directory, 'a.test.yaml'), 'domain: a\ndescriptors:\n  - key: tests\n')
   const { files, skipped } = await readRuleDirectory(directory, { ignoreDotFiles: false })
@@ -74,7 +74,7 @@ test('rules in a file with the name of a policy test are named as skipped', asyn
   assert.match(skipped[0]?.reason ?? '', /has no 'tests'/)
 })
 
-test('dot files are read unless they are to be ignored', async (t) => {
+test('dot files are read unless they are ignored by a setting', async (t) => {
   const directory = await createDirectory(t)
   await writeFile(join(directory, '.hidden.yaml'), 'domain: h')
   const read = await readRuleDirectory(directory, { ignoreDotFiles: false })
@@ -100,7 +100,7 @@ test('a mounted ConfigMap is read once, before and after its swap', async (t) =>
   assert.deepEqual(after.files, [{ name: 'a.yaml', text: 'domain: v2' }])
 })
 
-test('a file that cannot be read is named, the others are read; one that is no text with its line', async (t) => {
+test('a file that cannot be read is reported and the others are read; one that is not text is reported with its line', async (t) => {
   const directory = await createDirectory(t)
   await symlink('nowhere', join(directory, 'a.yaml'))
   await writeFile(join(directory, 'b.yaml'), Buffer.from('# \u00e9\nd\xff', 'latin1'))
@@ -129,7 +129,7 @@ test('a directory that cannot be read is an error', async (t) => {
   await assert.rejects(reading, { code: 'ENOENT' })
 })
 
-test('a file above the limit is broken, and no more of it is read', async (t) => {
+test('a file above the size limit is a fault, and is not read further', async (t) => {
   const directory = await createDirectory(t)
   await writeFile(join(directory, 'a.yaml'), 'domain: a')
   await writeFile(join(directory, 'large.yaml'), `domain: b\n# ${'x'.repeat(1_000)}`)
@@ -143,7 +143,7 @@ test('a file above the limit is broken, and no more of it is read', async (t) =>
   assert.deepEqual(unreadable, [{ name: 'large.yaml', reason, brokenLine: 1 }])
 })
 
-test('the line that is no text is found beyond the first piece too', async (t) => {
+test('a line that is not text is also found after the first piece', async (t) => {
   const directory = await createDirectory(t)
   const lines = Buffer.from(`${'é'.repeat(99)}\n`.repeat(3_000))
   const broken = Buffer.concat([lines, Uint8Array.of(0x61, 0xff, 0x0a), lines])

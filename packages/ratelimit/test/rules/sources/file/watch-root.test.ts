@@ -10,7 +10,7 @@ import {
   until,
 } from '../../../support/file-source.ts'
 
-/** A release with one rule file; the parent of all releases is returned. */
+/** Creates a release with one rule file and returns the parent of all releases. */
 async function makeRelease(parent: string, name: string, requests: number): Promise<void> {
   await mkdir(join(parent, name, 'config'), { recursive: true })
   await writeFile(join(parent, name, 'config', 'basic.yaml'), toRuleFile(requests))
@@ -25,14 +25,14 @@ async function makeReleases(t: TestContext) {
   return { parent, root }
 }
 
-/** Swaps the link in one step, as deployment tools do. */
+/** Swaps the link atomically, like deployment tools. */
 async function swap(parent: string, target: string): Promise<void> {
   await symlink(target, join(parent, 'current.new'))
   await rename(join(parent, 'current.new'), join(parent, 'current'))
 }
 
 suite('watching the root link', () => {
-  test('a swap of the link loads the new release, again and again', async (t) => {
+  test('each swap of the link loads the new release', async (t) => {
     const { parent, root } = await makeReleases(t)
     const source = await openSource(t, { root, watchRoot: true })
     assert.equal(source.requests(), 1)
@@ -46,7 +46,7 @@ suite('watching the root link', () => {
     assert.equal(source.failures.length, 0)
   })
 
-  test('a link removed and made anew is noticed too', async (t) => {
+  test('a link that is deleted and created again is noticed too', async (t) => {
     const { parent, root } = await makeReleases(t)
     const source = await openSource(t, { root, watchRoot: true })
     await makeRelease(parent, 'v2', 2)
@@ -78,7 +78,7 @@ suite('watching the root link', () => {
     assert.equal(source.statistics.loadAttempts.value, 1)
   })
 
-  test('a release that is broken keeps the old rules', async (t) => {
+  test('an invalid release keeps the old rules', async (t) => {
     const { parent, root } = await makeReleases(t)
     const source = await openSource(t, { root, watchRoot: true })
     await makeRelease(parent, 'v2', 2)
@@ -100,7 +100,7 @@ suite('watching the root link', () => {
     await until(() => source.requests() === 2, 'the app directory is there')
   })
 
-  test('a root that is missing at the start is waited for, with its parents', async (t) => {
+  test('a root that is missing at startup is loaded when it appears, even if its parents are missing too', async (t) => {
     const parent = join(await makeDirectory(t), 'srv', 'runtime')
     const source = await openSource(t, { root: join(parent, 'current'), watchRoot: true })
     assert.equal(source.snapshots.length, 0)

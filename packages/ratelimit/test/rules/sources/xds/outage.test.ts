@@ -10,7 +10,7 @@ import { openSource } from './support/xds-source.ts'
 
 const lost = 'error Failed to receive configuration from xDS Management Server: '
 
-test('a server that cannot be reached is tried again until it can', async (t) => {
+test('the source retries until the server can be reached', async (t) => {
   const port = await findFreePort()
   const source = openSource(t, { serverUrl: `127.0.0.1:${port}` })
   await until(
@@ -19,7 +19,7 @@ test('a server that cannot be reached is tried again until it can', async (t) =>
   )
   assert.equal(source.hasTried, false)
   const errors = source.lines.filter((line) => line.startsWith('error'))
-  assert.equal(errors.length, 1, 'the same reason is an error once')
+  assert.equal(errors.length, 1, 'the same reason is logged as an error once')
   assert.ok(errors[0]?.startsWith(`${lost}127.0.0.1:${port} cannot be reached: `))
 
   const server = await openAdsServer(t, { port })
@@ -29,22 +29,22 @@ test('a server that cannot be reached is tried again until it can', async (t) =>
   assert.equal(source.requests(), 1)
 })
 
-test('a name that does not resolve is a server that cannot be reached', async (t) => {
+test('a name that does not resolve is reported as an unreachable server', async (t) => {
   const source = openSource(t, { serverUrl: 'no-such-host.invalid:18000' })
-  await until(() => source.lines.some((line) => line.includes('cannot be reached')), 'it is told')
+  await until(() => source.lines.some((line) => line.includes('cannot be reached')), 'it is logged')
   assert.equal(source.hasTried, false)
   await source.close()
   await source.firstAttempt
 })
 
-test('when the server restarts, rules stay and the version is asked for again', async (t) => {
+test('when the server restarts, the rules stay in force and the version is requested again', async (t) => {
   const first = await openAdsServer(t)
   const source = openSource(t, { serverUrl: first.url })
   const before = await first.stream(1)
   before.send({ version: 'v7', nonce: 'old', resources: [toRules(7)] })
   await before.request(2)
   first.close()
-  await until(() => source.lines.some((line) => line.startsWith(lost)), 'the loss is told')
+  await until(() => source.lines.some((line) => line.startsWith(lost)), 'the loss is logged')
   assert.equal(source.requests(), 7)
 
   const second = await openAdsServer(t, { port: first.port })
@@ -61,7 +61,7 @@ test('when the server restarts, rules stay and the version is asked for again', 
   assert.deepEqual(source.failures, [])
 })
 
-test('a stream that the server ends is opened again on a new connection', async (t) => {
+test('a stream that the server ends is replaced on a new connection', async (t) => {
   const server = await openAdsServer(t)
   const source = openSource(t, { serverUrl: server.url })
   const first = await server.stream(1)
@@ -77,7 +77,7 @@ test('a stream that the server ends is opened again on a new connection', async 
   assert.equal(source.requests(), 1)
 })
 
-test('waits double while no response comes, and are short again after one', async (t) => {
+test('the time between retries doubles without a response, and is reset after one', async (t) => {
   const opened: number[] = []
   const server = await openAdsServer(t, {
     onStream(stream) {
@@ -86,19 +86,19 @@ test('waits double while no response comes, and are short again after one', asyn
       stream.fail(14, 'not now')
     },
   })
-  // A stream that lives longer than the longest wait makes them short, too: no busy machine should do that.
+  // A stream that lasts longer than the longest wait also resets it, which must not happen on a busy machine.
   const backoff = { initialMs: 250, maxMs: 1_000, randomFactor: 0 }
   openSource(t, { serverUrl: server.url, backoff })
   await server.stream(7)
   const waits = opened.slice(1).map((atMs, index) => atMs - (opened[index] ?? 0))
   // A busy machine can make a wait longer, never shorter; one millisecond is lost in rounding. Which of the
-  // last two is the short one depends on whether the response was taken before the stream was seen to fail.
+  // last two is the short one depends on whether the response was processed before the failure of the stream.
   for (const [index, leastMs] of [250, 500, 1_000, 1_000, 250, 250].entries()) {
     assert.ok((waits[index] ?? 0) >= leastMs - 2, `wait ${index}: ${waits[index]} ms`)
   }
 })
 
-test('a half-dead server is noticed by a ping that it does not answer', async (t) => {
+test('a server that hangs is detected by an unanswered ping', async (t) => {
   const server = await openAdsServer(t)
   const proxy = await openTcpProxy(t, server.port)
   const source = openSource(t, {
@@ -112,14 +112,14 @@ test('a half-dead server is noticed by a ping that it does not answer', async (t
   await letEventsPass()
   assert.equal(server.streams.length, 1, 'answered pings keep the connection')
   proxy.freeze()
-  const told = `${lost}the server did not answer a ping within 4000 ms`
-  await until(() => source.lines.includes(told), 'the loss is told')
+  const logged = `${lost}the server did not answer a ping within 4000 ms`
+  await until(() => source.lines.includes(logged), 'the loss is logged')
   assert.equal(source.requests(), 1)
   proxy.thaw()
   assert.equal((await (await server.stream(2)).request(1)).versionInfo, '1')
 })
 
-test('a server that never answers holds up nothing, and closing does not wait for it', async (t) => {
+test('a server that never answers blocks nothing, and closing does not wait for it', async (t) => {
   const server = await openAdsServer(t)
   const source = openSource(t, { serverUrl: server.url })
   const stream = await server.stream(1)
@@ -136,13 +136,13 @@ test('closing while the server cannot be reached ends the first attempt', async 
     serverUrl: `127.0.0.1:${await findFreePort()}`,
     connectRetryMs: 3_600_000,
   })
-  await until(() => source.lines.length > 0, 'the first try failed')
+  await until(() => source.lines.length > 0, 'the first attempt failed')
   await source.close()
   await source.firstAttempt
   assert.equal(source.hasTried, true)
 })
 
-test('a server that accepts connections and says nothing in TLS is given up in time', async (t) => {
+test('a TLS handshake that is never answered times out', async (t) => {
   const silent = createServer((socket) => socket.on('error', () => {}))
   silent.listen(0, '127.0.0.1')
   await once(silent, 'listening')
@@ -150,7 +150,7 @@ test('a server that accepts connections and says nothing in TLS is given up in t
   const { port } = silent.address() as AddressInfo
   const tls = { certPath: undefined, keyPath: undefined, caPath: undefined, serverName: undefined }
   const source = openSource(t, { serverUrl: `127.0.0.1:${port}`, tls, connectTimeoutMs: 100 })
-  const told = `${lost}127.0.0.1:${port} cannot be reached: no connection within 100 ms`
-  await until(() => source.lines.includes(told), 'it is told')
+  const logged = `${lost}127.0.0.1:${port} cannot be reached: no connection within 100 ms`
+  await until(() => source.lines.includes(logged), 'it is logged')
   await source.close()
 })

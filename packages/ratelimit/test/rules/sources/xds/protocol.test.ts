@@ -4,7 +4,7 @@ import { letEventsPass, until } from '../../../support/file-source.ts'
 import { openAdsServer, toResource, toRules, typeUrl } from './support/ads-server.ts'
 import { openSource } from './support/xds-source.ts'
 
-test('the first request names the node and the type, and no version, nonce or resource', async (t) => {
+test('the first request contains the node and the type, and no version, nonce or resource', async (t) => {
   const server = await openAdsServer(t)
   openSource(t, {
     serverUrl: server.url,
@@ -31,7 +31,7 @@ test('the first request names the node and the type, and no version, nonce or re
   assert.deepEqual(stream.metadata.get('x-team'), ['a:b'])
 })
 
-test('a good response is put in force and accepted with its version and nonce', async (t) => {
+test('a valid response takes effect and is acknowledged with its version and nonce', async (t) => {
   const server = await openAdsServer(t)
   const source = openSource(t, { serverUrl: server.url })
   const stream = await server.stream(1)
@@ -47,7 +47,7 @@ test('a good response is put in force and accepted with its version and nonce', 
   assert.ok(source.lines.includes('info Successfully loaded new configuration'))
 })
 
-test('a refused response keeps the rules and the version, and says why', async (t) => {
+test('an invalid response is refused with the reason, and the rules and the version stay', async (t) => {
   const server = await openAdsServer(t)
   const source = openSource(t, { serverUrl: server.url })
   const stream = await server.stream(1)
@@ -75,7 +75,7 @@ test('a refused response keeps the rules and the version, and says why', async (
   assert.equal(source.requests(), 6)
 })
 
-test('before anything was accepted, a refusal names no version; it ends the first attempt', async (t) => {
+test('the first refusal contains no version, and ends the first attempt', async (t) => {
   const server = await openAdsServer(t)
   const source = openSource(t, { serverUrl: server.url })
   const stream = await server.stream(1)
@@ -88,7 +88,7 @@ test('before anything was accepted, a refusal names no version; it ends the firs
   assert.deepEqual(source.snapshots, [])
 })
 
-test('a resource that a response leaves out is removed', async (t) => {
+test('a resource that a response omits is removed', async (t) => {
   const server = await openAdsServer(t)
   const source = openSource(t, { serverUrl: server.url })
   const stream = await server.stream(1)
@@ -148,7 +148,7 @@ test('a response of another type is refused and removes nothing', async (t) => {
   assert.equal(source.failures.length, 1)
 })
 
-test('a response that leaves out its type is taken, as envoyproxy/ratelimit does', async (t) => {
+test('a response without a type is accepted, as in envoyproxy/ratelimit', async (t) => {
   const server = await openAdsServer(t)
   const source = openSource(t, { serverUrl: server.url })
   const stream = await server.stream(1)
@@ -188,7 +188,7 @@ test('the same version again is loaded and accepted again', async (t) => {
   assert.equal(source.requests(), 2)
 })
 
-test('responses that come in a hurry are dealt with one after the other', async (t) => {
+test('responses in quick succession are processed one after the other', async (t) => {
   const server = await openAdsServer(t)
   const source = openSource(t, { serverUrl: server.url })
   const stream = await server.stream(1)
@@ -204,7 +204,7 @@ test('responses that come in a hurry are dealt with one after the other', async 
   assert.equal(source.requests(), 20)
 })
 
-test('a server that repeats what was refused at once is slowed down', async (t) => {
+test('a server that immediately repeats a refused response is slowed down', async (t) => {
   const bad = [toRules(1, '')]
   const server = await openAdsServer(t, {
     onRequest: (stream, { responseNonce }) =>
@@ -219,7 +219,7 @@ test('a server that repeats what was refused at once is slowed down', async (t) 
   assert.equal(source.snapshots.length, 0)
 })
 
-test('while a repeated refusal is held back, a good response is taken at once', async (t) => {
+test('a valid response is processed immediately while a repeated refusal is delayed', async (t) => {
   const server = await openAdsServer(t)
   const source = openSource(t, { serverUrl: server.url })
   const stream = await server.stream(1)
@@ -232,7 +232,7 @@ test('while a repeated refusal is held back, a good response is taken at once', 
   assert.deepEqual([last.versionInfo, last.responseNonce], ['good', '9'])
 })
 
-test('closing ends the first attempt, the stream and a load under way', async (t) => {
+test('closing ends the first attempt, the stream and a load in progress', async (t) => {
   const server = await openAdsServer(t)
   const source = openSource(t, { serverUrl: server.url })
   const stream = await server.stream(1)

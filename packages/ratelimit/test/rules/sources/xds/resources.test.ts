@@ -26,7 +26,7 @@ function withDescriptor(descriptor: object): ConfigInit {
   return { name: 'r', domain: 'd', descriptors: [{ key: 'fine' }, { key: 'k', ...descriptor }] }
 }
 
-test('every check of rule files is made of resources, with the same message', () => {
+test('every check of rule files also applies to resources, with the same message', () => {
   const cases: [ConfigInit, message: string, path: string][] = [
     [{ name: 'r' }, 'config file cannot have empty domain', 'domain'],
     [withDescriptor({ key: '' }), 'descriptor has empty key', 'descriptors[1]'],
@@ -79,7 +79,7 @@ test('every check of rule files is made of resources, with the same message', ()
   }
 })
 
-test('domains may be repeated only where they are merged, and rules not even there', () => {
+test('domains may be repeated only if they are merged, and rules never', () => {
   const rules = (name: string, key: string) => ({ name, domain: 'd', descriptors: [{ key }] })
   const configs = [rules('a', 'x'), rules('b', 'y')]
   const [fault] = parse(configs).faults
@@ -93,7 +93,7 @@ test('domains may be repeated only where they are merged, and rules not even the
   )
 })
 
-test('a resource without a name is called by its place', () => {
+test('a resource without a name is identified by its number', () => {
   const { faults } = parse([{ name: 'a', domain: 'd' }, { domain: '' }])
   assert.deepEqual(
     faults.map(({ place }) => place.file),
@@ -101,7 +101,7 @@ test('a resource without a name is called by its place', () => {
   )
 })
 
-test('what a file warns of because it is missing cannot be missing in a resource', () => {
+test('warnings about missing fields in files do not apply to resources', () => {
   const { warnings, faults, rules } = parse([
     { name: 'a', domain: 'empty' },
     { name: 'b', domain: 'd', descriptors: [{ key: 'k', rateLimit: { unit: 1 } }] },
@@ -120,7 +120,7 @@ test('an unlimited rule needs no unit, and every unit has its number', () => {
   assert.deepEqual(names, ['SECOND', 'MINUTE', 'HOUR', 'DAY', 'MONTH', 'YEAR', 'WEEK'])
 })
 
-/** Some text that YAML, unquoted, would take for something else. */
+/** Text that YAML would interpret differently without quotes. */
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', minLength: 1, maxLength: 6 }),
   fc.constantFrom('true', 'null', '007', '1.5', '~', '*', 'a_b', '2020-01-01', '<<'),
@@ -161,7 +161,7 @@ function arbitraryRule(levelsBelow: number): fc.Arbitrary<Rule> {
   })
 }
 
-/** The same rule for a rule file, as JSON, which YAML reads. */
+/** The same rule for a rule file, as JSON, which is valid YAML. */
 function toFileRule({ key, value, limit, flags, metadata, rules }: Rule): object {
   return {
     key,
@@ -204,7 +204,7 @@ function toResourceRule({ key, value, limit, flags, metadata, rules }: Rule): ob
   }
 }
 
-test('a resource gives the rules, or the faults, that the same rules give in a file', () => {
+test('a resource results in the same rules or faults as a file', () => {
   const withoutPlace = <Value extends { place: unknown }>({ place: _, ...rest }: Value) => rest
   fc.assert(
     fc.property(
@@ -225,7 +225,7 @@ test('a resource gives the rules, or the faults, that the same rules give in a f
   )
 })
 
-test('a path leads to the node with that number, whichever it is', () => {
+test('the path of any node leads to that node', () => {
   const tree = toResourceTree(
     create(RateLimitConfigSchema, {
       domain: 'd',
@@ -273,7 +273,7 @@ function toLoadSettings() {
   }
 }
 
-test('many rules are loaded while the event loop goes on turning', async () => {
+test('many rules are loaded without blocking the event loop', async () => {
   const ruleCount = 30_000
   const descriptors = Array.from({ length: ruleCount }, (_, index) => ({
     key: 'customer',
@@ -296,7 +296,7 @@ test('many rules are loaded while the event loop goes on turning', async () => {
   assert.ok(turns > ruleCount / 500, `${turns} turns`)
 })
 
-test('faults of many rules come back from the thread', async () => {
+test('faults of many rules are returned from the thread', async () => {
   const descriptors = Array.from({ length: 5_000 }, (_, index) => ({ key: `k${index % 4_999}` }))
   const response = toResponse({ resources: [toResource({ name: 'a', domain: 'd', descriptors })] })
   await assert.rejects(loadResponse(Buffer.from(new Uint8Array(response)), toLoadSettings()), {

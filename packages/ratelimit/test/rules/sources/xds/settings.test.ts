@@ -8,7 +8,7 @@ import {
   spread,
 } from '../../../../src/rules/sources/xds/xds-source.ts'
 
-test('addresses are those of gRPC', () => {
+test('addresses have the formats of gRPC', () => {
   const cases = {
     'localhost:18000': { host: 'localhost', port: 18000 },
     '10.0.0.1:80': { host: '10.0.0.1', port: 80 },
@@ -24,13 +24,13 @@ test('addresses are those of gRPC', () => {
   }
 })
 
-test('what is no address is refused with the variable and what to write', () => {
+test('an invalid address is refused with the variable and the valid formats', () => {
   for (const url of ['', 'host', 'host:', ':18000', 'http://host:1', 'host:65536', '::1:18000']) {
     assert.throws(() => parseServerAddress(url), /^Error: CONFIG_GRPC_XDS_SERVER_URL: .*host:port/)
   }
 })
 
-test('headers are sent with small letters, and what no header can be is refused', () => {
+test('header names are sent in lower case, and invalid headers are refused', () => {
   const headers = new Map([
     ['X-Token', ' a '],
     ['authorization', 'Bearer x:y'],
@@ -55,7 +55,7 @@ test('headers are sent with small letters, and what no header can be is refused'
   }
 })
 
-test('waits double up to the longest, and begin again after a reset', () => {
+test('waits double up to the maximum, and start again after a reset', () => {
   const settings = { initialMs: 10_000, maxMs: 60_000, randomFactor: 0 }
   const backoff = createBackoff(settings, () => 0.9)
   const next = () => backoff.nextMs()
@@ -71,7 +71,7 @@ test('jitter multiplies a wait by 1 - factor to 1 + factor', () => {
   assert.equal(createBackoff(settings, () => 1).nextMs(), 1_500)
 })
 
-test('a wait is one that a timer can wait, and never nothing', () => {
+test('a wait is within the range of a timer, and never 0', () => {
   fc.assert(
     fc.property(
       fc.double({ min: 0, max: 1e15, noNaN: true }),

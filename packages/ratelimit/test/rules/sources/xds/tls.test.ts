@@ -39,11 +39,11 @@ function openTlsServer(t: TestContext, identity: Identity, clientCa?: string): P
 }
 
 async function waitForLoss(source: WatchedSource, reason: RegExp): Promise<void> {
-  await until(() => source.lines.some((line) => reason.test(line)), `${reason} is told`)
+  await until(() => source.lines.some((line) => reason.test(line)), `${reason} is logged`)
   assert.equal(source.snapshots.length, 0)
 }
 
-test('a server whose certificate the given CA signed is trusted', async (t) => {
+test('a server with a certificate of the configured CA is trusted', async (t) => {
   const server = await openTlsServer(t, authority.issue('127.0.0.1'))
   const directory = await write(t, { 'ca.pem': authority.certificate })
   const tls = { ...noFiles, caPath: join(directory, 'ca.pem') }
@@ -52,20 +52,20 @@ test('a server whose certificate the given CA signed is trusted', async (t) => {
   assert.equal(source.requests(), 1)
 })
 
-test('a server of an unknown CA is not', async (t) => {
+test('a server with a certificate of an unknown CA is not trusted', async (t) => {
   const server = await openTlsServer(t, authority.issue('127.0.0.1'))
   const source = openSource(t, { serverUrl: server.url, tls: noFiles })
   await waitForLoss(source, /^error .* cannot be reached: unable to (?:verify|get)/)
   assert.equal(server.streams.length, 0)
 })
 
-test('a certificate for another name is refused, unless it is the name to look for', async (t) => {
+test('a certificate for another name is refused, unless that name is configured', async (t) => {
   const server = await openTlsServer(t, authority.issue('xds.example'))
   const directory = await write(t, { 'ca.pem': authority.certificate })
   const tls = { ...noFiles, caPath: join(directory, 'ca.pem') }
-  const stranger = openSource(t, { serverUrl: server.url, tls })
-  await waitForLoss(stranger, /^error .* cannot be reached: .*(?:altnames|cert's)/)
-  await stranger.close()
+  const untrusted = openSource(t, { serverUrl: server.url, tls })
+  await waitForLoss(untrusted, /^error .* cannot be reached: .*(?:altnames|cert's)/)
+  await untrusted.close()
 
   const other = { ...tls, serverName: 'other.example' }
   const misled = openSource(t, { serverUrl: server.url, tls: other })
@@ -78,7 +78,7 @@ test('a certificate for another name is refused, unless it is the name to look f
   assert.equal(source.requests(), 1)
 })
 
-test('the name to look for may be an address', async (t) => {
+test('the configured name may be an IP address', async (t) => {
   const server = await openTlsServer(t, authority.issue('10.1.2.3'))
   const directory = await write(t, { 'ca.pem': authority.certificate })
   const tls = { ...noFiles, caPath: join(directory, 'ca.pem'), serverName: '10.1.2.3' }
@@ -87,13 +87,13 @@ test('the name to look for may be an address', async (t) => {
   assert.equal(source.requests(), 1)
 })
 
-test('a server that asks for a certificate gets ours, and the one that was renewed later', async (t) => {
+test('the client certificate is presented to a server that requires one, and a renewed one later', async (t) => {
   const identity = clients.issue('ratelimit')
-  const stranger = createAuthority('strangers').issue('ratelimit')
+  const untrusted = createAuthority('another CA').issue('ratelimit')
   const directory = await write(t, {
     'ca.pem': authority.certificate,
-    'cert.pem': stranger.certificate,
-    'key.pem': stranger.key,
+    'cert.pem': untrusted.certificate,
+    'key.pem': untrusted.key,
   })
   const [caPath, certPath, keyPath] = ['ca.pem', 'cert.pem', 'key.pem'].map((name) =>
     join(directory, name),
@@ -108,13 +108,13 @@ test('a server that asks for a certificate gets ours, and the one that was renew
   assert.equal(source.requests(), 1)
 })
 
-test('TLS with a server that does not speak it is told', async (t) => {
+test('a server without TLS is reported', async (t) => {
   const server = await openAdsServer(t)
   const source = openSource(t, { serverUrl: server.url, tls: noFiles })
   await waitForLoss(source, /^error .* cannot be reached: /)
 })
 
-test('files that cannot be read or do not fit are refused at the start', async (t) => {
+test('files that cannot be read or do not match are refused at startup', async (t) => {
   const directory = await write(t, { 'cert.pem': 'no certificate', 'key.pem': 'no key' })
   const open = (tls: Partial<XdsTlsFiles>) => () =>
     openSource(t, { serverUrl: '127.0.0.1:1', tls: { ...noFiles, ...tls } })

@@ -9,15 +9,15 @@ import { openSource, type WatchedSource } from './support/xds-source.ts'
 
 async function waitForLoss(source: WatchedSource, reason: RegExp): Promise<void> {
   const lost = /Failed to receive configuration from xDS Management Server: (.*)/
-  const isTold = () => source.lines.some((line) => reason.test(lost.exec(line)?.[1] ?? ''))
-  await until(isTold, `${reason} is told`).catch((error: Error) => {
+  const isLogged = () => source.lines.some((line) => reason.test(lost.exec(line)?.[1] ?? ''))
+  await until(isLogged, `${reason} is logged`).catch((error: Error) => {
     throw new Error(`${error.message}; the log is:\n${source.lines.join('\n')}`)
   })
 }
 
 const good = toFrame(toResponse({ version: '1', nonce: '1', resources: [toRules(1)] }))
 
-test('messages are put together however the bytes are cut', async () => {
+test('messages are joined however the bytes are split', async () => {
   const sent = [Buffer.from('first'), Buffer.alloc(0), Buffer.alloc(1_000, 7), Buffer.alloc(0)]
   const bytes = Buffer.concat(sent.map(toFrame))
   for (const size of [1, 2, 4, 5, 6, 9, 10, 11, 500, bytes.length]) {
@@ -30,7 +30,7 @@ test('messages are put together however the bytes are cut', async () => {
   }
 })
 
-test('a message that is too long ends the stream, and the rules stay', async (t) => {
+test('a message that is too long ends the stream, and the rules stay in force', async (t) => {
   const server = await openAdsServer(t)
   const source = openSource(t, { serverUrl: server.url, maxMessageBytes: 1_000 })
   const stream = await server.stream(1)
@@ -44,7 +44,7 @@ test('a message that is too long ends the stream, and the rules stay', async (t)
   assert.equal(source.requests(), 1)
 })
 
-test('a response that is no response ends the stream', async (t) => {
+test('an invalid response ends the stream', async (t) => {
   const server = await openAdsServer(t)
   const source = openSource(t, { serverUrl: server.url })
   const stream = await server.stream(1)
@@ -54,7 +54,7 @@ test('a response that is no response ends the stream', async (t) => {
   assert.equal(source.hasTried, false)
 })
 
-test('a stream that breaks in the middle of a message is opened again', async (t) => {
+test('a stream that is reset in the middle of a message is replaced', async (t) => {
   const server = await openHttp2Server(t, (stream) => {
     stream.respond(grpcHeaders)
     stream.write(good)
@@ -67,7 +67,7 @@ test('a stream that breaks in the middle of a message is opened again', async (t
   assert.equal(source.requests(), 1)
 })
 
-test('a stream that ends in the middle of a message is a loss', async (t) => {
+test('a stream that ends in the middle of a message is logged and replaced', async (t) => {
   const server = await openHttp2Server(t, (stream) => {
     stream.respond(grpcHeaders)
     stream.end(good.subarray(0, 20))
@@ -77,7 +77,7 @@ test('a stream that ends in the middle of a message is a loss', async (t) => {
   assert.equal(source.hasTried, false)
 })
 
-test('a connection that breaks is a loss with a reason', async (t) => {
+test('a lost connection is logged with a reason', async (t) => {
   const server = await openHttp2Server(t, (stream) => {
     stream.respond(grpcHeaders)
     stream.write(good)
@@ -99,7 +99,7 @@ test('a compressed message is refused', async (t) => {
   await waitForLoss(source, /compressed/)
 })
 
-test('an answer that does not come from gRPC is told as such', async (t) => {
+test('a response that is not gRPC is reported as such', async (t) => {
   const server = await openHttp2Server(t, (stream) => {
     stream.respond({ ':status': 404, 'content-type': 'text/html' })
     stream.end('<h1>Not found</h1>')
@@ -108,7 +108,7 @@ test('an answer that does not come from gRPC is told as such', async (t) => {
   await waitForLoss(source, /HTTP status 404/)
 })
 
-test('a status without any message is told', async (t) => {
+test('a status without a message is reported', async (t) => {
   const server = await openHttp2Server(t, (stream) => {
     stream.respond({ ...grpcHeaders, 'grpc-status': '12' }, { endStream: true })
   })
@@ -116,7 +116,7 @@ test('a status without any message is told', async (t) => {
   await waitForLoss(source, /^UNIMPLEMENTED$/)
 })
 
-test('a response that comes slowly is waited for', async (t) => {
+test('a slow response is received completely', async (t) => {
   const server = await openHttp2Server(t, async (stream) => {
     stream.respond(grpcHeaders)
     for (let at = 0; at < good.length; at += 16) {
@@ -130,8 +130,8 @@ test('a response that comes slowly is waited for', async (t) => {
   assert.equal(server.streams.length, 1)
 })
 
-test('a server that complains about pings is asked half as often', async (t) => {
-  /** When the first ping of each connection came. */
+test('a server that rejects pings is pinged half as often', async (t) => {
+  /** The times of the first ping of each connection. */
   const pingedAtMs: number[] = []
   const server = await openHttp2Server(t, (stream, session) => {
     stream.respond(grpcHeaders)
@@ -143,7 +143,7 @@ test('a server that complains about pings is asked half as often', async (t) => 
     })
   })
   openSource(t, { serverUrl: server.url, keepaliveIntervalMs: 400 })
-  await until(() => pingedAtMs.length === 2, 'it connects again, and pings go on')
+  await until(() => pingedAtMs.length === 2, 'it reconnects and keeps pinging')
   const [complainedAtMs = 0, nextAtMs = 0] = pingedAtMs
   // A busy machine can make it later, never sooner; one millisecond is lost in rounding.
   assert.ok(nextAtMs - complainedAtMs >= 798, `after ${nextAtMs - complainedAtMs} ms`)

@@ -39,7 +39,7 @@ mappings:
   assert.equal(mapping.named('a.b', 'counter')?.name, 'everything')
 })
 
-test('regular expressions are searched for anywhere, with the groups of Go', () => {
+test('regular expressions match anywhere, with the group syntax of Go', () => {
   const mapping = read(`
 mappings:
 - match: '(?i)RATE_limit\\.(?P<domain>[^.]+)\\.(.*)\\.total_hits'
@@ -58,7 +58,7 @@ mappings:
   assert.equal(mapRule(mapping, 'd.k')[0]?.name, 'ratelimit_service_rate_limit_d_k_near_limit')
 })
 
-test('a mapping may be for one type only, and may drop', () => {
+test('a mapping may apply to one type only, and may drop statistics', () => {
   const mapping = read(`
 mappings:
 - { match: 'a.*', match_metric_type: gauge, name: gauges }
@@ -70,7 +70,7 @@ mappings:
   assert.equal(mapping.named('a.b', 'counter')?.name, 'counters')
 })
 
-test('defaults hold where a mapping says nothing', () => {
+test('defaults apply if a mapping does not override them', () => {
   const mapping = read(`
 defaults:
   match_type: regex
@@ -86,12 +86,12 @@ mappings:
   assert.deepEqual(mapping.named('t2.x', 'timer')?.histogram, { buckets: [0.5, 1], scale: 10 })
 })
 
-test('with milliseconds only a scale of its own changes a time', () => {
+test('with milliseconds, only an explicit scale changes a time', () => {
   const mapping = read("mappings: [{ match: 'a.*', name: a }]", true)
   assert.equal(mapping.named('a.b', 'timer')?.histogram?.scale, 1)
 })
 
-test('a tag wins over a label only where the mapping honours it', () => {
+test('a tag wins over a label only if the mapping honors it', () => {
   const mapping = read(`
 mappings:
 - { match: 'a.*', name: a, labels: { code: x }, honor_labels: true }
@@ -105,7 +105,7 @@ test('an empty file maps nothing', () => {
   assert.equal(read('mappings:\n').named('a.b-c', 'counter')?.name, 'a_b_c')
 })
 
-test('a name that only malice makes is tried with no regular expression', () => {
+test('a maliciously long name is not matched with regular expressions', () => {
   const mapping = read(
     "mappings: [{ match: '(.*)\\.(.*)\\.(.*)\\.(.*)!', match_type: regex, name: a }]",
   )
@@ -147,12 +147,12 @@ const faulty: readonly (readonly [text: string, ...faults: string[]])[] = [
 ]
 
 for (const [text, ...faults] of faulty) {
-  test(`refused with its place: ${JSON.stringify(text)}`, () => {
+  test(`refused with its position: ${JSON.stringify(text)}`, () => {
     assert.deepEqual(findFaults(text), faults)
   })
 }
 
-test('YAML that is none is refused, and a regular expression that is none', () => {
+test('invalid YAML and invalid regular expressions are refused', () => {
   assert.match(findFaults('mappings:\n- match: *.a\n  name: a')[0] ?? '', /^2:10 /)
   assert.match(
     findFaults("mappings:\n- match: '('\n  match_type: regex\n  name: a")[0] ?? '',

@@ -47,7 +47,7 @@ async function openPrometheus(
   return { sink, url, scrape }
 }
 
-/** Without the name, which is that of the family. */
+/** Omits the name, which is that of the family. */
 function list(family: ParsedFamily | undefined): Pick<Sample, 'labels' | 'value'>[] {
   return (family?.samples ?? []).map(({ labels, value }) => ({ labels, value }))
 }
@@ -98,7 +98,7 @@ test('a rule has its series from its first hit on', async (t) => {
   }
 })
 
-test('every name of the reference is there', async (t) => {
+test('every name of envoyproxy/ratelimit is present', async (t) => {
   const processGauges = () => [['ratelimit.node.memory.rss', 1e21] as const]
   const surroundings = createSurroundings({ processGauges })
   const { statistics } = surroundings
@@ -207,7 +207,7 @@ test('extra tags are real labels, whatever their names and values are', async (t
   })
 })
 
-test('a series never shrinks while one of its counters lives, and goes with the last', async (t) => {
+test('a series never decreases while it has counters, and disappears with the last one', async (t) => {
   const surroundings = createSurroundings({ maxRequestKeys: 10, domains: ['d'] })
   const { statistics } = surroundings
   statistics.rules.forRule('d.a.b')
@@ -256,7 +256,7 @@ test('whatever happens, sums over all series are the counters', async (t) => {
   )
 })
 
-test('thousands of rules are shown a slice at a time, to several at once', async (t) => {
+test('thousands of rules are sent in slices, to several clients at once', async (t) => {
   const surroundings = createSurroundings()
   const { statistics } = surroundings
   const count = 12_000
@@ -275,7 +275,7 @@ test('thousands of rules are shown a slice at a time, to several at once', async
   assert.equal(parsePrometheus(other).size, families.size)
 })
 
-test('a reader that stops reading or leaves holds nobody up', async (t) => {
+test('a reader that stops reading or disconnects blocks no other', async (t) => {
   const surroundings = createSurroundings()
   const { statistics } = surroundings
   // 15 MB: more than fits into the buffers of sockets.
@@ -300,7 +300,7 @@ test('a reader that stops reading or leaves holds nobody up', async (t) => {
   )
 })
 
-test('names that a mapping file makes from requests are forgotten with them', async (t) => {
+test('names that a mapping file creates from request values are dropped with them', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'mapper-'))
   t.after(() => rmSync(directory, { recursive: true }))
   const mapperPath = join(directory, 'mapper.yaml')
@@ -317,7 +317,7 @@ test('names that a mapping file makes from requests are forgotten with them', as
   assert.deepEqual(list(last), [{ labels: {}, value: 1 }])
 })
 
-test('a name of two types is shown as the first, and the log says so once', async (t) => {
+test('a name with two types has the first one, and this is logged once', async (t) => {
   const surroundings = createSurroundings()
   const { statistics } = surroundings
   statistics.counter('a.b').value += 1
@@ -340,7 +340,7 @@ test('other methods and paths are refused', async (t) => {
   assert.equal((await fetch(`${url}x`)).status, 404)
 })
 
-test('a port that is taken stops the start, and says what to do', async (t) => {
+test('a port in use ends the startup with an explanation', async (t) => {
   const { sink } = await openPrometheus(t, createSurroundings())
   const port = Number(sink.address?.split(':')[1])
   const surroundings = createSurroundings()
@@ -352,7 +352,7 @@ test('a port that is taken stops the start, and says what to do', async (t) => {
   assert.equal(surroundings.statistics.dropped, undefined)
 })
 
-test('a mapping file takes the place of the built-in names', async (t) => {
+test('a mapping file replaces the built-in names', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'mapper-'))
   t.after(() => rmSync(directory, { recursive: true }))
   const mapperPath = join(directory, 'mapper.yaml')

@@ -14,11 +14,11 @@ export interface ParsedFamily {
 const valueFormat = /^(?:[+-]?(?:\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|[+-]Inf|NaN)$/
 const labelFormat = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\[\\"n])*)"(,|$)/y
 
-/** Reads the text format 0.0.4, and throws at everything that is not quite right. */
+/** Parses the text format 0.0.4 strictly, and throws for every violation. */
 export function parsePrometheus(text: string): Map<string, ParsedFamily> {
-  // Before the first hit there is nothing to show.
+  // There are no series before the first hit.
   if (text === '') return new Map()
-  if (!text.endsWith('\n')) throw new Error('the last line has no end')
+  if (!text.endsWith('\n')) throw new Error('the last line has no line break')
   const families = new Map<string, ParsedFamily>()
   const seen = new Set<string>()
   let help: [name: string, text: string] | undefined
@@ -34,7 +34,7 @@ export function parsePrometheus(text: string): Map<string, ParsedFamily> {
       help = [name, rest]
     } else if (comment === 'TYPE') {
       if (help?.[0] !== name) return fail('TYPE without HELP')
-      if (families.has(name)) fail('a family that was there already')
+      if (families.has(name)) fail('a duplicate family')
       if (!['counter', 'gauge', 'histogram'].includes(rest)) fail('unknown type')
       const family: ParsedFamily = { type: rest, help: help[1], samples: [] }
       families.set(name, family)
@@ -80,7 +80,7 @@ function parseSample(line: string, fail: (why: string) => never): Sample {
   return { name, labels, value: number }
 }
 
-/** Buckets ascend, the last is infinite and equals the count. */
+/** Buckets are ascending, and the last one is infinite and equals the count. */
 function checkBuckets(name: string, { samples }: ParsedFamily): void {
   const series = new Map<string, Sample[]>()
   for (const sample of samples) {

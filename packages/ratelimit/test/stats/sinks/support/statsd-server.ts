@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const lineFormat = /^([^:|\n]+):(-?\d+|-?\d+\.\d{6})\|(c|g|ms)(?:\|#([^|\n]+))?$/
 
-/** What a statsd server has been sent. Anything that is not statsd makes `check` fail. */
+/** The data that a statsd server received. Invalid data makes `check` fail. */
 export class Received {
   readonly lines: string[] = []
   readonly packets: Buffer[] = []
@@ -17,14 +17,14 @@ export class Received {
   readonly timers = new Map<string, number[]>()
   readonly #wrong: string[] = []
 
-  /** Whole lines, with their ends. */
+  /** Adds complete lines, with their line breaks. */
   add(text: string): void {
     const lines = text.split('\n')
     if (lines.pop() !== '') this.#wrong.push(`no end of line: ${text.slice(-100)}`)
     for (const line of lines) this.#addLine(line)
   }
 
-  /** Waits for two minutes at most: the limit is for hangs only. */
+  /** Waits for two minutes at most. The time limit is only for hangs. */
   async until(isThere: () => boolean, what: string): Promise<void> {
     for (let i = 0; i < 12_000; i += 1) {
       if (isThere()) return
@@ -79,14 +79,14 @@ export async function openUdpStatsd(t: TestContext): Promise<StatsdServer> {
 
 export interface TcpStatsd extends StatsdServer {
   readonly connections: Set<Socket>
-  /** Reads no more, or goes on reading. */
+  /** Stops reading, or continues. */
   pause(): void
   resume(): void
   /** Ends all connections and stops listening. */
   stop(): Promise<void>
 }
 
-/** @param port 0 for any. */
+/** @param port - 0 for any free port */
 export async function openTcpStatsd(t: TestContext, port = 0): Promise<TcpStatsd> {
   const received = new Received()
   const connections = new Set<Socket>()

@@ -25,5 +25,5 @@ export function createSurroundings(options: TestOptions = {}): TestSurroundings 
   }
 }
 
-/** Flushed by hand only. */
+/** A flush interval that never ends, so that tests flush manually. */
 export const neverMs = 2 ** 31 - 1

@@ -28,7 +28,7 @@ suite('an access log in JSON', () => {
     assert.deepEqual(entriesOf(read('{"time": 1767225600, "url.path": "/a"}')), ['path=/a'])
   })
 
-  test("has values by operators, where Envoy's dictionary tells their fields", () => {
+  test("has values by operators, if Envoy's json_format maps them to fields", () => {
     const format = JSON.stringify({
       start: '%START_TIME(%s.%3f)%',
       request: { path: '%REQ(X-ENVOY-ORIGINAL-PATH?:PATH)%', mixed: 'a %PROTOCOL%' },
@@ -43,19 +43,19 @@ suite('an access log in JSON', () => {
     assert.equal(typeof request === 'object' && request.timeMs, 1_767_225_600_250)
   })
 
-  test('is refused with a dictionary that lacks what is needed', () => {
+  test('is refused with a json_format that lacks required operators', () => {
     const create = (format: string, ...descriptors: string[]) => {
       return () => createDictionaryLogReader(format, toSettings(undefined, ...descriptors))
     }
     assert.throws(create('{"a": "%REQ(:PATH)%"}'), /has no %START_TIME%, and there is no --time/)
     assert.throws(create('{"a": "%START_TIME%"}', 'p=%REQ(:PATH)%'), /is not in the format/)
     assert.throws(create('{"a": "%START%"}'), /unknown operator %START%/)
-    assert.throws(create('{"a": '), /no JSON/)
+    assert.throws(create('{"a": '), /invalid JSON/)
   })
 
-  test('tells why a line cannot be read', () => {
+  test('reports why a line cannot be read', () => {
     const read = createJsonLogReader(toSettings(undefined, 'path=%path%'))
-    assert.match(String(read('{"time": 17672')), /^no JSON: /)
+    assert.match(String(read('{"time": 17672')), /^invalid JSON: /)
     assert.equal(read('[1]'), 'expected a JSON object')
     assert.match(String(read('{"path": "/"}')), /there is no field time/)
     assert.equal(read('{"time": "soon"}'), 'the field time is not a time: "soon"')

@@ -12,17 +12,17 @@ suite('a text with operators', () => {
     ])
   })
 
-  test('has percent signs inside of the argument of a time', () => {
+  test('can contain percent signs inside the argument of a time', () => {
     const [time, rest] = parseTemplate('%START_TIME(%s.%3f)%|')
     assert.equal(typeof time === 'object' && time.argument, '%s.%3f')
     assert.equal(rest, '|')
   })
 
-  test('has two percent signs for one', () => {
+  test('contains two percent signs for one', () => {
     assert.deepEqual(parseTemplate('100%% of'), ['100% of'])
   })
 
-  test('is refused where a percent sign begins nothing, with its column', () => {
+  test('is refused with the column if a percent sign does not start an operator', () => {
     assert.throws(
       () => parseTemplate('abc %DURATION'),
       (error: unknown) => error instanceof FormatError && error.column === 5,

@@ -8,7 +8,7 @@ import {
 } from '../../../../src/tools/replay/access-log/text-log.ts'
 import { entriesOf } from '../support/entries.ts'
 
-/** From Envoy's documentation, on one line. */
+/** The example in Envoy's documentation, on one line. */
 const documented =
   '[2016-04-15T20:17:00.310Z] "POST /api/v1/locations?x=1 HTTP/2" 204 - 154 0 226 100 ' +
   '"10.0.35.28" "nsq2http" "cc21d9b0-cf5c-432b-8c7e-98aeb7988cd2" "locations" "tcp://10.0.2.1:80"'
@@ -18,7 +18,7 @@ function toMapping(...descriptors: string[]): MappingSettings {
 }
 
 suite('an access log in text', () => {
-  test('of the default format becomes requests', () => {
+  test('in the default format is converted to requests', () => {
     const read = createTextLogReader(
       defaultFormat,
       toMapping('path=%REQ(:PATH)%,method=%REQ(:method)%', 'address=%REQ(X-FORWARDED-FOR)%'),
@@ -47,14 +47,14 @@ suite('an access log in text', () => {
     })
   })
 
-  test('loses the query of its paths when told so, and of nothing else', () => {
+  test('loses the query string of paths with stripsQuery, and of nothing else', () => {
     const mapping = { ...toMapping('path=%REQ(:PATH)%,agent=%REQ(USER-AGENT)%'), stripsQuery: true }
     const read = createTextLogReader(defaultFormat, mapping)
     const line = documented.replace('nsq2http', 'what?')
     assert.deepEqual(entriesOf(read(line)), ['path=/api/v1/locations agent=what?'])
   })
 
-  test('drops a descriptor whose value is missing, and the request when none is left', () => {
+  test('drops a descriptor with a missing value, and a request without descriptors', () => {
     const read = createTextLogReader(
       '[%START_TIME%] %REQ(X-USER)% %REQ(:PATH)%\\n',
       toMapping('user=%REQ(X-USER)%,path=%REQ(:PATH)%', 'path=%REQ(:PATH)%'),
@@ -65,7 +65,7 @@ suite('an access log in text', () => {
     assert.equal(read(`${time} - -`), undefined)
   })
 
-  test('fills text with several values', () => {
+  test('can combine several values in one text', () => {
     const read = createTextLogReader(
       '%START_TIME(%s)% %REQ(:METHOD)% %REQ(:PATH)%',
       toMapping('route=%REQ(:METHOD)% %REQ(:PATH)%,kind=a\\,b,share=100%%'),
@@ -73,7 +73,7 @@ suite('an access log in text', () => {
     assert.deepEqual(entriesOf(read('1767225600 GET /x')), ['route=GET /x kind=a,b share=100%'])
   })
 
-  test('counts as many hits as a field says', () => {
+  test('counts the number of hits in a field', () => {
     const mapping = { ...toMapping('path=%REQ(:PATH)%'), hits: '%BYTES_SENT%' }
     const read = createTextLogReader('%START_TIME(%s)% %BYTES_SENT% %REQ(:PATH)%', mapping)
     const hitsOf = (line: string) => {
@@ -84,7 +84,7 @@ suite('an access log in text', () => {
     assert.equal(hitsOf('1767225600 - /x'), 1)
   })
 
-  test('tells where a line leaves the format', () => {
+  test('reports where a line does not match the format', () => {
     const read = createTextLogReader(defaultFormat, toMapping('path=%REQ(:PATH)%'))
     assert.equal(
       read('[2016-04-15T20:17:00.310Z] "POST /api'),
@@ -102,7 +102,7 @@ suite('an access log in text', () => {
     )
   })
 
-  test('is read with a time of its own format', () => {
+  test('can have its own time format', () => {
     const mapping = toMapping('path=%REQ(:PATH)%')
     const times = [
       ['%START_TIME(%Y/%m/%dT%H:%M:%S%z %s)%', '2026/01/01T00:00:00+0000 1767225600', 0],
@@ -148,7 +148,7 @@ suite('an access log in text', () => {
     })
   }
 
-  test('is refused with a descriptor that asks for what the format does not have', () => {
+  test('is refused with a descriptor that needs an operator that is not in the format', () => {
     const create = (descriptor: string) => () =>
       createTextLogReader(defaultFormat, toMapping(descriptor))
     assert.throws(create('a=b,user=%REQ(X-USER)%'), (error: unknown) => {

@@ -15,7 +15,7 @@ function split(chunks: readonly Buffer[]): string[] {
 }
 
 suite('lines', () => {
-  test('are the same wherever the bytes are cut', () => {
+  test('are the same wherever the bytes are split', () => {
     const line = fc.string({ unit: fc.constantFrom('a', 'é', '€', '😀', ' ') })
     fc.assert(
       fc.property(fc.array(line), fc.nat(7), fc.boolean(), (lines, size, hasReturn) => {
@@ -30,11 +30,11 @@ suite('lines', () => {
     )
   })
 
-  test('need no newline at the end of the log', () => {
+  test('need no line break at the end of the log', () => {
     assert.deepEqual(split([Buffer.from('a\nb')]), ['a', 'b'])
   })
 
-  test('that are too long are left out, and those after them are not', () => {
+  test('that are too long are skipped, and those after them are not', () => {
     const long = Buffer.alloc(longestLineBytes / 2 + 1, 'x')
     const chunks = [Buffer.from('a\n'), long, long, long, Buffer.from('x\nb\n')]
     assert.deepEqual(split(chunks), ['a', '(too long)', 'b'])

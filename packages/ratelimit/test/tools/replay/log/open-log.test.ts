@@ -65,7 +65,7 @@ suite('a log', () => {
     }
   })
 
-  test('may be left before its end', async (t) => {
+  test('may be closed before its end', async (t) => {
     for (const content of [gzipSync(text), zstdCompressSync(text), Buffer.from(text)]) {
       const log = await openLog(await makeFile(t, content), nothing)
       for await (const chunk of log.chunks(never)) {
@@ -75,7 +75,7 @@ suite('a log', () => {
     }
   })
 
-  test('is not waited for after the signal, even where it never ends', async () => {
+  test('is not read after the signal, even if it never ends', async () => {
     const interruption = new AbortController()
     const endless = new Readable({ read() {} })
     endless.push('one\n')
@@ -94,12 +94,12 @@ suite('a log', () => {
     assert.equal(await read(await makeFile(t, Buffer.alloc(0))), '')
   })
 
-  test('that breaks off fails when its end is reached', async (t) => {
+  test('that is truncated fails when its end is reached', async (t) => {
     const path = await makeFile(t, gzipSync(text).subarray(0, -20))
     await assert.rejects(read(path), { code: 'Z_BUF_ERROR' })
   })
 
-  test('that is not there is told before anything is read', async () => {
+  test('that does not exist is reported before anything is read', async () => {
     await assert.rejects(openLog('/nowhere/log', nothing), { code: 'ENOENT' })
     await assert.rejects(openLog(tmpdir(), nothing), /it is a directory/)
   })

@@ -19,7 +19,7 @@ function reorder(windowMs: number, times: readonly number[]) {
 }
 
 suite('requests out of order', () => {
-  test('within the window come out in the order of time', () => {
+  test('within the window are sorted by time', () => {
     const times = fc.array(fc.nat(9_000))
     fc.assert(
       fc.property(times, fc.nat(100), (jitters, step) => {
@@ -34,7 +34,7 @@ suite('requests out of order', () => {
     )
   })
 
-  test('that are later than the window come out at once, and are marked', () => {
+  test('that are later than the window are passed on immediately and marked', () => {
     assert.deepEqual(reorder(10_000, [0, 30_000, 5_000, 31_000]), [
       { timeMs: 0, isLate: false },
       { timeMs: 5_000, isLate: true },
@@ -58,7 +58,7 @@ suite('requests out of order', () => {
     assert.deepEqual(given, ['b', 'd', 'a', 'c'])
   })
 
-  test('are held back no longer than the window', () => {
+  test('are delayed no longer than the window', () => {
     const given: number[] = []
     const reordering = new Reordering(2_000, ({ timeMs }) => given.push(timeMs))
     for (let second = 0; second < 10; second += 1) reordering.push(toRequest(second * 1000))

@@ -6,7 +6,7 @@ import { perMinute, reportOf, summary } from '../support/report.ts'
 import { openSimulation } from '../support/simulation.ts'
 import { findAll, parseXml, textOf, type XmlElement } from '../support/xml.ts'
 
-/** How high the bars of a path are together, in pixels. */
+/** The total height of the bars of a path, in pixels. */
 function heightOf(path: XmlElement | undefined): number {
   const bars = [...(path?.attributes['d'] ?? '').matchAll(/v(\d+(?:\.\d+)?)/g)]
   return bars.reduce((sum, [, height]) => sum + Number(height), 0)
@@ -31,7 +31,7 @@ suite('a chart', () => {
     assert(texts.some((text) => text.endsWith('requests per 15 seconds')))
   })
 
-  test('has bars in proportion to what was allowed and refused', (t) => {
+  test('has bars in proportion to the allowed and refused requests', (t) => {
     const chart = parseXml(drawChart(reportOf(t, perMinute(20))))
     const paths = findAll(chart, 'path')
     const [allowed, refused] = ['allowed', 'refused'].map((kind) =>
@@ -40,14 +40,14 @@ suite('a chart', () => {
     assert(Math.abs((refused ?? 0) / (allowed ?? 1) - 2) < 0.05, `${refused} to ${allowed}`)
   })
 
-  test('needs nothing from elsewhere and looks right on dark pages', (t) => {
+  test('has no external references and supports dark mode', (t) => {
     const text = drawChart(reportOf(t, perMinute(20)))
     const addresses = [...text.matchAll(/https?:[^"\s]+/g)].map(([address]) => address)
     assert.deepEqual(addresses, ['http://www.w3.org/2000/svg'])
     assert.match(text, /@media \(prefers-color-scheme: dark\)/)
   })
 
-  test('is well-formed whatever a rule is called', (t) => {
+  test('is well-formed whatever the name of a rule', (t) => {
     const key = '<a href="x">&amp;\u0007]]>'
     const chart = parseXml(drawChart(reportOf(t, perMinute(1, key), `${key.split('=')[0]}=1`)))
     assert(findAll(chart, 'text').length > 0)
@@ -55,7 +55,7 @@ suite('a chart', () => {
     assert(findAll(named, 'text').some((text) => textOf(text).includes('<&"\ufffd>')))
   })
 
-  test('of an empty log is a chart too', (t) => {
+  test('can be drawn for an empty log', (t) => {
     const simulation = openSimulation(t, perMinute(1))
     const nothing = { ...summary, firstMs: Number.NaN, lastMs: Number.NaN }
     const report = toReport(simulation, nothing, { rules: 'config', logs: [], top: 1 })

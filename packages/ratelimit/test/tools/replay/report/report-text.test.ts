@@ -7,8 +7,8 @@ import { perMinute, reportOf } from '../support/report.ts'
 
 const plain = { hasColour: false, showsAll: false }
 
-suite('a report for people', () => {
-  test('says what was refused by which rule, and to whom', (t) => {
+suite('a report as text', () => {
+  test('shows what was refused, by which rules and for which keys', (t) => {
     assert.equal(
       toReportText(reportOf(t, perMinute(20)), plain),
       `log         3,600 lines, 2026-01-01 00:00:00 to 2026-01-01 01:00:00 UTC (1 h)
@@ -25,7 +25,7 @@ refused  key             rule      first                last
     )
   })
 
-  test('shows hits where they are not the number of requests', (t) => {
+  test('shows hits if they differ from the number of requests', (t) => {
     const report = reportOf(t, perMinute(20))
     const perRule = report.perRule.map((rule) => ({ ...rule, hits: { ...rule.hits, total: 7200 } }))
     const text = toReportText({ ...report, perRule }, plain)
@@ -33,20 +33,20 @@ refused  key             rule      first                last
     assert.match(text, /^api\.user +20\/minute +3,600 +7,200 +1,200/m)
   })
 
-  test('has colours only where they can be seen', (t) => {
+  test('has colors only if the terminal supports them', (t) => {
     const report = reportOf(t, perMinute(20))
     assert(!toReportText(report, plain).includes('\u001b'))
     assert(toReportText(report, { ...plain, hasColour: true }).includes('\u001b[31m'))
   })
 
-  test('tells of rules that met nothing, and lists them when asked', (t) => {
+  test('mentions rules that matched no request, and lists them with --all', (t) => {
     const yaml = `${perMinute(20)}  - { key: never, rate_limit: { unit: day, requests_per_unit: 1 } }\n`
     const report = reportOf(t, yaml)
     assert.match(toReportText(report, plain), /^1 rule matched no request \(--all lists them\)$/m)
     assert.match(toReportText(report, { ...plain, showsAll: true }), /^api\.never +0 +0/m)
   })
 
-  test('does not let the log steer the terminal', (t) => {
+  test('does not let the log control the terminal', (t) => {
     const examples = [{ log: 'log', line: 7, reason: 'no JSON', text: '\u001b[2J{' }]
     const report = reportOf(t, perMinute(20), 'user=\u001b]0;x', { unreadable: 3, examples })
     const text = toReportText(report, plain)
@@ -54,7 +54,7 @@ refused  key             rule      first                last
     assert.match(text, /^log:7: no JSON\n {2}\ufffd\[2J\{\nand 2 more$/m)
   })
 
-  test('writes shares so that little is not none and much is not all', () => {
+  test('does not round small shares to 0 % or large ones to 100 %', () => {
     const shares = [0, 1e-6, 0.004, 0.25, 0.999, 0.999999, 1].map(toShareText)
     assert.deepEqual(shares, ['0 %', '<0.01 %', '0.40 %', '25.0 %', '99.90 %', '>99.99 %', '100 %'])
   })
@@ -69,12 +69,12 @@ suite('a comparison', () => {
     assert.match(text, /^api\.user +20\/minute +30\/minute +3,600 +3,600 +2,400 +1,800 +-600$/m)
   })
 
-  test('of the same rules finds no difference', (t) => {
+  test('of the same rules shows no difference', (t) => {
     const { differences } = compareReports(reportOf(t, perMinute(20)), reportOf(t, perMinute(20)))
     assert.deepEqual(differences, [])
   })
 
-  test('tells of rules that only one side has', (t) => {
+  test('shows rules that only one side has', (t) => {
     const { differences } = compareReports(
       reportOf(t, perMinute(20)),
       reportOf(t, perMinute(20, 'other')),

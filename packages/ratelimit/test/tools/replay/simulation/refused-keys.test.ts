@@ -21,7 +21,7 @@ const rule = new ReplayedRule(
   undefined,
 )
 
-suite('the keys refused most', () => {
+suite('the most refused keys', () => {
   test('come first, with their first and last refusal', () => {
     const keys = new RefusedKeys()
     for (const [key, time] of [
@@ -43,7 +43,7 @@ suite('the keys refused most', () => {
     assert.equal(keys.mostMissed, 0)
   })
 
-  test('are known even when there are too many keys to know all', () => {
+  test('are known even if there are too many keys to count all', () => {
     const keys = new RefusedKeys(100)
     for (let i = 0; i < 10_000; i += 1) {
       keys.add(`rare-${i}`, rule, i)

@@ -9,7 +9,7 @@ const start = Date.parse('2026-01-01T00:00:00Z')
 
 function ruleOf(simulation: Simulation, path: string) {
   const rule = simulation.rules.met.find((each) => each.path === path)
-  assert(rule !== undefined, `no request met ${path}`)
+  assert(rule !== undefined, `no request matched ${path}`)
   return rule
 }
 
@@ -30,11 +30,11 @@ descriptors:
     )
     const run = (seconds: number, domain: string, ...descriptors: string[]) =>
       simulation.run(toRecorded(0, domain, descriptors), start + seconds * 1000)
-    // Seven of one user in the first minute: two are refused, and the fifth is near the limit.
+    // Seven requests of one user in the first minute: two are refused, and the fifth is near the limit.
     for (let second = 0; second < 7; second += 1) run(second, 'api', 'user=a')
     run(10, 'api', 'user=b')
     run(60, 'api', 'user=a')
-    // Two uploads in one second: the second is over, and let through.
+    // Two uploads in one second: the second is over the limit, but allowed.
     run(61, 'api', 'upload=x')
     run(61.5, 'api', 'upload=x', 'free=y')
     run(62, 'api', 'nothing=z')
@@ -68,7 +68,7 @@ descriptors:
     )
   })
 
-  test('lists the limits that requests bring along by their keys', (t) => {
+  test('lists limits in requests by their keys', (t) => {
     const simulation = openSimulation(t, 'domain: api\ndescriptors: []\n')
     for (let user = 0; user < 3; user += 1) {
       const request = toRecorded(0, 'api', [`user=${user}`], 2)
@@ -82,7 +82,7 @@ descriptors:
     assert.deepEqual([rule.requests, rule.refused, rule.totalHits], [3, 3, 6])
   })
 
-  test('keeps rules apart whose statistics are one, and together where they are many', (t) => {
+  test('reports per rule, even if rules share statistics or have many', (t) => {
     const simulation = openSimulation(
       t,
       `domain: api
@@ -103,7 +103,7 @@ descriptors:
     ])
   })
 
-  test('refuses nothing in shadow mode, and tells what it would have', (t) => {
+  test('refuses nothing in shadow mode, and reports what would have been refused', (t) => {
     const yaml =
       'domain: api\ndescriptors: [{ key: a, rate_limit: { unit: day, requests_per_unit: 1 } }]\n'
     const simulation = openSimulation(t, yaml, { isShadowMode: true })
@@ -112,7 +112,7 @@ descriptors:
     assert.deepEqual([refused, shadowRefused, ruleOf(simulation, 'api.a').shadowRefused], [0, 2, 2])
   })
 
-  test('decides as a simple model of fixed and sliding windows does', (t) => {
+  test('decides like a simple model of fixed and sliding windows', (t) => {
     const rules = [
       { key: 'second', windowSeconds: 1, most: 3, isSliding: false },
       { key: 'minutes', windowSeconds: 300, most: 10, isSliding: false },
@@ -161,7 +161,7 @@ descriptors:
     )
   })
 
-  test('forgets counters whose windows are over, however fast time goes', async (t) => {
+  test('drops expired counters, however fast time passes', async (t) => {
     const yaml =
       'domain: api\ndescriptors: [{ key: a, rate_limit: { unit: second, requests_per_unit: 1 } }]\n'
     const simulation = openSimulation(t, yaml)
@@ -175,7 +175,7 @@ descriptors:
     assert(simulation.counters < most / 4, `${simulation.counters} counters are kept`)
   })
 
-  test('tells when it has no memory left for counters', (t) => {
+  test('reports when it has no memory left for counters', (t) => {
     const yaml =
       'domain: api\ndescriptors: [{ key: a, rate_limit: { unit: year, requests_per_unit: 1 } }]\n'
     const simulation = openSimulation(t, yaml, {}, 2 ** 20)

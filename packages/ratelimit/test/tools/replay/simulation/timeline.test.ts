@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { mostBuckets, Timeline } from '../../../../src/tools/replay/simulation/timeline.ts'
 
 suite('a timeline', () => {
-  test('puts each time into the bucket that holds it, however long the log becomes', () => {
+  test('assigns each time to its bucket, however long the log becomes', () => {
     const steps = fc.array(fc.oneof(fc.nat(5_000), fc.nat(500_000), fc.nat(50_000_000)), {
       minLength: 1,
       maxLength: 400,

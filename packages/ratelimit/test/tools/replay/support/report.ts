@@ -18,7 +18,7 @@ export const summary: LogSummary = {
   error: undefined,
 }
 
-/** What rules make of one request a second, with one user for all, for an hour. */
+/** The report of rules for one request per second of one user, for an hour. */
 export function reportOf(
   t: TestContext,
   yaml: string,

@@ -17,7 +17,7 @@ const defaults: SimulationSettings['decisions'] = {
   addsDynamicMetadata: false,
 }
 
-/** The rules of one file at work. It is closed after the test. */
+/** Opens a simulation with the rules of one file. It is closed after the test. */
 export function openSimulation(
   t: Pick<TestContext, 'after'>,
   yaml: string,

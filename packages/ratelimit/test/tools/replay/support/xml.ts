@@ -10,7 +10,7 @@ const strayAmpersand = /&(?!#\d+;|#x[\da-f]+;|amp;|lt;|gt;|quot;|apos;)/i
 // oxlint-disable-next-line no-control-regex -- XML allows none of them
 const forbidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/
 
-/** Reads the XML that has no declarations, comments or sections. Throws where it is not well-formed. */
+/** Parses XML without declarations, comments or sections. Throws if it is not well-formed. */
 export function parseXml(text: string): XmlElement {
   if (forbidden.test(text)) throw new Error('a character that XML does not allow')
   if (strayAmpersand.test(text)) throw new Error('an ampersand that is not escaped')
@@ -20,7 +20,7 @@ export function parseXml(text: string): XmlElement {
   while (token.lastIndex < text.length) {
     const at = token.lastIndex
     const match = token.exec(text)
-    if (match === null) throw new Error(`no XML at ${at}: ${text.slice(at, at + 80)}`)
+    if (match === null) throw new Error(`invalid XML at ${at}: ${text.slice(at, at + 80)}`)
     const [whole, closed, opened, attributes = '', isEmpty] = match
     const parent = open.at(-1)
     if (parent === undefined) throw new Error('text after the end')
@@ -36,7 +36,7 @@ export function parseXml(text: string): XmlElement {
   }
   const [element, ...others] = root.children.filter((child) => typeof child !== 'string')
   if (open.length !== 1 || element === undefined || others.length > 0) {
-    throw new Error('there must be one element around all')
+    throw new Error('there must be exactly one root element')
   }
   return element
 }
@@ -44,11 +44,12 @@ export function parseXml(text: string): XmlElement {
 function toAttributes(text: string): Record<string, string> {
   const pairs = [...text.matchAll(/([\w:-]+)="([^"]*)"/g)]
   const attributes = Object.fromEntries(pairs.map(([, name = '', value = '']) => [name, value]))
-  if (Object.keys(attributes).length !== pairs.length) throw new Error(`twice the same:${text}`)
+  if (Object.keys(attributes).length !== pairs.length)
+    throw new Error(`duplicate attribute:${text}`)
   return attributes
 }
 
-/** The element and all inside of it that have a name. */
+/** The element and its descendants that have this name. */
 export function findAll(element: XmlElement, name: string): XmlElement[] {
   const inner = element.children.flatMap((child) =>
     typeof child === 'string' ? [] : findAll(child, name),

@@ -21,11 +21,11 @@ import { until } from '../../../../support/file-source.ts'
 
 export const typeUrl = 'type.googleapis.com/ratelimit.config.ratelimit.v3.RateLimitConfig'
 
-/** A management server that does what a test tells it, however wrong. */
+/** A management server that is controlled by a test and can misbehave. */
 export interface AdsServer {
   readonly port: number
   readonly url: string
-  /** All that were ever opened. */
+  /** All streams that were ever opened. */
   readonly streams: readonly AdsStream[]
   /** Waits for the stream of that number, from 1. */
   stream(number: number): Promise<AdsStream>
@@ -54,7 +54,7 @@ export interface Response {
 export interface AdsServerOptions {
   readonly port?: number
   readonly credentials?: ServerCredentials
-  /** Runs with each stream, before its first request is read. */
+  /** Called for each stream before its first request is read. */
   readonly onStream?: (stream: AdsStream) => void
   readonly onRequest?: (stream: AdsStream, request: DiscoveryRequest) => void
 }
@@ -151,7 +151,7 @@ export function toResource(config: ConfigInit): Any {
   return anyPack(RateLimitConfigSchema, create(RateLimitConfigSchema, config))
 }
 
-/** A resource whose only limit is told apart by its number of requests. */
+/** A resource with one limit, which is identified by its number of requests. */
 export function toRules(requestsPerUnit: number, domain = 'd', name = 'a'): Any {
   const rateLimit = { unit: RateLimitUnit.MINUTE, requestsPerUnit }
   return toResource({ name, domain, descriptors: [{ key: 'k', rateLimit }] })

@@ -6,11 +6,11 @@ import type { TestContext } from 'node:test'
 export interface Http2Server {
   readonly url: string
   readonly streams: readonly ServerHttp2Stream[]
-  /** The connections below them, closed ones too. */
+  /** The connections of the streams, including closed ones. */
   readonly sockets: readonly Socket[]
 }
 
-/** A server below gRPC, for what no gRPC library would do. */
+/** A plain HTTP/2 server, for behavior that no gRPC library supports. */
 export async function openHttp2Server(
   t: TestContext,
   answer: (stream: ServerHttp2Stream, session: Http2Session) => void,

@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import type { TestContext } from 'node:test'
 
-/** A network between two ends that can fail without either end being told. */
+/** A network between two peers that can fail without notifying either. */
 export interface TcpProxy {
   readonly url: string
-  /** Connections stay open, and nothing goes through any more. */
+  /** Connections stay open, but no data is forwarded. */
   freeze(): void
-  /** For connections from now on. */
+  /** Data of new connections is forwarded again. */
   thaw(): void
 }
 

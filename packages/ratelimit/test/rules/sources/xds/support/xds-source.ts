@@ -9,7 +9,7 @@ import { RuleStatistics } from '../../../../../src/stats/rule-statistics.ts'
 import { collectLog } from '../../../../support/collected-log.ts'
 import { toDescriptor } from '../../../../support/nested-rules.ts'
 
-/** An xDS source, with what it told. */
+/** An xDS source with its log lines and snapshots. */
 export interface WatchedSource {
   readonly snapshots: readonly RuleSnapshot[]
   readonly failures: readonly LoadFailure[]
@@ -24,7 +24,7 @@ export interface WatchedSource {
 
 type Settings = Pick<XdsSourceOptions, 'serverUrl'> & Partial<XdsSourceOptions>
 
-/** Opens a source that is closed after the test. Its waits are short and not left to chance. */
+/** Opens a source that is closed after the test. Its waits are short and not random. */
 export function openSource(t: TestContext, settings: Settings): WatchedSource {
   const snapshots: RuleSnapshot[] = []
   const failures: LoadFailure[] = []
