@@ -10,7 +10,7 @@ export interface HttpAnswer {
 }
 
 interface OutgoingDetails {
-  /** Of the answer. */
+  /** The HTTP status of the answer, if there was one. */
   readonly status?: number
   /** The error code of the other side: `invalid_client`, … */
   readonly code?: string

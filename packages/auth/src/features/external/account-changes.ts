@@ -86,7 +86,7 @@ export function planLinked(
   return planNotices(services, 'identity_linked', user, { Provider: provider.id })
 }
 
-/** Undefined: somebody has changed the same things meanwhile, and nothing was written. */
+/** Undefined if a concurrent request changed the same rows; then nothing was written. */
 export async function change(
   { db, wakeMessages }: Services,
   values: ExternalChange,

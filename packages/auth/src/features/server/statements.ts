@@ -49,7 +49,7 @@ export const checkReadiness = statement(
 /** Rows in one statement: few enough that no request waits long for a lock of ours. */
 export const purgedAtOnce = 500
 
-export interface PurgeRow extends Row {
+interface PurgeRow extends Row {
   /** False: another process is cleaning up, and nothing was deleted. */
   readonly is_held: boolean
   readonly count: number

@@ -124,7 +124,7 @@ function pushLimit(
 }
 
 /** The little that all kinds of Redis do for us. */
-export interface RedisClient {
+interface RedisClient {
   connect(): Promise<void>
   takeToken(key: string, limit: RequestLimit): Promise<number>
   /** How many are left, and the seconds until there is one. */

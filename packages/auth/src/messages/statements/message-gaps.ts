@@ -74,7 +74,7 @@ function askPermit(channel: MessageChannel): string {
    ${takeGap(gap)}`
 }
 
-export interface MessageWait extends Row {
+interface MessageWait extends Row {
   /** Until the gap is over; null: it is. */
   readonly gap_seconds: number | null
   /** Until one more message could go out, where none can now. */

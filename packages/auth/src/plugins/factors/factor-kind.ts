@@ -48,9 +48,9 @@ export interface FactorKind<V extends FactorVariables = FactorVariables> {
   /** What a session says of it: the method in the amr. */
   readonly method: string
   readonly codes: { readonly enroll: ErrorCode; readonly verify: ErrorCode }
-  /** What a wrong answer is told. */
+  /** The error message for a wrong answer. */
   readonly wrongAnswer: string
-  /** Whether somebody could hit a right answer by guessing. */
+  /** Whether the right answer can be found by guessing. */
   readonly isGuessable: boolean
   readonly variables: V
   readonly needs?: FactorNeed
@@ -64,7 +64,7 @@ export interface FactorKind<V extends FactorVariables = FactorVariables> {
     ask: ChallengeAsk,
     settings: Settings<V>,
   ): Promise<ChallengeDraft> | ChallengeDraft
-  /** Refuses what is no answer at all, before it counts as an attempt. @throws {ApiError} */
+  /** Rejects a malformed answer before it counts as an attempt. @throws {ApiError} */
   checkForm(answer: FactorAnswer): void
   /** Undefined: it is wrong. */
   check(services: FactorServices, attempt: Attempt): Promise<Proof | undefined> | Proof | undefined

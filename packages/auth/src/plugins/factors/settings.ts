@@ -62,13 +62,13 @@ export const mfa: Chapter<typeof ownVariables> = {
 type MfaSettings = Settings<typeof ownVariables>
 
 /** Whether factors of a kind may be added, and whether they may be used. */
-export interface FactorSwitch {
+interface FactorSwitch {
   readonly enroll: boolean
   readonly verify: boolean
 }
 
 /** What each kind of factor is set to, by its name. */
-export type FactorKindsConfig = {
+type FactorKindsConfig = {
   readonly [Name in FactorKindName]: Settings<(typeof factorKinds)[Name]['variables']>
 }
 

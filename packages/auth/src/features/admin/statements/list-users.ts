@@ -6,7 +6,7 @@ export type SortDirection = 'asc' | 'desc'
 type Counted = { readonly total: number }
 
 /** Without an id: the page is empty, and this row only has the total. */
-export type UserPageRow = (UserRow & Counted) | (Counted & { readonly id: null })
+type UserPageRow = (UserRow & Counted) | (Counted & { readonly id: null })
 
 const directions = {
   asc: { order: 'u.created_at, u.id', reverse: 'u.created_at desc, u.id desc' },
@@ -64,7 +64,7 @@ function toCursorStatement(direction: SortDirection) {
 }
 
 /** $2 is the time and $3 the id of a user to begin behind; null for the first page. */
-export function isAfter(direction: SortDirection): string {
+function isAfter(direction: SortDirection): string {
   const [sign, first] = direction === 'asc' ? ['>', "'-infinity'"] : ['<', "'infinity'"]
   const nobody = '00000000-0000-0000-0000-000000000000'
   return `(u.created_at, u.id) ${sign} (coalesce($2::timestamptz, ${first}),

@@ -134,7 +134,7 @@ export const challengeFactor = statement(
    select id from challenged`,
 )
 
-export interface FactorSecrets extends Row {
+interface FactorSecrets extends Row {
   readonly id: string
   readonly secret: Buffer | null
   readonly last_used_step: number | null
@@ -183,7 +183,7 @@ export const updateFactor = statement(
    from updated`,
 ).returning<FactorRow>()
 
-export interface FactorCredential extends Row {
+interface FactorCredential extends Row {
   readonly web_authn_credential: Metadata
 }
 

@@ -81,7 +81,7 @@ export const replaceRecoveryCodes = statement(
    select id from renewed`,
 )
 
-export interface CodeCount extends Row {
+interface CodeCount extends Row {
   readonly total: number
   readonly remaining: number
 }
