@@ -1,5 +1,5 @@
 import { open, type RedisServer } from '@portcullis/test-servers'
-import { slotOf } from '../../src/counters/redis/slots.ts'
+import { slotOf } from '../../src/counters/redis/topology/slots.ts'
 import { command } from '../counters/redis/support/redis-client.ts'
 import { until } from '../support/service-process.ts'
 import type { Fault } from './fault.ts'

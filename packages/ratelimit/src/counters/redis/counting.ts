@@ -1,15 +1,15 @@
 import { highestCount, type Increment, StoreError } from '../counter-store.ts'
-import { answer, toSum } from './answer.ts'
-import type { Call } from './call.ts'
-import type { Connection, Replies } from './connection.ts'
+import { answer, toSum } from './connection/answer.ts'
+import type { Call } from './connection/call.ts'
+import type { Connection, Replies } from './connection/connection.ts'
+import { isForbidden, isMisplaced, isOverflow } from './connection/reply-errors.ts'
+import { expected } from './connection/reply-queue.ts'
+import { type Reply, ReplyError } from './connection/resp-reader.ts'
+import { ask, type Cause, isUsable, read, refund, startScript } from './connection/send.ts'
 import type { KnownCounters } from './known-counters.ts'
-import { isForbidden, isMisplaced, isOverflow } from './reply-errors.ts'
-import { expected } from './reply-queue.ts'
-import { type Reply, ReplyError } from './resp-reader.ts'
 import { refundScript, type Script, slideScript, spareScript } from './scripts.ts'
-import { ask, type Cause, isUsable, read, refund, startScript } from './send.ts'
 import type { RedisSettings } from './settings.ts'
-import type { Topology } from './topology.ts'
+import type { Topology } from './topology/topology.ts'
 
 export interface CountingSettings {
   readonly topology: () => Topology

@@ -2,16 +2,16 @@ import { type Counted, type CounterStore, type Increment, StoreError } from '../
 import { lookThenAdd } from '../look-then-add.ts'
 import { loadClientTls } from '../network/client-tls.ts'
 import { parseRedisAuth, type RedisAddress, toAddressText } from './address.ts'
-import { Call } from './call.ts'
-import { Cluster } from './cluster.ts'
-import type { Loss } from './connection.ts'
+import { Call } from './connection/call.ts'
+import type { Loss } from './connection/connection.ts'
 import { Counting } from './counting.ts'
 import { KnownCounters } from './known-counters.ts'
-import { createSentinel } from './sentinel.ts'
 import { ConnectionCounters, type RedisSettings, redisDefaults } from './settings.ts'
-import { createSingle } from './single.ts'
 import { tryUntilReady } from './startup.ts'
-import type { Surroundings, Topology } from './topology.ts'
+import { Cluster } from './topology/cluster.ts'
+import { createSentinel } from './topology/sentinel.ts'
+import { createSingle } from './topology/single.ts'
+import type { Surroundings, Topology } from './topology/topology.ts'
 
 /** A counter store in Redis. Calls made before it is ready fail at once. */
 export interface RedisStore extends CounterStore {

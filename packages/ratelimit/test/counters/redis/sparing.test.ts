@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { open } from '@portcullis/test-servers'
 import type { Increment } from '../../../src/counters/counter-store.ts'
 import type { RedisStore } from '../../../src/counters/redis/redis-store.ts'
-import { slotOf } from '../../../src/counters/redis/slots.ts'
+import { slotOf } from '../../../src/counters/redis/topology/slots.ts'
 import { openProxy } from './support/proxy.ts'
 import { command, listEndless, listTtls } from './support/redis-client.ts'
 import {

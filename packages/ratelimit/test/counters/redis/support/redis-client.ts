@@ -1,7 +1,7 @@
 import { parseRedisAddress, parseRedisAuth } from '../../../../src/counters/redis/address.ts'
-import { askRedis } from '../../../../src/counters/redis/ask.ts'
-import type { LinkSettings } from '../../../../src/counters/redis/link.ts'
-import type { Reply } from '../../../../src/counters/redis/resp-reader.ts'
+import { askRedis } from '../../../../src/counters/redis/connection/ask.ts'
+import type { LinkSettings } from '../../../../src/counters/redis/connection/link.ts'
+import type { Reply } from '../../../../src/counters/redis/connection/resp-reader.ts'
 
 export interface Target extends Partial<LinkSettings> {
   readonly port: number

@@ -1,13 +1,13 @@
-import { type Increment, StoreError } from '../counter-store.ts'
-import { Backoff } from '../network/backoff.ts'
-import type { PooledConnection } from '../network/pool.ts'
-import { ReplyWatch } from '../network/reply-watch.ts'
+import { type Increment, StoreError } from '../../counter-store.ts'
+import { Backoff } from '../../network/backoff.ts'
+import type { PooledConnection } from '../../network/pool.ts'
+import { ReplyWatch } from '../../network/reply-watch.ts'
+import type { Script } from '../scripts.ts'
 import type { Call } from './call.ts'
 import { CommandBuffer } from './command-buffer.ts'
 import { Link, type LinkOwner, type LinkSettings } from './link.ts'
 import { expected, ReplyQueue } from './reply-queue.ts'
 import { ProtocolError, type Reply } from './resp-reader.ts'
-import type { Script } from './scripts.ts'
 
 /** Receives the results of commands. */
 export interface Replies {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { CommandBuffer } from '../../../src/counters/redis/command-buffer.ts'
+import { CommandBuffer } from '../../../../src/counters/redis/connection/command-buffer.ts'
 
 test('collected commands are unchanged when the buffer grows', () => {
   const buffer = new CommandBuffer()

@@ -1,7 +1,7 @@
-import { type SingleAddress, toEndpointText } from './address.ts'
-import { askRedis } from './ask.ts'
-import { Node } from './node.ts'
-import { createServerCheck } from './server-check.ts'
+import { type SingleAddress, toEndpointText } from '../address.ts'
+import { askRedis } from '../connection/ask.ts'
+import { Node } from '../connection/node.ts'
+import { createServerCheck } from '../connection/server-check.ts'
 import type { Surroundings, Topology } from './topology.ts'
 
 /** One server, or a proxy that looks like one. */

@@ -1,4 +1,4 @@
-import { Pool } from '../network/pool.ts'
+import { Pool } from '../../network/pool.ts'
 import { Connection, type ConnectionSettings } from './connection.ts'
 
 /** One server with up to `poolSize` connections. */

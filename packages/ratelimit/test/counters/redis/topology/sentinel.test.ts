@@ -5,14 +5,14 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { open } from '@portcullis/test-servers'
-import { command, listEndless } from './support/redis-client.ts'
+import { command, listEndless } from '../support/redis-client.ts'
 import {
   count,
   countUntilItWorks,
   createLines,
   openReadyStore,
   openStore,
-} from './support/store.ts'
+} from '../support/store.ts'
 
 async function openSentinel(t: TestContext) {
   const redis = await open(t, 'redis-sentinel')

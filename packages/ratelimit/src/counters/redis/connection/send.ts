@@ -1,8 +1,8 @@
-import { type Increment, StoreError } from '../counter-store.ts'
+import { type Increment, StoreError } from '../../counter-store.ts'
+import { refundScript, type Script } from '../scripts.ts'
 import type { Call } from './call.ts'
 import type { Connection } from './connection.ts'
 import { expected } from './reply-queue.ts'
-import { refundScript, type Script } from './scripts.ts'
 
 /** The error that caused the command to be sent again; empty for the first attempt. */
 export type Cause = '' | 'MOVED' | 'ASK' | 'NOSCRIPT'

@@ -1,4 +1,4 @@
-import { StoreError } from '../counter-store.ts'
+import { StoreError } from '../../counter-store.ts'
 import { CommandBuffer } from './command-buffer.ts'
 import { Link, type LinkSettings } from './link.ts'
 import { type Reply, ReplyError } from './resp-reader.ts'

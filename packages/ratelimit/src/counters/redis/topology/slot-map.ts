@@ -1,5 +1,5 @@
-import type { TcpEndpoint } from '../network/socket.ts'
-import type { Reply, ReplyError } from './resp-reader.ts'
+import type { TcpEndpoint } from '../../network/socket.ts'
+import type { Reply, ReplyError } from '../connection/resp-reader.ts'
 
 export interface SlotRange {
   readonly first: number

@@ -1,6 +1,6 @@
+import type { RedisSettings } from '../settings.ts'
 import { askRedis } from './ask.ts'
 import type { LinkSettings } from './link.ts'
-import type { RedisSettings } from './settings.ts'
 
 const askAgainMs = 30_000
 

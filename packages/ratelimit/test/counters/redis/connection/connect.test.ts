@@ -6,8 +6,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createAuthority, findFreePort, open } from '@portcullis/test-servers'
-import { command } from './support/redis-client.ts'
-import { count, openReadyStore, openStore } from './support/store.ts'
+import { command } from '../support/redis-client.ts'
+import { count, openReadyStore, openStore } from '../support/store.ts'
 
 const atOnce = { initialIntervalMs: 10, maxIntervalMs: 10, maxElapsedMs: 1 }
 

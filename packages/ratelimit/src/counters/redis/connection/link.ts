@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
-import { StoreError } from '../counter-store.ts'
-import type { ClientTls } from '../network/client-tls.ts'
-import { type Endpoint, openSocket, toReason } from '../network/socket.ts'
-import { type Credentials, toEndpointText } from './address.ts'
+import { StoreError } from '../../counter-store.ts'
+import type { ClientTls } from '../../network/client-tls.ts'
+import { type Endpoint, openSocket, toReason } from '../../network/socket.ts'
+import { type Credentials, toEndpointText } from '../address.ts'
 import { CommandBuffer } from './command-buffer.ts'
 import { type Reply, ReplyError, type ReplyHandler, RespReader } from './resp-reader.ts'
 

@@ -1,5 +1,5 @@
-import type { Increment } from '../counter-store.ts'
-import type { OutstandingReplies } from '../network/reply-watch.ts'
+import type { Increment } from '../../counter-store.ts'
+import type { OutstandingReplies } from '../../network/reply-watch.ts'
 import type { Call } from './call.ts'
 
 /** The kinds of outstanding replies. */

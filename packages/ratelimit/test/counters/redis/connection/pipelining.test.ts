@@ -5,9 +5,9 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { open } from '@portcullis/test-servers'
-import type { RedisSettings } from '../../../src/counters/redis/settings.ts'
-import { openProxy } from './support/proxy.ts'
-import { count, openReadyStore } from './support/store.ts'
+import type { RedisSettings } from '../../../../src/counters/redis/settings.ts'
+import { openProxy } from '../support/proxy.ts'
+import { count, openReadyStore } from '../support/store.ts'
 
 async function openBehindProxy(t: TestContext, settings: Partial<RedisSettings> = {}) {
   const redis = await open(t, 'redis')

@@ -1,9 +1,9 @@
-import type { Increment } from '../counter-store.ts'
-import type { Credentials } from './address.ts'
-import type { Connection, ConnectionSettings } from './connection.ts'
-import type { LinkSettings } from './link.ts'
-import type { ReplyError } from './resp-reader.ts'
-import type { RedisSettings } from './settings.ts'
+import type { Increment } from '../../counter-store.ts'
+import type { Credentials } from '../address.ts'
+import type { Connection, ConnectionSettings } from '../connection/connection.ts'
+import type { LinkSettings } from '../connection/link.ts'
+import type { ReplyError } from '../connection/resp-reader.ts'
+import type { RedisSettings } from '../settings.ts'
 
 /**
  * Finds the server of a counter. This is the only difference between a single server, sentinels and a

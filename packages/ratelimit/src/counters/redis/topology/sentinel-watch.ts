@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { TcpEndpoint } from '../network/socket.ts'
-import { CommandBuffer } from './command-buffer.ts'
-import { Link, type LinkSettings } from './link.ts'
-import type { Reply } from './resp-reader.ts'
+import type { TcpEndpoint } from '../../network/socket.ts'
+import { CommandBuffer } from '../connection/command-buffer.ts'
+import { Link, type LinkSettings } from '../connection/link.ts'
+import type { Reply } from '../connection/resp-reader.ts'
 
 export interface SentinelWatch {
   readonly links: readonly LinkSettings[]

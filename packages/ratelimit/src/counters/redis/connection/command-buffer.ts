@@ -1,4 +1,4 @@
-import type { Increment } from '../counter-store.ts'
+import type { Increment } from '../../counter-store.ts'
 
 const initialBytes = 16_384
 const keptBytes = 1_048_576

@@ -5,13 +5,19 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findFreePort, open, type RedisCluster, type RedisNode } from '@portcullis/test-servers'
-import { type Increment, StoreError } from '../../../src/counters/counter-store.ts'
-import type { RedisStore } from '../../../src/counters/redis/redis-store.ts'
-import { ReplyError } from '../../../src/counters/redis/resp-reader.ts'
-import { parseRedirection, parseSlots } from '../../../src/counters/redis/slot-map.ts'
-import { slotOf } from '../../../src/counters/redis/slots.ts'
-import { command, listEndless } from './support/redis-client.ts'
-import { count, countUntilItWorks, openReadyStore, toIncrement, windowOf } from './support/store.ts'
+import { type Increment, StoreError } from '../../../../src/counters/counter-store.ts'
+import { ReplyError } from '../../../../src/counters/redis/connection/resp-reader.ts'
+import type { RedisStore } from '../../../../src/counters/redis/redis-store.ts'
+import { parseRedirection, parseSlots } from '../../../../src/counters/redis/topology/slot-map.ts'
+import { slotOf } from '../../../../src/counters/redis/topology/slots.ts'
+import { command, listEndless } from '../support/redis-client.ts'
+import {
+  count,
+  countUntilItWorks,
+  openReadyStore,
+  toIncrement,
+  windowOf,
+} from '../support/store.ts'
 
 const window = windowOf(86_400)
 

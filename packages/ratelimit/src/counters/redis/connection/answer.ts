@@ -1,5 +1,5 @@
-import { type Increment, StoreError } from '../counter-store.ts'
-import { toShare } from '../sliding-window.ts'
+import { type Increment, StoreError } from '../../counter-store.ts'
+import { toShare } from '../../sliding-window.ts'
 import type { Call } from './call.ts'
 import type { Connection } from './connection.ts'
 import type { Reply } from './resp-reader.ts'

@@ -1,4 +1,4 @@
-import type { Counted, Increment, StoreError } from '../counter-store.ts'
+import type { Counted, Increment, StoreError } from '../../counter-store.ts'
 
 /** One call of the store while its replies are outstanding. Calls back exactly once. */
 export class Call {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { CommandBuffer } from '../../../src/counters/redis/command-buffer.ts'
+import { CommandBuffer } from '../../../../src/counters/redis/connection/command-buffer.ts'
 
 function encode(...words: readonly (string | number | bigint)[]): string {
   const parts = words.map((word) => `$${Buffer.byteLength(`${word}`)}\r\n${word}\r\n`)

@@ -6,7 +6,7 @@ import {
   type Reply,
   ReplyError,
   RespReader,
-} from '../../../src/counters/redis/resp-reader.ts'
+} from '../../../../src/counters/redis/connection/resp-reader.ts'
 
 type Plain = number | string | null | { readonly error: string } | readonly Plain[]
 
