@@ -8,10 +8,21 @@ import { test } from 'node:test'
 import { parseEmbeddedUrl } from '../../src/commands/open-database-url.ts'
 import { findPackage } from '../../src/db/embedded/binaries.ts'
 import { readPostmasterFile } from '../../src/db/embedded/occupant.ts'
+import { isFailure } from '../../src/db/embedded/postmaster.ts'
 import { migrate } from '../../src/db/migrate/migrate.ts'
 import { makeFolder, openEmbedded, query, startHolder } from '../support/embedded-place.ts'
 
 const socketFolderOf = (url: string) => new URL(url).searchParams.get('host') ?? ''
+
+test('a FATAL line of PostgreSQL is a failure, unless it is the end of autovacuum', () => {
+  const lines = [
+    'FATAL:  terminating connection due to administrator command',
+    'PANIC:  could not write to file "pg_wal/xlogtemp.31": No space left on device',
+    'FATAL:  terminating autovacuum process due to administrator command',
+    'LOG:  database system is ready to accept connections',
+  ]
+  assert.deepEqual(lines.map(isFailure), [true, true, false, false])
+})
 
 test('a missing folder becomes a database that keeps its data', async (t) => {
   const folder = join(await makeFolder(t), 'some', 'where')

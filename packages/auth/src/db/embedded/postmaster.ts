@@ -164,14 +164,18 @@ async function readUntilReady(
   lines.on('line', (line) => {
     lastLines = [...lastLines.slice(-5), line]
     // A start that fails is told by an error.
-    const isGrave = isReady && /^(?:FATAL|PANIC):/.test(line)
-    log[isGrave ? 'warning' : 'debug'](`PostgreSQL: ${line}`)
+    log[isReady && isFailure(line) ? 'warning' : 'debug'](`PostgreSQL: ${line}`)
     if (!line.endsWith('database system is ready to accept connections')) return
     isReady = true
     ready.resolve('ready')
   })
   const closed = once(lines, 'close')
   return Promise.race([ready.promise, ended.then(() => closed).then(() => lastLines)])
+}
+
+/** PostgreSQL also reports as FATAL that it ends autovacuum at shutdown, which is not a failure. */
+export function isFailure(line: string): boolean {
+  return /^(?:FATAL|PANIC):(?!\s+terminating autovacuum process)/.test(line)
 }
 
 function isBusy(complaint: string): boolean {
