@@ -35,7 +35,9 @@ export function createSentinel(
         const found = parseMaster(await askRedis(settings, words, closing.signal))
         firstAsked = at
         if (found) return found
-        complaints.push(`${toEndpointText(settings.endpoint)} does not know the master "${masterName}"`)
+        complaints.push(
+          `${toEndpointText(settings.endpoint)} does not know the master "${masterName}"`,
+        )
       } catch (error) {
         complaints.push(error instanceof Error ? error.message : String(error))
       }
