@@ -20,9 +20,9 @@ const help = `Usage: npm run bench -- soak [options]
 Runs half of the maximum load of the service for minutes, with new rules every second. There must be
 no errors, every file must be loaded, and memory must not grow.
 
-  --seconds N   how long; 300
-  --rules N     how many rules are loaded every second; 1000
-  --store NAME  redis (the default; one of its own) or memory
+  --seconds N   duration; default 300
+  --rules N     number of rules that are loaded every second; default 1000
+  --store NAME  redis (the default; a separate server) or memory
   --workers N   number of processes that share the ports; default 1`
 
 /** Memory is compared between the second and the last fifth, because code is compiled in the first. */

@@ -27,8 +27,8 @@ Sends each attack of docs/ratelimit.md over the loopback interface to a separate
 honest client with one call at a time, and shows the effect on that client.
 
   --only NAMES   some of: ${Object.keys(attacks).join(', ')}
-  --seconds N    how long each lasts; 3
-  --store NAME   memory (the default) or redis (one of its own)
+  --seconds N    duration of each attack; default 3
+  --store NAME   memory (the default) or redis (a separate server)
   --write        write the table to docs/ratelimit.md`
 
 const options = {

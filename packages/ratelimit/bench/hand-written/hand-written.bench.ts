@@ -14,8 +14,8 @@ Redis and memcached, reading rule files, protobuf messages. Contenders have a pr
 turns; the ratio is the median of the ratios of the rounds. The libraries are installed for it.
 
   --only NAMES     some of redis, redis-cluster, memcached, yaml, protobuf, separated by commas
-  --rounds N       how many times each is measured; 9
-  --decisions N    decisions of one counter in a round; 200000
+  --rounds N       number of measurements of each; default 9
+  --decisions N    decisions with one counter in a round; default 200000
   --contract       no measurement: check the requirements for counter stores for each contender`
 
 const options = {

@@ -15,7 +15,7 @@ const help = `Usage: npm run bench -- limiter [options]
 Compares the in-process limiter with counters in memory with rate-limiter-flexible: CPU time of a decision and
 memory of a counter. Each limiter has a separate process, and they take turns.
 
-  --rounds N   how many times each is measured; 7
+  --rounds N   number of measurements of each; default 7
   --calls N    decisions in a round; default 500000`
 
 const options = {

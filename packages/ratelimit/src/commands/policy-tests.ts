@@ -219,7 +219,7 @@ function writeResults(
   io: CommandIo,
 ): void {
   if (!json) {
-    io.stdout.write(toTextReport(results, { hasColour: usesColor(io), texts }))
+    io.stdout.write(toTextReport(results, { hasColor: usesColor(io), texts }))
     return
   }
   const failed = results.filter(({ failure }) => failure !== undefined).length

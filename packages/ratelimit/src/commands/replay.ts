@@ -167,9 +167,9 @@ function writeReports(
     io.stdout.write(`${JSON.stringify({ ...report, ...compared }, undefined, 2)}\n`)
     return
   }
-  const hasColour = usesColor(io)
-  io.stdout.write(toReportText(report, { hasColour, showsAll: all }))
-  if (comparison !== undefined) io.stdout.write(`\n${toComparisonText(comparison, hasColour)}`)
+  const hasColor = usesColor(io)
+  io.stdout.write(toReportText(report, { hasColor, showsAll: all }))
+  if (comparison !== undefined) io.stdout.write(`\n${toComparisonText(comparison, hasColor)}`)
 }
 
 async function saveChart(path: string, [report]: readonly Report[]): Promise<void> {

@@ -135,7 +135,7 @@ class Store implements MemcachedStore {
   #refuse(deadlineMs: number, nowMs: number): string | undefined {
     if (this.#finished !== undefined) return closed
     if (this.#nodes.length === 0) return noNodes
-    if (deadlineMs <= nowMs) return 'memcached was not asked: the deadline of the call was over'
+    if (deadlineMs <= nowMs) return 'memcached was not called: the deadline of the call has passed'
     return undefined
   }
 

@@ -221,7 +221,7 @@ export class Counting implements Replies {
     if (isForGood && this.#maySpare) {
       this.#maySpare = false
       this.#settings.log.warning(
-        `${from.name}: with STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT, checking and adding is not atomic: ` +
+        `${from.name}: checking and adding is not atomic, so other limits may count refused requests: ` +
           `${error.message} (${spareScript.needs})`,
       )
     }

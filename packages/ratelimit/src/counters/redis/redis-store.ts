@@ -107,7 +107,7 @@ class Store implements RedisStore {
   ): Call | undefined {
     const nowMs = Date.now()
     if (deadlineMs <= nowMs) {
-      counted(new StoreError('Redis was not asked: the deadline of the call was over'))
+      counted(new StoreError('Redis was not called: the deadline of the call has passed'))
       return undefined
     }
     if (increments.length === 0) {

@@ -197,7 +197,7 @@ function toMisplaced(name: string): string {
 }
 
 const homes: readonly (readonly [{ has(name: string): boolean }, string])[] = [
-  [ruleFields, 'to a descriptor, beside its key'],
+  [ruleFields, 'to a descriptor, next to its key'],
   [limitFields, 'inside rate_limit'],
   [fileFields, 'at the top of the file'],
 ]

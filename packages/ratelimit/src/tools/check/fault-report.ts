@@ -21,7 +21,7 @@ export const plainPalette: Palette = {
   warning: (text) => text,
 }
 
-export const colourPalette: Palette = {
+export const colorPalette: Palette = {
   strong: (text) => `\x1b[1m${text}\x1b[0m`,
   fault: (text) => `\x1b[1;31m${text}\x1b[0m`,
   warning: (text) => `\x1b[1;33m${text}\x1b[0m`,

@@ -8,7 +8,7 @@ import {
   readRuleDirectory,
   toBrokenFaults,
 } from '../../rules/index.ts'
-import { colourPalette, type Finding, plainPalette, toReport } from './fault-report.ts'
+import { colorPalette, type Finding, plainPalette, toReport } from './fault-report.ts'
 
 /** The rule files of a directory, and the findings about them. */
 export interface Inspection {
@@ -83,7 +83,7 @@ export function writeFindings(
   texts: ReadonlyMap<string, string>,
   io: CommandIo,
 ): void {
-  const palette = usesColor(io) ? colourPalette : plainPalette
+  const palette = usesColor(io) ? colorPalette : plainPalette
   const lines = new Map<string, readonly string[]>()
   for (const finding of findings) {
     const { path, line } = finding

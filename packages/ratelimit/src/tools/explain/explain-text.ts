@@ -11,9 +11,9 @@ import type { Answer } from './explain-answer.ts'
 type Paint = (style: 'bold' | 'dim' | 'green' | 'red' | 'yellow', text: string) => string
 
 /** Formats the answers as text, with colors if the terminal supports them. */
-export function toText(answers: readonly Answer[], hasColour: boolean): string {
+export function toText(answers: readonly Answer[], hasColor: boolean): string {
   const paint: Paint = (style, text) =>
-    hasColour ? styleText(style, text, { validateStream: false }) : text
+    hasColor ? styleText(style, text, { validateStream: false }) : text
   return answers.map((answer) => toParagraph(toSafe(answer), paint)).join('\n')
 }
 

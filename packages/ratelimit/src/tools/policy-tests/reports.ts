@@ -1,13 +1,13 @@
 import { styleText } from 'node:util'
 import type { DescriptorStatus } from '../../engine.ts'
 import { type Explanation, toLimitText } from '../../rules/index.ts'
-import { colourPalette, plainPalette, toReport } from '../check/fault-report.ts'
+import { colorPalette, plainPalette, toReport } from '../check/fault-report.ts'
 import { isReplaced, toCodeText, toResetText, toRuleText } from './expected-fields.ts'
 import type { Failure, Outcome, TestResult } from './run.ts'
 import { toInstantText } from './written-values.ts'
 
 interface TextReportOptions {
-  readonly hasColour: boolean
+  readonly hasColor: boolean
   /** The files of the tests, by path. */
   readonly texts: ReadonlyMap<string, string>
 }
@@ -15,15 +15,15 @@ interface TextReportOptions {
 /** One line per test, below its file, followed by the failures and the totals. */
 export function toTextReport(results: readonly TestResult[], options: TextReportOptions): string {
   const byFile = Map.groupBy(results, ({ test }) => test.place.file)
-  const lists = [...byFile].map(([file, ofFile]) => toList(file, ofFile, options.hasColour))
+  const lists = [...byFile].map(([file, ofFile]) => toList(file, ofFile, options.hasColor))
   const failures = results.map((result) => toFailureText(result, options))
-  return `${lists.join('')}\n${failures.join('')}${toSummary(results, byFile.size, options.hasColour)}\n`
+  return `${lists.join('')}\n${failures.join('')}${toSummary(results, byFile.size, options.hasColor)}\n`
 }
 
-function toList(file: string, results: readonly TestResult[], hasColour: boolean): string {
+function toList(file: string, results: readonly TestResult[], hasColor: boolean): string {
   const lines = results.map(({ test, failure }) => {
     const mark =
-      failure === undefined ? paint('green', 'ok  ', hasColour) : paint('red', 'FAIL', hasColour)
+      failure === undefined ? paint('green', 'ok  ', hasColor) : paint('red', 'FAIL', hasColor)
     return `  ${mark}  ${toSafe(test.name)}\n`
   })
   return `${toSafe(file)}\n${lines.join('')}`
@@ -42,21 +42,21 @@ function toMismatchReport(failure: Failure, index: number, options: TextReportOp
   const { file: path, line, column } = place
   const message = toMismatchText(failure, index)
   const source = options.texts.get(path)?.split(/\r\n?|\n/)[line - 1]
-  const palette = options.hasColour ? colourPalette : plainPalette
+  const palette = options.hasColor ? colorPalette : plainPalette
   return toReport({ severity: 'fault', path, line, column, message }, source, palette)
 }
 
-function toSummary(results: readonly TestResult[], fileCount: number, hasColour: boolean): string {
+function toSummary(results: readonly TestResult[], fileCount: number, hasColor: boolean): string {
   const failed = results.filter(({ failure }) => failure !== undefined).length
   const requests = results.reduce((sum, { requestCount }) => sum + requestCount, 0)
   const tests = `${results.length} test${results.length === 1 ? '' : 's'}`
   const scope = `${fileCount} file${fileCount === 1 ? '' : 's'} with ${requests} requests`
   const verdict = failed === 0 ? `${tests} passed` : `${failed} of ${tests} failed`
-  return `${paint(failed === 0 ? 'green' : 'red', verdict, hasColour)}, ${scope}`
+  return `${paint(failed === 0 ? 'green' : 'red', verdict, hasColor)}, ${scope}`
 }
 
-function paint(style: 'green' | 'red', text: string, hasColour: boolean): string {
-  return hasColour ? styleText(style, text, { validateStream: false }) : text
+function paint(style: 'green' | 'red', text: string, hasColor: boolean): string {
+  return hasColor ? styleText(style, text, { validateStream: false }) : text
 }
 
 const controls = /\p{Cc}/gu

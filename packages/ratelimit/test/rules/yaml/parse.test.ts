@@ -242,7 +242,7 @@ descriptors:
     "a.yaml: 'unit' has no effect here, it belongs inside rate_limit (line 3, column 1)",
     "a.yaml: 'requests_per_unit' has no effect here, it belongs inside rate_limit (line 6, column 5)",
     "a.yaml: 'domain' has no effect here, it belongs at the top of the file (line 7, column 5)",
-    "a.yaml: 'shadow_mode' has no effect here, it belongs to a descriptor, beside its key (line 11, column 7)",
+    "a.yaml: 'shadow_mode' has no effect here, it belongs to a descriptor, next to its key (line 11, column 7)",
   ])
 })
 

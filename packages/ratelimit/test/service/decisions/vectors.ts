@@ -51,7 +51,7 @@ const resets = [
   [31_535_999, 'year', 1],
 ] as const
 
-/** Test vectors computed from envoyproxy/ratelimit. */
+/** Test vectors: tables of inputs and expected results. */
 export const vectors: readonly Scenario[] = [
   {
     name: 'the worked example: five marketing messages per number and day',

@@ -30,7 +30,7 @@ export function createServerCheck(
       isServer = reason.includes('NOPERM')
       if (!isServer && askedAtMs < 0) {
         log.info(
-          `${name} seems to be a proxy: STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT takes two steps (${reason})`,
+          `${name} seems to be a proxy: counters are checked and changed in two steps (${reason})`,
         )
       }
     }

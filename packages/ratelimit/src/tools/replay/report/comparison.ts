@@ -86,8 +86,8 @@ function toSigned(number: number): string {
   return number > 0 ? `+${toNumberText(number)}` : toNumberText(number)
 }
 
-export function toComparisonText(comparison: Comparison, hasColour: boolean): string {
-  const paint: Paint = createPaint(hasColour)
+export function toComparisonText(comparison: Comparison, hasColor: boolean): string {
+  const paint: Paint = createPaint(hasColor)
   const { rules, comparedWith, refusedBefore, refusedAfter, differences } = comparison
   const change = toSigned(refusedAfter - refusedBefore)
   const lines = [

@@ -10,7 +10,7 @@ import {
 } from './table.ts'
 
 export interface TextSettings {
-  readonly hasColour: boolean
+  readonly hasColor: boolean
   /** Whether to list all rules that refused or matched no request. */
   readonly showsAll: boolean
 }
@@ -19,8 +19,8 @@ export interface TextSettings {
 const mostRules = 40
 
 /** Formats the report as text: the log, the refused requests, and the rules and keys that caused them. */
-export function toReportText(report: Report, { hasColour, showsAll }: TextSettings): string {
-  const paint = createPaint(hasColour)
+export function toReportText(report: Report, { hasColor, showsAll }: TextSettings): string {
+  const paint = createPaint(hasColor)
   const sections = [
     toOverview(report, paint),
     toRuleSection(report, paint, showsAll),

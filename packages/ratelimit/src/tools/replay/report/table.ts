@@ -3,8 +3,8 @@ import { styleText } from 'node:util'
 export type Style = 'bold' | 'dim' | 'green' | 'red' | 'yellow' | 'cyan'
 export type Paint = (style: Style, text: string) => string
 
-export function createPaint(hasColour: boolean): Paint {
-  return (style, text) => (hasColour ? styleText(style, text, { validateStream: false }) : text)
+export function createPaint(hasColor: boolean): Paint {
+  return (style, text) => (hasColor ? styleText(style, text, { validateStream: false }) : text)
 }
 
 export interface Column<Row> {

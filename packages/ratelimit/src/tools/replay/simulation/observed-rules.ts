@@ -59,7 +59,7 @@ export class ObservedRules implements Rules {
       const { limit, sharedValues } = found
       return { limit, sharedValues, counters: this.#sentRule(domain, descriptor, limit) }
     }
-    const match = this.#matches.get(found.limit) ?? this.#meet(found)
+    const match = this.#matches.get(found.limit) ?? this.#observe(found)
     if (match.limit.unlimited) {
       // It never reaches the store, where all others are observed.
       match.counters.requests += 1
@@ -68,7 +68,7 @@ export class ObservedRules implements Rules {
     return match
   }
 
-  #meet({ limit, sharedValues }: Match): ObservedMatch {
+  #observe({ limit, sharedValues }: Match): ObservedMatch {
     const match = { limit, sharedValues, counters: this.#createRule(limit.path, limit) }
     this.#matches.set(limit, match)
     return match

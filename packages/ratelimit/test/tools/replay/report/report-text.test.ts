@@ -5,7 +5,7 @@ import { toReportText } from '../../../../src/tools/replay/report/report-text.ts
 import { toShareText } from '../../../../src/tools/replay/report/table.ts'
 import { perMinute, reportOf } from '../support/report.ts'
 
-const plain = { hasColour: false, showsAll: false }
+const plain = { hasColor: false, showsAll: false }
 
 suite('a report as text', () => {
   test('shows what was refused, by which rules and for which keys', (t) => {
@@ -36,7 +36,7 @@ refused  key             rule      first                last
   test('has colors only if the terminal supports them', (t) => {
     const report = reportOf(t, perMinute(20))
     assert(!toReportText(report, plain).includes('\u001b'))
-    assert(toReportText(report, { ...plain, hasColour: true }).includes('\u001b[31m'))
+    assert(toReportText(report, { ...plain, hasColor: true }).includes('\u001b[31m'))
   })
 
   test('mentions rules that matched no request, and lists them with --all', (t) => {
