@@ -49,10 +49,18 @@ test('the messages of typical mistakes are those of the code', async () => {
   const warn = (message: string) => warnings.push(message)
   const gone = { limit: () => Promise.reject(new StoreError('connection refused')) }
   const closed = 'redis://127.0.0.1:1'
-  const remote = createRateLimiter({ limits: { ip: '1/day' }, store: closed, logger: { warn } })
+  const outage = Promise.withResolvers<void>()
+  const remote = createRateLimiter({
+    limits: { ip: '1/day' },
+    store: closed,
+    logger: { warn },
+    onOutage: () => outage.resolve(),
+  })
   const unmatched = createRateLimiter({ limits: { user: '1/day' }, logger: { warn } })
   await unmatched.limit({ usr: 'ada' } as never)
   await assert.rejects(remote.limit({ ip: '192.0.2.1' }), StoreError)
+  // On a busy machine the call reaches its deadline before the connection is refused.
+  await outage.promise
   const request = new Request('http://localhost/', { headers: { 'x-forwarded-for': '192.0.2.1' } })
   await limitRequests({ limiter: gone, warn, keys }, () => new Response())(request)
   const byProxy = limitRequests<[{ remoteAddr: { hostname: string } }], Request, 'user'>(
