@@ -43,7 +43,7 @@ process.exitCode = rows.some(({ failure }) => failure !== undefined) ? 1 : 0
 async function proveFor(user: UserName): Promise<void> {
   const system = await openBareSystem({ base, machine, user })
   const stop = () => {
-    // End all processes that this script has started; the folder is as large as a system.
+    // The folder is removed even on a signal, because it is as large as a system.
     system.killAll()
     if (!options.isKept) system.removeAtOnce()
     process.exit(130)

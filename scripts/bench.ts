@@ -16,7 +16,7 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
     },
   },
   auth: {
-    summary: 'the authentication server, beside Supabase Auth where one is given',
+    summary: 'the authentication server, compared with Supabase Auth if one is given',
     run: async (args) => {
       const { run } = await import('../packages/auth/bench/auth.bench.ts')
       return run(args)
@@ -37,7 +37,7 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
     },
   },
   'auth-tokens': {
-    summary: 'signing and verifying access tokens, beside jose',
+    summary: 'signing and verifying access tokens, compared with jose',
     run: async (args) => {
       const { run } = await import('../packages/auth/bench/tokens/tokens.bench.ts')
       return run(args)
@@ -51,42 +51,42 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
     },
   },
   graphql: {
-    summary: 'the GraphQL library beside other servers',
+    summary: 'the GraphQL library compared with other servers',
     run: async (args) => {
       const { run } = await import('../packages/graphql-over-http/bench/graphql.bench.ts')
       return run(args)
     },
   },
   'hand-written': {
-    summary: 'hand-written code beside the library that could take its place',
+    summary: 'hand-written code compared with the library that could take its place',
     run: async (args) => {
       const { run } = await import('../packages/ratelimit/bench/hand-written/hand-written.bench.ts')
       return run(args)
     },
   },
   limiter: {
-    summary: 'the in-process limiter, beside rate-limiter-flexible',
+    summary: 'the in-process limiter, compared with rate-limiter-flexible',
     run: async (args) => {
       const { run } = await import('../packages/ratelimit/bench/limiter/limiter.bench.ts')
       return run(args)
     },
   },
   metrics: {
-    summary: 'adding to a counter, beside OpenTelemetry',
+    summary: 'adding to a counter, compared with OpenTelemetry',
     run: async (args) => {
       const { run } = await import('../packages/auth/bench/metrics/metrics.bench.ts')
       return run(args)
     },
   },
   peers: {
-    summary: 'the limiter and the GraphQL library beside others, for docs/comparison.md',
+    summary: 'the limiter and the GraphQL library compared with others, for docs/comparison.md',
     run: async (args) => {
       const { run } = await import('./comparison/peers.bench.ts')
       return run(args)
     },
   },
   ratelimit: {
-    summary: 'the rate limit service, beside envoyproxy/ratelimit where one is given',
+    summary: 'the rate limit service, compared with envoyproxy/ratelimit if one is given',
     run: async (args) => {
       const { run } = await import('../packages/ratelimit/bench/ratelimit.bench.ts')
       return run(args)

@@ -15,7 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const touchEveryMs = 1000
 const staleAfterMs = 10_000
-const lookEveryMs = 100
+const pollEveryMs = 100
 
 /** Runs `work` while holding the lock; calls `onWait` once if it has to wait first. */
 export async function withFileLock(file, { onWait }, work) {
@@ -25,7 +25,7 @@ export async function withFileLock(file, { onWait }, work) {
   while (!(await tryToTake(file, token))) {
     if (!hasWaited) onWait()
     hasWaited = true
-    await sleep(lookEveryMs)
+    await sleep(pollEveryMs)
   }
   const release = () => {
     if (readToken(file) === token) rmSync(file, { force: true })
@@ -57,7 +57,7 @@ async function tryToTake(file, token) {
   const mine = `${file}.${token}`
   writeFileSync(mine, token)
   renameSync(mine, file)
-  await sleep(lookEveryMs)
+  await sleep(pollEveryMs)
   return readToken(file) === token
 }
 

@@ -65,7 +65,7 @@ export function findReasonToInstall(folder) {
     }
     if (!existsSync(join(folder, path, 'package.json'))) return `${path} is missing`
   }
-  // Packages beyond the lock file do no harm, and a manual install may have some.
+  // Packages that are not in the lock file do no harm; a manual install may have added some.
   for (const entry of Object.values(installed)) {
     if (excludes(entry.os, process.platform) || excludes(entry.cpu, process.arch)) {
       return 'they were installed on another system'

@@ -29,7 +29,8 @@ folder, where no module of the repository can be loaded: \`portcullis up\` and t
 commands must start and respond there; install size and start times are printed. The GraphQL library
 is also used with each major version of graphql, on Node 22 and 24, from ES modules, CommonJS and Jest,
 with its command, its types under TypeScript 5.9 and 7, and its size. CommonJS programs that require
-the other libraries are compiled with both, too. The limiter is also installed alone. Exits with 1 when a proof fails.`
+the other libraries are compiled with both versions of TypeScript. The limiter is also installed alone.
+Exits with 1 when a proof fails.`
 
 /** Additional proofs per package, by the name of its folder. */
 const ownProofs: {
@@ -71,7 +72,10 @@ interface Packed {
 
 async function makeArchives({ prove }: Proofs): Promise<Packed[]> {
   headline('Archives')
-  const isReady = await prove('what travels inside packages builds', buildInsidePackages)
+  const isReady = await prove(
+    'the packages that are bundled into others can be built',
+    buildInsidePackages,
+  )
   if (!isReady) return []
   const packed: Packed[] = []
   for (const published of findPublishedPackages()) {
@@ -96,7 +100,7 @@ async function proveArchives(packed: readonly Packed[], proofs: Proofs): Promise
     await proveArchive(published, archive, proofs)
     await ownProofs[published.name]?.(archive, proofs, runtimes)
   }
-  headline('All of them, installed')
+  headline('All packages, installed together')
   await installed.prove(runtimes)
 }
 
@@ -105,12 +109,10 @@ async function proveArchive(
   archive: Archive,
   { prove }: Proofs,
 ): Promise<void> {
-  await prove('contains what it runs with and nothing else', async () =>
-    checkContents(dist, archive),
-  )
+  await prove('contains all expected files and no others', async () => checkContents(dist, archive))
   await prove('imports only itself, Node and its dependencies', () => checkImports(dist, archive))
   if (archive.subpaths.length > 0) {
-    await prove('exports what api.md says, with comments', async () => {
+    await prove('its exports match api.md and have comments', async () => {
       const { name, subpaths } = archive
       return `${checkApiReport({ name, folder, dist, subpaths }, false)} exports`
     })
@@ -142,7 +144,7 @@ function summarize(archives: readonly Archive[], proofs: Proofs, seconds: number
     console.log(`${relative(root, file)} (${toKilobytes(bytes)})`)
   }
   const { count, failed } = proofs
-  const outcome = failed.length === 0 ? 'all hold' : `${failed.length} failed`
+  const outcome = failed.length === 0 ? 'all succeeded' : `${failed.length} failed`
   console.log(`${count} proofs, ${outcome} (${seconds.toFixed(1)} s)`)
   for (const claim of failed) console.log(`${styleText('red', '✗')} ${claim}`)
   if (failed.length === 0) console.log(toInstallHelp(archives))
@@ -153,12 +155,12 @@ function summarize(archives: readonly Archive[], proofs: Proofs, seconds: number
 function toInstallHelp(archives: readonly Archive[]): string {
   const files = archives.map(({ file }) => `  ${file}`).join(' \\\n')
   return `
-To install all of them in another project, with one command, because they need each other:
+To install all of them in another project, use one command, because they depend on each other:
 
 npm install \\
 ${files}
 
-Then \`npx portcullis up\` starts everything; each package's README says how to use it alone.`
+Then \`npx portcullis up\` starts everything. The README of each package explains how to use it alone.`
 }
 
 function toKilobytes(bytes: number): string {

@@ -19,7 +19,7 @@ if (file === undefined) {
 
 if (Number.parseInt(process.versions.node, 10) < 20) {
   console.error(
-    `This needs Node 20 or later, and this is Node ${process.versions.node}. Install a newer one from ` +
+    `Node 20 or later is required; this is Node ${process.versions.node}. Install a newer one from ` +
       'https://nodejs.org or with your version manager, such as "nvm install 24".',
   )
   process.exit(1)

@@ -44,7 +44,7 @@ export async function openBareSystem({
   const project = `${user.home}/portcullis`
   const removeAtOnce = () => {
     killInside(folder)
-    // A mount of a running process would make the deletion leave the folder.
+    // While a process still has a mount in the folder, a deletion would also delete what is mounted.
     if (!readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${folder}/`)) {
       rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
     }
@@ -113,7 +113,7 @@ async function addSettings(
   await writeFile(join(folder, 'etc/apt/apt.conf.d/90machine'), `${machine.aptSettings}\n`)
   await writeFile(join(folder, user.home, '.npmrc'), machine.npmSettings)
   await writeFile(join(folder, 'etc/pip.conf'), machine.pipSettings)
-  // In another folder, because a system package would overwrite the certificates with its own.
+  // The files are copied to another folder, because a system package would overwrite certificates.
   const place = '/opt/machine'
   const environment: Record<string, string> = {}
   for (const [name, value] of Object.entries(machine.environment)) {

@@ -33,7 +33,7 @@ const proveStart: Proof = async (system, logFile) => {
   // After Ctrl-C its end is not a failure, and nothing waits for it.
   early.catch(() => {})
   try {
-    await askConsole(await Promise.race([consoleUrl, early]))
+    await openConsole(await Promise.race([consoleUrl, early]))
     const ctrlC = '\x03'
     terminal.write(ctrlC)
     const { code } = await terminal.ended
@@ -49,9 +49,9 @@ const proveStart: Proof = async (system, logFile) => {
 }
 
 /**
- * With the right token the console redirects to its first page and replaces the token by a cookie.
+ * Opens the console like a browser: it redirects to its first page and replaces the token by a cookie.
  */
-async function askConsole(url: string): Promise<void> {
+async function openConsole(url: string): Promise<void> {
   const signIn = await fetch(url, { redirect: 'manual' })
   const cookie = signIn.headers.get('set-cookie')?.split(';')[0] ?? ''
   const page = await fetch(new URL(signIn.headers.get('location') ?? '/', url), {

@@ -74,7 +74,7 @@ async function readSources(codename: string): Promise<readonly Source[]> {
   }
   const known = await read()
   if (known.length > 0) return known
-  // The origin of a source is known once its lists are downloaded.
+  // apt knows the origin of a source only after it has downloaded its lists.
   await run('apt-get', ['update', '--quiet'])
   return read()
 }

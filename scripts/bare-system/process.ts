@@ -31,7 +31,7 @@ export interface Command {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** The command that runs a command of the system in the clone, as its user. */
+/** The command line that runs `words` in a system: in its clone of the repository, as its user. */
 export function toCommand(
   { folder, user, project, environment }: BareSystem,
   words: readonly string[],

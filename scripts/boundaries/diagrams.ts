@@ -17,7 +17,7 @@ export function renewDiagrams(page: string, tables: Tables): string {
   })
 }
 
-/** The dependencies between packages: an arrow has the imported subpaths. */
+/** The dependencies between packages: an arrow is labelled with the imported subpaths. */
 function drawPackages(tables: Tables): string {
   const arrows = Object.entries(tables).flatMap(([name, table]) => {
     const subpaths = new Map<string, Set<string>>()

@@ -218,7 +218,7 @@ function isEnvironment(node: SyntaxNode): boolean {
   return node.type === 'CallExpression' && isEnvironmentLoader(node['callee'])
 }
 
-/** It loads a file into `process.env`. */
+/** True for `process.loadEnvFile`, which loads a file into `process.env`. */
 function isEnvironmentLoader(callee: unknown): boolean {
   return isMember(callee, 'loadEnvFile') && isProcess(callee['object'])
 }

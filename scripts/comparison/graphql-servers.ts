@@ -12,7 +12,7 @@ import type { Installed } from './workspace.ts'
 export async function compareGraphqlServers(run: Run): Promise<Sections> {
   const installed: Installed[] = []
   for (const library of graphqlServers) {
-    run.progress.note(`installs ${library.name}`)
+    run.progress.note(`installing ${library.name}`)
     installed.push(await run.workspace.install('graphql', library))
   }
   const head = ['', ...graphqlServers.map(({ name }) => name)]
@@ -67,7 +67,7 @@ async function measureTasks({ settings }: Run, installed: readonly Installed[]) 
   const [ours] = installed
   if (ours) {
     const server = stack.use(await startServer(ours, ['graphql/plain.mjs']))
-    subjects.push({ name: '`node:http` with a fixed answer', server })
+    subjects.push({ name: '`node:http` with a fixed response', server })
   }
   const measure = (server: Server) => measureRequests(server, settings.requests, '/graphql', body)
   for (const { server } of subjects) await measure(server)

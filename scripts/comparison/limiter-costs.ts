@@ -60,7 +60,7 @@ export async function measureDecisions(
     using children = new DisposableStack()
     const subjects = []
     for (const decider of inMemory) {
-      progress.note(`counts ${keys} keys: ${decider.name}`)
+      progress.note(`counting ${keys} keys: ${decider.name}`)
       const child = children.use(startDecider(installed, decider))
       await child.ask({ kind: 'prepare', keys })
       await spend(child, settings.calls)

@@ -16,7 +16,7 @@ import type { Installed } from './workspace.ts'
 export async function compareLimiters(run: Run): Promise<Sections> {
   const installed: Installed[] = []
   for (const library of limiters) {
-    run.progress.note(`installs ${library.name}`)
+    run.progress.note(`installing ${library.name}`)
     installed.push(await run.workspace.install('limiter', library))
   }
   await using redis = await openRedis()

@@ -22,7 +22,7 @@ CPU time and memory. The others are installed from the npm registry into a tempo
   --write        write the tables into docs/comparison.md
   --only AREA    limiter or graphql; default: both
   --rounds N     how often each is measured, in turn; default: 7
-  --calls N      decisions of a limiter in a round, a tenth of it with Redis; default: 500000
+  --calls N      decisions of a limiter in a round, a tenth of them with Redis; default: 500000
   --keys N       number of keys in the large case; default: 1000000
   --requests N   HTTP requests in a round; default: 5000`
 
@@ -60,7 +60,7 @@ export const run = createCommand({ name: 'peers', help, parse: parseSettings, ru
 async function compare(settings: ReturnType<typeof parseSettings>): Promise<number> {
   endOnSignals()
   const progress = createProgress()
-  progress.note('builds the packages')
+  progress.note('building the packages')
   const libraries = settings.areas.flatMap((area) => areas[area].libraries)
   const ours = libraries.filter(({ isOurs }) => isOurs).flatMap(({ packages }) => packages)
   using workspace = await openWorkspace(ours)
@@ -82,7 +82,7 @@ function describeRun(area: keyof typeof areas, settings: Settings): string {
   const count = (value: number) => value.toLocaleString('en-US')
   const machine = `${cpu}, ${cores} cores, ${memory} GiB, ${system}, Node ${node}`
   const decisions =
-    area === 'limiter' ? `${count(calls)} decisions (a tenth of it with Redis), and of ` : ''
+    area === 'limiter' ? `${count(calls)} decisions (a tenth of them with Redis), and of ` : ''
   return `Measured on ${date} on ${machine}: ${rounds} rounds of ${decisions}${count(requests)} requests.`
 }
 

@@ -28,8 +28,8 @@ export function parseModule(file: string): ParsedModule {
 }
 
 /**
- * The function is experimental and warns at its first call, which a user of this tool cannot
- * change.
+ * `stripTypeScriptTypes` is experimental and prints a warning at its first call, which would only
+ * distract users of this tool.
  */
 function stripTypes(source: string): string {
   const { emitWarning } = process

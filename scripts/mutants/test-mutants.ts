@@ -35,7 +35,8 @@ export async function mapConcurrently<Item, Result>(
 }
 
 /**
- * Runs the test files on the unchanged code; `onUnusable` is called with those that cannot be used.
+ * Runs the test files on the unchanged code. `onDone` is called after each file, with the reason if
+ * the file cannot be used.
  */
 export async function measureBaselines(
   tests: readonly string[],

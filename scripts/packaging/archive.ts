@@ -65,8 +65,8 @@ const otherFiles = /\.(?:sql|html|css|svg|yaml|json)$/
 const always = ['package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']
 
 /**
- * Checks that the archive contains modules, their declarations, the files that the manifest names,
- * and what every package has.
+ * Checks that the archive contains only modules, their declarations, the files that the manifest
+ * names, and the files that every package needs.
  */
 export function checkContents(dist: string, { contents, manifest }: Archive): void {
   const isExpected = (path: string) =>

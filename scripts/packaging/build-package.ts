@@ -47,7 +47,10 @@ const commonJsSupport: { readonly [name: string]: CommonJsSupport } = {
   ratelimit: 'types',
 }
 
-/** Published packages that contain a part of another one, by the folder of its declarations. */
+/**
+ * Published packages that contain a part of another package: the folder with the declarations of
+ * that part, and the name of the other package.
+ */
 const parts: { readonly [name: string]: { readonly [folder: string]: string } } = {
   limiter: { [typesFolder]: '@portcullis/ratelimit' },
 }
@@ -103,7 +106,7 @@ export async function buildPackage(published: PublishedPackage): Promise<readonl
   const changes = readFileSync(join(root, 'CHANGELOG.md'), 'utf8')
   writeFileSync(join(dist, 'CHANGELOG.md'), publish(changes, ''))
 
-  // Only for its errors: the registry would accept a package whose exports lead nowhere.
+  // It throws if an export refers to a missing file; the registry would accept such a package.
   const subpaths = listSubpaths(publishedManifest, listFiles(dist))
   for (const file of Object.values(publishedManifest.bin ?? {})) makeExecutable(dist, file)
   return subpaths
@@ -149,8 +152,8 @@ function copyFiles({ folder, dist, manifest }: PublishedPackage): void {
 }
 
 /**
- * Converts a text for readers outside of the repository: relative links become addresses, and the part about
- * the repository is left out.
+ * Converts a text for readers outside of the repository: relative links become addresses, and the section
+ * "In the repository" is left out.
  * @param path the path of its folder in the repository
  */
 export function toPublishedText(markdown: string, path: string, repositoryUrl: string): string {
@@ -179,7 +182,7 @@ function readReadme(folder: string): string {
   return readFileSync(path, 'utf8')
 }
 
-/** The dependencies and frameworks whose declarations are those of modules. */
+/** The dependencies and frameworks that have only ES modules, and so no declarations for CommonJS. */
 function findModulesOnly({ dependencies, devDependencies }: DevelopmentManifest): string[] {
   return Object.keys({ ...dependencies, ...Object(devDependencies) }).filter((name) => {
     const file = join(root, 'node_modules', name, 'package.json')

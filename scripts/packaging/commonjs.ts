@@ -37,8 +37,9 @@ export async function writeCommonJs(dist: string, subpaths: readonly Subpath[]):
 }
 
 /**
- * Writes the declarations of a built package once more, as those of CommonJS: TypeScript with `module: node16`
- * lets a CommonJS project require nothing else. Tools read the files beside them; Node itself requires the modules.
+ * Writes the declarations of a built package a second time, as CommonJS declarations: with `module: node16`,
+ * TypeScript lets a CommonJS project require nothing else. Beside them, it writes a file for each subpath that
+ * requires the ES module, for tools that use the condition `require`; Node loads the ES module directly.
  * @param modulesOnly names of dependencies that have no declarations for CommonJS
  */
 export function writeCommonJsTypes(
@@ -61,7 +62,10 @@ export function writeCommonJsTypes(
   writeFileSync(join(folder, 'package.json'), '{ "type": "commonjs" }\n')
 }
 
-/** Declarations import nothing but types, and those of a module have to be asked for as such. */
+/**
+ * Adds the attribute `resolution-mode` to imports from packages that are ES modules: without it,
+ * CommonJS declarations cannot import their types.
+ */
 export function toCommonJsDeclarations(text: string, modulesOnly: readonly string[]): string {
   return text.replaceAll(
     /^import (?:type )?\{([^}]*)\} from '([^'./][^']*)';?$/gm,
@@ -92,7 +96,10 @@ async function listReachable(dist: string, files: readonly string[]): Promise<st
   return Object.keys(metafile.inputs)
 }
 
-/** The same for declarations, which also import modules for their types only. */
+/**
+ * The declarations of the subpaths and those that they import. They import more modules than the
+ * code does, because some are imported only for their types.
+ */
 function listDeclarations(dist: string, subpaths: readonly Subpath[]): Set<string> {
   const found = new Set<string>()
   const add = (file: string): void => {

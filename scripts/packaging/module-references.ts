@@ -8,7 +8,7 @@ export interface InsidePackage {
 
 /**
  * The compiler changes imports in JavaScript to `.js`, but leaves `.ts` in declarations (TypeScript
- * 7.0). Compilers find the `.d.ts` anyway, but the archive has no such file.
+ * 7.0). Compilers find the `.d.ts` file anyway, but the `.ts` file is not in the archive.
  */
 export function toJavaScriptImports(declarations: string): string {
   return replaceInCode(
@@ -46,7 +46,7 @@ export function toInsideImports(
   )
 }
 
-// Not in comments, whose examples refer to the reader's files.
+// Comments are left unchanged, because their examples refer to files of the reader.
 function replaceInCode(text: string, pattern: RegExp, replacement: string): string {
   return text.replace(/^(?!\s*(?:\*|\/\/)).*$/gm, (line) => line.replace(pattern, replacement))
 }

@@ -2,7 +2,7 @@ import { stripVTControlCharacters, styleText } from 'node:util'
 
 /** Claims about the packages, each with its outcome on a separate line. */
 export interface Proofs {
-  /** Tests a claim; the result of the proof is added to its line. Resolves to the outcome. */
+  /** Tests a claim; the result of the proof is added to its line. Resolves to whether it succeeded. */
   prove(claim: string, proof: () => Promise<string> | Promise<void>): Promise<boolean>
   /** Adds lines to print below the current claim. */
   note(lines: readonly string[]): void
@@ -42,7 +42,7 @@ export function createProofs(write: (line: string) => void): Proofs {
         notes.push(...toText(error).split('\n'))
       }
       for (const line of notes) write(indent + line)
-      // Proofs run concurrently.
+      // Proofs can run concurrently, and another one must not print these notes again.
       notes = []
       return isProven
     },

@@ -93,7 +93,7 @@ export function toPublishedManifest(
     name,
     version,
     exports: mapValues(exports, (target) => toPublishedTarget(target, commonJs)),
-    ...(commonJs !== 'none' && toFieldsBeforeExports(exports, commonJs)),
+    ...(commonJs !== 'none' && toLegacyFields(exports, commonJs)),
     ...(bin && { bin: mapValues(bin, toPublishedCommand) }),
     ...(dependencies && { dependencies: without(dependencies, Object.values(inside)) }),
     files: [
@@ -124,8 +124,8 @@ function toPublishedTarget(target: string | null, commonJs: CommonJsSupport): Pu
   }
 }
 
-/** For TypeScript's `moduleResolution: node10`, which does not read `exports`. */
-function toFieldsBeforeExports(
+/** The fields for TypeScript's `moduleResolution: node10`, which does not read `exports`. */
+function toLegacyFields(
   exports: DevelopmentManifest['exports'],
   commonJs: Exclude<CommonJsSupport, 'none'>,
 ) {
@@ -148,7 +148,7 @@ const toModuleTarget = (path: string): ModuleTarget => ({
   default: `./${path}.js`,
 })
 
-/** Declarations alone keep the paths that they have in the archive, since some import files beside `lib`. */
+/** With `types`, declarations keep their whole path below `cjs`, since some import files outside `lib`. */
 function toCommonJsPath(target: string, commonJs: Exclude<CommonJsSupport, 'none'>): string {
   const path = withoutSource(target)
   return commonJs === 'modules' ? path.replace(/^lib/, commonJsFolder) : `${commonJsFolder}/${path}`

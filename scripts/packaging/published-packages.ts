@@ -27,7 +27,7 @@ export interface PublishedPackage extends BuiltPackage {
 // docs/decisions/015-what-is-published.md.
 const insideNames = ['service-kit']
 
-/** Every published package, after those that it depends on. */
+/** The published packages in build order: each one after the packages that it depends on. */
 export function findPublishedPackages(): PublishedPackage[] {
   const inside = findInsidePackages()
   const published = findBuiltPackages()

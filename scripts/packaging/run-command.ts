@@ -49,7 +49,7 @@ export function runNpm(args: readonly string[], options: CommandOptions): Promis
   return runCommand(file, [...first, ...args], options)
 }
 
-/** How to start npm or npx: those of the npm that started this script, otherwise those in PATH. */
+/** The command line of npm or npx: from the npm that started this script, otherwise from PATH. */
 export function npmCommand(name: 'npm' | 'npx'): string[] {
   const cli = process.env['npm_execpath']
   if (!cli?.endsWith('npm-cli.js')) return [name]

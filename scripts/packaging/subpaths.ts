@@ -8,22 +8,22 @@ export interface Subpath {
   readonly types: string
   readonly file: string
   /**
-   * The same for tools that cannot load ES modules with `require`, if the package has a CommonJS
-   * variant.
+   * The CommonJS variant, for tools that cannot load ES modules with `require`; undefined if the
+   * package has none.
    */
   readonly commonJs?: { readonly types: string; readonly file: string }
 }
 
 /**
- * Everything that can be imported from a package; wildcards are expanded with its files. A target
- * without its file is an error.
+ * Everything that can be imported from a package; wildcards are expanded with its files.
+ * @throws BuildError if a target refers to a missing file.
  */
 export function listSubpaths(manifest: PublishedManifest, files: readonly string[]): Subpath[] {
   const hidden = Object.keys(manifest.exports).filter((key) => manifest.exports[key] === null)
   const subpaths = Object.entries(manifest.exports).flatMap(([key, target]) => {
     if (typeof target === 'string' && target !== './package.json') {
       if (!files.includes(target.slice(2)))
-        throw new BuildError(`exports["${key}"] leads to no file: ${target}`)
+        throw new BuildError(`exports["${key}"] refers to a missing file: ${target}`)
     }
     if (target === null || typeof target === 'string') return []
     const module = 'module-sync' in target ? target.default : target
@@ -35,16 +35,16 @@ export function listSubpaths(manifest: PublishedManifest, files: readonly string
         ...('require' in target && { commonJs: fillInTarget(target.require, star) }),
       }))
     if (found.length === 0)
-      throw new BuildError(`exports["${key}"] leads to no file: ${module.default}`)
+      throw new BuildError(`exports["${key}"] matches no file: ${module.default}`)
     return found
   })
   for (const { specifier, file, types, commonJs } of subpaths) {
     for (const path of [file, types, ...Object.values(commonJs ?? {})]) {
       if (!files.includes(path.slice(2)))
-        throw new BuildError(`${specifier} lacks its file ${path}`)
+        throw new BuildError(`${specifier} refers to a missing file: ${path}`)
     }
   }
-  // An explicit name and a wildcard may both lead to the same specifier.
+  // An explicit name and a wildcard may both result in the same specifier.
   return [...new Map(subpaths.map((subpath) => [subpath.specifier, subpath])).values()]
 }
 

@@ -113,7 +113,7 @@ test('a linked file must exist, and match the text of the link', async (t) => {
   assert.match(faults[1] ?? '', /shows b\.test\.ts, but links to \.\.\/a\.test\.ts$/)
 })
 
-test('a reference must lead to a row that has a test', async (t) => {
+test('a reference must name a row that has a test', async (t) => {
   const faults = await faultsOf(t, [
     ['nowhere', 'see One › no such row'],
     ['itself', 'see One › itself'],

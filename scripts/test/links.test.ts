@@ -6,7 +6,7 @@ import { test } from 'node:test'
 const root = dirname(dirname(import.meta.dirname))
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
-test('every relative link of a page leads to a file, and its anchor to a heading', () => {
+test('every relative link of a page refers to a file, and its anchor to a heading', () => {
   const pages = globSync(
     ['*.md', '{docs,examples}/**/*.md', 'packages/*/README.md', 'packages/*/test/*/README.md'],
     { cwd: root },

@@ -121,7 +121,7 @@ test('a run with nothing to install prints nothing and is fast', async (t) => {
   assert.ok(cost < 300, `the check costs ${cost} ms`)
 })
 
-test('any difference between the installed packages and the lock file leads to an install', async (t) => {
+test('any difference between the installed packages and the lock file causes an install', async (t) => {
   const { folder, run, npmCalls } = await openProject(t)
   await run()
   const installed = join(folder, 'node_modules', '.package-lock.json')
@@ -148,7 +148,7 @@ test('any difference between the installed packages and the lock file leads to a
   }
 })
 
-test('a missing package for other systems and an extra package do not lead to an install', async (t) => {
+test('a missing package for other systems and an extra package do not cause an install', async (t) => {
   const { folder, run, npmCalls } = await openProject(t)
   await run()
   const installed = join(folder, 'node_modules', '.package-lock.json')

@@ -15,11 +15,11 @@ export async function runAndRepeatFailed(options: RunOptions): Promise<LegResult
   const processes = first.failedProcesses
   if (processes.length === 0 || processes.length > maxProcesses) return first
   const files = toPaths(first)
-  console.log(styleText('yellow', `  Once more, alone: ${files.join(', ')}`))
+  console.log(styleText('yellow', `  Running again, alone: ${files.join(', ')}`))
   const second = await runLeg({ ...options, files: processes, concurrency: 1 })
   const failedAgain = toPaths(second)
-  const unsteadyFiles = files.filter((file) => !failedAgain.includes(file))
-  return { ...first, unsteadyFiles, seconds: first.seconds + second.seconds }
+  const flakyFiles = files.filter((file) => !failedAgain.includes(file))
+  return { ...first, flakyFiles, seconds: first.seconds + second.seconds }
 }
 
 function toPaths({ failedFiles }: LegResult): string[] {

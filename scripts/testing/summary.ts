@@ -24,11 +24,11 @@ export function summarize(reports: readonly LegReport[], misses: readonly string
     return `${mark} ${start}  ${countsOf(result)}  (${result.seconds.toFixed(1)} s)`
   })
   const missing = misses.length > 0 ? [`!!! TESTS SKIPPED, missing: ${misses.join('; ')}`] : []
-  const unsteady = reports.flatMap(({ result }) => result?.unsteadyFiles ?? [])
-  const unsteadyLines = unsteady.map(
-    (file) => `!!! UNSTEADY, failed and then passed alone, which fails the run: ${file}`,
+  const flaky = reports.flatMap(({ result }) => result?.flakyFiles ?? [])
+  const flakyLines = flaky.map(
+    (file) => `!!! FLAKY, failed and then passed alone; the run has failed: ${file}`,
   )
-  return [...legs, ...listSkips(reports), ...missing, ...unsteadyLines, countsOf(sum)]
+  return [...legs, ...listSkips(reports), ...missing, ...flakyLines, countsOf(sum)]
 }
 
 /** `12 skipped: needs root on Linux`, the most frequent reason first. */

@@ -22,7 +22,7 @@ export class TestHeaderError extends Error {
   override readonly name = 'TestHeaderError'
 }
 
-/** Every test file with the needs that it declares, in the order of their paths. */
+/** Every test file with its header, in the order of their paths. */
 export function findTestFiles(): TestFile[] {
   const paths = globSync(places, { cwd: root, exclude: (name) => name.includes('node_modules') })
   const faults: string[] = []

@@ -1,4 +1,4 @@
-/** In a child process: answers the parent's questions, one at a time, and exits with it. */
+/** For a child process: replies to each message of the parent, and exits when the parent exits. */
 export function answerParent<Question>(answer: (question: Question) => Promise<object>): void {
   const reply = async (question: Question) => {
     try {

@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
 export interface Child extends Disposable {
-  /** Sends a message and waits for the answer. Only one at a time. */
+  /** Sends a message and waits for the reply. Only one message may be sent at a time. */
   ask<Answer>(message: object | string | number): Promise<Answer>
   /** Waits for an unsolicited message. */
   receive<Answer>(): Promise<Answer>
@@ -17,7 +17,7 @@ export interface ChildSettings {
   readonly execArgv?: readonly string[]
   /** Additional or overridden variables. */
   readonly env?: Readonly<Record<string, string>>
-  /** The time limit for an answer. Default: none. */
+  /** The time limit for a reply. Default: no limit. */
   readonly silenceSeconds?: number
 }
 

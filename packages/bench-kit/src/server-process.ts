@@ -31,7 +31,7 @@ export interface Launch<Readiness> {
   /** Whether messages can be sent to the module that runs in it. */
   readonly hasChannel?: boolean
   readonly patienceMs?: number
-  /** Asks the server whether it is ready; undefined, or an error, while it is not. */
+  /** Checks whether the server is ready; resolves to undefined, or rejects, while it is not. */
   readReadiness(): Promise<Readiness | undefined>
 }
 

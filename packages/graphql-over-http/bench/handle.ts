@@ -36,7 +36,7 @@ async function send(document: string): Promise<void> {
   const body = JSON.stringify({ query: document })
   const request = { method: 'POST', url: '/graphql', headers, raw: null, context: null }
   const [, { status }] = await handle({ ...request, body: async () => body })
-  if (status !== 200) throw new Error(`${file} answered ${status} to ${document}`)
+  if (status !== 200) throw new Error(`${file} responded with ${status} to ${document}`)
 }
 
 async function run({

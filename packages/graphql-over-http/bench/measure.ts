@@ -117,6 +117,6 @@ async function checkAnswer({ name, port }: ServerProcess, query: QueryName): Pro
   })
   const text = await response.text()
   if (!isDeepStrictEqual(JSON.parse(text), { data: queries[query].data })) {
-    throw new Error(`${name} answers the query "${query}" wrongly: ${text.slice(0, 200)}`)
+    throw new Error(`${name} responds incorrectly to the query "${query}": ${text.slice(0, 200)}`)
   }
 }

@@ -266,8 +266,8 @@ function toHeaders(given: MaybeHeaders): Record<string, string> {
 }
 
 /**
- * Makes the last call to a sink. Errors thrown by it are ignored, since there is no one to report
- * them to.
+ * Makes the last call to a sink. An error that it throws is only logged, because the sink cannot be
+ * called again.
  */
 function close(lastCall: () => void): void {
   try {

@@ -21,8 +21,7 @@ interface Entry {
 
 interface InvalidEntry {
   /**
-   * Has one key. It is a weak map instead of a property, so that the schema can be
-   * garbage-collected.
+   * A map with one key, the schema. It is weak, so that the schema can be garbage-collected.
    */
   readonly errors: WeakMap<GraphQLSchema, readonly GraphQLError[]>
   readonly bytes: number

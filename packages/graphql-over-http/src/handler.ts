@@ -28,7 +28,7 @@ import {
   type Response,
 } from './request.ts'
 
-/** Answers one plain request. Rejects only if one of the user's options throws. */
+/** Responds to one plain request. Rejects only if one of the user's options throws. */
 export type Handler<RequestRaw = unknown, RequestContext = unknown> = (
   req: Request<RequestRaw, RequestContext>,
 ) => Promise<Response>

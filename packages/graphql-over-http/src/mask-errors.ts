@@ -57,7 +57,7 @@ export function maskErrors(options: MaskErrorsOptions = {}): FormatError {
     const id = createId()
     log(thrown, id)
     const extensions = { code: 'INTERNAL_SERVER_ERROR', id }
-    // Undefined for cached documents without locations, which graphql's types do not allow for.
+    // Some of these are undefined for documents without locations, which graphql's types do not allow.
     const place = { nodes, source, positions, path } as GraphQLErrorOptions
     return new GraphQLError(message, { ...place, extensions })
   }

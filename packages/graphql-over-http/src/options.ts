@@ -44,7 +44,7 @@ export type PersistedDocumentParams = Omit<RequestParams, 'query'> & {
   documentId?: string | undefined
 }
 
-/** @see https://github.com/graphql/graphql-over-http for what the handler does with them. */
+/** Options of the host-independent handler; adapters add their own. */
 export interface HandlerOptions<
   RequestRaw = unknown,
   RequestContext = unknown,

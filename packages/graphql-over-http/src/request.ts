@@ -93,7 +93,7 @@ export interface Sink<T = unknown> {
   complete(): void
 }
 
-/** The first value of a header by its lower-case name; repeated values are joined with a comma. */
+/** The value of a header by its lower-case name; several values are joined with commas. */
 export function getHeader(headers: RequestHeaders, name: string): string | undefined {
   if (typeof headers.get === 'function') return headers.get(name) ?? undefined
   const map = headers as { readonly [key: string]: string | string[] | undefined }

@@ -54,7 +54,7 @@ for (const host of hosts) {
       assert.deepEqual(await response.json(), { data: { echo: text } })
     })
 
-    test('characters of many bytes pass unharmed in both directions', async () => {
+    test('multi-byte characters are unchanged in both directions', async () => {
       const response = await query('/graphql', 'query ($t: String) { echo(text: $t) manyBytes }', {
         t: manyBytes,
       })
@@ -66,7 +66,7 @@ for (const host of hosts) {
     })
 
     if (!limits.noResponseHandle) {
-      test('headers set through the native response survive', async () => {
+      test('headers set through the native response are kept', async () => {
         const response = await query('/headers', '{ hello }')
         assert.equal(response.headers.get('x-custom'), 'kept')
         assert.equal(response.headers.get('set-cookie'), 'session=kept; Path=/')
@@ -171,7 +171,7 @@ for (const host of hosts) {
       assert.equal(response.status, 400)
     })
 
-    test('JSON that was encoded twice and does not tell its length is refused', async () => {
+    test('JSON that was encoded twice and does not declare its length is refused', async () => {
       const sendInParts = (text: string) => {
         const body = new ReadableStream({
           start(controller) {

@@ -51,7 +51,7 @@ for (const host of hosts.filter(({ transport }) => transport === 'HTTP/1')) {
       assert.deepEqual(JSON.parse((await answer)?.body ?? ''), { data: { echo: manyBytes } })
     })
 
-    test('so does a body in chunks of one byte', async (t) => {
+    test('a body in chunks of one byte equals one sent at once', async (t) => {
       const socket = await connect(t)
       const answer = readResponse(socket)
       socket.write(postChunks('/graphql'))

@@ -201,7 +201,7 @@ test('the HTML report copes with a body that was read, or that breaks off', asyn
   assert.match(html, /"&lt;body could not be read&gt;"/)
 })
 
-test('the HTML report cuts long reasons', async () => {
+test('the HTML report truncates long reasons', async () => {
   const html = await renderAuditResultsToHTML([fail('MUST', new Response(), 'r'.repeat(1025))])
   assert.ok(html.includes(`<summary>${'r'.repeat(1024)}...</summary>`))
 })

@@ -83,7 +83,7 @@ describe('one sentence and exit code 2', { concurrency: 2 }, () => {
     const address = await listenTls(t)
     await assertSentence(
       ['audit', `http://${address}`],
-      /^\S+ closed the connection without answering: if it speaks TLS, try https:/,
+      /^\S+ closed the connection without responding: if it speaks TLS, try https:/,
     )
   })
 
@@ -94,7 +94,7 @@ describe('one sentence and exit code 2', { concurrency: 2 }, () => {
     const { port } = server.address() as AddressInfo
     await assertSentence(
       ['audit', `http://127.0.0.1:${port}/`],
-      /^\S+ does not answer with HTTP: is this the right port\?/,
+      /^\S+ does not respond with HTTP: is this the right port\?/,
     )
   })
 
@@ -109,7 +109,7 @@ describe('one sentence and exit code 2', { concurrency: 2 }, () => {
     const url = await listen(t, () => {})
     await assertSentence(
       ['audit', url, '--timeout', '0.3'],
-      /^\S+ did not answer within 0\.3 seconds: try a longer --timeout/,
+      /^\S+ did not respond within 0\.3 seconds: try a longer --timeout/,
     )
   })
 
@@ -119,20 +119,25 @@ describe('one sentence and exit code 2', { concurrency: 2 }, () => {
     })
     const args = ['audit', url, '--timeout', '0.3']
     // Requests that are still open must not keep the process alive.
-    await assertSentence(args, /did not answer within 0\.3 seconds/, runCommand)
+    await assertSentence(args, /did not respond within 0\.3 seconds/, runCommand)
   })
 
   const answers = [
-    [404, 'text/plain', 'no', /answered 404 Not Found: is the path right\?/],
-    [401, 'text/plain', 'no', /answered 401 Unauthorized: pass credentials, .*--header/],
-    [403, 'application/json', '{"errors":[]}', /answered 403 Forbidden: pass .*--header/],
-    [200, 'text/html', '<h1>Shop</h1>', /answered 200 OK with an HTML page instead of GraphQL/],
-    [503, 'text/plain', 'no', /answered 503 Service Unavailable without a GraphQL body/],
+    [404, 'text/plain', 'no', /responded with 404 Not Found: is the path right\?/],
+    [401, 'text/plain', 'no', /responded with 401 Unauthorized: pass credentials, .*--header/],
+    [403, 'application/json', '{"errors":[]}', /responded with 403 Forbidden: pass .*--header/],
+    [
+      200,
+      'text/html',
+      '<h1>Shop</h1>',
+      /responded with 200 OK with an HTML page instead of GraphQL/,
+    ],
+    [503, 'text/plain', 'no', /responded with 503 Service Unavailable without a GraphQL body/],
     [200, 'application/json', '{"status":"up"}', /application\/json and no GraphQL body/],
     [200, 'application/json', '[1]', /no GraphQL body: is this the address of a GraphQL server\?/],
   ] as const
   for (const [status, type, body, sentence] of answers) {
-    test(`when the server answers ${status} ${type} ${body}`, async (t) => {
+    test(`when the server responds with ${status} ${type} ${body}`, async (t) => {
       const url = await listen(t, (_, response) => {
         response.writeHead(status, { 'content-type': type })
         response.end(body)

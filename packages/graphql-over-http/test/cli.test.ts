@@ -160,6 +160,6 @@ describe('audit URL', { concurrency: 2 }, () => {
     const { code, stdout, stderr } = await runAudit(['audit', url])
     assert.equal(code, 2)
     assert.equal(stdout, '')
-    assert.match(stderr, /^http:\S+ closed the connection without answering: [^\n]*\n$/)
+    assert.match(stderr, /^http:\S+ closed the connection without responding: [^\n]*\n$/)
   })
 })

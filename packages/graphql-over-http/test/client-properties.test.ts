@@ -38,7 +38,7 @@ const scenarios = fc.record({
   nextThrows: fc.boolean(),
 })
 
-test('a request keeps to its lifecycle, whatever happens and whenever it is cancelled', async () => {
+test('a request follows its lifecycle, whatever happens and whenever it is cancelled', async () => {
   const seen = { cancelled: 0, failed: 0, completed: 0, retried: 0 }
 
   await fc.assert(

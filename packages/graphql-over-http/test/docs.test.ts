@@ -12,7 +12,7 @@ import { type Command, isListening, root, runProgram, startProgram } from './sup
 // query the registry. The output of a block must match the output that the page shows.
 
 /**
- * The roles that the word behind the language may name; blocks in other languages are
+ * The roles that the word after the language may name; blocks in other languages are
  * illustrations.
  */
 const ROLES: { readonly [language: string]: readonly string[] } = {

@@ -74,7 +74,7 @@ const binary = fc
 const text = fc.oneof(pieces, bytes, binary, anyText())
 const accept = fc.constantFrom(undefined, '*/*', J, GR)
 
-test('random bodies never reject and never answer 5xx', async () => {
+test('random bodies never cause a rejection or a 5xx status', async () => {
   await fc.assert(
     fc.asyncProperty(text, accept, async (body, type) => {
       for (const response of await sendToBoth(accepting(post(body), type))) {
@@ -85,7 +85,7 @@ test('random bodies never reject and never answer 5xx', async () => {
   )
 })
 
-test('random JSON never rejects and never answers 5xx', async () => {
+test('random JSON never causes a rejection or a 5xx status', async () => {
   const params = fc.record(
     {
       query: fc.oneof(fc.jsonValue(), fc.constantFrom('{ hello }', '{ echo(value: $a) }', '{')),
@@ -105,7 +105,7 @@ test('random JSON never rejects and never answers 5xx', async () => {
   )
 })
 
-test('random documents never reject and never answer 5xx', async () => {
+test('random documents never cause a rejection or a 5xx status', async () => {
   const tokens = fc.array(
     fc.constantFrom(
       ...['{', '}', '(', ')', '[', ']', ':', '$', '!', '...', '@', '=', '|', '&', '"', '"""', '#'],
@@ -127,7 +127,7 @@ test('random documents never reject and never answer 5xx', async () => {
   )
 })
 
-test('random URLs never reject and never answer 5xx', async () => {
+test('random URLs never cause a rejection or a 5xx status', async () => {
   const search = fc.array(
     fc.constantFrom(
       ...['?', '&', '=', '%', '%7B', '%ZZ', '%00', '%E0%A4', '+', '#', '/', ';', '🦊', '\u0000'],
@@ -153,7 +153,7 @@ test('random URLs never reject and never answer 5xx', async () => {
   )
 })
 
-test('random headers never reject and never answer 5xx', async () => {
+test('random headers never cause a rejection or a 5xx status', async () => {
   const headers = fc.dictionary(
     fc.oneof(fc.constantFrom('accept', 'Accept', 'content-type', 'Content-Type'), fc.string()),
     fc.oneof(text, fc.array(text, { maxLength: 3 }), fc.constant(undefined)),
@@ -194,9 +194,9 @@ for (const [what, toQuery] of DEEP_DOCUMENTS) {
 
 /** Documents that overflow the stack in graphql-js, with the status of each profile. */
 const TOO_DEEP: readonly (readonly [what: string, query: string, statuses: readonly number[]])[] = [
-  ['that cannot be parsed', nest('{self', '{hello}', '}', 100_000), [400, 400]],
+  ['that it cannot be parsed', nest('{self', '{hello}', '}', 100_000), [400, 400]],
   [
-    'that cannot be validated',
+    'that it cannot be validated',
     `{...F0}${Array.from(
       { length: 10_000 },
       (_, number) => `fragment F${number} on Query{...F${number + 1}}`,
@@ -224,7 +224,7 @@ const DEEP_VARIABLES = [
   ['unused', '{ hello }', '[', ']'],
   ['of the wrong type', 'query ($a: String) { greet(name: $a) }', '[', ']'],
   ['of an input type', 'query ($a: Filter) { find(filter: $a) }', '{"and":', '}'],
-  ['sent back as they came', 'query ($a: JSON) { echo(value: $a) }', '[', ']'],
+  ['returned unchanged', 'query ($a: JSON) { echo(value: $a) }', '[', ']'],
 ] as const
 
 for (const [what, query, open, close] of DEEP_VARIABLES) {
@@ -324,7 +324,7 @@ const UNSUPPORTED: readonly (readonly [what: string, req: PlainRequest, reason: 
       post('--x', { accept: GR, 'content-type': 'multipart/form-data; boundary=x' }),
       null,
     ],
-    ['multipart answers', post(HELLO, { accept: 'multipart/mixed' }), null],
+    ['multipart responses', post(HELLO, { accept: 'multipart/mixed' }), null],
     ['event streams', post(HELLO, { accept: 'text/event-stream' }), null],
     ['a browser that wants a page', get(HELLO, { accept: 'text/html' }), null],
   ]

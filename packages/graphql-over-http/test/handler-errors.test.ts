@@ -169,7 +169,7 @@ test('formatError does not change the status, and does not see mutations over GE
 })
 
 test('formatError is not called when nothing failed', async () => {
-  const handler = createHandler({ schema, formatError: () => assert.fail('asked') })
+  const handler = createHandler({ schema, formatError: () => assert.fail('called') })
   assert.equal((await handler(post(HELLO)))[1].status, 200)
 })
 

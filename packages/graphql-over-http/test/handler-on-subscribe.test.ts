@@ -93,10 +93,10 @@ test('an empty list of errors lets the request continue', async () => {
 
 test('arguments of onSubscribe are trusted: nothing is parsed or validated', async () => {
   const handler = createHandler({
-    schema: () => assert.fail('the schema was asked for'),
+    schema: () => assert.fail('the schema function was called'),
     parse: () => assert.fail('parsed'),
     validate: () => assert.fail('validated'),
-    validationRules: () => assert.fail('the rules were asked for'),
+    validationRules: () => assert.fail('the rules function was called'),
     onSubscribe: async () => argsFor('{ hello nope }'),
   })
   assert.deepEqual(toAnswer(await handler(post({ query: 'no document' }))).json, WORLD)

@@ -262,7 +262,7 @@ function toExpected({ status, headers }: ResponseInit): string {
 
 for (const [profile, column] of PROFILES) {
   for (const row of ROWS) {
-    test(`${profile}, ${row.id}: the answer when ${row.when}`, async () => {
+    test(`${profile}, ${row.id}: the response when ${row.when}`, async () => {
       const handler = createHandler({ schema, ...row.options, profile })
       for (const accept of ACCEPTS) {
         const [body, init] = await handler(accepting(row.request, accept))

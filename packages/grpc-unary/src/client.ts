@@ -24,13 +24,13 @@ export interface GrpcClientOptions {
   >
   /** Milliseconds to wait for the connection. Default: 10,000. */
   readonly connectTimeoutMs?: number
-  /** Longer answers end with RESOURCE_EXHAUSTED. Default: 4 MiB. */
+  /** A call with a longer response ends with RESOURCE_EXHAUSTED. Default: 4 MiB. */
   readonly maxResponseBytes?: number
 }
 
 /** Options of one call. */
 export interface GrpcCallOptions {
-  /** Milliseconds to wait for the answer; also sent to the server. Default: no limit. */
+  /** Milliseconds to wait for the response; also sent to the server. Default: no limit. */
   readonly deadlineMs?: number
   /** Request headers (metadata) by their lower-case names. */
   readonly headers?: Readonly<Record<string, string>>
@@ -185,9 +185,9 @@ function exchange(
   const onAbort = () => giveUp(status.CANCELLED, 'the caller cancelled the call')
   const onDeadline = () => {
     const isAnswered = 'grpc-status' in trailers || stream.endAfterHeaders
-    if (!isAnswered) giveUp(status.DEADLINE_EXCEEDED, 'no answer in time')
+    if (!isAnswered) giveUp(status.DEADLINE_EXCEEDED, 'no response before the deadline')
   }
-  // Waits one more turn: if this process was busy, the answer may have arrived but not been read.
+  // Waits one more turn: if this process was busy, the response may have arrived but not been read.
   const timer =
     deadlineMs === undefined ? undefined : setTimeout(() => setImmediate(onDeadline), deadlineMs)
 
@@ -201,7 +201,7 @@ function exchange(
     chunks.push(chunk)
     length += chunk.length
     if (length > maxResponseBytes + prefixLength) {
-      giveUp(status.RESOURCE_EXHAUSTED, `the answer is longer than ${maxResponseBytes} bytes`)
+      giveUp(status.RESOURCE_EXHAUSTED, `the response is longer than ${maxResponseBytes} bytes`)
     }
   })
   stream.on('error', (error) => {
@@ -241,9 +241,13 @@ function toOutcome(
   const code = Number(ending['grpc-status'])
   if (code !== status.OK) return toFailed(code, decodeMessage(String(ending['grpc-message'] ?? '')))
   if (body.length < prefixLength || body.readUInt32BE(1) !== body.length - prefixLength) {
-    return toFailed(status.INTERNAL, 'the answer is not exactly one message')
+    return toFailed(status.INTERNAL, 'the response is not exactly one message')
   }
-  if (body[0] !== 0) return toFailed(status.INTERNAL, 'the answer is compressed, unasked')
+  if (body[0] !== 0)
+    return toFailed(
+      status.INTERNAL,
+      'the response is compressed, but the client does not accept compression',
+    )
   return { ...toFailed(code, ''), response: body.subarray(prefixLength) }
 }
 

@@ -41,6 +41,6 @@ export function readInPlace(
   source._handle = null
   socket.on('error', () => {})
   socket.destroy()
-  // Not `new`, because the types declare another kind of handle.
+  // `new Socket(options)` does not compile, because the types declare another kind of handle.
   return Reflect.construct(Socket, [options])
 }

@@ -13,8 +13,8 @@ export interface Limits {
   /** The same for all connections together; beyond it, the connections that use most are closed. */
   readonly totalBufferedRequestBytes: number
   /**
-   * How many bytes compressed messages may be decompressed to, per second and connection. Ordinary
-   * compression never reaches this limit, because each compressed byte adds to it.
+   * How many bytes compressed messages may be decompressed to, per second and connection, in addition
+   * to 64 bytes for each compressed byte. Ordinary text therefore never reaches this limit.
    */
   readonly decompressedBytesPerSecond: number
   /** Decoded size of a request's header fields (SETTINGS_MAX_HEADER_LIST_SIZE). */

@@ -10,13 +10,13 @@ export interface UnaryCall {
   readonly buffer: Buffer
   /** Offset of the first byte of the request message in `buffer`. */
   readonly start: number
-  /** Offset behind the last byte of the request message in `buffer`. */
+  /** Offset after the last byte of the request message in `buffer`. */
   readonly end: number
   /** When the caller stops waiting, in milliseconds as `Date.now()`; `Infinity` without a deadline. */
   readonly deadlineMs: number
   /** False once the call was answered, cancelled or lost; a handler can stop working for it then. */
   readonly isOpen: boolean
-  /** Returns a request header by its lower-case name. Headers are decoded on the first use. */
+  /** Returns a request header by its lower-case name; headers of the same name are joined by commas. */
   header(name: string): string | undefined
   /** Answers with the bytes of `message` from `start` to `end`, which are copied. Ignored when not open. */
   send(message: Uint8Array, start: number, end: number): void
@@ -36,7 +36,7 @@ export interface StreamCall {
   readonly deadlineMs: number
   /** False once the call was ended, cancelled or lost. */
   readonly isOpen: boolean
-  /** Returns a request header by its lower-case name. Headers are decoded on the first use. */
+  /** Returns a request header by its lower-case name; headers of the same name are joined by commas. */
   header(name: string): string | undefined
   /** Sends one message, which is copied. What exceeds the peer's window is buffered, up to a limit. */
   send(message: Uint8Array): void

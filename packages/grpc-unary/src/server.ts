@@ -97,7 +97,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const listener: Server = options.tls
     ? createTlsServer(options.tls, limits.prefaceTimeoutMs, accept, report)
     : createServer({ noDelay: true }, accept)
-  // Connections with TLS are not known to the hub before their handshake.
+  // The hub does not know connections with TLS until their handshake is complete.
   const sockets = new Set<Socket>()
   // Connections with TLS are counted from the start, since many may be in their handshake.
   const reportConnections = (): void => {
@@ -118,7 +118,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     })
     reportConnections()
   })
-  const hangUp = (): void => {
+  const destroySockets = (): void => {
     for (const { socket } of hub.connections) socket.destroy()
     for (const socket of sockets) socket.destroy()
   }
@@ -133,10 +133,10 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
 
   const close = async ({ graceMs = 0 } = {}): Promise<void> => {
     const drained = drain()
-    const timer = setTimeout(hangUp, graceMs)
+    const timer = setTimeout(destroySockets, graceMs)
     await drained
     clearTimeout(timer)
-    hangUp()
+    destroySockets()
   }
 
   return {
@@ -157,7 +157,8 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     [Symbol.asyncDispose]: () => close(),
 
     renewTls(credentials) {
-      if (!(listener instanceof TlsServer)) throw new TypeError('the server has no TLS to renew')
+      if (!(listener instanceof TlsServer))
+        throw new TypeError('renewTls needs a server that was created with `tls`')
       listener.setSecureContext(toContextOptions(credentials))
     },
 

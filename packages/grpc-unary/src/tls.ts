@@ -64,7 +64,7 @@ export function createTlsServer(
     const refusal =
       socket.alpnProtocol === PROTOCOL
         ? refusePeer?.(socket.getPeerX509Certificate())
-        : 'no agreement on h2'
+        : 'it did not negotiate h2 by ALPN'
     if (refusal === undefined) accept(socket)
     else refuse(socket, refusal)
   })
@@ -72,8 +72,8 @@ export function createTlsServer(
 }
 
 const refusals: Readonly<Record<string, string>> = {
-  ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE: 'it showed no certificate',
-  CERT_HAS_EXPIRED: 'its certificate is over',
+  ERR_SSL_PEER_DID_NOT_RETURN_A_CERTIFICATE: 'it presented no certificate',
+  CERT_HAS_EXPIRED: 'its certificate has expired',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet',
   INVALID_PURPOSE: 'its certificate is not for client authentication',
   ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: 'it does not trust the authority of our certificate',
@@ -81,12 +81,12 @@ const refusals: Readonly<Record<string, string>> = {
   'ERR_SSL_SSL/TLS_ALERT_CERTIFICATE_UNKNOWN': 'it does not accept our certificate',
   ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: 'it does not accept our certificate',
   'ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE': 'it does not accept our certificate',
-  ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: 'our certificate has expired for it',
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: 'it considers our certificate expired',
   ERR_SSL_HTTP_REQUEST: 'it speaks HTTP without TLS',
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS',
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'it does not speak TLS',
-  ERR_SSL_UNSUPPORTED_PROTOCOL: 'it offers no version of TLS from 1.2 on',
-  ERR_SSL_NO_SHARED_CIPHER: 'it offers no cipher that we have',
+  ERR_SSL_UNSUPPORTED_PROTOCOL: 'it does not offer TLS 1.2 or later',
+  ERR_SSL_NO_SHARED_CIPHER: 'it offers no cipher that this server supports',
   ERR_SSL_NO_APPLICATION_PROTOCOL: 'it does not offer h2',
 }
 

@@ -176,7 +176,7 @@ const busyCallersServer = `
   server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))
 `
 
-test('an answer that arrived in time is accepted, however busy the caller was', async (t) => {
+test('a response that arrived in time is accepted, however busy the caller was', async (t) => {
   const deadlineMs = 2_500
   for (const [path, code] of [
     ['/answered', status.OK],

@@ -142,7 +142,7 @@ describe('a stalled connection is closed', () => {
     assert.match(reason, /heldBackTimeoutMs/)
   })
 
-  test('without an answer to our PING', async (t) => {
+  test('without an acknowledgement of our PING', async (t) => {
     const { port } = await openEchoServer(t, {
       limits: { keepaliveMs: 40, keepaliveTimeoutMs: 40 },
     })
@@ -151,7 +151,7 @@ describe('a stalled connection is closed', () => {
     await client.ended()
   })
 
-  test('but not when it answers our PING', async (t) => {
+  test('but not when it acknowledges our PING', async (t) => {
     const { port } = await openEchoServer(t, {
       limits: { keepaliveMs: 40, keepaliveTimeoutMs: 120_000 },
     })

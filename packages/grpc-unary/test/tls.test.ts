@@ -100,7 +100,7 @@ test('only clients with a certificate from the authority and the right name are 
   }
   const reasons = [
     'certificate is not valid for envoy',
-    'it showed no certificate',
+    'it presented no certificate',
     'its certificate is not trusted',
   ]
   for (const reason of reasons) {

@@ -77,7 +77,7 @@ for (const program of Object.keys(programs) as ProgramName[]) {
     assert.deepEqual([code, stdout], [1, ''])
     assert.match(
       stderr,
-      /^This program needs Node 22\.18 or later, and this is Node 20\.19\.0\. .*\n$/,
+      /^This program requires Node 22\.18 or later; this is Node 20\.19\.0\. .*\n$/,
     )
   })
 }

@@ -100,7 +100,7 @@ ${summary}
 Commands:
 ${lines.join('\n')}
 
-${name} COMMAND --help tells more about one. ${name} --version shows the version.
+${name} COMMAND --help describes one command. ${name} --version shows the version.
 `
 }
 

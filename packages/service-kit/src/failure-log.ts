@@ -27,7 +27,7 @@ export class FailureLog {
       this.#leftOut += 1
       return
     }
-    const leftOut = this.#leftOut === 0 ? '' : ` (${this.#leftOut} more before it)`
+    const leftOut = this.#leftOut === 0 ? '' : ` (${this.#leftOut} similar lines left out)`
     this.#written += 1
     this.#leftOut = 0
     this.#write(`${toMessage()}${leftOut}`)

@@ -4,7 +4,7 @@ export interface Component {
   readonly isHealthy: boolean
 }
 
-/** Healthy only if every enabled component is. */
+/** The state of a service, which is healthy only if every enabled component is. */
 export interface Health<Name extends string = string> {
   readonly isHealthy: boolean
   /** The enabled components that are not healthy. */

@@ -6,7 +6,7 @@ import process from 'node:process'
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
 if (major < 22 || (major === 22 && minor < 18)) {
   process.stderr.write(
-    `This program needs Node 22.18 or later, and this is Node ${process.versions.node}. Install a newer one ` +
+    `This program requires Node 22.18 or later; this is Node ${process.versions.node}. Install a newer one ` +
       'from https://nodejs.org or with your version manager, such as "nvm install 24".\n',
   )
   process.exit(1)

@@ -54,8 +54,7 @@ function findNearest(name: string, known: ReadonlySet<string>): string | undefin
   let least = allowed + 1
   for (const candidate of known) {
     if (Math.abs(candidate.length - name.length) >= least) continue
-    // The first word identifies the owner of the variable, so only the following words may be
-    // misspelled.
+    // A name with another first letter most likely belongs to another program.
     if (candidate[0] !== name[0]) continue
     const distance = countEdits(name, candidate)
     if (distance < least) {

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, openSync } from 'node:fs'
 import { Socket } from 'node:net'
 
-/** Writes to a descriptor without ever blocking: a full pipe is EAGAIN. */
+/** A descriptor in non-blocking mode: a write to a full pipe fails with EAGAIN. */
 export interface UnblockedDescriptor extends Disposable {
   readonly fd: number
 }
@@ -34,7 +34,10 @@ function reopen(fd: number): UnblockedDescriptor | undefined {
   }
 }
 
-/** Kept permanently, because the descriptor would be closed with a garbage-collected socket. */
+/**
+ * The sockets are kept permanently, because a socket closes its descriptor when it is
+ * garbage-collected.
+ */
 const unblocked = new Map<number, Socket>()
 
 /** Node's streams for pipes and sockets set the flag, and Node resets it when the process exits. */

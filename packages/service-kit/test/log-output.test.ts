@@ -32,10 +32,10 @@ async function makeFolder(t: TestContext): Promise<string> {
 function startWriter(t: TestContext, stderr: 'pipe' | number, shell = '') {
   const stdio: StdioOptions = ['pipe', 'pipe', stderr]
   const child = shell
-    ? spawn('sh', ['-c', `${shell}; exec "$0" "$@"`, process.execPath, script, 'as told'], {
+    ? spawn('sh', ['-c', `${shell}; exec "$0" "$@"`, process.execPath, script, 'as requested'], {
         stdio,
       })
-    : spawn(process.execPath, [script, 'as told'], { stdio })
+    : spawn(process.execPath, [script, 'as requested'], { stdio })
   const { stdin, stdout, stderr: log } = child
   assert.ok(stdin && stdout)
   const answers = createInterface(stdout)

@@ -6,7 +6,7 @@ import type { ServerName } from './servers/index.ts'
  */
 const declared = process.env.PORTCULLIS_TEST_SERVERS?.split(',')
 
-/** AUTH_TEST_POSTGRES chooses between these, whichever the file declares. */
+/** AUTH_TEST_POSTGRES selects one of these, regardless of which one the file declares. */
 const postgresKinds: readonly string[] = ['postgres', 'postgres-embedded']
 
 export function isDeclared(name: ServerName): boolean {

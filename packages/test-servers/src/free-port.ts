@@ -6,8 +6,8 @@ import { PortTakenError } from './server-process.ts'
 export const host = '127.0.0.1'
 
 /**
- * Below the ephemeral ports, which systems assign on request, and above the ports that `fetch`
- * blocks.
+ * The range is below the ephemeral ports, which systems assign on request, and above the ports that
+ * `fetch` blocks.
  */
 const [firstPort, endPort] = [11_000, 32_768]
 

@@ -9,7 +9,7 @@ export interface RedisTarget {
   readonly password?: string | undefined
 }
 
-/** A server that does not answer for this long hangs; a busy machine may take many seconds. */
+/** A server that does not reply for this long hangs; a busy machine may take many seconds. */
 const hangMs = 120_000
 
 /** Sends one command over a new connection; rejects on an error reply. */
@@ -18,7 +18,7 @@ export async function redisCommand(
   ...command: readonly (string | number)[]
 ): Promise<RedisReply> {
   const socket = connect({ host, port, noDelay: true })
-  const hang = `Redis did not answer within ${hangMs / 1000} s`
+  const hang = `Redis did not reply within ${hangMs / 1000} s`
   socket.setTimeout(hangMs, () => socket.destroy(new Error(hang)))
   try {
     await once(socket, 'connect')
@@ -33,7 +33,7 @@ export async function redisCommand(
       if (failure) throw failure
       return toReply(replies.at(-1))
     }
-    throw new Error('Redis closed the connection without an answer')
+    throw new Error('Redis closed the connection without a reply')
   } finally {
     socket.destroy()
   }
@@ -44,7 +44,7 @@ function encode(command: readonly (string | number)[]): string {
   return `*${parts.length}\r\n${parts.join('')}`
 }
 
-/** Redis answers in RESP 2: a type byte, a line, and for some types more after it. */
+/** A reply in RESP 2 is a type byte and a line, which for some types is followed by more data. */
 type Decoded = RedisReply | Error
 interface Step {
   readonly value: Decoded

@@ -29,7 +29,7 @@ export interface ServerProcess {
   shutDown(signal: NodeJS.Signals): Promise<void>
 }
 
-const patienceMs = 5000
+const killAfterMs = 5000
 
 export async function startProcess(launch: Launch, guard: Guard): Promise<ServerProcess> {
   const { program, args, folder, logFile, stopSignal, account } = launch
@@ -69,12 +69,12 @@ export async function startProcess(launch: Launch, guard: Guard): Promise<Server
     frozen.clear()
     signal('SIGCONT')
   }
-  const end = async (tell: () => void) => {
+  const end = async (sendSignal: () => void) => {
     if (hasEnded()) return
     child.ref()
-    tell()
+    sendSignal()
     thaw()
-    const last = setTimeout(signal, patienceMs, 'SIGKILL')
+    const last = setTimeout(signal, killAfterMs, 'SIGKILL')
     await exit
     clearTimeout(last)
   }

@@ -5,20 +5,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
  * hangs.
  */
 export async function waitFor(
-  complaint: string,
+  message: string,
   probe: () => Promise<boolean>,
   timeoutMs = 120_000,
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs
   let lastError: unknown
   for (;;) {
-    const isSo = await probe().catch((error: unknown) => {
+    const isTrue = await probe().catch((error: unknown) => {
       lastError = error
       return false
     })
-    if (isSo) return
+    if (isTrue) return
     if (performance.now() > deadline) {
-      throw new Error(`${complaint} within ${timeoutMs / 1000} s`, { cause: lastError })
+      throw new Error(`${message} within ${timeoutMs / 1000} s`, { cause: lastError })
     }
     await sleep(10)
   }

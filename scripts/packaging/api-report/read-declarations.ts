@@ -30,7 +30,7 @@ export interface Member {
 interface Module {
   /** The statements that declare each local name. */
   readonly declared: ReadonlyMap<string, readonly Statement[]>
-  /** Exported names, with a name of this module or of another one. */
+  /** For each exported name, the name in this module, or in the module `from` if it is re-exported. */
   readonly exported: ReadonlyMap<
     string,
     { readonly name: string; readonly from: string | undefined }
@@ -205,7 +205,7 @@ function listBases(statement: Statement): string[] {
 function findMembers(declaration: Statement | null | undefined): (TypeMember | ClassMember)[] {
   if (declaration?.type === 'TSInterfaceDeclaration') return declaration.body.body
   if (declaration?.type === 'ClassDeclaration') {
-    // The name of an error is that of its class.
+    // The property `name` of an error class needs no comment.
     const hasOwnName = declaration.superClass != null
     return declaration.body.body.filter((member) => !(hasOwnName && isName(member)))
   }
@@ -246,7 +246,7 @@ function isDocumented({ leadingComments }: Commented): boolean {
   )
 }
 
-/** The text of a statement without its comments, on one line if it fits. */
+/** The text of a statement without its comments and empty lines. */
 function toCode({ start, end }: Statement, text: string): string {
   const code = text
     .slice(start ?? 0, end ?? 0)

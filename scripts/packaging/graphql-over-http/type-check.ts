@@ -51,7 +51,10 @@ const commonJs = { ...strict, ...types, esModuleInterop: true }
 const withFrameworks = ['commonjs/servers.ts', 'commonjs/clients.ts']
 const withoutFrameworks = ['commonjs/handlers.ts']
 
-/** Projects that compile to CommonJS. TypeScript 7 no longer has `node10`, and is fast. */
+/**
+ * Projects that compile to CommonJS. TypeScript 7 no longer has `node10`, and is fast enough to check
+ * the frameworks.
+ */
 export const commonJsSettings = {
   'TypeScript 5.9': [
     {

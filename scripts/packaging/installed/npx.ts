@@ -20,7 +20,7 @@ export interface Npx {
   ): Promise<RunningCommand>
 }
 
-/** The processes must not load any module of the repository's packages. */
+/** The commands fail if they load a module from the packages of the repository. */
 export function createNpx(project: Project, node: string): Npx {
   const cwd = project.folder
   const guard = join(cwd, 'refuse-repository.mjs')

@@ -10,7 +10,7 @@ import { proveLibraries } from './libraries.ts'
 import { createNpx, type Npx } from './npx.ts'
 import { proveOneGraphql } from './one-graphql.ts'
 import { waitForEnd } from './processes.ts'
-import { askAuth, askGraphql, askLimit, enterConsole } from './requests.ts'
+import { checkAuth, checkGraphql, checkLimit, enterConsole } from './requests.ts'
 import type { RunningCommand } from './running-command.ts'
 
 /** All archives, installed in one project outside of the repository. */
@@ -44,7 +44,7 @@ export function openInstalled(archives: readonly Archive[], { prove }: Proofs): 
         await prove(`npx @portcullis/auth --help ${on}`, () => proveHelp(npx))
         await prove(`npx @portcullis/ratelimit serve ${on}`, () => proveServe(npx, project))
         // The first run creates a database, the others reuse it.
-        await prove(`npx portcullis up ${on}, and each part answers`, () => proveUp(npx, project))
+        await prove(`npx portcullis up ${on}, and each part responds`, () => proveUp(npx, project))
       }
       await proveOneGraphql(project, prove)
     },
@@ -132,7 +132,7 @@ async function proveServe(npx: Npx, project: Project): Promise<string> {
   )
   return useAndStop(running, project, async () => {
     const url = `http://${running.match.groups?.['address']}/json`
-    await askLimit(url, { domain: 'proof', entry: ['user', 'ada'] })
+    await checkLimit(url, { domain: 'proof', entry: ['user', 'ada'] })
   })
 }
 
@@ -143,9 +143,9 @@ async function proveUp(npx: Npx, project: Project): Promise<string> {
   )
   return useAndStop(running, project, async () => {
     const { auth, ratelimit, graphql } = await enterConsole(running.match[0])
-    await askAuth(auth.url)
-    await askLimit(`${ratelimit.url}/json`, { domain: 'graphql', entry: ['address', '10.0.0.1'] })
-    await askGraphql(graphql.url)
+    await checkAuth(auth.url)
+    await checkLimit(`${ratelimit.url}/json`, { domain: 'graphql', entry: ['address', '10.0.0.1'] })
+    await checkGraphql(graphql.url)
   })
 }
 
@@ -165,7 +165,7 @@ async function useAndStop(
   const left = await waitForEnd(project.folder)
   const stopSeconds = (performance.now() - start) / 1000
   if (left.length > 0)
-    throw new Error(`After the stop, these processes were left:\n${left.join('\n')}`)
+    throw new Error(`These processes were still running after the stop:\n${left.join('\n')}`)
   return `ready after ${running.startSeconds.toFixed(1)} s, stopped in ${stopSeconds.toFixed(1)} s`
 }
 

@@ -23,12 +23,12 @@ export async function enterConsole(entryUrl: string): Promise<Parts> {
   return parts
 }
 
-export async function askAuth(url: string): Promise<void> {
-  const answer: { name: string } = JSON.parse(await read(fetch(`${url}/health`)))
-  if (typeof answer.name !== 'string') throw new Error(`/health has no name: ${toText(answer)}`)
+export async function checkAuth(url: string): Promise<void> {
+  const response: { name: string } = JSON.parse(await read(fetch(`${url}/health`)))
+  if (typeof response.name !== 'string') throw new Error(`/health has no name: ${toText(response)}`)
 }
 
-export async function askLimit(url: string, descriptor: Descriptor): Promise<void> {
+export async function checkLimit(url: string, descriptor: Descriptor): Promise<void> {
   const [key, value] = descriptor.entry
   const request = {
     domain: descriptor.domain,
@@ -47,21 +47,21 @@ export interface Descriptor {
   readonly entry: readonly [key: string, value: string]
 }
 
-export async function askGraphql(url: string): Promise<void> {
+export async function checkGraphql(url: string): Promise<void> {
   const headers = { 'content-type': 'application/json', accept: 'application/json' }
   const body = JSON.stringify({ query: '{ __typename }' })
-  const answer = JSON.parse(await read(fetch(url, { method: 'POST', headers, body })))
-  if (answer.data?.__typename !== 'Query') throw new Error(`Unexpected: ${toText(answer)}`)
+  const response = JSON.parse(await read(fetch(url, { method: 'POST', headers, body })))
+  if (response.data?.__typename !== 'Query') throw new Error(`Unexpected: ${toText(response)}`)
 }
 
 const asPage = { headers: { accept: 'text/html' } }
 
-async function read(answer: Promise<Response>): Promise<string> {
-  return expectStatus(answer, 200)
+async function read(responding: Promise<Response>): Promise<string> {
+  return expectStatus(responding, 200)
 }
 
-async function expectStatus(answer: Promise<Response>, status: number): Promise<string> {
-  const response = await answer.catch((error: Error) => {
+async function expectStatus(responding: Promise<Response>, status: number): Promise<string> {
+  const response = await responding.catch((error: Error) => {
     throw new Error(`No response: ${error.cause ?? error.message}`, { cause: error })
   })
   const text = await response.text()

@@ -27,7 +27,8 @@ export async function startCommand(settings: CommandToStart): Promise<RunningCom
   const { command, cwd, env, ready } = settings
   const [file = '', ...args] = command
   const startMs = performance.now()
-  // Its own process group, as in a terminal: a signal reaches npx and its child processes.
+  // The command gets its own process group, as in a terminal, so that a signal reaches npx and its
+  // child processes.
   const child = spawn(file, args, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
   const exited = once(child, 'exit')
   const signal = (name: NodeJS.Signals) => {
@@ -70,9 +71,9 @@ export async function startCommand(settings: CommandToStart): Promise<RunningCom
 
   async function stop(): Promise<void> {
     signal('SIGINT')
-    const impatience = setTimeout(() => signal('SIGKILL'), stopWithinMs)
+    const killTimer = setTimeout(() => signal('SIGKILL'), stopWithinMs)
     await exited
-    clearTimeout(impatience)
+    clearTimeout(killTimer)
     const { exitCode, signalCode } = child
     // The shell in which npx runs commands is ended by the signal, whatever its command did.
     if (exitCode !== 0 && signalCode !== 'SIGINT') {

@@ -16,7 +16,7 @@ export const typesFolder = 'types'
 /** Threads are started by the path of their file, which is beside the chunks. */
 const threads = { 'parse-worker': 'lib/rules/yaml/parse-worker.js' }
 
-/** The list of counter stores also leads to their settings for the service, of which a limiter uses nothing. */
+/** The list of counter stores also imports their settings for the service, which a limiter does not use. */
 const withoutServiceSettings: Plugin = {
   name: 'without settings of the service',
   setup({ onResolve, onLoad }) {
@@ -69,7 +69,7 @@ export async function bundleLimiter(dist: string): Promise<void> {
   copyDeclarations(from, join(dist, typesFolder), declarations)
 }
 
-/** Each module of the package is a single line. */
+/** Returns the specifier that a module re-exports: each module of the package is a single re-export. */
 function readReexport(file: string): string {
   const specifier = /^export \* from '([^']+)';?\s*$/.exec(readFileSync(file, 'utf8'))?.[1]
   if (specifier === undefined) throw new BuildError(`${file} must only re-export a module`)

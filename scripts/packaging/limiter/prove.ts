@@ -23,15 +23,15 @@ export async function proveLimiter(
       install(project, archive),
     )
     if (!isInstalled) return
-    await prove('brings no settings of the service', async () => checkSettings(project, archive))
+    await prove('contains no settings of the service', async () => checkSettings(project, archive))
     writeFileSync(join(project.folder, 'use.mjs'), `import limiter from './use.cjs'\n${esm}`)
     writeFileSync(join(project.folder, 'use.cjs'), cjs)
     for (const { version, node } of runtimes) {
       await prove(
-        `modules and CommonJS use it on Node ${version}, and end by themselves`,
+        `ES modules and CommonJS can use it on Node ${version}, and their processes exit`,
         async () => {
           await project.run(node, 'use.mjs', [])
-          // In a separate run, because all modules are loaded before the first of them runs.
+          // The load time needs a separate run, because use.mjs loads all modules before use.cjs runs.
           return await project.run(node, 'use.cjs', [])
         },
       )
@@ -60,7 +60,7 @@ function checkSettings(project: Project, { name, contents }: Archive): void {
   if (found.length > 0) throw new Error(`Settings of the service are in ${found.join(', ')}`)
 }
 
-/** From CommonJS: uses the limiter, and measures how long loading it takes. */
+/** A CommonJS program that loads the limiter, measures the CPU time, and checks what was loaded. */
 const cjs = `
 const start = process.cpuUsage()
 const limiter = require('@portcullis/limiter')
@@ -71,7 +71,7 @@ console.log('loaded with ' + ((user + system) / 1000).toFixed(0) + ' ms of CPU t
 module.exports = limiter
 `
 
-/** The rules in the folder are large enough to be parsed by a thread. */
+/** An ES module that uses the limiter. The rules in the folder are large enough to be parsed by a thread. */
 const esm = `
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'

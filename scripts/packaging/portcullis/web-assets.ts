@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { bundleWeb } from '../../../packages/portcullis/bundle/bundle-web.ts'
 
 /**
- * The console's page, built in advance, so that the package needs neither its sources nor a
+ * Bundles the console's page in advance, so that the package needs neither its sources nor a
  * bundler.
  */
 export async function writeWebAssets(dist: string): Promise<void> {

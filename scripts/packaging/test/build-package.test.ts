@@ -19,7 +19,7 @@ test('links of a published README become absolute links to the repository', () =
   )
 })
 
-test('a published README ends before the part about the repository', () => {
+test('a published README ends before the section about the repository', () => {
   const before = '# example\n\nUse it.\n\n## In the repository\n\nRun the tests.\n'
   assert.equal(publish(before), '# example\n\nUse it.\n')
 })

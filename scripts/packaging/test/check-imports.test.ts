@@ -33,7 +33,7 @@ test('a dependency that is not imported is reported', async (t) => {
   })
 })
 
-test('a relative import that leads nowhere is an error', async (t) => {
+test('a relative import of a missing file is an error', async (t) => {
   const broken = { ...files, 'lib/worker.js': `import './gone.js'` }
   await assert.rejects(check(t, broken, dependencies), /gone\.js/)
 })

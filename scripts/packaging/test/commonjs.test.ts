@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { toCommonJsDeclarations, writeCommonJsTypes } from '../commonjs.ts'
 
-test('declarations for CommonJS ask for the types of dependencies that are modules', () => {
+test('declarations for CommonJS import types of ES modules with resolution-mode', () => {
   const before = [
     "import { type JWTPayload, type JWK as Key } from 'jose';",
     "import type { FastifyRequest } from 'fastify';",
@@ -18,7 +18,7 @@ test('declarations for CommonJS ask for the types of dependencies that are modul
   ])
 })
 
-test('every module gets its declarations for CommonJS, with those that they import', (t) => {
+test('declarations for CommonJS include the declarations that they import', (t) => {
   const dist = mkdtempSync(join(tmpdir(), 'portcullis-commonjs-'))
   t.after(() => rmSync(dist, { recursive: true, force: true }))
   for (const folder of ['lib/use', 'kit']) mkdirSync(join(dist, folder), { recursive: true })

@@ -53,7 +53,7 @@ test('a package with a CommonJS variant offers it to tools that cannot require m
   assert.deepEqual(files, ['lib', 'cjs', 'CHANGELOG.md'])
 })
 
-test('a package with declarations for CommonJS has them below the paths of its modules', () => {
+test('declarations for CommonJS keep the paths of the modules below cjs/', () => {
   const published = toPublishedManifest(development, {}, 'types')
   const { exports, main, types, typesVersions, files } = published
   const module = { types: './lib/index.d.ts', default: './lib/index.js' }

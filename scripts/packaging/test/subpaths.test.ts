@@ -36,9 +36,9 @@ test('a subpath without its module or its declarations is an error', () => {
   }
 })
 
-test('a wildcard that leads nowhere is an error', () => {
+test('a wildcard that matches no file is an error', () => {
   assert.throws(() => listSubpaths(manifest, ['index.js', 'index.d.ts']), {
-    message: 'exports["./use/*"] leads to no file: ./adapters/*.js',
+    message: 'exports["./use/*"] matches no file: ./adapters/*.js',
   })
 })
 
@@ -58,7 +58,7 @@ test('a CommonJS variant that is missing is an error', () => {
   for (const missing of ['cjs/index.js', 'cjs/index.d.ts']) {
     const rest = all.filter((file) => file !== missing)
     assert.throws(() => listSubpaths({ ...manifest, exports }, rest), {
-      message: `example lacks its file ./${missing}`,
+      message: `example refers to a missing file: ./${missing}`,
     })
   }
 })
@@ -66,6 +66,6 @@ test('a CommonJS variant that is missing is an error', () => {
 test('an exported JSON file that is missing is an error', () => {
   const exports = { ...manifest.exports, './schema.json': './schema.json' }
   assert.throws(() => listSubpaths({ ...manifest, exports }, files), {
-    message: 'exports["./schema.json"] leads to no file: ./schema.json',
+    message: 'exports["./schema.json"] refers to a missing file: ./schema.json',
   })
 })

@@ -99,13 +99,13 @@ export class AuthLink extends PrimaryLink<AdmittedMessage, FromWorker> implement
     void this.send({ kind: 'warning', topic, message })
   }
 
-  protected hear({ counts }: AdmittedMessage): void {
+  protected handleMessage({ counts }: AdmittedMessage): void {
     for (const [limiter, key, count] of counts) this.#taken(limiter, key, count)
   }
 
   #countConnections(by: 1 | -1): void {
     this.#connections += by
-    this.tellConnections(listener, this.#connections)
+    this.reportConnections(listener, this.#connections)
   }
 
   #count(limiter: LimiterName, key: string, count: number): void {

@@ -41,7 +41,7 @@ test('a slice counts exactly the requests that the server has answered', async (
   assert.equal(outcome.requests, answered)
 })
 
-test('a slice fails when the server answers with an error', async (t) => {
+test('a slice fails when the server responds with an error', async (t) => {
   const server = createServer((_req, res) => res.writeHead(500).end())
   t.after(() => server.close())
   const port = await listenOn(server)

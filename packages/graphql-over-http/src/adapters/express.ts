@@ -52,7 +52,7 @@ export function createHandler<Context extends OperationContext = undefined>(
 
 /**
  * Reads the parameters of a request without executing it. When the request breaks the protocol, the
- * answer is written to `res` and the promise resolves to null; malformed parameters throw.
+ * error response is written to `res` and the promise resolves to null; malformed parameters throw.
  */
 export async function parseRequestParams(
   req: ExpressRequest,

@@ -63,7 +63,7 @@ export function createHandler<Context extends OperationContext = undefined>(
 
 /**
  * Reads the parameters of a request without executing it. When the request breaks the protocol, the
- * answer is sent through `reply` and the promise resolves to null; malformed parameters throw.
+ * error response is sent through `reply` and the promise resolves to null; malformed parameters throw.
  */
 export async function parseRequestParams(
   req: FastifyRequest,
@@ -105,7 +105,7 @@ interface ContentTypeParsers {
   getParser?(contentType: string): { readonly fn?: { readonly name: string } } | undefined
 }
 
-/** Fastify has no public method for this. Where its internals differ, the answer is false. */
+/** Fastify has no public method for this. Returns false if its internals are not as expected. */
 function usesDefaultParser({ server, headers }: FastifyRequest): boolean {
   const key = Object.getOwnPropertySymbols(server).find(
     ({ description }) => description === 'fastify.contentTypeParser',

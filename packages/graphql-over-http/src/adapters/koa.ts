@@ -60,7 +60,7 @@ export function createHandler<
 
 /**
  * Reads the parameters of a request without executing it. When the request breaks the protocol, the
- * answer is set on `ctx` and the promise resolves to null; malformed parameters throw.
+ * error response is set on `ctx` and the promise resolves to null; malformed parameters throw.
  */
 export async function parseRequestParams(
   ctx: ParameterizedContext,

@@ -107,7 +107,7 @@ export function createHandler<
 
 /**
  * Reads the parameters of a request without executing it. When the request breaks the protocol, the
- * answer is written to `res` and the promise resolves to null; malformed parameters throw.
+ * error response is written to `res` and the promise resolves to null; malformed parameters throw.
  *
  * @param abortion - becomes true when the client disconnects: check it before using `res` again.
  */
@@ -163,7 +163,7 @@ function toRequest<Res extends HttpResponse, Req extends HttpRequest>(
   )
 }
 
-/** Whether the client has disconnected, and the listeners to call when it does. */
+/** Whether the client has disconnected, and the controller to abort when it does. */
 interface Abortion {
   current: boolean
   controller?: AbortController

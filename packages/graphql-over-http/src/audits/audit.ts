@@ -7,7 +7,7 @@ import { toWebResponse } from './web-response.ts'
 /** The requirement level of an audit, as defined in RFC 2119. */
 export type AuditRequirement = 'MUST' | 'SHOULD' | 'MAY'
 
-/** Starts with the requirement level. */
+/** The name of an audit, which starts with its requirement level. */
 export type AuditName = `${AuditRequirement} ${string}`
 
 /** The result of an audit that the server passed. */
@@ -30,7 +30,7 @@ export interface AuditFail {
   readonly name: AuditName
   /** The requirement level. */
   readonly level: AuditRequirement
-  /** `error` when the server must, `warn` when it should or may. */
+  /** `error` for a MUST, `warn` for a SHOULD or a MAY. */
   readonly status: 'warn' | 'error'
   /** Why the response fails the audit. */
   readonly reason: string

@@ -24,8 +24,8 @@ import {
 } from './operations.ts'
 import { withWrong, wrongKinds } from './parameters.ts'
 
-// What the draft of August 2026 requires in addition to, or instead of, the drafts behind the 61
-// audits.
+// What the draft of August 2026 requires in addition to, or instead of, the drafts on which the 61
+// audits are based.
 // Ids: X2 and a letter for the area of the request, X3 and a letter for the kind of response.
 
 const executed = [status(200), lacks('errors'), has('data')]

@@ -7,9 +7,9 @@ const SENTENCES: { readonly [code: string]: string } = {
   ECONNREFUSED: 'refuses connections: is the server running, and is the port right?',
   ENOTFOUND: 'cannot be found: the host name does not resolve. Is it spelt right?',
   EAI_AGAIN: 'cannot be found: the host name does not resolve. Is there a network?',
-  ECONNRESET: 'closed the connection without answering: if it speaks TLS, try https://',
-  UND_ERR_SOCKET: 'closed the connection without answering: if it speaks TLS, try https://',
-  EPIPE: 'closed the connection without answering: if it speaks TLS, try https://',
+  ECONNRESET: 'closed the connection without responding: if it speaks TLS, try https://',
+  UND_ERR_SOCKET: 'closed the connection without responding: if it speaks TLS, try https://',
+  EPIPE: 'closed the connection without responding: if it speaks TLS, try https://',
   EHOSTUNREACH: 'cannot be reached: there is no route to the host.',
   ENETUNREACH: 'cannot be reached: there is no route to the network.',
   ETIMEDOUT: 'cannot be reached: connecting took too long. Is a firewall in between?',
@@ -34,7 +34,7 @@ const UNTRUSTED_CODES = new Set([
 
 const CLOSED_CODES: ReadonlySet<unknown> = new Set(['ECONNRESET', 'UND_ERR_SOCKET', 'EPIPE'])
 
-/** Whether the server closed the connection before it answered. */
+/** Whether the server closed the connection before it responded. */
 export function isClosedConnection(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if ('code' in cause && CLOSED_CODES.has(cause.code)) return true
@@ -51,7 +51,7 @@ export function describeFailure(error: unknown, url: string, timeoutMs: number):
       return `${url} limits requests (429) for longer than audits wait: raise its limit for this address, or try again later.`
     }
     if (cause.name === 'TimeoutError') {
-      return `${url} did not answer within ${timeoutMs / 1000} seconds: try a longer --timeout.`
+      return `${url} did not respond within ${timeoutMs / 1000} seconds: try a longer --timeout.`
     }
     // The parser's errors may or may not have a code.
     const code = cause.name === 'HTTPParserError' ? 'HPE_' : 'code' in cause && String(cause.code)
@@ -69,6 +69,6 @@ function describeCode(code: string): string | undefined {
   if (code.startsWith('ERR_SSL_') || code === 'EPROTO') {
     return 'does not complete the TLS handshake: if it does not speak TLS, try http://'
   }
-  if (code.startsWith('HPE_')) return 'does not answer with HTTP: is this the right port?'
+  if (code.startsWith('HPE_')) return 'does not respond with HTTP: is this the right port?'
   return SENTENCES[code]
 }

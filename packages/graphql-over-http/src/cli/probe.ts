@@ -12,7 +12,7 @@ export interface ProbeOptions {
  * wrong address is reported in one sentence instead of dozens of failed audits.
  */
 export async function probe(url: string, { headers, timeoutMs }: ProbeOptions): Promise<void> {
-  const ask = async () => {
+  const send = async () => {
     const response = await fetch(url, {
       method: 'POST',
       redirect: 'manual',
@@ -26,30 +26,30 @@ export async function probe(url: string, { headers, timeoutMs }: ProbeOptions): 
     })
     return { response, body: await readBodyCopy(response) }
   }
-  const { response, body } = await ask()
+  const { response, body } = await send()
     // The server may have just closed a kept-alive connection, so the request is sent once more.
-    .catch((error: unknown) => (isClosedConnection(error) ? ask() : Promise.reject(error)))
+    .catch((error: unknown) => (isClosedConnection(error) ? send() : Promise.reject(error)))
     .catch((error: unknown) => {
       throw new CommandError(describeFailure(error, url, timeoutMs), { cause: error })
     })
   await discardBody(response.body)
-  const complaint = describeAnswer(response, body)
-  if (complaint !== undefined) throw new CommandError(`${url} ${complaint}`)
+  const mismatch = describeMismatch(response, body)
+  if (mismatch !== undefined) throw new CommandError(`${url} ${mismatch}`)
 }
 
 /**
  * The reason why a response is not from a GraphQL server, as the continuation of a sentence that
  * starts with the address.
  */
-function describeAnswer(response: Response, body: Uint8Array | undefined): string | undefined {
+function describeMismatch(response: Response, body: Uint8Array | undefined): string | undefined {
   const { status } = response
-  const answered = `answered ${toPrintable(`${status} ${response.statusText}`)}`
+  const responded = `responded with ${toPrintable(`${status} ${response.statusText}`)}`
   const type = toPrintable(response.headers.get('content-type') ?? '')
   if (status === 401 || status === 403) {
-    return `${answered}: pass credentials, for example --header 'Authorization: Bearer TOKEN'.`
+    return `${responded}: pass credentials, for example --header 'Authorization: Bearer TOKEN'.`
   }
   if (status === 404) {
-    return `${answered}: is the path right? Many servers have GraphQL at /graphql.`
+    return `${responded}: is the path right? Many servers have GraphQL at /graphql.`
   }
   if (status >= 300 && status < 400) {
     const location = toPrintable(response.headers.get('location') ?? 'another address')
@@ -57,10 +57,10 @@ function describeAnswer(response: Response, body: Uint8Array | undefined): strin
   }
   if (isGraphql(body)) return undefined
   if (type.includes('text/html')) {
-    return `${answered} with an HTML page instead of GraphQL: is the path right?`
+    return `${responded} with an HTML page instead of GraphQL: is the path right?`
   }
-  if (status >= 500) return `${answered} without a GraphQL body: is the server healthy?`
-  return `${answered} with ${type === '' ? 'no content type' : type} and no GraphQL body: is this the address of a GraphQL server?`
+  if (status >= 500) return `${responded} without a GraphQL body: is the server healthy?`
+  return `${responded} with ${type === '' ? 'no content type' : type} and no GraphQL body: is this the address of a GraphQL server?`
 }
 
 function isGraphql(body: Uint8Array | undefined): boolean {

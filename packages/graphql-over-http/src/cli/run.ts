@@ -33,7 +33,7 @@ function toCalledHelp(env: NodeJS.ProcessEnv, [executable = '', script = '']: st
   if (event === 'audit') return HELP.replaceAll('graphql-over-http audit', 'npm run audit --')
   // `portcullis graphql` sets argv[0] to the command as typed; otherwise it is the runtime's path.
   const isHandedOver = executable !== '' && !isAbsolute(executable)
-  // What npx has just downloaded has no other name outside of it.
+  // A package that npx has just downloaded is only available under its package name.
   const npxName = /[\\/]_npx[\\/]/.test(script) ? packageName : 'graphql-over-http'
   const calledAs = isHandedOver ? executable : event === 'npx' ? `npx ${npxName}` : ''
   return calledAs === '' ? HELP : HELP.replaceAll('graphql-over-http audit', `${calledAs} audit`)

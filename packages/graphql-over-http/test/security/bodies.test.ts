@@ -36,7 +36,7 @@ function createEndless(chunk: Uint8Array) {
   return { stream, state }
 }
 
-test('a content length that is false does not lift the limit', async () => {
+test('a false content length does not bypass the limit', async () => {
   const handler = createFetchHandler({ schema, bodyLimitBytes: 1000 })
   for (const length of ['1', '0', '-1', 'NaN', '1e1', '', '10, 10']) {
     const { stream, state } = createEndless(new Uint8Array(300))
@@ -102,7 +102,7 @@ test('a compressed body is not inflated, whatever its encoding is called', async
   }
 })
 
-test('the limit holds for the bytes behind base64, not for its characters', async () => {
+test('the limit applies to the bytes decoded from base64, not to its characters', async () => {
   const handler = createLambdaHandler({ schema, bodyLimitBytes: 1000 })
   const send = async (bytes: number) => {
     const event = {

@@ -76,7 +76,7 @@ test('the search of a POST is not read, so that a link cannot add to its body', 
   assert.equal(count(), 0)
 })
 
-test('no answer allows another origin to read it, including the answer to a preflight', async () => {
+test('no response allows another origin to read it, including the response to a preflight', async () => {
   const origin = { origin: 'https://evil.example', 'access-control-request-method': 'POST' }
   const requests = [
     post(HELLO, origin),

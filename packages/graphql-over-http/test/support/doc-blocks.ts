@@ -43,7 +43,7 @@ export function toSource({ language, code }: DocBlock): string {
   return code.replace(/^-.*\n/gm, '').replace(/^[+ ]/gm, '')
 }
 
-/** The expected output of a program: the comment behind each `console.log`, in order. */
+/** The expected output of a program: the comment after each `console.log`, in order. */
 export function readPrintedLines(source: string): string[] {
   return source
     .split('\n')

@@ -12,8 +12,8 @@ const MOST_WAITING = 16
 export type Decompressed = Buffer | 'too large' | 'too busy' | Error
 
 /**
- * Decompresses on the event loop if the result is short; returns 'too large' if it exceeds
- * `mostBytes`.
+ * Decompresses on the event loop, so `mostBytes` must be small; returns 'too large' if the result
+ * exceeds it.
  */
 export function decompressNow(bytes: Uint8Array, mostBytes: number): Decompressed {
   try {

@@ -193,7 +193,8 @@ export class MessageReader {
   }
 
   /**
-   * The gRPC compression document: handles an unsupported encoding, and a flag without an encoding.
+   * Refuses an unsupported encoding, and a compressed flag without an encoding, with the statuses
+   * that the gRPC compression specification prescribes.
    */
   #takesCompression(flag: number): boolean {
     const encoding = this.#stream.header('grpc-encoding')

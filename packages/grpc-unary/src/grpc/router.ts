@@ -66,7 +66,7 @@ const NOT_POST = new RefusalRoute({
 const NOT_GRPC = new RefusalRoute({
   kind: 'http',
   httpStatus: 415,
-  text: 'this server takes content-type application/grpc only',
+  text: 'this server accepts only content-type application/grpc',
 })
 
 const TOO_LARGE = new RefusalRoute({

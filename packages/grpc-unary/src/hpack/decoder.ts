@@ -4,13 +4,13 @@ import { Field } from './field.ts'
 import { decodeHuffman, maxDecodedLength } from './huffman.ts'
 import { STATIC_TABLE_LENGTH, staticTable } from './static-table.ts'
 
-/** RFC 7541 5.1 lets an implementation limit integers; longer ones are never needed here. */
+/** RFC 7541 5.1 lets an implementation limit integers; larger ones are never needed here. */
 const MAX_INTEGER = 2 ** 28
 
 const NO_INTEGER = -1
 
 /**
- * A list that exceeds the limit this many times is an attack: few bytes that expand to many fields.
+ * A list that exceeds the limit by this factor is an attack: a few bytes that expand to many fields.
  */
 const BOMB_FACTOR = 4
 
@@ -22,7 +22,7 @@ export class HpackDecoder {
   readonly table: DynamicTable
   /** True if the last block exceeded the limit; its fields are then incomplete. */
   isTooLarge = false
-  /** True if decoding of the last block was aborted because it exceeded the limit several times. */
+  /** True if decoding of the last block was aborted because the block was far over the limit. */
   isBomb = false
   /** Decoded size of the last block that was decoded completely. */
   listSize = 0

@@ -56,8 +56,8 @@ export class Field {
   readonly size: number
 
   /**
-   * A name from a table was checked when it was added. Checking it again would let three bytes that
-   * refer to a long entry cost as much as its four thousand.
+   * A name from a table was checked when it was added. If it were checked again, three bytes that
+   * refer to an entry of four thousand bytes would cost as much as the entry itself.
    */
   constructor(name: string, value: string, nameRole: FieldRole = toNameRole(name)) {
     this.name = name

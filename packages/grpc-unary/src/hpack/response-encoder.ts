@@ -83,7 +83,7 @@ export class ResponseEncoder {
     return size
   }
 
-  /** Writes any status, optionally the gRPC content type, and fields that are not indexed. */
+  /** Writes any status and the given fields, which are not indexed. */
   putHeaders(
     bytes: Buffer,
     start: number,

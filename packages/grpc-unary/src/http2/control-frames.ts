@@ -37,7 +37,7 @@ export const controlFrames: readonly (FrameHandler | undefined)[] = toTable({
 
   [frameType.RST_STREAM](connection, _flags, id, _bytes, start, end) {
     if (end - start !== 4) {
-      connection.close(errorCode.FRAME_SIZE_ERROR, 'RST_STREAM has 4 bytes')
+      connection.close(errorCode.FRAME_SIZE_ERROR, 'RST_STREAM must have 4 bytes')
       return
     }
     const stream = connection.streams.find(id)
@@ -55,7 +55,7 @@ export const controlFrames: readonly (FrameHandler | undefined)[] = toTable({
     if (id !== 0) {
       connection.close(errorCode.PROTOCOL_ERROR, 'SETTINGS on a stream')
     } else if ((end - start) % 6 !== 0 || (isAck && start !== end)) {
-      connection.close(errorCode.FRAME_SIZE_ERROR, 'SETTINGS of a wrong length')
+      connection.close(errorCode.FRAME_SIZE_ERROR, 'SETTINGS has an invalid length')
     } else if (!connection.overLimit(flood.settings) && !isAck) {
       const code = applySettings(connection, bytes, start, end)
       if (code !== errorCode.NO_ERROR) {
@@ -75,7 +75,7 @@ export const controlFrames: readonly (FrameHandler | undefined)[] = toTable({
     if (id !== 0) {
       connection.close(errorCode.PROTOCOL_ERROR, 'PING on a stream')
     } else if (end - start !== 8) {
-      connection.close(errorCode.FRAME_SIZE_ERROR, 'PING has 8 bytes')
+      connection.close(errorCode.FRAME_SIZE_ERROR, 'PING must have 8 bytes')
     } else if (connection.overLimit(flood.ping)) {
       return
     } else if ((flags & flag.ACK) !== 0) {
@@ -94,13 +94,13 @@ export const controlFrames: readonly (FrameHandler | undefined)[] = toTable({
 
   [frameType.WINDOW_UPDATE](connection, _flags, id, bytes, start, end) {
     if (end - start !== 4) {
-      connection.close(errorCode.FRAME_SIZE_ERROR, 'WINDOW_UPDATE has 4 bytes')
+      connection.close(errorCode.FRAME_SIZE_ERROR, 'WINDOW_UPDATE must have 4 bytes')
     } else if (!connection.overLimit(flood.windowUpdate)) {
       widenWindow(connection, id, uint31At(bytes, start))
     }
   },
 
-  /** An expected CONTINUATION is handled elsewhere. */
+  /** A CONTINUATION that follows HEADERS is handled by `RequestFrames` instead. */
   [frameType.CONTINUATION](connection) {
     connection.close(errorCode.PROTOCOL_ERROR, 'CONTINUATION without HEADERS')
   },
@@ -113,7 +113,7 @@ function widenWindow(connection: FrameConnection, id: number, increment: number)
     if (increment === 0) {
       connection.close(errorCode.PROTOCOL_ERROR, 'WINDOW_UPDATE of 0')
     } else if (!sendFlow.widen(increment)) {
-      connection.close(errorCode.FLOW_CONTROL_ERROR, 'connection window over its maximum')
+      connection.close(errorCode.FLOW_CONTROL_ERROR, 'the connection window exceeds its maximum')
     } else if (wasUsedUp) {
       // Otherwise no stream waits for this window.
       sendFlow.releaseAll()

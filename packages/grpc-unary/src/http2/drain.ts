@@ -30,7 +30,7 @@ export class Drain {
   isFinal = false
   sinceMs = Number.POSITIVE_INFINITY
   #isOverdue = false
-  /** When the PING was sent; Infinity if none is outstanding. */
+  /** When the keepalive PING was sent; Infinity if none is outstanding. */
   keepaliveSentMs = Number.POSITIVE_INFINITY
   readonly #connection: DrainConnection
   readonly #onBegin: () => void
@@ -71,9 +71,9 @@ export class Drain {
   }
 
   /**
-   * Called when the PING was not acknowledged in time. If this process was paused, the
-   * acknowledgement may be unread, with calls before it, so the first time it only waits for what
-   * has arrived to be read.
+   * Called repeatedly while the PING is not acknowledged in time. Only the second call sends the
+   * GOAWAY: if this process was paused, the acknowledgement, and calls before it, may have arrived
+   * and are read between the two calls.
    */
   finishIfOverdue(): void {
     if (this.#isOverdue) this.finish()

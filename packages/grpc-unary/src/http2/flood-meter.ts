@@ -7,8 +7,8 @@ const PER_CALL = 4
 
 /**
  * How many additional frames each sent byte allows: a client that reads long responses keeps
- * opening its windows, and grpc-go sends PINGs to measure the bandwidth. It is counted by bytes,
- * since a window that opens byte by byte causes many frames.
+ * opening its windows, and grpc-go sends PINGs to measure the bandwidth. Bytes are counted, not
+ * frames, since a window that opens byte by byte causes many frames.
  */
 const PER_BYTE_SENT = 1 / 512
 

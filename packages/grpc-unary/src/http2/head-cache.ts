@@ -2,7 +2,7 @@ import { byteAt } from '../bytes.ts'
 import type { RequestHead } from './request-head.ts'
 import type { Route } from './route.ts'
 
-/** Clients alternate between few blocks: one per method, and a few values of the deadline. */
+/** Clients alternate between a few blocks: one per method and value of the deadline. */
 const PLACES = 8
 
 /** Longer blocks cost more to compare than the cache saves. */
@@ -13,8 +13,8 @@ export class KnownBlock {
   readonly route: Route
   readonly bytes: Buffer
   /**
-   * The generation of the dynamic table: in another generation the same bytes can have another
-   * meaning.
+   * The generation of the dynamic table: in another generation, the same bytes can decode to other
+   * fields.
    */
   readonly generation: number
 
@@ -74,7 +74,7 @@ function isSame(
   const known = block.bytes
   const length = known.length
   if (block.generation !== generation || length !== end - start) return false
-  // From the end, because blocks of one client tend to differ in their last bytes.
+  // Compares from the end, because blocks of one client tend to differ in their last bytes.
   for (let i = length - 1; i >= 0; i--) {
     if (byteAt(known, i) !== byteAt(bytes, start + i)) return false
   }

@@ -156,7 +156,7 @@ export class Hub {
   }
 }
 
-/** Frequent enough for the shortest timeout, at most once a second. */
+/** A quarter of the shortest timeout, but at least 10 ms and at most a second. */
 function watchIntervalMs(limits: Limits, age: ConnectionAge): number {
   const shortest = Math.min(
     limits.heldBackTimeoutMs,

@@ -15,7 +15,8 @@ export interface MeasuredConnection {
 }
 
 /**
- * The fraction of a limit to relieve to, so that the next bytes do not exceed it again immediately.
+ * Connections are closed until this fraction of the limit is in use, so that the next bytes do not
+ * exceed it again immediately.
  */
 const RELIEVED = 0.75
 

@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net'
 
 /**
- * After this many bytes, the other connections are read first. Otherwise, a socket that always has
- * more input is read up to 32 times in a row, 2 MiB for which others would wait.
+ * After this many bytes, the other connections are read first. Otherwise, Node reads a socket that
+ * always has more input up to 32 times in a row, and the others wait for 2 MiB.
  */
 const TURN_BYTES = 65_536
 

@@ -15,8 +15,8 @@ import type { Stream } from './stream.ts'
 const SMALL_DATA = 64
 
 /**
- * Up to this size, header fields are part of every call; longer ones count as memory of the
- * request.
+ * Header fields up to this size are usual and are not counted; larger ones count as buffered bytes
+ * of the request.
  */
 const ORDINARY_HEAD = 2048
 
@@ -75,7 +75,7 @@ export class RequestFrames {
   headers(flags: number, id: number, bytes: Buffer, start: number, end: number): void {
     const connection = this.#connection
     if ((id & 1) === 0) {
-      connection.close(errorCode.PROTOCOL_ERROR, 'a client uses odd stream identifiers')
+      connection.close(errorCode.PROTOCOL_ERROR, 'the stream identifiers of a client must be odd')
       return
     }
     let from = start
@@ -117,7 +117,7 @@ export class RequestFrames {
   ): void {
     const connection = this.#connection
     if (type !== frameType.CONTINUATION || id !== this.openBlockId) {
-      connection.close(errorCode.PROTOCOL_ERROR, 'a header block must go on with CONTINUATION')
+      connection.close(errorCode.PROTOCOL_ERROR, 'a header block must continue with CONTINUATION')
       return
     }
     const limit = this.#block.add(bytes, start, end, connection.hub.limits)
@@ -243,7 +243,10 @@ export class RequestFrames {
     else this.#isSmallFlood(length)
   }
 
-  /** Flow control of a stream that continues. */
+  /**
+   * Counts received bytes against the window of the stream and credits them to the peer in large
+   * steps. Returns false if the stream was reset or the connection was closed.
+   */
   #creditStream(stream: Stream, length: number, contentLength: number): boolean {
     const connection = this.#connection
     if (this.#isSmallFlood(contentLength)) return false

@@ -43,7 +43,7 @@ interface Summary {
   contentLength: number
 }
 
-/** Replaces a head that was not kept. */
+/** Takes the place of a head that was too large to keep. */
 export const unknownHead = new RequestHead([], 0, {
   method: '',
   path: '',

@@ -1,11 +1,12 @@
 import type { Stream } from './stream.ts'
 
 /**
- * The minimum number of remembered resets, since a client may not know a low limit of streams yet.
+ * The minimum number of remembered resets: a client that has not read our SETTINGS yet may open more
+ * streams than a low limit allows.
  */
 const MIN_RESET_IDS = 256
 
-/** The maximum number of remembered gaps; real clients leave none. */
+/** The maximum number of remembered gaps between stream identifiers; real clients leave none. */
 const MAX_GAPS = 16
 
 /** The state of a stream identifier without an open stream (RFC 9113 5.1). */
@@ -28,8 +29,9 @@ export class StreamTable {
   readonly #gaps: { readonly from: number; readonly to: number }[] = []
 
   /**
-   * This many streams can be reset before the client knows of the first reset: a stream that it
-   * opens after that follows everything that it has sent for the others.
+   * At most this many streams can be reset before the client learns of the first reset. All frames
+   * that it sent for that stream precede the next stream that it opens, so older resets can be
+   * forgotten.
    */
   constructor(concurrentStreams: number) {
     this.#maxResetIds = Math.max(MIN_RESET_IDS, concurrentStreams)

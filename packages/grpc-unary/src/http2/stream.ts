@@ -25,7 +25,7 @@ export interface StreamConnection {
   release(stream: Stream, bytes: number): void
 }
 
-/** The shared state of all connections that streams use. */
+/** The part of the hub that streams use. */
 export interface StreamHub {
   readonly limits: Limits
   readonly requestBuffers: RequestBuffers
@@ -64,7 +64,7 @@ export abstract class Stream {
   readonly connection: StreamConnection
   readonly id: number
   readonly head: RequestHead
-  /** False once it was answered, cancelled or lost. */
+  /** False once the call was answered, cancelled or lost. */
   isOpen = true
   isRemoteClosed = false
   isLocalClosed = false
@@ -94,7 +94,7 @@ export abstract class Stream {
     return this.head.header(name)
   }
 
-  /** Bytes of the request; `isLast` if the peer sends no more. */
+  /** Called with bytes of the request; `isLast` if the peer sends no more. */
   abstract data(bytes: Buffer, start: number, end: number, isLast: boolean): void
 
   /** Called when the stream is in the connection's table. */

@@ -38,7 +38,7 @@ const LINGER_MS = 1000
 /** How long a client may take to acknowledge the GOAWAY; the same as in grpc-go. */
 const DRAIN_PING_MS = 5000
 
-/** Checks every timeout of a connection. Called about once a second. */
+/** Checks every timeout of a connection. Called at least once a second. */
 export function inspect(connection: WatchedConnection, nowMs: number): void {
   const { limits, age } = connection.hub
   const { drain } = connection

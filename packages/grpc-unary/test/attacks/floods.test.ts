@@ -154,7 +154,7 @@ describe('floods end at the default limits of the server', () => {
       limit: 'lateResetsPerSecond',
       each: (n) => Buffer.concat([unaryCall(idOf(n), SAY, 'x'), cancel(idOf(n))]),
     },
-    'calls that are reset when their answers wait for a window': {
+    'calls that are reset when their responses wait for a window': {
       limit: 'lateResetsPerSecond',
       first: settings([settingId.INITIAL_WINDOW_SIZE, 0]),
       each: (n) => Buffer.concat([unaryCall(idOf(n), SAY, 'x'), cancel(idOf(n))]),
@@ -187,8 +187,8 @@ describe('MadeYouReset (CVE-2025-8671): the server is made to reset calls it has
   const primitives: Readonly<Record<string, (id: number) => Uint8Array>> = {
     'WINDOW_UPDATE of 0': (id) => frame(frameType.WINDOW_UPDATE, 0, id, uint32(0)),
     'a window over its maximum': (id) => frame(frameType.WINDOW_UPDATE, 0, id, uint32(2 ** 31 - 1)),
-    'DATA behind the end': (id) => frame(frameType.DATA, flag.END_STREAM, id, grpcMessage('x')),
-    'HEADERS behind the end': (id) => open(id),
+    'DATA after the end': (id) => frame(frameType.DATA, flag.END_STREAM, id, grpcMessage('x')),
+    'HEADERS after the end': (id) => open(id),
     'PRIORITY of a wrong length': (id) => frame(frameType.PRIORITY, 0, id, Buffer.alloc(4)),
     'PRIORITY that depends on itself': (id) =>
       frame(frameType.PRIORITY, 0, id, Buffer.concat([uint32(id), Buffer.alloc(1)])),
@@ -215,7 +215,7 @@ describe('few bytes do not cause much work', () => {
     return (user + system) / 1000
   }
 
-  test('a SETTINGS frame full of windows moves the open streams once', async (t) => {
+  test('a SETTINGS frame with many initial windows updates the open streams once', async (t) => {
     await underAttack(t, {}, async ({ port }) => {
       using attacker = await RawClient.open(port)
       attacker.send(...repeat(1000, (n) => unaryCall(idOf(n), WAIT, 'x')))

@@ -19,7 +19,7 @@ const sections: Readonly<Record<string, Cases>> = {
   Streams: streams,
   'Frame definitions': frames,
   'Flow control': flowControl,
-  'Requests and answers': messages,
+  'Requests and responses': messages,
   'Header compression': compression,
 }
 

@@ -142,7 +142,7 @@ for (const [verb, path] of [
   })
 }
 
-test('a handler that rejects after it answered is reported, and the answer is kept', async (t) => {
+test('a handler that rejects after it answered is reported, and the response is kept', async (t) => {
   const { port, reported } = await openEchoServer(t, {
     methods: {
       '/test.Echo/Both': {
@@ -232,7 +232,7 @@ test('a cancelled call is closed', async (t) => {
   await until(() => waiting[0]?.isOpen === false)
 })
 
-test('answers of one turn are sent in one write, whichever handler gave them', async (t) => {
+test('responses of one turn are sent in one write, whichever handler sent them', async (t) => {
   const { port, waiting } = await openEchoServer(t)
   using client = await RawClient.open(port)
   const ids = [1, 3, 5, 7, 9]
@@ -256,7 +256,7 @@ test('answers of one turn are sent in one write, whichever handler gave them', a
   assert.equal(chunks.length, 1)
 })
 
-test('only the first answer to a call is sent', async (t) => {
+test('only the first response to a call is sent', async (t) => {
   const { port } = await openEchoServer(t, {
     methods: {
       '/test.Echo/Twice': {
@@ -438,7 +438,7 @@ test('a malformed grpc-timeout is an error of the caller', async (t) => {
   assert.equal(answer['grpc-status'], String(status.INTERNAL))
 })
 
-test('requests that are not gRPC get an HTTP answer', async (t) => {
+test('requests that are not gRPC get an HTTP response', async (t) => {
   const { port } = await openEchoServer(t)
   const json = await statusOf(port, [Buffer.from('{}')], { 'content-type': 'application/json' })
   assert.equal(json[':status'], '415')

@@ -209,7 +209,7 @@ describe('the decoder refuses', () => {
     'a name index beyond both tables': '7f0000',
     'a string longer than the block': '00056162',
     'a literal without a value': '000161',
-    'a size update behind a field': '8220',
+    'a size update after a field': '8220',
     'a size update over the setting': '3fe21f',
     'Huffman padding of more than seven bits': '000161' + '82f8ff',
     'Huffman padding with a zero': '00016181f0',

@@ -331,7 +331,7 @@ describe('stream errors do not end the connection', () => {
     'te other than trailers': { ...requestFields(SAY), te: 'gzip' },
     'a value with a line feed': { ...requestFields(SAY), x: 'a\nb' },
     'a missing path': { ':method': 'POST', ':scheme': 'http' },
-    'a pseudo-header behind others': { x: '1', ...requestFields(SAY) },
+    'a pseudo-header after other fields': { x: '1', ...requestFields(SAY) },
     'a content-length that is not a number': { ...requestFields(SAY), 'content-length': 'x' },
   }
   for (const [what, fields] of Object.entries(malformed)) {

@@ -239,7 +239,7 @@ describe('a server stream such as health Watch', () => {
   })
 })
 
-test('everything goes over TLS as well', async (t) => {
+test('all calls work over TLS as well', async (t) => {
   const authority = openAuthority()
   const { port } = await openEchoServer(t, { tls: authority.sign('localhost') })
   const secure = credentials.createSsl(Buffer.from(authority.ca))

@@ -68,7 +68,7 @@ for (const [title, connections, streams] of [
   ['1 connection of 100 streams', '1', '100'],
   ['20 connections of 1 stream', '20', '1'],
 ] as const) {
-  test(`h2load gets every answer on ${title}`, needs('h2load'), async (t) => {
+  test(`h2load gets every response on ${title}`, needs('h2load'), async (t) => {
     const { port } = await openEchoServer(t)
     const body = await writeBody(t, 'hello h2load')
     const load = ['-n', '4000', '-c', connections, '-m', streams, '-d', body, ...grpcHeaders]
@@ -78,7 +78,7 @@ for (const [title, connections, streams] of [
   })
 }
 
-test('h2load gets every answer over TLS', needs('h2load'), async (t) => {
+test('h2load gets every response over TLS', needs('h2load'), async (t) => {
   const authority = openAuthority()
   const { port } = await openEchoServer(t, { tls: authority.sign('localhost') })
   const body = await writeBody(t, 'hello h2load')

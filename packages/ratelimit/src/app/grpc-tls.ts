@@ -132,7 +132,7 @@ const anyUsage = '2.5.29.37.0'
  * @returns why the client is refused; undefined if it is accepted
  */
 function refuseCaller(certificate: X509Certificate | undefined, name: string): string | undefined {
-  if (certificate === undefined) return 'it showed no certificate'
+  if (certificate === undefined) return 'it presented no certificate'
   // Node returns undefined for a certificate without restrictions on its usage.
   const usages: readonly string[] | undefined = certificate.keyUsage
   const isForClients = usages?.some((usage) => usage === clientAuthentication || usage === anyUsage)

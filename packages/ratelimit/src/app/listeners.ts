@@ -82,8 +82,8 @@ export async function openGrpc(
     maxConnectionAgeGraceMs: config.maxConnectionAgeGraceMs || Number.POSITIVE_INFINITY,
     report: (error) =>
       failures.report(() => (error instanceof Error ? error.message : String(error))),
-    ...(primary && { onConnections: (count) => primary.tellConnections('grpc', count) }),
-    ...(primary && { onAddress: (address, count) => primary.tellAddress(address, count) }),
+    ...(primary && { onConnections: (count) => primary.reportConnections('grpc', count) }),
+    ...(primary && { onAddress: (address, count) => primary.reportAddress(address, count) }),
   })
   if (tls) lifecycle.own('TLS files', tls.follow(server.renewTls))
   lifecycle.own('gRPC listener', server)
@@ -177,7 +177,7 @@ export async function openHttp(
     lifecycle.drain('HTTP listener', (expired) => service.close(expired))
   }
   if (primary !== undefined) {
-    const onConnections = (count: number) => primary.tellConnections('http', count)
+    const onConnections = (count: number) => primary.reportConnections('http', count)
     const service = createHttpService({ routes, onConnections })
     own(service)
     primary.receive('http', (socket) => service.adopt(socket))

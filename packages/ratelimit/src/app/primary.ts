@@ -31,7 +31,7 @@ export interface Primary {
   /** Receives connections that clients opened to this listener. */
   receive(listener: ListenerName, adopt: (socket: Socket) => void): void
   /** Reports the number of connections: new ones go to workers with few. */
-  tellConnections(listener: ListenerName, count: number): void
+  reportConnections(listener: ListenerName, count: number): void
   /** Reports the number of gRPC connections from an address, if that is limited. */
-  tellAddress(address: string, count: number): void
+  reportAddress(address: string, count: number): void
 }

@@ -61,7 +61,7 @@ export class RatelimitLink extends PrimaryLink<ToWorker, FromWorker> implements 
     this.serve(listener, adopt)
   }
 
-  protected hear(message: ToWorker): void {
+  protected handleMessage(message: ToWorker): void {
     if (message.kind === 'report') void this.#report(message.id)
     else if (message.kind === 'lead') this.#isLead = true
     else this.#onTerminating()

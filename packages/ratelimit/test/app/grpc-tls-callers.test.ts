@@ -28,9 +28,9 @@ async function openWithCa(t: TestContext, clientSan?: string) {
 test('only clients of the configured CA are accepted, and every refusal is logged', async (t) => {
   const { port, lines } = await openWithCa(t)
   const refused: [Identity | undefined, RegExp][] = [
-    [undefined, /it showed no certificate/],
+    [undefined, /it presented no certificate/],
     [createAuthority('clients').issue('envoy'), /its certificate is not trusted \(\w+\)/],
-    [clients.issue('envoy', { expiresInMs: -1_000 }), /its certificate is over/],
+    [clients.issue('envoy', { expiresInMs: -1_000 }), /its certificate has expired/],
     [clients.issue('envoy', { usage: 'server' }), /its certificate is not for client auth/],
   ]
   for (const [identity, reason] of refused) {

@@ -75,8 +75,8 @@ test('a worker becomes the lead when the primary says so', () => {
 
 test('connections are reported when their number changes', () => {
   const { link, sent } = openLink()
-  for (const count of [0, 0, 1, 1]) link.tellConnections('grpc', count)
-  link.tellConnections('http', 1)
+  for (const count of [0, 0, 1, 1]) link.reportConnections('grpc', count)
+  link.reportConnections('http', 1)
   assert.deepEqual(sent, [
     { kind: 'connections', listener: 'grpc', count: 0 },
     { kind: 'connections', listener: 'grpc', count: 1 },

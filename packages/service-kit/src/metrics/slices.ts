@@ -51,7 +51,7 @@ const sliceMs = 1
 export class Pace {
   #sliceEnd = 0
 
-  /** Undefined instead of a promise while the slice lasts, because awaiting a promise for each item is slow. */
+  /** Returns undefined instead of a promise during a slice, because awaiting a promise for each item is slow. */
   step(): Promise<void> | undefined {
     return performance.now() < this.#sliceEnd ? undefined : this.#turn()
   }

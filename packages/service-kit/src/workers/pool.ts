@@ -127,7 +127,7 @@ export class Pool<To extends Message, From extends Message> implements AsyncDisp
   }
 
   #onReady(worker: WorkerProcess<To, From>): void {
-    this.#restartsOf(worker.number).wentWell()
+    this.#restartsOf(worker.number).started()
     // Logged at the same level as the loss, so that both are visible in the log.
     const level = this.#hasStarted ? 'warning' : 'info'
     this.#settings.log[level](`Worker ${worker.number} (pid ${worker.pid}) is ready`)

@@ -32,7 +32,7 @@ export abstract class PrimaryLink<To extends Message, From extends Message> {
   }
 
   /** Receives the service's own messages. */
-  protected abstract hear(message: To): void
+  protected abstract handleMessage(message: To): void
 
   /** Resolves when the message was sent, or cannot be sent because the primary has ended. */
   send(message: FromWorker | From): Promise<void> {
@@ -48,7 +48,7 @@ export abstract class PrimaryLink<To extends Message, From extends Message> {
   }
 
   /** Reports the number of connections of a listener; new ones go to the worker with the fewest. */
-  tellConnections(listener: string, count: number): void {
+  reportConnections(listener: string, count: number): void {
     if (this.#counts.get(listener) === count) return
     this.#counts.set(listener, count)
     // The 'adopted' message contains the count.
@@ -56,14 +56,14 @@ export abstract class PrimaryLink<To extends Message, From extends Message> {
   }
 
   /** Reports the number of connections of an address, if they are limited. */
-  tellAddress(address: string, count: number): void {
+  reportAddress(address: string, count: number): void {
     // With two messages, the primary would count the connection twice, or not at all, in between.
     if (this.#adopting !== undefined) this.#adoptedAddress = { address, count }
     else void this.send({ kind: 'address', address, count })
   }
 
   take(message: ToWorker | To, socket: Socket | undefined): void {
-    if (!isFromEveryPrimary(message)) this.hear(message)
+    if (!isFromEveryPrimary(message)) this.handleMessage(message)
     else if (message.kind === 'connection') this.#adopt(message, socket)
     else if (message.kind === 'stop') this.#onStop(message.signal)
   }

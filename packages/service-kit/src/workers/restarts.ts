@@ -17,8 +17,8 @@ export class Restarts {
   #shortLives = 0
   #failures = 0
 
-  /** Called when a worker was able to start. */
-  wentWell(): void {
+  /** Called when a worker has started. */
+  started(): void {
     this.#failures = 0
   }
 

@@ -62,9 +62,9 @@ export class WorkerProcess<To extends Message = Message, From extends Message = 
   /** Connections that the worker has reported, by listener and by address. */
   readonly #open = new Map<string, number>()
   readonly #addresses = new Map<string, number>()
-  #lastHeardMs = performance.now()
+  #lastMessageMs = performance.now()
   #waiting: Transfer[] = []
-  #onTheWay: Transfer | undefined
+  #inTransit: Transfer | undefined
   #stopSignal: StopSignal | undefined
   #isStuck = false
   #stuckTimer: NodeJS.Timeout | undefined
@@ -102,7 +102,7 @@ export class WorkerProcess<To extends Message = Message, From extends Message = 
 
   /** Whether it can be expected to accept a connection immediately. */
   get isResponsive(): boolean {
-    const isSilent = performance.now() - this.#lastHeardMs >= this.#silentMs
+    const isSilent = performance.now() - this.#lastMessageMs >= this.#silentMs
     return this.isReady && !this.#isStuck && !isSilent
   }
 
@@ -154,15 +154,15 @@ export class WorkerProcess<To extends Message = Message, From extends Message = 
   }
 
   #handNext(): void {
-    if (this.#onTheWay !== undefined) return
-    this.#onTheWay = this.#waiting.shift()
-    if (this.#onTheWay === undefined) {
+    if (this.#inTransit !== undefined) return
+    this.#inTransit = this.#waiting.shift()
+    if (this.#inTransit === undefined) {
       this.#sendStop()
       return
     }
-    const { message, socket } = this.#onTheWay
-    // The socket stays open here until the worker has it: otherwise a worker killed in between
-    // would take it along, and its client would wait forever.
+    const { message, socket } = this.#inTransit
+    // The socket stays open here until the worker has adopted it: otherwise, if the worker is killed
+    // in between, the connection is lost and its client waits forever.
     this.#child.send(message, socket, { keepOpen: true }, (error) => {
       if (error) this.#returnLast()
     })
@@ -180,8 +180,8 @@ export class WorkerProcess<To extends Message = Message, From extends Message = 
   /** Returns the last transfer, whose socket is still here because the worker has ended. */
   #returnLast(): void {
     this.isReady = false
-    if (this.#onTheWay !== undefined) this.#waiting.unshift(this.#onTheWay)
-    this.#onTheWay = undefined
+    if (this.#inTransit !== undefined) this.#waiting.unshift(this.#inTransit)
+    this.#inTransit = undefined
     this.#returnWaiting()
   }
 
@@ -193,7 +193,7 @@ export class WorkerProcess<To extends Message = Message, From extends Message = 
   }
 
   #receive(message: FromWorker | From): void {
-    this.#lastHeardMs = performance.now()
+    this.#lastMessageMs = performance.now()
     if (!isFromEveryWorker(message)) this.#events.onMessage(message)
     else if (message.kind === 'failed') this.failure = message.reason
     else if (message.kind === 'adopted') this.#onAdopted(message)
@@ -213,14 +213,14 @@ export class WorkerProcess<To extends Message = Message, From extends Message = 
   #onAdopted({ count, address }: Extract<FromWorker, { kind: 'adopted' }>): void {
     clearTimeout(this.#stuckTimer)
     this.#isStuck = false
-    if (this.#onTheWay !== undefined) {
-      this.#countUnseen(this.#onTheWay, -1)
-      this.#open.set(this.#onTheWay.message.listener, count)
+    if (this.#inTransit !== undefined) {
+      this.#countUnseen(this.#inTransit, -1)
+      this.#open.set(this.#inTransit.message.listener, count)
       if (address !== undefined) this.#setAddress(address)
       // Closes only our copy: the connection belongs to the worker.
-      this.#onTheWay.socket.destroy()
+      this.#inTransit.socket.destroy()
     }
-    this.#onTheWay = undefined
+    this.#inTransit = undefined
     this.#handNext()
   }
 

@@ -9,7 +9,7 @@ export interface Served extends Message {
   readonly kind: 'served'
   readonly connections: number
   /** How many of the service's own messages the worker has received. */
-  readonly heard: number
+  readonly messages: number
 }
 
 /** With a fault, the worker cannot start. */
@@ -18,10 +18,10 @@ export interface EchoStart {
 }
 
 class Link extends PrimaryLink<Message, Served> {
-  heard = 0
+  messages = 0
 
-  protected hear(): void {
-    this.heard += 1
+  protected handleMessage(): void {
+    this.messages += 1
   }
 }
 
@@ -38,8 +38,8 @@ await runWorkerProgram<EchoStart>(async () => async ({ fault }) => {
       link = parts.link
       const count = (by: 1 | -1) => {
         open += by
-        parts.link.tellAddress('127.0.0.1', open)
-        parts.link.tellConnections('echo', open)
+        parts.link.reportAddress('127.0.0.1', open)
+        parts.link.reportConnections('echo', open)
       }
       parts.link.serve('echo', (socket) => {
         served += 1
@@ -52,6 +52,6 @@ await runWorkerProgram<EchoStart>(async () => async ({ fault }) => {
     },
     toReason: String,
   })
-  await link?.send({ kind: 'served', connections: served, heard: link.heard })
+  await link?.send({ kind: 'served', connections: served, messages: link.messages })
   return exitCode
 })

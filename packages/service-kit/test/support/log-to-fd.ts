@@ -20,7 +20,7 @@ const scenarios: Readonly<Record<string, () => void>> = {
   /**
    * Writes as many lines as each line of standard input says, and confirms it on standard output.
    */
-  'as told': () => {
+  'as requested': () => {
     createInterface(process.stdin).on('line', (count) => {
       writeLines(Number(count))
       process.stdout.write('still alive\n')

@@ -92,8 +92,8 @@ test('a connection waits for workers, others are distributed, no byte is lost, a
   // The worker that was not killed had two of the first four connections, its replacement the
   // fifth. The reports that workers send just before they end have arrived when the pool has
   // stopped.
-  assert.deepEqual(last.get(1), { kind: 'served', connections: 1, heard: 0 })
-  assert.deepEqual(last.get(2), { kind: 'served', connections: 2, heard: 1 })
+  assert.deepEqual(last.get(1), { kind: 'served', connections: 1, messages: 0 })
+  assert.deepEqual(last.get(2), { kind: 'served', connections: 2, messages: 1 })
 })
 
 test('connections count until their worker reports them as closed, so that new ones go to the least busy worker', async (t) => {

@@ -8,7 +8,7 @@ import { PrimaryLink } from '../../src/workers/primary-link.ts'
 class Link extends PrimaryLink<Message, Message> {
   readonly heard: Message[] = []
 
-  protected hear(message: Message): void {
+  protected handleMessage(message: Message): void {
     this.heard.push(message)
   }
 }
@@ -71,7 +71,7 @@ test('a connection to an unknown listener is closed, and the next one is accepte
 test('a connection whose client disconnected during the transfer is reported as arrived, and does not count', () => {
   const { link, sent } = openLink()
   link.serve('http', () => assert.fail('the client has disconnected'))
-  link.tellConnections('http', 3)
+  link.reportConnections('http', 3)
   link.take({ kind: 'connection', listener: 'http' }, undefined)
   assert.deepEqual(sent, [
     { kind: 'connections', listener: 'http', count: 3 },
@@ -82,13 +82,13 @@ test('a connection whose client disconnected during the transfer is reported as 
 test('a new connection is counted in the adopted message, and later changes in their own', (t) => {
   const { link, sent } = openLink()
   link.serve('http', () => {
-    link.tellConnections('http', 1)
-    link.tellConnections('grpc', 5)
-    link.tellAddress('192.0.2.1', 3)
+    link.reportConnections('http', 1)
+    link.reportConnections('grpc', 5)
+    link.reportAddress('192.0.2.1', 3)
   })
   link.take({ kind: 'connection', listener: 'http' }, openSocket(t))
-  for (const count of [1, 0, 0]) link.tellConnections('http', count)
-  link.tellAddress('192.0.2.1', 2)
+  for (const count of [1, 0, 0]) link.reportConnections('http', count)
+  link.reportAddress('192.0.2.1', 2)
   assert.deepEqual(sent, [
     { kind: 'connections', listener: 'grpc', count: 5 },
     { kind: 'adopted', count: 1, address: { address: '192.0.2.1', count: 3 } },

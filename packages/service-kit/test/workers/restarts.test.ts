@@ -16,7 +16,7 @@ test('a failure is permanent after six failed starts in a row', () => {
   const restarts = new Restarts()
   for (let count = 0; count < 5; count += 1) restarts.toDelayMs(50)
   assert.equal(restarts.hasPermanentFailure, false)
-  restarts.wentWell()
+  restarts.started()
   for (let count = 0; count < 5; count += 1) restarts.toDelayMs(50)
   assert.equal(restarts.hasPermanentFailure, false)
   restarts.toDelayMs(50)

@@ -36,7 +36,7 @@ class Reader {
       value |= BigInt(byte & 0x7f) << shift
       if (byte < 0x80) return value
     }
-    throw new Error('a number without an end')
+    throw new Error('a varint is too long')
   }
 
   take(length: number): Buffer {

@@ -15,7 +15,7 @@ const run = promisify(execFile)
 export interface PostgresOptions {
   /** Server settings: `{ max_connections: '20' }`. */
   readonly settings?: Readonly<Record<string, string>>
-  /** Accepts every user and password; checking one takes both sides some milliseconds. */
+  /** Accepts every user and password; checking a password takes both sides some milliseconds. */
   readonly isOpen?: boolean
   /** Makes it a hot standby of that server, which is stopped briefly to be copied. */
   readonly standbyOf?: PostgresServer

@@ -17,7 +17,7 @@ const refuse = (error) => ({
   },
 })
 
-/** Waits for the signal that the library passes on, in the context or in the resolver arguments. */
+/** Waits for the abort signal, which the program of each library puts in the context. */
 const slow = {
   type: GraphQLString,
   resolve: (_source, _args, { signal }) =>

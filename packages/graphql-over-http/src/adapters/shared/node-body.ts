@@ -71,7 +71,8 @@ export function readNodeBody(
       }
     }
 
-    // The listeners are not removed: they go with the request, and a promise settles only once.
+    // The listeners are not removed: they are garbage-collected with the request, and a promise
+    // settles only once.
     stream.on('data', onData)
     stream.on('end', onEnd)
     stream.on('error', reject)

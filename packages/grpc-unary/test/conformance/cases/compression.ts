@@ -111,7 +111,7 @@ export const compression: Cases = {
 
   'HPACK 2.3.3: an index beyond both tables': bad(toInteger(0x80, 7, 70)),
   'HPACK 2.3.3: a name index beyond both tables': bad(toLiteral('plain', 70, '', VALUE)),
-  'HPACK 4.2: a table size update behind a field': bad(sizeUpdate(100)),
+  'HPACK 4.2: a table size update after a field': bad(sizeUpdate(100)),
   'HPACK 4.4: an entry that was evicted': bad(
     toLiteral('indexed', 0, NAME, VALUE),
     toLiteral('indexed', 0, NAME, 'v'.repeat(4096)),

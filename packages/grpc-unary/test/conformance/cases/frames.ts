@@ -218,7 +218,7 @@ const connectionFrames: Cases = {
       return isRight ? accepted(reaction) : 'no answer to PING'
     },
   },
-  '6.7: the answer to a PING is not answered': {
+  '6.7: a PING acknowledgement is not answered': {
     sends: [frame(frameType.PING, flag.ACK, 0, Buffer.from('h2-bytes'))],
     expect: (reaction) =>
       reaction.frames.some(({ type }) => type === frameType.PING)

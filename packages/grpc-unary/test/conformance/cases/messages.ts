@@ -47,7 +47,7 @@ function body(contentLength: string, ...cuts: readonly number[]): Uint8Array[] {
   ]
 }
 
-/** RFC 9113 section 8: requests and answers. */
+/** RFC 9113 section 8: requests and responses. */
 export const messages: Cases = {
   '8.1: a GET request is answered, but not as a call': {
     sends: [request(1, { ...call, ':method': 'GET' })],
@@ -115,7 +115,7 @@ export const messages: Cases = {
   '8.2.1: a value with a carriage return': malformed({ ...call, x: 'a\rb' }),
   '8.2.1: a value with a line feed': malformed({ ...call, x: 'a\nb' }),
   '8.2.1: a value with a space before it': malformed({ ...call, x: ' a' }),
-  '8.2.1: a value with a tab behind it': malformed({ ...call, x: 'a\t' }),
+  '8.2.1: a value with a tab after it': malformed({ ...call, x: 'a\t' }),
   '8.2.1: a value with bytes beyond ASCII is accepted': {
     sends: [request(1, { ...call, x: 'caf\u00e9', ':method': 'GET' })],
     expect: answered(1, '405'),
@@ -130,7 +130,7 @@ export const messages: Cases = {
 
   '8.3: an unknown pseudo-header field': malformedBlock({ ':test': 'ok' }, call),
   '8.3: a pseudo-header field of responses': malformedBlock({ ':status': '200' }, call),
-  '8.3: a pseudo-header field behind others': malformedBlock(
+  '8.3: a pseudo-header field after other fields': malformedBlock(
     withoutPath,
     { x: 'y' },
     { ':path': SAY },

@@ -337,7 +337,7 @@ test('a peer that reads nothing for long is disconnected, and the next one gets 
   server.pause()
   addMoreThanFits(statistics)
   await sink.flush()
-  assert.match(logLines[0] ?? '', /nothing was taken for 1000 ms/)
+  assert.match(logLines[0] ?? '', /the peer read nothing for 1000 ms/)
   server.resume()
   await server.received.until(() => logLines.length >= 2, 'the next connection')
   await server.received.until(() => {

@@ -23,7 +23,7 @@ export interface Output {
 /** The output counts as full when this much waits to be sent. */
 export const fullBytes = 128 << 10
 
-/** The most that waits for a peer that does not read. */
+/** The maximum size of the queue while the peer does not read. */
 export const maxBytes = 4 << 20
 
 const chunkBytes = 32 << 10

@@ -98,7 +98,7 @@ class TcpOutput implements Output {
     })
     socket.on('timeout', () => {
       if (socket.connecting || socket.writableLength > 0) {
-        socket.destroy(new Error(`nothing was taken for ${stallMs} ms`))
+        socket.destroy(new Error(`the peer read nothing for ${stallMs} ms`))
       }
     })
     // Reads and discards what the peer sends; otherwise the end of the connection would go unnoticed.

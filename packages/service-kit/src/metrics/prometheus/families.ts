@@ -14,7 +14,7 @@ export interface MetricHead {
 export class Table {
   readonly type: 'counter' | 'gauge'
   readonly columns: readonly MetricHead[]
-  /** By the text of their labels. */
+  /** The rows by the text of their labels. */
   readonly rows = new Map<string, Row>()
   /** The rows that are printed. */
   readonly shown = new Set<Row>()
@@ -48,9 +48,9 @@ export class Table {
 
 export class Row {
   readonly #table: Table
-  /** As they are printed. */
+  /** The labels as they are printed. */
   readonly labels: string
-  /** By column. */
+  /** One value per column. */
   readonly values: number[]
   #members = 0
 
@@ -171,7 +171,7 @@ export class Families {
     if (this.#conflicts.has(name) || this.#conflicts.size >= maxReportedConflicts) return
     this.#conflicts.add(name)
     this.#log.warning(
-      `A statistic is not shown to Prometheus: ${name} is the name of one of another type already`,
+      `A statistic is not exported to Prometheus: a metric of another type already has the name ${name}`,
     )
   }
 }

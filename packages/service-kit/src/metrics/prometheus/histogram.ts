@@ -1,6 +1,6 @@
 /** One series of a histogram: counts values by size. */
 export class Histogram {
-  /** As they are printed. */
+  /** The labels as they are printed. */
   readonly labels: string
   /** Upper bounds of the buckets, ascending, without infinity. */
   readonly bounds: readonly number[]

@@ -27,7 +27,7 @@ export async function* renderFamilies(families: Families): AsyncGenerator<string
   yield chunk
 }
 
-/** By name. In slices, because a mapping file of the rate limit service can give each rule its own name. */
+/** Sorts by name, in slices: a mapping file of the rate limit service can give each rule its own name. */
 async function sortFamilies(families: Families, pace: Pace): Promise<[string, Family][]> {
   const sorted: [string, Family][] = []
   for (const entry of families) {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { createDogStatsdFormat } from '../../../src/metrics/lines/dogstatsd-format.ts'
 import { createStatsdFormat } from '../../../src/metrics/lines/statsd-format.ts'
 
-test('statsd has the type behind the value, and tags in the name', () => {
+test('statsd has the type after the value, and tags in the name', () => {
   const format = createStatsdFormat([['zone', 'a.b']])
   assert.equal(format('counter', 'hits', [], 3), 'hits.__zone=a_b:3|c\n')
   assert.equal(
@@ -13,7 +13,7 @@ test('statsd has the type behind the value, and tags in the name', () => {
   assert.equal(createStatsdFormat([])('timer', 'time', [], 0.25), 'time:0.250000|ms\n')
 })
 
-test('DogStatsD has the tags behind the type', () => {
+test('DogStatsD has the tags after the type', () => {
   const format = createDogStatsdFormat([['zone', 'a.b,c|d']])
   assert.equal(format('counter', 'hits', [], 3), 'hits:3|c|#zone:a.b_c_d\n')
   assert.equal(format('gauge', 'size', [['code', 'x:y']], 1), 'size:1|g|#code:x:y,zone:a.b_c_d\n')

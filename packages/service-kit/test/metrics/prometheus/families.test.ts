@@ -30,7 +30,9 @@ test('a name has one type, and each conflict is logged once', () => {
   assert.ok(families.table('counter', { name: 'size_sum', help: '' }))
   assert.equal(families.histogram({ name: 'size', help: '' }, '', [1]), undefined)
   assert.deepEqual(
-    lines.map((line) => /^warning .*: (\w+) is the name of one of another type/.exec(line)?.[1]),
+    lines.map(
+      (line) => /^warning .*: a metric of another type already has the name (\w+)$/.exec(line)?.[1],
+    ),
     ['hits', 'time_count', 'size'],
   )
 })
