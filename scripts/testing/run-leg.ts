@@ -24,7 +24,7 @@ export interface RunOptions {
 export interface LegResult extends Counts {
   readonly seconds: number
   /** Files that failed, and then passed when run alone. */
-  readonly flakyFiles?: readonly string[]
+  readonly unsteadyFiles?: readonly string[]
 }
 
 const nothingRan: Counts = {
