@@ -8,9 +8,6 @@ export interface Visitor extends AsyncDisposable {
   readonly browserErrors: string[]
 }
 
-/** The timeout of the browser. It is long, because it only has to end tests that hang. */
-const hangMs = 120_000
-
 /** Opens the console in a new profile. Any remaining browser errors fail the test. */
 export async function openVisitor(
   browser: Browser,
@@ -18,7 +15,6 @@ export async function openVisitor(
   options: BrowserContextOptions = {},
 ): Promise<Visitor> {
   const context = await browser.newContext(options)
-  context.setDefaultTimeout(hangMs)
   const page = await context.newPage()
   const browserErrors: string[] = []
   page.on('pageerror', (error) => browserErrors.push(`${error.name}: ${error.message}`))

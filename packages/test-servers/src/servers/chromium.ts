@@ -48,6 +48,7 @@ export async function openChromium(): Promise<ChromiumServer> {
           XDG_CACHE_HOME: folder,
         },
       })
+      limitHangs(browser)
       const { pid, profile } = await readRecord(record)
       guard.addFolder(profile)
       guard.addProcess(pid, 'SIGKILL')
@@ -60,6 +61,18 @@ export async function openChromium(): Promise<ChromiumServer> {
     await server.stop()
   }
   return { ...server, stop, [Symbol.asyncDispose]: stop }
+}
+
+/** Playwright's own limit of 30 s fails tests on a busy machine. This one only has to end tests that hang. */
+const hangMs = 300_000
+
+function limitHangs(browser: Browser): void {
+  const newContext = browser.newContext.bind(browser)
+  browser.newContext = async (options) => {
+    const context = await newContext(options)
+    context.setDefaultTimeout(hangMs)
+    return context
+  }
 }
 
 function inheritedEnvironment(): Record<string, string> {

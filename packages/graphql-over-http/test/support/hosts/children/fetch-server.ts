@@ -9,7 +9,9 @@ interface Runtime {
     serve(options: object, handler: Fetch): { readonly addr: { readonly port: number } }
   }
   readonly Bun?: {
-    serve(options: object & { readonly fetch: Fetch }): { readonly port: number }
+    serve(options: { readonly idleTimeout: number; readonly fetch: Fetch }): {
+      readonly port: number
+    }
   }
 }
 type Fetch = (request: Request) => Promise<Response>
@@ -27,7 +29,8 @@ const handle: Fetch = async (request) => {
 const { Deno, Bun }: Runtime = globalThis as object
 const address = { port: 0, hostname: '127.0.0.1' }
 if (Deno) console.log(Deno.serve({ ...address, onListen: () => {} }, handle).addr.port)
-else if (Bun) console.log(Bun.serve({ ...address, fetch: handle }).port)
+// By default Bun closes connections that were idle for 10 s, just when a busy client may reuse them.
+else if (Bun) console.log(Bun.serve({ ...address, idleTimeout: 0, fetch: handle }).port)
 else throw new Error('neither Deno nor Bun')
 
 process.stdin.on('end', () => process.exit()).resume()
