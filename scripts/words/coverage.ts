@@ -1,10 +1,18 @@
 /** The folders and files that are checked. Add a folder with one line once its texts are clean. */
 export const covered: readonly string[] = [
   '.ci/run',
+  'CONTRIBUTING.md',
+  'README.md',
+  'SECURITY.md',
+  'docs',
+  'examples',
+  'packages/auth/README.md',
   'packages/bench-kit',
   'packages/graphql-over-http',
   'packages/grpc-unary',
   'packages/limiter',
+  'packages/portcullis/README.md',
+  'packages/ratelimit/README.md',
   'packages/service-kit',
   'packages/test-servers',
   'scripts',
@@ -19,8 +27,10 @@ export const skippedFolders: readonly string[] = [
   'generated',
 ]
 
-/** Files that contain the phrases on purpose. */
+/** Files that contain the phrases on purpose, or are generated from folders that are not covered yet. */
 export const skippedFiles: readonly string[] = [
+  'docs/auth-api.md',
+  'docs/auth-environment.md',
   'scripts/words/coverage.ts',
   'scripts/words/phrases.ts',
   'scripts/test/words.test.ts',

@@ -30,7 +30,7 @@ for (const [name, openPlace] of Object.entries(limitPlaces)) {
     const limits = await place.openLimits()
     assert.deepEqual(limits.log, [])
 
-    await t.test('a burst is allowed, and then none', async () => {
+    await t.test('a burst is allowed, and further requests are refused', async () => {
       const key = newKey()
       const wait = await waitAfterAll(limits, key)
       assert.ok(Number.isInteger(wait) && wait >= 1 && wait <= 300, `${wait}`)

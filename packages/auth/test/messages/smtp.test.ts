@@ -179,12 +179,15 @@ test('a permanent refusal makes a message undeliverable', async (t) => {
       await assert.rejects(openClient(t, server.port).send(mail, never), { name })
     })
   }
-  await t.test('a refused sender does not, because an operator may correct it', async (t) => {
-    const server = await openMailServer(t, {
-      onMailFrom: (_, __, callback) => callback(refusal(550)),
-    })
-    await assert.rejects(openClient(t, server.port).send(mail, never), { name: 'Error' })
-  })
+  await t.test(
+    'a refused sender does not make a message undeliverable, because an operator may correct it',
+    async (t) => {
+      const server = await openMailServer(t, {
+        onMailFrom: (_, __, callback) => callback(refusal(550)),
+      })
+      await assert.rejects(openClient(t, server.port).send(mail, never), { name: 'Error' })
+    },
+  )
 })
 
 /** A server that does not follow the SMTP protocol. */

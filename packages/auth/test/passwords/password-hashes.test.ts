@@ -84,7 +84,7 @@ for (const kind of ['bcrypt', 'argon2id'] as const) {
   })
 }
 
-test('an unusable hash is refused at import', async (t) => {
+test('an unsupported or invalid hash is refused at import', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   for (const hash of ['plain', '$argon2d$v=19$m=64,t=1,p=1$c2FsdHNhbHQ$aGFzaGhhc2g', '$2b$31$x']) {

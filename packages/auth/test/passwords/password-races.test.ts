@@ -61,7 +61,7 @@ test('races between sign-ins and password changes', async (t) => {
     assert.equal((await signIn(email, another)).status, 200)
   })
 
-  await t.test('another hash of the same password does not refuse the sign-in', async () => {
+  await t.test('a sign-in succeeds if the same password was rehashed meanwhile', async () => {
     const { id, email } = await server.newUser()
     const other = await server.newUser()
     const answer = await during(changeHash, [id, other.id], () => signIn(email))

@@ -132,7 +132,7 @@ test('responses do not reveal who has an account', async (t) => {
     assert.equal(toLetters(known, email), toLetters(fresh, other))
   })
 
-  await t.test('18.1 nor does a request for another audience', async () => {
+  await t.test('18.1 a request for another audience reveals nothing either', async () => {
     const { email } = await newUser(confirmed)
     const headers = { 'x-jwt-aud': 'elsewhere' }
     const known = await post('/signup', { email, password }, headers)
@@ -324,16 +324,19 @@ test('18.44 with sign-up disabled', async (t) => {
     }
   })
 
-  await t.test('18.44 an invited user can finish, an unconfirmed sign-up cannot', async () => {
-    const [mail] = await server.mailsTo(invited)
-    const code = { type: 'email', email: invited, token: mail?.code }
-    assert.equal((await server.post('/verify', code)).status, 200)
-    const token = await server.codeTo(waitingPhone)
-    const phone = await server.post('/verify', { type: 'sms', phone: waitingPhone, token })
-    assert.equal(phone.status, 200)
-    assert.equal((await server.mailsTo(confirmedEmail)).length, 3)
-    assert.deepEqual(await server.mailsTo(selfRegistered), [])
-  })
+  await t.test(
+    '18.44 users that an administrator has invited or created can finish, an unconfirmed sign-up cannot',
+    async () => {
+      const [mail] = await server.mailsTo(invited)
+      const code = { type: 'email', email: invited, token: mail?.code }
+      assert.equal((await server.post('/verify', code)).status, 200)
+      const token = await server.codeTo(waitingPhone)
+      const phone = await server.post('/verify', { type: 'sms', phone: waitingPhone, token })
+      assert.equal(phone.status, 200)
+      assert.equal((await server.mailsTo(confirmedEmail)).length, 3)
+      assert.deepEqual(await server.mailsTo(selfRegistered), [])
+    },
+  )
 })
 
 test('18.44 no kind of message delays another', async (t) => {

@@ -148,7 +148,7 @@ test('codes by text message', async (t) => {
   const { post } = server
   const calls = createFactorCalls(server)
 
-  await t.test('18.15 the limit of a phone number is that of an address', async () => {
+  await t.test('18.15 a phone number has the same limit as an email address', async () => {
     const phone = newPhone()
     const answers: unknown[] = []
     for (let at = 0; at < 16; at += 1)

@@ -96,17 +96,20 @@ test('18.19 a state works once, in time, and only in the browser that started th
     }
   })
 
-  await t.test('18.19 the cookie is required for any kind of browser', async () => {
-    const { agreement } = await agree(server, plain)
-    const { pathname, search } = new URL(agreement.url)
-    const path = `${pathname}${search}`
-    for (const sign of ['Sec-Fetch-Mode: navigate', 'Cookie: theme=dark']) {
-      // fetch sets the headers about the request mode itself.
-      const { write, received } = await openRawConnection(t, server.url)
-      write(`GET ${path} HTTP/1.1\r\nHost: auth.example\r\n${sign}\r\nConnection: close\r\n\r\n`)
-      assert.match(await received, /^location: .*[?&]error_code=bad_oauth_state/im)
-    }
-  })
+  await t.test(
+    '18.19 the cookie is required of every request that a browser may have sent',
+    async () => {
+      const { agreement } = await agree(server, plain)
+      const { pathname, search } = new URL(agreement.url)
+      const path = `${pathname}${search}`
+      for (const sign of ['Sec-Fetch-Mode: navigate', 'Cookie: theme=dark']) {
+        // fetch sets the headers about the request mode itself.
+        const { write, received } = await openRawConnection(t, server.url)
+        write(`GET ${path} HTTP/1.1\r\nHost: auth.example\r\n${sign}\r\nConnection: close\r\n\r\n`)
+        assert.match(await received, /^location: .*[?&]error_code=bad_oauth_state/im)
+      }
+    },
+  )
 
   await t.test('18.19 a guessed cookie is refused in both flows', async () => {
     for (const query of [plain, pkce]) {

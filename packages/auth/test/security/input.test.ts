@@ -155,7 +155,7 @@ test('unusual input', async (t) => {
     }
   })
 
-  await t.test('18.26 names of methods are not accepted as values', async () => {
+  await t.test('18.26 names of object methods are not accepted as values', async () => {
     const admin = { token: server.serviceToken }
     for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
       const answers: readonly HttpAnswer[] = await Promise.all([

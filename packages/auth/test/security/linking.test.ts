@@ -225,7 +225,7 @@ test('18.58 an identity is linked only in the browser that started the flow', as
     assert.equal((await ask(server.url, pathOf(url), { method: 'HEAD' })).status, 200)
   })
 
-  await t.test('18.58 consent cannot be given for another user', async () => {
+  await t.test('18.58 consent needs the cookie and the origin of the page', async () => {
     const { url } = await start('implicit')
     const cookie = cookieOf(await open(url))
     for (const origin of ['https://evil.example', 'null', 'https://auth.example.evil.example']) {
@@ -291,7 +291,7 @@ test('18.58 an identity is linked only in the browser that started the flow', as
     }
   })
 
-  await t.test('18.58 a provider that returns by a form post needs it as well', async () => {
+  await t.test('18.58 a provider that returns by a form post also needs the cookie', async () => {
     const attacker = await calls.newSignedInUser()
     const { body } = await askToLink(server, attacker.token, 'implicit', 'apple')
     const page = await open(body.url)

@@ -24,7 +24,7 @@ function toKeys(alg: keyof typeof pairs, kid = alg as string) {
 }
 
 for (const alg of Object.keys(pairs) as (keyof typeof pairs)[]) {
-  test(`tokens signed with ${alg} are accepted by jose, and the reverse`, async () => {
+  test(`tokens signed with ${alg} are accepted by jose, and vice versa`, async () => {
     const keys = createSigningKeys({ secret, keyId: undefined, keys: toKeys(alg) })
     const signer = createTokenSigner(keys)
     const [published] = keys.publicKeys

@@ -103,7 +103,7 @@ test('of the warnings of all workers about one topic, only the first is logged',
   assert.deepEqual(warnings, ['from the first', 'about another topic'])
 })
 
-test('reports are not sent to a worker that is starting, but to one that was restarted', async (t) => {
+test('reports are sent to the replacement of a worker, but not to a worker that is still starting', async (t) => {
   const { workers, children } = startFakeWorkers(t, 2)
   const [first, second] = children
   assert.ok(first && second)

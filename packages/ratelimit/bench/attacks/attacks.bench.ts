@@ -153,7 +153,7 @@ async function writeTable(rows: readonly string[]): Promise<void> {
   const table = [
     `Measured on ${availableParallelism()} cores that the server, the client and the attacker share; the attacker has the lowest priority:`,
     '',
-    '| attack | sent | connection cut | honest p50 / p99 alone | beside it | honest calls failed | memory of the server |',
+    '| attack | sent | connection closed | p50 / p99 of the other client, alone | during the attack | its failed calls | memory of the server |',
     '|---|---:|---|---:|---:|---:|---:|',
     ...rows,
   ].join('\n')

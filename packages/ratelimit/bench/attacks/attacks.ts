@@ -159,11 +159,11 @@ export const attacks: Readonly<Record<string, Attack>> = {
     piece: (n) => Buffer.concat([openCall(idOf(n)), toReset(idOf(n))]),
   },
   'late-reset': {
-    title: 'calls reset after their answers',
+    title: 'calls reset after their responses',
     piece: (n) => Buffer.concat([toCall(idOf(n), small), toReset(idOf(n))]),
   },
   'refused-streams': {
-    title: 'calls beyond the concurrent ones',
+    title: 'more concurrent calls than allowed',
     piece: (n) => openCall(idOf(n)),
   },
   'one-byte-data': {
@@ -173,7 +173,7 @@ export const attacks: Readonly<Record<string, Attack>> = {
     piece: () => toFrame(frameTypes.data, 0, 1, Buffer.alloc(1)),
   },
   'hpack-bombs': {
-    title: 'HPACK bombs: 16 KB that stand for 44 MB',
+    title: 'HPACK bombs: 16 KB that decode to 44 MB',
     piece: (n) => toFrame(frameTypes.headers, endHeaders | frameFlags.endStream, idOf(n), bomb),
   },
   'large-headers': {
@@ -181,11 +181,11 @@ export const attacks: Readonly<Record<string, Attack>> = {
     piece: (n) => toLargeHeaders(idOf(n)),
   },
   'gzip-bombs': {
-    title: 'gzip bombs: 4 KB that stand for 4 MiB',
+    title: 'gzip bombs: 4 KB that decompress to 4 MiB',
     piece: (n) => toCall(idOf(n), gzipBomb, gzipBlock),
   },
   'half-messages': {
-    title: 'half messages of 1 MiB on 20 connections',
+    title: 'incomplete messages of 1 MiB on 20 connections',
     connections: 20,
     piece: (n) =>
       n >= 15
@@ -203,12 +203,12 @@ export const attacks: Readonly<Record<string, Attack>> = {
           ]),
   },
   'zero-windows': {
-    title: 'answers held back by a window of 0',
+    title: 'responses held back by a window of 0',
     settings: noWindow,
     piece: (n) => toCall(idOf(n), small),
   },
   'slow-readers': {
-    title: 'answers that are not read, on 20 connections',
+    title: 'responses that are not read, on 20 connections',
     connections: 20,
     isDeaf: true,
     piece: (n) => toCall(idOf(n), small),

@@ -48,7 +48,7 @@ test('the manual has a row for every fault', async () => {
 
 function toTable(rows: readonly FaultResult[]): string {
   const head =
-    '| fault | calls while it lasted | of them failed | slowest call | answers again after | memory |\n' +
+    '| fault | calls while it lasted | of them failed | slowest call | recovery time | memory |\n' +
     '|---|---:|---:|---:|---:|---:|\n'
   return `${head}${rows.map((row) => `${toRow(row)}\n`).join('')}`
 }

@@ -20,7 +20,7 @@ const memory = { BACKEND_TYPE: 'memory' }
 /** Faults of everything except the counters, which must not affect decisions. */
 export const surroundingFaults: readonly Fault[] = [
   {
-    name: 'statsd gone (TCP)',
+    name: 'statsd unavailable (TCP)',
     expected: 'all answered',
     async open(t) {
       const statsd = await openSwallower(t)
@@ -36,7 +36,7 @@ export const surroundingFaults: readonly Fault[] = [
     },
   },
   {
-    name: 'trace collector gone, every call traced',
+    name: 'trace collector unavailable, every call traced',
     expected: 'all answered',
     async open(t) {
       const collector = await openSwallower(t)

@@ -61,7 +61,7 @@ test('GET /reauthenticate and the password change that it allows', async (t) => 
     assert.ok(actions.includes('user_reauthenticate_requested'))
   })
 
-  await t.test('a nonce is not used up by an update without a password', async () => {
+  await t.test('a nonce is used up only when the password changes', async () => {
     const { email, token } = await newSession(server)
     await reauthenticate(token)
     const nonce = await codeTo(server, email)

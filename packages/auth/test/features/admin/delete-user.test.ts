@@ -85,31 +85,25 @@ test('DELETE /admin/users/{user_id}', async (t) => {
     assert.equal(login.body.error_code, 'invalid_credentials')
   }
 
-  await t.test(
-    'removes a user with all rows that refer to them, in one statement only',
-    async () => {
-      const [trace, bystander] = [
-        await createUserWithData(server),
-        await createUserWithData(server),
-      ]
-      assert.ok((await findText(server, trace.email)).length >= 5)
-      server.takeStatements()
-      const { status, body } = await remove(trace.id)
-      assert.deepEqual([status, body], [200, {}])
-      assert.deepEqual(server.takeStatements(), ['delete_user'])
-      await checkGone(trace, ['audit_log_entries'])
-      assert.equal((await ask(url, `/admin/users/${trace.id}`, { token })).status, 404)
-      assert.equal((await remove(trace.id)).status, 404)
-      assert.equal((await ask(url, '/user', { token: bystander.token })).status, 200)
-      assert.ok((await findText(server, bystander.email)).includes('audit_log_entries'))
-      const [entry] = await server.query(
-        "select payload from audit_log_entries where payload ->> 'action' = 'user_deleted'",
-      )
-      assert.deepEqual(entry.payload.traits, { user_id: trace.id })
-      assert.equal(entry.payload.actor_username, 'service_role')
-      await remove(bystander.id)
-    },
-  )
+  await t.test('removes a user with all rows that refer to them, in one statement', async () => {
+    const [trace, bystander] = [await createUserWithData(server), await createUserWithData(server)]
+    assert.ok((await findText(server, trace.email)).length >= 5)
+    server.takeStatements()
+    const { status, body } = await remove(trace.id)
+    assert.deepEqual([status, body], [200, {}])
+    assert.deepEqual(server.takeStatements(), ['delete_user'])
+    await checkGone(trace, ['audit_log_entries'])
+    assert.equal((await ask(url, `/admin/users/${trace.id}`, { token })).status, 404)
+    assert.equal((await remove(trace.id)).status, 404)
+    assert.equal((await ask(url, '/user', { token: bystander.token })).status, 200)
+    assert.ok((await findText(server, bystander.email)).includes('audit_log_entries'))
+    const [entry] = await server.query(
+      "select payload from audit_log_entries where payload ->> 'action' = 'user_deleted'",
+    )
+    assert.deepEqual(entry.payload.traits, { user_id: trace.id })
+    assert.equal(entry.payload.actor_username, 'service_role')
+    await remove(bystander.id)
+  })
 
   await t.test('soft deletion keeps the id and removes all personal data', async () => {
     const trace = await createUserWithData(server)

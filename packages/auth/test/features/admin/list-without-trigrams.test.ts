@@ -8,7 +8,7 @@ import { openAuthServer } from '../../support/auth-server.ts'
 import { ask } from '../../support/http-client.ts'
 import { openOwnDatabase } from '../../support/shared-postgres.ts'
 
-test('listing users works without pg_trgm, only without the index', async (t) => {
+test('without pg_trgm, users can be listed and searched, but there is no index', async (t) => {
   const postgres = await openOwnDatabase(t)
   if (!postgres) return
   const client = new Client({ connectionString: postgres.url })

@@ -92,25 +92,28 @@ test('GET /callback completes an external sign-in', async (t) => {
     assert.match(fragment['provider_refresh_token'] ?? '', /^refresh /)
   })
 
-  await t.test('a PKCE flow ends with a code; its exchange returns those tokens', async () => {
-    const account = newAccount()
-    const redirectTo = 'https://site.example/in?tab=1'
-    const answer = await server.goThrough('keycloak', account, {
-      ...pkce,
-      redirect_to: redirectTo,
-    })
-    const location = new URL(answer.headers.get('location') ?? '')
-    assert.deepEqual([location.searchParams.get('tab'), location.hash], ['1', ''])
-    const body = { auth_code: location.searchParams.get('code'), code_verifier: verifier }
-    const { status, body: tokens } = await server.post('/token?grant_type=pkce', body)
-    assert.equal(status, 200)
-    assert.equal(tokens.user.email, account.email)
-    assert.match(tokens.provider_token, /^access /)
-    assert.match(tokens.provider_refresh_token, /^refresh /)
-    const [{ method, provider }] = claimsOf(tokens.access_token).amr
-    assert.deepEqual([method, provider], ['oauth', 'keycloak'])
-    assert.equal((await server.post('/token?grant_type=pkce', body)).status, 404)
-  })
+  await t.test(
+    'a PKCE flow ends with a code; its exchange always returns the provider tokens',
+    async () => {
+      const account = newAccount()
+      const redirectTo = 'https://site.example/in?tab=1'
+      const answer = await server.goThrough('keycloak', account, {
+        ...pkce,
+        redirect_to: redirectTo,
+      })
+      const location = new URL(answer.headers.get('location') ?? '')
+      assert.deepEqual([location.searchParams.get('tab'), location.hash], ['1', ''])
+      const body = { auth_code: location.searchParams.get('code'), code_verifier: verifier }
+      const { status, body: tokens } = await server.post('/token?grant_type=pkce', body)
+      assert.equal(status, 200)
+      assert.equal(tokens.user.email, account.email)
+      assert.match(tokens.provider_token, /^access /)
+      assert.match(tokens.provider_refresh_token, /^refresh /)
+      const [{ method, provider }] = claimsOf(tokens.access_token).amr
+      assert.deepEqual([method, provider], ['oauth', 'keycloak'])
+      assert.equal((await server.post('/token?grant_type=pkce', body)).status, 404)
+    },
+  )
 
   await t.test('a second sign-in finds the same user and updates the profile', async () => {
     const account = newAccount()
@@ -145,16 +148,19 @@ test('GET /callback completes an external sign-in', async (t) => {
     },
   )
 
-  await t.test('another identity with the verified address has the same account', async () => {
-    const account = newAccount()
-    await server.goThrough('keycloak', account)
-    const google = { sub: randomUUID(), email: account.email, email_verified: true }
-    const fragment = fragmentOf(await server.goThrough('google', google))
-    const { body: user } = await ask(server.url, '/user', {
-      token: fragment['access_token'] ?? '',
-    })
-    assert.deepEqual(user.app_metadata.providers, ['keycloak', 'google'])
-  })
+  await t.test(
+    'another identity with the same verified address belongs to the same account',
+    async () => {
+      const account = newAccount()
+      await server.goThrough('keycloak', account)
+      const google = { sub: randomUUID(), email: account.email, email_verified: true }
+      const fragment = fragmentOf(await server.goThrough('google', google))
+      const { body: user } = await ask(server.url, '/user', {
+        token: fragment['access_token'] ?? '',
+      })
+      assert.deepEqual(user.app_metadata.providers, ['keycloak', 'google'])
+    },
+  )
 
   await t.test('a sign-in is refused if several accounts have the address', async () => {
     const first = newAccount()

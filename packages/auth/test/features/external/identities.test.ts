@@ -46,14 +46,17 @@ test('linking and unlinking identities', async (t) => {
     assert.equal((await userOf(fragment['access_token'] ?? '')).id, id)
   })
 
-  await t.test('without the flag the browser is redirected and gets a cookie', async () => {
-    const { email } = await server.newUser()
-    const answer = await ask(server.url, '/user/identities/authorize?provider=keycloak', {
-      token: await signIn(email),
-    })
-    assert.equal(answer.status, 302)
-    assert.match(answer.headers.get('set-cookie') ?? '', /auth-flow/)
-  })
+  await t.test(
+    'without skip_http_redirect the browser is redirected and gets a cookie',
+    async () => {
+      const { email } = await server.newUser()
+      const answer = await ask(server.url, '/user/identities/authorize?provider=keycloak', {
+        token: await signIn(email),
+      })
+      assert.equal(answer.status, 302)
+      assert.match(answer.headers.get('set-cookie') ?? '', /auth-flow/)
+    },
+  )
 
   await t.test('an identity can be linked only once', async () => {
     const account = newAccount()

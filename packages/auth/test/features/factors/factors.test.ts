@@ -288,7 +288,7 @@ test('TOTP factors', async (t) => {
     assert.equal((await put(unverified.token, { password: another })).status, 200)
   })
 
-  await t.test('a second factor can be enrolled and verified only at aal2', async () => {
+  await t.test('another factor can be enrolled and verified only at aal2', async () => {
     const who = await calls.newSignedInUser()
     const { body: early } = await enroll(who, { factor_type: 'phone', phone: '15550177' })
     const { body: factor } = await enroll(who)
@@ -304,7 +304,7 @@ test('TOTP factors', async (t) => {
     assert.equal((await unenroll(lower, early.id)).status, 200)
   })
 
-  await t.test('a token without a session cannot have factors', async () => {
+  await t.test('a token whose session has ended cannot enroll a factor', async () => {
     const who = await calls.newSignedInUser()
     await query('delete from sessions where user_id = $1', [who.id])
     assert.equal((await enroll(who)).body.error_code, 'session_not_found')
@@ -318,7 +318,7 @@ function createBytes(text: string): Buffer {
   return Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
 }
 
-test('disabled factor types, and the maximum number of factors', async (t) => {
+test('disabled factor types, and factors beyond the maximum number, are refused', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_MFA_TOTP_VERIFY_ENABLED: 'false',
     AUTH_MFA_MAX_ENROLLED_FACTORS: '1',

@@ -132,7 +132,7 @@ test('a link is looked up by its hash, a code by its hash and recipient', async 
   })
 })
 
-test('a password in the request is stored; a missing one can be required', async () => {
+test('the statement gets whether a password is required and whether the request has one', async () => {
   const pick = ({ needs_password, offers_password }: Verification) => [
     needs_password,
     offers_password,

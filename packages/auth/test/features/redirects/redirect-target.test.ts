@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { findRedirectTarget } from '../../../src/features/redirects/redirect-location.ts'
 import { createRedirects } from '../../../src/features/redirects/redirects.ts'
 
-test('an empty redirect_to falls back to the next source and the referrer', () => {
+test('an empty redirect_to is skipped: the next source or the referrer is used', () => {
   const redirects = createRedirects({
     siteUrl: 'https://site.example',
     allowList: [],

@@ -45,12 +45,12 @@ test('a token expires when the time to verify a second factor is over', () => {
   assert.equal(validSeconds(4 * minute), 6 * minute)
 })
 
-test('a token is valid for at least a second, even when that time is over', () => {
+test('a token is valid for at least a second, even when the time to verify a second factor is over', () => {
   assert.equal(validSeconds(10 * minute - 1), 1)
   assert.equal(validSeconds(20 * minute), 1)
 })
 
-test('that time does not extend the lifetime of a token', () => {
+test('the time to verify a second factor does not extend the lifetime of a token', () => {
   assert.equal(validSeconds(0, { expiresInSeconds: 5 * minute }), 5 * minute)
 })
 
@@ -87,7 +87,7 @@ test('the claims name the user, the session and the sign-in methods, newest firs
   assert.equal('iss' in toAccessClaims(settings, signedIn, 0), false)
 })
 
-test('a token cannot be created from claims without iat and exp', () => {
+test('a token has the times in its claims iat and exp, and cannot be created without them', () => {
   const signer = { sign: () => 'text', verify: () => assert.fail('no token should be verified') }
   assert.deepEqual(createAccessToken(signer, { iat: 100, exp: 160 }), {
     text: 'text',

@@ -52,26 +52,29 @@ test('a user with a second factor must verify it in time', async (t) => {
     low.token = body.access_token
   })
 
-  await t.test('then the session has ended, for administrators too, and is hidden', async () => {
-    await server.query("update users set role = 'operator' where id = $1", [member.id])
-    const admin = await calls.signIn(member.email)
-    const asOperator = () => ask(server.url, '/admin/users', { token: admin.token })
-    assert.equal((await asOperator()).status, 200)
-    await server.query(
-      `update sessions set created_at = created_at - interval '11 minutes' where id = $1`,
-      [claimsOf(admin.token).session_id],
-    )
-    assert.equal((await asOperator()).body.error_code, 'session_expired')
-    clock.aheadMs += 601_000
-    assert.deepEqual(errorOf(await calls.refresh(low.refreshToken)), lowAal)
-    const { body } = await ask(server.url, `/admin/users/${member.id}/sessions`, {
-      token: server.serviceToken,
-    })
-    assert.deepEqual(
-      body.map((session: { aal: string }) => session.aal),
-      ['aal2'],
-    )
-  })
+  await t.test(
+    'after that time the session has ended, for administrators too, and is not listed',
+    async () => {
+      await server.query("update users set role = 'operator' where id = $1", [member.id])
+      const admin = await calls.signIn(member.email)
+      const asOperator = () => ask(server.url, '/admin/users', { token: admin.token })
+      assert.equal((await asOperator()).status, 200)
+      await server.query(
+        `update sessions set created_at = created_at - interval '11 minutes' where id = $1`,
+        [claimsOf(admin.token).session_id],
+      )
+      assert.equal((await asOperator()).body.error_code, 'session_expired')
+      clock.aheadMs += 601_000
+      assert.deepEqual(errorOf(await calls.refresh(low.refreshToken)), lowAal)
+      const { body } = await ask(server.url, `/admin/users/${member.id}/sessions`, {
+        token: server.serviceToken,
+      })
+      assert.deepEqual(
+        body.map((session: { aal: string }) => session.aal),
+        ['aal2'],
+      )
+    },
+  )
 
   await t.test('sessions at aal2, and users without a second factor, are not limited', async () => {
     assert.equal((await calls.refresh(member.refreshToken)).status, 200)
@@ -132,17 +135,20 @@ test('one session per tag', async (t) => {
     )
   })
 
-  await t.test('a session that has ended for another reason does not block a new one', async () => {
-    const { id, email } = await calls.newSignedInUser()
-    const older = await signIn(email, 'web')
-    const later = await signIn(email, 'web')
-    await server.query(
-      `update sessions set created_at = created_at - interval '11 hours'
+  await t.test(
+    'a later session that has ended for another reason does not replace an earlier one',
+    async () => {
+      const { id, email } = await calls.newSignedInUser()
+      const older = await signIn(email, 'web')
+      const later = await signIn(email, 'web')
+      await server.query(
+        `update sessions set created_at = created_at - interval '11 hours'
        where user_id = $1 and id = $2`,
-      [id, claimsOf(later.access_token).session_id],
-    )
-    assert.equal((await refresh(older)).status, 200)
-  })
+        [id, claimsOf(later.access_token).session_id],
+      )
+      assert.equal((await refresh(older)).status, 200)
+    },
+  )
 
   await t.test('the limit holds for every sign-in method', async () => {
     const tagged = { 'x-session-tag': 'phone' }
@@ -162,7 +168,7 @@ test('one session per tag', async (t) => {
     }
   })
 
-  await t.test('CORS allows the header', async () => {
+  await t.test('CORS allows the header X-Session-Tag', async () => {
     const { headers } = await ask(server.url, '/token', {
       method: 'OPTIONS',
       headers: { origin: 'https://site.example' },
