@@ -5,6 +5,8 @@ export const covered: readonly string[] = [
   'packages/graphql-over-http',
   'packages/grpc-unary',
   'packages/limiter',
+  'packages/portcullis',
+  'packages/ratelimit',
   'packages/service-kit',
   'packages/test-servers',
   'scripts',

@@ -183,7 +183,7 @@ test('errors are reported with their places', () => {
   assertRefused('{"domain":\n"a\nb"}', /control character/)
   assertRefused('{"dommain":"d"}', /^unknown member "dommain"$/)
   assertRefused('{"__proto__":{}}', /^unknown member "__proto__"$/)
-  assertRefused('{"hits_addend":1,"hitsAddend":2}', /^hitsAddend is there in both spellings$/)
+  assertRefused('{"hits_addend":1,"hitsAddend":2}', /^hitsAddend is present in both spellings$/)
   assertRefused('{"descriptors":{}}', /^descriptors: expected a list, got an object$/)
   assertRefused('{"descriptors":[null]}', /^descriptors\[0\]: expected an object, got null$/)
   assertRefused(

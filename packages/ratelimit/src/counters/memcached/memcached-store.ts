@@ -135,7 +135,7 @@ class Store implements MemcachedStore {
   #refuse(deadlineMs: number, nowMs: number): string | undefined {
     if (this.#finished !== undefined) return closed
     if (this.#nodes.length === 0) return noNodes
-    if (deadlineMs <= nowMs) return 'memcached was not asked: the deadline of the call was over'
+    if (deadlineMs <= nowMs) return 'memcached was not called: the deadline of the call had passed'
     return undefined
   }
 
@@ -235,7 +235,7 @@ class Store implements MemcachedStore {
     this.#settings.log.info(`Counting in memcached (${addresses.join(', ')})`)
     if (unreached.length === 0) return
     this.#settings.log.warning(
-      `Not limiting what is counted on ${unreached.join(', ')}: not reached yet`,
+      `Limits that are counted on ${unreached.join(', ')} are not enforced: it has not been reached yet`,
     )
   }
 

@@ -83,7 +83,7 @@ test('a worker that runs out of memory is a fault', async () => {
   const { faults } = await parseInWorker(files, { mergeDomains: false, maxHeapMb: 16 })
   assert.deepEqual(faults, [
     {
-      message: 'error loading config file: the rule files need more memory than there is',
+      message: 'error loading config file: the rule files need more memory than is available',
       place: { file: 'a.yaml and 1 more', line: 1, column: 1 },
     },
   ])
