@@ -22,7 +22,7 @@ no errors, every file must be loaded, and memory must not grow.
 
   --seconds N   how long; 300
   --rules N     how many rules are loaded every second; 1000
-  --store NAME  redis (the default; one of its own) or memory
+  --store NAME  redis (default; starts a separate server) or memory
   --workers N   number of processes that share the ports; default 1`
 
 /** Memory is compared between the second and the last fifth, because code is compiled in the first. */

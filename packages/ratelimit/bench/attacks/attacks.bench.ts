@@ -28,7 +28,7 @@ honest client with one call at a time, and shows the effect on that client.
 
   --only NAMES   some of: ${Object.keys(attacks).join(', ')}
   --seconds N    how long each lasts; 3
-  --store NAME   memory (the default) or redis (one of its own)
+  --store NAME   memory (default) or redis (starts a separate server)
   --write        write the table to docs/ratelimit.md`
 
 const options = {
