@@ -49,7 +49,7 @@ for (const [name, commands] of Object.entries(programs)) {
   }
 }
 
-test('the help of the audit names the package where npx has downloaded it', async (t) => {
+test('the help of the audit names the package if npx has downloaded it', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-help-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(join(folder, '_npx'))

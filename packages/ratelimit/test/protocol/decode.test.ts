@@ -108,7 +108,7 @@ test('unknown fields, groups and wrong wire types are skipped, and the last valu
   fc.assert(fc.property(noise, assertSame), { numRuns: 1_000 })
 })
 
-test('every truncated request is decoded like by the library, or refused', () => {
+test('every truncated request is decoded as the library does it, or refused', () => {
   fc.assert(
     fc.property(fc.oneof(noise, requests.map(encodeSmall)), (message) => {
       for (let length = 0; length < Math.min(message.length, 300); length++) {
@@ -119,7 +119,7 @@ test('every truncated request is decoded like by the library, or refused', () =>
   )
 })
 
-test('a request with any byte changed is decoded like by the library, or refused', () => {
+test('a request with any byte changed is decoded as the library does it, or refused', () => {
   fc.assert(
     fc.property(
       requests.map(encodeSmall).filter(({ length }) => length > 0),
@@ -134,7 +134,7 @@ test('a request with any byte changed is decoded like by the library, or refused
   )
 })
 
-test('any bytes are decoded like by the library, or refused', () => {
+test('any bytes are decoded as the library does it, or refused', () => {
   fc.assert(fc.property(fc.uint8Array({ maxLength: 40 }), assertSame), { numRuns: 1_500 })
 })
 

@@ -81,7 +81,7 @@ test('the documented examples are written exactly', () => {
   )
 })
 
-test('any response is written like by the library', () => {
+test('any response is written as the library does it', () => {
   fc.assert(
     fc.property(responses, (response) => {
       const expected = toJson(RateLimitResponseSchema, toOracleResponse(response))
@@ -132,7 +132,7 @@ const wildRequests = fc
     ...(typeof top === 'object' ? top : {}),
   }))
 
-test('any JSON is read or refused like by the library', () => {
+test('any JSON is read or refused as the library does it', () => {
   let acceptedCount = 0
   fc.assert(
     fc.property(wildRequests, (json) => {

@@ -46,7 +46,7 @@ test('the packed rules of the worker can be matched and described', async () => 
   )
 })
 
-test('faults and warnings are returned like by the parser, without rules', async () => {
+test('the worker returns the same faults and warnings as the parser, without rules', async () => {
   const files = [
     { name: 'a.yaml', text: 'domain: d\ndescriptors: [{key: k, unit: day}]\n' },
     { name: 'b.yaml', text: 'domain: d\ndescriptors: [{key: k, unti: day}]\n' },
