@@ -11,8 +11,8 @@ export const covered: readonly string[] = [
   'packages/graphql-over-http',
   'packages/grpc-unary',
   'packages/limiter',
-  'packages/portcullis/README.md',
-  'packages/ratelimit/README.md',
+  'packages/portcullis',
+  'packages/ratelimit',
   'packages/service-kit',
   'packages/test-servers',
   'scripts',
@@ -46,6 +46,36 @@ export interface Exception {
 
 /** An exception that no longer occurs in its file is reported. */
 export const exceptions: readonly Exception[] = [
+  {
+    file: 'packages/portcullis/src/api/schema.ts',
+    phrase: 'stranger',
+    because: 'It is part of a greeting.',
+  },
+  {
+    file: 'packages/portcullis/src/web/components/toasts.tsx',
+    phrase: 'polite',
+    because: 'It is a value of aria-live.',
+  },
+  {
+    file: 'packages/portcullis/src/web/pages/graphql/audit-run-panel.tsx',
+    phrase: 'polite',
+    because: 'It is a value of aria-live.',
+  },
+  {
+    file: 'packages/portcullis/src/web/pages/limits/decision/decision-panel.tsx',
+    phrase: 'polite',
+    because: 'It is a value of aria-live.',
+  },
+  {
+    file: 'packages/portcullis/src/web/pages/try/graphql-card.tsx',
+    phrase: 'polite',
+    because: 'It is a value of aria-live.',
+  },
+  {
+    file: 'packages/portcullis/test/up/up.test.ts',
+    phrase: 'stranger',
+    because: 'It is part of a greeting.',
+  },
   {
     file: 'packages/test-servers/src/account.ts',
     phrase: 'nobody',

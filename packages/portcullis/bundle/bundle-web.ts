@@ -4,7 +4,7 @@ import { build, type Plugin, stop } from 'esbuild'
 
 const web = join(import.meta.dirname, '../src/web')
 
-/** Appends the stylesheets that lie beside single pages to the shared styles. */
+/** Appends the stylesheets of single pages to the shared styles. */
 const pageStyles: Plugin = {
   name: 'styles of pages',
   setup({ onLoad }) {

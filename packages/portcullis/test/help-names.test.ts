@@ -19,7 +19,7 @@ const programs: Readonly<Record<string, Program['commands']>> = {
   ratelimit: ratelimitCommands,
 }
 
-/** What files are told to run: the name there is that of the program. */
+/** Commands whose help shows lines for configuration files, which contain the name of the program itself. */
 const forFiles = ['completion']
 
 for (const [name, commands] of Object.entries(programs)) {
@@ -33,7 +33,7 @@ for (const [name, commands] of Object.entries(programs)) {
     return printed
   }
 
-  // Those of other packages are not shown by portcullis.
+  // portcullis does not print the help of commands of other packages.
   const own = Object.keys(commands).filter(
     (command) => name !== 'portcullis' || !(command in otherPrograms),
   )
@@ -49,7 +49,7 @@ for (const [name, commands] of Object.entries(programs)) {
   }
 }
 
-test('the help of the audit names the package where npx has downloaded it', async (t) => {
+test('the help of the audit names the package if npx has downloaded it', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'portcullis-help-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   mkdirSync(join(folder, '_npx'))

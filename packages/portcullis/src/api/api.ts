@@ -123,7 +123,7 @@ interface Decision {
 
 type CountRequest = (key: 'user' | 'address', value: string) => Promise<Decision>
 
-/** Asks the rate limit service for a decision by the rules of the domain `graphql`. */
+/** Requests decisions from the rate limit service, by the rules of the domain `graphql`. */
 function createCountRequest(ratelimitUrl: string): CountRequest {
   return async (key, value) => {
     try {

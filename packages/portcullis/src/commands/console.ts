@@ -55,7 +55,7 @@ export function createConsoleCommand(version: string): CompletableCommand {
   }
 }
 
-/** @returns an empty text when only this machine can reach the console. */
+/** @returns an empty string if only this machine can reach the console. */
 function toWarning(host: string, entryUrl: string): string {
   if (host === 'localhost' || isLoopback(host)) return ''
   const others = listReachable(host).map((name) => {
@@ -109,7 +109,7 @@ async function printTargets(settings: ConsoleSettings, io: CommandIo): Promise<v
   }))
   for (const answer of answers) {
     const { part, url, health } = await answer
-    if (health && url) io.stdout.write(`${part.padEnd(9)}  ${url}  ${toWords(health)}\n`)
+    if (health && url) io.stdout.write(`${part.padEnd(9)}  ${url}  ${describeHealth(health)}\n`)
   }
 }
 
@@ -119,7 +119,7 @@ const states: Readonly<Record<PartHealth['state'], string>> = {
   down: 'does not respond yet',
 }
 
-function toWords({ state, product, version, users, detail }: PartHealth): string {
+function describeHealth({ state, product, version, users, detail }: PartHealth): string {
   const name = [product, version].filter(Boolean).join(' ')
   const facts = [
     states[state],

@@ -151,7 +151,7 @@ export function toPlainText(html: string): string {
     .trim()
 }
 
-/** Six to ten digits on a line of their own; or, in a sentence, shortly after a word such as `code`. */
+/** Six to ten digits alone on a line; or, in a sentence, shortly after a word such as `code`. */
 const alone = /^[ \t]*(\d{6,10})[ \t]*$/m
 const named = /\b(?:code|otp|pin|passcode|password)\b[^\d\n]{0,40}\b(\d{6,10})\b(?![-./@]?\w)/i
 

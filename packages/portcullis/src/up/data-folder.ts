@@ -48,7 +48,7 @@ export function checkFolder(folder: string): void {
   const entries = listEntries(folder)
   if (entries.length === 0 || basename(folder) === '.portcullis' || isOurs(folder)) return
   throw new UpRefusal(
-    `${folder} contains other files. up needs a folder of its own. ` +
+    `${folder} contains other files, but up needs a separate folder. ` +
       'Choose a new or empty folder: --data DIR',
   )
 }

@@ -61,7 +61,7 @@ export function parseUpOptions(args: readonly string[]): ParsedUpOptions {
   }
 }
 
-/** Returns the last value of each option, all values of a list, and the empty text for a flag. */
+/** Returns the last value of each option, all values of a list, and an empty string for a flag. */
 function readValues(args: readonly string[], faults: string[]): ReadonlyMap<string, string> {
   const values = new Map<string, string>()
   const { tokens } = parseArgs({
@@ -159,7 +159,7 @@ function toPublicUrl(text: string | undefined, faults: string[]): string | undef
   if (text === undefined) return undefined
   const url = URL.parse(text)
   const isPlain = url !== null && /^https?:$/.test(url.protocol) && url.href === `${url.origin}/`
-  // A URL drops the usual port of its scheme, which was written all the same.
+  // `URL` drops the default port of a scheme, so a port such as `:443` is detected in the text.
   const hasPort = url?.port !== '' || /:\d*\/?$/.test(text)
   if (isPlain && !hasPort) return url.origin
   faults.push(

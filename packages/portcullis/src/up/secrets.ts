@@ -6,7 +6,7 @@ import { SignJWT } from 'jose'
 import { UpRefusal } from './errors.ts'
 import { closeToOthers, readPrivateFile } from './private-files.ts'
 
-/** With these secrets one can sign in as any user and open the console. */
+/** Anyone with these secrets can sign in as any user and open the console. */
 export interface Secrets {
   readonly jwtSecret: string
   readonly consoleToken: string

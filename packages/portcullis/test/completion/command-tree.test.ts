@@ -137,7 +137,7 @@ for (const [args, reason] of [
   })
 }
 
-/** Includes the options of subcommands, which have no help page of their own. */
+/** Includes the options of subcommands, which have no separate help page. */
 function listOptions({ options = [], commands = {} }: CommandNode): readonly CommandOption[] {
   return [...options, ...Object.values(commands).flatMap(listOptions)]
 }

@@ -169,12 +169,12 @@ test('requests that change something must come from a script of the console', as
   const { host } = new URL(running.url)
   const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'a form of another site': { ...ownScript, 'sec-fetch-site': 'cross-site' },
-    'a form of a neighbour': { ...ownScript, 'sec-fetch-site': 'same-site' },
+    'a form of the same site': { ...ownScript, 'sec-fetch-site': 'same-site' },
     'an address typed by hand': { ...ownScript, 'sec-fetch-site': 'none' },
     'another origin': { ...ownScript, origin: 'http://evil.example' },
     'another port': { ...ownScript, origin: 'http://localhost:1' },
     'a sandboxed frame': { ...ownScript, origin: 'null' },
-    'a form of its own': { 'sec-fetch-site': 'same-origin', origin: `http://${host}` },
+    'a form of the console itself': { 'sec-fetch-site': 'same-origin', origin: `http://${host}` },
     'an old browser': { origin: 'http://evil.example' },
   }
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {

@@ -13,7 +13,7 @@ import { createAuthCheck } from '../../src/console/health/index.ts'
 import { listReachable } from '../../src/up/addresses.ts'
 
 const program = join(import.meta.dirname, '../../src/main.ts')
-const key = 'a-service-key-that-nobody-may-see'
+const key = 'a-service-key-that-must-stay-secret'
 
 async function runCommand(args: readonly string[], env = {}) {
   let stderr = ''
@@ -46,7 +46,7 @@ test('all errors in the arguments are reported at once', async () => {
   const { code, stderr } = await runCommand([
     '--auth-url=ftp://auth',
     '--ratelimit-url',
-    'http://somebody:hunter2@limits',
+    'http://ada:hunter2@limits',
     '--port=70000',
     '--allowed-host=https://console.example.com',
     '--rules',

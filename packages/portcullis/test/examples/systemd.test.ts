@@ -82,7 +82,7 @@ test('the auth server accepts its settings', () => {
 })
 
 for (const name of ['auth.service', 'ratelimit.service', 'portcullis.target', 'auth.env']) {
-  test(`the first line of ${name} says that no systemd has run it`, () => {
+  test(`the first line of ${name} states that it was not run by systemd`, () => {
     assert.match(read(name).split('\n')[0] ?? '', /not run by systemd/i)
   })
 }

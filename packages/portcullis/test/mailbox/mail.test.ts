@@ -193,7 +193,7 @@ test('a mail that takes too long to parse is stored as text, and does not block 
   assert.match(mails[1]?.excerpt ?? '', /Subject: endless/)
 })
 
-test('mail that would need too much memory at once is refused temporarily', async (t) => {
+test('mail that would need too much memory at once is refused temporarily, and smaller mail is accepted', async (t) => {
   const mailbox = await openTestMailbox(t, { maxArrivingBytes: 100_000 })
   const sender = createSender(mailbox.smtpAddress)
   const large = toMail('large', { text: 'line\n'.repeat(30_000) })

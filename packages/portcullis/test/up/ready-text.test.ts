@@ -46,7 +46,7 @@ test('commands to try are shown at the first start only', () => {
   assert.doesNotMatch(toReadyText({ ...world, isFirstStart: false }, false), /Try|curl/)
 })
 
-test('every printed address is reachable', () => {
+test('printed addresses follow the listen address and the public URL', () => {
   const toAddress = (changes: Partial<ReadyInfo>) =>
     /Auth +(\S+)/.exec(toReadyText({ ...world, ...changes }, false))?.[1]
   assert.equal(toAddress({}), 'http://localhost:9002')

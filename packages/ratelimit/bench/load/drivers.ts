@@ -137,7 +137,7 @@ const mostInFlight = 100
 const batchMs = 5
 
 /**
- * A high steady rate: calls that are due are sent together every few milliseconds, like by a busy proxy. A
+ * A high steady rate: calls that are due are sent together every few milliseconds, as a busy proxy does. A
  * connection that is behind gets no more calls until it has answered. Latency is measured from the time a
  * call was due, so that this is visible.
  */

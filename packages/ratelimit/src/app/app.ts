@@ -28,7 +28,7 @@ export interface AppSettings {
 export interface App {
   readonly grpcAddress: string
   readonly httpAddress: string
-  /** Also undefined when its port was in use. */
+  /** Undefined in a worker, and if its port was in use. */
   readonly debugAddress: string | undefined
 }
 

@@ -13,13 +13,13 @@ export interface LoggedDeciderParts {
 
 /**
  * Logs every request, the limits that apply to it and the response, in the wording of envoyproxy/ratelimit,
- * which operators search their logs for. It is meant for LOG_LEVEL=debug: each request is decoded and
- * matched again, and its rules are looked up twice.
+ * which operators search their logs for. It is meant for LOG_LEVEL=debug: encoded requests are
+ * decoded without the request cache, and every descriptor is matched a second time.
  */
 export function logDecider({ decide }: Decider, { rules, log }: LoggedDeciderParts): Decider {
-  const decideAloud: Decide = (request, deadlineMs, decided) => {
+  const decideAndLog: Decide = (request, deadlineMs, decided) => {
     const current = rules()
-    if (current !== undefined && request.domain !== '') tellLimits(request, current, log)
+    if (current !== undefined && request.domain !== '') logLimits(request, current, log)
     decide(request, deadlineMs, (error, response) => {
       if (error !== undefined) log.debug(`caught error during call: ${error.message}`)
       if (response !== undefined) log.debug(`returning normal response: ${toText(response)}`)
@@ -27,14 +27,14 @@ export function logDecider({ decide }: Decider, { rules, log }: LoggedDeciderPar
     })
   }
   return {
-    decide: decideAloud,
+    decide: decideAndLog,
     decideEncoded(buffer, start, end, deadlineMs, decided) {
-      decideAloud(decodeRequest(buffer, start, end), deadlineMs, decided)
+      decideAndLog(decodeRequest(buffer, start, end), deadlineMs, decided)
     },
   }
 }
 
-function tellLimits({ domain, descriptors }: RateLimitRequest, rules: Rules, log: Log): void {
+function logLimits({ domain, descriptors }: RateLimitRequest, rules: Rules, log: Log): void {
   if (!rules.hasDomain(domain)) log.debug(`unknown domain '${domain}'`)
   for (const descriptor of descriptors) {
     const entries = descriptor.entries.map(({ key, value }) => `(${key}=${value})`)

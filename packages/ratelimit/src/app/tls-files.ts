@@ -50,7 +50,7 @@ export async function readTlsFiles(config: GrpcTlsConfig): Promise<LoadedTls> {
   return { credentials, certificate }
 }
 
-/** Like in envoyproxy/ratelimit, one directory is watched, in which both files change together. */
+/** As in envoyproxy/ratelimit, both files are in one directory, so that they are replaced together. */
 function requireOneDirectory({ certPath, keyPath }: GrpcTlsConfig): void {
   const [certFolder, keyFolder] = [dirname(resolve(certPath)), dirname(resolve(keyPath))]
   if (certFolder === keyFolder) return

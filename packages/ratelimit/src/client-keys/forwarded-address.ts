@@ -1,6 +1,6 @@
 /** Options of {@link forwardedAddress}. */
 export interface ForwardedAddressOptions {
-  /** How many proxies of yours a request passes, each of which appends the address it sees. Default: 1. */
+  /** The number of your own proxies that a request passes; each appends the address it sees. Default: 1. */
   readonly proxies?: number | undefined
 }
 

@@ -192,7 +192,8 @@ With --descriptor, the log is an access log, and descriptors are built from its 
   --strip-query             remove the query string from paths
 
   --reorder DURATION        how far requests in the log may be out of order (default 10s): a line is
-                            written when its request ends. Later requests are decided late and counted
+                            written when its request ends. Requests that are further out of order are
+                            decided at the time of the lines around them, and reported as late
   --merge                   allow several files to define one domain (or MERGE_DOMAIN_CONFIG=true)
   --compare RULES           apply other rules too, and show the differences per rule
   --strict                  fail if a line cannot be read; by default such lines are counted,

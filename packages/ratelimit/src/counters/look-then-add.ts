@@ -3,7 +3,7 @@ import type { Counted, CounterStore, Increment } from './counter-store.ts'
 /**
  * `addSparing` in two steps, for counters on several servers, which cannot be changed atomically.
  * Concurrent requests may both find room, so a request that is then refused may have been counted in
- * another counter. No request too many is allowed, because the second step decides.
+ * another counter. No request above a limit is allowed, because the second step decides.
  */
 export function lookThenAdd(
   store: Pick<CounterStore, 'add' | 'read'>,

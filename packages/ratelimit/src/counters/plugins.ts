@@ -5,7 +5,7 @@ import type { OpenedStore, StorePlugin, StoreSurroundings } from './store-plugin
 /** Every counter store, as the service offers it. */
 export const storePlugins = await Promise.all(stores.map(({ loadPlugin }) => loadPlugin()))
 
-/** Where neither BACKEND_TYPE nor a variable of a store chooses. */
+/** The store if neither BACKEND_TYPE nor a variable of a store selects one. */
 export const defaultStore = memory
 
 export type StoreConfig = ReturnType<(typeof storePlugins)[number]['toConfig']>

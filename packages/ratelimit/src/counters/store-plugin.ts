@@ -7,7 +7,7 @@ import type { CounterStore, Increment } from './counter-store.ts'
 export interface StoreEntry {
   /** Loads what the service needs to know about the store. */
   readonly loadPlugin: () => Promise<StorePlugin>
-  /** The schemes of the URLs by which a limiter chooses the store; missing where limiters do not offer it. */
+  /** The schemes of the URLs by which a limiter chooses the store; missing if limiters do not offer it. */
   readonly urlSchemes?: readonly string[]
   readonly openUrl?: OpenUrl
 }
@@ -17,7 +17,7 @@ export type OpenUrl = (url: string, parts: UrlStoreParts) => Promise<UrlStore>
 
 export interface UrlStoreParts {
   readonly log: Log
-  /** Called after each attempt to reach the store at the start that failed. */
+  /** Called after each failed attempt to reach the store at startup. */
   readonly onFailedStart: (error: unknown) => void
 }
 
@@ -28,7 +28,7 @@ export interface UrlStore {
 }
 
 /**
- * A kind of counter store, as the service offers it. To add one, write a folder with such an object in it and list
+ * A kind of counter store, as the service offers it. To add one, create a folder that exports such an object and list
  * it in index.ts: BACKEND_TYPE, `serve --help`, the manual and the traces follow from it, as do the URLs of limiters.
  */
 export interface StorePlugin<
@@ -77,7 +77,7 @@ export interface StoreStatistics {
 
 export interface OpenedStore extends UrlStore {
   /**
-   * Whether a call is answered after its hits were counted. A store that counts later cannot spare counters
+   * Whether the store calls back only after the hits were counted. A store that counts later cannot spare counters
    * (STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT).
    */
   readonly countsBeforeAnswer: boolean

@@ -6,7 +6,7 @@ export function windowStart(nowSeconds: number, unitSeconds: number): number {
   return nowSeconds - (nowSeconds % unitSeconds)
 }
 
-/** From 1 to the full length of the window, which is left at its very start. */
+/** From 1 to the full length of the window, which is returned in its first second. */
 export function secondsUntilReset(nowSeconds: number, unitSeconds: number): number {
   return unitSeconds - (nowSeconds % unitSeconds)
 }

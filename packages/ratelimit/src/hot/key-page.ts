@@ -2,10 +2,11 @@ import type { KeyBytes } from './key-bytes.ts'
 
 /*
  * Measured with 1,000,000 counters against a `Map` of objects (bench/hot.bench.ts, CPU time on an overloaded machine with 2 cores,
- * five runs). For pages: the slowest 100 insertions take 10 to 27 ms, in a `Map` 46 to 85 ms, because a full page is split
- * and never all of the table. Their bytes can be counted, so that MEMORY_STORE_MAX_BYTES holds. Against them: an insertion
- * takes 1.8 to 3.3 µs, in a `Map` 0.7 to 1.0. Undecided: a full garbage collection took 73 to 147 ms with pages and 80 to
- * 216 ms with a `Map`, but 75 to 166 ms with neither; a counter takes 92 bytes with its key, in a `Map` 61 without it.
+ * five runs). Advantages of pages: the slowest 100 insertions take 10 to 27 ms, in a `Map` 46 to 85 ms, because only a full
+ * page is split, never the whole table; and their bytes can be counted, so that MEMORY_STORE_MAX_BYTES can be enforced.
+ * Disadvantage: an insertion takes 1.8 to 3.3 µs, in a `Map` 0.7 to 1.0. No clear difference: a full garbage collection
+ * took 73 to 147 ms with pages and 80 to 216 ms with a `Map`, but 75 to 166 ms with neither; a counter takes 92 bytes
+ * including its key, in a `Map` 61 without its key.
  *
  * One buffer contains an index, followed by the records. A record, in words of 32 bits:
  *
@@ -18,7 +19,7 @@ import type { KeyBytes } from './key-bytes.ts'
  *
  * Records start at even words, because of the alignment of a float64. An index cell is 0 when empty;
  * otherwise 24 bits are the start of the record, in steps of two words, and 8 bits are from its hash (bits
- * 11 to 18, which select neither the cell nor the page), so that few records are compared in vain.
+ * 11 to 18, which select neither the cell nor the page), so that few other records are compared.
  */
 const windowAt = 2
 const unitAt = 4

@@ -63,7 +63,7 @@ const severalBytes = 128
  *
  * A cached request is replaced only by another request of its set, and only when all four places are
  * taken. There is no guarantee about how many of a number of requests are cached: if all their hashes
- * select the same set, four are. The hash has a secret, so clients cannot cause that.
+ * select the same set, four are. The hash is keyed with a secret, so clients cannot cause that.
  *
  * While few requests are repeated, only one in eight of the short ones is looked up. When the cache is full or the rules
  * change, everything but the hashes is dropped, and requests in use are cached again immediately.

@@ -3,7 +3,7 @@
  * measurements.
  */
 
-/** Secret: a client that knows them could choose requests that collide. */
+/** Both are secret: a client that knows them could choose requests that collide. */
 let multiplier = 0
 let seed = 0
 

@@ -22,7 +22,7 @@ type Method = 'add' | 'addSparing' | 'read'
 export class GuardedStore implements CounterStore {
   readonly #inner: CounterStore
   readonly #settings: GuardSettings
-  #away: StoreError | undefined
+  #outage: StoreError | undefined
   /** Whether the fallback counted the call that is being answered. */
   isFallback = false
 
@@ -31,14 +31,14 @@ export class GuardedStore implements CounterStore {
     this.#settings = settings
   }
 
-  /** The store is unavailable: calls fail with this error until `markPresent`. */
-  markAway(error: StoreError): void {
-    this.#away = error
+  /** The store is unavailable: calls fail with this error until `markAvailable`. */
+  markUnavailable(error: StoreError): void {
+    this.#outage = error
     this.#settings.breaker.noteFailure(error)
   }
 
-  markPresent(): void {
-    this.#away = undefined
+  markAvailable(): void {
+    this.#outage = undefined
     this.#settings.breaker.noteAnswer()
   }
 
@@ -65,7 +65,7 @@ export class GuardedStore implements CounterStore {
     counted: Counted,
   ): void {
     const { breaker } = this.#settings
-    const refusal = this.#away ?? breaker.refuse()
+    const refusal = this.#outage ?? breaker.refuse()
     if (refusal !== undefined) {
       this.#fallBack(method, increments, deadlineMs, refusal, counted)
       return

@@ -4,8 +4,8 @@ import type { Tally } from '../decide/tally.ts'
 import { judgeInto, OverallVerdict } from '../decide/verdict.ts'
 import { toResetSeconds } from '../decide/windows.ts'
 import { unitByWire } from '../rules/model/rule.ts'
-import type { Asked } from './asked.ts'
 import type { LimitUnit } from './limits.ts'
+import type { MatchedRequest } from './matched-request.ts'
 
 /** Whether a request is allowed, and the state of its limits. */
 export interface LimitResult {
@@ -63,14 +63,14 @@ const unlimitedRemaining = 4_294_967_295
 export function toLimitResult(
   parts: DecisionParts,
   { headerNames }: ResultSettings,
-  asked: Asked,
+  matched: MatchedRequest,
   nowSeconds: number,
   isFallback: boolean,
   /** Whether the counts include hits that were not stored. */
   isPeek = false,
 ): LimitResult {
   const { settings } = parts
-  const { tallies } = asked
+  const { tallies } = matched
   const statuses: LimitStatus[] = []
   const verdict = new OverallVerdict(settings.isQuotaMode)
   let isMatched = true
@@ -81,9 +81,9 @@ export function toLimitResult(
   let retryAfter = 1
   for (let i = 0; i < tallies.length; i += 1) {
     const tally = tallies[i]
-    const keys = asked.keys[i] ?? noKeys
+    const keys = matched.keys[i] ?? noKeys
     if (tally === undefined) {
-      const status = toUncounted(keys, asked.isMatched[i] !== false, 0)
+      const status = toUncounted(keys, matched.isMatched[i] !== false, 0)
       isMatched &&= status.isMatched
       statuses.push(status)
       verdict.addPassedWithoutRule()

@@ -47,14 +47,14 @@ export function openLimiterStore(
   const firstAttempt = Promise.withResolvers<void>()
   const onFailedStart = (cause: unknown) => {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    guard.markAway(new StoreError(`the store cannot be reached: ${reason}`, { cause }))
+    guard.markUnavailable(new StoreError(`the store cannot be reached: ${reason}`, { cause }))
     firstAttempt.resolve()
   }
   const late = createLateStore(open(given, { log, onFailedStart }))
   const guard = new GuardedStore(late.store, settings)
   late.ready.then(
     () => {
-      guard.markPresent()
+      guard.markAvailable()
       firstAttempt.resolve()
     },
     (error: unknown) => {

@@ -4,10 +4,10 @@ import type { DecisionParts } from '../decide/decision.ts'
 import { Tally } from '../decide/tally.ts'
 import { toOverlapMs, windowStart } from '../decide/windows.ts'
 import { RuleCounters } from '../stats/rule-counters.ts'
-import type { Asked } from './asked.ts'
 import type { BlockedUntil, Blocks } from './blocks.ts'
 import type { GuardedStore } from './guarded-store.ts'
 import { type LimitResult, type ResultSettings, toHeaders, toLimitResult } from './limit-result.ts'
+import type { MatchedRequest } from './matched-request.ts'
 
 export interface OperationParts {
   readonly decision: DecisionParts
@@ -23,45 +23,45 @@ export type Done<Result> = (error: StoreError | undefined, result: Result | unde
 /** An operation on the counters of the limits that apply to a request. */
 export type Operation<Result> = (
   parts: OperationParts,
-  asked: Asked,
+  matched: MatchedRequest,
   deadlineMs: number,
   done: Done<Result>,
 ) => void
 
 /** Counts the hits. */
-export const count: Operation<LimitResult> = (parts, asked, deadlineMs, done) => {
+export const count: Operation<LimitResult> = (parts, matched, deadlineMs, done) => {
   const nowMs = parts.decision.now()
-  const blocked = parts.blocks.find(asked.tallies, nowMs)
-  if (blocked === undefined) change(parts, asked, nowMs, parts.blocks.isShared, deadlineMs, done)
-  else refuseBlocked(parts, asked, blocked, deadlineMs, done)
+  const blocked = parts.blocks.find(matched.tallies, nowMs)
+  if (blocked === undefined) change(parts, matched, nowMs, parts.blocks.isShared, deadlineMs, done)
+  else refuseBlocked(parts, matched, blocked, deadlineMs, done)
 }
 
 /** Refunds the hits of the tallies, whether they are blocked or not. */
-export const refund: Operation<LimitResult> = (parts, asked, deadlineMs, done) => {
-  change(parts, asked, parts.decision.now(), false, deadlineMs, done)
+export const refund: Operation<LimitResult> = (parts, matched, deadlineMs, done) => {
+  change(parts, matched, parts.decision.now(), false, deadlineMs, done)
 }
 
 function change(
   parts: OperationParts,
-  asked: Asked,
+  matched: MatchedRequest,
   nowMs: number,
   looksForBlocks: boolean,
   deadlineMs: number,
   done: Done<LimitResult>,
 ): void {
   const { decision, blocks, guard, results } = parts
-  const { tallies } = asked
+  const { tallies } = matched
   const nowSeconds = Math.floor(nowMs / 1000)
   const toCount = openTallies(decision, tallies, nowMs, nowSeconds)
   if (toCount.length === 0) {
-    done(undefined, toLimitResult(decision, results, asked, nowSeconds, false))
+    done(undefined, toLimitResult(decision, results, matched, nowSeconds, false))
     return
   }
   // The store of this process answers before it returns, and nothing has to be kept for later.
   if (guard === undefined && toCount.length <= sliceLength) {
     addTallies(decision, tallies, toCount, deadlineMs, keepFailure)
     if (failure === undefined) {
-      done(undefined, toLimitResult(decision, results, asked, nowSeconds, false))
+      done(undefined, toLimitResult(decision, results, matched, nowSeconds, false))
     } else {
       fail(parts, failure, done)
     }
@@ -73,12 +73,12 @@ function change(
       return
     }
     if (guard?.isFallback !== true) {
-      done(undefined, toLimitResult(decision, results, asked, nowSeconds, false))
+      done(undefined, toLimitResult(decision, results, matched, nowSeconds, false))
       return
     }
     // The counts of the fallback must not enter the local cache of the store.
     const uncached = { ...decision, localCache: undefined }
-    done(undefined, toLimitResult(uncached, results, asked, nowSeconds, true))
+    done(undefined, toLimitResult(uncached, results, matched, nowSeconds, true))
   }
   if (!looksForBlocks) {
     addTallies(decision, tallies, toCount, deadlineMs, counted)
@@ -88,7 +88,7 @@ function change(
   const both = createBoth((error) => {
     const met = error === undefined ? blocks.find(tallies, nowMs) : undefined
     if (met === undefined) counted(error)
-    else refuseBlocked(parts, asked, met, deadlineMs, done)
+    else refuseBlocked(parts, matched, met, deadlineMs, done)
   })
   blocks.look(toCount, deadlineMs, both)
   addTallies(decision, tallies, toCount, deadlineMs, both)
@@ -102,26 +102,26 @@ function keepFailure(error: StoreError | undefined): void {
 }
 
 /** Returns the state of the limits, and whether the hits would be allowed. Counts nothing. */
-export const peek: Operation<LimitResult> = (parts, asked, deadlineMs, done) => {
+export const peek: Operation<LimitResult> = (parts, matched, deadlineMs, done) => {
   const { blocks } = parts
-  const limited = findLimited(asked)
+  const limited = findLimited(matched)
   const finish = (error: StoreError | undefined) => {
-    const blocked = blocks.find(asked.tallies, parts.decision.now())
+    const blocked = blocks.find(matched.tallies, parts.decision.now())
     if (error !== undefined) fail(parts, error, done)
-    else if (blocked !== undefined) refuseBlocked(parts, asked, blocked, deadlineMs, done, true)
-    else read(parts, asked, deadlineMs, done)
+    else if (blocked !== undefined) refuseBlocked(parts, matched, blocked, deadlineMs, done, true)
+    else read(parts, matched, deadlineMs, done)
   }
   if (blocks.isShared && limited.length > 0) blocks.look(limited, deadlineMs, finish)
   else finish(undefined)
 }
 
 /** Counts hits even if there is no room for them, which a sliding window would not do otherwise. */
-export const penalize: Operation<LimitResult> = (parts, asked, deadlineMs, done) => {
+export const penalize: Operation<LimitResult> = (parts, matched, deadlineMs, done) => {
   const { decision, guard, results } = parts
   const nowMs = decision.now()
   const nowSeconds = Math.floor(nowMs / 1000)
-  openTallies(decision, asked.tallies, nowMs, nowSeconds)
-  const limited = findLimited(asked)
+  openTallies(decision, matched.tallies, nowMs, nowSeconds)
+  const limited = findLimited(matched)
   const increments = limited.map((tally) => toIncrement(tally, tally.window, tally.charge))
   decision.store.add(increments, deadlineMs, (error) => {
     if (error !== undefined) {
@@ -135,16 +135,16 @@ export const penalize: Operation<LimitResult> = (parts, asked, deadlineMs, done)
       tally.previous = previous
     }
     const isFallback = guard?.isFallback === true
-    done(undefined, toLimitResult(decision, results, asked, nowSeconds, isFallback))
+    done(undefined, toLimitResult(decision, results, matched, nowSeconds, isFallback))
   })
 }
 
 /** Sets the counters to 0 and removes blocks. */
-export const reset: Operation<true> = (parts, asked, deadlineMs, done) => {
+export const reset: Operation<true> = (parts, matched, deadlineMs, done) => {
   const { decision, blocks } = parts
   const nowMs = decision.now()
   const nowSeconds = Math.floor(nowMs / 1000)
-  const limited = findLimited(asked)
+  const limited = findLimited(matched)
   const increments = limited.flatMap((tally) => {
     const window = windowStart(nowSeconds, tally.unitSeconds)
     decision.localCache?.delete(tally.key, window)
@@ -164,22 +164,22 @@ export const reset: Operation<true> = (parts, asked, deadlineMs, done) => {
 
 /** Refuses requests until the time, whatever the counters are. */
 export function block(untilMs: number): Operation<true> {
-  return (parts, asked, _deadlineMs, done) => {
+  return (parts, matched, _deadlineMs, done) => {
     const { decision, blocks } = parts
-    blocks.block(findLimited(asked), untilMs, decision.now(), (error) => {
+    blocks.block(findLimited(matched), untilMs, decision.now(), (error) => {
       if (error === undefined) done(undefined, true)
       else fail(parts, error, done)
     })
   }
 }
 
-function findLimited({ tallies }: Asked): Tally[] {
+function findLimited({ tallies }: MatchedRequest): Tally[] {
   return tallies.filter((tally) => tally !== undefined).filter(({ isUnlimited }) => !isUnlimited)
 }
 
 function read(
   { decision, guard, results }: OperationParts,
-  asked: Asked,
+  matched: MatchedRequest,
   deadlineMs: number,
   done: Done<LimitResult>,
 ): void {
@@ -187,7 +187,9 @@ function read(
   const nowSeconds = Math.floor(nowMs / 1000)
   // Separate statistics and no cache, so that a peek changes neither.
   const scratch = new RuleCounters()
-  const tallies = asked.tallies.map((tally) => tally && new Tally({ ...tally, counters: scratch }))
+  const tallies = matched.tallies.map(
+    (tally) => tally && new Tally({ ...tally, counters: scratch }),
+  )
   const looking = { ...decision, localCache: undefined }
   const toRead = openTallies(looking, tallies, nowMs, nowSeconds)
   decision.store.read(toRead, deadlineMs, (error) => {
@@ -198,7 +200,7 @@ function read(
     }
     for (const tally of toRead) tally.after += tally.charge
     const isFallback = guard?.isFallback === true
-    const copy = { ...asked, tallies }
+    const copy = { ...matched, tallies }
     done(undefined, toLimitResult(looking, results, copy, nowSeconds, isFallback, true))
   })
 }
@@ -208,7 +210,7 @@ function read(
  */
 function refuseBlocked(
   parts: OperationParts,
-  asked: Asked,
+  matched: MatchedRequest,
   blocked: BlockedUntil,
   deadlineMs: number,
   done: Done<LimitResult>,
@@ -226,7 +228,7 @@ function refuseBlocked(
       return
     }
     const statuses = result.statuses.map((status, index) => {
-      const tally = asked.tallies[index]
+      const tally = matched.tallies[index]
       const untilMs = tally && blocked.get(tally)
       if (untilMs === undefined) return status
       const resetSeconds = Math.max(1, Math.ceil((untilMs - nowMs) / 1000))
@@ -244,7 +246,7 @@ function refuseBlocked(
         : Math.max(...over.map(({ resetSeconds }) => resetSeconds ?? 1)),
     })
   }
-  read(parts, asked, deadlineMs, finish)
+  read(parts, matched, deadlineMs, finish)
 }
 
 function toIncrement(tally: Tally, window: number, hits: number): Increment {

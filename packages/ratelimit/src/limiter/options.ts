@@ -102,7 +102,7 @@ type Check = (value: unknown) => string | undefined
 
 const isNot = (wanted: string, value: unknown) => `must be ${wanted}, not ${describe(value)}`
 
-const text: Check = (value) => (typeof value === 'string' ? undefined : isNot('a text', value))
+const text: Check = (value) => (typeof value === 'string' ? undefined : isNot('a string', value))
 const flag: Check = (value) =>
   typeof value === 'boolean' ? undefined : isNot('true or false', value)
 const callback: Check = (value) =>
@@ -188,7 +188,7 @@ export function checkOptions(
 
 function toMessage(faults: readonly string[]): string {
   if (faults.length === 1) return `createRateLimiter: ${faults[0]}`
-  return `createRateLimiter: ${faults.length} options are wrong:\n- ${faults.join('\n- ')}`
+  return `createRateLimiter: ${faults.length} options are invalid:\n- ${faults.join('\n- ')}`
 }
 
 function describeUnknown(name: string): string {

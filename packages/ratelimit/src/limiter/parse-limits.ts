@@ -206,7 +206,9 @@ class Parsing {
   #parseText(text: unknown, path: string): ParsedLimit | undefined {
     try {
       if (typeof text === 'string') return parseLimitText(text)
-      this.#faults.push(`${path}.limit must be a text such as '100/minute', not ${describe(text)}`)
+      this.#faults.push(
+        `${path}.limit must be a string such as '100/minute', not ${describe(text)}`,
+      )
     } catch (error) {
       this.#faults.push(`${path}: ${error instanceof Error ? error.message : error}`)
     }

@@ -9,12 +9,12 @@ import type { HeaderNames } from '../decide/headers.ts'
 import { createLocalCache, type LocalCache } from '../hot/index.ts'
 import type { RuleSnapshot } from '../rules/match/snapshot.ts'
 import { Statistics } from '../stats/registry.ts'
-import type { Asked, Charging } from './asked.ts'
 import { Blocks } from './blocks.ts'
 import { checkCharge } from './limit-request.ts'
 import type { KeyedRateLimiter, LimitOptions, RateLimiter } from './limiter-interface.ts'
 import { createLimiterLog } from './limiter-log.ts'
 import type { LimitKeys, Limits } from './limits.ts'
+import type { Charging, MatchedRequest } from './matched-request.ts'
 import { openLimiterStore } from './open-guarded.ts'
 import {
   block,
@@ -146,13 +146,13 @@ function createLimiter<Input, Rules>(
     await withTimeout(answer, readyTimeoutMs)
   }
 
-  function ask(input: Input, charging: Charging): Asked {
+  function match(input: Input, charging: Charging): MatchedRequest {
     const rules = snapshot
     try {
       if (rules === undefined) throw new ServiceError(missing)
-      const asked = ruling.ask(parts, rules, input, charging)
-      if (asked.unmatched.length > 0) unmatched.report(asked, rules)
-      return asked
+      const matched = ruling.match(parts, rules, input, charging)
+      if (matched.unmatched.length > 0) unmatched.report(matched, rules)
+      return matched
     } catch (error) {
       if (error instanceof ServiceError) parts.statistics.serviceErrors.value += 1
       throw error
@@ -168,7 +168,7 @@ function createLimiter<Input, Rules>(
     const deadlineMs = Date.now() + timeoutMs
     if (!readiness.isOver) await readiness.wait(timeoutMs)
     return await new Promise((resolve, reject) => {
-      operation(operations, ask(input, charging), deadlineMs, (error, result) => {
+      operation(operations, match(input, charging), deadlineMs, (error, result) => {
         if (result === undefined) reject(error)
         else resolve(result)
       })
@@ -184,10 +184,10 @@ function createLimiter<Input, Rules>(
   }
 
   function runNow<Result>(operation: Operation<Result>, input: Input, charging: Charging): Result {
-    const asked = ask(input, charging)
+    const matched = match(input, charging)
     answer = undefined
     failure = undefined
-    operation(operations, asked, Number.POSITIVE_INFINITY, keepAnswer)
+    operation(operations, matched, Number.POSITIVE_INFINITY, keepAnswer)
     if (answer === undefined)
       throw failure ?? new StoreError('the store did not answer synchronously')
     return answer as Result

@@ -108,7 +108,9 @@ export function createRemoteRateLimiter(options: RemoteLimiterOptions): RemoteRa
       const shape = `{ ${keys.join(', ')} } in the domain '${message.domain}'`
       if (warned.has(shape)) continue
       warned.add(shape)
-      log.warning(`The rate limit service has no limit for ${shape}; it is allowed uncounted`)
+      log.warning(
+        `The rate limit service has no limit for ${shape}; such requests are allowed without being counted`,
+      )
     }
   }
 
@@ -154,7 +156,7 @@ function withHits(
   }
 }
 
-/** Without a matching rule, the service reports neither. A rule that is unlimited looks the same. */
+/** Without a matching rule, the service reports neither. A rule without a limit cannot be distinguished from that. */
 function isMatched({ currentLimit, limitRemaining }: ServiceStatus): boolean {
   return currentLimit !== undefined || limitRemaining === unlimitedRemaining
 }
@@ -233,7 +235,7 @@ function checkOptions(options: RemoteLimiterOptions): URL {
   const { url: given } = options
   const url = URL.canParse(String(given)) ? new URL(given) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
-    faults.push(`url must be such as 'http://127.0.0.1:8080', not ${describe(given)}`)
+    faults.push(`url must be an HTTP URL such as 'http://127.0.0.1:8080', not ${describe(given)}`)
   } else if (url.pathname === '/') {
     url.pathname = '/json'
   }

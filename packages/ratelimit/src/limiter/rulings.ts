@@ -2,9 +2,9 @@ import { type DecisionParts, ServiceError } from '../decide/decision.ts'
 import { compileRules, type RuleSnapshot } from '../rules/match/snapshot.ts'
 import type { RuleSource } from '../rules/sources/source.ts'
 import type { Statistics } from '../stats/registry.ts'
-import { type Asked, askRules, type Charging, KeyedLimits } from './asked.ts'
 import { type LimitRequest, toRateLimitRequest } from './limit-request.ts'
 import type { KeyValues, Limits } from './limits.ts'
+import { type Charging, KeyedLimits, type MatchedRequest, matchRules } from './matched-request.ts'
 import { type ParsedLimits, parseLimits } from './parse-limits.ts'
 import {
   type DirectoryParts,
@@ -20,7 +20,7 @@ import {
 export interface Ruling<Input, Rules> {
   /** Opens the rules, and calls back with each snapshot. Returns the source to close, if there is one. */
   open(parts: DirectoryParts): RuleSource | undefined
-  ask(parts: DecisionParts, rules: RuleSnapshot, input: Input, charging: Charging): Asked
+  match(parts: DecisionParts, rules: RuleSnapshot, input: Input, charging: Charging): MatchedRequest
   /** @throws RulesError */
   parse(rules: Rules, statistics: Statistics): RuleSnapshot
 }
@@ -38,9 +38,9 @@ export function createKeyedRules(first: ParsedLimits, domain: string): Ruling<Ke
       onSnapshot(compile(first, statistics))
       return undefined
     },
-    ask(parts, _rules, values, charging) {
+    match(parts, _rules, values, charging) {
       if (limits === undefined) throw new ServiceError('the limits are not loaded')
-      return limits.ask(parts, values, charging)
+      return limits.match(parts, values, charging)
     },
     parse(given, statistics) {
       const faults: string[] = []
@@ -71,7 +71,7 @@ export function createWrittenRules(
       if (parsed !== undefined) parts.onSnapshot(compileRules(parsed, parts.statistics.rules))
       return undefined
     },
-    ask(parts, rules, input, { hits, isRefund }) {
+    match(parts, rules, input, { hits, isRefund }) {
       const message = toRateLimitRequest(input, domainOf(rules), hits === 1 ? undefined : hits)
       if (message.domain === '') {
         throw new ServiceError(
@@ -79,11 +79,11 @@ export function createWrittenRules(
         )
       }
       if (message.descriptors.length === 0) throw new ServiceError('descriptors must not be empty')
-      if (!isRefund) return askRules(parts, rules, message)
+      if (!isRefund) return matchRules(parts, rules, message)
       const descriptors = message.descriptors.map((descriptor) => {
         return { ...descriptor, hitsAddend: hits, isNegativeHits: true }
       })
-      return askRules(parts, rules, { ...message, descriptors })
+      return matchRules(parts, rules, { ...message, descriptors })
     },
     parse: (text, statistics) => compileRules(parseRulesText(text), statistics.rules),
   }

@@ -65,7 +65,7 @@ export class ServiceClient {
           text += piece
           if (text.length > mostAnswerBytes) fail('sent a response that is too large')
         })
-        response.on('error', (error) => fail(`broke off its response: ${error.message}`, error))
+        response.on('error', (error) => fail(`aborted its response: ${error.message}`, error))
         response.on('end', () => {
           clearTimeout(timer)
           try {
@@ -97,7 +97,7 @@ function parseAnswer(status: number, text: string): ServiceAnswer {
     const hint = 'it has no rules, or the domain or descriptors are empty'
     throw new ServiceError(`the rate limit service refused the request: ${hint}`)
   }
-  const hint = status === 404 ? ': its URL ends in /json' : ''
+  const hint = status === 404 ? ': check that its URL ends in /json' : ''
   throw new StoreError(`the rate limit service answered with status ${status}${hint}`)
 }
 

@@ -1,6 +1,6 @@
 import type { Entry } from '../protocol/message.ts'
 import type { RuleSnapshot } from '../rules/match/snapshot.ts'
-import type { Asked } from './asked.ts'
+import type { MatchedRequest } from './matched-request.ts'
 
 /** What happens to requests that no rule applies to. */
 export const unmatchedModes = ['allow', 'warn', 'throw'] as const
@@ -27,7 +27,7 @@ export class UnmatchedReports {
   }
 
   /** @throws UnmatchedError in the mode 'throw' */
-  report({ domain, unmatched }: Asked, rules: RuleSnapshot): void {
+  report({ domain, unmatched }: MatchedRequest, rules: RuleSnapshot): void {
     if (this.#mode === 'allow') return
     for (const entries of unmatched) {
       if (this.#mode === 'throw') throw new UnmatchedError(describe(domain, entries, rules))

@@ -36,7 +36,7 @@ const peer: Peer<[request: Request, response: Response]> = {
  * )
  * ```
  *
- * @throws TypeError when an option is unknown or wrong
+ * @throws TypeError when an option is unknown or invalid
  */
 export function limitRequests<Keys extends string = string>(
   options: LimitRequestsOptions<Keys>,

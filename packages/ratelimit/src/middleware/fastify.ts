@@ -39,7 +39,7 @@ const peer: Peer<[request: FastifyRequest, reply: FastifyReply]> = {
  * )
  * ```
  *
- * @throws TypeError when an option is unknown or wrong
+ * @throws TypeError when an option is unknown or invalid
  */
 export function limitRequests<Keys extends string = string>(
   options: LimitRequestsOptions<Keys>,
@@ -48,7 +48,7 @@ export function limitRequests<Keys extends string = string>(
   return async (request, reply) => {
     const { headers, answer } = await gate(request, reply)
     for (const [written, value] of headers) {
-      // Fastify sends names in lower case, and takes those that are so already sooner.
+      // Fastify sends names in lower case, and handles names that already are in lower case faster.
       const name = toLowerCase(written)
       const earlier = isAppended(name) ? reply.getHeader(name) : undefined
       // Fastify itself appends cookies to earlier ones.

@@ -56,7 +56,7 @@ function findAddress(request: Request, [info]: readonly unknown[]): string | und
  * ```
  *
  * @param handle - answers the requests that are served
- * @throws TypeError when an option is unknown or wrong
+ * @throws TypeError when an option is unknown or invalid
  */
 export function limitRequests<
   Rest extends readonly unknown[] = [],

@@ -14,14 +14,14 @@ export type LimitRequestsOptions<Keys extends string = string> = MiddlewareOptio
 
 const peer: Peer<[c: Context]> = {
   findHeader: (name, c) => c.req.header(name),
-  // The place where @hono/node-server has Node's request; other runtimes differ.
+  // @hono/node-server keeps Node's request here; other runtimes differ.
   findUntrustedAddress: (c) => c.env?.incoming?.socket?.remoteAddress,
   advice: "Count by ipKey(forwardedAddress(c.req.header('x-forwarded-for'))).",
 }
 
 /**
  * A middleware for Hono, on any runtime that has Node's modules. The header fields are set when the handlers
- * are done, so that a `Response` which a handler made itself has them too.
+ * are done, so that a `Response` that a handler created has them too.
  *
  * @example
  * ```ts
@@ -38,7 +38,7 @@ const peer: Peer<[c: Context]> = {
  * )
  * ```
  *
- * @throws TypeError when an option is unknown or wrong
+ * @throws TypeError when an option is unknown or invalid
  */
 export function limitRequests<Keys extends string = string>(
   options: LimitRequestsOptions<Keys>,

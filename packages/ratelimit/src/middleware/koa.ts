@@ -37,7 +37,7 @@ const peer: Peer<[ctx: Context]> = {
  * )
  * ```
  *
- * @throws TypeError when an option is unknown or wrong
+ * @throws TypeError when an option is unknown or invalid
  */
 export function limitRequests<Keys extends string = string>(
   options: LimitRequestsOptions<Keys>,

@@ -22,7 +22,7 @@ const peer: Peer<[request: IncomingMessage, response: ServerResponse]> = {
 /**
  * Limits requests to a server of `node:http`. The function that it returns resolves to whether to serve the
  * request; if not, the request has been answered. An error that an option throws is reported, and the request is
- * answered with 500: a server of `node:http` has no other place for errors.
+ * answered with 500, because `node:http` does not handle errors of its listeners.
  *
  * @example
  * ```ts
@@ -39,7 +39,7 @@ const peer: Peer<[request: IncomingMessage, response: ServerResponse]> = {
  * })
  * ```
  *
- * @throws TypeError when an option is unknown or wrong
+ * @throws TypeError when an option is unknown or invalid
  */
 export function limitRequests<
   Request extends IncomingMessage = IncomingMessage,

@@ -103,7 +103,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw fail('', error instanceof Error ? toOneLine(error.message) : 'is no JSON')
+    throw fail('', error instanceof Error ? toOneLine(error.message) : 'is not JSON')
   }
 }
 
@@ -120,7 +120,7 @@ function parseMembers<Name extends string>(
   for (const [spelling, value] of Object.entries(json)) {
     const name = names.get(spelling)
     if (name === undefined) throw fail(path, `unknown member ${toKind(spelling)}`)
-    if (Object.hasOwn(members, name)) throw fail(path, `${name} is there in both spellings`)
+    if (Object.hasOwn(members, name)) throw fail(path, `${name} is present in both spellings`)
     members[name] = value ?? undefined
   }
   return members
@@ -139,7 +139,7 @@ function parseList<Item>(
 function parseString(json: unknown, path: string): string {
   if (json === undefined) return ''
   if (typeof json !== 'string') throw fail(path, `expected a string, got ${toKind(json)}`)
-  if (!json.isWellFormed()) throw fail(path, 'the string is half of a surrogate pair')
+  if (!json.isWellFormed()) throw fail(path, 'the string contains a lone surrogate')
   return json
 }
 
@@ -158,7 +158,7 @@ function parseUint32(json: unknown, path: string): number {
   return value
 }
 
-/** Above 2^53 the nearest double. JSON numbers are already rounded by the JSON parser. */
+/** Above 2^53, returns the nearest double. The JSON parser has already rounded JSON numbers. */
 function parseUint64(json: unknown, path: string): number {
   const value = parseInteger(json, path)
   const isTooLarge =

@@ -2,7 +2,7 @@ import { DecodeError, type Descriptor } from './message.ts'
 import { descriptor, request } from './tags.ts'
 import { WireReader } from './wire-reader.ts'
 
-/** Limits of the size of a request: one with a hundred thousand descriptors would delay all others. */
+/** Limits on the size of a request: one with a hundred thousand descriptors would delay all others. */
 export interface RequestBounds {
   readonly mostDescriptors: number
   readonly mostEntries: number

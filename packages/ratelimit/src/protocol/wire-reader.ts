@@ -40,7 +40,8 @@ export class WireReader {
   /** Enters a nested message. Pass the result to `leave`. */
   enter(): number {
     const outerEnd = this.end
-    if (++this.depth > deepestLevel) this.fail(`messages are nested over ${deepestLevel} deep`)
+    if (++this.depth > deepestLevel)
+      this.fail(`messages are nested deeper than ${deepestLevel} levels`)
     this.end = this.readLength()
     return outerEnd
   }
@@ -65,7 +66,7 @@ export class WireReader {
     return this.readUint32() | 0
   }
 
-  /** Above 2^53 the nearest double. */
+  /** Above 2^53, returns the nearest double. */
   readUint64(): number {
     const low = this.readVarint()
     return this.high * 0x1_0000_0000 + low
@@ -119,7 +120,8 @@ export class WireReader {
   }
 
   private skipGroup(fieldNumber: number): void {
-    if (++this.depth > deepestLevel) this.fail(`groups are nested over ${deepestLevel} deep`)
+    if (++this.depth > deepestLevel)
+      this.fail(`groups are nested deeper than ${deepestLevel} levels`)
     for (;;) {
       const tag = this.readTag()
       if ((tag & 7) !== wire.groupEnd) this.skip(tag)

@@ -3,8 +3,8 @@ import { RuleCounters } from './rule-counters.ts'
 import { ruleStatistics } from './rule-statistics.ts'
 
 /**
- * What counters have grown by since they were last asked about. Decisions know nothing of it: the
- * values of the last time lie beside the counters, and go with them when those are forgotten.
+ * Computes how much counters have grown since the previous call. The previous values are kept in weak maps
+ * beside the counters, so decisions do no extra work, and a dropped counter takes its previous value with it.
  */
 export class Differences {
   readonly #counters = new WeakMap<Counter, Counter>()
@@ -23,7 +23,7 @@ export class Differences {
     return difference
   }
 
-  /** Adds up every statistic of a rule that is another one than last time. */
+  /** Adds the growth of every statistic of the rule that has changed since the previous call. */
   takeRule(counters: RuleCounters, sum: RuleSum): void {
     let last = this.#rules.get(counters) ?? untouched
     // Most rules of a large configuration are not hit between two flushes, or ever.
@@ -42,13 +42,13 @@ export class Differences {
 }
 
 export interface RuleSum {
-  /** @param statistic is its place in `ruleStatistics`. */
+  /** @param statistic - its index in `ruleStatistics` */
   add(statistic: number, by: number): void
 }
 
 const untouched = new RuleCounters()
 
-/** Written out: a loop over the names of the fields takes ten times as long. */
+/** The fields are listed one by one, because a loop over their names takes ten times as long. */
 function isSame(a: RuleCounters, b: RuleCounters): boolean {
   return (
     a.totalHits === b.totalHits &&

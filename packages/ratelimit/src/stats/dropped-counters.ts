@@ -2,21 +2,21 @@ import type { Counter } from '@portcullis/service-kit/metrics/instruments'
 import type { Statistics } from './registry.ts'
 import type { RuleCounters } from './rule-counters.ts'
 
-/** Counters that are forgotten together, by statistics key or by domain. */
+/** Counters that are dropped together, by statistics key or by domain. */
 export type DroppedBatch =
   | { readonly kind: 'rules'; readonly counters: ReadonlyMap<string, RuleCounters> }
   | { readonly kind: 'domains'; readonly counters: ReadonlyMap<string, Counter> }
 
 export interface DroppedSettings {
-  /** Those who add to forgotten counters last are done by then. */
+  /** How long to wait before the counters are read: decisions in progress may still add to them. */
   readonly delayMs: number
-  /** How many counters may wait for a sink that is lost; the oldest go first. */
+  /** The maximum number of counters that wait while the sink is unavailable; the oldest are discarded first. */
   readonly most: number
-  /** Called when there is something to take. */
+  /** Called when there are batches to take. */
   readonly ready: () => void
 }
 
-/** The counters that the statistics forget, until a sink has read them a last time. */
+/** Keeps the counters that the statistics have dropped until a sink has read them for the last time. */
 export class DroppedCounters implements Disposable {
   readonly #statistics: Statistics
   readonly #settings: DroppedSettings
@@ -27,7 +27,7 @@ export class DroppedCounters implements Disposable {
   constructor(statistics: Statistics, settings: DroppedSettings) {
     this.#statistics = statistics
     this.#settings = settings
-    // A decision drops counters, so no more happens here than to keep them.
+    // Counters are dropped during a decision, so they are only stored here and processed later.
     statistics.dropped = (counters) => this.#add({ kind: 'rules', counters })
     statistics.droppedDomains = (counters) => this.#add({ kind: 'domains', counters })
   }
@@ -38,7 +38,7 @@ export class DroppedCounters implements Disposable {
     return batch
   }
 
-  /** Gives back a batch that could not be sent to its end. */
+  /** Puts back a batch that could not be sent completely. */
   restore(batch: DroppedBatch): void {
     this.#batches.unshift(batch)
     this.#size += batch.counters.size

@@ -5,7 +5,7 @@ export function toExtraTags(extraTags: ReadonlyMap<string, string>): Tag[] {
   return [...extraTags].filter(([key, value]) => key !== '' && value !== '')
 }
 
-/** Keys that have a meaning of their own in the systems envoyproxy/ratelimit sends statistics to. */
+/** Keys with a special meaning in the systems that envoyproxy/ratelimit sends statistics to. */
 const reservedKeys = [
   'asg',
   'az',
@@ -22,7 +22,7 @@ const reservedKeys = [
   'envoyservice',
 ]
 
-/** Counts the tags with a reserved key. They are sent nevertheless. */
+/** Counts the tags with a reserved key. They are still sent. */
 export function countReservedTags(
   tags: readonly Tag[],
   statistics: { counter(name: string): { value: number } },

@@ -1,7 +1,7 @@
 /**
- * A bounded map that forgets what was not used for long. Two generations: what is used moves to
- * the young one, and when that is full the old one is dropped as a whole. A look-up of a key in
- * use costs one `Map.get`, and nothing is ever scanned.
+ * A bounded map that drops entries that were not used for a long time. It has two generations: entries move
+ * to the young one when they are used, and when that is full, the old one is dropped as a whole. A lookup of
+ * a recently used key costs one `Map.get`, and the map is never scanned.
  */
 export class Generations<Value> {
   readonly #capacity: number
@@ -9,7 +9,10 @@ export class Generations<Value> {
   #young = new Map<string, Value>()
   #old = new Map<string, Value>()
 
-  /** @param capacity the most that is ever held. @param dropped is given what is forgotten. */
+  /**
+   * @param capacity - the maximum number of entries
+   * @param dropped - called with the entries that are dropped
+   */
   constructor(capacity: number, dropped: (values: ReadonlyMap<string, Value>) => void) {
     this.#capacity = capacity
     this.#dropped = dropped
@@ -29,7 +32,7 @@ export class Generations<Value> {
     return old
   }
 
-  /** For a key that `get` did not find. */
+  /** Adds an entry whose key `get` did not find. */
   set(key: string, value: Value): void {
     if (this.#young.size >= this.#capacity >>> 1) {
       const dropped = this.#old

@@ -13,7 +13,7 @@ import { type Dropped, RuleStatistics, ruleStatistics } from './rule-statistics.
 import { toStatisticsKey } from './statistics-key.ts'
 
 export interface StatisticsSettings {
-  /** How many statistics keys made from requests are kept. */
+  /** The maximum number of statistics keys that are made from request values. */
   readonly maxRequestKeys: number
 }
 
@@ -31,13 +31,13 @@ export const rulePrefix = 'ratelimit.service.rate_limit.'
  */
 export class Statistics {
   readonly rules: RuleStatistics
-  /** Set by a sink that must not lose what is forgotten. */
+  /** Set by a sink, to read the counters of rules once more after they were dropped. */
   dropped: Dropped | undefined
-  /** Likewise for the counters of unknown domains, by domain. */
+  /** The same for the counters of unknown domains, by domain. */
   droppedDomains: DroppedDomains | undefined
   /**
-   * Set where others count and these are the sums: fetches what is new. Called before the numbers
-   * are read, never by those who count.
+   * Set in a primary, whose statistics are the sums of its workers: fetches the latest values from the workers.
+   * Called before statistics are read.
    */
   refresh: (() => Promise<void>) | undefined
   readonly #counters = new Map<string, Counter>()
@@ -69,7 +69,7 @@ export class Statistics {
     })
   }
 
-  /** Hands over every timer, those that come later too. */
+  /** Calls back for every timer, including those that are created later. */
   eachTimer(attach: (name: string, timer: Timer) => void): void {
     this.#attachTimer = attach
     for (const [name, timer] of this.#timers) attach(name, timer)
@@ -87,12 +87,12 @@ export class Statistics {
     return this.#timers
   }
 
-  /** By domain. One that is used meanwhile may be met twice. */
+  /** The counters by domain. A counter that is used during the iteration may be returned twice. */
   unknownDomains(): Generator<[string, Counter]> {
     return this.#unknownDomains.entries()
   }
 
-  /** `domain_not_found` of a domain that callers name and no rule does. */
+  /** The counter `domain_not_found` of a domain that requests name but no rule has. */
   unknownDomain(domain: string): Counter {
     const key = toStatisticsKey(domain)
     let counter = this.#unknownDomains.get(key)
@@ -104,9 +104,9 @@ export class Statistics {
   }
 
   /**
-   * Names and values in alphabetical order; the statistics of one rule stay together. Works in
-   * slices: decisions go on while a hundred thousand rules are listed.
-   * @param extraTags are a part of all names, as in statsd: `total_hits.__env=live`.
+   * Returns names and values in alphabetical order; the statistics of one rule stay together. It works in
+   * slices, so that listing a hundred thousand rules does not block decisions.
+   * @param extraTags - become part of all names, as in statsd: `total_hits.__env=live`
    */
   async *lines(
     extraTags: readonly Tag[] = [],
@@ -119,7 +119,7 @@ export class Statistics {
     for (const line of single) if (line[0] < rulePrefix) yield line
     let previous: string | undefined
     for (const [key, counters] of rules) {
-      // One that was used meanwhile may have been met in both generations.
+      // A key that was used during the iteration may have been found in both generations.
       if (key === previous) continue
       previous = key
       for (const [name, field] of ruleStatistics) {

@@ -1,4 +1,4 @@
-/** The statistics of one rule. The fields are plain numbers, since each decision adds to them. */
+/** The statistics of one rule. The fields are plain numbers, because every decision adds to them. */
 export class RuleCounters {
   totalHits = 0
   overLimit = 0
@@ -10,8 +10,8 @@ export class RuleCounters {
 
 /** Finds the counters of a statistics key. The same key always has the same counters. */
 export interface RuleCountersByKey {
-  /** For a rule of the configuration: kept as long as the process runs. */
+  /** The counters of a configured rule, which are kept as long as the process runs. */
   forRule(key: string): RuleCounters
-  /** For a key made from a request's values: only a bounded number of them is kept. */
+  /** The counters of a key that is made from request values. Only a bounded number of them is kept. */
   forRequest(key: string): RuleCounters
 }

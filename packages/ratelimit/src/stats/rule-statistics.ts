@@ -2,7 +2,7 @@ import { LargeMap } from '../hot/index.ts'
 import { Generations } from './generations.ts'
 import { RuleCounters, type RuleCountersByKey } from './rule-counters.ts'
 
-/** What each statistic of a rule is called, in alphabetical order. */
+/** The name of each statistic of a rule and its field, in alphabetical order. */
 export const ruleStatistics = [
   ['near_limit', 'nearLimit'],
   ['over_limit', 'overLimit'],
@@ -20,9 +20,9 @@ export class RuleStatistics implements RuleCountersByKey {
   readonly #requests: Generations<RuleCounters>
 
   /**
-   * @param maxRequestKeys how many keys made from requests are kept. Callers choose those, so
-   * without a bound they would choose how much memory we use.
-   * @param dropped is given the counters that are forgotten, to flush them.
+   * @param maxRequestKeys - the maximum number of keys that are made from request values. Clients choose these
+   * values, so without a limit they could exhaust the memory.
+   * @param dropped - called with the counters that are dropped, so that they can be flushed
    */
   constructor(maxRequestKeys: number, dropped: Dropped) {
     this.#requests = new Generations(maxRequestKeys, dropped)
@@ -31,7 +31,7 @@ export class RuleStatistics implements RuleCountersByKey {
   forRule(key: string): RuleCounters {
     let counters = this.#rules.get(key)
     if (counters === undefined) {
-      // A reload may turn a key made from requests into a rule: it goes on counting.
+      // After a reload, a key that was made from request values may be that of a rule: its counters are kept.
       counters = this.#requests.take(key) ?? new RuleCounters()
       this.#rules.add(key, counters)
     }
@@ -39,7 +39,7 @@ export class RuleStatistics implements RuleCountersByKey {
   }
 
   forRequest(key: string): RuleCounters {
-    // A request's values may spell the name of a rule: then both count in one place.
+    // A key that is made from request values may equal that of a rule: both then share the counters.
     let counters = this.#rules.get(key) ?? this.#requests.get(key)
     if (counters === undefined) {
       counters = new RuleCounters()
@@ -52,17 +52,17 @@ export class RuleStatistics implements RuleCountersByKey {
     return this.#rules.size + this.#requests.size
   }
 
-  /** Those of the configuration: none is ever removed, and a new one comes after all others. */
+  /** The counters of configured rules. None is ever removed, and new ones are added at the end. */
   configured(): Generator<[string, RuleCounters]> {
     return this.#rules.entries()
   }
 
-  /** Those made from requests. One that is used meanwhile may be met twice. */
+  /** The counters of keys from request values. A counter that is used during the iteration may be returned twice. */
   requested(): Generator<[string, RuleCounters]> {
     return this.#requests.entries()
   }
 
-  /** Those of the configuration first. */
+  /** All counters; those of configured rules come first. */
   *entries(): Generator<[string, RuleCounters]> {
     yield* this.#rules.entries()
     yield* this.#requests.entries()

@@ -3,12 +3,12 @@ import type { Entry } from '../protocol/message.ts'
 const suspicious = /[:|\p{Cc}]|\d\.\d/u
 const ipv4 = /\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}/g
 
-/** Callers choose values, and so how much memory their names would take. */
+/** Limits the memory that names take, because clients choose the values in them. */
 const longestKey = 1_024
 
 /**
- * Frees a path from what means something in statsd: `:`, `|` and line ends, and the dots of
- * addresses, which would look like levels. What is very long is cut.
+ * Replaces the characters of a path that have a meaning in statsd: `:`, `|` and line breaks, and the dots in
+ * IP addresses, which would look like levels. Long paths are truncated.
  */
 export function toStatisticsKey(whole: string): string {
   const path = whole.length > longestKey ? cut(whole) : whole
@@ -18,7 +18,7 @@ export function toStatisticsKey(whole: string): string {
     .replaceAll(ipv4, (address) => address.replaceAll('.', '_'))
 }
 
-/** A copy: a part of a string keeps the whole of it alive. */
+/** Returns a copy, because a substring keeps the whole string in memory. */
 function cut(path: string): string {
   return Buffer.from(path.slice(0, longestKey)).toString()
 }
@@ -29,8 +29,8 @@ export function toLevel(key: string, value: string): string {
 }
 
 /**
- * For a limit that the caller sent: no rule has a say. As in envoyproxy/ratelimit, entries before the
- * first one that has a key or a value make no level.
+ * The path of a limit in a request, which is independent of the rules. As in envoyproxy/ratelimit, entries
+ * before the first one that has a key or a value do not add a level.
  */
 export function toOverridePath(domain: string, entries: readonly Entry[]): string {
   let path = ''

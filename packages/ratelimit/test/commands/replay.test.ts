@@ -278,7 +278,7 @@ suite('the replay command', () => {
     ],
   ]
   for (const [args, message] of misuses) {
-    test(`says what is wrong with: ${args.join(' ')}`, async () => {
+    test(`reports invalid arguments: ${args.join(' ')}`, async () => {
       const { code, err } = await run(args)
       assert.equal(code, 2)
       assert.match(err, message)

@@ -54,7 +54,7 @@ test('the threshold of "near" is computed in float32', () => {
   assert.equal(nearLimitFrom(90, 0.7), 63)
 })
 
-test('in shadow mode the hits over the limit also count as over', () => {
+test('in shadow mode the hits over the limit also count as shadow mode', () => {
   const straddling = openTally(20, 7, 22)
   assert.equal(judge(straddling, 0.8, true), true)
   assert.equal(straddling.counters.shadowMode, 2)

@@ -115,7 +115,7 @@ test('with a key-value store', async (t) => {
   )
 
   await t.test(
-    'the JSON answer has the limit with its unit in upper case, and the remaining hits',
+    'the JSON response has the limit with its unit in upper case, and the remaining hits',
     async () => {
       const entries = ['s', 'm', 'h', 'd'].map((key) => ({ entries: [{ key, value: 'v' }] }))
       const body = JSON.stringify({ domain: 'd', descriptors: entries })

@@ -37,7 +37,7 @@ test('a service with FORCE_START_WITHOUT_INITIAL_CONFIG=false opens no port befo
   assert.equal((await client.decide(request)).statuses[0]?.currentLimit?.requestsPerUnit, 7)
 })
 
-test('a service with FORCE_START_WITHOUT_INITIAL_CONFIG=true starts, and takes the configuration when it comes', async (t) => {
+test('a service with FORCE_START_WITHOUT_INITIAL_CONFIG=true starts, and loads the configuration when it arrives', async (t) => {
   const ads = await openAdsServer(t)
   const env = {
     ...xds,

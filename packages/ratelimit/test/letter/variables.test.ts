@@ -82,6 +82,6 @@ test('EXTRA_TAGS are on every statistic that is sent, at STATS_FLUSH_INTERVAL', 
   }
 })
 
-test('the command-line client asks localhost:8081 by default', () => {
+test('the command-line client calls localhost:8081 by default', () => {
   assert.equal(parseClientFlags([]).dial_string, 'localhost:8081')
 })

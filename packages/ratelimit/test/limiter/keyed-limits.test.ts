@@ -176,7 +176,7 @@ test('all invalid options are reported in one error, with suggestions', () => {
     (error) => {
       assert.ok(error instanceof TypeError)
       for (const part of [
-        /: 10 options are wrong:\n/,
+        /: 10 options are invalid:\n/,
         /storre is not an option\. Did you mean store\?/,
         /store must begin with .* not 'reddis:'\. Did you mean redis:\?/,
         /onUnmatched must be .* not 'wran'\. Did you mean 'warn'\?/,

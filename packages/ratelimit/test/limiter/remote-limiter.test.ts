@@ -112,7 +112,10 @@ test('if the service is unavailable or the URL is wrong, the call fails and furt
     onOutage,
     breaker: { failures: 1, pauseMs: 60_000 },
   })
-  await assert.rejects(astray.limit(request), /answered with status 404: its URL ends in \/json/)
+  await assert.rejects(
+    astray.limit(request),
+    /answered with status 404: check that its URL ends in \/json/,
+  )
   await assert.rejects(astray.limit(request), /was not called: the last 1 calls failed/)
   assert.equal(outages.length, 1)
   const absent = create(t, { url: 'http://127.0.0.1:1' })
@@ -127,5 +130,5 @@ test('if the service is unavailable or the URL is wrong, the call fails and furt
 test('invalid options are reported', () => {
   const create = createRemoteRateLimiter as (options: object) => unknown
   assert.throws(() => create({ ulr: 'http://a' }), /ulr is not an option. Did you mean url\?/)
-  assert.throws(() => create({ url: 'redis://a' }), /url must be such as/)
+  assert.throws(() => create({ url: 'redis://a' }), /url must be an HTTP URL such as/)
 })

@@ -94,7 +94,7 @@ for (const [name, openStore] of Object.entries(stores)) {
   })
 }
 
-test('in a Redis Cluster one call of a verb concerns limits on different nodes', async (t) => {
+test('in a Redis Cluster each operation works for limits on different nodes', async (t) => {
   const store = await stores['redis-cluster'](t)
   if (store === undefined) return
   const limiter = create(t, { store, sharedBlocks: true })

@@ -77,7 +77,7 @@ for (const [name, serve] of Object.entries(hosts)) {
     assert.deepEqual(listFields(anonymous), [])
   })
 
-  test(`${name}: a request that is not counted or skipped is served without headers`, async (t) => {
+  test(`${name}: a request that is skipped or has no user to count is served without headers`, async (t) => {
     const limiter = openLimiter(t)
     const url = await serve(t, { limiter, skip: ({ user }) => user === 'health-check' })
     const uncounted = await fetch(url, { headers: { connection: 'close' } })

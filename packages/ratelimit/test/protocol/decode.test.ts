@@ -108,7 +108,7 @@ test('unknown fields, groups and wrong wire types are skipped, and the last valu
   fc.assert(fc.property(noise, assertSame), { numRuns: 1_000 })
 })
 
-test('every truncated request is decoded like by the library, or refused', () => {
+test('every truncated request is decoded as the library does it, or refused', () => {
   fc.assert(
     fc.property(fc.oneof(noise, requests.map(encodeSmall)), (message) => {
       for (let length = 0; length < Math.min(message.length, 300); length++) {
@@ -119,7 +119,7 @@ test('every truncated request is decoded like by the library, or refused', () =>
   )
 })
 
-test('a request with any byte changed is decoded like by the library, or refused', () => {
+test('a request with any byte changed is decoded as the library does it, or refused', () => {
   fc.assert(
     fc.property(
       requests.map(encodeSmall).filter(({ length }) => length > 0),
@@ -134,7 +134,7 @@ test('a request with any byte changed is decoded like by the library, or refused
   )
 })
 
-test('any bytes are decoded like by the library, or refused', () => {
+test('any bytes are decoded as the library does it, or refused', () => {
   fc.assert(fc.property(fc.uint8Array({ maxLength: 40 }), assertSame), { numRuns: 1_500 })
 })
 
@@ -176,7 +176,7 @@ test('malformed messages are refused with the reason', () => {
   assertRefused([0x2c], /not started/)
   assertRefused([0x18, ...Buffer.alloc(10, 0x80), 0x01], /more than 10 bytes/)
   assertRefused([0x0a, 0x80, 0x80, 0x80, 0x80, 0x10], /out of range/)
-  assertRefused(Buffer.alloc(101, 0x2b), /nested over 100 deep/)
+  assertRefused(Buffer.alloc(101, 0x2b), /nested deeper than 100 levels/)
   // The descriptor is complete, but its entry would reach beyond it.
   assertRefused([0x12, 0x03, 0x0a, 0x02, 0x0a, 0x00], /ends in the middle of a field/)
 })
@@ -184,7 +184,7 @@ test('malformed messages are refused with the reason', () => {
 test('groups nested a hundred deep are skipped, and a later message is not affected', () => {
   const deep = Buffer.concat([Buffer.alloc(100, 0x2b), Buffer.alloc(100, 0x2c)])
   assert.equal(decode(Buffer.concat([deep, Buffer.of(0x18, 4)])).hitsAddend, 4)
-  assertRefused(Buffer.alloc(200_000, 0x2b), /nested over 100 deep/)
+  assertRefused(Buffer.alloc(200_000, 0x2b), /nested deeper than 100 levels/)
   assert.equal(decode(Buffer.concat([deep, Buffer.of(0x18, 5)])).hitsAddend, 5)
 })
 

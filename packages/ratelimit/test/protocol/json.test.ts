@@ -81,7 +81,7 @@ test('the documented examples are written exactly', () => {
   )
 })
 
-test('any response is written like by the library', () => {
+test('any response is written as the library does it', () => {
   fc.assert(
     fc.property(responses, (response) => {
       const expected = toJson(RateLimitResponseSchema, toOracleResponse(response))
@@ -132,7 +132,7 @@ const wildRequests = fc
     ...(typeof top === 'object' ? top : {}),
   }))
 
-test('any JSON is read or refused like by the library', () => {
+test('any JSON is read or refused as the library does it', () => {
   let acceptedCount = 0
   fc.assert(
     fc.property(wildRequests, (json) => {
@@ -183,7 +183,7 @@ test('errors are reported with their places', () => {
   assertRefused('{"domain":\n"a\nb"}', /control character/)
   assertRefused('{"dommain":"d"}', /^unknown member "dommain"$/)
   assertRefused('{"__proto__":{}}', /^unknown member "__proto__"$/)
-  assertRefused('{"hits_addend":1,"hitsAddend":2}', /^hitsAddend is there in both spellings$/)
+  assertRefused('{"hits_addend":1,"hitsAddend":2}', /^hitsAddend is present in both spellings$/)
   assertRefused('{"descriptors":{}}', /^descriptors: expected a list, got an object$/)
   assertRefused('{"descriptors":[null]}', /^descriptors\[0\]: expected an object, got null$/)
   assertRefused(

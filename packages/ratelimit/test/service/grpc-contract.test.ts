@@ -121,7 +121,7 @@ test('an invalid request is refused with the message of envoyproxy/ratelimit', a
   assert.equal((await readStatistics(service)).get(name), 2)
 })
 
-test('without a configuration every valid call fails with that message', async (t) => {
+test('without a configuration every valid call fails with a message about it', async (t) => {
   const { ask: send, service } = await open(t, 'domain: [')
   const { code, message } = await send(one())
   assert.deepEqual([code, message], [status.UNKNOWN, 'no rate limit configuration loaded'])

@@ -23,7 +23,7 @@ test('enabled tracing has the documented defaults', () => {
   })
 })
 
-test('an invalid sampling rate and an empty queue are refused', () => {
+test('an invalid sampling rate and a queue size of 0 are refused', () => {
   const { faults } = parseConfig({
     TRACING_ENABLED: 'true',
     TRACING_SAMPLING_RATE: '1.5',

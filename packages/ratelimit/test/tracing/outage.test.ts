@@ -64,7 +64,7 @@ for (const [protocol, openCollector] of protocols) {
   })
 }
 
-test('a collector that hangs does not delay decisions, and the shutdown only briefly', {
+test('a collector that hangs does not delay decisions, and delays the shutdown only briefly', {
   concurrency: true,
 }, async (t) => {
   await Promise.all(

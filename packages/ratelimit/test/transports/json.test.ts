@@ -136,7 +136,7 @@ test('a GET has no body and so is a bad request', async (t) => {
   assert.deepEqual([response.status, await response.text()], [400, 'Bad Request\n'])
 })
 
-test('an invalid request is a bad request', async (t) => {
+test('a request that the decision refuses is a bad request', async (t) => {
   const error = new ServiceError('rate limit domain must not be empty')
   const { post, lines } = await openExample(t, (_request, _deadlineMs, decided) =>
     decided(error, undefined),

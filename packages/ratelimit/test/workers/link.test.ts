@@ -39,7 +39,7 @@ test('only the lead worker logs messages that are common to all workers, at ever
   assert.equal(link.unloggedError, undefined)
 })
 
-test('a worker that is not the lead logs nothing of this, and keeps its last error', () => {
+test('a worker that is not the lead does not log common messages, and keeps its last error', () => {
   const { link, log, lines } = openLink()
   const shared = link.toSharedLog(log)
   shared.error('first')

@@ -89,7 +89,7 @@ test('when no worker is left, the next one to start is the lead', () => {
   assert.equal(start(1).isLead, false)
 })
 
-test('a refresh requests reports from all workers, and resolves when each has reported or ended', async () => {
+test('a refresh requests reports from all ready workers, and resolves when each has reported or ended', async () => {
   const { collector, start } = openCollector()
   const [first, second, starting] = [start(1), start(2), start(3)]
   const running = [first.worker, second.worker, { ...starting.worker, isReady: false }]

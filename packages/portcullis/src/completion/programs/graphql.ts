@@ -17,10 +17,10 @@ export const graphqlTree: CommandNode = {
         { flags: ['--html'], summary: 'write a report page to this file', value: 'file' },
         {
           flags: ['--fail-on'],
-          summary: 'exit with 1 on',
+          summary: 'exit with code 1 on results of this severity',
           value: { choices: ['error', 'warn'] },
         },
-        { flags: ['--timeout'], summary: 'seconds to wait for each answer', value: 'any' },
+        { flags: ['--timeout'], summary: 'seconds to wait for each response', value: 'any' },
       ],
       operands: 'any',
     },

@@ -1,15 +1,24 @@
 import type { CommandNode, CommandOption } from '../command-tree.ts'
 
-const merge: CommandOption = { flags: ['--merge'], summary: 'several files may define one domain' }
-const json: CommandOption = { flags: ['--json'], summary: 'one JSON object instead of text' }
-const strict: CommandOption = { flags: ['--strict'], summary: 'warnings count as faults' }
+const merge: CommandOption = {
+  flags: ['--merge'],
+  summary: 'allow several files to define one domain',
+}
+const json: CommandOption = { flags: ['--json'], summary: 'print one JSON object instead of text' }
+const strict: CommandOption = { flags: ['--strict'], summary: 'treat warnings as errors' }
 
 export const ratelimitTree: CommandNode = {
   summary: 'the rate limit service and its commands',
   commands: {
     serve: {
       summary: 'run the service',
-      options: [{ flags: ['--rules'], summary: 'the rule files, watched', value: 'directory' }],
+      options: [
+        {
+          flags: ['--rules'],
+          summary: 'directory of rule files to read and watch',
+          value: 'directory',
+        },
+      ],
     },
     client: {
       summary: 'send a rate limit request to a server',
@@ -17,14 +26,18 @@ export const ratelimitTree: CommandNode = {
         { flags: ['-dial_string'], summary: 'HOST:PORT of the server, or unix:PATH', value: 'any' },
         { flags: ['-domain'], summary: 'the domain of the rules', value: 'any' },
         { flags: ['-descriptors'], summary: 'the entries of one descriptor', value: 'any' },
-        { flags: ['-hits_addend'], summary: 'the hits to add', value: 'any' },
-        { flags: ['-count'], summary: 'how often to ask', value: 'any' },
-        { flags: ['-json'], summary: 'print responses in JSON' },
-        { flags: ['-grpc-use-tls'], summary: 'encrypt the connection' },
-        { flags: ['-grpc-server-ca-file'], summary: 'trust this authority (PEM)', value: 'file' },
-        { flags: ['-grpc-cert-file'], summary: 'the certificate to show (PEM)', value: 'file' },
-        { flags: ['-grpc-key-file'], summary: 'its private key (PEM)', value: 'file' },
-        { flags: ['-oltp-protocol'], summary: 'accepted and ignored', value: 'any' },
+        { flags: ['-hits_addend'], summary: 'number of hits to add', value: 'any' },
+        { flags: ['-count'], summary: 'number of calls', value: 'any' },
+        { flags: ['-json'], summary: 'print only the responses, as JSON' },
+        { flags: ['-grpc-use-tls'], summary: 'use TLS' },
+        { flags: ['-grpc-server-ca-file'], summary: 'trust this CA (PEM)', value: 'file' },
+        { flags: ['-grpc-cert-file'], summary: 'client certificate (PEM)', value: 'file' },
+        {
+          flags: ['-grpc-key-file'],
+          summary: 'private key of the certificate (PEM)',
+          value: 'file',
+        },
+        { flags: ['-oltp-protocol'], summary: 'ignored', value: 'any' },
       ],
     },
     check: {
@@ -37,7 +50,7 @@ export const ratelimitTree: CommandNode = {
       options: [
         { flags: ['-domain'], summary: 'the domain of the request', value: 'any' },
         { flags: ['-descriptors'], summary: 'one descriptor', value: 'any' },
-        { flags: ['--now'], summary: 'the Unix time to look at', value: 'any' },
+        { flags: ['--now'], summary: 'Unix time of the request', value: 'any' },
         merge,
         json,
       ],
@@ -47,7 +60,7 @@ export const ratelimitTree: CommandNode = {
       summary: 'run the policy tests of a directory of rules, in simulated time',
       options: [
         { flags: ['--rules'], summary: 'the directory of the rules', value: 'directory' },
-        { flags: ['--filter'], summary: 'only tests that hold the text', value: 'any' },
+        { flags: ['--filter'], summary: 'run only tests that contain this text', value: 'any' },
         merge,
         json,
         { flags: ['--junit'], summary: 'also write the results to a file', value: 'file' },
@@ -57,27 +70,51 @@ export const ratelimitTree: CommandNode = {
     replay: {
       summary: 'show which recorded requests a set of rules would have refused',
       options: [
-        { flags: ['--domain'], summary: 'the domain of lines that name none', value: 'any' },
-        { flags: ['--time-field'], summary: 'the field with the time', value: 'any' },
-        { flags: ['--domain-field'], summary: 'instead of domain', value: 'any' },
-        { flags: ['--descriptors-field'], summary: 'instead of descriptors', value: 'any' },
-        { flags: ['--hits-field'], summary: 'instead of hitsAddend', value: 'any' },
-        { flags: ['--descriptor'], summary: 'one descriptor of an access log', value: 'any' },
+        { flags: ['--domain'], summary: 'domain of lines without one', value: 'any' },
+        { flags: ['--time-field'], summary: 'field with the time', value: 'any' },
+        {
+          flags: ['--domain-field'],
+          summary: 'field with the domain (default: domain)',
+          value: 'any',
+        },
+        {
+          flags: ['--descriptors-field'],
+          summary: 'field with the descriptors (default: descriptors)',
+          value: 'any',
+        },
+        {
+          flags: ['--hits-field'],
+          summary: 'field with the hits (default: hitsAddend)',
+          value: 'any',
+        },
+        {
+          flags: ['--descriptor'],
+          summary: 'descriptor to build from an access log line',
+          value: 'any',
+        },
         {
           flags: ['--format'],
-          summary: 'how the access log is written',
+          summary: 'format of the access log',
           value: { choices: ['default', 'json'] },
         },
-        { flags: ['--hits'], summary: 'how many hits a request counts for', value: 'any' },
-        { flags: ['--strip-query'], summary: 'paths end at their question mark' },
-        { flags: ['--reorder'], summary: 'how late a request may stand in the log', value: 'any' },
+        { flags: ['--hits'], summary: 'number of hits of a request', value: 'any' },
+        { flags: ['--strip-query'], summary: 'remove the query string from paths' },
+        { flags: ['--reorder'], summary: 'how far requests may be out of order', value: 'any' },
         merge,
-        { flags: ['--compare'], summary: 'the same log through other rules too', value: 'file' },
-        { flags: ['--strict'], summary: 'a line that cannot be read is a failure' },
-        { flags: ['--top'], summary: 'how many of the keys refused most often', value: 'any' },
-        { flags: ['--all'], summary: 'all rules, also those that refused nothing' },
+        {
+          flags: ['--compare'],
+          summary: 'apply other rules too, and show the differences',
+          value: 'file',
+        },
+        { flags: ['--strict'], summary: 'fail if a line cannot be read' },
+        { flags: ['--top'], summary: 'number of most refused keys to show', value: 'any' },
+        { flags: ['--all'], summary: 'show all rules, even if they refused nothing' },
         json,
-        { flags: ['--chart'], summary: 'draw requests over time into this SVG', value: 'file' },
+        {
+          flags: ['--chart'],
+          summary: 'draw a chart of requests over time to this SVG file',
+          value: 'file',
+        },
       ],
       operands: 'file',
     },

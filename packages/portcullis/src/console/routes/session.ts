@@ -1,6 +1,6 @@
 import type { AddRoutes } from '../settings.ts'
 
-/** What the page needs to know before it renders. */
+/** The data that the page needs before it renders. */
 export interface ConsoleSession {
   readonly version: string
   /** Parts that the console is not configured with are undefined. */

@@ -56,7 +56,7 @@ export class Connection implements LinkOwner, PooledConnection {
     const { name } = settings
     this.#settings = settings
     this.#refusal = new StoreError(`${name}: not connected yet`)
-    this.#flood = new StoreError(`${name}: ${maxPending} commands wait for a reply already`)
+    this.#flood = new StoreError(`${name}: ${maxPending} commands already wait for a reply`)
     this.#late = new StoreError(`${name}: did not answer in time`)
     this.#watch = new ReplyWatch({
       replies: this.#queue,

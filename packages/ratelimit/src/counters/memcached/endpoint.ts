@@ -8,7 +8,7 @@ export function parseEndpoint(text: string): Endpoint {
   const port = Number(found?.groups?.['port'])
   if (host === undefined || port < 1 || port > 65_535) {
     throw new Error(
-      `${text || 'An empty text'} is not the address of a memcached node: use host:port`,
+      `${text || 'An empty string'} is not the address of a memcached node: use host:port`,
     )
   }
   return { host, port }

@@ -235,7 +235,7 @@ class Store implements MemcachedStore {
     this.#settings.log.info(`Counting in memcached (${addresses.join(', ')})`)
     if (unreached.length === 0) return
     this.#settings.log.warning(
-      `Not limiting what is counted on ${unreached.join(', ')}: not reached yet`,
+      `Limits that are counted on ${unreached.join(', ')} are not enforced: it has not been reached yet`,
     )
   }
 

@@ -60,7 +60,7 @@ export class NodeList {
     }
   }
 
-  /** Waits for the first attempt to connect to each. */
+  /** Waits for the first attempt to connect to each node. */
   async tryAll(): Promise<void> {
     await Promise.all(this.#nodes.map(({ firstAttempt }) => firstAttempt))
   }

@@ -36,7 +36,7 @@ export abstract class Operation {
   }
 
   #refuse(what: string): never {
-    const message = `memcached sent ${what} in answer to another command`
+    const message = `memcached sent ${what} in reply to another command`
     if (!this.isDone) this.fail(new StoreError(message))
     throw new ProtocolError(message)
   }

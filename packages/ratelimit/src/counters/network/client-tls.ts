@@ -46,7 +46,7 @@ export function loadClientTls(server: string, files: TlsFiles): ClientTls {
     return { context: createSecureContext({ ca, ...own }), skipHostnameVerification }
   } catch (error) {
     const given = [caFile, certFile, keyFile].filter(Boolean).join(', ')
-    throw new Error(`The TLS files for ${server} do not fit (${given}): ${toText(error)}`, {
+    throw new Error(`The TLS files for ${server} cannot be used (${given}): ${toText(error)}`, {
       cause: error,
     })
   }

@@ -57,7 +57,7 @@ export function parseRedisAddress(text: RedisAddressText): RedisAddress {
   return parse(text)
 }
 
-/** Parses `password` or `user:password`, split at the first colon. Returns undefined for an empty text. */
+/** Parses `password` or `user:password`, split at the first colon. Returns undefined for an empty string. */
 export function parseRedisAuth(auth: string | undefined): Credentials | undefined {
   if (auth === undefined || auth === '') return undefined
   const colon = auth.indexOf(':')
@@ -177,6 +177,6 @@ function parseHostPort(text: string, defaultPort: number): TcpEndpoint {
 /** Credentials are the part before the last `@`. */
 function maskUrl(text: string): string {
   const at = text.lastIndexOf('@')
-  if (at < 0) return text === '' ? 'An empty text' : text
+  if (at < 0) return text === '' ? 'An empty string' : text
   return `redis://*****@${text.slice(at + 1)}`
 }

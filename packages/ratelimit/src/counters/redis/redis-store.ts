@@ -181,12 +181,12 @@ class Store implements RedisStore {
     this.#settings.onActive?.(true)
   }
 
-  #onDown({ wasOpen, isLossy, isOurDoing, reason }: Loss): void {
+  #onDown({ wasOpen, isLossy, isLocalClose, reason }: Loss): void {
     // The next server may lack counters that existed or were being created. After the store is closed
     // there are no more calls, and clearing the whole table would dominate the time of closing.
     if (isLossy && !this.#closing.signal.aborted) this.#known.forgetAll()
     if (!wasOpen) return
-    if (isOurDoing) this.#counters.localClose.value++
+    if (isLocalClose) this.#counters.localClose.value++
     this.#counters.active--
     if (this.#counters.active === 0) this.#settings.onActive?.(false)
     this.#missing++

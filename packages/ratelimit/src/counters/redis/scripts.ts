@@ -24,10 +24,11 @@ local function refund(key, hits)
 end`
 
 /**
- * A sliding counter is a hash with a field per window. The first hit of each window sets its TTL, in the
- * same step, which lasts until that window is no longer the previous one. The TTL is set before the
- * count, so that a user without the permission creates no counter without a TTL. Besides the current
- * and the previous window one more is kept, because the clocks of several instances differ slightly.
+ * A sliding counter is a hash with a field per window. The first hit of each window renews the TTL of the
+ * hash, so that the hash exists until that window is no longer the previous one. EXPIRE is called before
+ * the count, so that a Redis user without the permission for it cannot create a counter without a TTL.
+ * Besides the current and the previous window, one older window is kept, because the clocks of several
+ * instances differ slightly.
  *
  * `at` is where the arguments of a counter start: window, previous window, overlap and length of a
  * window in milliseconds, hits, most, TTL. Returns the count, limited to 2^53 so that it can be sent, and

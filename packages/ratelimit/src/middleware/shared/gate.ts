@@ -18,7 +18,7 @@ import {
 } from './options.ts'
 import { findProxyFault, type Peer } from './proxy-warning.ts'
 
-/** The outcome for a request: header fields for its response, and an answer if it is refused. */
+/** The outcome for a request: header fields for its response, and a complete response if it is refused. */
 export interface Outcome {
   readonly headers: readonly HeaderPair[]
   readonly answer: Answer | undefined
@@ -29,7 +29,7 @@ const passes: Outcome = { headers: [], answer: undefined }
 /**
  * The part of all middlewares that does not depend on a framework.
  *
- * @throws TypeError when an option is unknown or wrong
+ * @throws TypeError when an option is unknown or invalid
  */
 export function createGate<Args extends readonly unknown[], Keys extends string>(
   options: MiddlewareOptions<Args, Keys>,
@@ -45,7 +45,7 @@ export function createGate<Args extends readonly unknown[], Keys extends string>
   return async (...args) => {
     if (skip !== undefined && (await skip(...args))) return passes
     const given = (options.keys ?? options.descriptors)(...args)
-    // Most are there at once, and waiting for what is there costs a turn of the queue of promises.
+    // Most values are not promises, and awaiting such a value would cost a turn of the microtask queue.
     const counted = isPromised(given) ? await given : given
     if (counted === undefined || (Array.isArray(counted) && counted.length === 0)) return passes
     if (looksForProxy) {
@@ -98,7 +98,7 @@ function toFields(style: HeaderStyle | false | undefined, result: LimitResult) {
   return style === false ? [] : toHeaderFields(style, result)
 }
 
-/** Header fields of the answer replace those of the middleware. */
+/** Header fields from `onLimited` replace those of the middleware. */
 function mergeHeaders(
   fields: readonly HeaderPair[],
   own: readonly HeaderPair[],

@@ -18,7 +18,7 @@ export function isAppended(name: string): boolean {
 const lowerCased = new Map<string, string>()
 const mostLowerCased = 100
 
-/** The names are nearly always the same few, with which a request is answered. */
+/** Results are cached, because nearly all responses have the same few names. */
 export function toLowerCase(name: string): string {
   const known = lowerCased.get(name)
   if (known !== undefined) return known

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { LimitResult } from '../../limiter/limit-result.ts'
 
-/** The answer to a request that is over a limit. */
+/** The response to a request that is over a limit. */
 export interface LimitedAnswer {
   /** Default: 429. */
   readonly status?: number | undefined
@@ -14,10 +14,10 @@ export interface LimitedAnswer {
   readonly body?: string | Uint8Array | object | undefined
 }
 
-/** The return value of `onLimited`: an answer, or undefined for the default answer. */
+/** The return value of `onLimited`: a response, or undefined for the default response. */
 export type LimitedOutcome = LimitedAnswer | Response | undefined | void
 
-/** An answer in the form that adapters send. */
+/** A response in the form that adapters send. */
 export interface Answer {
   readonly status: number
   readonly headers: readonly HeaderPair[]
@@ -29,21 +29,21 @@ export type HeaderPair = readonly [name: string, value: string]
 
 const json = 'application/json; charset=utf-8'
 
-/** The answer to requests for which no decision could be made. */
+/** The response to requests for which no decision could be made. */
 export const unavailable: Answer = {
   status: 503,
   headers: [['content-type', json]],
   body: JSON.stringify({ error: 'The rate limit could not be checked. Try again.' }),
 }
 
-/** The answer if an option threw an error, on hosts that would otherwise leave the request unanswered. */
+/** The response if an option threw an error, on hosts that would otherwise leave the request unanswered. */
 export const failed: Answer = {
   status: 500,
   headers: [['content-type', json]],
   body: JSON.stringify({ error: 'Internal server error.' }),
 }
 
-/** The answer when `onLimited` is absent or returns undefined. */
+/** The response when `onLimited` is absent or returns undefined. */
 export function toDefaultAnswer({ retryAfterSeconds = 1 }: LimitResult): Answer {
   const unit = retryAfterSeconds === 1 ? 'second' : 'seconds'
   const error = `Too many requests. Try again in ${retryAfterSeconds} ${unit}.`

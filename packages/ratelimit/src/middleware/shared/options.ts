@@ -6,12 +6,12 @@ import type { KeyValues } from '../../limiter/limits.ts'
 import { type HeaderStyle, headerStyles } from './header-styles.ts'
 import type { LimitedOutcome } from './limited-answer.ts'
 
-/** What a request counts as, for rules that are text or files: the descriptors of `LimitRequest`. */
+/** What a request is counted by, for rules that are text or files: the descriptors of `LimitRequest`. */
 export type Descriptors = LimitRequest['descriptors']
 
 /** The limiter of a middleware, as far as the middleware uses it. */
 export interface Decider<Input> {
-  /** Counts a request and says whether it is allowed. */
+  /** Counts a request and returns whether it is allowed. */
   readonly limit: (request: Input, options?: LimitOptions) => Promise<LimitResult>
 }
 
@@ -20,8 +20,8 @@ export interface KeyedOptions<Args extends readonly unknown[], Keys extends stri
   /** The limiter. Several middlewares can share one. */
   readonly limiter: Decider<KeyValues<Keys>>
   /**
-   * What the request counts as: a value for each key of `limits` that applies to it. With `undefined` it is
-   * served uncounted.
+   * What the request is counted by: a value for each key of `limits` that applies to it. If the result is
+   * `undefined`, the request is served without being counted.
    */
   readonly keys: (...args: Args) => MaybeLater<KeyValues<Keys> | undefined>
   /** Only for a limiter with `rules`. */
@@ -38,7 +38,7 @@ export interface DescribedOptions<Args extends readonly unknown[]> {
    * The domain of the rules to apply. Default: `domain` of the limiter, or else the only one of its rules.
    */
   readonly domain?: string | undefined
-  /** What the request counts as. With an empty list it is served uncounted. */
+  /** What the request is counted by. If the list is empty, the request is served without being counted. */
   readonly descriptors: (...args: Args) => MaybeLater<Descriptors>
   /** Only for a limiter with `limits`. */
   readonly keys?: undefined
@@ -48,7 +48,7 @@ type MaybeLater<Value> = Value | Promise<Value>
 
 /**
  * Options of every middleware.
- * @typeParam Args what the framework calls middlewares with
+ * @typeParam Args the arguments that the framework passes to middlewares
  * @typeParam Keys the keys of `limits` of the limiter
  */
 export type MiddlewareOptions<Args extends readonly unknown[], Keys extends string = string> = (
@@ -78,11 +78,11 @@ export interface CommonOptions<Args extends readonly unknown[]> {
    * - `legacy`: `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` (Unix time in seconds).
    * - `false`: none of them.
    *
-   * A refused request gets `Retry-After` in any case.
+   * The response to a refused request always has `Retry-After`.
    */
   readonly headers?: HeaderStyle | false | undefined
   /**
-   * Makes the answer to a request that is over a limit. Default, and where it returns undefined: 429 with
+   * Creates the response to a request that is over a limit. Default, also if it returns undefined: 429 with
    * `{"error":"Too many requests. Try again in 12 seconds."}`.
    */
   readonly onLimited?:
@@ -96,18 +96,18 @@ export interface CommonOptions<Args extends readonly unknown[]> {
    */
   readonly onFailure?: 'allow' | 'deny' | undefined
   /**
-   * Called with the reason each time no decision can be made. Default: `warn` gets the first failure, at most
+   * Called with the reason each time no decision can be made. Default: `warn` receives a message, at most
    * once a minute.
    */
   readonly report?: ((error: unknown) => void) | undefined
   /**
-   * Gets a line about a probable misconfiguration, once each. `false` turns warnings off. Default:
+   * Receives a message about each probable misconfiguration, once. `false` turns warnings off. Default:
    * `process.emitWarning`.
    */
   readonly warn?: ((message: string) => void) | false | undefined
 }
 
-/** What `onLimited` may return. A function that only counts or logs returns nothing. */
+/** Returns why a value is invalid; undefined if it is valid. */
 type Check = (value: unknown) => string | undefined
 
 const mustBeFunction: Check = (value) =>
@@ -149,8 +149,8 @@ const checks: Readonly<Record<keyof MiddlewareOptions<[]>, Check>> = {
 const otherNames: ReadonlyMap<string, string> = new Map([
   ['keyGenerator', 'Return the key from `keys`: keys: (request) => ({ ip: ipKey(request.ip) }).'],
   ['key', 'Return the key from `keys`: keys: (request) => ({ ip: ipKey(request.ip) }).'],
-  ['handler', 'Return the answer from `onLimited`.'],
-  ['message', 'Return the answer from `onLimited`.'],
+  ['handler', 'Return the response from `onLimited`.'],
+  ['message', 'Return the response from `onLimited`.'],
   ['standardHeaders', "Use `headers: 'draft-8'`."],
   ['legacyHeaders', "Use `headers: 'legacy'`."],
   ...['max', 'limit', 'windowMs', 'timeWindow', 'points', 'duration'].map(

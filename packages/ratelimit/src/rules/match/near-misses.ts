@@ -76,7 +76,7 @@ function findNoEntries({ entries }: DeadEnd): string | undefined {
 function findTooFewEntries({ entry, node, siblings }: DeadEnd): string | undefined {
   if (entry !== undefined || node === undefined || siblings === undefined) return undefined
   const nested = toShortList(levelsOf(siblings))
-  return `'${node.path}' has no limit of its own: send one more entry, for one of ${nested}`
+  return `'${node.path}' itself has no limit: send one more entry, for one of ${nested}`
 }
 
 function findTooManyEntries({ entry, node, siblings, entries }: DeadEnd): string | undefined {
@@ -124,7 +124,7 @@ function findOtherOrder({ findRule, entries }: Search): string | undefined {
     const rule = findRule(order)
     if (!rule?.hasLimit) continue
     const keys = order.map(({ key }) => key).join(', ')
-    return `in the order ${keys} the rule '${rule.path}' matches: the order of entries counts`
+    return `in the order ${keys} the rule '${rule.path}' matches: the order of entries matters`
   }
   return undefined
 }
@@ -162,7 +162,7 @@ function findOtherLevel({ top, entry, siblings }: DeadEnd): string | undefined {
   const paths: string[] = []
   collectPaths(top, entry.key, paths)
   if (paths.length === 0) return undefined
-  return `the key '${entry.key}' stands elsewhere: ${toShortList(paths, 3)}`
+  return `the key '${entry.key}' is used elsewhere: ${toShortList(paths, 3)}`
 }
 
 function collectPaths(siblings: Siblings, key: string, paths: string[]): void {

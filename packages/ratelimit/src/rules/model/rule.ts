@@ -43,9 +43,9 @@ export interface LimitRecord {
 export interface Place {
   /** The name of the file. */
   readonly file: string
-  /** From 1. */
+  /** Starts at 1. */
   readonly line: number
-  /** From 1. */
+  /** Starts at 1. */
   readonly column: number
 }
 

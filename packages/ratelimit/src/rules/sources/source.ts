@@ -12,7 +12,7 @@ export interface RuleSource extends AsyncDisposable {
 }
 
 /**
- * A kind of source, as the service offers it. To add one, write a file with such an object in it and list it in
+ * A kind of source, as the service offers it. To add one, create a file that exports such an object and list it in
  * index.ts: CONFIG_TYPE, `serve --help` and the manual follow from it.
  */
 export interface RuleSourcePlugin<

@@ -82,7 +82,7 @@ function toThreadError(error: unknown): ParseThreadError {
   const isOutOfMemory =
     error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
   const text = error instanceof Error ? error.message : String(error)
-  const message = isOutOfMemory ? 'the rule files need more memory than there is' : text
+  const message = isOutOfMemory ? 'the rule files need more memory than is available' : text
   return new ParseThreadError(message, { cause: error })
 }
 

@@ -11,12 +11,12 @@ import { statsdAddress, tooLongAdvice } from './statsd.ts'
 const chapter = {
   title: 'Statistics to DogStatsD',
   variables: {
-    isUsed: boolean('USE_DOG_STATSD', false, 'Whether statistics go to DogStatsD, over UDP'),
+    isUsed: boolean('USE_DOG_STATSD', false, 'Whether statistics are sent to DogStatsD, over UDP'),
     mogrifiers: list(
       'USE_DOG_STATSD_MOGRIFIERS',
       [],
-      'Names of rules that turn parts of a name into tags; DOG_STATSD_MOGRIFIER_<NAME>_PATTERN, ' +
-        '_NAME and _TAGS describe each',
+      'Names of mogrifiers, which turn parts of a statistic name into tags; DOG_STATSD_MOGRIFIER_<NAME>_PATTERN, ' +
+        '_NAME and _TAGS define each of them',
     ),
   },
 } satisfies Chapter

@@ -6,7 +6,7 @@ import type { Sink, SinkPlugin, SinkSettings, SinkSurroundings } from './sink.ts
 import { statsd } from './statsd.ts'
 import { stdout } from './stdout.ts'
 
-/** Every place that statistics can go to. */
+/** Every statistics sink. */
 export const sinks = [
   dogStatsd,
   statsd,
@@ -21,7 +21,7 @@ export interface ChosenSink extends SinkSettings {
   readonly sink: SinkConfig
 }
 
-/** Rejects when a listener cannot be opened or a mapping file is wrong. */
+/** Rejects when a listener cannot be opened or a mapping file is invalid. */
 export async function openSink(chosen: ChosenSink, surroundings: SinkSurroundings): Promise<Sink> {
   countReservedTags(toExtraTags(chosen.extraTags), surroundings.statistics)
   const plugins: readonly SinkPlugin[] = sinks

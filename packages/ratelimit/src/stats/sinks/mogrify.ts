@@ -1,18 +1,18 @@
 import type { Environment } from '@portcullis/service-kit/env'
 import type { TaggedName } from '@portcullis/service-kit/metrics/tags'
 
-/** Turns a name that matches a pattern into another one with tags. */
+/** Replaces a name that matches a pattern by another name with tags. */
 export interface Mogrifier {
   readonly pattern: RegExp
-  /** With `$1`… for the groups of the pattern. */
+  /** The new name, in which `$1`… stand for the groups of the pattern. */
   readonly name: string
-  /** The values with `$1`… as well. */
+  /** The tags, whose values may contain `$1`… too. */
   readonly tags: ReadonlyMap<string, string>
 }
 
 /**
- * Callers choose parts of names. A pattern such as `(.*)\.(.*)\.(.*)` tries the more ways the more
- * dots there are, so a name that only malice makes is not tried at all.
+ * Clients choose parts of names. The time that a pattern such as `(.*)\.(.*)\.(.*)` takes grows steeply with
+ * the number of dots, so names with more dots, which only an attacker would send, are not matched at all.
  */
 const mostDots = 24
 
@@ -39,7 +39,7 @@ export function mogrify(name: string, mogrifiers: readonly Mogrifier[]): TaggedN
   return { name, tags: [] }
 }
 
-/** Puts `$0`, `$1`, `${1}`… of a template in. A group that is not there is empty. */
+/** Replaces `$0`, `$1`, `${1}`… in a template. A missing group becomes an empty string. */
 export function expandTemplate(template: string, groups: readonly (string | undefined)[]): string {
   return template.replaceAll(/\$(?:(\d+)|\{(\d+)\})/g, (_, plain?: string, braced?: string) => {
     return groups[Number(plain ?? braced)] ?? ''
@@ -52,7 +52,7 @@ function toSafeName(name: string): string {
 
 const prefix = 'DOG_STATSD_MOGRIFIER_'
 
-/** Each name of the list brings three variables of its own. */
+/** Reads the three variables of each mogrifier in the list. */
 export function toMogrifiers(
   names: readonly string[],
   env: Environment,
@@ -66,7 +66,7 @@ export function toMogrifiers(
     if (pattern === '') fault(`no PATTERN specified for mogrifier ${own}`)
     if (name === '') fault(`no NAME specified for mogrifier ${own}`)
     const tags = toTags(read('TAGS'))
-    if (tags === undefined) fault(`TAGS of mogrifier ${own} must be written tag:$1,tag2:text`)
+    if (tags === undefined) fault(`TAGS of mogrifier ${own} must be written as tag:$1,tag2:text`)
     const compiled = compile(pattern, (reason) =>
       fault(`failed to compile pattern for ${own}: ${reason}`),
     )
@@ -93,7 +93,7 @@ function toTags(text: string): ReadonlyMap<string, string> | undefined {
 
 function compile(pattern: string, fail: (reason: string) => void): RegExp | undefined {
   try {
-    // A dot stands for any character: names hold what callers send.
+    // A dot also matches line breaks, because names contain what clients send.
     return new RegExp(pattern, 's')
   } catch (error) {
     fail(error instanceof Error ? error.message : String(error))

@@ -4,7 +4,7 @@ export interface NoSinkConfig {
   readonly kind: 'none'
 }
 
-/** For DISABLE_STATS: what is counted stays in the process. */
+/** Used for DISABLE_STATS: statistics are not sent anywhere. */
 export const none: SinkPlugin<Record<never, never>, NoSinkConfig> = {
   kind: 'none',
   chapters: {},

@@ -8,7 +8,7 @@ import { toExtraTags } from '../extra-tags.ts'
 import { LineSink } from './lines/line-sink.ts'
 import type { Sink, SinkPlugin, SinkSettings, SinkSurroundings } from './sink.ts'
 
-/** DogStatsD listens at the same address. */
+/** DogStatsD uses the same variables. */
 export const statsdAddress = {
   title: 'Address of statsd or DogStatsD',
   variables: {
@@ -25,9 +25,9 @@ const chapter = {
     isUsed: boolean(
       'USE_STATSD',
       true,
-      'Whether statistics go to statsd; where no sink is chosen they are written to stdout',
+      'Whether statistics are sent to statsd; without any sink they are written to standard output',
     ),
-    protocol: choice('STATSD_PROTOCOL', protocols, 'tcp', 'How statsd is spoken to'),
+    protocol: choice('STATSD_PROTOCOL', protocols, 'tcp', 'Transport protocol for statsd'),
   },
 } satisfies Chapter
 
@@ -38,7 +38,7 @@ export interface StatsdConfig {
   readonly host: string
   readonly port: number
   readonly protocol: (typeof protocols)[number]
-  /** Whether it was not asked for: then statsd may well be missing. */
+  /** Whether USE_STATSD is not set, so that statsd may not exist. */
   readonly isDefault: boolean
 }
 
@@ -59,7 +59,7 @@ export const statsd: SinkPlugin<typeof chapters, StatsdConfig> = {
   open,
 }
 
-/** What to do about a statistic whose name does not fit into a packet. */
+/** The advice for statistics whose names do not fit into a packet. */
 export const tooLongAdvice = "shorten EXTRA_TAGS or the rule's values, or use TCP"
 
 const outputs: Readonly<

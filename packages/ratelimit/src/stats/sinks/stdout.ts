@@ -10,7 +10,7 @@ export interface StdoutConfig {
   readonly fd?: number
 }
 
-/** Where no other sink is chosen. */
+/** The sink that is used if no other one is selected. */
 export const stdout: SinkPlugin<Record<never, never>, StdoutConfig> = {
   kind: 'stdout',
   chapters: {},
@@ -33,7 +33,7 @@ function open(
   return new LineSink({ flushIntervalMs, format, output }, surroundings)
 }
 
-/** A JSON line per value, as the logging sink of envoyproxy/ratelimit writes it. */
+/** Writes a JSON line per value, in the format of the logging sink of envoyproxy/ratelimit. */
 function createStdoutFormat(extraTags: readonly Tag[], now: () => number): LineFormat {
   const extraSuffix = toNameSuffix(mergeTags(extraTags))
   return (type, name, tags, value) => {

@@ -75,7 +75,10 @@ function toFacts({ match, counter }: Answer): [name: string, fact: string][] {
     ['name', limit.name || undefined],
     ['replaces', limit.replaces.join(', ') || undefined],
     ['shadow', limit.shadowMode ? 'the answer is OK even when over the limit' : undefined],
-    ['quota', limit.quotaMode ? 'refuses only when all quota rules are over' : undefined],
+    [
+      'quota',
+      limit.quotaMode ? 'refuses only when all quota rules are over their limits' : undefined,
+    ],
   ]
   return facts.flatMap(([name, fact]) => (fact === undefined ? [] : [[name, fact]]))
 }

@@ -115,7 +115,7 @@ test('counters of a process that is killed at any moment all have a TTL', async 
   let counted = 0
   for (let round = 0; round < 6; round++) {
     const child = spawn(process.execPath, [
-      new URL('./support/count-for-ever.ts', import.meta.url).pathname,
+      new URL('./support/count-forever.ts', import.meta.url).pathname,
       `127.0.0.1:${redis.port}`,
     ])
     t.after(() => child.kill('SIGKILL'))

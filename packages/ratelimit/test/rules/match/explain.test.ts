@@ -104,7 +104,7 @@ suite('an explanation', () => {
       ['kind=mail', 'size=1'],
       /'shop.kind.size' would match, but/,
     ],
-    ['a key at another level', ['size=1'], /'size' stands elsewhere: 'shop.kind.size'/],
+    ['a key at another level', ['size=1'], /'size' is used elsewhere: 'shop.kind.size'/],
     ['no entries', [], /without entries/],
   ]
   for (const [what, pairs, hint] of misses) {

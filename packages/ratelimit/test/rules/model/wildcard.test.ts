@@ -30,7 +30,7 @@ suite('wildcards', () => {
     ['é*', ['é', 'éa'], ['e', '']],
   ]
   for (const [pattern, matching, other] of cases) {
-    test(`'${pattern}' matches what it should and nothing else`, () => {
+    test(`'${pattern}' matches the expected values and no others`, () => {
       for (const value of matching) assert.ok(matches(pattern, value), `'${value}' must match`)
       for (const value of other) assert.ok(!matches(pattern, value), `'${value}' must not match`)
     })

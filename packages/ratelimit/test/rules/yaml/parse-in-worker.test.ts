@@ -46,7 +46,7 @@ test('the packed rules of the worker can be matched and described', async () => 
   )
 })
 
-test('faults and warnings are returned like by the parser, without rules', async () => {
+test('the worker returns the same faults and warnings as the parser, without rules', async () => {
   const files = [
     { name: 'a.yaml', text: 'domain: d\ndescriptors: [{key: k, unit: day}]\n' },
     { name: 'b.yaml', text: 'domain: d\ndescriptors: [{key: k, unti: day}]\n' },
@@ -83,7 +83,7 @@ test('a worker that runs out of memory is a fault', async () => {
   const { faults } = await parseInWorker(files, { mergeDomains: false, maxHeapMb: 16 })
   assert.deepEqual(faults, [
     {
-      message: 'error loading config file: the rule files need more memory than there is',
+      message: 'error loading config file: the rule files need more memory than is available',
       place: { file: 'a.yaml and 1 more', line: 1, column: 1 },
     },
   ])

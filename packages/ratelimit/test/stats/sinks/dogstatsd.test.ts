@@ -83,7 +83,7 @@ test('a dot in a pattern matches any character, including line breaks', () => {
   assert.ok(first?.pattern.test('ratelimit.service.rate_limit.d.k_a\nb.total_hits'))
 })
 
-test('a maliciously long name is sent unchanged and quickly', () => {
+test('a name with very many dots is sent unchanged and quickly', () => {
   const pattern = /^(.*)\.(.*)\.(.*)\.(.*)\.(.*)!$/
   const format = createFormat([{ pattern, name: 'x', tags: new Map() }])
   const name = '.'.repeat(1_000)

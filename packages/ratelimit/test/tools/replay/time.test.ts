@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { parseIsoTime, parseTime } from '../../../src/tools/replay/time.ts'
 
 suite('the time of a line', () => {
-  test('an ISO date in UTC is parsed like by Date.parse', () => {
+  test('an ISO date in UTC is parsed as Date.parse does it', () => {
     fc.assert(
       fc.property(
         fc.date({ min: new Date(0), max: new Date('9999-12-31'), noInvalidDate: true }),

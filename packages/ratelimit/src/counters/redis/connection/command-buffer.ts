@@ -119,7 +119,7 @@ export class CommandBuffer {
     this.#number(value)
   }
 
-  /** Any command that is too rare for a method of its own. */
+  /** A command that is too rare to have its own method. */
   command(words: readonly string[]): void {
     let text = `*${words.length}\r\n`
     for (const word of words) text += `$${Buffer.byteLength(word)}\r\n${word}\r\n`

@@ -35,7 +35,7 @@ export interface Loss {
   readonly wasOpen: boolean
   /** Whether commands may have been lost, whether they were sent or not. */
   readonly isLossy: boolean
-  readonly isOurDoing: boolean
+  readonly isLocalClose: boolean
   readonly reason: StoreError
 }
 
@@ -178,7 +178,7 @@ export class Connection implements LinkOwner, PooledConnection {
     this.#link?.close(reason)
     this.#failAll(this.#refusal)
     if (!wasOpen) return
-    this.#settings.onDown({ wasOpen, isLossy: true, isOurDoing: true, reason: this.#refusal })
+    this.#settings.onDown({ wasOpen, isLossy: true, isLocalClose: true, reason: this.#refusal })
   }
 
   onOpen(): void {
@@ -209,7 +209,7 @@ export class Connection implements LinkOwner, PooledConnection {
     this.#watch.endSilence()
   }
 
-  onClose(reason: StoreError, isOurDoing: boolean): void {
+  onClose(reason: StoreError, isLocalClose: boolean): void {
     if (this.#state === 'closed') return
     const wasOpen = this.#state === 'open'
     clearInterval(this.#pinger)
@@ -219,7 +219,7 @@ export class Connection implements LinkOwner, PooledConnection {
     this.#isAccepting = isDueAtOnce
     this.#state = 'waiting'
     const isLossy = wasOpen || this.#queue.length > 0
-    this.#settings.onDown({ wasOpen, isLossy, isOurDoing, reason })
+    this.#settings.onDown({ wasOpen, isLossy, isLocalClose, reason })
     // Connect before the calls fail: a caller may retry in its callback and hasten the attempt.
     if (isDueAtOnce) this.#connect()
     else this.#retryLater()

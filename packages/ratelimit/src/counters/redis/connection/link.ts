@@ -22,8 +22,8 @@ export interface LinkSettings {
 /** Receives the replies that are not part of the handshake. */
 export interface LinkOwner extends ReplyHandler {
   onOpen(): void
-  /** The last call, made exactly once, even if the link never opened. `isOurDoing`: this side closed it. */
-  onClose(reason: StoreError, isOurDoing: boolean): void
+  /** The last call, made exactly once, even if the link never opened. `isLocalClose`: this side closed it. */
+  onClose(reason: StoreError, isLocalClose: boolean): void
   /** Called after every chunk that was read. */
   onRead(): void
 }
@@ -121,13 +121,13 @@ export class Link implements ReplyHandler {
     this.#owner.onOpen()
   }
 
-  #end(reason: string, isOurDoing: boolean): void {
+  #end(reason: string, isLocalClose: boolean): void {
     if (this.#isClosed) return
     this.#isClosed = true
     clearTimeout(this.#timer)
     this.#reader.stop()
     this.#socket.destroy()
-    this.#owner.onClose(new StoreError(`${this.#name}: ${reason}`), isOurDoing)
+    this.#owner.onClose(new StoreError(`${this.#name}: ${reason}`), isLocalClose)
   }
 }
 

@@ -27,7 +27,7 @@ export type WatchFiles = (
   onEvent: (event: string, name: string | null) => void,
 ) => FSWatcher
 
-/** If events never stop, the rules are loaded after this many debounce times. */
+/** If events never stop, `onChange` is called after this many debounce times. */
 const debounceLimit = 10
 
 /** While events work, checks are only a safety net, and this many times rarer. */
@@ -126,11 +126,11 @@ class Watch implements Disposable {
     if (this.#isLooking || this.#isClosed) return
     this.#isLooking = true
     clearTimeout(this.#poll)
-    const isToldOf = this.#hasEvent
+    const hadEvent = this.#hasEvent
     this.#hasEvent = false
     await this.#arm()
     const found = await this.#options.fingerprint()
-    const isChanged = isToldOf || found !== this.#seen
+    const isChanged = hadEvent || found !== this.#seen
     this.#seen = found
     this.#isLooking = false
     if (this.#isClosed) return

@@ -45,6 +45,6 @@ export class ResourceThread implements AsyncDisposable {
 function toThreadError(error: unknown): Error {
   const isOutOfMemory =
     error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-  const message = isOutOfMemory ? 'the rules need more memory than there is' : toReason(error)
+  const message = isOutOfMemory ? 'the rules need more memory than is available' : toReason(error)
   return new Error(message, { cause: error })
 }

@@ -82,7 +82,7 @@ function toContext({ ca, cert, key }: Texts, files: XdsTlsFiles): SecureContext 
     })
   } catch (error) {
     const given = [files.caPath, files.certPath, files.keyPath].filter(Boolean).join(', ')
-    const message = `The TLS files for the management server do not fit (${given})`
+    const message = `The TLS files for the management server cannot be used (${given})`
     throw new Error(`${message}: ${toText(error)}`, { cause: error })
   }
 }

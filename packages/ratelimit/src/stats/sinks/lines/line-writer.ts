@@ -28,7 +28,7 @@ export class LineWriter implements RuleSum {
     return this.#output.isOpen
   }
 
-  /** @param registered is a name that may contain tags. */
+  /** @param registered - a name that may contain tags */
   value(type: StatisticType, registered: string, value: number): void {
     // statsd has no text for NaN and infinity.
     if (!Number.isFinite(value)) return
@@ -58,7 +58,7 @@ export class LineWriter implements RuleSum {
     this.#output.write(this.#format('counter', name, noTags, by))
   }
 
-  /** To be awaited between two writes, unless it is undefined. */
+  /** Returns a promise to await between two writes, or undefined if no pause is needed. */
   pause(): Promise<void> | undefined {
     return this.#output.isFull ? this.#room() : this.#pace.step()
   }

@@ -46,7 +46,7 @@ const ruleHelp: Readonly<Record<(typeof ruleStatistics)[number][0], string>> = {
   near_limit: 'Hits over the near limit ratio but not over the limit',
   over_limit: 'Hits over the limit',
   over_limit_with_local_cache: 'Hits that the local cache knew to be over the limit',
-  shadow_mode: 'Hits over the limit that shadow mode let pass',
+  shadow_mode: 'Hits over the limit that shadow mode allowed',
   total_hits: 'All hits',
   within_limit: 'Hits within the limit',
 }
@@ -55,8 +55,8 @@ const localCacheName = 'over_limit_with_local_cache'
 const localCacheStatistic = ruleStatistics.findIndex(([name]) => name === localCacheName)
 
 /**
- * A statistic that the mapping of envoyproxy/ratelimit leaves out, so that its key is a part of its
- * name. Dashboards made for it use that name.
+ * Names a statistic that the mapping of envoyproxy/ratelimit does not cover, so that its key is part of its
+ * name. Dashboards for envoyproxy/ratelimit use that name.
  */
 function toPlain(key: string): Mapped {
   const name = `${rulePrefix}${key}`
@@ -86,7 +86,7 @@ export function createBuiltInMapping({ usesMilliseconds, hasDomain }: BuiltInSet
     unknownDomain: (domain) => [
       {
         name: 'ratelimit_service_rate_limit_domain_not_found',
-        help: 'Descriptors of a domain that no rule names',
+        help: 'Descriptors of a domain that has no rules',
         labels: [['domain', domain]],
       },
       toPlain(`${domain}.domain_not_found`),
@@ -94,7 +94,7 @@ export function createBuiltInMapping({ usesMilliseconds, hasDomain }: BuiltInSet
   }
 }
 
-/** Levels below the second are summed: they would make too many series. */
+/** Levels below the second one are summed, because they would create too many series. */
 function toRuleLabels(key: string, hasDomain: (domain: string) => boolean): Labels {
   const domain = findDomain(key, hasDomain)
   const [key1 = '', key2] = key.slice(domain.length + 1).split('.', 2)
@@ -106,7 +106,7 @@ function toRuleLabels(key: string, hasDomain: (domain: string) => boolean): Labe
   return labels
 }
 
-/** The longest domain that the rules name and the key begins with; else what precedes a dot. */
+/** Finds the longest domain of the rules that the key begins with; otherwise the text before the first dot. */
 function findDomain(key: string, hasDomain: (domain: string) => boolean): string {
   for (let dot = key.lastIndexOf('.'); dot > 0; dot = key.lastIndexOf('.', dot - 1)) {
     const domain = key.slice(0, dot)

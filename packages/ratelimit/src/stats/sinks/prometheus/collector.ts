@@ -52,7 +52,7 @@ export class Collector implements Disposable {
     })
   }
 
-  /** Works in slices. A call meanwhile returns the same promise. */
+  /** Works in slices. A call during a collection returns the promise of that collection. */
   collect(): Promise<void> {
     this.#work ??= this.#collectAll().finally(() => {
       this.#work = undefined
@@ -85,7 +85,8 @@ export class Collector implements Disposable {
       const pause = this.#pace.step()
       if (pause !== undefined) await pause
     }
-    // Last: a series that a rule keeps alive must know of that before others leave it.
+    // Dropped counters come last: a series that another rule still uses must be joined by that rule before others
+    // leave it, or it would be removed.
     this.#hasCollected = true
     await this.#collectDropped()
   }
@@ -159,7 +160,7 @@ export class Collector implements Disposable {
     return histogram && ((durationMs) => histogram.observe(durationMs * scale))
   }
 
-  /** The tags in a name are labels too. */
+  /** Maps a name, and turns the tags in it into labels. */
   #map(registered: string, type: 'counter' | 'gauge' | 'timer'): Mapped | undefined {
     const { name, tags } = parseTags(registered)
     const mapped = this.#mapping.named(name, type)
@@ -171,16 +172,16 @@ export class Collector implements Disposable {
 }
 
 /**
- * What the statistics of one rule add to, in the order of `ruleStatistics`. It is not printed before
- * the first hit: most of a hundred thousand rules may never have one.
+ * The series of one rule, in the order of `ruleStatistics`. They are not printed before the first hit, because
+ * most of a hundred thousand rules may never be hit.
  */
 interface RuleTarget {
   add(statistic: number, by: number): void
-  /** The rule is forgotten. */
+  /** Called when the counters of the rule were dropped. */
   leave(): void
 }
 
-/** How to find what a rule adds to by its key. */
+/** Returns a function that opens the series of a rule by its key. */
 function createRuleTargets({ rules }: Mapping, families: Families): (key: string) => RuleTarget {
   if (rules.kind === 'separate') return (key) => new SeparateRows(rules.map(key), families)
   const table = families.addTable('counter', rules.columns)
@@ -192,7 +193,7 @@ class SharedRow implements RuleTarget {
   readonly #labels: SharedLabels
   readonly #families: Families
   readonly #row: Row
-  /** By statistic; most rules have none. */
+  /** Additional series by statistic; most rules have none. */
   #besides: Map<number, Row | undefined> | undefined
 
   constructor(key: string, table: Table, labels: SharedLabels, families: Families) {
@@ -238,7 +239,7 @@ class SeparateRows implements RuleTarget {
   }
 }
 
-/** A row with one value, not shown yet. Undefined when its name is taken by another type. */
+/** Opens a row with one value, which is not shown yet. Returns undefined if another type uses the name. */
 function openRow(
   mapped: Mapped,
   families: Families,

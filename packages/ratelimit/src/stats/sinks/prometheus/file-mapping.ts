@@ -5,7 +5,7 @@ import { ruleStatistics } from '../../rule-statistics.ts'
 import { expandTemplate, isTooDeepForPatterns } from '../mogrify.ts'
 import { defaultBuckets, type Mapped, type Mapping } from './mapping.ts'
 
-/** As statsd_exporter does it: all globs first, then regular expressions, each in their order. */
+/** Like statsd_exporter, tries all globs first and then regular expressions, each in the order of the file. */
 export function createFileMapping(
   rules: readonly MapperRule[],
   { usesMilliseconds }: { readonly usesMilliseconds: boolean },
@@ -17,8 +17,8 @@ export function createFileMapping(
   const find = (candidates: readonly MapperRule[], name: string, type: StatisticType) => {
     for (const rule of candidates) {
       if (rule.type !== undefined && rule.type !== type) continue
-      const caught = matchName(rule.pattern, name)
-      if (caught !== undefined) return { rule, caught }
+      const captures = matchName(rule.pattern, name)
+      if (captures !== undefined) return { rule, captures }
     }
     return undefined
   }
@@ -30,13 +30,13 @@ export function createFileMapping(
       const histogram = { buckets: defaultBuckets, scale }
       return { name: toMetricName(name), help: name, labels: [], histogram }
     }
-    const { rule, caught } = found
+    const { rule, captures } = found
     if (rule.isDropped) return undefined
-    const metric = toMetricName(expandTemplate(rule.name, caught))
+    const metric = toMetricName(expandTemplate(rule.name, captures))
     return {
       name: metric,
       help: rule.help ?? metric,
-      labels: rule.labels.map(([label, value]) => [label, expandTemplate(value, caught)]),
+      labels: rule.labels.map(([label, value]) => [label, expandTemplate(value, captures)]),
       honorsTags: rule.honorsTags,
       histogram: { buckets: rule.buckets, scale: rule.scale ?? scale },
     }
@@ -58,12 +58,12 @@ export function createFileMapping(
 /** One entry of a mapping file. */
 export interface MapperRule {
   readonly pattern: NamePattern
-  /** Undefined for all of them. */
+  /** Undefined if the entry applies to all types. */
   readonly type: StatisticType | undefined
   readonly isDropped: boolean
-  /** With `$1`… for what the pattern caught. */
+  /** The metric name, in which `$1`… stand for the captures of the pattern. */
   readonly name: string
-  /** The values with `$1`… as well. */
+  /** The labels, whose values may contain `$1`… too. */
   readonly labels: readonly (readonly [string, string])[]
   readonly help: string | undefined
   readonly buckets: readonly number[]
@@ -73,19 +73,19 @@ export interface MapperRule {
 
 export type NamePattern =
   | { readonly kind: 'regex'; readonly expression: RegExp }
-  /** `*` stands for one whole part. */
+  /** `*` matches one whole part between dots. */
   | { readonly kind: 'glob'; readonly parts: readonly string[] }
 
-/** What the pattern caught, the whole name first; undefined when it does not match. */
+/** Returns the captures, with the whole name first; undefined if the pattern does not match. */
 function matchName(pattern: NamePattern, name: string): readonly string[] | undefined {
   if (pattern.kind === 'regex') return pattern.expression.exec(name) ?? undefined
   const parts = name.split('.')
   if (parts.length !== pattern.parts.length) return undefined
-  const caught = [name]
+  const captures = [name]
   for (const [i, wanted] of pattern.parts.entries()) {
     const part = parts[i] ?? ''
-    if (wanted === '*') caught.push(part)
+    if (wanted === '*') captures.push(part)
     else if (wanted !== part) return undefined
   }
-  return caught
+  return captures
 }

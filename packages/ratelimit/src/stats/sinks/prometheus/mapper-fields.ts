@@ -10,7 +10,7 @@ import type { NamePattern } from './file-mapping.ts'
 
 type FieldReaders = Readonly<Record<string, (value: YamlNode) => void>>
 
-/** Reads the values of a mapping file, and collects what is wrong with them. */
+/** Reads the values of a mapping file, and collects their faults. */
 export class MapperFields {
   readonly faults: YamlNote[]
 
@@ -22,7 +22,7 @@ export class MapperFields {
     this.faults.push({ offset, message })
   }
 
-  /** Calls the reader of every key there is. */
+  /** Calls the reader of each key in the map. */
   read(node: YamlNode, readers: FieldReaders): void {
     if (node.kind !== 'map') {
       this.fault(node, 'this must be a map of keys and values')
@@ -34,7 +34,7 @@ export class MapperFields {
       else
         this.fault(
           entry,
-          `unknown key '${entry.name}': known are ${Object.keys(readers).join(', ')}`,
+          `unknown key '${entry.name}': the keys are ${Object.keys(readers).join(', ')}`,
         )
     }
   }
@@ -72,7 +72,7 @@ export class MapperFields {
     return choice
   }
 
-  /** The upper bounds of buckets. Undefined for none: then the defaults stay. */
+  /** Reads the upper bounds of buckets. Returns undefined for an empty list, so that the defaults apply. */
   ascending(node: YamlNode): readonly number[] | undefined {
     const numbers = this.list(node).map((item) => this.number(item) ?? Number.NaN)
     const isAscending = numbers.every((value, i) => i === 0 || !(value <= (numbers[i - 1] ?? 0)))
@@ -80,13 +80,14 @@ export class MapperFields {
     return numbers.length === 0 ? undefined : numbers
   }
 
-  /** Text in which `$1` and `${1}` stand for what the match caught. */
+  /** Reads text in which `$1` and `${1}` stand for the captures of the match. */
   template(node: YamlNode, kind: 'name' | 'label'): string {
     const text = this.text(node)
     const fixed = text.replaceAll(/\$(?:\d+|\{\d+\})/g, '')
-    if (fixed.includes('$')) this.fault(node, `'${text}': a dollar sign must begin $1 or \${1}`)
+    if (fixed.includes('$'))
+      this.fault(node, `'${text}': a dollar sign must be part of $1 or \${1}`)
     else if (kind === 'name' && (text === '' || /[^a-zA-Z0-9_:]/.test(fixed) || /^\d/.test(text))) {
-      this.fault(node, `'${text}' is not a name that Prometheus allows`)
+      this.fault(node, `'${text}' is not a valid Prometheus metric name`)
     }
     return text
   }
@@ -100,7 +101,7 @@ export class MapperFields {
     }
     for (const { name, value, offset } of node.entries) {
       const isValid = /^(?!__)[a-zA-Z_][a-zA-Z0-9_]*$/.test(name) && !reservedLabels.includes(name)
-      if (!isValid) this.fault({ offset }, `'${name}' is not a label that Prometheus allows`)
+      if (!isValid) this.fault({ offset }, `'${name}' is not a valid Prometheus label name`)
       labels.push([name, this.template(value, 'label')])
     }
     return labels
@@ -115,11 +116,11 @@ export class MapperFields {
     const parts = text.split('.')
     const isValid = parts.every((part) => part === '*' || (part !== '' && !part.includes('*')))
     if (isValid) return { kind: 'glob', parts }
-    this.fault(node, `invalid match '${text}': * stands for a whole part between dots`)
+    this.fault(node, `invalid match '${text}': * must be a whole part between dots`)
     return undefined
   }
 
-  /** Go's way to name a group and to ignore case at the start are understood. */
+  /** Accepts Go's syntax for named groups, and for ignoring case at the start. */
   #regex(node: YamlNode, text: string): NamePattern | undefined {
     const ignoresCase = text.startsWith('(?i)')
     const source = (ignoresCase ? text.slice(4) : text).replaceAll('(?P<', '(?<')

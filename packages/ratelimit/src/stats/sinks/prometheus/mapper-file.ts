@@ -15,7 +15,7 @@ interface MapperSettings {
   readonly usesMilliseconds: boolean
 }
 
-/** Without a mapping there are faults. */
+/** The mapping is undefined if there are faults. */
 interface ParsedMapper {
   readonly mapping: Mapping | undefined
   readonly faults: readonly MapperFault[]
@@ -30,8 +30,8 @@ const noSummary =
   'summaries are not supported: use histogram, whose quantiles Prometheus computes itself'
 
 /**
- * Reads a mapping file of statsd_exporter. What it says and we do not do is refused: metrics that
- * silently look different would be noticed in the alert that never came.
+ * Parses a mapping file of statsd_exporter. Settings that are not supported here are faults: if they were
+ * ignored, metrics would have other names, and alerts on them would silently never fire.
  */
 export function parseMapper(text: string, settings: MapperSettings): ParsedMapper {
   const document = readYaml(text)
@@ -74,7 +74,7 @@ function readDefaults(node: YamlNode, defaults: Defaults, fields: MapperFields):
   })
 }
 
-/** What `defaults` and a mapping say about timers in the same words. */
+/** The fields about timers that `defaults` and a mapping have in common. */
 function timerFields(fields: MapperFields, setBuckets: (buckets: readonly number[]) => void) {
   const readType = (value: YamlNode) => {
     const type = fields.choice(value, ['histogram', 'summary'])
@@ -95,7 +95,7 @@ function timerFields(fields: MapperFields, setBuckets: (buckets: readonly number
     ttl: (value: YamlNode) => {
       const text = fields.text(value)
       if (!/^0(?:ns|us|µs|ms|s|m|h)?$/.test(text)) {
-        fields.fault(value, 'series do not expire here: the only ttl is 0')
+        fields.fault(value, 'series do not expire here: ttl must be 0')
       }
     },
   }

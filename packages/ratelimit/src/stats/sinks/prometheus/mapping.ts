@@ -3,23 +3,23 @@ import type { MetricHead } from '@portcullis/service-kit/metrics/prometheus/fami
 import { type Labels, reservedLabels } from '@portcullis/service-kit/metrics/prometheus/text'
 import type { Tag } from '@portcullis/service-kit/metrics/tags'
 
-/** What a statistic is called in Prometheus. */
+/** The name and the labels of a statistic in Prometheus. */
 export interface Mapped extends MetricHead {
   readonly labels: Labels
-  /** Whether a tag with the name of a label wins over it. */
+  /** Whether a tag takes precedence over a label with the same name. */
   readonly honorsTags?: boolean
-  /** For a timer. */
+  /** Set for timers. */
   readonly histogram?: HistogramShape
 }
 
 interface HistogramShape {
   /** Upper bounds, ascending, without infinity. */
   readonly buckets: readonly number[]
-  /** What milliseconds are multiplied with. */
+  /** The factor that milliseconds are multiplied by. */
   readonly scale: number
 }
 
-/** Gives statistics their names and labels. Undefined leaves one out. */
+/** Maps statistics to names and labels. A statistic that is mapped to undefined is omitted. */
 export interface Mapping {
   named(name: string, type: StatisticType): Mapped | undefined
   /** One counter may be shown under several names. */
@@ -33,11 +33,11 @@ export interface SharedLabels {
   /** In the order of `ruleStatistics`. */
   readonly columns: readonly MetricHead[]
   toLabels(key: string): Labels
-  /** By its place in `ruleStatistics`: a name of its own that a statistic has besides, once it is not 0. */
+  /** By index in `ruleStatistics`: an additional series of a statistic, which appears once it is not 0. */
   readonly besides?: Readonly<Record<number, (key: string) => Mapped>>
 }
 
-/** Each statistic of a rule is mapped on its own. */
+/** Each statistic of a rule is mapped separately. */
 interface SeparateNames {
   readonly kind: 'separate'
   /** In the order of `ruleStatistics`. */
@@ -47,7 +47,7 @@ interface SeparateNames {
 /** In seconds. */
 export const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** A name that Prometheus allows for a label. A name that it reserves gets a prefix. */
+/** Converts text to a valid label name. A name that Prometheus reserves gets a prefix. */
 function toLabelName(text: string): string {
   const name = text.replaceAll(/[^a-zA-Z0-9_]/g, '_')
   const isTaken = !/^[a-zA-Z_]/.test(name) || name.startsWith('__')

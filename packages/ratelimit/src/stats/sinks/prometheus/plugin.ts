@@ -6,13 +6,13 @@ import type { PrometheusConfig } from './prometheus.ts'
 const chapter = {
   title: 'Statistics for Prometheus',
   variables: {
-    isUsed: boolean('USE_PROMETHEUS', false, 'Whether Prometheus may fetch statistics'),
+    isUsed: boolean('USE_PROMETHEUS', false, 'Whether statistics are served to Prometheus'),
     address: string('PROMETHEUS_ADDR', ':9090', 'host:port of that listener'),
     path: string('PROMETHEUS_PATH', '/metrics', 'Path of that listener'),
     mapper: path(
       'PROMETHEUS_MAPPER_YAML',
       '',
-      'Mapping file of statsd_exporter, in place of the built-in names',
+      'Mapping file in the format of statsd_exporter, instead of the built-in names',
     ),
     usesMilliseconds: boolean(
       'PROMETHEUS_RESPONSE_TIME_AS_MILLISECONDS',

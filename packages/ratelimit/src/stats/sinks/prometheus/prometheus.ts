@@ -13,7 +13,7 @@ export interface PrometheusConfig {
   readonly host: string
   readonly port: number
   readonly path: string
-  /** A mapping file of statsd_exporter, in place of the built-in names. */
+  /** A mapping file in the format of statsd_exporter, instead of the built-in names. */
   readonly mapperPath: string | undefined
   /** Whether times are in milliseconds instead of seconds. */
   readonly usesMilliseconds: boolean
@@ -73,5 +73,5 @@ async function readMapper(path: string, usesMilliseconds: boolean): Promise<Mapp
   const lines = faults.map(
     ({ line, column, message }) => `\n  ${path}:${line}:${column}: ${message}`,
   )
-  throw new Error(`PROMETHEUS_MAPPER_YAML is not right:${lines.join('')}`)
+  throw new Error(`PROMETHEUS_MAPPER_YAML is invalid:${lines.join('')}`)
 }

@@ -15,7 +15,7 @@ const key = fc.oneof(
 )
 const window = fc.nat({ max: 4_102_444_800 })
 
-test('any number of commands in any order is encoded like by a simple encoder', () => {
+test('any number of commands in any order is encoded as a simple encoder does it', () => {
   const command = fc.oneof(
     fc.record({ kind: fc.constant('count' as const), key, window, number: fc.maxSafeNat() }),
     fc.record({ kind: fc.constant('expire' as const), key, window, number: fc.nat() }),
@@ -51,7 +51,7 @@ test('any number of commands in any order is encoded like by a simple encoder', 
   )
 })
 
-test('the commands of sliding counters and scripts are encoded like by a simple encoder', () => {
+test('the commands of sliding counters and scripts are encoded as a simple encoder does it', () => {
   const increment = fc.record({
     key,
     window,

@@ -124,6 +124,6 @@ test('files that cannot be read or do not match are refused at startup', async (
   )
   assert.throws(
     open({ certPath: join(directory, 'cert.pem'), keyPath: join(directory, 'key.pem') }),
-    /The TLS files for the management server do not fit/,
+    /The TLS files for the management server cannot be used/,
   )
 })

@@ -105,7 +105,7 @@ test('an empty file maps nothing', () => {
   assert.equal(read('mappings:\n').named('a.b-c', 'counter')?.name, 'a_b_c')
 })
 
-test('a maliciously long name is not matched with regular expressions', () => {
+test('a name with very many dots is not matched with regular expressions', () => {
   const mapping = read(
     "mappings: [{ match: '(.*)\\.(.*)\\.(.*)\\.(.*)!', match_type: regex, name: a }]",
   )
@@ -115,19 +115,19 @@ test('a maliciously long name is not matched with regular expressions', () => {
 const faulty: readonly (readonly [text: string, ...faults: string[]])[] = [
   ['- a', '1:1 this must be a map of keys and values'],
   ['mappings: 5', '1:11 this must be a list'],
-  ['mapping: []', "1:1 unknown key 'mapping': known are defaults, mappings"],
+  ['mapping: []', "1:1 unknown key 'mapping': the keys are defaults, mappings"],
   ['mappings:\n- name: a', "2:3 a mapping needs 'match'"],
   ['mappings:\n- match: a.*', "2:3 a mapping needs 'name'"],
   [
     'mappings:\n- match: a.b*\n  name: a',
-    "2:10 invalid match 'a.b*': * stands for a whole part between dots",
+    "2:10 invalid match 'a.b*': * must be a whole part between dots",
   ],
-  ['mappings:\n- match: a.*\n  name: a-b', "3:9 'a-b' is not a name that Prometheus allows"],
-  ['mappings:\n- match: a.*\n  name: $x', `3:9 '$x': a dollar sign must begin $1 or \${1}`],
+  ['mappings:\n- match: a.*\n  name: a-b', "3:9 'a-b' is not a valid Prometheus metric name"],
+  ['mappings:\n- match: a.*\n  name: $x', `3:9 '$x': a dollar sign must be part of $1 or \${1}`],
   [
     'mappings:\n- match: a.*\n  name: a\n  labels: { le: x, a-b: y }',
-    "4:13 'le' is not a label that Prometheus allows",
-    "4:20 'a-b' is not a label that Prometheus allows",
+    "4:13 'le' is not a valid Prometheus label name",
+    "4:20 'a-b' is not a valid Prometheus label name",
   ],
   [
     'mappings:\n- match: a.*\n  name: a\n  match_type: exact',

@@ -390,8 +390,8 @@ test('a mapping file replaces the built-in names', async (t) => {
   writeFileSync(mapperPath, 'mappings:\n  - match: a.*\n    name: a\n    ttl: 5m\n')
   await assert.rejects(openPrometheus(t, createSurroundings(), { mapperPath }), {
     message:
-      'PROMETHEUS_MAPPER_YAML is not right:\n' +
-      `  ${mapperPath}:4:10: series do not expire here: the only ttl is 0`,
+      'PROMETHEUS_MAPPER_YAML is invalid:\n' +
+      `  ${mapperPath}:4:10: series do not expire here: ttl must be 0`,
   })
   await assert.rejects(
     openPrometheus(t, createSurroundings(), { mapperPath: join(directory, 'none.yaml') }),

@@ -158,7 +158,7 @@ const conclusions: Readonly<Record<Explained['outcome'], string>> = {
   unlimited: 'This rule is unlimited: nothing is counted.',
   'limited by the request': 'The limit given in the request applies.',
   whitelisted: 'This rule has no limit: the request is allowed, and nothing is counted.',
-  placeholder: 'The matching rule has no limit of its own: nothing is counted.',
+  placeholder: 'The matching rule itself has no limit: nothing is counted.',
   'no rule': 'No rule matches: the request is allowed, and nothing is counted.',
   'unknown domain':
     'No rule file defines this domain: the request is allowed, and nothing is counted.',
@@ -231,7 +231,10 @@ function Facts({ explanation }: { readonly explanation: Explained }): JSX.Elemen
     ['Window ends', counter && formatTime(counter.windowEnd * 1000)],
     ['Statistics', statisticsKey],
     ['Shadow mode', limit.shadowMode ? 'requests over the limit are allowed' : undefined],
-    ['Quota mode', limit.quotaMode ? 'refused only when all quota rules are over' : undefined],
+    [
+      'Quota mode',
+      limit.quotaMode ? 'refused only when all quota rules are over their limits' : undefined,
+    ],
   ]
   return (
     <dl class="limits-why-facts">

@@ -38,7 +38,7 @@ export function SignInTab({ user }: TabProps): JSX.Element {
   const { factors, passkeys } = loaded.value
   return (
     <>
-      <Group title="Identities" empty="No identities: this account cannot sign in.">
+      <Group title="Identities" empty="No identities.">
         {user.identities.map((identity) => (
           <IdentityItem key={identity.identity_id} identity={identity} />
         ))}

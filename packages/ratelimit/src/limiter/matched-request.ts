@@ -11,7 +11,7 @@ import type { KeyValues } from './limits.ts'
 import type { KeyLimits, LimitNode, ParsedLimits } from './parse-limits.ts'
 
 /** A request with the limits that apply to it. */
-export interface Asked {
+export interface MatchedRequest {
   readonly domain: string
   readonly tallies: Tallies
   /** By the index of the tally. */
@@ -32,11 +32,11 @@ const alwaysMatched: readonly boolean[] = []
 const nothing: readonly (readonly Entry[])[] = []
 
 /** Finds the limits that apply to each descriptor of a request. */
-export function askRules(
+export function matchRules(
   parts: DecisionParts,
   rules: RuleSnapshot,
   request: RateLimitRequest,
-): Asked {
+): MatchedRequest {
   const { domain, descriptors } = request
   const tallies = toTallies(parts, rules, request)
   const isMatched: boolean[] = []
@@ -71,7 +71,7 @@ export class KeyedLimits {
   }
 
   /** Hot path. @throws {TypeError} when a value is neither a string nor a number. */
-  ask(parts: DecisionParts, values: KeyValues, charging: Charging): Asked {
+  match(parts: DecisionParts, values: KeyValues, charging: Charging): MatchedRequest {
     const found: Found = { tallies: [], keys: [], nodes: this.#replaces ? [] : undefined }
     let unmatched: Entry[] | undefined
     const { top, keys: known } = this.#limits
