@@ -96,7 +96,7 @@ test('an invalid hook target is refused with the name of its variable', () => {
     'http://hook.example/',
     /^must start with https:\/\/\. http:\/\/ is allowed only for localhost, 127\.0\.0\.1/,
   )
-  refused('http://localhost.evil.example/', /^must be https/)
+  refused('http://localhost.evil.example/', /^must start with https/)
   const inside = /points to .* not a public address. To allow it, add it to AUTH_HOOK_ALLOWED_HOSTS/
   for (const host of ['10.0.0.1', '127.0.0.2', '0x7f000002', '[::ffff:10.0.0.1]', '[fd00::1]']) {
     refused(`https://${host}/`, inside)
