@@ -173,7 +173,7 @@ test('GET /admin/users', async (t) => {
       ['limit=1001', 'Bad Pagination Parameters: limit must be a whole number from 1 to 1000'],
       ['cursor=x', 'Bad Pagination Parameters: cursor must be the next_cursor of a response'],
       ['sort=email', 'Bad Sort Parameters: sort must be'],
-      ['filter=%00', 'The filter has a character'],
+      ['filter=%00', 'The filter contains a character'],
     ] as const
     for (const [search, message] of cases) {
       const answer = await list(`?${search}`)
