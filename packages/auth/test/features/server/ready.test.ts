@@ -10,7 +10,7 @@ import { openFlowServer } from '../../support/flow-server.ts'
 import { ask } from '../../support/http-client.ts'
 import { addMessage, openOutboxDatabase, until } from '../../support/outbox.ts'
 
-const unknown = 'Unknown: the database was not read'
+const unknown = 'Unknown: the database was not queried'
 
 test('GET /ready', async (t) => {
   const server = await openFlowServer(t)
@@ -109,7 +109,7 @@ test('the server is not ready if the database is unreachable or hangs', async ()
     waitMs: 10,
   })
   for (let round = 0; round < 3; round++) {
-    assert.equal((await hanging.check()).checks.database, 'No answer within 0.01 s')
+    assert.equal((await hanging.check()).checks.database, 'No response within 0.01 s')
   }
   assert.equal(asked, 1)
 })
