@@ -38,7 +38,7 @@ const order = 'created_at desc, id desc'
 /** Selects the entries before the time $3 and the ID $4. `infinity` selects all. */
 const isBefore = 'created_at <= $3 and (created_at, id) < ($3::timestamptz, $4::uuid)'
 
-/** The user that an entry is about, whoever the actor is. The index uses the same expression. */
+/** The user that an entry is about, which may not be the actor. The index uses the same expression. */
 const subject = "coalesce(payload #>> '{traits,user_id}', payload ->> 'actor_id')::uuid"
 
 /** The page, and the time and the ID of the entry after which it begins. */
