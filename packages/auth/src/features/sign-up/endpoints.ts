@@ -42,7 +42,7 @@ export const signup = defineEndpoint({
   body,
   success: {
     status: 200,
-    description: 'A user record. If no confirmation is required, a token response',
+    description: 'The user record. If no confirmation is required, also tokens',
   },
   async handle(call, services) {
     const { email = '', phone = '' } = call.body

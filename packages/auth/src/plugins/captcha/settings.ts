@@ -20,7 +20,7 @@ export const captcha = {
     enabled: boolean(
       'AUTH_SECURITY_CAPTCHA_ENABLED',
       false,
-      'Whether unauthenticated requests must include a captcha_token',
+      'Whether requests to sign up, sign in or send a message must include a captcha_token',
     ),
     provider: choice(
       'AUTH_SECURITY_CAPTCHA_PROVIDER',

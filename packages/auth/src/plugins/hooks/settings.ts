@@ -48,7 +48,7 @@ export const hooks = {
       insideHosts: list(
         'AUTH_HOOK_ALLOWED_HOSTS',
         [],
-        'Hosts on the internal network that hooks may call',
+        'Hosts on the internal network at which hooks may be called',
         { defaultText: 'localhost and host.docker.internal' },
       ),
     }),
