@@ -261,7 +261,11 @@ export const gatewayShapes: Readonly<Record<SmsGatewayName, GatewayShape>> = {
         reason: /Throttled/,
         isFinal: false,
       },
-      { reply: { status: 200, body: { messages: [] } }, reason: /response status was 200/, isFinal: false },
+      {
+        reply: { status: 200, body: { messages: [] } },
+        reason: /response status was 200/,
+        isFinal: false,
+      },
     ],
   },
   webhook: {
@@ -278,7 +282,11 @@ export const gatewayShapes: Readonly<Record<SmsGatewayName, GatewayShape>> = {
     },
     accepted: { status: 204, body: '' },
     refused: [
-      { reply: { status: 422, body: 'no' }, reason: /^the webhook responded with 422$/, isFinal: true },
+      {
+        reply: { status: 422, body: 'no' },
+        reason: /^the webhook responded with 422$/,
+        isFinal: true,
+      },
       { reply: { status: 401, body: '' }, reason: /responded with 401/, isFinal: false },
       { reply: { status: 302, body: '' }, reason: /responded with 302/, isFinal: false },
     ],

@@ -86,7 +86,10 @@ test('the outbox check fails if a message has been due for too long', async (t) 
   await makeDue(10)
   const { isReady, checks } = await check()
   assert.equal(isReady, false)
-  assert.match(checks.outbox, /^Stuck: a message has been due for 6\d\d s and no process sends it$/)
+  assert.match(
+    checks.outbox,
+    /^Stuck: a message has been due for 6\d\d s, but no process has sent it$/,
+  )
 })
 
 test('the server is not ready if the database is unreachable or hangs', async () => {
