@@ -160,8 +160,8 @@ interface PhoneMover extends UserRow {
 
 /**
  * Sends the code again, unless the user's cooldown is still running. In that case the request is
- * ignored without an error, because an error would reveal that a change is pending. @throws
- * {ApiError}
+ * ignored without an error, because an error would reveal that a change is pending.
+ * @throws {ApiError}
  */
 export async function resendPhoneChange(
   services: Services,

@@ -62,8 +62,8 @@ export async function requestReauthentication(
 }
 
 /**
- * The code goes to the email address if there is one, and otherwise to the phone number. @throws
- * {ApiError}
+ * The code goes to the email address if there is one, and otherwise to the phone number.
+ * @throws {ApiError}
  */
 function planNonce(services: Services, { user, externalUrl }: ReauthenticationRequest): NoncePlan {
   const { email, phone } = user

@@ -44,8 +44,8 @@ interface EnrollRequest {
 const kindList = new Intl.ListFormat('en', { type: 'disjunction' }).format(factorKindNames)
 
 /**
- * Enrolls an unverified factor and returns it with its secrets, which are shown only once. @throws
- * {ApiError}
+ * Enrolls an unverified factor and returns it with its secrets, which are shown only once.
+ * @throws {ApiError}
  */
 export async function enroll(services: Services, request: EnrollRequest): Promise<Metadata> {
   const { member, type, friendlyName, client } = request

@@ -67,8 +67,8 @@ export async function removeOwnPasskey(
 }
 
 /**
- * Works even if passkeys are disabled, because existing ones are kept; so does the removal. @throws
- * {ApiError}
+ * Works even if passkeys are disabled, because existing ones are kept; so does the removal.
+ * @throws {ApiError}
  */
 export async function findPasskeysOf(
   { db }: Services,

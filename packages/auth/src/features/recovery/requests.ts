@@ -19,8 +19,8 @@ import { claimsNothing } from '../one-time-codes/one-time-tokens.ts'
 import { findUserByEmail, findUserByPhone, type UserRow } from '../users/statements/user-row.ts'
 
 /**
- * Stores the request without looking up the user, so that the response reveals nothing. @throws
- * {ApiError}
+ * Stores the request without looking up the user, so that the response reveals nothing.
+ * @throws {ApiError}
  */
 export function requestRecovery(services: Services, ask: MailAsk): Promise<void> {
   return deferMail(services, ask, mailWaits.recovery, 'recovery')

@@ -67,7 +67,7 @@ function refuse(reason: string): RedirectVerdict {
 /** URLs that programs interpret differently are refused. */
 function findFlaw(url: string): string | undefined {
   if (url.length > longestRedirect) return `it is longer than ${longestRedirect} characters`
-  // oxlint-disable-next-line no-control-regex -- they are what is looked for
+  // oxlint-disable-next-line no-control-regex -- control characters are searched for on purpose
   if (/[\u0000-\u0020\u007f\\]/.test(url))
     return 'it contains spaces, control characters or backslashes'
   const parsed = URL.parse(url)

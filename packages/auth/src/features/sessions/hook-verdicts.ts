@@ -25,8 +25,8 @@ export async function judgePassword(services: Services, attempt: Attempt): Promi
 }
 
 /**
- * Lets a hook reject the attempt to verify a second factor. A rejection signs the user out. @throws
- * {ApiError}
+ * Lets a hook reject the attempt to verify a second factor. A rejection signs the user out.
+ * @throws {ApiError}
  */
 export async function judgeFactor(
   services: Services,
