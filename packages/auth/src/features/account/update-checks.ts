@@ -20,7 +20,7 @@ import { hashNonce } from './reauthentication.ts'
 export interface SelfUser extends UserRow {
   readonly session_id: string | null
   readonly is_recovery: boolean | null
-  /** The assurance level, if token and session agree on it. */
+  /** The lower of the assurance levels of token and session. */
   readonly aal: string | null
 }
 

@@ -3,7 +3,7 @@ import type { FactorRow, UserRow } from '../users/statements/user-row.ts'
 /** A user with the session of the request. */
 export interface Person extends UserRow {
   readonly session_id: string | null
-  /** The assurance level, if token and session agree on it. */
+  /** The lower of the assurance levels of token and session. */
   readonly aal: string | null
 }
 

@@ -33,7 +33,7 @@ export const verifyGet = defineEndpoint({
   query: {
     type: 'signup, invite, recovery, magiclink or email_change',
     token: 'The token from the link',
-    redirect_to: 'URL to redirect to. Default: SITE_URL',
+    redirect_to: 'URL to redirect to. Default: the Referer if it is permitted, otherwise SITE_URL',
   },
   success: {
     status: 303,

@@ -82,8 +82,7 @@ export function signUpAnonymously(
 
 /**
  * If the account already exists, the response looks the same and takes as long as for a new one.
- * The exception is a phone number when numbers are confirmed automatically: there an error says
- * that it is taken.
+ * With autoconfirm this is not possible, so an error says that the name is taken.
  */
 async function signUp<Input extends NamedSignUp>(
   services: Services,

@@ -71,8 +71,8 @@ export const adminGenerateLink = defineEndpoint({
     const { type = '' } = fields
     if (!isLinkType(type)) throw invalid(`Invalid email action link type requested: ${type}`)
     const email = parseEmail(fields.email)
-    // The type invite sends the invitation, except for supabase-js, which expects that nothing is
-    // sent.
+    // The type invite sends the invitation, except for clients of Supabase Auth, which expect that
+    // nothing is sent.
     const isSent = type === 'invite' && !call.isSdk
     if (isSent) checkAuthorized(services, email)
     return json(

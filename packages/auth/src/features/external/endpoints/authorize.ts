@@ -9,7 +9,8 @@ import { type ExternalRequest, startExternal } from '../external-sign-in.ts'
 export const externalQuery = {
   provider: 'Identifier of the provider, such as github',
   scopes: 'Additional scopes to request, separated by commas or spaces',
-  redirect_to: 'URL to redirect to after the sign-in. Default: SITE_URL',
+  redirect_to:
+    'URL to redirect to after the sign-in. Default: the Referer if it is permitted, otherwise SITE_URL',
   code_challenge: 'Starts a PKCE flow, which returns a code instead of tokens',
   code_challenge_method: 's256 or plain',
 } as const

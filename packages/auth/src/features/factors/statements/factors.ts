@@ -20,7 +20,7 @@ export interface NewFactor {
   /** Encrypted, in hexadecimal. */
   readonly secret: string | null
   readonly phone: string | null
-  /** Unverified factors that have not been used since then are deleted. */
+  /** Unverified factors that were created or last challenged before this time are deleted. */
   readonly expired_before: Date
   readonly now: Date
   readonly ip: string

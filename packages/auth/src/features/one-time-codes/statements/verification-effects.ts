@@ -4,7 +4,7 @@ import { completeNotice } from '../../../messages/statements/request-parts.ts'
 interface Effect {
   /** The provider of the identity that it verifies. */
   readonly provider: 'email' | 'phone'
-  /** SQL on user `o`: whether no address or phone number was confirmed before. */
+  /** SQL on user `o`: whether the address, or the phone number, was not confirmed before. */
   readonly isFirst: string
   /** SQL on user `o` and `p`: whether this is only the first of two confirmations. */
   readonly isHalf: string

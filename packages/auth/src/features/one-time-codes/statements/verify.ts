@@ -118,8 +118,9 @@ export type LookupName = keyof typeof lookups
  * too many codes were tried.
  *
  * The user is locked first and the tokens after, in the same order as in statements that send new
- * ones. PostgreSQL checks conditions again when a concurrent transaction has changed a row, but not
- * their subqueries. Tables that are written to are therefore joined with the known rows.
+ * ones. PostgreSQL checks conditions again when a concurrent transaction has changed a row, but
+ * subqueries still see the old snapshot. Tables that are written to are therefore joined with the
+ * known rows.
  */
 function toStatement(how: LookupName, what: EffectName): VerificationStatement {
   const { before, named, isOwner } = lookups[how]
