@@ -7,6 +7,8 @@ export const covered: readonly string[] = [
   'docs',
   'examples',
   'packages/auth/README.md',
+  'packages/auth/src/features',
+  'packages/auth/src/plugins',
   'packages/bench-kit',
   'packages/graphql-over-http',
   'packages/grpc-unary',

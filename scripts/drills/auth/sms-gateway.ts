@@ -28,7 +28,7 @@ export const pigeon = defineGateway({
 `,
   exported: 'pigeon',
   index: { file: 'src/plugins/sms/index.ts', list: 'gateways' },
-  help: ['AUTH_SMS_PIGEON_KEY', 'The gateway for text messages: pigeon'],
+  help: ['AUTH_SMS_PIGEON_KEY', 'The SMS gateway: pigeon'],
   async prove(copy) {
     await using server = await openAnsweringServer({})
     const config = await parseCopiedConfig(copy, {

@@ -8,8 +8,8 @@ import { type DeferredMagicLink, sendMagicLink } from './sign-in/magic-link.ts'
 import { type DeferredOtp, sendPhoneOtp } from './sign-in/phone-otp.ts'
 
 /**
- * Requests for a message that are answered before anybody looks for the account: an answer that waits
- * for the work of sending tells by its time who has one. By the kind of the row in the outbox.
+ * Message requests, by the kind of their outbox row, that are answered before the account is looked
+ * up. Otherwise the response time would reveal whether the account exists.
  */
 const senders = {
   recovery: (services: Services, ask: MailAsk) => sendRecovery(services, ask),
@@ -23,13 +23,16 @@ const senders = {
     sendTextAgain(services, 'phone_change', ask),
 } as const satisfies Record<DeferredKind, (services: Services, ask: never) => Promise<void>>
 
-/** Answers a row of the outbox. It may be offered again: then a newer message takes its place. */
+/**
+ * Processes a row of the outbox. A row may be processed twice; the newer message then replaces the
+ * older one.
+ */
 export async function sendDeferred(
   services: Services,
   { kind, payload }: Pick<OutboxRow, 'kind' | 'payload'>,
 ): Promise<void> {
   const known: Readonly<Record<string, (services: Services, ask: never) => Promise<void>>> = senders
   const send = Object.hasOwn(known, kind) ? known[kind] : undefined
-  if (send === undefined) throw new Error(`there is no request of the kind ${kind}`)
+  if (send === undefined) throw new Error(`Unknown deferred message kind: ${kind}`)
   await send(services, payload as never)
 }

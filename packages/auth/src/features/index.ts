@@ -58,7 +58,7 @@ import { magiclink, otp } from './sign-in/endpoints/otp.ts'
 import { token } from './sign-in/endpoints/token.ts'
 import { signup } from './sign-up/endpoints.ts'
 
-/** The route table. Router, description of the API and documentation come from it. */
+/** The route table, from which the router, the OpenAPI document and the documentation are built. */
 const table: readonly Endpoint[] = [
   health,
   ready,

@@ -66,7 +66,7 @@ test('text messages are sent through the gateway', async (t) => {
     await until(async () => (await given()).length === 1)
     const [row] = await given()
     assert.deepEqual([row.recipient, row.payload], ['', {}])
-    assert.equal(row.last_error, 'the webhook answered 422')
+    assert.equal(row.last_error, 'the webhook responded with 422')
     const { code } = callsTo(phone)[0]
     const logged = server.log.filter((line) => line.includes('is given up after 1 attempts'))
     assert.equal(logged.length, 1)

@@ -121,7 +121,7 @@ export const gatewayShapes: Readonly<Record<SmsGatewayName, GatewayShape>> = {
         reason: /Too Many Requests/,
         isFinal: false,
       },
-      { reply: { status: 200, body: {} }, reason: /names no message/, isFinal: false },
+      { reply: { status: 200, body: {} }, reason: /contains no message SID/, isFinal: false },
     ],
   },
   messagebird: {
@@ -214,7 +214,7 @@ export const gatewayShapes: Readonly<Record<SmsGatewayName, GatewayShape>> = {
         reason: /Insufficient credits/,
         isFinal: false,
       },
-      { reply: { status: 200, body: {} }, reason: /the answer was 200/, isFinal: false },
+      { reply: { status: 200, body: {} }, reason: /the response status was 200/, isFinal: false },
     ],
   },
   vonage: {
@@ -261,7 +261,11 @@ export const gatewayShapes: Readonly<Record<SmsGatewayName, GatewayShape>> = {
         reason: /Throttled/,
         isFinal: false,
       },
-      { reply: { status: 200, body: { messages: [] } }, reason: /answer was 200/, isFinal: false },
+      {
+        reply: { status: 200, body: { messages: [] } },
+        reason: /response status was 200/,
+        isFinal: false,
+      },
     ],
   },
   webhook: {
@@ -278,9 +282,13 @@ export const gatewayShapes: Readonly<Record<SmsGatewayName, GatewayShape>> = {
     },
     accepted: { status: 204, body: '' },
     refused: [
-      { reply: { status: 422, body: 'no' }, reason: /^the webhook answered 422$/, isFinal: true },
-      { reply: { status: 401, body: '' }, reason: /answered 401/, isFinal: false },
-      { reply: { status: 302, body: '' }, reason: /answered 302/, isFinal: false },
+      {
+        reply: { status: 422, body: 'no' },
+        reason: /^the webhook responded with 422$/,
+        isFinal: true,
+      },
+      { reply: { status: 401, body: '' }, reason: /responded with 401/, isFinal: false },
+      { reply: { status: 302, body: '' }, reason: /responded with 302/, isFinal: false },
     ],
   },
 }

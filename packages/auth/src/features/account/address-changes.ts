@@ -32,7 +32,7 @@ export interface EmailChangePlan {
   readonly messages: readonly NewMessage[]
 }
 
-/** To the new address, and to the present one where both must agree (reference 6.4). */
+/** Messages go to the new address and, if both must confirm the change, to the current one. */
 export function planEmailChange(
   services: Pick<Services, 'mail' | 'config'>,
   { user, newEmail, challenge, redirectTo, externalUrl }: EmailChangeRequest,
@@ -55,13 +55,13 @@ export function planEmailChange(
       : [toNew]
   return {
     tokens: plans.map(({ token }) => token),
-    // One for both: whichever link comes last leads to its code.
+    // Both links share one flow: the link that is followed last leads to its code.
     flow: toNew.flow,
     messages: toMessages(services, plans),
   }
 }
 
-/** A hook sends both, and is told of both at once (reference 14). */
+/** A hook sends both messages, so it is called once with the tokens of both. */
 function toMessages(
   { config: { hooks } }: Pick<Services, 'config'>,
   plans: readonly MailPlan[],
@@ -79,17 +79,17 @@ function needsBoth({ config: { mail } }: Pick<Services, 'config'>): boolean {
   return mail.secureEmailChange && !mail.autoconfirm
 }
 
-/** A user who has asked for another address, which is still to be confirmed. */
+/** A user with a pending change of the email address. */
 interface EmailMover extends UserRow {
   readonly email_change: string
 }
 
 /**
- * Sent as often as the user's own clock allows: that one began with the change, of which nobody is
- * told here, and so it is not told of either.
+ * Sends the messages again, unless the user's cooldown is still running. In that case the request
+ * is ignored without an error, because an error would reveal that a change is pending.
  *
- * Both addresses get new tokens, and both have to answer anew (reference 6.4): a half that was
- * confirmed belongs to tokens that are gone. @throws {ApiError}
+ * Both addresses get new tokens and must confirm again: an earlier confirmation belonged to tokens
+ * that no longer exist. @throws {ApiError}
  */
 export async function resendEmailChange(
   services: Services,
@@ -134,11 +134,11 @@ export async function resendEmailChange(
   services.wakeMessages()
 }
 
-/** What a change of number that is to be confirmed adds to an update. */
+/** What a change of the phone number that must be confirmed adds to an update. */
 export type PhoneChange = Pick<UserChange, 'phone_change' | 'phone_change_gap_seconds'> &
   ReturnType<typeof planCode>['parts']
 
-/** The code goes to the new number: whoever asks has shown already that they are the user. */
+/** The code goes to the new number only: the caller is already authenticated. */
 export function planPhoneChange(
   services: Pick<Services, 'config' | 'oneTimeTokens' | 'now'>,
   newPhone: string,
@@ -153,14 +153,15 @@ export function planPhoneChange(
   return { phone_change: newPhone, phone_change_gap_seconds: gapMs / 1_000, ...parts }
 }
 
-/** A user who has asked for another number, which is still to be confirmed. */
+/** A user with a pending change of the phone number. */
 interface PhoneMover extends UserRow {
   readonly phone_change: string
 }
 
 /**
- * Sent as often as the user's own clock allows: that one began with the change, of which nobody is
- * told here, and so it is not told of either. @throws {ApiError}
+ * Sends the code again, unless the user's cooldown is still running. In that case the request is
+ * ignored without an error, because an error would reveal that a change is pending.
+ * @throws {ApiError}
  */
 export async function resendPhoneChange(
   services: Services,

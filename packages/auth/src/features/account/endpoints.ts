@@ -15,7 +15,7 @@ import { updateSelf } from './update-own-user.ts'
 export const getUser = defineEndpoint({
   method: 'GET',
   path: '/user',
-  summary: 'The user who asks',
+  summary: 'Returns the signed-in user',
   allowed: 'former user',
   success: { status: 200, description: 'The user record' },
   async handle({ caller, audience }) {
@@ -29,21 +29,25 @@ const metadata = Type.Record(Type.String(), Type.Unknown())
 export const putUser = defineEndpoint({
   method: 'PUT',
   path: '/user',
-  summary: 'Changes the user who asks',
+  summary: 'Updates the signed-in user',
   allowed: 'user',
   limiter: 'user',
-  query: { redirect_to: 'Where the link in the email leads in the end' },
+  query: { redirect_to: 'URL to which the link in the email redirects' },
   body: Type.Object({
-    email: Type.Optional(Type.String({ description: 'A new address, which must be confirmed' })),
+    email: Type.Optional(
+      Type.String({ description: 'New email address, which must be confirmed' }),
+    ),
     phone: Type.Optional(
-      Type.String({ description: 'A new number (E.164), which must be confirmed' }),
+      Type.String({ description: 'New phone number (E.164), which must be confirmed' }),
     ),
     channel: Type.Optional(
-      Type.String({ description: 'How the code for a new number is sent: sms or whatsapp' }),
+      Type.String({ description: 'How the code for a new phone number is sent: sms or whatsapp' }),
     ),
-    password: Type.Optional(Type.String({ description: 'Ends all other sessions of the user' })),
+    password: Type.Optional(
+      Type.String({ description: 'New password. Ends all other sessions of the user' }),
+    ),
     current_password: Type.Optional(Type.String()),
-    nonce: Type.Optional(Type.String({ description: 'The code of GET /reauthenticate' })),
+    nonce: Type.Optional(Type.String({ description: 'The code sent by GET /reauthenticate' })),
     data: Type.Optional(metadata),
     app_metadata: Type.Optional(metadata),
     code_challenge: Type.Optional(Type.String()),
@@ -87,7 +91,7 @@ export const putUser = defineEndpoint({
 export const reauthenticate = defineEndpoint({
   method: 'GET',
   path: '/reauthenticate',
-  summary: 'Sends the user who asks a code, which a change of the password may need',
+  summary: 'Sends the signed-in user a code that may be required to change the password',
   allowed: 'user',
   sendsCodesTo: ({ caller }) =>
     readRecipients(caller.email === null ? { phone: caller.phone ?? '' } : { email: caller.email }),

@@ -23,7 +23,10 @@ export interface ReauthenticationRequest {
   readonly externalUrl: string
 }
 
-/** What is written, how long after the one before, and what is said where it may not be. */
+/**
+ * What is written, the minimum interval since the previous code, and the errors when a limit is
+ * reached.
+ */
 interface NoncePlan {
   readonly parts: Pick<
     RequestParts,
@@ -34,7 +37,7 @@ interface NoncePlan {
   toCapError(now: Date): Promise<ApiError>
 }
 
-/** Reference 3.15: a code for the next change of the password. @throws {ApiError} */
+/** Sends a code that confirms the next change of the password. @throws {ApiError} */
 export async function requestReauthentication(
   services: Services,
   request: ReauthenticationRequest,
@@ -58,7 +61,10 @@ export async function requestReauthentication(
   services.wakeMessages()
 }
 
-/** The address comes before the number. @throws {ApiError} */
+/**
+ * The code goes to the email address if there is one, and otherwise to the phone number.
+ * @throws {ApiError}
+ */
 function planNonce(services: Services, { user, externalUrl }: ReauthenticationRequest): NoncePlan {
   const { email, phone } = user
   if (email !== null) {
@@ -111,7 +117,7 @@ function planByPhone(services: Services, phone: string): NoncePlan {
   }
 }
 
-/** The hashes of a code, one of which the table has where it is right. */
+/** The possible hashes of a code. If the code is correct, the table contains one of them. */
 export function hashNonce(
   { oneTimeTokens }: Pick<Services, 'oneTimeTokens'>,
   { email, phone }: Pick<UserRow, 'email' | 'phone'>,

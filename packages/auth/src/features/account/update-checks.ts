@@ -16,20 +16,20 @@ import { checkUserUpdate } from '../users/statements/update-user.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 import { hashNonce } from './reauthentication.ts'
 
-/** A user as the session knows them. */
+/** A user with the session of the request. */
 export interface SelfUser extends UserRow {
   readonly session_id: string | null
   readonly is_recovery: boolean | null
-  /** What the token and the session agree on. */
+  /** The lower of the assurance levels of token and session. */
   readonly aal: string | null
 }
 
-/** What users change about themselves; undefined stays. */
+/** What users change about themselves. Undefined fields stay unchanged. */
 export interface SelfUpdate {
   readonly user: SelfUser
   readonly email: string | undefined
   readonly phone: string | undefined
-  /** Of the message to a new number. */
+  /** How the code for a new phone number is sent. */
   readonly channel: TextChannel
   readonly password: string | undefined
   readonly currentPassword: string | undefined
@@ -42,7 +42,7 @@ export interface SelfUpdate {
   readonly externalUrl: string
 }
 
-/** What needs no look at the database. */
+/** The checks that do not need the database. */
 export async function checkRights(services: Services, update: SelfUpdate): Promise<void> {
   const { user, email, phone, password, nonce, appMetadata } = update
   const { config } = services
@@ -86,12 +86,12 @@ export async function checkRights(services: Services, update: SelfUpdate): Promi
   }
 }
 
-/** Whoever came by a recovery link has just proven to own the mailbox (D25). */
+/** A user who signed in with a recovery link has just proven to own the mailbox. */
 function needsNonce({ config }: Services, { is_recovery: isRecovery }: SelfUser): boolean {
   return config.site.requiresReauthentication && isRecovery !== true
 }
 
-/** @returns the hash of the code, where one is needed. */
+/** @returns the possible hashes of the code, if one is required. */
 export async function checkDatabase(
   services: Services,
   update: SelfUpdate,
@@ -105,7 +105,8 @@ export async function checkDatabase(
   const isNamed = email !== undefined || phone !== undefined
   if (!isNamed && nonceHashes === null) return null
   const now = new Date(services.now())
-  // Clients depend on the answer that a name is taken; so users may hear it so often and no more.
+  // Clients rely on the error that an address is taken, so its number per user is limited to
+  // prevent enumeration.
   const limits = isNamed ? [{ limiter: 'taken', key: user.id } as const] : []
   const { verdict } = await services.guesses.guard(limits, async () => {
     const [verdict] = await db.run(checkUserUpdate, {
@@ -137,7 +138,7 @@ export function badNonce(): ApiError {
   return new ApiError('reauthentication_not_valid', 'Nonce has expired or is invalid')
 }
 
-/** Nobody but a stranger gets a new address without confirming it. */
+/** Only an anonymous user gets a new address without confirming it, and only with autoconfirm. */
 export function isAtOnce({ config }: Services, user: UserRow): boolean {
   return user.is_anonymous && config.mail.autoconfirm
 }
@@ -156,7 +157,7 @@ export async function hashNew(services: Services, update: SelfUpdate): Promise<s
   return passwords.hash(password)
 }
 
-/** One that is sent is checked, whether or not it is asked for. */
+/** A current password that is sent is checked even if it is not required. */
 async function checkCurrent(services: Services, update: SelfUpdate, hash: string): Promise<void> {
   const { passwords, config } = services
   const { user, currentPassword, client } = update
@@ -165,7 +166,7 @@ async function checkCurrent(services: Services, update: SelfUpdate, hash: string
     if (!config.site.requiresCurrentPassword || user.is_recovery === true) return
     throw new ApiError('current_password_required', text)
   }
-  // Whoever has a stolen session must not find out the password.
+  // Attempts are limited, so that an attacker with a stolen session cannot guess the password.
   const account = { audience: user.aud, name: user.email ?? user.phone ?? user.id }
   const { isRight } = await guardPassword(services, { account, client }, () =>
     passwords.check(currentPassword, hash),

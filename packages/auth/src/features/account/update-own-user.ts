@@ -27,7 +27,7 @@ import {
   type SelfUser,
 } from './update-checks.ts'
 
-/** Reference 3.14. @throws {ApiError} */
+/** Updates a user at their own request. @throws {ApiError} */
 export async function updateSelf(services: Services, update: SelfUpdate): Promise<UserRecord> {
   const { user } = update
   const email = update.email === user.email ? undefined : update.email
@@ -56,7 +56,7 @@ export async function updateSelf(services: Services, update: SelfUpdate): Promis
   return toUserRecord(updated)
 }
 
-/** The number of the account stands in its metadata too: that is the server's copy. */
+/** `phone` in the metadata is the server's copy of the phone number, so users cannot change it. */
 function toOwnData(user: SelfUser, data: Metadata): Metadata {
   return user.phone === null ? data : omitKeys(data, new Set(['phone']))
 }
@@ -64,11 +64,14 @@ function toOwnData(user: SelfUser, data: Metadata): Metadata {
 interface Hashes {
   readonly hash: string | null
   readonly nonceHashes: readonly string[] | null
-  /** Of the current password, where it was shown. */
+  /** The hash of the current password, if the user entered it. */
   readonly shownHash: string | null
 }
 
-/** Two where both an email and a text message are to be sent: a statement has one kind only. */
+/**
+ * Returns two changes if both an email and a text message are sent: one statement sends only one
+ * kind.
+ */
 function toChanges(
   services: Services,
   update: SelfUpdate,
@@ -115,7 +118,7 @@ function toChanges(
       restarts_email_change: true,
       email_change_gap_seconds: config.mail.gapMs / 1_000,
     }),
-    // Whatever is not sent anew for the address must not work for it.
+    // Tokens for the old address that are not replaced must stop working.
     cleared_tokens: allTokensBut(plan?.tokens ?? []).filter((type) =>
       type === 'phone_change' && phoneChange !== undefined
         ? false
@@ -144,7 +147,7 @@ function toChanges(
   return [change, { ...common, audit: [], ...phoneChange }]
 }
 
-/** Why the statement changed nothing, though all was well a moment ago. */
+/** Finds out why the statement changed nothing although the checks passed. */
 async function findReason(db: Queries, services: Services, change: UserChange): Promise<ApiError> {
   const { config } = services
   const { now, user_id: userId, nonce_hashes: nonceHashes, messages, channel } = change

@@ -24,11 +24,14 @@ import {
 
 export interface AuditSearch {
   readonly scope: 'author' | 'action' | 'type' | 'user'
-  /** A part of a text, or the id of a user. */
+  /** Part of a text, or the ID of a user. */
   readonly text: string
 }
 
-/** An entry of the log to begin behind: `2026-03-04T00:00:00Z`, or the same, `_` and its id. */
+/**
+ * The entry after which a page begins: `2026-03-04T00:00:00Z`, or the same with `_` and the entry's
+ * ID.
+ */
 interface AuditPosition {
   readonly time: string
   readonly id: string
@@ -37,20 +40,20 @@ interface AuditPosition {
 interface AuditPage {
   readonly entries: readonly AuditRow[]
   readonly total: number
-  /** False: the total is an estimate, or one more than were counted. */
+  /** False when the total is an estimate, or one more than the number counted. */
   readonly isExact: boolean
-  /** Where the next page is, where there may be one. */
+  /** The next page, if there may be one. */
   readonly next: { readonly page: number } | { readonly before: string } | undefined
 }
 
 const firstId = '00000000-0000-0000-0000-000000000000'
 const newest: AuditPosition = { time: 'infinity', id: firstId }
 
-/** Entries that are skipped one by one; further back a time leads quicker. */
+/** The largest offset. Beyond it, paging by time is faster. */
 const mostSkipped = 100_000
 /**
- * Entries that a search without an index reads: first a few, which is enough where many match, and then
- * as many as take some 50 ms. Later pages read more.
+ * How many entries a search without an index reads: first a few, which is enough when many match,
+ * then as many as take about 50 ms. Later pages read more.
  */
 const windows = [1_000, 10_000] as const
 const largestWindow = 1_000_000
@@ -62,12 +65,12 @@ export function parseBefore(text: string): AuditPosition {
       text,
     ) ?? []
   if (time !== undefined && !Number.isNaN(Date.parse(time))) return { time, id }
-  throw badPagination(`before must be a time such as 2026-03-04T00:00:00Z, and is "${text}"`)
+  throw badPagination(`before must be a time such as 2026-03-04T00:00:00Z. Got "${text}"`)
 }
 
 /**
- * A page of the audit log, whose cost does not depend on how many entries there are: an index leads to
- * it, or a bounded number of entries is read and `next` leads on from there.
+ * Returns a page of the audit log. The cost does not depend on the size of the log: either an index
+ * is used, or a limited number of entries is read and `next` continues from there.
  * @throws {ApiError}
  */
 export async function searchAudit(
@@ -92,7 +95,7 @@ export async function searchAudit(
   return await readWindow({ db }, readAuditEntries[scope], page, before, text)
 }
 
-/** Whether refreshes may match, which the index of types and actions does not have. */
+/** Whether token refreshes may match. The index of types and actions does not contain them. */
 function isOfRefreshes(scope: 'action' | 'type', text: string): boolean {
   const wanted = text.toLowerCase()
   return Object.entries(auditActions).some(
@@ -104,7 +107,7 @@ type PageReader = (
   values: AuditPosition & { readonly offset: number; readonly limit: number },
 ) => Promise<readonly AuditPageRow[]>
 
-/** @param mostExact up to which the total was counted. */
+/** @param mostExact the number up to which the total is exact. */
 async function readPage(
   read: PageReader,
   page: Page,
@@ -165,7 +168,10 @@ function toEntries(rows: readonly (AuditPageRow | AuditWindowRow)[]): readonly A
 
 const dayMs = 86_400_000
 
-/** Those of the last day. @param sinceMs only those after this time; undefined: all of the day. */
+/**
+ * Counts the sign-ins of the last day. @param sinceMs counts only later ones. Default: the whole
+ * day.
+ */
 export async function countSignIns({ db, now, startedAt }: Services, sinceMs = 0) {
   const first = new Date(Math.max(sinceMs, now() - dayMs))
   return {
@@ -176,7 +182,7 @@ export async function countSignIns({ db, now, startedAt }: Services, sinceMs = 0
   }
 }
 
-/** @param userId only those of this user. */
+/** @param userId returns only the failures of this user. */
 export async function findSignInFailures(
   { db }: Services,
   { offset, size }: Page,

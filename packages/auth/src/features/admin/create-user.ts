@@ -24,13 +24,13 @@ interface AdminNewUser {
   readonly isPhoneConfirmed: boolean
   readonly userMetadata: Metadata
   readonly appMetadata: Metadata
-  /** Null or undefined: none. */
+  /** Null and undefined mean that the user is not banned. */
   readonly bannedUntil: Date | null | undefined
   readonly adminRole: string
   readonly client: Client
 }
 
-/** Reference 3.21. Nothing is sent. One statement. @throws {ApiError} */
+/** Creates a user without sending a message. @throws {ApiError} */
 export async function createUserAsAdmin(
   services: Services,
   input: AdminNewUser,

@@ -21,20 +21,20 @@ import type { Invitation } from './invite-user.ts'
 
 interface LinkRequest extends Invitation {
   readonly type: LinkType
-  /** Of the types that change the address. */
+  /** For the types that change the address. */
   readonly newEmail: string | undefined
-  /** Of the type signup. */
+  /** For the type signup. */
   readonly password: string | undefined
-  /** Whether the message goes out as well; otherwise the link is for somebody else to send. */
+  /** Whether the email is sent; otherwise the caller delivers the link. */
   readonly isSent: boolean
 }
 
-/** Reference 3.22. @throws {ApiError} */
+/** Creates the link of an email for an administrator. @throws {ApiError} */
 export async function generateLink(services: Services, request: LinkRequest): Promise<UserRecord> {
   const { email, audience } = request
   const [known] = await services.db.run(findUserByEmail, { email, audience })
   if (known !== undefined) return linkFor(services, request, known)
-  // Who has no account gets a link that makes one.
+  // Without an account, a magic link becomes a link that confirms a sign-up.
   const type = request.type === 'magiclink' ? 'signup' : request.type
   if (type !== 'signup' && type !== 'invite') {
     throw new ApiError('user_not_found', 'User with this email not found')
@@ -43,7 +43,7 @@ export async function generateLink(services: Services, request: LinkRequest): Pr
     return await linkForNew(services, { ...request, type })
   } catch (error) {
     if (!isTaken(error, 'users_email')) throw error
-    // Somebody was faster, since we looked; or the address belongs to another audience.
+    // The address was registered in the meantime, or it belongs to another audience.
     const [other] = await services.db.run(findUserByEmail, { email, audience })
     if (other === undefined) throw emailExists()
     return linkFor(services, request, other)
@@ -64,7 +64,7 @@ async function linkForNew(
   const user = await insertUser(services, {
     ...draft,
     ...unconfirmed,
-    // As it was given: nothing of the identity is copied here.
+    // The metadata as given: nothing is copied from the identity.
     raw_user_meta_data: data,
     encrypted_password: isInvited ? null : hash,
     admin_data: { password: password !== undefined, user_metadata: data },
@@ -103,7 +103,8 @@ async function linkFor(
     invited_at: type === 'invite' ? now : null,
     user_metadata: refusesConfirmed ? data : null,
     email_change: changesEmail ? (newEmail ?? null) : null,
-    // A link to another address than before is half of another change.
+    // A link for a different new address starts a new change, so the token of the other half is
+    // removed.
     cleared_tokens:
       changesEmail && known.email_change !== newEmail
         ? ([type === 'email_change_new' ? 'email_change_current' : 'email_change_new'] as const)
@@ -124,7 +125,7 @@ async function linkFor(
   return toLinkResponse(user, request, plan)
 }
 
-/** Of whatever audience: an address belongs to one user. */
+/** Searches all audiences: an address belongs to one user. */
 async function checkFree({ db, now }: Services, email: string, known: UserRow): Promise<void> {
   const check: UpdateCheck = {
     ...{ user_id: known.id, email, phone: null },
@@ -169,9 +170,9 @@ interface LinkDefinition {
   readonly kind: MailKind
   readonly tokenType: OneTimeTokenType
   readonly action: AuditAction
-  /** Which time of the user says when the last such link was made. */
+  /** The column with the time at which the last such link was created. */
   readonly sentColumn?: 'confirmation_sent_at' | 'recovery_sent_at'
-  /** For those only who have confirmed no address yet. */
+  /** Whether the link is only for users who have not confirmed an address yet. */
   readonly refusesConfirmed: boolean
   readonly changesEmail: boolean
 }
@@ -207,7 +208,7 @@ const definitions = {
 
 export type LinkType = keyof typeof definitions
 
-/** By the `type` of the request. */
+/** Link definitions by the `type` of the request. */
 export const linkTypes: Readonly<Record<LinkType, LinkDefinition>> = definitions
 
 export function isLinkType(type: string): type is LinkType {

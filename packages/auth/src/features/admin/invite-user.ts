@@ -21,7 +21,7 @@ export interface Invitation {
   readonly externalUrl: string
 }
 
-/** Reference 3.5. @throws {ApiError} */
+/** Invites a user, or repeats an invitation that has not been accepted. @throws {ApiError} */
 export async function inviteUser(services: Services, input: Invitation): Promise<UserRecord> {
   const { db, config } = services
   const { email, audience } = input
@@ -55,7 +55,7 @@ async function inviteNew(
     return user
   } catch (error) {
     if (!isTaken(error, 'users_email')) throw error
-    // Somebody was faster, since we looked; or the address belongs to another audience.
+    // The address was registered in the meantime, or it belongs to another audience.
     const { email, audience } = input
     const [known] = await db.run(findUserByEmail, { email, audience })
     if (known === undefined) throw emailExists()
@@ -72,7 +72,7 @@ async function inviteAgain(
   if (known.email_confirmed_at !== null) throw emailExists()
   const [user] = await services.db.run(messageRequests.confirmation_sent_at, {
     user_id: known.id,
-    // An administrator may send another invitation at any time.
+    // No cooldown: an administrator may repeat an invitation at any time.
     own_gap_seconds: null,
     invited_at: now,
     admin_metadata: toDraft(services, input, known.id).raw_user_meta_data,

@@ -33,16 +33,16 @@ export function parseSort(text = ''): SortDirection {
   const direction = sorts.get(text.trim().toLowerCase().replaceAll(/\s+/g, ' '))
   if (direction !== undefined) return direction
   throw invalid(
-    `Bad Sort Parameters: sort must be "created_at asc" or "created_at desc", and is "${text}"`,
+    `Bad Sort Parameters: sort must be "created_at asc" or "created_at desc". Got "${text}"`,
   )
 }
 
 interface UserPage {
   readonly users: readonly UserRecord[]
   readonly total: number
-  /** False: the total is an estimate. */
+  /** False when the total is an estimate. */
   readonly isExact: boolean
-  /** Where a search goes on that has read enough before it found a whole page. */
+  /** Where to continue a search that stopped before it found a whole page. */
   readonly nextCursor: string | undefined
 }
 
@@ -70,7 +70,7 @@ export async function listPage(
 
 interface UserSlice {
   readonly users: readonly UserRecord[]
-  /** Undefined: there are no more. */
+  /** Undefined when there are no more users. */
   readonly nextCursor: string | undefined
 }
 
@@ -90,7 +90,7 @@ export async function listAfter(
     })
     return { users: found.users.map(toUserRecord), nextCursor: toCursor(found.next) }
   }
-  // One more tells whether there are more.
+  // One extra row shows whether there are more.
   const more = await db.run(listUsersAfter[list.direction], {
     audience: list.audience,
     ...position,
@@ -117,12 +117,12 @@ function parseCursor(cursor: string): Position {
   const [, createdAt, id] =
     /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,6})?Z) ([\da-f-]{36})$/.exec(text) ?? []
   if (createdAt === undefined || id === undefined || Number.isNaN(Date.parse(createdAt))) {
-    throw badPagination('cursor must be the next_cursor of an answer')
+    throw badPagination('cursor must be the next_cursor of a response')
   }
   return { createdAt, id }
 }
 
-/** The user that a page begins behind; nulls: the first one. */
+/** The user after which a page begins; nulls mean the start. */
 interface Position {
   readonly createdAt: string | null
   readonly id: string | null
@@ -131,23 +131,24 @@ interface Position {
 interface FoundUsers {
   readonly users: readonly UserRow[]
   readonly total: number
-  /** False: the total is an estimate. */
+  /** False when the total is an estimate. */
   readonly isExact: boolean
-  /** Whether reading stopped before a whole page was found. */
+  /** Whether the search stopped before it found a whole page. */
   readonly isPartial: boolean
-  /** Where to go on; undefined: there are no more. */
+  /** Where to continue; undefined when there are no more users. */
   readonly next: Position | undefined
 }
 
-/** Users that are read first, which is enough where many match, and where no index helps. */
+/** How many users are read first. That is enough when many match, and it needs no index. */
 const fewUsers = 1_000
 const manyUsers = 10_000
 const mostUsers = 1_000_000
 
 /**
- * Users whose address, name or phone number has a text in it, or whose id begins with it. What it costs does not depend on how many users there
- * are, or match: texts that many have are found in the first users, texts that few have by the index of
- * trigrams. For the rest so many users are read and no more, and `next` leads on from there.
+ * Finds users whose address, name or phone number contains a text, or whose ID begins with it. The
+ * cost depends neither on the number of users nor on the number of matches: frequent texts are
+ * found among the first users, rare texts by the trigram index. For all others, a limited number of
+ * users is read, and `next` continues from there.
  */
 async function searchUsers(
   { db }: Pick<Services, 'db'>,
@@ -159,7 +160,8 @@ async function searchUsers(
   { number, offset, size, createdAt, id }: Page & Position,
 ): Promise<FoundUsers> {
   const { filter, direction } = list
-  if (!isStorableText(filter)) throw invalid('The filter has a character that no user can have')
+  if (!isStorableText(filter))
+    throw invalid('The filter contains a character that cannot be stored')
   const digits = toDigits(filter)
   const values = {
     ...{ audience: list.audience, createdAt, id, offset, limit: size },
@@ -171,7 +173,7 @@ async function searchUsers(
   }
   const first = await read(fewUsers)
   if (!first.isPartial) return first
-  // Three characters of a word make a trigram, which is what the index knows.
+  // The index contains trigrams, so a word needs at least three characters.
   if (digits !== null || /[\p{L}\p{N}]{3}/u.test(filter)) {
     const pattern = toSubstringPattern(filter)
     const rows = await db.run(findUsers[direction], { ...values, pattern })
@@ -181,14 +183,20 @@ async function searchUsers(
   return await read(Math.min(manyUsers * number, mostUsers))
 }
 
-/** A part of a phone number, as numbers are stored: `+1 (555) 01` is `155501`. Null: it is not one. */
+/**
+ * Part of a phone number in the stored format: `+1 (555) 01` becomes `155501`. Null for other
+ * texts.
+ */
 function toDigits(filter: string): string | null {
   if (!/^\+?[\d\s()./-]+$/.test(filter)) return null
   const digits = filter.replaceAll(/\D/g, '')
   return digits.length >= 3 ? digits : null
 }
 
-/** The first and the last id that begin with these eight or more characters. Nulls: there are none. */
+/**
+ * The first and the last ID that begin with a text of at least eight characters. Nulls for other
+ * texts.
+ */
 function toIds(filter: string) {
   const isStart = /^[\da-f]{8}(?:-[\da-f]{0,4}){0,3}(?:-[\da-f]{0,12})?$/i.test(filter)
   const hex = filter.replaceAll('-', '')

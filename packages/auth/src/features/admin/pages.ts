@@ -9,11 +9,11 @@ export interface Page {
 }
 
 const defaultSize = 50
-/** More at once would only fill the memory of both sides. */
+/** Limits the memory that one response needs. */
 const largestSize = 10_000
 const largestNumber = 1e12
 
-/** Of `page` and `per_page`; the client sends empty ones. @throws {ApiError} */
+/** Parses `page` and `per_page`. The client library sends empty values. @throws {ApiError} */
 export function parsePage(query: Query): Page {
   const number = parseCount('page', query['page'], 1, largestNumber)
   const size = parseCount('per_page', query['per_page'], defaultSize, largestSize)
@@ -29,30 +29,33 @@ export function parseCount(
   if (text === undefined || text === '') return byDefault
   const count = /^\d+$/.test(text) ? Number(text) : 0
   if (count >= 1 && count <= most) return count
-  throw badPagination(`${name} must be a whole number from 1 to ${most}, and is "${text}"`)
+  throw badPagination(`${name} must be a whole number from 1 to ${most}. Got "${text}"`)
 }
 
 export function badPagination(detail: string): Error {
   return invalid(`Bad Pagination Parameters: ${detail}`)
 }
 
-/** A pattern of `ilike` that finds the text anywhere; `%` and `_` in it stand for themselves. */
+/** An `ilike` pattern that finds the text anywhere. `%` and `_` in the text are escaped. */
 export function toSubstringPattern(text: string): string {
   return `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`
 }
 
 interface PageLinks {
-  /** Parameters that stay the same from page to page. */
+  /** Parameters that are the same on every page. */
   readonly same?: Readonly<Record<string, string>>
-  /** Those of the next page, where it is not simply the next number; null: there is none. */
+  /**
+   * The parameters of the next page. Default: the next page number. Null when there is no next
+   * page.
+   */
   readonly next?: Readonly<Record<string, string | number>> | null
-  /** False: the last page is not known. */
+  /** False when the last page is unknown. */
   readonly hasLast?: boolean
 }
 
 /**
- * Headers that lead to other pages. The client reads `page` only where it is the first parameter, and
- * `rel` only in double quotes.
+ * Headers with links to other pages. The client library requires `page` to be the first parameter
+ * and `rel` to be in double quotes.
  */
 export function toPageHeaders(
   path: string,

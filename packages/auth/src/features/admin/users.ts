@@ -12,18 +12,18 @@ import { allTokensBut, changeUserWhole, noChange, toReachChange } from '../users
 import { getUser, toUserRecord, type UserRecord, userNotFound } from '../users/user-record.ts'
 import { deleteUser, softDeleteUser } from './statements/delete-user.ts'
 
-/** Where a user is signed in. @throws {ApiError} */
+/** Lists the sessions of a user. @throws {ApiError} */
 export async function findSessionsOf(
   services: Services,
   userId: string,
 ): Promise<readonly SessionRecord[]> {
   const sessions = await findSessions(services, userId, null)
-  // Only an empty list needs to be told from that of an unknown user.
+  // An empty list may mean that the user does not exist.
   if (sessions.length === 0) await getUser(services, userId)
   return sessions
 }
 
-/** Undefined stays as it is. */
+/** Undefined fields stay unchanged. */
 interface AdminUpdate {
   readonly userId: string
   readonly role: string | undefined
@@ -34,15 +34,15 @@ interface AdminUpdate {
   readonly confirmsPhone: boolean
   readonly userMetadata: Metadata | undefined
   readonly appMetadata: Metadata | undefined
-  /** Null ends a ban. */
+  /** Null lifts the ban. */
   readonly bannedUntil: Date | null | undefined
   readonly adminRole: string
-  /** Who it is that has the role, where their token says so. */
+  /** The `sub` of the administrator's token, if it has one. */
   readonly adminSubject: string | undefined
   readonly client: Client
 }
 
-/** Reference 3.21: at once, and nothing is sent. Two statements. @throws {ApiError} */
+/** Updates a user immediately, without sending a message. @throws {ApiError} */
 export async function updateUserAsAdmin(
   services: Services,
   update: AdminUpdate,
@@ -119,7 +119,7 @@ function toChange(update: AdminUpdate, user: UserRow, hash: string | null, now: 
   }
 }
 
-/** Until when a ban lasts and who set it; an empty time: it was lifted. */
+/** When the ban ends and who set it; the time is empty when the ban was lifted. */
 function toBanTraits({ bannedUntil, adminSubject }: AdminUpdate): Metadata {
   if (bannedUntil === undefined) return {}
   return {
@@ -128,13 +128,14 @@ function toBanTraits({ bannedUntil, adminSubject }: AdminUpdate): Metadata {
   }
 }
 
-/** What was confirmed before keeps its time. */
+/** An existing confirmation keeps its time. */
 function isNew(replacement: string | undefined, confirmedAt: string | null): boolean {
   return replacement !== undefined || confirmedAt === null
 }
 
 /**
- * When a ban ends. Undefined: the request is not about it; null: there is none any more.
+ * Parses the end of a ban. Undefined when the request does not change the ban; null when it lifts
+ * it.
  * @throws {ApiError}
  */
 export function parseBan(text: string | undefined, nowMs: number): Date | null | undefined {
@@ -151,16 +152,16 @@ export function parseBan(text: string | undefined, nowMs: number): Date | null |
 
 interface UserDeletion {
   readonly userId: string
-  /** Keeps the id alone. */
+  /** Whether the ID is kept. */
   readonly isSoft: boolean
   readonly adminRole: string
   readonly ip: string
 }
 
-/** Reference 3.21. @throws {ApiError} */
+/** Deletes a user. @throws {ApiError} */
 export async function removeUser({ db, now }: Services, deletion: UserDeletion): Promise<void> {
   const { userId, isSoft, adminRole, ip } = deletion
-  // Neither address nor number: the log must not tell who was deleted.
+  // The entry contains no address or phone number, so that it does not identify the deleted user.
   const entry = toAdminEntry('user_deleted', adminRole, { user_id: userId })
   const statement = isSoft ? softDeleteUser : deleteUser
   const [gone] = await db.run(statement, {

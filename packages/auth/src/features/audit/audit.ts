@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Metadata } from '../users/metadata.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 
-/** Every action of the audit log, with the kind of entry it makes. */
+/** All actions of the audit log, with the type of their entries. */
 export const auditActions = {
   login: 'account',
   logout: 'account',
@@ -42,7 +42,7 @@ export interface AuditEntry {
 
 type Actor = Pick<UserRow, 'id' | 'email' | 'phone' | 'is_sso_user'>
 
-/** @param traits never a secret, a code or a token. */
+/** @param traits must not contain a secret, a code or a token. */
 export function toAuditEntry(action: AuditAction, actor: Actor, traits: Metadata = {}): AuditEntry {
   return {
     id: createAuditId(),
@@ -57,10 +57,10 @@ export function toAuditEntry(action: AuditAction, actor: Actor, traits: Metadata
   }
 }
 
-/** What an administrator did, who has no account here. */
+/** An entry for an action of an administrator, who has no account here. */
 export function toAdminEntry(action: AuditAction, role: string, traits: Metadata): AuditEntry {
-  const nobody = '00000000-0000-0000-0000-000000000000'
-  return toAuditEntry(action, { id: nobody, email: role, phone: null, is_sso_user: false }, traits)
+  const nilId = '00000000-0000-0000-0000-000000000000'
+  return toAuditEntry(action, { id: nilId, email: role, phone: null, is_sso_user: false }, traits)
 }
 
 interface Subject {
@@ -69,7 +69,7 @@ interface Subject {
   readonly phone: string | null
 }
 
-/** What an administrator did to a user. */
+/** An entry for an action of an administrator that concerns a user. */
 export function toSubjectEntry(
   action: AuditAction,
   adminRole: string,
@@ -88,8 +88,8 @@ let lastMs = 0
 let counter = 0
 
 /**
- * An id that is greater than all that this process made before (UUID version 7, RFC 9562 6.2): entries of one
- * request often have the same time, and are listed in the order in which they happened.
+ * Returns an ID that is greater than all earlier IDs of this process (UUID version 7, RFC 9562,
+ * section 6.2). Entries of one request often have the same time, and this keeps them in order.
  */
 export function createAuditId(): string {
   const nowMs = Date.now()

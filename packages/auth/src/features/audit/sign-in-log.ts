@@ -5,7 +5,7 @@ import { ApiError, type ErrorCode } from '../../errors.ts'
 import { isStorableText } from '../users/metadata.ts'
 import { trimSignIns, writeSignIns } from './statements.ts'
 
-/** Why a sign-in failed, as operators see it. The answers to clients do not change. */
+/** Why a sign-in failed. Only operators see it; the responses to clients do not depend on it. */
 type SignInFailureReason =
   | 'wrong_password'
   | 'wrong_code'
@@ -17,15 +17,15 @@ type SignInFailureReason =
 
 interface SignInFailure {
   readonly reason: SignInFailureReason
-  /** The email address or phone number as it is stored; empty where none was given. */
+  /** The email address or phone number in the stored format; empty when the request has none. */
   readonly name: string
   readonly audience: string
-  /** Where the account is known. Otherwise it is looked up by its name later. */
+  /** Undefined when the account is not known yet; it is then looked up by name later. */
   readonly userId: string | undefined
   readonly ip: string
 }
 
-/** Counts sign-ins and keeps failed ones for operators. Neither waits for the database. */
+/** Counts sign-ins and stores failed ones for operators. The calls do not wait for the database. */
 export interface SignInLog {
   countSignIn(): void
   noteFailure(failure: SignInFailure): void
@@ -47,12 +47,15 @@ const reasons: Readonly<Partial<Record<ErrorCode, SignInFailureReason>>> = {
   mfa_recovery_codes_locked: 'limited',
 }
 
-/** Undefined: the error is not about the person who signs in. */
+/** Undefined when the error was not caused by the user's credentials or account. */
 function toFailureReason(error: unknown): SignInFailureReason | undefined {
   return error instanceof ApiError ? reasons[error.code] : undefined
 }
 
-/** Runs a sign-in and notes its failure. `found` is read then: it may name the account by that time. */
+/**
+ * Runs a sign-in and logs its failure. `found` is read after the failure, so the sign-in may still
+ * fill it in.
+ */
 export async function notingFailure<Result>(
   log: SignInLog,
   found: Omit<SignInFailure, 'reason'>,
@@ -71,21 +74,21 @@ interface SignInLogSettings {
   readonly db: Queries
   readonly log: Pick<Log, 'warning'>
   readonly now: () => number
-  /** Whether failures are kept; they are always counted. */
+  /** Whether failures are stored. They are always counted. */
   readonly keepsFailures: boolean
-  /** Failures are kept no longer than audit entries. Undefined: those are kept for ever. */
+  /** Failures are kept no longer than audit entries. Undefined: audit entries are kept forever. */
   readonly auditMs?: number | undefined
-  /** Hears of every failure, in the context of its request. */
+  /** Called for each failure, in the context of its request. */
   readonly onFailure?: (failure: SignInFailure) => void
   readonly onSignIn?: (outcome: string) => void
 }
 
-/** Seconds that one count covers. */
+/** The length of the period that one count covers. */
 export const stepSeconds = 10
-/** Failures with the same name, reason and address within this time are one row. */
+/** Failures with the same name, reason and IP address within this period share a row. */
 const periodMs = 600_000
 const writeAfterMs = 1_000
-/** Between two writes; further failures are counted, but not kept. */
+/** The limit between two writes. Further failures are counted, but not stored. */
 const mostFailures = 500
 const longestName = 255
 const dayMs = 86_400_000
@@ -107,14 +110,14 @@ interface KeptFailure {
 }
 
 interface Unwritten {
-  /** By step and outcome. */
+  /** Counts by step and outcome. */
   readonly counts: Map<string, { step: Date; outcome: string; count: number }>
   readonly failures: Map<string, KeptFailure>
 }
 
 /**
- * Collects sign-ins in memory and writes them together, so that a flood costs one statement a second and a
- * failure takes as long for an account that exists as for one that does not.
+ * Collects sign-ins in memory and writes them in batches. A flood therefore costs one statement per
+ * second, and the time of a failed sign-in does not reveal whether the account exists.
  */
 export function openSignInLog(settings: SignInLogSettings): SignInLog & AsyncDisposable {
   const { db, log, now, keepsFailures, auditMs, onFailure, onSignIn } = settings
@@ -211,7 +214,10 @@ function createUnwritten(): Unwritten {
   return { counts: new Map(), failures: new Map() }
 }
 
-/** People type passwords into the wrong field: what looks like neither an address nor a number is not kept. */
+/**
+ * Users sometimes type a password into the wrong field, so only texts that look like an address or
+ * a phone number are stored.
+ */
 function toKeptName(name: string): string {
   const isName = /^(?:[^\s@]+@[^\s@]+|\d{5,20})$/.test(name)
   return isName && name.length <= longestName && isStorableText(name) ? name : ''

@@ -1,12 +1,16 @@
 import { statement } from '../../db/statement.ts'
 import type { Time } from '../users/statements/user-row.ts'
 
-/** Rows for accounts, and rows for names without an account: a flood of one cannot displace the other. */
+/**
+ * Separate limits for known and unknown accounts, so that a flood of one kind cannot displace the
+ * other.
+ */
 export const mostAccountFailures = 20_000
 export const mostUnknownFailures = 5_000
 
 /**
- * Adds what a process has counted, as JSON arrays. Rows are written in the order of their keys, so that processes that write at the same time do not lock each other out.
+ * Adds the counts of a process, given as JSON arrays. Rows are written in key order, so that
+ * concurrent writers do not deadlock.
  */
 export const writeSignIns = statement(
   'write_sign_ins',
@@ -41,7 +45,7 @@ const beyond = (condition: string, most: number) =>
   `select id from {ns}.sign_in_failures where ${condition} order by last_at desc, id desc
      offset ${most} limit 5000`
 
-/** Deletes rows beyond the bounds, and rows that are too old. */
+/** Deletes rows beyond the limits and rows that are too old. */
 export const trimSignIns = statement(
   'trim_sign_ins',
   ['countsBefore', 'failuresBefore'],
@@ -61,7 +65,7 @@ export type SignInCountRow = {
   readonly count: number
 }
 
-/** From the step `first` on. */
+/** The counts from the step `first` on. */
 export const listSignInCounts = statement(
   'list_sign_in_counts',
   ['first'],
@@ -81,14 +85,14 @@ export type SignInFailureRow = {
 
 const columns = 'id, user_id, name, reason, ip_address, count, first_at, last_at'
 
-/** The newest first. */
+/** Newest first. */
 export const listSignInFailures = statement(
   'list_sign_in_failures',
   ['offset', 'limit'],
   `select ${columns} from {ns}.sign_in_failures order by last_at desc, id desc offset $1 limit $2`,
 ).returning<SignInFailureRow>()
 
-/** Those of one user. */
+/** The failures of one user, newest first. */
 export const listUserSignInFailures = statement(
   'list_user_sign_in_failures',
   ['offset', 'limit', 'userId'],

@@ -23,13 +23,13 @@ import {
   findCandidates,
 } from './statements/external-accounts.ts'
 
-/** Somebody has shown who they are at a provider. */
+/** A user has signed in at a provider. */
 export interface AccountAsk {
   readonly provider: Pick<ExternalProvider, 'id' | 'isEmailOptional'>
   readonly profile: ExternalProfile
   readonly audience: string
   readonly client: Client
-  /** For a message that may be needed. */
+  /** For a confirmation email, if one is needed. */
   readonly redirectTo: string
   readonly externalUrl: string
 }
@@ -47,7 +47,7 @@ export async function findAll(
   })
 }
 
-/** @param ip the address of the client, where this is a sign-in. */
+/** @param ip the client's IP address, if this is a sign-in. */
 export function checkBan({ now, signInLog }: Services, user: UserRow, ip?: string): void {
   if (user.banned_until !== null && Date.parse(user.banned_until) > now()) {
     const name = user.email ?? user.phone ?? ''
@@ -58,7 +58,7 @@ export function checkBan({ now, signInLog }: Services, user: UserRow, ip?: strin
   }
 }
 
-/** An identity for a user, and nothing else. */
+/** Adds an identity to a user and changes nothing else. */
 export function toChange(
   services: Services,
   ask: Pick<AccountAsk, 'provider' | 'profile'>,
@@ -77,7 +77,7 @@ export function toChange(
   }
 }
 
-/** To the address that the user had before. */
+/** Notices to the address that the user had before. */
 export function planLinked(
   services: Services,
   user: UserRow,
@@ -86,7 +86,7 @@ export function planLinked(
   return planNotices(services, 'identity_linked', user, { Provider: provider.id })
 }
 
-/** Undefined if a concurrent request changed the same rows; then nothing was written. */
+/** Undefined when a concurrent request changed the same rows, so that nothing was written. */
 export async function change(
   { db, wakeMessages }: Services,
   values: ExternalChange,
@@ -105,14 +105,14 @@ export function isConcurrentChange(error: unknown): boolean {
   return isTaken(error, 'users_email') || isTaken(error, 'identities_provider_provider_id_key')
 }
 
-/** Who confirms the address that a provider has not verified keeps the identity they came with. */
+/** A user who confirms an address that the provider has not verified keeps this identity. */
 export function toClaim({ id, identity_data: data }: Pick<NewIdentity, 'id' | 'identity_data'>) {
   return { data, identity_id: id } satisfies AccountClaim
 }
 
 /**
- * @param confirmed the address that a message asks to confirm; null: no message.
- * @param claim undefined: of a user who has signed in.
+ * @param confirmed the address that a message asks to confirm; null when no message is sent.
+ * @param claim undefined when the user is already signed in.
  */
 export function toParts(
   services: Services,

@@ -7,19 +7,19 @@ import {
 import type { UserRow } from '../users/statements/user-row.ts'
 import type { CandidateRow } from './statements/external-accounts.ts'
 
-/** Whose account a profile belongs to (reference 6.9). */
+/** Which account a profile belongs to. */
 export type Belonging =
-  /** Somebody has been here with it before. */
+  /** A user has this identity. */
   | { readonly kind: 'known'; readonly user: UserRow }
-  /** Somebody has an account with an address that the provider has verified. */
+  /** A user has an address that the provider has verified. */
   | { readonly kind: 'alike'; readonly user: UserRow }
-  /** Without an address where it belongs to somebody else. */
+  /** There is no such account. `email` is undefined when another user has the address. */
   | { readonly kind: 'new'; readonly email: ExternalEmail | undefined }
 
 /**
- * Only addresses that the provider has verified link to anybody, and only to addresses that are
- * verified too or to accounts that nobody has confirmed: who says to own an address gets nothing by
- * it. @throws {ApiError}
+ * Only addresses that the provider has verified are matched, and only with addresses that are
+ * verified too or with accounts that have never been confirmed. Merely claiming to own an address
+ * therefore gives no access. @throws {ApiError}
  */
 export function findBelonging(
   candidates: readonly CandidateRow[],
@@ -44,14 +44,17 @@ export function findBelonging(
   return { kind: 'new', email: isTaken ? undefined : main }
 }
 
-/** What is to be done about the address of an account before its owner may come in. */
+/** What must happen to the address of an account before the user may sign in. */
 interface Standing {
-  /** Nobody has proven to be this user: what others left there goes. */
+  /**
+   * No user has ever proven to own the account, so its password, identities and sessions are
+   * removed.
+   */
   readonly takesOver: boolean
   readonly confirms: boolean
-  /** The address of the account from now on; null: as it is. */
+  /** The new address of the account; null when it does not change. */
   readonly email: string | null
-  /** A message must be answered first. */
+  /** Whether the user must first confirm the address by email. */
   readonly mustConfirm: boolean
 }
 
@@ -60,18 +63,18 @@ const asItIs: Standing = { takesOver: false, confirms: false, email: null, mustC
 interface StandingRules {
   readonly autoconfirms: boolean
   readonly isEmailOptional: boolean
-  /** Who has the addresses, if not the user. */
+  /** Whether another user has the address. */
   readonly isTaken: (email: string) => boolean
 }
 
-/** Reference 6.9, step 5, for an account that exists. */
+/** Decides what happens to the address of an existing account. */
 export function findStanding(
   { kind, user }: Exclude<Belonging, { kind: 'new' }>,
   { emails }: ExternalProfile,
   { autoconfirms, isEmailOptional, isTaken }: StandingRules,
 ): Standing {
   if (user.email_confirmed_at !== null) return asItIs
-  // With a number of their own they have proven who they are, though not by the address.
+  // A confirmed phone number proves who owns the account, even if the address is unconfirmed.
   if (kind === 'known' && user.phone_confirmed_at !== null) return asItIs
   const isVerified = (email: string | null) =>
     emails.some((each) => each.email === email && each.isVerified)
@@ -80,7 +83,7 @@ export function findStanding(
   }
   const main = findMainEmail(emails)
   if (main?.isVerified) {
-    // An address that somebody else has stays theirs; this account then has none.
+    // An address that another user has stays with that user; this account then has none.
     if (isTaken(main.email)) return asItIs
     const takesOver = user.email !== null
     return { takesOver, confirms: true, email: main.email, mustConfirm: false }

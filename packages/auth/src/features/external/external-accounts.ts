@@ -25,10 +25,10 @@ import {
 import { type Belonging, findBelonging, findStanding } from './account-linking.ts'
 import { type CandidateRow, findInvitedUser } from './statements/external-accounts.ts'
 
-/** Others may change the same accounts at the same time: then it is looked at once more. */
+/** If a concurrent request changes the same accounts, the lookup is repeated. */
 const mostTries = 3
 
-/** The account of somebody who signs in (reference 6.9). @throws {ApiError} */
+/** Finds or creates the account of a user who signs in with a provider. @throws {ApiError} */
 export async function enterAccount(services: Services, ask: AccountAsk): Promise<UserRow> {
   for (let tries = 1; tries <= mostTries; tries++) {
     const candidates = await findAll(services, ask)
@@ -42,7 +42,7 @@ export async function enterAccount(services: Services, ask: AccountAsk): Promise
   throw new ApiError('conflict', 'The account is being changed, please try again')
 }
 
-/** Undefined: somebody was faster. */
+/** Undefined when a concurrent request created the account. */
 async function createAccount(
   services: Services,
   ask: AccountAsk,
@@ -88,7 +88,7 @@ async function createAccount(
   }
 }
 
-/** Undefined: the account has changed since. */
+/** Undefined when the account has changed since it was read. */
 async function enterExisting(
   services: Services,
   ask: AccountAsk,
@@ -119,7 +119,7 @@ async function enterExisting(
   })
 }
 
-/** Reference 3.18, step 4. @throws {ApiError} */
+/** Accepts an invitation with an identity of a provider. @throws {ApiError} */
 export async function acceptInvitation(
   services: Services,
   tokenHash: string,
@@ -138,7 +138,8 @@ export async function acceptInvitation(
   const changed = await change(services, {
     ...toChange(services, ask, user),
     ...toParts(services, ask, now, null),
-    // Whoever has the link has the mailbox; what others left in the account before goes.
+    // The link proves that the user owns the mailbox, so data that others left in the account is
+    // removed.
     takes_over: true,
     confirms: true,
     audit: toAuditEntry('invite_accepted', user, { provider: ask.provider.id }),
@@ -147,7 +148,7 @@ export async function acceptInvitation(
   throw new ApiError('identity_already_exists', 'Identity is already linked to another user')
 }
 
-/** Not more often than any other message of that kind. */
+/** Respects the cooldown of confirmation emails. */
 async function mailAgain(services: Services, ask: AccountAsk, user: UserRow): Promise<void> {
   if (user.email === null) return
   const { gapMs } = services.config.mail

@@ -27,17 +27,20 @@ interface ReturnInput {
 
 export type Returned =
   | { readonly outcome: 'code'; readonly code: string }
-  /** The user who asked for it has the session already; the browser need not be theirs. */
+  /** The user already has a session, and the browser may be another one. */
   | { readonly outcome: 'linked' }
   | {
       readonly outcome: 'tokens'
       readonly tokens: TokenResponse
       readonly provider: string
-      /** Where scopes were asked for. */
+      /** Returned only if scopes were requested. */
       readonly providerTokens: ExternalTokens | undefined
     }
 
-/** Reference 3.18, from step 3 on. Nothing is locked while the provider is asked. @throws {ApiError} */
+/**
+ * Completes the flow after the state has been claimed. No rows are locked during requests to the
+ * provider. @throws {ApiError}
+ */
 export async function finishExternal(services: Services, input: ReturnInput): Promise<Returned> {
   const { flow, client, parameters } = input
   const provider = services.providers.find(flow.provider_type)
@@ -46,7 +49,7 @@ export async function finishExternal(services: Services, input: ReturnInput): Pr
   const profile = await readProfile(provider, tokens, back)
   const target = toLinkingTarget(flow)
   if (target !== undefined && flow.code_challenge !== null) {
-    // Any browser may have come back. Who has the verifier asked for it: that shows in the exchange.
+    // This may be any browser. The exchange of the code proves that the client holds the verifier.
     await checkLinkable(services, target, { provider, profile })
     return issueCode(services, flow, target.userId, tokens, toStorableProfile(profile))
   }

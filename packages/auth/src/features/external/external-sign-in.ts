@@ -13,33 +13,35 @@ import {
   startExternalFlow,
 } from './statements/flows.ts'
 
-/** Somebody wants to sign in through a provider, or to link an identity there. */
+/** A request to sign in with a provider or to link an identity. */
 export interface ExternalRequest {
   readonly provider: ExternalProvider
   readonly scopes: readonly string[]
-  /** For the provider. */
+  /** Passed on to the provider. */
   readonly parameters: Readonly<Record<string, string>>
   readonly challenge: Challenge | undefined
-  /** Checked already. */
+  /** Already checked. */
   readonly redirectTo: string
   readonly audience: string
-  /** Of the link in an invitation. */
+  /** The token from the link in an invitation. */
   readonly inviteToken: string | undefined
-  /** The user who gets one more identity; undefined: somebody signs in. */
+  /** The user who gets another identity; undefined for a sign-in. */
   readonly linking: LinkingTarget | undefined
-  /** Whether a script gets the URL. Browsers keep no cookie for the script of another origin. */
+  /**
+   * Whether a script receives the URL. Browsers do not store cookies for scripts of other origins.
+   */
   readonly isByScript: boolean
 }
 
 interface StartedRequest {
-  /** Where the browser goes. */
+  /** Where the browser is redirected to. */
   readonly url: string
   readonly state: string
-  /** For a cookie: who comes back with the state must have it. Undefined: anybody may. */
+  /** For a cookie that the returning browser must present. Undefined when no cookie is required. */
   readonly browserSecret: string | undefined
 }
 
-/** Reference 3.17. @throws {ApiError} */
+/** Starts a sign-in with a provider. @throws {ApiError} */
 export async function startExternal(
   services: Services,
   request: ExternalRequest,
@@ -51,7 +53,7 @@ export async function startExternal(
   const state = randomUUID()
   const { scopes, parameters } = request
   const target = await provider.start({ state, scopes, parameters }).catch((cause: unknown) => {
-    throw new ApiError('unexpected_failure', `${provider.id} cannot be reached`, { cause })
+    throw new ApiError('unexpected_failure', `Cannot reach ${provider.id}`, { cause })
   })
   const binding = findBinding(services, request)
   const browserSecret = binding === 'none' ? undefined : randomBytes(32).toString('base64url')
@@ -79,10 +81,10 @@ export async function startExternal(
 }
 
 /**
- * How the browser that comes back shows that it is the one that asked: by a cookie; by a cookie that it
- * gets on a page of ours, unless it has it already; or, with PKCE, by nothing here, since the code is
- * worth nothing without the verifier. Request headers do not matter: whoever starts a flow for somebody
- * else could send any. @throws {ApiError} where none of these can be had.
+ * How the returning browser proves that it started the flow: by a cookie; by a cookie that it gets
+ * on our confirmation page; or, with PKCE, not here, because the code is useless without the
+ * verifier. Request headers are not considered: an attacker who starts a flow for someone else
+ * could send any. @throws {ApiError} when none of these is possible.
  */
 function findBinding(
   services: Services,
@@ -94,13 +96,13 @@ function findBinding(
   }
   if (!isBindable) {
     throw invalid(
-      'Linking an identity needs the PKCE flow here: send code_challenge and code_challenge_method',
+      'Linking an identity requires the PKCE flow here: send code_challenge and code_challenge_method',
     )
   }
   return isByScript ? 'confirmation' : 'cookie'
 }
 
-/** A cookie of this host does not come back to another, nor by the form of another site without TLS. */
+/** A cookie of this host is not sent to another host, nor with a cross-site form without TLS. */
 function keepsCookies({ config }: Services, provider: ExternalProvider): boolean {
   const here = new URL(config.api.externalUrl)
   const there = new URL(provider.redirectUri)
@@ -115,16 +117,16 @@ async function findInvite({ db, oneTimeTokens }: Services, token: string, now: D
   throw new ApiError('user_not_found', 'User identified by token not found')
 }
 
-/** Who comes back with a state. */
+/** The client that returns with a state. */
 interface Visitor {
-  /** That of the cookie for this state. */
+  /** From the cookie for this state. */
   readonly browserSecret: string | undefined
-  /** Others keep no cookies, and no page of somebody else can send them here. */
+  /** Other clients keep no cookies, and no web page can make them send a request. */
   readonly isBrowser: boolean
 }
 
 /**
- * The flow of somebody who has come back, which nobody can claim again.
+ * Claims the flow of a user who returns from a provider. A flow can be claimed only once.
  * @throws {ApiError}
  */
 export async function claimExternal(
@@ -142,7 +144,7 @@ export async function claimExternal(
     isBrowser,
   })
   if (flow?.is_claimed) return flow
-  // The same for what never was and for what is not for this browser.
+  // The same error for an unknown state and for one of another browser.
   if (!flow?.is_bound) throw badState('OAuth state not found or expired')
   if (flow.claimed_at !== null) {
     throw new ApiError('flow_state_already_used', 'State has already been used')

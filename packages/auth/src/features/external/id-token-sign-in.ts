@@ -19,16 +19,16 @@ import { enterAccount } from './external-accounts.ts'
 import { noEmail } from './external-return.ts'
 import { type LinkingTarget, linkIdentity } from './identities.ts'
 
-/** An app has signed somebody in with the provider's own SDK. */
+/** An app has signed a user in with the provider's own SDK. */
 interface IdTokenAsk {
   readonly idToken: string
   readonly provider: string
-  /** Older apps name these two in place of the provider. */
+  /** Older apps send these two instead of the provider. */
   readonly clientId: string
   readonly issuer: string
   readonly nonce: string
   readonly accessToken: string
-  /** The user who gets the identity; undefined: whose it is signs in. */
+  /** The user who gets the identity; undefined for a sign-in. */
   readonly linking: LinkingTarget | undefined
   readonly audience: string
   readonly client: Client
@@ -36,13 +36,13 @@ interface IdTokenAsk {
   readonly externalUrl: string
 }
 
-/** Reference 3.12, grant `id_token`. @throws {ApiError} */
+/** Handles the grant `id_token`. @throws {ApiError} */
 export async function signInByIdToken(services: Services, ask: IdTokenAsk): Promise<TokenResponse> {
   if (ask.idToken === '') throw refused('id_token required')
   const { provider, idTokens } = findProvider(services, ask)
   const claims = await idTokens.verify(ask.idToken).catch((error: unknown) => {
     if (error instanceof IdTokenError) throw refused(error.message, error)
-    const message = `The keys of ${provider.id} cannot be fetched`
+    const message = `Cannot fetch the keys of ${provider.id}`
     throw new ApiError('unexpected_failure', message, { cause: error })
   })
   if (!idTokens.skipsNonce) checkNonce(claims, ask.nonce)
@@ -57,10 +57,7 @@ interface Found {
   readonly idTokens: ExternalIdTokens
 }
 
-/**
- * Always one that is configured: neither the issuer nor the audience of a token is what the caller
- * says it is.
- */
+/** Finds a configured provider: the issuer and audience that the client names are not trusted. */
 function findProvider({ providers }: Services, ask: IdTokenAsk): Found {
   const { clientId, issuer } = ask
   if (ask.provider !== '') return withIdTokens(providers.find(ask.provider))
@@ -84,7 +81,10 @@ function withIdTokens(provider: ExternalProvider): Found {
   return { provider, idTokens }
 }
 
-/** The token has the hash, so that who steals it cannot use it without what the app kept. */
+/**
+ * The token contains the nonce's hash, so a stolen token is useless without the nonce that the app
+ * kept.
+ */
 function checkNonce({ nonce: claimed }: IdTokenClaims, nonce: string): void {
   const hasClaim = claimed !== undefined && claimed !== ''
   if (hasClaim !== (nonce !== '')) {
@@ -97,7 +97,7 @@ function checkNonce({ nonce: claimed }: IdTokenClaims, nonce: string): void {
   }
 }
 
-/** OpenID Connect Core 3.1.3.6: an access token that came with another ID token is refused. */
+/** OpenID Connect Core, section 3.1.3.6: the access token must belong to the ID token. */
 function checkAccessToken({ at_hash: claimed }: IdTokenClaims, ask: IdTokenAsk): void {
   if (ask.accessToken === '' || claimed === undefined || claimed === null) return
   if (typeof claimed !== 'string') throw refused('Bad ID token: at_hash must be a string')
@@ -106,7 +106,7 @@ function checkAccessToken({ at_hash: claimed }: IdTokenClaims, ask: IdTokenAsk):
   if (!isSame(claimed, expected)) throw refused('Bad ID token')
 }
 
-/** That of the signature, which has been checked. */
+/** The hash of the signature algorithm. The signature has already been verified. */
 function readHashName(idToken: string): 'sha256' | 'sha384' | 'sha512' {
   const header = JSON.parse(Buffer.from(idToken.split('.')[0] ?? '', 'base64url').toString())
   const { alg } = header as { alg: string }

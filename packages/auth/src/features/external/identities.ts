@@ -30,15 +30,16 @@ import {
 } from './account-changes.ts'
 import { type Unlinking, unlinkIdentity as unlink } from './statements/external-accounts.ts'
 
-/** @throws {ApiError} where the operator has not allowed it. */
+/** @throws {ApiError} when manual linking is disabled. */
 export function checkManualLinking({ config }: Services): void {
   if (config.site.manualLinking) return
   throw new ApiError('manual_linking_disabled', 'Manual linking is disabled')
 }
 
 /**
- * An identity is a way in, as the address is. Whoever has only stolen a password must neither add one
- * nor take the owner's away: the same as for a new address (reference 3.14). @throws {ApiError}
+ * An identity gives access to the account, as an email address does. A user with a second factor
+ * must therefore verify it first, so that a stolen password is not enough to add or remove an
+ * identity. @throws {ApiError}
  */
 export function requireLinker(services: Services, person: Pick<Person, 'factors' | 'aal'>): void {
   checkManualLinking(services)
@@ -50,20 +51,20 @@ export function requireLinker(services: Services, person: Pick<Person, 'factors'
   )
 }
 
-/** Who asked for one more identity, and in which session. */
+/** The user who requested another identity, and the session of the request. */
 export interface LinkingTarget {
   readonly userId: string
-  /** Null: their token has none. */
+  /** Null when the token has no session. */
   readonly sessionId: string | null
 }
 
 interface Linkable {
   readonly user: UserRow
-  /** The address that the user gets by it. */
+  /** The address that the user gets from the identity. */
   readonly main: ExternalEmail | undefined
 }
 
-/** What is known before anything is written. @throws {ApiError} */
+/** The checks before anything is written. @throws {ApiError} */
 export async function checkLinkable(
   services: Services,
   { userId, sessionId }: LinkingTarget,
@@ -80,7 +81,7 @@ export async function checkLinkable(
   return { user, main }
 }
 
-/** Minutes may have passed: whoever has ended the session since wants nothing more of it. */
+/** Checks the session again: minutes may have passed, and it may have been revoked since. */
 async function findLinker(
   services: Services,
   userId: string,
@@ -99,8 +100,8 @@ async function findLinker(
 }
 
 /**
- * Reference 3.19: gives a user one more identity. A user without an address gets that of the
- * identity, and is no longer anonymous. @throws {ApiError}
+ * Links another identity to a user. A user without an address gets the identity's address and is no
+ * longer anonymous. @throws {ApiError}
  */
 export async function linkIdentity(
   services: Services,
@@ -137,8 +138,8 @@ export async function linkIdentity(
 }
 
 /**
- * The account has an owner already. Its new address is confirmed as one of PUT /user is: whoever reads
- * the mail is asked to lend their address, and is not signed in. @throws {ApiError}
+ * The account already has an owner, so the new address is confirmed like a change with PUT /user:
+ * the link confirms the address but does not sign in the person who opens it. @throws {ApiError}
  */
 function askForAddress(services: Services, user: UserRow, ask: AccountAsk, newEmail: string) {
   const { mail, limits } = services.config
@@ -157,9 +158,9 @@ function alreadyLinked(isOwn: boolean): ApiError {
 }
 
 /**
- * Takes an identity from a user who has others. The address of the account does not change by it, as it
- * changes only where both mailboxes agree: an identity that carries it stays until the user has another
- * address. @throws {ApiError}
+ * Unlinks an identity from a user who has others. This never changes the address of the account,
+ * because such a change must be confirmed by both mailboxes. The last identity with that address
+ * therefore stays until the user changes the address. @throws {ApiError}
  */
 export async function unlinkIdentity(
   services: Services,
@@ -186,7 +187,7 @@ export async function unlinkIdentity(
   }
   const [gone] = await services.db.run(unlink, unlinking)
   if (gone === undefined) {
-    // Since we looked, another request has changed something about them.
+    // A concurrent request has changed the account.
     const [present] = await services.db.run(findUserById, { id: user.id })
     if (present !== undefined) checkUnlinkable(present, identityId)
     throw new ApiError('conflict', 'The account is being changed, please try again')
@@ -194,7 +195,7 @@ export async function unlinkIdentity(
   if (notices.length > 0) services.wakeMessages()
 }
 
-/** The statement has the same rules. @throws {ApiError} */
+/** The statement applies the same rules. @throws {ApiError} */
 function checkUnlinkable(user: UserRow, identityId: string): IdentityRow {
   const identity = user.identities.find(({ id }) => id === identityId)
   if (identity === undefined) {
@@ -212,7 +213,7 @@ function checkUnlinkable(user: UserRow, identityId: string): IdentityRow {
   if (carriesEmail(identity) && !rest.some(carriesEmail)) {
     throw new ApiError(
       'email_conflict_identity_not_deletable',
-      'Unable to unlink identity due to email conflict: it has the email address of the account. Change the email address first',
+      'Unable to unlink identity due to email conflict: no other identity has the email address of the account. Change the email address first',
     )
   }
   return identity

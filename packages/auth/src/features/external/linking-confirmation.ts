@@ -9,23 +9,23 @@ import {
 } from './statements/flows.ts'
 
 /**
- * Where a script sends its browser that has asked to link an identity without PKCE. A script of
- * another origin gets no cookie, so that nothing here tells its browser from one that somebody else has
- * sent the URL to: the user of the browser is asked.
+ * The page to which a script sends its browser to link an identity without PKCE. A script of
+ * another origin cannot receive a cookie, so the browser cannot be distinguished from one to which
+ * an attacker sent the URL. The page therefore asks the user.
  */
 export function toConfirmationUrl({ config }: Services, state: string): string {
   return `${config.api.externalUrl}/user/identities/confirm?state=${state}`
 }
 
-/** A browser with the URL. */
+/** A browser that opens the URL. */
 interface LinkingVisit {
   readonly state: string
-  /** That of the cookie for this state. */
+  /** From the cookie for this state. */
   readonly browserSecret: string | undefined
 }
 
 interface Confirmation extends OpenedLinking {
-  /** For a cookie; undefined: the browser has it. */
+  /** For a new cookie; undefined when the browser already has it. */
   readonly newSecret: string | undefined
 }
 
@@ -52,7 +52,7 @@ export async function agree(services: Services, visit: LinkingVisit): Promise<st
   return agreed.provider_url
 }
 
-/** @returns where the user wanted to go in the end. @throws {ApiError} */
+/** @returns the redirect target of the request. @throws {ApiError} */
 export async function cancel(services: Services, visit: LinkingVisit): Promise<string> {
   const [gone] = await services.db.run(cancelLinking, toKeys(services, visit))
   if (gone === undefined) throw noLinking()
@@ -71,19 +71,19 @@ function findEarliest({ config, now }: Services): Date {
   return new Date(now() - config.externalFlow.stateLifetimeMs)
 }
 
-/** @throws {ApiError} PostgreSQL takes nothing else for a UUID. */
+/** @throws {ApiError} when the state is not a UUID, which PostgreSQL would reject. */
 export function toState(state: string): string {
   if (state === '') throw new ApiError('bad_oauth_callback', 'OAuth state parameter missing')
   if (/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(state)) return state
   throw new ApiError('bad_oauth_state', 'OAuth state parameter is invalid')
 }
 
-/** The same for what never was, for what is over and for what is another browser's. */
+/** The same error for an unknown state, a finished flow, and a flow of another browser. */
 function noLinking(): ApiError {
   return new ApiError('bad_oauth_state', 'OAuth state not found or expired')
 }
 
-/** As cookies are stored. */
+/** The hash under which cookies are stored. */
 export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex')
 }

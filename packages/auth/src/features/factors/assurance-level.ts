@@ -1,9 +1,9 @@
 import type { FactorRow, UserRow } from '../users/statements/user-row.ts'
 
-/** A user as the session knows them. */
+/** A user with the session of the request. */
 export interface Person extends UserRow {
   readonly session_id: string | null
-  /** What the token and the session agree on. */
+  /** The lower of the assurance levels of token and session. */
   readonly aal: string | null
 }
 
@@ -11,7 +11,7 @@ export function isVerified({ status }: FactorRow): boolean {
   return status === 'verified'
 }
 
-/** Whether somebody who could show a second factor has not done so. */
+/** Whether a user with a second factor has not verified it in this session. */
 export function isBelowLevel({ factors, aal }: Pick<Person, 'factors' | 'aal'>): boolean {
   return aal !== 'aal2' && factors.some(isVerified)
 }

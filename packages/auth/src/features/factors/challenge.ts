@@ -29,7 +29,7 @@ interface ChallengeRequest {
   readonly client: Client
 }
 
-/** Reference 3.20. @throws {ApiError} */
+/** Creates a challenge for a factor. @throws {ApiError} */
 export async function challenge(services: Services, request: ChallengeRequest): Promise<Metadata> {
   const { member, client, channel, webauthn } = request
   const { db, config } = services

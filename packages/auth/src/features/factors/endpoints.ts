@@ -19,25 +19,30 @@ import {
 } from './recovery-codes.ts'
 import { notingFactorFailure, verifyFactor as verify } from './verify.ts'
 
-/** `totp, phone or webauthn` */
+/** For example `totp, phone or webauthn`. */
 const kindList = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(factorKindNames)
 
 export const enrollFactor = defineEndpoint({
   method: 'POST',
   path: '/factors',
-  summary: 'Adds a second factor, which is to be verified',
+  summary: 'Enrolls a second factor, which must then be verified',
   allowed: 'user',
   body: Type.Object({
     factor_type: Type.Optional(Type.String({ description: kindList })),
     friendly_name: Type.Optional(
-      Type.String({ description: 'Tells factors apart', maxLength: 255 }),
+      Type.String({ description: 'A name to distinguish factors', maxLength: 255 }),
     ),
     issuer: Type.Optional(
-      Type.String({ description: 'What an authenticator app shows; the host of SITE_URL if none' }),
+      Type.String({
+        description: 'Issuer shown by authenticator apps. Default: the host of SITE_URL',
+      }),
     ),
-    phone: Type.Optional(Type.String({ description: 'Of a phone factor (E.164)' })),
+    phone: Type.Optional(Type.String({ description: 'Number of a phone factor (E.164)' })),
   }),
-  success: { status: 200, description: 'The factor, with what its owner must keep' },
+  success: {
+    status: 200,
+    description: 'The factor, with the data its owner needs to set it up, such as the TOTP secret',
+  },
   async handle({ body, caller, client }, services) {
     const { factor_type: type = '', friendly_name: friendlyName = '', issuer, phone } = body
     checkText('friendly_name', friendlyName)
@@ -58,22 +63,22 @@ export const enrollFactor = defineEndpoint({
 export const challengeFactor = defineEndpoint({
   method: 'POST',
   path: '/factors/:factor_id/challenge',
-  summary: 'Asks for a code of a factor; to a phone factor it sends one',
+  summary: 'Creates a challenge for a factor. For a phone factor, sends a code',
   allowed: 'user',
   limiter: 'mfa',
   sendsCodesTo({ params, caller }) {
     const factor = caller.factors.find(({ id }) => id === readFactorId(params))
     return readRecipients({ phone: factor?.phone ?? '' })
   },
-  // Null: a request without a body.
+  // A request without a body is parsed as null.
   body: Type.Union([
     Type.Object({
-      channel: Type.Optional(Type.String({ description: 'Of a phone factor: sms or whatsapp' })),
+      channel: Type.Optional(Type.String({ description: 'For a phone factor: sms or whatsapp' })),
       webauthn: Type.Optional(Type.Unknown()),
     }),
     Type.Null(),
   ]),
-  success: { status: 200, description: 'The challenge, and when it ends' },
+  success: { status: 200, description: 'The challenge and its expiry' },
   async handle({ body, params, caller, client }, services) {
     const factorId = readFactorId(params)
     return json(
@@ -91,12 +96,12 @@ export const challengeFactor = defineEndpoint({
 export const verifyFactor = defineEndpoint({
   method: 'POST',
   path: '/factors/:factor_id/verify',
-  summary: 'Answers a challenge, which raises the session to aal2',
+  summary: 'Verifies the answer to a challenge and raises the session to aal2',
   allowed: 'user',
   limiter: 'mfa',
   body: Type.Object({
     challenge_id: Type.Optional(Type.String()),
-    code: Type.Optional(Type.String({ description: 'What the app or the message shows' })),
+    code: Type.Optional(Type.String({ description: 'The code from the app or the message' })),
     webauthn: Type.Optional(Type.Unknown()),
   }),
   success: { status: 200, description: 'A token response' },
@@ -117,9 +122,9 @@ export const verifyFactor = defineEndpoint({
 export const unenrollFactor = defineEndpoint({
   method: 'DELETE',
   path: '/factors/:factor_id',
-  summary: 'Removes a factor; sessions that rest on it drop to aal1',
+  summary: 'Removes a factor. Sessions that were verified with it drop to aal1',
   allowed: 'user',
-  success: { status: 200, description: 'The id of the factor' },
+  success: { status: 200, description: 'The ID of the factor' },
   async handle({ params, caller, client }, services) {
     const factorId = readFactorId(params)
     const member = requireMember(caller)
@@ -133,9 +138,9 @@ const recoveryCodesPath = '/factors/recovery-codes'
 export const countRecoveryCodes = defineEndpoint({
   method: 'GET',
   path: recoveryCodesPath,
-  summary: 'How many recovery codes there are and how many are left',
+  summary: 'Returns the number of recovery codes and how many are unused',
   allowed: 'user',
-  success: { status: 200, description: 'The numbers, without the codes' },
+  success: { status: 200, description: 'The counts, without the codes' },
   async handle({ caller }, services) {
     return json(await findRecoveryCodes(services, requireMember(caller)))
   },
@@ -144,13 +149,13 @@ export const countRecoveryCodes = defineEndpoint({
 export const generateRecoveryCodes = defineEndpoint({
   method: 'POST',
   path: recoveryCodesPath,
-  summary: 'Makes recovery codes for a user at aal2 who has none',
+  summary: 'Generates recovery codes for a user at aal2 who has none',
   allowed: 'user',
-  // Null: a request without a body.
+  // A request without a body is parsed as null.
   body: Type.Union([
     Type.Object({
       friendly_name: Type.Optional(
-        Type.String({ description: 'Recovery codes, if none', maxLength: 255 }),
+        Type.String({ description: 'Default: Recovery codes', maxLength: 255 }),
       ),
     }),
     Type.Null(),
@@ -178,11 +183,11 @@ export const regenerateRecoveryCodes = defineEndpoint({
 export const verifyRecoveryCode = defineEndpoint({
   method: 'POST',
   path: `${recoveryCodesPath}/verify`,
-  summary: 'Uses up a recovery code, which raises the session to aal2',
+  summary: 'Uses a recovery code and raises the session to aal2',
   allowed: 'user',
   limiter: 'mfa',
   body: Type.Object({
-    code: Type.Optional(Type.String({ description: 'Case, spaces and hyphens do not matter' })),
+    code: Type.Optional(Type.String({ description: 'Case, spaces and hyphens are ignored' })),
   }),
   success: { status: 200, description: 'A token response' },
   async handle({ body: { code = '' }, caller, client, audience }, services) {
@@ -200,7 +205,7 @@ export const removeRecoveryCodes = defineEndpoint({
   path: recoveryCodesPath,
   summary: 'Removes the recovery codes of a user at aal2',
   allowed: 'user',
-  success: { status: 200, description: 'The id of the factor that they were' },
+  success: { status: 200, description: 'The ID of the removed factor' },
   async handle({ caller, client }, services) {
     const member = requireMember(caller)
     const { id: factorId } = requireSet(member)
@@ -210,7 +215,7 @@ export const removeRecoveryCodes = defineEndpoint({
   },
 })
 
-/** The factor in the path. @throws {ApiError} */
+/** Reads the factor ID from the path. @throws {ApiError} */
 export function readFactorId(params: Readonly<Record<string, string>>): string {
   const id = params['factor_id'] ?? ''
   if (uuidPattern.test(id)) return id.toLowerCase()

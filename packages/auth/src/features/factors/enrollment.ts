@@ -40,10 +40,13 @@ interface EnrollRequest {
   readonly client: Client
 }
 
-/** `totp, phone, or webauthn` */
+/** For example `totp, phone, or webauthn`. */
 const kindList = new Intl.ListFormat('en', { type: 'disjunction' }).format(factorKindNames)
 
-/** Reference 3.20: a factor, still to be verified, with what only its owner ever sees. @throws {ApiError} */
+/**
+ * Enrolls an unverified factor and returns it with its secrets, which are shown only once.
+ * @throws {ApiError}
+ */
 export async function enroll(services: Services, request: EnrollRequest): Promise<Metadata> {
   const { member, type, friendlyName, client } = request
   const { db, config } = services
@@ -76,7 +79,7 @@ export async function enroll(services: Services, request: EnrollRequest): Promis
     await db.run(enrollFactor, factor)
   } catch (error) {
     if (isTaken(error, 'mfa_factors_name')) throw nameConflict(friendlyName)
-    // Somebody else enrolls the same number just now.
+    // A concurrent request enrolls the same phone number.
     if (isTaken(error, 'mfa_factors_phone')) throw new ApiError('conflict', 'Try again')
     throw error
   }
@@ -88,7 +91,7 @@ export async function enroll(services: Services, request: EnrollRequest): Promis
   }
 }
 
-/** What nobody verified in time makes room. @throws {ApiError} */
+/** Expired unverified factors do not count. @throws {ApiError} */
 function checkRoom(
   { config: { mfa } }: Services,
   { factors }: Member,
@@ -128,7 +131,7 @@ function isOlder({ last_challenged_at: challengedAt, created_at }: FactorRow, ti
   return Date.parse(challengedAt ?? created_at) < time.getTime()
 }
 
-/** Who has a verified factor removes it only after showing one. @throws {ApiError} */
+/** Removing a verified factor requires aal2. @throws {ApiError} */
 export async function unenroll(
   services: Services,
   { member, factorId, ip }: { member: Member; factorId: string; ip: string },
@@ -161,7 +164,7 @@ interface Removal extends WithNotices {
   readonly audit: AuditEntry
 }
 
-/** Sessions that rest on the factor drop to aal1. @throws {ApiError} */
+/** Removes a factor. Sessions that were verified with it drop to aal1. @throws {ApiError} */
 async function remove(services: Services, removal: Removal): Promise<FactorRow> {
   const { userId, factorId, ip, audit, notices = [] } = removal
   const row: FactorRemoval = {
@@ -193,7 +196,7 @@ export async function deleteFactor(services: Services, order: FactorOrder): Prom
 }
 
 interface FactorChange extends FactorOrder {
-  /** Undefined stays, as the next. */
+  /** Undefined fields stay unchanged. */
   readonly friendlyName: string | undefined
   readonly phone: string | undefined
 }

@@ -6,17 +6,17 @@ import type { Services } from '../../services.ts'
 import type { FactorRow, UserRow } from '../users/statements/user-row.ts'
 import { isBelowLevel, type Person } from './assurance-level.ts'
 
-/** Codes that stand in for any factor; they come in a set and are never the only one. */
+/** Recovery codes can replace any factor. They come in a set and are never the only factor. */
 export const recoveryCodeType = 'recovery_code'
 export const recoveryCodeMethod = 'mfa/recovery_code'
 
-/** By the types of factors: what the amr calls them. */
+/** The `amr` methods by factor type. */
 export const methodsByType: Readonly<Record<string, string>> = {
   ...Object.fromEntries(factorKindNames.map((name) => [name, factorKinds[name].method])),
   [recoveryCodeType]: recoveryCodeMethod,
 }
 
-/** Somebody who may have factors, in a session that can be raised. */
+/** A user who may have factors, with a session that can be raised to aal2. */
 export interface Member extends Person {
   readonly session_id: string
 }
@@ -30,7 +30,10 @@ export function requireMember<P extends Person>(person: P): P & Member {
   }
   const { session_id: sessionId } = person
   if (sessionId === null) {
-    throw new ApiError('session_not_found', 'Factors need a session, and this token has none')
+    throw new ApiError(
+      'session_not_found',
+      'This request requires a session, but the token has none',
+    )
   }
   return { ...person, session_id: sessionId }
 }
@@ -67,8 +70,8 @@ export function findKindOf(services: Services, { factor_type: type }: FactorRow)
 }
 
 /**
- * Who has a verified factor shows it first. Otherwise somebody who got hold of the password could have
- * left a factor of their own behind, unverified, and finish it later. @throws {ApiError}
+ * A user with a verified factor must verify it before adding another. Otherwise an attacker with
+ * the password could enroll an unverified factor and complete it later. @throws {ApiError}
  */
 export function requireLevelToAdd(member: Member): void {
   if (!isBelowLevel(member)) return

@@ -27,7 +27,7 @@ import {
 } from './statements/recovery-codes.ts'
 import { sessionLimits, toWaitSeconds, wrongAnswer } from './verify.ts'
 
-/** No letter or digit that is taken for another; 16 of them are 79 bits. */
+/** Without characters that look alike. 16 characters have 79 bits of entropy. */
 const alphabet = '23456789abcdefghjkmnpqrstuvwxyz'
 const codeLength = 16
 const codesInSet = 10
@@ -38,7 +38,7 @@ interface Ask {
   readonly client: Client
 }
 
-/** How many are left. @throws {ApiError} */
+/** Counts the codes that are left. @throws {ApiError} */
 export async function findRecoveryCodes({ db }: Services, user: UserRow): Promise<Metadata> {
   const { id } = requireSet(user)
   const [count] = await db.run(countRecoveryCodes, { factorId: id })
@@ -50,7 +50,7 @@ export async function findRecoveryCodes({ db }: Services, user: UserRow): Promis
   }
 }
 
-/** The first set. The codes are shown here and never again. @throws {ApiError} */
+/** Creates the first set. The codes are returned only once. @throws {ApiError} */
 export async function generateRecoveryCodes(
   services: Services,
   { member, client, friendlyName }: Ask & { readonly friendlyName: string },
@@ -75,7 +75,7 @@ export async function generateRecoveryCodes(
   return toAnswer(set.row.factor_id, name, set.codes)
 }
 
-/** Another set: codes of the one before work no more. @throws {ApiError} */
+/** Replaces the set. Codes of the previous set stop working. @throws {ApiError} */
 export async function regenerateRecoveryCodes(
   services: Services,
   { member, client }: Ask,
@@ -137,7 +137,10 @@ export async function verifyRecoveryCode(
   throw wrongCode()
 }
 
-/** The code has raised the session by now; without a verdict it may not stay so. @throws {ApiError} */
+/**
+ * The code has already raised the session, so the session is revoked if the hook fails or rejects.
+ * @throws {ApiError}
+ */
 async function judge(
   services: Services,
   attempt: Parameters<typeof judgeFactor>[1] & { readonly user: Member },
@@ -194,7 +197,7 @@ function draftSet(services: Services, factorId: string, member: Member, client: 
       now: new Date(services.now()),
       ip: client.ip,
       audit: toAuditEntry('recovery_codes_generated', member, { factor_id: factorId }),
-      // Another set is as good as another factor.
+      // A new set is as sensitive as a new factor.
       notices: planNotices(services, 'mfa_factor_enrolled', member, {
         FactorType: recoveryCodeType,
       }),

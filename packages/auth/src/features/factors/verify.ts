@@ -22,27 +22,28 @@ import {
 interface VerifyRequest {
   readonly member: Member
   readonly factorId: string
-  /** Undefined: none that there could be. */
+  /** Undefined when the ID is malformed. */
   readonly challengeId: string | undefined
   readonly answer: FactorAnswer
   readonly client: Client
 }
 
-/** Wrong answers after which a challenge is of no use. */
+/** Failures after which a challenge can no longer be answered. */
 const mostAttempts = 5
 /**
- * Wrong answers in a row after which a session may not answer for a while. Others are not concerned:
- * whoever has only the password must not lock the owner out.
+ * Consecutive failures after which a session is locked for a while. Other sessions are not
+ * affected, so that an attacker with the password cannot lock the owner out.
  */
 export const sessionLimits = { most_in_session: 10, lock_seconds: 600 }
 /**
- * Wrong answers for one factor in all sessions together: 50 in 24 hours, 25 of them at once. Six digits, of
- * which three codes are right at a time, are found with a chance of 0.015 % a day. Networks that a right
- * answer has come from before have a count of their own, which strangers cannot use up.
+ * Failures for one factor across all sessions: 50 in 24 hours, of which 25 at once. With six digits
+ * and three codes valid at a time, the chance of a correct guess is 0.015 % per day. Networks from
+ * which a correct answer has come before are counted separately, so that an attacker cannot use up
+ * the owner's attempts.
  */
 const factorLimits = { most_failures: 25, refill_seconds: 86_400 / 25 }
 
-/** Reference 3.20: raises the session to aal2. @throws {ApiError} */
+/** Verifies a factor and raises the session to aal2. @throws {ApiError} */
 export async function verifyFactor(
   services: Services,
   request: VerifyRequest,
@@ -85,7 +86,7 @@ export async function verifyFactor(
   const proof = await kind.check(services, { challengeId, user: member, factor, answer, challenge })
   await judgeFactor(services, { user: member, factor, isRight: proof !== undefined, client })
   if (proof === undefined) throw wrongAnswer(kind.wrongAnswer)
-  // A factor is enrolled once it was shown.
+  // A factor counts as enrolled when it is verified for the first time.
   const facts = { FactorType: factor.factor_type }
   const notices = isVerified(factor)
     ? []
@@ -110,7 +111,7 @@ export async function verifyFactor(
     notices,
   }
   const [raised] = await db.run(acceptFactor, acceptance)
-  // Another request was faster with the same code, or the session has ended.
+  // A concurrent request used the same code, or the session has ended.
   if (raised === undefined) throw wrongAnswer(kind.wrongAnswer)
   if (notices.length > 0) services.wakeMessages()
   return sessions.toTokenResponse(raised, client)
@@ -128,7 +129,7 @@ function unknownChallenge(): ApiError {
   )
 }
 
-/** Why the answer was not even looked at. */
+/** Why the answer was not checked. */
 function toFlaw(challenge: TriedChallenge, attempt: ChallengeTry): ApiError {
   const { now, ip, challenge_id: id } = attempt
   if (challenge.verified_at !== null || challenge.ip_address !== ip) {
@@ -159,7 +160,7 @@ interface FactorAttempt {
   readonly client: Client
 }
 
-/** The second step of a sign-in; a failure is noted with the user, who is known by then. */
+/** Verifies the second step of a sign-in and logs a failure with the user, who is already known. */
 export function notingFactorFailure<Result>(
   { signInLog }: Services,
   { member, audience, client }: FactorAttempt,

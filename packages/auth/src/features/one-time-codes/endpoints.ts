@@ -27,17 +27,18 @@ import {
 export const verifyGet = defineEndpoint({
   method: 'GET',
   path: '/verify',
-  summary: 'Follows the link of a message, and goes on to the site',
+  summary: 'Handles the link in a message and redirects to the site',
   allowed: 'anyone',
   limiter: 'verify',
   query: {
     type: 'signup, invite, recovery, magiclink or email_change',
-    token: 'That of the link',
-    redirect_to: 'Where to go; otherwise to the site',
+    token: 'The token from the link',
+    redirect_to: 'URL to redirect to. Default: the Referer if it is permitted, otherwise SITE_URL',
   },
   success: {
     status: 303,
-    description: 'To the site, with tokens in the fragment, or with the code of a PKCE flow',
+    description:
+      'Redirect to the site, with tokens in the fragment or with the code of a PKCE flow',
   },
   async handle(call, services) {
     const { type = '', token_hash: hash = '' } = call.query
@@ -76,14 +77,14 @@ function toLocation(target: string, verified: Verified, isPkce: boolean): string
   return withFragment(isPkce ? withQuery(target, message) : target, message)
 }
 
-/** A browser that only looks ahead must not use the link up: its user may never follow it. */
+/** A prefetching browser must not use the link up, because its user may never follow it. */
 function isPrefetch(header: (name: string) => string | undefined): boolean {
   return ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'].some((name) =>
     /\b(?:prefetch|preview)\b/i.test(header(name) ?? ''),
   )
 }
 
-/** Not a success, which the browser would keep for when the link is followed. */
+/** An error, because the browser would cache a success for when the link is followed. */
 const notNow: Answer = { status: 503 }
 
 const body = Type.Object({
@@ -93,13 +94,15 @@ const body = Type.Object({
     }),
   ),
   token: Type.Optional(
-    Type.String({ description: 'The digits, with who got them; alone, the token of a link' }),
+    Type.String({
+      description: 'The code, together with email or phone; without them, the token of a link',
+    }),
   ),
-  token_hash: Type.Optional(Type.String({ description: 'The token of a link' })),
-  email: Type.Optional(Type.String({ description: 'Where the digits were sent to' })),
-  phone: Type.Optional(Type.String({ description: 'Where the digits were sent to' })),
+  token_hash: Type.Optional(Type.String({ description: 'The token from a link' })),
+  email: Type.Optional(Type.String({ description: 'Email address to which the code was sent' })),
+  phone: Type.Optional(Type.String({ description: 'Phone number to which the code was sent' })),
   password: Type.Optional(
-    Type.String({ description: 'Of a user who has none yet: signup requires it' }),
+    Type.String({ description: 'For a user without a password. Required for the type signup' }),
   ),
   redirect_to: Type.Optional(Type.String()),
 })
@@ -108,7 +111,7 @@ type Body = Static<typeof body>
 export const verifyPost = defineEndpoint({
   method: 'POST',
   path: '/verify',
-  summary: 'Exchanges the token of a link, or digits that were sent, for tokens',
+  summary: 'Exchanges the token of a link, or a code, for tokens',
   allowed: 'anyone',
   limiter: 'verify',
   body,
@@ -120,7 +123,7 @@ export const verifyPost = defineEndpoint({
     findRedirectTarget(call, services.redirects, call.body.redirect_to)
     if (isPhoneVerification(type) && proof.how === 'digits' && (call.body.phone ?? '') !== '') {
       const verified = await verifyPhone(services, { type, proof, client: call.client })
-      if (verified.outcome !== 'tokens') throw new TypeError(`${type} has opened no session`)
+      if (verified.outcome !== 'tokens') throw new TypeError(`${type} did not open a session`)
       return json(verified.tokens)
     }
     if (!isEmailVerification(type)) {
@@ -136,7 +139,7 @@ export const verifyPost = defineEndpoint({
       client: call.client,
     })
     if (verified.outcome === 'tokens') return json({ ...verified.tokens, type: verified.type })
-    if (verified.outcome === 'code') throw new TypeError(`${type} has opened no session`)
+    if (verified.outcome === 'code') throw new TypeError(`${type} did not open a session`)
     return json({ code: '200', msg: verifyMessages[verified.outcome] })
   },
 })
@@ -163,7 +166,7 @@ function readProof({ body, audience }: Call<Body>): Proof {
   if (email === '' && isPhoneVerification(type)) {
     throw invalid('Type provided requires a phone number')
   }
-  // Alone, as the specification shows it, it is the token of a link (D8).
+  // Without a recipient, `token` is the token of a link.
   if (email === '') return { how: 'link', token }
   return { how: 'digits', digits: token, recipient: readEmail(email), audience }
 }
@@ -176,7 +179,10 @@ function readEmail(email: string): string {
   }
 }
 
-/** Only where a user may still have none (D9); elsewhere it is ignored. */
+/**
+ * Only users who sign up or accept an invitation may lack a password; for other types it is
+ * ignored.
+ */
 async function readPassword(
   { password = '' }: Body,
   type: EmailVerificationType,

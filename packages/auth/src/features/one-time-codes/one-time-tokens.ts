@@ -2,27 +2,27 @@ import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto'
 import type { AccountClaim } from '../../messages/statements/request-parts.ts'
 import type { KeyRing } from '../../tokens/key-ring.ts'
 
-/** What a one-time token is for; a user has at most one of each. */
+/** The purpose of a one-time token. A user has at most one of each. */
 export const oneTimeTokenTypes = [
   'confirmation',
   'recovery',
   'email_change_current',
   'email_change_new',
-  // Of text messages: neither takes the place of the other, where a user has both.
+  // For text messages. Separate types, because a user may have both an email and a phone token.
   'phone_confirmation',
   'phone_change',
   'reauthentication',
 ] as const
 export type OneTimeTokenType = (typeof oneTimeTokenTypes)[number]
 
-/** A code for people and a token for links; either one is enough. */
+/** A code to type in and a token for links. Either one is sufficient. */
 export interface OneTimeToken {
   readonly digits: string
-  /** Opaque; begins with `pkce_` where the link leads to a code instead of tokens. */
+  /** Opaque. Begins with `pkce_` if the link leads to a code instead of tokens. */
   readonly linkToken: string
 }
 
-/** What is stored of it: nobody who reads the table can use it. */
+/** The stored hashes, from which the token cannot be recovered. */
 export interface StoredToken {
   readonly tokenHash: Buffer
   readonly otpHash: Buffer
@@ -32,23 +32,32 @@ export interface OneTimeTokens {
   create(digitCount: number, isPkce: boolean): OneTimeToken
   store(token: OneTimeToken, relatesTo: string): StoredToken
   hashLink(linkToken: string): Buffer
-  /** @param relatesTo the address or number that received the code: it is no good for another. */
+  /**
+   * @param relatesTo the address or phone number that received the code; the code is valid only
+   * with it.
+   */
   hashDigits(digits: string, relatesTo: string): Buffer
-  /** Every hash, in hexadecimal digits, under which a code may be stored: keys are replaced. */
+  /**
+   * All hashes, in hexadecimal, under which a code may be stored: one per key, because keys are
+   * rotated.
+   */
   findHashes(digits: string, relatesTo: string): readonly string[]
 }
 
 /**
- * Of a request that says nothing about the account: a link to sign in or to recover it. What somebody
- * put into the account before, without having proven anything, goes when the link is used.
+ * For requests that contain no data for the account, such as sign-in and recovery links. Data that
+ * was put into an unconfirmed account before is removed when the link is used.
  */
 export const claimsNothing: AccountClaim = {}
 
 export const pkcePrefix = 'pkce_'
-/** Wrong codes after which the right one no longer works. */
+/** Wrong codes after which the correct one no longer works. */
 export const mostAttempts = 5
 
-/** @param keys shared by all processes of a database: digits alone are soon guessed from a hash. */
+/**
+ * @param keys shared by all processes of a database. Without a key, digits could be brute-forced
+ * from the hash.
+ */
 export function createOneTimeTokens(keys: KeyRing): OneTimeTokens {
   const hashLink = (linkToken: string) =>
     createHash('sha256')

@@ -20,11 +20,11 @@ import {
 
 interface VerificationRule {
   readonly effect: EffectName
-  /** The tokens it takes, and how a PKCE flow calls what the user has done then (reference 6.3). */
+  /** The accepted token types, with the authentication method of each in a PKCE flow. */
   readonly methods: Readonly<Partial<Record<OneTimeTokenType, string>>>
 }
 
-/** By `type`. */
+/** The rules by the `type` of the request. */
 export const emailVerifications = {
   signup: { effect: 'confirm', methods: { confirmation: 'email/signup' } },
   invite: { effect: 'confirm', methods: { confirmation: 'invite' } },
@@ -60,22 +60,22 @@ export function isPhoneVerification(type: string): type is PhoneVerificationType
 interface DigitsProof {
   readonly how: 'digits'
   readonly digits: string
-  /** The address or number they were sent to. */
+  /** The address or phone number to which the digits were sent. */
   readonly recipient: string
   readonly audience: string
 }
 
-/** What somebody shows: the token of a link, or the digits that were sent to an address. */
+/** The token of a link, or the digits that were sent to an address or phone number. */
 export type Proof = { readonly how: 'link'; readonly token: string } | DigitsProof
 
 interface Verifying {
   readonly type: keyof typeof rules
   readonly proof: Proof
-  /** Whether a link of a PKCE flow leads to a code; otherwise to tokens, as all else does. */
+  /** Whether the link of a PKCE flow leads to a code instead of tokens. */
   readonly wantsCode: boolean
-  /** Where a password belongs into the request of a user who has none (D9). */
+  /** Whether a user without a password must send one. */
   readonly asksPassword: boolean
-  /** Checked already; undefined: none was sent. */
+  /** Already checked; undefined when none was sent. */
   readonly password: string | undefined
   readonly client: Client
 }
@@ -94,21 +94,21 @@ export type Verified =
   | { readonly outcome: 'code'; readonly code: string }
   /** The other address must confirm as well. */
   | { readonly outcome: 'half' }
-  /** The address has changed, and nobody is signed in. */
+  /** The address has changed, and no session was opened. */
   | { readonly outcome: 'changed' }
 
-/** What is said where nobody is signed in. */
+/** The messages for outcomes without a session. */
 export const verifyMessages = {
   half: 'Confirmation link accepted. Please proceed to confirm link sent to the other email',
   changed: 'Confirmation link accepted. The email address has been changed',
 } as const
 
-/** Reference 3.6. One statement, and a second one where a password is set. @throws {ApiError} */
+/** Verifies an email link or code. @throws {ApiError} */
 export function verifyEmail(services: Services, input: VerifyInput): Promise<Verified> {
   return verify(services, input)
 }
 
-/** Digits of a text message. One statement. @throws {ApiError} */
+/** Verifies the digits of a text message. @throws {ApiError} */
 export function verifyPhone(services: Services, input: VerifyPhoneInput): Promise<Verified> {
   return verify(services, { ...input, wantsCode: false, asksPassword: false, password: undefined })
 }
@@ -116,7 +116,7 @@ export function verifyPhone(services: Services, input: VerifyPhoneInput): Promis
 function verify(services: Services, input: Verifying): Promise<Verified> {
   const { type, proof, client } = input
   const isSignIn = type !== 'email_change' && type !== 'phone_change'
-  // A link names no address, and most links that fail were opened twice.
+  // Failed links are not logged: they name no address, and most of them were only opened twice.
   if (proof.how === 'link' || !isSignIn) return verifyProof(services, input)
   const found = { name: proof.recipient, audience: proof.audience, userId: undefined }
   return notingFailure(services.signInLog, { ...found, ip: client.ip }, () =>
@@ -137,14 +137,14 @@ async function verifyProof(services: Services, input: Verifying): Promise<Verifi
   if (row === undefined) throw expired(input)
   const problem = problems[row.verdict]
   if (problem !== undefined) throw problem()
-  // Somebody else was faster with the same token.
+  // A concurrent request used the same token.
   if (row.consumed_type === null) throw expired(input)
   if (row.verdict === 'half') return { outcome: 'half' }
   if (draftOf(services, effect)) services.wakeMessages()
   if (row.auth_code !== null) return { outcome: 'code', code: row.auth_code }
   if (!hasSession(row)) {
     if (row.consumed_type === 'email_change_new') return { outcome: 'changed' }
-    throw new TypeError(`${effect} has opened no session`)
+    throw new TypeError(`${effect} did not open a session`)
   }
   const tokens = await services.sessions.toTokenResponse(row, input.client)
   services.signInLog.countSignIn()
@@ -159,11 +159,11 @@ async function runVerification(
   const statements: Readonly<Partial<Record<Proof['how'], VerificationStatement>>> =
     verifications[rules[type].effect]
   const statement = statements[proof.how]
-  if (statement === undefined) throw new TypeError(`${type} takes no ${proof.how}`)
+  if (statement === undefined) throw new TypeError(`${type} does not accept ${proof.how}`)
   try {
     return (await db.run(statement, verification))[0]
   } catch (error) {
-    // Since the change was asked for, somebody else has registered with the address or number.
+    // Another user has registered the address or phone number since the change was requested.
     throw toTakenError(error, 'own')
   }
 }
@@ -223,7 +223,7 @@ function toProof({ oneTimeTokens, messageGaps }: Services, proof: Proof) {
     return {
       ...none,
       token_hash: oneTimeTokens.hashLink(token).toString('hex'),
-      // Who takes the prefix off must not get tokens where a code was meant.
+      // A client that removes the prefix must not get tokens instead of a code.
       is_pkce: token.startsWith(pkcePrefix),
     }
   }
@@ -242,7 +242,7 @@ function toAudit(effect: EffectName, wantsCode: boolean) {
   if (effect === 'change' || effect === 'change_phone') {
     return { first: part('user_modified'), later: part('user_modified') }
   }
-  // With a code nobody has signed in yet: its exchange will say so.
+  // With a code, the user has not signed in yet; the exchange of the code logs it.
   return { first: part('user_signedup'), later: wantsCode ? null : part('login') }
 }
 
@@ -250,7 +250,7 @@ function hasSession(row: VerdictRow): row is VerdictRow & SessionRow {
   return row.session_id !== null
 }
 
-/** `email` stands for whichever token there was. */
+/** `email` accepts several token types, so the type depends on the token. */
 function toEffectiveType(methods: VerificationRule['methods'], tokenType: string): string {
   const method = Object.entries(methods).find(([name]) => name === tokenType)?.[1] ?? ''
   return method === 'email/signup' ? 'signup' : method
@@ -263,7 +263,7 @@ const problems: Readonly<Partial<Record<Verdict, () => ApiError>>> = {
     new ApiError('flow_state_not_found', 'invalid flow state, no valid flow state found'),
 }
 
-/** The same for what is unknown, wrong, used or over. */
+/** The same error for unknown, wrong, used and expired tokens. */
 function expired({ proof }: Verifying): ApiError {
   return new ApiError(
     'otp_expired',

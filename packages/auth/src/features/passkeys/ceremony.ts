@@ -6,14 +6,14 @@ import type { Metadata } from '../users/metadata.ts'
 import { addWebAuthnChallenge, type Ceremony, type TakenChallenge } from './statements.ts'
 import { CredentialError, type WebAuthnOptions } from './webauthn.ts'
 
-/** What a browser answers to a challenge. */
+/** A browser's answer to a challenge. */
 export interface CeremonyAnswer {
   readonly challengeId: string
-  /** As it came. */
+  /** Unvalidated. */
   readonly credential: unknown
 }
 
-/** Stores the challenge of the options. @param userId null: whoever has the passkey. */
+/** Stores the challenge of the options. @param userId null when the user is not known yet. */
 export async function startCeremony(
   { db, config, now }: Services,
   ceremony: Ceremony,
@@ -45,7 +45,7 @@ export function requireChallenge<C extends TakenChallenge>(taken: C | undefined,
   return taken
 }
 
-/** One text for all that can be wrong: nobody learns which passkeys there are. */
+/** One error for all causes, so that it does not reveal which passkeys exist. */
 export function verificationFailed(cause?: unknown): ApiError {
   return new ApiError('webauthn_verification_failed', 'Credential verification failed', { cause })
 }
@@ -66,7 +66,8 @@ export function requirePasskeys({ config }: Services): void {
 }
 
 /**
- * A passkey is a way in. Who has only stolen a password must not make one, nor lock the owner out.
+ * A passkey gives access to the account. A user with a second factor must therefore verify it
+ * first, so that a stolen password is not enough to add a passkey or to lock the owner out.
  * @throws {ApiError}
  */
 export function requireManager(person: Person): void {

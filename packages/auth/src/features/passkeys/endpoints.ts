@@ -16,18 +16,23 @@ import { finishRegistration, startRegistration } from './registration.ts'
 import { finishPasskeySignIn, startPasskeySignIn } from './sign-in.ts'
 
 const ceremonyAnswer = Type.Object({
-  challenge_id: Type.Optional(Type.String({ description: 'That of the options' })),
+  challenge_id: Type.Optional(Type.String({ description: 'challenge_id from the options' })),
   credential: Type.Optional(
-    Type.Unknown({ description: 'What navigator.credentials gave, as its toJSON() writes it' }),
+    Type.Unknown({
+      description: 'The result of navigator.credentials, serialised by its toJSON()',
+    }),
   ),
 })
 
 export const passkeyRegistrationOptions = defineEndpoint({
   method: 'POST',
   path: '/passkeys/registration/options',
-  summary: 'What a browser needs to make a passkey for the user who asks',
+  summary: 'Returns the options to create a passkey for the signed-in user',
   allowed: 'user',
-  success: { status: 200, description: 'Options for navigator.credentials.create, and their end' },
+  success: {
+    status: 200,
+    description: 'Options for navigator.credentials.create, with their expiry',
+  },
   async handle({ caller }, services) {
     return json(await startRegistration(services, caller))
   },
@@ -36,10 +41,10 @@ export const passkeyRegistrationOptions = defineEndpoint({
 export const passkeyRegistrationVerify = defineEndpoint({
   method: 'POST',
   path: '/passkeys/registration/verify',
-  summary: 'Adds the passkey that a browser has made',
+  summary: 'Registers the passkey that the browser created',
   allowed: 'user',
   body: ceremonyAnswer,
-  success: { status: 200, description: 'Id, name and time of the passkey' },
+  success: { status: 200, description: 'ID, name and creation time of the passkey' },
   async handle({ body, caller, client }, services) {
     const answer = readCeremonyAnswer(body)
     return json(toPasskeyRecord(await finishRegistration(services, caller, answer, client)))
@@ -49,11 +54,11 @@ export const passkeyRegistrationVerify = defineEndpoint({
 export const passkeyAuthenticationOptions = defineEndpoint({
   method: 'POST',
   path: '/passkeys/authentication/options',
-  summary: 'What a browser needs to sign somebody in with a passkey',
+  summary: 'Returns the options to sign in with a passkey',
   allowed: 'anyone',
   limiter: 'passkey',
   captcha: 'always',
-  success: { status: 200, description: 'Options for navigator.credentials.get, and their end' },
+  success: { status: 200, description: 'Options for navigator.credentials.get, with their expiry' },
   async handle(_call, services) {
     return json(await startPasskeySignIn(services))
   },
@@ -62,7 +67,7 @@ export const passkeyAuthenticationOptions = defineEndpoint({
 export const passkeyAuthenticationVerify = defineEndpoint({
   method: 'POST',
   path: '/passkeys/authentication/verify',
-  summary: 'Signs in with what a passkey has signed',
+  summary: 'Signs in with a passkey',
   allowed: 'anyone',
   body: ceremonyAnswer,
   success: { status: 200, description: 'A token response' },
@@ -76,9 +81,9 @@ const longestName = 120
 export const listOwnPasskeys = defineEndpoint({
   method: 'GET',
   path: '/passkeys',
-  summary: 'The passkeys of the user who asks',
+  summary: 'Lists the passkeys of the signed-in user',
   allowed: 'user',
-  success: { status: 200, description: 'An array of passkeys, the oldest first' },
+  success: { status: 200, description: 'An array of passkeys, oldest first' },
   async handle({ caller }, services) {
     return json((await findOwnPasskeys(services, caller)).map(toPasskeyRecord))
   },
@@ -104,9 +109,9 @@ export const updateOwnPasskey = defineEndpoint({
 export const deleteOwnPasskey = defineEndpoint({
   method: 'DELETE',
   path: '/passkeys/:passkey_id',
-  summary: 'Removes a passkey, which signs nobody in any more',
+  summary: 'Removes a passkey, which can no longer be used to sign in',
   allowed: 'user',
-  success: { status: 204, description: 'It is gone' },
+  success: { status: 204, description: 'The passkey was removed' },
   async handle({ params, caller, client }, services) {
     const passkeyId = readPasskeyId(params)
     await removeOwnPasskey(services, { person: caller, passkeyId, ip: client.ip })
@@ -138,7 +143,7 @@ function readCeremonyAnswer({ challenge_id: id = '', credential }: Fields): Cere
   return { challengeId: id.toLowerCase(), credential }
 }
 
-/** The passkey in the path. @throws {ApiError} */
+/** Reads the passkey ID from the path. @throws {ApiError} */
 export function readPasskeyId(params: Readonly<Record<string, string>>): string {
   const id = params['passkey_id'] ?? ''
   if (uuidPattern.test(id)) return id.toLowerCase()

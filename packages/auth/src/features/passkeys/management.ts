@@ -14,7 +14,7 @@ import {
   renamePasskey,
 } from './statements.ts'
 
-/** Reference 3.26. */
+/** The passkey as it is returned to clients. */
 export function toPasskeyRecord(passkey: PasskeyRow): Metadata {
   const { id, friendly_name, created_at, last_used_at } = passkey
   return { id, friendly_name, created_at, ...(last_used_at !== null && { last_used_at }) }
@@ -66,13 +66,16 @@ export async function removeOwnPasskey(
   await remove(services, { userId: person.id, passkeyId, ip, audit })
 }
 
-/** Also where passkeys are switched off, as the next: those of before are still there. @throws {ApiError} */
+/**
+ * Works even if passkeys are disabled, because existing ones are kept; so does the removal.
+ * @throws {ApiError}
+ */
 export async function findPasskeysOf(
   { db }: Services,
   userId: string,
 ): Promise<readonly PasskeyRow[]> {
   const passkeys = await db.run(listPasskeys, { userId })
-  // Only an empty list needs to be told from that of an unknown user.
+  // An empty list may mean that the user does not exist.
   if (passkeys.length === 0) await getUser({ db }, userId)
   return passkeys
 }

@@ -26,7 +26,7 @@ import {
 } from './statements.ts'
 import { createCreationOptions, verifyCreation } from './webauthn.ts'
 
-/** Reference 3.26: what the browser asks an authenticator for. @throws {ApiError} */
+/** Returns the options that the browser passes to an authenticator. @throws {ApiError} */
 export async function startRegistration(services: Services, person: Person): Promise<Metadata> {
   const { db, config } = services
   requirePasskeys(services)
@@ -56,7 +56,8 @@ export async function finishRegistration(
   client: Client,
 ): Promise<PasskeyRow> {
   const { db, config } = services
-  // Before the challenge is taken: it can still be answered after a second factor.
+  // Checked before the challenge is used up, so that it can still be answered after verifying a
+  // second factor.
   requirePasskeys(services)
   requireRegistrant(person)
   const { mostPerUser, relyingParty } = config.passkeys
@@ -92,7 +93,10 @@ export async function finishRegistration(
   }
 }
 
-/** Two statements: the second counts what others have added while the first waited for them. */
+/**
+ * Two statements, so that the second one counts passkeys that were added while the first one waited
+ * for the lock.
+ */
 async function add(queries: Queries, passkey: NewPasskey): Promise<PasskeyRow> {
   const [owner] = await queries.run(lockPasskeyOwner, { userId: passkey.user_id })
   if (owner === undefined) throw userNotFound()
@@ -109,7 +113,7 @@ function toHex(text: string): string {
   return Buffer.from(text, 'base64url').toString('hex')
 }
 
-/** What people call the keepers of passkeys, by the AAGUID that those tell. */
+/** Names of authenticators by AAGUID. */
 const names: Readonly<Record<string, string>> = {
   'ea9b8d66-4d01-1d21-3ce4-b6b48cb575d4': 'Google Password Manager',
   'adce0002-35bc-c60a-648b-0b25f1f05503': 'Chrome on Mac',

@@ -20,7 +20,7 @@ import {
   verifyAssertion,
 } from './webauthn.ts'
 
-/** Reference 3.26: any passkey of this site will do; who has it is known afterwards. @throws {ApiError} */
+/** Accepts any passkey of this site; the user is known only afterwards. @throws {ApiError} */
 export async function startPasskeySignIn(services: Services): Promise<Metadata> {
   requirePasskeys(services)
   const { relyingParty, challengeExpiresInMs } = services.config.passkeys
@@ -42,7 +42,7 @@ export async function finishPasskeySignIn(
   )
 }
 
-/** What the log of failed sign-ins has of it. */
+/** The data for the log of failed sign-ins. */
 interface FoundOwner {
   name: string
   readonly audience: string
@@ -80,7 +80,7 @@ async function signIn(
       isSyncable: passkey.is_syncable,
     }),
   )
-  // Only now: to a stranger it would tell that there is such a user.
+  // Checked after the signature, because the errors would reveal that the user exists.
   requireWelcome(passkey, nowMs)
   const [used] = await db.run(usePasskey, {
     id: passkey.passkey_id,
@@ -101,7 +101,7 @@ function toAssertion(credential: unknown): Assertion | undefined {
   }
 }
 
-/** The handle that the passkey was made with is the id of its owner. */
+/** The user handle of a passkey is the ID of its owner. */
 function toUserId(userHandle = ''): string | null {
   const id = Buffer.from(userHandle, 'base64url').toString()
   return /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/.test(id) ? id : null

@@ -5,15 +5,15 @@ import type { Time, UserRow } from '../users/statements/user-row.ts'
 
 export type Ceremony = 'registration' | 'authentication'
 
-/** Registrations that a user may have begun; who begins more loses the first of them. */
+/** Maximum number of pending registrations per user. Further ones replace the oldest. */
 const mostOpen = 10
 
-/** The user is null where anybody may answer. */
+/** The user is null when any user may answer. */
 export const addWebAuthnChallenge = statement(
   'add_webauthn_challenge',
   ['id', 'ceremony', 'userId', 'challenge', 'expiresAt', 'now'],
   `with owner as materialized (
-     -- Before their challenges, as the deletion of a user does.
+     -- Locks the user before their challenges, in the same order as deleting a user.
      select id from {ns}.users where id = $3::uuid for key share
    ), outdated as (
      delete from {ns}.webauthn_challenges where (select count(*) from owner) = 1 and id in (
@@ -29,7 +29,7 @@ export interface TakenChallenge extends Row {
   readonly expires_at: Time
 }
 
-/** A part of a `with`: deletes a challenge, so that whoever comes second finds none. */
+/** A part of a `with` that deletes a challenge, so that it can be answered only once. */
 export const takeChallenge = (ceremony: Ceremony, id: string, userId: string | null) =>
   `challenge as (
      delete from {ns}.webauthn_challenges
@@ -38,7 +38,7 @@ export const takeChallenge = (ceremony: Ceremony, id: string, userId: string | n
      returning challenge, expires_at
    )`
 
-/** No row: there is none, or not of this user. */
+/** Returns no row when the challenge does not exist or belongs to another user. */
 export const takeRegistrationChallenge = statement(
   'take_registration_challenge',
   ['id', 'userId'],
@@ -57,7 +57,7 @@ export interface PasskeyRow extends Row {
 const columns = ['id', 'credential_id', 'transports', 'friendly_name', 'last_used_at', 'created_at']
 const listColumns = (passkey: string) => columns.map((name) => `${passkey}.${name}`).join(', ')
 
-/** Those of a user, the oldest first. */
+/** The passkeys of a user, oldest first. */
 export const listPasskeys = statement(
   'list_passkeys',
   ['userId'],
@@ -65,7 +65,7 @@ export const listPasskeys = statement(
    where k.user_id = $1 order by k.created_at, k.id`,
 ).returning<PasskeyRow>()
 
-/** So that two requests of one user cannot both be the last that is allowed. */
+/** Locks the user, so that two concurrent requests cannot exceed the limit. */
 export const lockPasskeyOwner = statement(
   'lock_passkey_owner',
   ['userId'],
@@ -75,7 +75,7 @@ export const lockPasskeyOwner = statement(
 export interface NewPasskey {
   readonly id: string
   readonly user_id: string
-  /** In hexadecimal digits, as the next. */
+  /** In hexadecimal, as is `public_key`. */
   readonly credential_id: string
   readonly public_key: string
   readonly sign_count: number
@@ -84,7 +84,7 @@ export interface NewPasskey {
   readonly is_syncable: boolean
   readonly is_backed_up: boolean
   readonly friendly_name: string
-  /** Of a user. */
+  /** Maximum number of passkeys per user. */
   readonly most: number
   readonly now: Date
   readonly ip: string
@@ -92,8 +92,8 @@ export interface NewPasskey {
 }
 
 /**
- * No row: the user has as many as they may have. A credential that somebody has already violates
- * `webauthn_credentials_credential_id`. To be run after `lockPasskeyOwner`.
+ * Returns no row when the user has reached the limit. A credential that is already registered
+ * violates `webauthn_credentials_credential_id`. Must run after `lockPasskeyOwner`.
  */
 export const addPasskey = statement(
   'add_passkey',
@@ -132,7 +132,7 @@ export interface PasskeyNaming extends PasskeyChange {
   readonly friendly_name: string
 }
 
-/** No row: the user has no such passkey. */
+/** Returns no row when the user has no such passkey. */
 export const renamePasskey = statement(
   'rename_passkey',
   object<PasskeyNaming>(),
@@ -151,7 +151,7 @@ export const renamePasskey = statement(
    select ${listColumns('k')} from renamed k`,
 ).returning<PasskeyRow>()
 
-/** No row: the user has no such passkey. */
+/** Returns no row when the user has no such passkey. */
 export const removePasskey = statement(
   'remove_passkey',
   object<PasskeyChange>(),
@@ -189,14 +189,11 @@ export interface OwnedPasskey
 }
 
 export interface PasskeyAttempt extends TakenChallenge {
-  /** Null: nobody has such a passkey. */
+  /** Null when no such passkey exists. */
   readonly passkey: OwnedPasskey | null
 }
 
-/**
- * Somebody answers a challenge with a passkey: takes the challenge, and looks for the passkey. No row:
- * there is no such challenge.
- */
+/** Uses up the challenge and finds the passkey. Returns no row when the challenge does not exist. */
 export const tryPasskey = statement(
   'try_passkey',
   ['challengeId', 'credentialId', 'userId'],
@@ -214,8 +211,8 @@ export const tryPasskey = statement(
 ).returning<PasskeyAttempt>()
 
 /**
- * The signature was right. No row: the passkey is gone, or something with the same key has signed as
- * often meanwhile.
+ * Records a correct signature. Returns no row when the passkey no longer exists, or when its
+ * counter has already reached this value, as with a cloned authenticator.
  */
 export const usePasskey = statement(
   'use_passkey',

@@ -3,17 +3,17 @@ import type { RelyingParty } from '../../config/passkeys.ts'
 import type { Metadata } from '../users/metadata.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 
-/** An authenticator's key pair, as far as we know it. */
+/** The known properties of an authenticator's credential. */
 export interface Credential {
-  /** Base64url, as the next. */
+  /** Base64url, as is `publicKey`. */
   readonly id: string
-  /** In the form of COSE. */
+  /** COSE-encoded. */
   readonly publicKey: string
-  /** Signatures so far; 0 where the authenticator does not count. */
+  /** The signature counter; 0 if the authenticator does not count. */
   readonly counter: number
   /** How browsers reach the authenticator. */
   readonly transports: readonly string[]
-  /** Whether it can leave its device: never changes. */
+  /** Whether the credential can be synced to other devices. This never changes. */
   readonly isSyncable: boolean
   readonly isBackedUp: boolean
 }
@@ -23,28 +23,28 @@ export interface NewCredential extends Credential {
   readonly aaguid: string
 }
 
-/** What came from an authenticator is not right. The message is for the log. */
+/** An authenticator's response is invalid. The message is for the log. */
 export class CredentialError extends Error {
   override readonly name = 'CredentialError'
 }
 
-/** Loaded when somebody needs it: it is large, and most servers do without. */
+/** Imported on first use: the library is large, and most servers do not need it. */
 const loadServer = () => import('@simplewebauthn/server')
 const loadHelpers = () => import('@simplewebauthn/server/helpers')
 
-/** EdDSA, ES256 and RS256, by their numbers in COSE: what authenticators have, and Node is sure of. */
+/** EdDSA, ES256 and RS256 by their COSE identifiers: supported by both authenticators and Node. */
 const algorithms = [-8, -7, -257]
 
 type Named = Pick<Credential, 'id' | 'transports'>
 
 export interface CreationAsk {
   readonly relyingParty: RelyingParty
-  /** An authenticator keeps one discoverable credential for each. */
+  /** An authenticator keeps one discoverable credential per user handle. */
   readonly userHandle: string
   readonly user: Pick<UserRow, 'id' | 'email' | 'phone' | 'raw_user_meta_data'>
-  /** What the authenticator must not have already. */
+  /** Credentials that the authenticator must not already have. */
   readonly exclude: readonly Named[]
-  /** Whether it can be found without its id, as passkeys are. */
+  /** Whether the credential can be found without its ID, as passkeys can. */
   readonly isDiscoverable: boolean
   readonly timeoutMs: number
 }
@@ -63,7 +63,7 @@ export async function createCreationOptions(ask: CreationAsk): Promise<WebAuthnO
     rpID: ask.relyingParty.id,
     rpName: ask.relyingParty.name,
     userID: new TextEncoder().encode(ask.userHandle),
-    // What people choose by when their browser shows several accounts.
+    // Browsers show these names when the user chooses between accounts.
     userName,
     userDisplayName: typeof name === 'string' && name !== '' ? name : userName,
     timeout: ask.timeoutMs,
@@ -80,7 +80,7 @@ export async function createCreationOptions(ask: CreationAsk): Promise<WebAuthnO
 
 export interface RequestAsk {
   readonly relyingParty: RelyingParty
-  /** Undefined: any that the browser finds. */
+  /** Undefined: any credential of this site. */
   readonly allow?: readonly Named[]
   readonly timeoutMs: number
 }
@@ -104,7 +104,7 @@ function toDescriptor({ id, transports }: Named) {
   return { id, ...(transports.length > 0 && { transports: [...transports] }) }
 }
 
-/** Leaves out what is undefined. */
+/** Drops undefined values. */
 function toJson(options: object): Metadata {
   return JSON.parse(JSON.stringify(options))
 }
@@ -114,12 +114,12 @@ interface Expectation {
   readonly challenge: string
 }
 
-/** More than any key that is in use, of post-quantum cryptography included. */
+/** More than any key in use, including post-quantum keys. */
 const mostKeyBytes = 4_096
-/** WebAuthn 4. */
+/** The limit in WebAuthn, section 4. */
 const mostIdBytes = 1_023
 
-/** @param response what `navigator.credentials.create` gave. @throws {CredentialError} */
+/** @param response the result of `navigator.credentials.create`. @throws {CredentialError} */
 export async function verifyCreation(
   { relyingParty, challenge }: Expectation,
   response: unknown,
@@ -128,8 +128,8 @@ export async function verifyCreation(
   const { isoCBOR, decodeAttestationObject } = await loadHelpers()
   return refuseFlaws(async () => {
     const parsed = parseCreation(response)
-    // The site asks for no attestation, and looks at none that comes nevertheless: to check it means
-    // to fetch URLs out of certificates that a stranger wrote.
+    // No attestation is requested, and an unrequested one is ignored: verifying it would mean
+    // fetching URLs from certificates that an attacker can write.
     const attestation = decodeAttestationObject(toBytes(parsed.response.attestationObject))
     const withoutProof = isoCBOR.encode(
       new Map<string, string | Map<string, string> | Uint8Array>([
@@ -153,7 +153,7 @@ export async function verifyCreation(
     const { credential, aaguid, credentialDeviceType, credentialBackedUp } = registrationInfo
     const { id, publicKey, counter } = credential
     if (publicKey.length > mostKeyBytes) throw new CredentialError('The public key is too long')
-    if (toBytes(id).length > mostIdBytes) throw new CredentialError('The id is too long')
+    if (toBytes(id).length > mostIdBytes) throw new CredentialError('The credential ID is too long')
     return {
       id,
       publicKey: toText(publicKey),
@@ -168,12 +168,15 @@ export async function verifyCreation(
 
 export type Assertion = AuthenticationResponseJSON
 
-/** What a signature is checked with. */
+/** What is needed to check a signature. */
 export type SigningCredential = Pick<Credential, 'id' | 'publicKey' | 'counter' | 'isSyncable'>
 /** What a signature changes. */
 export type SignedCredential = Pick<Credential, 'counter' | 'isBackedUp'>
 
-/** A counter that does not rise is a copy of the authenticator (WebAuthn 6.1.1). @throws {CredentialError} */
+/**
+ * A counter that does not increase indicates a cloned authenticator (WebAuthn, section 6.1.1).
+ * @throws {CredentialError}
+ */
 export async function verifyAssertion(
   { relyingParty, challenge }: Expectation,
   assertion: Assertion,
@@ -181,7 +184,8 @@ export async function verifyAssertion(
 ): Promise<SignedCredential> {
   const { verifyAuthenticationResponse } = await loadServer()
   return refuseFlaws(async () => {
-    if (assertion.id !== credential.id) throw new CredentialError('It is another credential')
+    if (assertion.id !== credential.id)
+      throw new CredentialError('The credential ID does not match')
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response: assertion,
       expectedChallenge: challenge,
@@ -197,13 +201,13 @@ export async function verifyAssertion(
     if (!verified) throw new CredentialError('The signature is wrong')
     const { newCounter, credentialDeviceType, credentialBackedUp } = authenticationInfo
     if ((credentialDeviceType === 'multiDevice') !== credential.isSyncable) {
-      throw new CredentialError('Whether it can be backed up has changed')
+      throw new CredentialError('The backup eligibility of the credential has changed')
     }
     return { counter: newCounter, isBackedUp: credentialBackedUp }
   })
 }
 
-/** Whatever the library does not like was written by the caller. */
+/** Any other error of the library is caused by the client's input. */
 async function refuseFlaws<Result>(verify: () => Promise<Result>): Promise<Result> {
   try {
     return await verify()
@@ -226,7 +230,7 @@ function parseCreation(value: unknown): RegistrationResponseJSON {
   }
 }
 
-/** @param value what `navigator.credentials.get` gave. @throws {CredentialError} */
+/** @param value the result of `navigator.credentials.get`. @throws {CredentialError} */
 export function parseAssertion(value: unknown): Assertion {
   const response = readObject(value, 'response')
   const userHandle: unknown = Reflect.get(response, 'userHandle')
@@ -242,7 +246,7 @@ export function parseAssertion(value: unknown): Assertion {
 }
 
 function readIds(value: unknown) {
-  if (readText(value, 'type') !== 'public-key') throw new CredentialError('It is no public key')
+  if (readText(value, 'type') !== 'public-key') throw new CredentialError('type must be public-key')
   const id = readText(value, 'id')
   return {
     id,
@@ -268,7 +272,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-/** Browsers get them back as they came. */
+/** Unknown transports are kept, because browsers get them back unchanged. */
 function isTransport(value: unknown): value is string {
   return typeof value === 'string' && /^[a-z-]{1,32}$/.test(value)
 }

@@ -17,18 +17,18 @@ import {
 export const recover = defineEndpoint({
   method: 'POST',
   path: '/recover',
-  summary: 'Sends a link to somebody who has forgotten their password',
+  summary: 'Sends a password recovery link',
   allowed: 'anyone',
   limiter: 'recover',
   captcha: 'always',
   sendsCodesTo: ({ body }) => readRecipients(body),
-  query: { redirect_to: 'Where the link leads in the end' },
+  query: { redirect_to: 'URL to which the link redirects' },
   body: Type.Object({
     email: Type.Optional(Type.String()),
     code_challenge: Type.Optional(Type.String()),
     code_challenge_method: Type.Optional(Type.String()),
   }),
-  success: { status: 200, description: 'An empty object, whether there is such a user or not' },
+  success: { status: 200, description: 'An empty object, whether or not the user exists' },
   async handle(call, services) {
     if (!services.config.site.emailEnabled) {
       throw new ApiError('email_provider_disabled', 'Email logins are disabled', { status: 400 })
@@ -42,8 +42,8 @@ export const recover = defineEndpoint({
 
 const body = Type.Object({
   type: Type.Optional(Type.String({ description: 'signup, email_change, sms or phone_change' })),
-  email: Type.Optional(Type.String({ description: 'The present address of the user' })),
-  phone: Type.Optional(Type.String({ description: 'The present number of the user' })),
+  email: Type.Optional(Type.String({ description: 'Current email address of the user' })),
+  phone: Type.Optional(Type.String({ description: 'Current phone number of the user' })),
   code_challenge: Type.Optional(Type.String()),
   code_challenge_method: Type.Optional(Type.String()),
 })
@@ -55,14 +55,14 @@ const phoneTypes = ['sms', 'phone_change'] as const satisfies readonly PhoneRese
 export const resend = defineEndpoint({
   method: 'POST',
   path: '/resend',
-  summary: 'Sends again a message that still waits for an answer',
+  summary: 'Resends the message of a pending confirmation',
   allowed: 'anyone',
   limiter: 'resend',
   captcha: 'always',
   sendsCodesTo: ({ body }) => readRecipients(body),
-  query: { redirect_to: 'Where the link leads in the end' },
+  query: { redirect_to: 'URL to which the link redirects' },
   body,
-  success: { status: 200, description: 'An empty object, whether anything was to be sent or not' },
+  success: { status: 200, description: 'An empty object, whether or not a message was sent' },
   async handle(call, services) {
     const { type, email = '', phone = '' } = call.body
     const emailType = emailTypes.find((known) => known === type)

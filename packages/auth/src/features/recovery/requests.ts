@@ -18,12 +18,15 @@ import { resendEmailChange, resendPhoneChange } from '../account/address-changes
 import { claimsNothing } from '../one-time-codes/one-time-tokens.ts'
 import { findUserByEmail, findUserByPhone, type UserRow } from '../users/statements/user-row.ts'
 
-/** One statement, whether there is such a user or not. @throws {ApiError} */
+/**
+ * Stores the request without looking up the user, so that the response reveals nothing.
+ * @throws {ApiError}
+ */
 export function requestRecovery(services: Services, ask: MailAsk): Promise<void> {
   return deferMail(services, ask, mailWaits.recovery, 'recovery')
 }
 
-/** Afterwards. @throws {ApiError} */
+/** Runs after the response. @throws {ApiError} */
 export async function sendRecovery(services: Services, ask: MailAsk): Promise<void> {
   const [user] = await services.db.run(findUserByEmail, ask)
   if (user === undefined) return
@@ -32,17 +35,17 @@ export async function sendRecovery(services: Services, ask: MailAsk): Promise<vo
 
 interface MailResending {
   readonly wait: MailWait
-  /** Does nothing where nothing waits for an answer. */
+  /** Does nothing when no confirmation is pending. */
   send(services: Services, ask: MailAsk, user: UserRow): Promise<void>
 }
 
-/** By `type`: sends again what still waits for an answer. */
+/** By `type`: how to resend the message of a pending confirmation. */
 const mailResendings = {
   signup: {
     wait: mailWaits.confirmation,
     async send(services, ask, user) {
       if (user.email_confirmed_at !== null) return
-      // Whoever asks again need not be who signed up.
+      // The request may not come from the user who signed up.
       await mailUser(services, ask, user, afterWait(userMails.confirmation), claimsNothing)
     },
   },
@@ -56,12 +59,12 @@ const mailResendings = {
 } as const satisfies Record<string, MailResending>
 export type ResendType = keyof typeof mailResendings
 
-/** The answer is the same whether anything is to be sent. One statement. @throws {ApiError} */
+/** The response does not reveal whether a message is sent. @throws {ApiError} */
 export function resendEmail(services: Services, type: ResendType, ask: MailAsk): Promise<void> {
   return deferMail(services, ask, mailResendings[type].wait, `resend_${type}`)
 }
 
-/** Afterwards. @throws {ApiError} */
+/** Runs after the response. @throws {ApiError} */
 export async function sendEmailAgain(
   services: Services,
   type: ResendType,
@@ -74,13 +77,13 @@ export async function sendEmailAgain(
 interface TextResending {
   readonly kind: TextKind
   readonly clock: 'sms' | 'phone_change'
-  /** Does nothing where nothing waits for an answer. */
+  /** Does nothing when no confirmation is pending. */
   send(services: Services, ask: PhoneAsk, user: UserRow): Promise<void>
 }
 
 const confirmation = { action: 'user_confirmation_requested', hasWaited: true } as const
 
-/** By `type`: sends again what still waits for an answer. */
+/** By `type`: how to resend the message of a pending confirmation. */
 const textResendings = {
   sms: {
     kind: 'confirmation',
@@ -101,7 +104,7 @@ const textResendings = {
 } as const satisfies Record<string, TextResending>
 export type PhoneResendType = keyof typeof textResendings
 
-/** The answer is the same whether anything is to be sent. One statement. @throws {ApiError} */
+/** The response does not reveal whether a message is sent. @throws {ApiError} */
 export function resendText(
   services: Services,
   type: PhoneResendType,
@@ -109,12 +112,13 @@ export function resendText(
 ): Promise<void> {
   const { kind, clock } = textResendings[type]
   requireGateway(services, ask.phone, kind)
-  // The code of a test number is known beforehand, and whoever shows it must not come too early.
+  // Test numbers are handled at once: their code is known in advance and may be entered before a
+  // deferred request runs.
   if (findTestCode(services, ask.phone) !== undefined) return sendTextAgain(services, type, ask)
   return deferCode(services, ask, clock, `resend_${type}`)
 }
 
-/** Afterwards. @throws {ApiError} */
+/** Runs after the response. @throws {ApiError} */
 export async function sendTextAgain(
   services: Services,
   type: PhoneResendType,

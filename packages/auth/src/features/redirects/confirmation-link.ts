@@ -1,6 +1,6 @@
 import type { MailKind } from '../../config/mail-messages.ts'
 
-/** What `GET /verify` gets as its `type`; a message without a link has none. */
+/** The `type` of `GET /verify` for each message; undefined for messages without a link. */
 const linkTypes: Readonly<Record<MailKind, string | undefined>> = {
   invite: 'invite',
   confirmation: 'signup',
@@ -10,23 +10,23 @@ const linkTypes: Readonly<Record<MailKind, string | undefined>> = {
   reauthentication: undefined,
 }
 
-/** What hooks call a message. */
+/** The type of a message in the payload of hooks. */
 export function findEmailActionType(kind: string): string | undefined {
   return Object.entries(linkTypes).find(([known]) => known === kind)?.[1]
 }
 
 export interface ConfirmationLink {
   readonly kind: MailKind
-  /** The public URL of this server, of `toExternalUrl`. */
+  /** The public URL of this server, from `toExternalUrl`. */
   readonly externalUrl: string
-  /** `MAILER_URLPATHS_…`: a path, or a whole URL. */
+  /** `MAILER_URLPATHS_…`: a path or an absolute URL. */
   readonly path: string
-  /** The link token, with `pkce_` before it where the flow is PKCE. */
+  /** The token of the link, with the prefix `pkce_` in a PKCE flow. */
   readonly tokenHash: string
   readonly redirectTo: string
 }
 
-/** The link of a message, which is also the `action_link` of POST /admin/generate_link. */
+/** The link in a message, which is also the `action_link` of POST /admin/generate_link. */
 export function toConfirmationUrl(link: ConfirmationLink): string {
   const { kind, externalUrl, path, tokenHash, redirectTo } = link
   const type = linkTypes[kind]
@@ -38,16 +38,17 @@ export function toConfirmationUrl(link: ConfirmationLink): string {
 }
 
 /**
- * All but colons and slashes stays encoded, so that a redirect with a query of its own cannot end the
- * parameter: there are programs that look for `redirect_to=https://…` in the link as it is.
+ * Decodes only colons and slashes, because some programs look for `redirect_to=https://…` in the
+ * link. Everything else stays encoded, so that the query of a redirect URL cannot end the
+ * parameter.
  */
 function toReadable(query: URLSearchParams): string {
   return query.toString().replaceAll('+', '%20').replaceAll('%3A', ':').replaceAll('%2F', '/')
 }
 
 /**
- * `/verify` below `https://x/auth/v1` is `https://x/auth/v1/verify`, and so is `/auth/v1/verify`:
- * the prefix is neither dropped, as resolving a URL would, nor doubled.
+ * Both `/verify` and `/auth/v1/verify` below `https://x/auth/v1` become `https://x/auth/v1/verify`:
+ * the prefix is neither dropped, as by URL resolution, nor doubled.
  */
 function joinPath(externalUrl: string, path: string): string {
   if (/^https?:\/\//i.test(path)) return path
@@ -66,16 +67,16 @@ function splitFragment(url: string) {
 export interface ForwardedHost {
   /** API_EXTERNAL_URL. */
   readonly externalUrl: string
-  /** MAILER_EXTERNAL_HOSTS: `auth.example.com`, or with its port. */
+  /** MAILER_EXTERNAL_HOSTS: `auth.example.com`, optionally with a port. */
   readonly externalHosts: readonly string[]
-  /** The headers `X-Forwarded-Host` and `X-Forwarded-Proto`, as they came. */
+  /** The unvalidated headers `X-Forwarded-Host` and `X-Forwarded-Proto`. */
   readonly host: string | undefined
   readonly proto: string | undefined
 }
 
 /**
- * The public URL that links of this request begin with. A host that is not listed is ignored: who
- * sends a request must not decide where its links lead. A path of API_EXTERNAL_URL stays.
+ * The public URL for the links of this request. A host that is not listed is ignored, because
+ * clients must not decide where links lead. The path of API_EXTERNAL_URL is kept.
  */
 export function toExternalUrl(forwarded: ForwardedHost): string {
   const { externalUrl, externalHosts } = forwarded
@@ -83,12 +84,12 @@ export function toExternalUrl(forwarded: ForwardedHost): string {
   if (host === '' || !/^[a-z0-9.-]+(?::\d{1,5})?$/.test(host)) return externalUrl
   if (!externalHosts.some((listed) => listed.trim().toLowerCase() === host)) return externalUrl
   const { protocol, pathname } = new URL(externalUrl)
-  // Whoever sends a request must not take the encryption away from its links.
+  // A client must not be able to downgrade its links from https to http.
   const scheme = toFirst(forwarded.proto) === 'https' ? 'https:' : protocol
   return `${scheme}//${host}${pathname.replace(/\/+$/, '')}`
 }
 
-/** Of a list of proxies, the value of the first one. */
+/** The first value of a header to which several proxies have added theirs. */
 function toFirst(header: string | undefined): string {
   return (header?.split(',')[0] ?? '').trim().toLowerCase()
 }

@@ -6,7 +6,10 @@ import { type Redirects, serialiseUrl } from './redirects.ts'
 /** Names and values of a query or a fragment. */
 export type Parameters = Readonly<Record<string, string>>
 
-/** What browsers carry to the site, behind `#` where no server sees it (reference 7.3). */
+/**
+ * The parameters of a redirect with tokens. They go into the fragment, which browsers do not send
+ * to servers.
+ */
 export function toTokenParameters(tokens: TokenResponse, more: Parameters = {}): Parameters {
   const { access_token, expires_at, expires_in, refresh_token, token_type } = tokens
   const fields = { access_token, expires_at, expires_in, refresh_token, token_type }
@@ -28,7 +31,7 @@ const denials: ReadonlySet<string> = new Set([
   'provider_email_needs_verification',
 ] satisfies ErrorCode[])
 
-/** @param otherwise the `error` of statuses that have no name of their own. */
+/** @param otherwise the `error` for statuses without a name. */
 export function toErrorParameters(
   { status, code, message }: ApiError,
   otherwise?: string,
@@ -41,7 +44,7 @@ export function toErrorParameters(
   }
 }
 
-/** In place of a fragment that is there. Clients know by `sb` that it is ours. */
+/** Replaces an existing fragment. Clients recognise the redirect by `sb`. */
 export function withFragment(target: string, parameters: Parameters): string {
   const fragment = new URLSearchParams({ ...parameters, sb: '' })
   fragment.sort()
@@ -50,7 +53,7 @@ export function withFragment(target: string, parameters: Parameters): string {
   })
 }
 
-/** Beside the query that is there, and in place of parameters with the same names. */
+/** Adds parameters to the query and replaces those with the same name. */
 export function withQuery(target: string, parameters: Parameters): string {
   return serialiseUrl(target, ({ searchParams }) => {
     for (const [name, value] of Object.entries(parameters)) searchParams.set(name, value)
@@ -58,9 +61,10 @@ export function withQuery(target: string, parameters: Parameters): string {
 }
 
 /**
- * Where a browser goes in the end: what the request names, if it is permitted; its referrer, if that
- * is; otherwise the site. A target that is not permitted fails the request before anything happens,
- * save in the dialect of the client, which expects the site then (D5).
+ * Where the browser is finally redirected to: the URL in the request, if it is permitted; otherwise
+ * the referrer, if it is permitted; otherwise the site. A URL that is not permitted fails the
+ * request before anything is written, except for clients of Supabase Auth, which expect to be
+ * redirected to the site.
  * @throws {ApiError}
  */
 export function findRedirectTarget(
@@ -68,7 +72,7 @@ export function findRedirectTarget(
   redirects: Redirects,
   inBody?: string,
 ): string {
-  // An empty one says nothing, and must not hide one that does.
+  // An empty value must not hide one that is set elsewhere.
   const named = call.header('redirect_to') || call.query['redirect_to'] || inBody
   if (named) {
     const verdict = redirects.judge(named)

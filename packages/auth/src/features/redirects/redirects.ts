@@ -8,17 +8,17 @@ import {
 export interface RedirectSettings {
   readonly siteUrl: string
   readonly allowList: readonly string[]
-  /** Whether scheme and port must be the site's too. */
+  /** Whether scheme and port must also match those of the site. */
   readonly isStrict: boolean
 }
 
-/** Whether a URL may be redirected to, and why. */
+/** Whether a redirect to a URL is permitted, and why. */
 export type RedirectVerdict =
   | { readonly isPermitted: false; readonly reason: string }
   | {
       readonly isPermitted: true
       readonly reason: string
-      /** The URL that was checked, and the only one that may be sent. */
+      /** The URL that was checked. No other spelling of it may be sent. */
       readonly target: string
     }
 
@@ -29,7 +29,7 @@ export interface Redirects {
 
 const loopback = new Set(['localhost', '127.0.0.1', '[::1]'])
 const longestRedirect = 2_048
-/** Longer names do not exist in DNS. */
+/** DNS does not allow longer names. */
 const longestHost = 253
 
 /** @throws {RedirectPatternError} */
@@ -43,13 +43,15 @@ export function createRedirects({ siteUrl, allowList, isStrict }: RedirectSettin
     const parsed = new URL(target)
     const excess = findExcess(target, parsed)
     if (excess !== undefined) return refuse(excess)
-    if (isOfSite(parsed, site, isStrict)) return permit(target, `it is on the host of ${siteUrl}`)
+    if (isOfSite(parsed, site, isStrict))
+      return permit(target, `its host is the host of ${siteUrl}`)
     const strange = findStrangeHost(parsed) ?? findHiddenDots(target)
     if (strange !== undefined) return refuse(strange)
     const pattern = findPattern(target, patterns)
     if (pattern !== undefined) return permit(target, `it matches ${pattern.text}`)
-    const listed = patterns.length === 0 ? 'the allow list is empty' : 'no pattern of it matches'
-    return refuse(`it is not on the host of ${siteUrl}, and ${listed}`)
+    const listed =
+      patterns.length === 0 ? 'the allow list is empty' : 'no pattern in the allow list matches'
+    return refuse(`its host is not the host of ${siteUrl}, and ${listed}`)
   }
   return { siteUrl: serialiseUrl(siteUrl), judge }
 }
@@ -62,27 +64,30 @@ function refuse(reason: string): RedirectVerdict {
   return { isPermitted: false, reason }
 }
 
-/** Some URLs mean different things to different programs; they are refused. */
+/** URLs that programs interpret differently are refused. */
 function findFlaw(url: string): string | undefined {
   if (url.length > longestRedirect) return `it is longer than ${longestRedirect} characters`
-  // oxlint-disable-next-line no-control-regex -- they are what is looked for
-  if (/[\u0000-\u0020\u007f\\]/.test(url)) return 'it has spaces, control characters or backslashes'
+  // oxlint-disable-next-line no-control-regex -- control characters are searched for on purpose
+  if (/[\u0000-\u0020\u007f\\]/.test(url))
+    return 'it contains spaces, control characters or backslashes'
   const parsed = URL.parse(url)
-  if (parsed === null) return 'it is not a whole URL'
+  if (parsed === null) return 'it is not an absolute URL'
   // Browsers resolve `https:example.com` relative to the page they are on.
   if (isHostScheme(parsed.protocol) && !/^[a-z]+:\/\/[^/]/i.test(url)) {
-    return 'it is not a whole URL: // and a host must follow the scheme'
+    return 'it is not an absolute URL: the scheme must be followed by // and a host'
   }
-  if (parsed.username !== '' || /^[^/?#]*:\/\/[^/?#]*@/.test(url)) return 'it has a user name'
+  if (parsed.username !== '' || /^[^/?#]*:\/\/[^/?#]*@/.test(url)) return 'it contains a user name'
   return undefined
 }
 
-/** Encoding makes a URL longer. */
+/** Percent-encoding makes a URL longer. */
 function findExcess(target: string, { hostname }: URL): string | undefined {
   if (target.length > longestRedirect) {
     return `it is longer than ${longestRedirect} characters when it is percent-encoded`
   }
-  return hostname.length > longestHost ? `its host is longer than ${longestHost}` : undefined
+  return hostname.length > longestHost
+    ? `its host is longer than ${longestHost} characters`
+    : undefined
 }
 
 function isOfSite(target: URL, site: URL, isStrict: boolean): boolean {
@@ -94,22 +99,23 @@ function isOfSite(target: URL, site: URL, isStrict: boolean): boolean {
 
 function findStrangeHost({ protocol, hostname }: URL): string | undefined {
   if (['javascript:', 'data:', 'vbscript:', 'file:', 'blob:', 'about:'].includes(protocol)) {
-    return `the scheme ${protocol} runs or shows what it names`
+    return `the scheme ${protocol} is not permitted`
   }
   if (loopback.has(hostname)) return undefined
   if (/^[\d.]+$/.test(hostname) || hostname.startsWith('[')) {
-    return 'its host is a number, and only those of this machine may be'
+    return 'its host is an IP address, which is permitted only for loopback addresses'
   }
   const isWeb = protocol === 'http:' || protocol === 'https:'
   if (isWeb && !/^[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/i.test(hostname)) {
-    return 'its host has characters that no host has'
+    return 'its host contains invalid characters'
   }
   return undefined
 }
 
 /**
- * Writing a URL out has resolved `..` and `%2e%2e`. What is left is for servers alone, and some of them
- * decode a slash, decode twice, or drop what follows `;` before they resolve it.
+ * `serialiseUrl` has resolved `..` and `%2e%2e`. The remaining forms are interpreted by servers
+ * only: some decode slashes, decode twice, or drop the text after `;` before they resolve dot
+ * segments.
  */
 function findHiddenDots(target: string): string | undefined {
   const [path = ''] = target.split(/[?#]/, 1)
@@ -120,7 +126,7 @@ function findHiddenDots(target: string): string | undefined {
     .split('/')
   const isDots = segments.some((segment) => /^\.\.?(?:;|$)/.test(segment))
   return isDots
-    ? 'a part of its path is .. or ., which may lead out of the permitted path'
+    ? 'its path contains . or .. segments, which may lead out of the permitted path'
     : undefined
 }
 
@@ -130,11 +136,11 @@ function findPattern(target: string, patterns: readonly RedirectPattern[]) {
 }
 
 /**
- * Writes a URL as browsers do: percent-encoded, so that it is ASCII and fits into a header; with dot
- * segments resolved, and with the host in lower case or in Punycode. A host without a path keeps none
- * (`https://site.example#…`), because that is how clients know the URL of the site.
- * @param edit changes the URL before it is written.
- * @throws {TypeError} unless it is an absolute URL.
+ * Serialises a URL as browsers do: percent-encoded, so that it is ASCII and fits into a header;
+ * with dot segments resolved; and with the host in lower case or in Punycode. A URL without a path
+ * keeps none (`https://site.example#…`), because clients know the URL of the site in this form.
+ * @param edit changes the URL before it is serialised.
+ * @throws {TypeError} unless the text is an absolute URL.
  */
 export function serialiseUrl(text: string, edit: (url: URL) => void = () => {}): string {
   const url = new URL(text)

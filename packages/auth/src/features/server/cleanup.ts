@@ -2,13 +2,13 @@ import type { Log } from '@portcullis/service-kit/log'
 import type { Queries } from '../../db/database.ts'
 import { type Purge, purgedAtOnce, purges } from './statements.ts'
 
-/** How long rows are kept after their time. */
+/** How long rows are kept after they have expired. */
 export interface CleanupAges {
-  /** How long the link in an email may be opened. */
+  /** Lifetime of the links in emails. */
   readonly linkSeconds: number
-  /** The longest time between two messages to one address. */
+  /** The longest cooldown between two messages to the same address. */
   readonly gapMs: number
-  /** Undefined: audit entries are kept for ever. */
+  /** Undefined: audit entries are kept forever. */
   readonly auditMs?: number | undefined
 }
 
@@ -24,19 +24,22 @@ export interface CleanupRound {
   /** `skipped`: another process is cleaning up. */
   readonly outcome: 'completed' | 'skipped' | 'failed'
   readonly durationMs: number
-  /** By what they were. */
+  /** The number of deleted rows by kind. */
   readonly deleted: ReadonlyMap<string, number>
-  /** How long ago the oldest row that is still there should have been deleted; undefined: not known. */
+  /** How long ago the oldest remaining row should have been deleted; undefined when it is unknown. */
   readonly lagMs: number | undefined
 }
 
 const dayMs = 86_400_000
-/** After the click there are five minutes to exchange the code. */
+/** After the link was followed, the code can be exchanged for five minutes. */
 const codeMs = 300_000
-/** Statements for one kind of rows in a round. */
+/** Maximum number of statements for one kind of rows per round. */
 const mostBatches = 20
 
-/** Deletes rows that have no use any more, a few at a time, at intervals that differ between processes. */
+/**
+ * Deletes expired rows in small batches, at randomised intervals so that processes do not run at
+ * the same time.
+ */
 export function openCleanup(settings: CleanupSettings): Disposable {
   const { db, log, now, everyMs = 60_000, onRound } = settings
   let timer: NodeJS.Timeout | undefined
@@ -56,7 +59,7 @@ export function openCleanup(settings: CleanupSettings): Disposable {
     })
     log.debug(describeRound(round))
     onRound?.(round)
-    // A backlog is worked off with short pauses, so that requests keep most of the database.
+    // A backlog is worked off with short pauses, so that requests are not slowed down.
     plan(round.lagMs ? everyMs / 60 : everyMs)
   }
   plan(everyMs)
@@ -68,7 +71,7 @@ export function openCleanup(settings: CleanupSettings): Disposable {
   }
 }
 
-/** Deletes everything that is due, up to a bound for each kind of rows. */
+/** Deletes all expired rows, up to a limit for each kind. */
 export async function cleanUp(
   db: Queries,
   nowMs: number,
@@ -94,7 +97,7 @@ type Step = readonly [what: string, statement: Purge, keptMs: number]
 function toSteps({ linkSeconds, gapMs, auditMs }: CleanupAges): readonly Step[] {
   const linkMs = linkSeconds * 1_000
   return [
-    // A session that has ended is kept for a day: it explains why a refresh fails.
+    // An ended session is kept for a day, because it explains why a refresh fails.
     ['ended sessions', purges.revokedSessions, dayMs],
     ['ended sessions', purges.expiredSessions, dayMs],
     ['one-time tokens', purges.oneTimeTokens, dayMs],
@@ -109,7 +112,10 @@ function toSteps({ linkSeconds, gapMs, auditMs }: CleanupAges): readonly Step[] 
   ]
 }
 
-/** @returns no `lagMs` where another process took over: rows deleted before that still count. */
+/**
+ * @returns no `lagMs` when another process holds the lock. Rows deleted before that are still
+ * counted.
+ */
 async function purge(
   db: Queries,
   statement: Purge,
@@ -121,7 +127,7 @@ async function purge(
     if (!row?.is_held) return { count }
     count += row.count
     if (row.count < purgedAtOnce) return { count, lagMs: 0 }
-    // Rows are deleted oldest first, so the oldest one left is not older than the last deleted.
+    // Rows are deleted oldest first, so no remaining row is older than the last one deleted.
     if (batch === mostBatches) return { count, lagMs: beforeMs - Date.parse(row.newest ?? '') }
   }
 }

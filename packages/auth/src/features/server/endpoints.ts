@@ -7,7 +7,7 @@ import { providerIds } from '../../plugins/providers/index.ts'
 export const health = defineEndpoint({
   method: 'GET',
   path: '/health',
-  summary: 'Whether the server is there',
+  summary: 'Returns 200 if the server is running',
   allowed: 'anyone',
   success: { status: 200, description: 'Version, name and description of the server' },
   handle: async (_call, { version }) =>
@@ -17,10 +17,13 @@ export const health = defineEndpoint({
 export const ready = defineEndpoint({
   method: 'GET',
   path: '/ready',
-  summary: 'Whether the server can serve: database, migrations, outbox',
+  summary: 'Returns 200 if the server is ready: checks the database, migrations and outbox',
   allowed: 'anyone',
   answersHead: true,
-  success: { status: 200, description: 'What was checked; 503 with the same where a check fails' },
+  success: {
+    status: 200,
+    description: 'The result of each check. If one fails, the status is 503 with the same body',
+  },
   async handle(_call, { readiness }) {
     const { isReady, checks } = await readiness.check()
     return {
@@ -34,9 +37,9 @@ export const ready = defineEndpoint({
 export const settings = defineEndpoint({
   method: 'GET',
   path: '/settings',
-  summary: 'What this installation allows',
+  summary: 'Returns the public settings of this installation',
   allowed: 'anyone',
-  success: { status: 200, description: 'Settings that everybody may know' },
+  success: { status: 200, description: 'The settings' },
   async handle(_call, { config: { external, site, mail, sms, passkeys } }) {
     return json({
       external: Object.fromEntries(providerIds.map((id) => [id, external[id].enabled])),
@@ -56,9 +59,12 @@ export const settings = defineEndpoint({
 export const jwks = defineEndpoint({
   method: 'GET',
   path: '/.well-known/jwks.json',
-  summary: 'The public keys that verify access tokens',
+  summary: 'Returns the public keys that verify access tokens',
   allowed: 'anyone',
-  success: { status: 200, description: 'A JWK set; without keys where a secret signs' },
+  success: {
+    status: 200,
+    description: 'A JWK set. It is empty if access tokens are signed with a shared secret',
+  },
   handle: async (_call, { signingKeys }) =>
     json({ keys: signingKeys.publicKeys }, { 'cache-control': 'public, max-age=600' }),
 })
@@ -67,9 +73,9 @@ export function createOpenApi(endpoints: readonly Endpoint[]): Endpoint {
   return defineEndpoint({
     method: 'GET',
     path: '/openapi.json',
-    summary: 'This description',
+    summary: 'Returns this OpenAPI document',
     allowed: 'anyone',
-    success: { status: 200, description: 'The API in OpenAPI 3.1' },
+    success: { status: 200, description: 'The OpenAPI 3.1 document' },
     handle: async (_call, { version, config }) =>
       json(toOpenApi(endpoints, version, config.api.externalUrl)),
   })
@@ -78,8 +84,8 @@ export function createOpenApi(endpoints: readonly Endpoint[]): Endpoint {
 type Route = Pick<Endpoint, 'method' | 'path'>
 
 /**
- * Features that today's client knows and this server does not have. They answer as a server does
- * that has them switched off, which the client can tell from a wrong address.
+ * Features of Supabase Auth that this server does not have. The routes respond as if the feature
+ * were disabled, which clients can distinguish from a wrong URL.
  */
 function close(
   code: ErrorCode,
@@ -92,7 +98,7 @@ function close(
       ...route,
       summary,
       allowed: 'anyone',
-      success: { status: 404, description: `Never: ${message}` },
+      success: { status: 404, description: `Never returned: ${message}` },
       handle() {
         return Promise.reject(new ApiError(code, message, { status: 404 }))
       },
@@ -103,7 +109,7 @@ function close(
 const saml = close(
   'saml_provider_disabled',
   'SAML 2.0 is disabled',
-  'Single sign-on with SAML, which is not part of this server',
+  'Single sign-on with SAML. Not supported',
   { method: 'POST', path: '/sso' },
   { method: 'GET', path: '/sso/saml/metadata' },
   { method: 'POST', path: '/sso/saml/acs' },
@@ -114,7 +120,7 @@ const saml = close(
 const oauthServer = close(
   'feature_disabled',
   'OAuth server is disabled',
-  'This server as a provider for other sites, which it is not',
+  'OAuth 2.1 authorization server for other sites. Not supported',
   { method: 'GET', path: '/oauth/authorize' },
   { method: 'GET', path: '/oauth/authorizations/:authorization_id' },
   { method: 'POST', path: '/oauth/authorizations/:authorization_id/consent' },
@@ -127,7 +133,7 @@ const oauthServer = close(
 const customProviders = close(
   'feature_disabled',
   'Custom OAuth providers are disabled',
-  'Providers that an administrator describes, which are not part of this server',
+  'Custom OAuth providers. Not supported',
   { method: 'GET', path: '/admin/custom-providers' },
   { method: 'POST', path: '/admin/custom-providers' },
 )

@@ -6,33 +6,33 @@ import { checkReadiness, type ReadinessRow } from './statements.ts'
 export interface OutboxState {
   readonly waiting: number
   readonly givenUp: number
-  /** Of the oldest message to be sent; 0: there is none. */
+  /** The age of the oldest unsent message; 0 when there is none. */
   readonly oldestSeconds: number
   readonly overdueSeconds: number
 }
 
 export interface ReadinessState {
   readonly isReady: boolean
-  /** `ok`, or what is wrong. */
+  /** `ok`, or the reason for the failure. */
   readonly checks: Readonly<Record<'database' | 'migrations' | 'outbox', string>>
-  /** Undefined where the database could not be asked. */
+  /** Undefined when the database could not be queried. */
   readonly outbox: OutboxState | undefined
 }
 
 export interface Readiness {
-  /** Never fails. However often it is called, the database is asked at most once a second. */
+  /** Never rejects. However often it is called, the database is queried at most once a second. */
   check(): Promise<ReadinessState>
 }
 
 export interface ReadinessSettings {
   readonly db: Queries
-  /** How long an answer is good for, in milliseconds. */
+  /** How long a result is reused, in milliseconds. */
   readonly freshMs?: number
   /** How long a caller waits for the database, in milliseconds. */
   readonly waitMs?: number
 }
 
-/** Longer than the lease of a message: if one is overdue by that much, no process sends. */
+/** Longer than the lease of a message: if one is overdue by more, no process is sending. */
 const stuckSeconds = 300
 
 export function createReadiness({
@@ -53,7 +53,7 @@ export function createReadiness({
   return {
     async check() {
       if (known !== undefined && performance.now() - known.at < freshMs) return known.state
-      // A database that does not answer is not asked again meanwhile.
+      // While a query is pending, no other one is started.
       asking ??= ask()
       return await Promise.race([asking, afterWaiting(waitMs)])
     },
@@ -62,13 +62,13 @@ export function createReadiness({
 
 async function afterWaiting(waitMs: number): Promise<ReadinessState> {
   await new Promise((resolve) => setTimeout(resolve, waitMs).unref())
-  return toUnreachable(`No answer within ${waitMs / 1_000} s`)
+  return toUnreachable(`No response within ${waitMs / 1_000} s`)
 }
 
 async function readState(db: Queries): Promise<ReadinessState> {
   try {
     const [row] = await db.run(checkReadiness)
-    if (row === undefined) return toUnreachable('No answer')
+    if (row === undefined) return toUnreachable('No response')
     const migrations = await judgeMigrations(row)
     const outbox = judgeOutbox(row)
     return {
@@ -82,14 +82,14 @@ async function readState(db: Queries): Promise<ReadinessState> {
       },
     }
   } catch (error) {
-    // The reason may name hosts and roles: the log has it, callers need not know.
+    // The reason may contain host and role names, so only the log has it.
     const isLost = error instanceof DatabaseLostError
-    return toUnreachable(isLost ? 'Cannot be reached' : 'Cannot be read')
+    return toUnreachable(isLost ? 'Cannot be reached' : 'Cannot be queried')
   }
 }
 
 function toUnreachable(reason: string): ReadinessState {
-  const unknown = 'Unknown: the database was not read'
+  const unknown = 'Unknown: the database was not queried'
   const checks = { database: reason, migrations: unknown, outbox: unknown }
   return { isReady: false, checks, outbox: undefined }
 }
@@ -105,11 +105,11 @@ async function judgeMigrations({ migrations }: ReadinessRow): Promise<string> {
     new Map(applied.map((one) => [one.version, one])),
   )
   if (missing.length > 0) return `Missing: ${missing.map(({ version }) => version).join(', ')}`
-  if (unknown.length > 0) return `Of a later release: ${unknown.join(', ')}`
+  if (unknown.length > 0) return `From a later release: ${unknown.join(', ')}`
   return 'ok'
 }
 
 function judgeOutbox({ overdue_seconds: seconds }: ReadinessRow): string {
   if (seconds === null || seconds < stuckSeconds) return 'ok'
-  return `Stuck: a message has been due for ${Math.round(seconds)} s and no process sends it`
+  return `Stuck: a message has been due for ${Math.round(seconds)} s, but no process has sent it`
 }

@@ -4,12 +4,12 @@ import type { Time } from '../users/statements/user-row.ts'
 
 export interface ReadinessRow extends Row {
   readonly migrations: readonly AppliedRow[]
-  /** Messages to be sent, and those given up; both up to `mostCounted`, and one more beyond. */
+  /** Unsent messages, and messages that were given up. Both are capped at `mostCounted + 1`. */
   readonly waiting: number
   readonly given_up: number
-  /** How long ago the oldest message to be sent was written; null: there is none. */
+  /** The age of the oldest unsent message; null when there is none. */
   readonly oldest_seconds: number | null
-  /** For how long a message has been due that no process has taken. */
+  /** How long the oldest due message has been waiting for a process; null when there is none. */
   readonly overdue_seconds: number | null
 }
 
@@ -19,10 +19,10 @@ interface AppliedRow {
   readonly serves_from: string | null
 }
 
-/** To count a larger outbox exactly would take longer than anyone needs to know. */
+/** Counting a larger outbox exactly would take too long. */
 export const mostCounted = 10_000
 
-/** Everything that readiness depends on, by a few pages of indexes. */
+/** Reads all data for the readiness checks, with a few index pages. */
 export const checkReadiness = statement(
   'check_readiness',
   `select
@@ -46,20 +46,20 @@ export const checkReadiness = statement(
    ) waiting`,
 ).returning<ReadinessRow>()
 
-/** Rows in one statement: few enough that no request waits long for a lock of ours. */
+/** Rows per statement: few enough that requests do not wait long for our locks. */
 export const purgedAtOnce = 500
 
 interface PurgeRow extends Row {
-  /** False: another process is cleaning up, and nothing was deleted. */
+  /** False when another process is cleaning up, so that nothing was deleted. */
   readonly is_held: boolean
   readonly count: number
-  /** The time of the newest row deleted; null where none was. */
+  /** The time of the newest deleted row; null when none was deleted. */
   readonly newest: Time | null
 }
 
 interface PurgeTarget {
   readonly table: string
-  /** The indexed column that says how old a row is. */
+  /** The indexed column with the age of a row. */
   readonly time: string
   readonly condition?: string
 }
@@ -68,9 +68,9 @@ interface PurgeTarget {
 export type Purge = Statement<NamedValues<'before'>, PurgeRow>
 
 /**
- * The oldest rows go first. The rows are read in the order of the index, so a
- * statement that finds nothing reads one page of it, however large the table is. The lock lasts as long as
- * the statement, so it works behind poolers too.
+ * Deletes the oldest rows first. They are read in index order, so a statement that finds nothing
+ * reads one index page, however large the table is. The lock lasts only for the statement, so it
+ * also works behind connection poolers.
  */
 function toPurge({ table, time, condition = 'true' }: PurgeTarget): Purge {
   return statement(
@@ -90,7 +90,10 @@ function toPurge({ table, time, condition = 'true' }: PurgeTarget): Purge {
   ).returning<PurgeRow>()
 }
 
-/** Two statements for sessions: a condition on either of two columns would read the whole table. */
+/**
+ * Sessions need two statements, because a condition on either of two columns would scan the whole
+ * table.
+ */
 export const purges = {
   revokedSessions: toPurge({ table: 'sessions', time: 'revoked_at' }),
   expiredSessions: toPurge({ table: 'sessions', time: 'not_after' }),

@@ -7,7 +7,7 @@ import type { Amr } from './statements/sessions.ts'
 export interface AccessTokenSettings {
   readonly expiresInSeconds: number
   readonly issuer: string | undefined
-  /** Of SessionLimits: tokens end with what they are of. */
+  /** From `SessionLimits`: an access token expires no later than its session. */
   readonly lowAalMs?: number | undefined
 }
 
@@ -25,7 +25,7 @@ interface AccessToken {
   readonly expiresAtSeconds: number
 }
 
-/** Reference 5.5. */
+/** The claims of an access token. */
 export function toAccessClaims(
   settings: AccessTokenSettings,
   signedIn: SignedIn,
@@ -52,7 +52,7 @@ export function toAccessClaims(
   }
 }
 
-/** Earlier than others where a second factor is still to be shown (reference 6.7). */
+/** Expires earlier if the user still has to verify a second factor. */
 function toExpiry(
   { expiresInSeconds, lowAalMs }: AccessTokenSettings,
   { user, aal, sessionCreatedAt }: SignedIn,
@@ -64,28 +64,29 @@ function toExpiry(
   return Math.max(issuedAt + 1, Math.min(usual, end))
 }
 
-/** Whoever has set the times of the claims. */
+/** The expiry comes from the claims, which a hook may have changed. */
 export function createAccessToken(signer: TokenSigner, claims: Claims): AccessToken {
   const { iat, exp } = claims
-  if (typeof iat !== 'number' || typeof exp !== 'number') throw new TypeError('Claims need times')
+  if (typeof iat !== 'number' || typeof exp !== 'number')
+    throw new TypeError('Claims must contain iat and exp')
   return { text: signer.sign(claims), expiresInSeconds: exp - iat, expiresAtSeconds: exp }
 }
 
-/** The longest header and signature there are, of a key of RSA with 4,096 bits. */
+/** Room for the longest header and signature, with a 4,096-bit RSA key. */
 const aroundClaimsBytes = 1_024
 
 export interface TokenSize {
   readonly mostBytes: number
-  /** Called with the user whose metadata have been left out. */
+  /** Called with the ID of a user whose metadata was left out. */
   readonly onOmitted: (userId: string) => void
 }
 
 /**
- * Claims that fit into a request header. Whoever has a token that servers refuse for its length could
- * not even repair what makes it so long. user_metadata are left out then: users write them themselves,
- * so nothing may depend on them. What administrators and hooks write may decide what somebody is
- * allowed to do, and is never left out.
- * @throws {ApiError} where the rest is too long as well.
+ * Shortens claims so that the token fits into a request header. A user whose token is refused for
+ * its length could not even fix the cause. user_metadata is left out then: users write it
+ * themselves, so nothing may depend on it. What administrators and hooks write may be used for
+ * authorization, so it is never left out.
+ * @throws {ApiError} when the other claims are too long as well.
  */
 export function fitClaims(
   { mostBytes, onOmitted }: TokenSize,
@@ -100,8 +101,8 @@ export function fitClaims(
     onOmitted(String(claims['sub']))
     return without
   }
-  const limit = `more than the ${mostBytes} bytes that an access token may have`
+  const limit = `more than the limit of ${mostBytes} bytes for an access token`
   throw isHooked
-    ? new ApiError('hook_payload_over_size_limit', `The claims of the hook need ${limit}`)
-    : new ApiError('unexpected_failure', `The app_metadata of the user need ${limit}`)
+    ? new ApiError('hook_payload_over_size_limit', `The claims from the hook require ${limit}`)
+    : new ApiError('unexpected_failure', `The app_metadata of the user requires ${limit}`)
 }

@@ -1,14 +1,16 @@
 import { createHmac } from 'node:crypto'
 import type { KeyRing } from '../../tokens/key-ring.ts'
 
-/** Whose password is tried, whether there is such a user or not. */
+/** The account whose password is tried. It need not exist. */
 export interface Account {
   readonly audience: string
-  /** The address in lower case, or the digits of the number. */
+  /** The address in lower case, or the digits of the phone number. */
   readonly name: string
 }
 
-/** Makes of an account a key that tells nobody who it is: limits may be counted by another server. */
+/**
+ * Derives a key that does not reveal the account, because limits may be counted by another server.
+ */
 export interface AccountKeys {
   toKey(account: Account): string
 }

@@ -6,7 +6,7 @@ import { type CallerRow, findAdminSession, findCaller } from './statements/sessi
 
 export const uuidPattern = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i
 
-/** The claims of the access token in the header. @throws {ApiError} */
+/** Reads the claims of the access token in the header. @throws {ApiError} */
 export function readBearer(
   authorization: string | undefined,
   signer: TokenSigner,
@@ -28,14 +28,14 @@ export function badToken(message: string, status = 403): ApiError {
   return new ApiError('bad_jwt', message, { status })
 }
 
-/** Undefined where the claims name none. @throws {ApiError} */
+/** Undefined when the claims contain no session. @throws {ApiError} */
 export function readSessionId({ session_id: id }: Claims): string | undefined {
   if (id === undefined || id === '') return undefined
   if (typeof id === 'string' && uuidPattern.test(id)) return id
   throw badToken('invalid claim: session_id claim must be a UUID')
 }
 
-/** The user who shows these claims. One statement. @throws {ApiError} */
+/** Finds the user of an access token. @throws {ApiError} */
 export async function findUserOfClaims(
   claims: Claims,
   { db, now }: Pick<Services, 'db' | 'now'>,
@@ -58,13 +58,14 @@ export async function findUserOfClaims(
   if (user.banned_until !== null && Date.parse(user.banned_until) > now()) {
     throw new ApiError('user_banned', 'User is banned')
   }
-  // A token of before a second factor stays what it was, and so does a session that has lost it since.
+  // A token from before the second factor stays at aal1, and so does a session that has lost its
+  // factor.
   return { ...user, aal: claims['aal'] === 'aal2' ? user.aal : 'aal1' }
 }
 
 /**
- * The role of an administrator.
- * @param moreRoles that count here, beside AUTH_JWT_ADMIN_ROLES.
+ * Returns the role of an administrator.
+ * @param moreRoles accepted in addition to AUTH_JWT_ADMIN_ROLES.
  * @throws {ApiError}
  */
 export async function findAdminRole(

@@ -11,19 +11,19 @@ export interface DeliverySettings {
 }
 
 export interface Deliveries extends AsyncDisposable {
-  /** The answer with this token has left. Never waits and never fails. */
+  /** Records that the response with this token was sent. Returns at once and never fails. */
   mark(token: RefreshToken): void
-  /** Resolves when all marks so far are stored, or cannot be at present. */
+  /** Resolves when all marks so far are stored, or cannot be stored at present. */
   settled(): Promise<void>
 }
 
-/** Beyond that the oldest are forgotten: their sessions count as not delivered. */
+/** When the limit is reached, the oldest marks are dropped: their tokens count as not delivered. */
 const mostWaiting = 10_000
 
 /**
- * Stores which refresh tokens have left, beside the requests: one statement for all since the last one.
- * What is lost here, with the process or while the database is away, only makes a session more lenient:
- * the token before a token that is not known to be delivered is accepted as long as that is unused.
+ * Stores in the background which refresh tokens were sent: one statement for all marks since the
+ * last one. If marks are lost, with the process or while the database is unavailable, a session
+ * only becomes more lenient: the previous token is accepted until the undelivered one is used.
  */
 export function openDeliveries(settings: DeliverySettings): Deliveries {
   const { db, log, now, retryMs = 1_000 } = settings
@@ -46,10 +46,10 @@ export function openDeliveries(settings: DeliverySettings): Deliveries {
     } catch (error) {
       if (!isLost) {
         const reason = error instanceof Error ? error.message : error
-        log.warning(`Delivered refresh tokens cannot be marked at present: ${reason}`)
+        log.warning(`Cannot record delivered refresh tokens; retrying: ${reason}`)
       }
       isLost = true
-      // A newer token of the same session has taken the place.
+      // Keep a newer token of the same session.
       for (const [sessionId, mark] of batch) {
         if (!waiting.has(sessionId) && waiting.size < mostWaiting) waiting.set(sessionId, mark)
       }
@@ -80,7 +80,7 @@ export function openDeliveries(settings: DeliverySettings): Deliveries {
       if (retry === undefined) pump()
     },
     async settled() {
-      // It may be part of the statement under way, or of the one after.
+      // The mark may be part of the statement in progress or of the next one.
       for (let round = 0; round < 2 && writing !== undefined; round += 1) await writing
     },
     async [Symbol.asyncDispose]() {

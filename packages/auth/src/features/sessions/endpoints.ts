@@ -10,10 +10,10 @@ const scopes = ['global', 'local', 'others'] as const
 export const logout = defineEndpoint({
   method: 'POST',
   path: '/logout',
-  summary: 'Ends sessions of the user who asks',
+  summary: 'Ends sessions of the signed-in user',
   allowed: 'former user',
-  query: { scope: 'global (all sessions, the default), local (this one) or others' },
-  success: { status: 204, description: 'Their refresh tokens are revoked' },
+  query: { scope: 'global (all sessions), local (this session) or others. Default: global' },
+  success: { status: 204, description: 'The sessions were ended and their refresh tokens revoked' },
   async handle({ caller, query, client }, services) {
     const { scope: name = 'global' } = query
     const scope = scopes.find((known) => known === name)
@@ -32,9 +32,10 @@ export const logout = defineEndpoint({
 export const listOwnSessions = defineEndpoint({
   method: 'GET',
   path: '/user/sessions',
-  summary: 'Where the user who asks is signed in: device, address and last use, newest first',
+  summary:
+    'Lists the sessions of the signed-in user with device, IP address and last use, most recently used first',
   allowed: 'user',
-  success: { status: 200, description: 'An array of sessions; is_current marks this one' },
+  success: { status: 200, description: 'An array of sessions. is_current marks this session' },
   async handle({ caller }, services) {
     return json(await findSessions(services, caller.id, caller.session_id))
   },
@@ -43,9 +44,9 @@ export const listOwnSessions = defineEndpoint({
 export const endOwnSession = defineEndpoint({
   method: 'DELETE',
   path: '/user/sessions/:session_id',
-  summary: 'Ends one session of the user who asks, on whatever device it is',
+  summary: 'Ends one session of the signed-in user, on any device',
   allowed: 'user',
-  success: { status: 204, description: 'Its refresh token is revoked' },
+  success: { status: 204, description: 'The session was ended and its refresh token revoked' },
   async handle({ caller, params, client }, services) {
     const sessionId = readSessionId(params)
     await closeSession(services, {
@@ -58,7 +59,7 @@ export const endOwnSession = defineEndpoint({
   },
 })
 
-/** The session in the path. @throws {ApiError} */
+/** Reads the session ID from the path. @throws {ApiError} */
 export function readSessionId(params: Readonly<Record<string, string>>): string {
   const id = params['session_id'] ?? ''
   if (uuidPattern.test(id)) return id.toLowerCase()

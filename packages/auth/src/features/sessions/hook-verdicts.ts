@@ -11,7 +11,7 @@ interface Attempt {
   readonly client: Client
 }
 
-/** A hook may refuse a password, whether it is right or wrong. @throws {ApiError} */
+/** Lets a hook reject the attempt, whether the password is correct or not. @throws {ApiError} */
 export async function judgePassword(services: Services, attempt: Attempt): Promise<void> {
   const { user, isRight, client } = attempt
   const ask = services.hooks.passwordVerificationAttempt
@@ -24,7 +24,10 @@ export async function judgePassword(services: Services, attempt: Attempt): Promi
   )
 }
 
-/** The same of an answer to a second factor; who is refused is signed out. @throws {ApiError} */
+/**
+ * Lets a hook reject the attempt to verify a second factor. A rejection signs the user out.
+ * @throws {ApiError}
+ */
 export async function judgeFactor(
   services: Services,
   attempt: Attempt & { readonly factor: FactorRow },

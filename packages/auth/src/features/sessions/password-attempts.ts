@@ -12,9 +12,9 @@ interface Attempt {
 }
 
 /**
- * Checks a password unless too many wrong ones came before: from this address for this account, which a
- * right one ends, or from all addresses together. The latter must not lock the owner out, whom anybody
- * could keep from signing in that way: addresses that the account was used from are exempt.
+ * Checks a password unless there were too many wrong ones: from this IP address for this account,
+ * which a correct one resets, or from all addresses together. The latter limit would let anyone
+ * lock the owner out, so addresses from which the account has been used are exempt.
  * @throws {ApiError} the same for accounts that do not exist.
  */
 export function guardPassword<Checked extends Guess>(
@@ -38,7 +38,10 @@ export function guardPassword<Checked extends Guess>(
   return services.guesses.guard(limits, check)
 }
 
-/** A statement that only runs while an account is attacked, also for accounts that do not exist. */
+/**
+ * This statement runs only while an account is under attack, and also for accounts that do not
+ * exist.
+ */
 async function isKnown(
   { db }: Services,
   { audience, name }: Account,

@@ -6,7 +6,7 @@ export interface Challenge {
   readonly method: 's256' | 'plain'
 }
 
-/** Undefined: the request has none. @throws {ApiError} */
+/** Undefined when the request does not use PKCE. @throws {ApiError} */
 export function parseChallenge(
   challenge: string | undefined = '',
   method: string | undefined = '',

@@ -2,11 +2,11 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import type { KeyRing } from '../../tokens/key-ring.ts'
 
 /**
- * A refresh token names its session and its place in the row of the session's tokens, and proves
- * with a keyed hash that this server made it. So none is stored: the session knows the number of
- * the valid one, and any of them can be made again.
+ * A refresh token contains its session and its position in the sequence of the session's tokens,
+ * and a keyed hash that proves that this server issued it. Tokens are therefore not stored: the
+ * session has the counter of the valid one, and any token can be derived again.
  *
- *     version, session id, counter, hash: 16 bytes of it, checksum: 4 bytes
+ * Layout: version, session ID, counter, 16 bytes of the hash, 4 bytes of checksum.
  */
 export interface RefreshToken {
   readonly sessionId: string
@@ -22,7 +22,7 @@ const tokenBytes = 41
 
 export interface RefreshTokens {
   encode(token: RefreshToken): string
-  /** Undefined: this server did not make it. */
+  /** Undefined when this server did not issue the token. */
   decode(text: string): RefreshToken | undefined
 }
 
@@ -55,7 +55,7 @@ export function createRefreshTokens(keys: KeyRing): RefreshTokens {
   }
 }
 
-/** For scanners of leaked secrets, which can tell such a token from noise without the key. */
+/** Lets secret scanners recognise a token without the key. */
 function toChecksum(bytes: Buffer): Buffer {
   return createHash('sha256').update(bytes.subarray(0, checksumAt)).digest()
 }

@@ -21,7 +21,7 @@ export function noSession(): ApiError {
   return new ApiError('session_not_found', `${prefix}No Valid Session Found`, { status: 400 })
 }
 
-/** What ends a session whatever token is shown. */
+/** Finds reasons to refuse a session whatever token is presented. */
 export function findFlaw(
   row: RefreshRow,
   settings: RefreshSettings,
@@ -51,9 +51,10 @@ function expired(why: string): ApiError {
 }
 
 /**
- * Retries after a lost answer, and other tabs, send the token before. As long as no answer with the
- * present token is known to have been sent, refusing it would end the session: the database may have
- * stalled for minutes between the rotation and its commit, or the process may have died.
+ * Retries after a lost response, and other tabs, send the previous token. As long as the current
+ * token is not known to have been delivered, refusing the previous one would end the session: the
+ * database may have stalled for minutes between the rotation and its commit, or the process may
+ * have died.
  */
 export function isRetry(
   row: RefreshRow,

@@ -13,7 +13,7 @@ import { revokeByScope } from './statements/sessions.ts'
 
 export type SessionRecord = Readonly<Record<string, Json>>
 
-/** Where a user is signed in. @param currentId the session that asks, if one does. */
+/** Lists the sessions of a user. @param currentId the session of the request, if it has one. */
 export async function findSessions(
   { db, now, config }: Services,
   userId: string,
@@ -40,7 +40,7 @@ function toSessionRecord(row: ListedSession, currentId: string | null): SessionR
   }
 }
 
-/** First match wins: most browsers name others that they want to be taken for. */
+/** The first match wins, because most browsers also name other browsers. */
 const programs: readonly (readonly [RegExp, string])[] = [
   [/\bEdgA?(?:iOS)?\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -65,7 +65,9 @@ const systems: readonly (readonly [RegExp, string])[] = [
   [/\bLinux\b/, 'Linux'],
 ]
 
-/** What people call the device: `Firefox on Windows`. Only a hint, for anybody can send anything. */
+/**
+ * A readable name such as `Firefox on Windows`. It is only a hint: clients can send any user agent.
+ */
 export function toDeviceName(userAgent: string): string {
   const program = findName(programs, userAgent)
   const system = findName(systems, userAgent)
@@ -82,9 +84,9 @@ function findName(
 
 interface Logout {
   readonly userId: string
-  /** The session that asks; null: none does. */
+  /** The session of the request; null when it has none. */
   readonly sessionId: string | null
-  /** All sessions of the user, that one, or all others. */
+  /** All sessions of the user, the one of the request, or all others. */
   readonly scope: 'global' | 'local' | 'others'
   readonly entry: AuditEntry
   readonly ip: string
@@ -129,9 +131,9 @@ export async function closeSession(
 }
 
 interface MassRevocation {
-  /** Sessions that were opened later stay. */
+  /** Sessions that were opened later are kept. */
   readonly beforeMs: number
-  /** Where to go on; undefined: at the beginning. */
+  /** Where to continue; undefined at the start. */
   readonly after: string | undefined
   readonly adminRole: string
   readonly ip: string
@@ -139,13 +141,16 @@ interface MassRevocation {
 
 interface Revoked {
   readonly count: number
-  /** Where the next call goes on; undefined: all are revoked. */
+  /** Where the next call continues; undefined when all sessions are revoked. */
   readonly after: string | undefined
 }
 
 const atOnce = 2_000
 
-/** Revokes sessions of all users, for so long as `hasTime`. A batch takes locks for milliseconds. */
+/**
+ * Revokes sessions of all users in batches while `hasTime` returns true. A batch holds locks for
+ * milliseconds.
+ */
 export async function revokeAllSessions(
   { db, now }: Pick<Services, 'db' | 'now'>,
   { beforeMs, after: start, adminRole, ip }: MassRevocation,

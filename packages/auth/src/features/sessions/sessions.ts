@@ -44,7 +44,7 @@ export interface SessionParts {
   readonly signer: TokenSigner
   readonly refreshTokens: RefreshTokens
   readonly settings: SessionSettings
-  /** A hook that changes the claims of tokens. */
+  /** A hook that changes the claims of access tokens. */
   readonly customize: Hooks['customAccessToken']
   readonly tokenSize: TokenSize
   readonly deliveries: Pick<Deliveries, 'mark' | 'settled'>
@@ -53,27 +53,27 @@ export interface SessionParts {
   readonly now: () => number
 }
 
-/** Who asks, as far as the connection tells. */
+/** What the connection reveals about the client. */
 export interface Client {
   readonly ip: string
-  /** What requests are limited by, where that is not the address. */
+  /** The key for rate limits, if it is not the IP address. */
   readonly limitKey?: string
   readonly userAgent: string
-  /** One of AUTH_SESSIONS_TAGS, if they named one. */
+  /** One of AUTH_SESSIONS_TAGS, if the request names one. */
   readonly tag?: string | undefined
 }
 
 export interface Login {
   readonly user: Pick<UserRow, 'id' | 'email' | 'phone' | 'is_sso_user'>
   readonly method: string
-  /** Through whom, where that is somebody else. */
+  /** The external provider, if one was used. */
   readonly provider?: string
   readonly client: Client
   readonly action?: AuditAction
   readonly isRecovery?: boolean
-  /** Replaces a hash that is outdated. */
+  /** Replaces an outdated hash. */
   readonly newHash?: string | undefined
-  /** The hash that their password fits: where it is another one by now, nobody signs in. */
+  /** The hash that the password was checked against. If it has changed since, the sign-in fails. */
   readonly shownHash?: string | undefined
 }
 
@@ -81,25 +81,28 @@ export type TokenResponse = Readonly<Record<string, Json>>
 
 export interface Refreshed {
   readonly response: TokenResponse
-  /** To be called when the answer has left: from then on the token before has little time. */
+  /**
+   * Call this when the response was sent. From then on, the previous token is accepted only
+   * briefly.
+   */
   readonly onSent: () => void
 }
 
 export interface Sessions {
   /** @throws {ApiError} */
   open(login: Login): Promise<TokenResponse>
-  /** Undefined: the user is gone, or `shownHash` is not theirs any more. @throws {ApiError} */
+  /** Undefined when the user no longer exists or `shownHash` has changed. @throws {ApiError} */
   tryOpen(login: Login): Promise<TokenResponse | undefined>
   /** @throws {ApiError} */
   refresh(refreshToken: string, client: Client): Promise<Refreshed>
-  /** For a session that another statement has opened, with what it belongs to. @throws {ApiError} */
+  /** For a session that another statement has opened. @throws {ApiError} */
   toTokenResponse(row: SessionRow, client: Client): Promise<TokenResponse>
 }
 
 export function createSessions(parts: SessionParts): Sessions {
   const { db, signer, refreshTokens, settings, customize, tokenSize, deliveries, now } = parts
 
-  /** @param method how the user signed in, where it is not the newest of the session's methods. */
+  /** @param method how the user signed in. Default: the newest method of the session. */
   async function toClaims(
     row: SessionRow,
     client: Client,
@@ -116,8 +119,8 @@ export function createSessions(parts: SessionParts): Sessions {
   }
 
   /**
-   * A hook that fails must not cost anybody their session: it is asked before the refresh token is
-   * used up, so that the same one can be shown again.
+   * Calls the hook before the refresh token is used up. If the hook fails, the client can retry
+   * with the same token instead of losing the session.
    */
   async function prepareRefresh(
     { sessionId, counter }: RefreshToken,
@@ -127,12 +130,12 @@ export function createSessions(parts: SessionParts): Sessions {
     if (customize === undefined) return undefined
     const limits = toLimitValues(settings, nowMs)
     const [row] = await db.run(findRefresh, { sessionId, ...limits })
-    // What is wrong with it is found out below.
+    // Errors are handled below, after the rotation has failed.
     if (row?.refresh_token_counter !== counter || findFlaw(row, settings, nowMs)) return undefined
     return toClaims(row, client, nowMs, 'token_refresh')
   }
 
-  /** A new session without a token is none: where a hook keeps it back, the session ends. */
+  /** Revokes the new session if a hook refuses its first token. */
   async function toFirstResponse(
     row: SessionRow,
     client: Client,
@@ -159,7 +162,7 @@ export function createSessions(parts: SessionParts): Sessions {
     }
   }
 
-  /** Somebody else may have the token: the session is over, and the owner can find out why. */
+  /** The token may have been stolen, so the session ends. The audit log has the reason. */
   async function endReused(row: RefreshRow, { ip }: Client, nowMs: number): Promise<void> {
     const { id: userId, session_id: sessionId } = row
     const entry = toAuditEntry('token_revoked', row, {
@@ -230,14 +233,14 @@ export function createSessions(parts: SessionParts): Sessions {
       const renew = async (row: SessionRow, claims?: Claims): Promise<Refreshed> => {
         const given = claims ?? (await toClaims(row, client, nowMs, 'token_refresh'))
         const { session_id: sessionId, refresh_token_counter: counter } = row
-        // With the grace, the time of delivery decides nothing.
+        // With `parentGrace`, the time of delivery is not used.
         const onSent = () => {
           if (!settings.parentGrace) deliveries.mark({ sessionId, counter })
         }
         return { response: toTokenResponse(row, given), onSent }
       }
       if (rotated !== undefined) return renew(rotated, prepared)
-      // The answer with the present token may have left a moment ago.
+      // The response with the current token may have been sent a moment ago.
       await deliveries.settled()
       const [row] = await db.run(findRefresh, { sessionId: token.sessionId, ...limits })
       if (row === undefined) throw noSession()

@@ -9,18 +9,21 @@ import { matchesVerifier } from '../sessions/pkce.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
 import { exchangeFlow, type FlowExchange, type FlowRow, findFlow } from './statements.ts'
 
-/** From when the code is shown. The flow began when the message was asked for, and mail may lie. */
+/**
+ * Counted from the time the code is issued, because the email may be opened long after the flow
+ * began.
+ */
 const codeLifetimeMs = 300_000
 
 export interface CodeExchange {
   readonly code: string
   readonly verifier: string
   readonly client: Client
-  /** For a message that may be needed. */
+  /** For a confirmation email, if one is needed. */
   readonly externalUrl: string
 }
 
-/** Reference 3.12, grant `pkce`. @throws {ApiError} */
+/** Handles the grant `pkce`. @throws {ApiError} */
 export async function exchangeCode(
   services: Services,
   exchange: CodeExchange,
@@ -31,7 +34,7 @@ export async function exchangeCode(
   if (code === '' || verifier === '') {
     throw invalid('invalid request: both auth code and code verifier should be non-empty')
   }
-  // Every code is a UUID, and PostgreSQL takes nothing else for one.
+  // Every code is a UUID, and PostgreSQL would reject anything else.
   if (!/^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(code)) throw noFlow()
   const [flow] = await db.run(findFlow, { code })
   if (flow === undefined) throw noFlow()
@@ -46,14 +49,14 @@ export async function exchangeCode(
     return { ...linked, ...providerTokens }
   }
   const [row] = await db.run(exchangeFlow, toExchange(flow, client, nowMs))
-  // Somebody else was faster with the same code.
+  // A concurrent request used the same code.
   if (row === undefined) throw noFlow()
   const response = await sessions.toTokenResponse(row, client)
   services.signInLog.countSignIn()
   return { ...response, ...providerTokens }
 }
 
-/** Whoever has the verifier is who asked to link the identity: only now it is linked. */
+/** Links the identity only now, because the verifier proves that the client started the flow. */
 async function linkAndSignIn(
   services: Services,
   flow: FlowRow,

@@ -27,22 +27,22 @@ import type { NewUser } from '../users/statements/create-user.ts'
 import { findUserByEmail, type UserRow } from '../users/statements/user-row.ts'
 
 export interface MagicLinkAsk extends MailAsk {
-  /** Of a user who is made. */
+  /** The metadata of a user who is created. */
   readonly data: Metadata
   readonly newcomer: Newcomer
   /**
-   * What somebody gets who has not confirmed their address. To the specification everybody gets a
-   * magic link; the client expects what a sign-up would have sent (reference 3.9).
+   * The message for users who have not confirmed their address. The default is a magic link;
+   * clients of Supabase Auth expect the message of a sign-up.
    */
   readonly firstMail: 'confirmation' | 'magicLink'
 }
 
-/** What is taken down where nobody is signed up. */
+/** The stored request when no user is created. */
 export type DeferredMagicLink = Omit<MagicLinkAsk, 'newcomer'>
 
 /**
- * Who is unknown is signed up, where that is allowed. Their first link confirms the address, whatever
- * it is called; who is known gets a link to sign in. @throws {ApiError}
+ * Signs up an unknown user, if that is allowed. Their first link confirms the address. Known users
+ * get a link to sign in. @throws {ApiError}
  */
 export async function requestMagicLink(services: Services, ask: MagicLinkAsk): Promise<void> {
   const { newcomer, ...deferred } = ask
@@ -59,7 +59,7 @@ export async function requestMagicLink(services: Services, ask: MagicLinkAsk): P
   if (user !== 'created') await mailKnown(services, ask, user)
 }
 
-/** Of a request that was taken down. @throws {ApiError} */
+/** Handles a stored request. @throws {ApiError} */
 export async function sendMagicLink(services: Services, ask: DeferredMagicLink): Promise<void> {
   const user = await findUser(services, ask)
   if (user === undefined || !mayFinish(services, user)) return
@@ -83,7 +83,10 @@ async function mailKnown(
   return mailUser(services, ask, user, prepare(findFirstMail(services, ask)), { data })
 }
 
-/** A confirmation waits no longer than a link: how long somebody waits must not tell what they are. */
+/**
+ * A confirmation has the same cooldown as a link, so that it does not reveal the state of the
+ * account.
+ */
 function findFirstMail({ config }: Services, { firstMail }: DeferredMagicLink) {
   return config.mail.autoconfirm
     ? userMails.magicLink

@@ -9,11 +9,11 @@ import { parsePhone } from '../users/addresses.ts'
 import { isStorableText } from '../users/metadata.ts'
 import { findUserByEmail, findUserByPhone, type UserRow } from '../users/statements/user-row.ts'
 
-/** Another hash of the same password may have come in place of an outdated one meanwhile. */
+/** A concurrent sign-in may replace an outdated hash of the same password. */
 const mostTries = 3
 
 export interface PasswordSignIn {
-  /** Empty where the phone number is given. */
+  /** Empty if the phone number is given. */
   readonly email: string
   readonly phone: string
   readonly password: string
@@ -21,7 +21,7 @@ export interface PasswordSignIn {
   readonly client: Client
 }
 
-/** Reference 3.12, grant `password`. @throws {ApiError} */
+/** Handles the grant `password`. @throws {ApiError} */
 export async function signInByPassword(
   services: Services,
   { email, phone, password, audience, client }: PasswordSignIn,
@@ -39,7 +39,7 @@ export async function signInByPassword(
 
 interface LoginName {
   readonly kind: 'email' | 'phone'
-  /** As it is stored. */
+  /** In the stored format. */
   readonly text: string
 }
 
@@ -61,7 +61,7 @@ function readName({ config }: Services, email: string, phone: string): LoginName
   return { kind: 'phone', text: parsePhone(phone) }
 }
 
-/** What the log of failed sign-ins has of it. */
+/** The data for the log of failed sign-ins. */
 interface FoundAccount {
   readonly name: string
   readonly audience: string
@@ -76,7 +76,7 @@ interface Attempt {
   readonly client: Client
 }
 
-/** Undefined: the password was changed since it was checked. @throws {ApiError} */
+/** Undefined when the password has changed since it was checked. @throws {ApiError} */
 async function trySignIn(
   services: Services,
   { name, password, audience, client }: Attempt,
@@ -96,7 +96,7 @@ async function trySignIn(
   )
   if (user !== undefined) await judgePassword(services, { user, isRight, client })
   if (user === undefined || !isRight) throw wrongPassword()
-  // Only now: to a stranger a ban would tell that there is such a user.
+  // Checked after the password, because a ban would reveal that the user exists.
   if (user.banned_until !== null && Date.parse(user.banned_until) > now()) {
     throw new ApiError('user_banned', 'User is banned', { status: 400 })
   }
@@ -115,7 +115,7 @@ async function findUser(
   { kind, text }: LoginName,
   audience: string,
 ): Promise<UserRow | undefined> {
-  // PostgreSQL would not even look for it.
+  // PostgreSQL would reject such a text.
   if (!isStorableText(text)) return undefined
   const [user] =
     kind === 'email'

@@ -23,20 +23,21 @@ import {
 import { findUserByPhone, type UserRow } from '../users/statements/user-row.ts'
 
 export interface PhoneOtpAsk extends PhoneAsk {
-  /** Of a user who is made. */
+  /** The metadata of a user who is created. */
   readonly data: Metadata
   readonly newcomer: Newcomer
 }
 
-/** What is taken down where nobody is signed up. */
+/** The stored request when no user is created. */
 export type DeferredOtp = Omit<PhoneOtpAsk, 'newcomer'>
 
-/** Who is unknown is signed up, where that is allowed, and everybody gets a code. @throws {ApiError} */
+/** Signs up an unknown user, if that is allowed, and sends a code. @throws {ApiError} */
 export async function requestPhoneOtp(services: Services, ask: PhoneOtpAsk): Promise<void> {
   const { newcomer, ...deferred } = ask
   requireGateway(services, ask.phone, 'confirmation')
   if (newcomer === 'ignore' || !isSignupAllowed(services)) {
-    // The code of a test number is known beforehand, and whoever shows it must not come too early.
+    // Test numbers are handled at once: their code is known in advance and may be entered before a
+    // deferred request runs.
     if (findTestCode(services, ask.phone) !== undefined) return sendPhoneOtp(services, deferred)
     return deferCode(services, deferred, 'sms', 'phone_otp')
   }
@@ -50,7 +51,7 @@ export async function requestPhoneOtp(services: Services, ask: PhoneOtpAsk): Pro
   if (user !== 'created') await textKnown(services, ask, user)
 }
 
-/** Of a request that was taken down. @throws {ApiError} */
+/** Handles a stored request. @throws {ApiError} */
 export async function sendPhoneOtp(services: Services, ask: DeferredOtp): Promise<void> {
   const user = await findUser(services, ask)
   if (user === undefined || !mayFinish(services, user)) return

@@ -10,7 +10,7 @@ export interface FlowRow extends Row {
   readonly code_challenge: string
   readonly code_challenge_method: 's256' | 'plain'
   readonly authentication_method: string
-  /** Empty where the flow was one of a message. */
+  /** Empty if the flow began with a message. */
   readonly provider_type: string
   readonly provider_access_token: string | null
   readonly provider_refresh_token: string | null
@@ -20,11 +20,11 @@ export interface FlowRow extends Row {
   readonly aud: string
   readonly referrer: string
   readonly linking_session_id: string | null
-  /** What the exchange links to the user; null: it signs in. */
+  /** The profile that the exchange links to the user; null for a sign-in. */
   readonly linking_profile: ExternalProfile | null
 }
 
-/** A flow whose user has got the code. */
+/** Finds a flow whose code has been issued. */
 export const findFlow = statement(
   'find_flow',
   ['code'],
@@ -48,8 +48,8 @@ export interface FlowExchange {
 }
 
 /**
- * Uses up a flow and opens the session it was for. No row: somebody else was faster. The user is
- * locked first, as everywhere.
+ * Uses up a flow and opens its session. Returns no row when a concurrent request used it. The user
+ * is locked first, in the same order as in other statements.
  */
 export const exchangeFlow = statement(
   'exchange_flow',

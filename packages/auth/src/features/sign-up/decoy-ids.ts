@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
 import type { KeyRing } from '../../tokens/key-ring.ts'
 
-/** Ids for the record of a user who is not made, since the address has one already. */
+/** IDs for the record returned when the address is already registered and no user is created. */
 export interface DecoyIds {
-  /** The same for an address each time: who asks twice would see that a new user keeps their id. */
+  /** Always the same for an address: a changing ID would reveal that no user was created. */
   find(address: string, what: 'user' | 'identity'): string
 }
 
@@ -13,7 +13,7 @@ export function createDecoyIds(keys: KeyRing): DecoyIds {
     find(address, what) {
       const hex = createHmac('sha256', keys.current()).update(`${what}\0${address}`).digest('hex')
       const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) % 4)
-      // As random ids look.
+      // Has the format of a random UUID.
       return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
     },
   }

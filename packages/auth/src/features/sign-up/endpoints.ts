@@ -14,12 +14,12 @@ import { checkSignupAllowed } from '../users/sign-up-allowed.ts'
 import { signUpAnonymously, signUpByEmail, signUpByPhone } from './sign-up.ts'
 
 const body = Type.Object({
-  email: Type.Optional(Type.String({ description: 'Address of the new user' })),
-  phone: Type.Optional(Type.String({ description: 'Number of the new user (E.164)' })),
+  email: Type.Optional(Type.String({ description: 'Email address of the new user' })),
+  phone: Type.Optional(Type.String({ description: 'Phone number of the new user (E.164)' })),
   password: Type.Optional(Type.String()),
   data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   channel: Type.Optional(
-    Type.String({ description: 'How a code is sent to a phone: sms or whatsapp' }),
+    Type.String({ description: 'How the code is sent to the phone number: sms or whatsapp' }),
   ),
   code_challenge: Type.Optional(Type.String()),
   code_challenge_method: Type.Optional(Type.String()),
@@ -28,7 +28,7 @@ const body = Type.Object({
 export const signup = defineEndpoint({
   method: 'POST',
   path: '/signup',
-  summary: 'Registers a user by email or phone, or signs in without a name',
+  summary: 'Signs up a user by email or phone, or signs in anonymously',
   allowed: 'anyone',
   limiter: ({ email, phone }) => (email || phone ? 'signup' : 'anonymous'),
   captcha: 'always',
@@ -38,9 +38,12 @@ export const signup = defineEndpoint({
       phone: sms.autoconfirm ? '' : phone,
     })
   },
-  query: { redirect_to: 'Where the link in the email leads in the end' },
+  query: { redirect_to: 'URL to which the link in the email redirects' },
   body,
-  success: { status: 200, description: 'A user record; where none confirms, with tokens' },
+  success: {
+    status: 200,
+    description: 'The user record. If no confirmation is required, also tokens',
+  },
   async handle(call, services) {
     const { email = '', phone = '' } = call.body
     const signUp = email === '' && phone === '' ? anonymous : named
@@ -50,8 +53,8 @@ export const signup = defineEndpoint({
 })
 
 /**
- * The specification's answer is the user record. Where nobody has to confirm anything, tokens come
- * with it; the client looks for the record in their `user`.
+ * The response is the user record. If no confirmation is required, it also has the tokens; clients
+ * of Supabase Auth expect only the token response, with the record in `user`.
  */
 function withUserRecord(answer: Answer): Answer {
   const { body } = answer

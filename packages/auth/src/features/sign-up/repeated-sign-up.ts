@@ -9,14 +9,14 @@ import type { Time, UserRow } from '../users/statements/user-row.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
 
 export interface RepeatedSignUp {
-  /** The address or number. */
+  /** The email address or phone number. */
   readonly name: string
-  /** What it would make of somebody new. */
+  /** Creates the draft of a new user with this name. */
   readonly draft: (name: string, input: NewUserInput) => UserDraft
   readonly audience: string
   readonly data: Metadata
   readonly client: Client
-  /** Whoever has that name and has not confirmed it yet. Nothing of them is shown but their ids. */
+  /** The user with this name who has not confirmed it yet. Only their IDs are returned. */
   readonly waiting?: UserRow
   readonly audit?: AuditEntry
 }
@@ -40,7 +40,10 @@ const never = {
   admin_data: null,
 } as const
 
-/** What somebody new with that name would have got, to the letter. One statement. */
+/**
+ * Returns exactly what a new user with this name would get, so that the response does not reveal
+ * the account.
+ */
 export async function answerRepeatedSignUp(
   services: Pick<Services, 'db' | 'config' | 'decoyIds' | 'now'>,
   { name, audience, data, client, waiting, audit, ...repeated }: RepeatedSignUp,
@@ -89,8 +92,9 @@ interface EchoRow extends Row {
 }
 
 /**
- * What was sent, as PostgreSQL would give it back from a row: the digits of a time and the order of
- * keys would tell who is in the table and who is not. Writes an audit entry, unless its id is null.
+ * Returns the values as PostgreSQL would return them from a row: the precision of the time and the
+ * order of keys would otherwise reveal whether a user was created. Writes an audit entry, unless
+ * its ID is null.
  */
 const echoSignUp = statement(
   'echo_sign_up',

@@ -53,12 +53,12 @@ export interface EmailSignUp extends MailAsk, NamedSignUp {}
 
 export interface PhoneSignUp extends PhoneAsk, NamedSignUp {}
 
-/** Reference 3.3. @throws {ApiError} */
+/** Signs up a user by email. @throws {ApiError} */
 export function signUpByEmail(services: Services, input: EmailSignUp) {
   return signUp(services, byEmail, input)
 }
 
-/** The same by a number. @throws {ApiError} */
+/** Signs up a user by phone. @throws {ApiError} */
 export async function signUpByPhone(services: Services, input: PhoneSignUp) {
   if (!byPhone.isAutoconfirmed(services)) requireGateway(services, input.phone, 'confirmation')
   return signUp(services, byPhone, input)
@@ -81,8 +81,8 @@ export function signUpAnonymously(
 }
 
 /**
- * To somebody who has an account the answer looks like that of a new one, and takes as long, save where
- * numbers are not confirmed: there it says so (D6).
+ * If the account already exists, the response looks the same and takes as long as for a new one.
+ * With autoconfirm this is not possible, so an error says that the name is taken.
  */
 async function signUp<Input extends NamedSignUp>(
   services: Services,
@@ -102,7 +102,7 @@ async function signUp<Input extends NamedSignUp>(
     return await signUpAtOnce(services, { draft: by.confirm(draft), hash, provider, client })
   } catch (error) {
     if (!isTaken(error, `users_${by.provider}`)) throw error
-    // Somebody was faster, since we looked; or the name belongs to another audience.
+    // The name was registered in the meantime, or it belongs to another audience.
     return repeat(services, by, input, { hash, known: await by.find(services, input) })
   }
 }
@@ -118,7 +118,7 @@ function toDraft<Input extends NamedSignUp>(
   return by.draft(by.toName(input), { id, aud: audience, role, data })
 }
 
-/** The user is made, and gets a message that confirms the name. */
+/** Creates the user and sends a message to confirm the name. */
 async function createWaiting<Input extends NamedSignUp>(
   services: Services,
   by: NameKind<Input>,
@@ -148,12 +148,12 @@ async function createWaiting<Input extends NamedSignUp>(
 interface AtOnce {
   readonly draft: UserDraft
   readonly provider: 'email' | 'phone' | 'anonymous'
-  /** Undefined: signed in without a password. */
+  /** Undefined for an anonymous sign-in. */
   readonly hash?: string
   readonly client: Client
 }
 
-/** Where nobody has to confirm anything: the user is made and signed in. */
+/** Creates the user and signs them in, because no confirmation is required. */
 async function signUpAtOnce(
   services: Services,
   { draft, provider, hash, client }: AtOnce,
@@ -180,7 +180,7 @@ async function signUpAtOnce(
 
 interface Repetition {
   readonly hash: string
-  /** Undefined: the name belongs to another audience. */
+  /** Undefined when the name belongs to another audience. */
   readonly known: UserRow | undefined
 }
 
@@ -197,12 +197,12 @@ async function repeat<Input extends NamedSignUp>(
   const { audience, data, client } = input
   const repeated = { name: by.toName(input), draft: by.draft, audience, data, client }
   if (known !== undefined && isWaiting) {
-    // The password of the account stays until somebody shows the token: it then is this one.
+    // The account keeps its password until the token is used; this one then replaces it.
     const data = toDraft(services, by, input, known.id).raw_user_meta_data
     await by.messageUser(services, input, known, { hash, data })
     return answerRepeatedSignUp(services, { ...repeated, waiting: known })
   }
-  // Where no message may go out, to this name or at all, a newcomer would be told so as well.
+  // The limits for messages apply as for a new user, so that an error reveals nothing.
   await by.messageNobody(services, input)
   return answerRepeatedSignUp(services, {
     ...repeated,
@@ -210,14 +210,14 @@ async function repeat<Input extends NamedSignUp>(
   })
 }
 
-/** What a sign-up by an address and one by a number do differently. */
+/** The differences between sign-ups by email and by phone. */
 interface NameKind<Input> {
   readonly provider: 'email' | 'phone'
   toName(input: Input): string
   readonly draft: (name: string, input: NewUserInput) => UserDraft
   readonly confirm: (draft: UserDraft) => UserDraft
   isAutoconfirmed(services: Services): boolean
-  /** Whether the answer says that somebody has the name. */
+  /** Whether the response says that the name is taken. */
   tellsTaken(services: Services, isWaiting: boolean): boolean
   find(services: Services, input: Input): Promise<UserRow | undefined>
   planMessage(services: Services, input: Input): FirstMessage
@@ -231,7 +231,7 @@ interface FirstMessage {
   readonly token: NewToken
   readonly parts: Pick<NewUser, 'flow' | 'messages' | 'channel' | 'cap_most' | 'cap_refill_ms'>
   readonly gap: GapParts
-  /** What the audit log has of it. */
+  /** Traits for the audit log. */
   readonly traits?: Metadata
 }
 

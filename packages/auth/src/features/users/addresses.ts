@@ -1,12 +1,12 @@
 import { isTaken } from '../../db/database-errors.ts'
 import { ApiError, invalid } from '../../errors.ts'
 
-/** The pattern of HTML for input fields, which allows hosts without a dot. */
+/** The pattern of the HTML standard for email inputs, which allows hosts without a dot. */
 const emailPattern =
   /^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/
 
 /**
- * As it is stored and compared: in lower case.
+ * Returns the address in lower case, as it is stored and compared.
  * @throws {ApiError}
  */
 export function parseEmail(text: string | undefined): string {
@@ -17,7 +17,7 @@ export function parseEmail(text: string | undefined): string {
 }
 
 /**
- * E.164 as it is stored and returned: digits without the plus.
+ * Returns the digits without the plus, as phone numbers are stored and returned.
  * @throws {ApiError}
  */
 export function parsePhone(text: string): string {
@@ -33,8 +33,8 @@ interface MailSettings {
 }
 
 /**
- * Reference 11.5: an installation may be allowed to write to some people only, such as those who build
- * the site. Asked before anybody is looked up, so that the answer tells nothing about accounts.
+ * An installation may be restricted to some addresses, such as those of its developers. Checked
+ * before the user is looked up, so that the error reveals nothing about accounts.
  * @throws {ApiError}
  */
 export function checkAuthorized(services: MailSettings, email: string): void {
@@ -47,7 +47,7 @@ export function checkAuthorized(services: MailSettings, email: string): void {
 
 export function isAuthorized({ config }: MailSettings, email: string): boolean {
   const { authorizedAddresses: addresses } = config.mail
-  // `ada+anything@site.example` is read by who reads `ada@site.example`.
+  // `ada+anything@site.example` is delivered to `ada@site.example`.
   return addresses.length === 0 || addresses.includes(email.replace(/\+[^@]*@/, '@'))
 }
 
@@ -55,7 +55,7 @@ export function emailExists(): ApiError {
   return new ApiError('email_exists', 'A user with this email address has already been registered')
 }
 
-/** In the words of users who change their own, and of administrators. */
+/** The message for users who change their own number, and the one for administrators. */
 export const phoneTexts = {
   own: 'A user with this phone number has already been registered',
   admin: 'Phone number already registered by another user',
@@ -66,8 +66,8 @@ export function phoneExists(speaker: keyof typeof phoneTexts): ApiError {
 }
 
 /**
- * What the database says when somebody else has the address, number or id already, be it only since
- * we looked. Anything else stays what it is.
+ * Converts the violation of a unique constraint on the address, phone number or ID. Returns other
+ * errors unchanged.
  */
 export function toTakenError(error: unknown, speaker: keyof typeof phoneTexts): unknown {
   if (isTaken(error, 'users_email')) return emailExists()

@@ -5,9 +5,9 @@ export interface Metadata {
   readonly [name: string]: Json
 }
 
-/** Keys of the change replace those of before; one that is null is removed. */
+/** Keys in the change replace existing ones; a key that is null is removed. */
 export function mergeMetadata(before: Metadata, change: Metadata): Metadata {
-  // Without a prototype, so that `__proto__` is a key like any other.
+  // Without a prototype, so that `__proto__` is an ordinary key.
   const merged: Record<string, Json> = Object.assign(Object.create(null), before)
   for (const [key, value] of Object.entries(change)) {
     if (value === null) delete merged[key]
@@ -16,7 +16,7 @@ export function mergeMetadata(before: Metadata, change: Metadata): Metadata {
   return merged
 }
 
-/** An object of a body, which JSON has made. @throws {ApiError} */
+/** Checks an object that was parsed from JSON. @throws {ApiError} */
 export function toMetadata(data: Readonly<Record<string, unknown>> | undefined): Metadata {
   const flaw = findUnstorable(data)
   if (flaw !== undefined) throw invalid(`The metadata ${flaw}`)
@@ -32,17 +32,20 @@ interface Limited {
 type Body = Readonly<Record<string, unknown>> | undefined
 
 /**
- * What the server itself writes into user_metadata, from what it has verified (reference 3.3). Users
- * who send these keys change nothing about them.
+ * Keys of user_metadata that the server writes itself, from verified data. Users cannot change
+ * them.
  */
 const reserved: ReadonlySet<string> = new Set(['sub', 'email', 'email_verified', 'phone_verified'])
 
-/** What new users say about themselves. @throws {ApiError} */
+/** The metadata that new users send about themselves. @throws {ApiError} */
 export function parseOwnMetadata(services: Limited, body: Body): Metadata {
   return omitKeys(parseUserMetadata(services, body), reserved)
 }
 
-/** What users change about themselves. Its size is that of the result: null removes. @throws {ApiError} */
+/**
+ * The changes that users send. The size is checked after the merge, because null removes keys.
+ * @throws {ApiError}
+ */
 export function parseOwnChange(body: Body): Metadata {
   return omitKeys(toMetadata(body), reserved)
 }
@@ -51,7 +54,7 @@ export function omitKeys(data: Metadata, keys: ReadonlySet<string>): Metadata {
   return Object.fromEntries(Object.entries(data).filter(([key]) => !keys.has(key)))
 }
 
-/** The user_metadata that an administrator gives a new user. @throws {ApiError} */
+/** The user_metadata that an administrator sets for a new user. @throws {ApiError} */
 export function parseUserMetadata({ config }: Limited, body: Body): Metadata {
   const data = toMetadata(body)
   const most = config.metadata.mostUserBytes
@@ -67,15 +70,15 @@ export function parseAppMetadata({ config }: Limited, body: Body): Metadata {
   return data
 }
 
-/** What a statement changes; null stays. */
+/** The changes of a statement; null leaves the metadata unchanged. */
 export interface MetadataChange {
   readonly user_metadata: Metadata | null
   readonly app_metadata: Metadata | null
 }
 
 /**
- * The size after the merge counts. Metadata that were too large before there was a limit may stay so
- * and may shrink, and nothing else. The statement checks it as well, for requests at the same time.
+ * Checks the size after the merge. Metadata that is already too large may stay so or shrink, but
+ * not grow. The statement checks this again because of concurrent requests.
  * @throws {ApiError}
  */
 export function checkMetadataSize(
@@ -102,12 +105,12 @@ function tooLarge(name: string, mostBytes: number): ApiError {
   return invalid(`${name} must not be larger than ${mostBytes} bytes`, { status: 422 })
 }
 
-/** PostgreSQL and JSON.stringify both walk JSON by recursion. */
+/** PostgreSQL and JSON.stringify both process JSON recursively. */
 const deepest = 200
 
 /**
- * Why JSON cannot be stored; undefined: it can. PostgreSQL has no character U+0000 and no halves of
- * surrogate pairs.
+ * Why JSON cannot be stored; undefined when it can. PostgreSQL supports neither U+0000 nor unpaired
+ * surrogates.
  */
 export function findUnstorable(json: unknown): string | undefined {
   const waiting: { readonly value: unknown; readonly depth: number }[] = [{ value: json, depth: 0 }]
@@ -138,8 +141,8 @@ export function isStorableText(text: string): boolean {
 }
 
 /**
- * The bytes of JSON as PostgreSQL prints a `jsonb`: with a space after every comma and colon, and with
- * numbers written out. Statements measure with `octet_length`, and both must agree.
+ * The size of JSON as PostgreSQL prints a `jsonb`: with a space after each comma and colon, and
+ * without exponents in numbers. Statements measure with `octet_length`, and both must agree.
  */
 export function countStoredBytes(json: Json): number {
   if (typeof json === 'number') return countDigits(json)
@@ -153,7 +156,7 @@ export function countStoredBytes(json: Json): number {
   return inner.reduce((total, bytes) => total + bytes, '{}'.length + separators)
 }
 
-/** Of 1e21, which JavaScript writes with an exponent, PostgreSQL prints every zero. */
+/** PostgreSQL prints all zeros of 1e21, which JavaScript writes with an exponent. */
 function countDigits(number: number): number {
   const text = `${number}`
   const [, sign = '', whole = '', rest = '', exponent = ''] =

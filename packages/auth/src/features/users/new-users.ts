@@ -11,7 +11,7 @@ import {
 import type { UserRow } from './statements/user-row.ts'
 import { toUserRecord } from './user-record.ts'
 
-/** A user in the making, before anything is confirmed, sent or written. */
+/** The data of a new user, before anything is confirmed, sent or written. */
 export type UserDraft = Pick<
   NewUser,
   | 'id'
@@ -29,16 +29,15 @@ export interface NewUserInput {
   readonly aud: string
   readonly role: string
   readonly data: Metadata
-  /** Undefined: a new one. */
+  /** Default: a new ID. */
   readonly id?: string | undefined
 }
 
-/** With an identity of its own, whose data are the user's first metadata (reference 3.3). */
+/** The user has one identity, whose data becomes the user's metadata. */
 export function draftEmailUser(email: string, input: NewUserInput): UserDraft {
   return draftNamedUser('email', email, input)
 }
 
-/** The same by a number. */
 export function draftPhoneUser(phone: string, input: NewUserInput): UserDraft {
   return draftNamedUser('phone', phone, input)
 }
@@ -78,13 +77,13 @@ export function draftAnonymousUser({ id = randomUUID(), ...input }: NewUserInput
 
 interface OwnIdentity {
   readonly userId: string
-  /** The address or number. */
+  /** The email address or phone number. */
   readonly name: string
   readonly data: Metadata
   readonly isVerified: boolean
 }
 
-/** The identity of a user by their own address or number. */
+/** The identity for a user's own email address or phone number. */
 export function toIdentity(
   provider: 'email' | 'phone',
   { userId, name, data, isVerified }: OwnIdentity,
@@ -104,7 +103,7 @@ export function toIdentity(
   }
 }
 
-/** What a draft lacks, as if nobody had confirmed or sent anything. */
+/** The fields that a draft lacks, for a user without confirmations. */
 export const unconfirmed = {
   encrypted_password: null,
   email_confirmed_at: null,
@@ -114,12 +113,12 @@ export const unconfirmed = {
   banned_until: null,
 } as const
 
-/** The same user with the address confirmed, here and in the identity. */
+/** Marks the address as verified in the metadata and in the identity. */
 export function confirmEmail(draft: UserDraft): UserDraft {
   return withVerified(draft, { email_verified: true })
 }
 
-/** The same user with the number confirmed. */
+/** Marks the phone number as verified in the metadata and in the identity. */
 export function confirmPhone(draft: UserDraft): UserDraft {
   return withVerified(draft, { phone_verified: true })
 }
@@ -136,9 +135,9 @@ function withVerified(draft: UserDraft, verified: Metadata): UserDraft {
 }
 
 /**
- * The only way in: every user is made here, so that hooks hear of each (reference 14). Undefined: no
- * message may be sent now, to this address or at all, and nothing was written.
- * @throws {ApiError} also where a hook says no.
+ * All users are created here, so that the hooks are called for each. Returns undefined and writes
+ * nothing when a limit for messages is reached.
+ * @throws {ApiError} also when a hook rejects the user.
  */
 export async function insertUser(
   { db, hooks, wakeMessages }: Services,
@@ -146,13 +145,13 @@ export async function insertUser(
 ): Promise<UserRow | undefined> {
   await hooks.beforeUserCreated?.({ user: toUserRecord(toFutureRow(user)) }, { ip: user.ip })
   if (hooks.afterUserCreated === undefined) return runGapped(db, createUser, user)
-  // Told after the commit, from the outbox: at once if all goes well, and later otherwise.
+  // The hook is called through the outbox after the commit, so that it is retried if it fails.
   const created = await runGapped(db, createUserAndTell, user)
   if (created !== undefined) wakeMessages()
   return created
 }
 
-/** As it will be read from the table. */
+/** The row as it will be read from the table. */
 function toFutureRow(user: NewUser): UserRow {
   const now = user.now.toISOString()
   const toTime = (time: Date | null | undefined) => time?.toISOString() ?? null

@@ -3,7 +3,7 @@ import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
 import type { UserRow } from './statements/user-row.ts'
 
-/** Otherwise only invitations and administrators make users. */
+/** Otherwise only invitations and administrators create users. */
 export function isSignupAllowed({ config: { site } }: Pick<Services, 'config'>): boolean {
   return !site.disableSignup
 }
@@ -48,13 +48,15 @@ export async function signUpUnlessKnown(
   }
 }
 
-/** Whether somebody who has an account may come in, though they have not confirmed anything yet. */
+/** Whether the user of an account may sign in although nothing is confirmed yet. */
 export function mayFinish(services: Pick<Services, 'config'>, user: UserRow): boolean {
   const isWanted = user.invited_at !== null || user.admin_data !== null
   return isSignupAllowed(services) || isWanted || !isUnproven(user)
 }
 
-/** Whether nobody has proven yet to own the account: a stranger may have made it. */
+/**
+ * Whether no user has proven to own the account, so that it may have been created by someone else.
+ */
 function isUnproven(user: Pick<UserRow, 'email_confirmed_at' | 'phone_confirmed_at'>): boolean {
   return user.email_confirmed_at === null && user.phone_confirmed_at === null
 }

@@ -6,7 +6,7 @@ import { toIdentity } from './new-users.ts'
 import { endSessionsMeanwhile, type UserChange, updateUser } from './statements/update-user.ts'
 import type { UserRow } from './statements/user-row.ts'
 
-/** A change that changes nothing; requests spread it and add what they change. */
+/** A change without effect. Requests spread it and add their changes. */
 export const noChange = {
   by_admin: false,
   role: null,
@@ -45,7 +45,10 @@ export const noChange = {
   cap_refill_ms: null,
 } as const satisfies Partial<UserChange>
 
-/** Undefined: the statement tells when. @throws {ApiError} where address or number are taken */
+/**
+ * Returns undefined in the cases documented at `updateUser`. @throws {ApiError} when the address or
+ * phone number is taken
+ */
 export async function changeUser(
   db: Queries,
   change: UserChange,
@@ -58,7 +61,7 @@ export async function changeUser(
   }
 }
 
-/** Where sessions may end: with those that are being opened at this moment. */
+/** Also ends sessions that are being opened concurrently, if the change ends sessions. */
 export async function changeUserWhole(
   db: Database,
   change: UserChange,
@@ -68,7 +71,7 @@ export async function changeUserWhole(
   return db.transaction((queries) => changeAndEnd(queries, change, speaker))
 }
 
-/** In a transaction. */
+/** Must run in a transaction if sessions end. */
 export async function changeAndEnd(
   db: Queries,
   change: UserChange,
@@ -86,7 +89,7 @@ export async function changeAndEnd(
   return user
 }
 
-/** A way to reach a user, from now on; the addresses and numbers of before no longer count. */
+/** The new addresses of a user, which replace the previous ones. */
 export interface Reach {
   readonly email: string | undefined
   readonly isEmailVerified: boolean
@@ -94,7 +97,7 @@ export interface Reach {
   readonly isPhoneVerified: boolean
 }
 
-/** What a change of address or number brings with it. */
+/** The identities and metadata that change with an address or phone number. */
 export function toReachChange(
   userId: string,
   { email, isEmailVerified, phone, isPhoneVerified }: Reach,
@@ -115,7 +118,7 @@ export function toReachChange(
   }
 }
 
-/** All but those that the same statement writes. */
+/** All types except those that the same statement writes. */
 export function allTokensBut(
   written: readonly { readonly token_type: string }[],
 ): readonly OneTimeTokenType[] {

@@ -10,10 +10,10 @@ import {
   type UserRow,
 } from './statements/user-row.ts'
 
-/** The user as everybody who may see them does. */
+/** The user as returned by the API. */
 export type UserRecord = Readonly<Record<string, Json>>
 
-/** Fields without a value are left out, save those that clients count on. */
+/** Fields without a value are omitted, except those that clients rely on. */
 export function toUserRecord(user: UserRow): UserRecord {
   const { email_confirmed_at: byEmail, phone_confirmed_at: byPhone } = user
   return {
@@ -46,7 +46,7 @@ export function toUserRecord(user: UserRow): UserRecord {
   }
 }
 
-/** Reference 5.4. */
+/** The factor as returned by the API. */
 export function toFactorRecord(factor: FactorRow): Metadata {
   return {
     id: factor.id,
@@ -75,7 +75,7 @@ function toIdentity(identity: IdentityRow): Metadata {
   }
 }
 
-/** Inside JSON, PostgreSQL writes the zone of UTC as numbers. */
+/** Inside JSON, PostgreSQL writes UTC as a numeric offset. */
 function toTime<Value extends Time | null>(time: Value): Value
 function toTime(time: Time | null): Time | null {
   return time === null ? null : toUtcTime(time)
@@ -85,7 +85,7 @@ function present(name: string, value: string | null | undefined): Metadata {
   return value === null || value === undefined || value === '' ? {} : { [name]: value }
 }
 
-/** Texts of one form can be compared as they are, but for the digits of their fractions. */
+/** Compares the times as numbers, because their fractions may differ in length. */
 function earlier(one: Time | null, other: Time | null): Time | null {
   if (one === null || other === null) return one ?? other
   return Date.parse(one) <= Date.parse(other) ? one : other

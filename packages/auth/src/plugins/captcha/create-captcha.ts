@@ -6,22 +6,21 @@ import type { CaptchaConfig } from './settings.ts'
 export interface CaptchaParts {
   readonly config: CaptchaConfig
   readonly log: Pick<Log, 'error'>
-  /** Sends a form. @throws where there is no answer in time. */
+  /** Posts a form. @throws when no response arrives in time. */
   readonly post: (
     url: string,
     form: Readonly<Record<string, string>>,
   ) => Promise<{ readonly status: number; readonly body: unknown }>
-  /** Another place with the same API. */
+  /** Overrides the URL of the service. */
   readonly url?: string | undefined
 }
 
-/** Tokens of both services are shorter. */
+/** Both services issue shorter tokens. */
 const longestToken = 16_384
 
-/** Reference 12.3. */
 export function createCaptcha({ config, log, post, url }: CaptchaParts): Captcha {
   const service: CaptchaService = captchaServices[config.provider]
-  let isMistakeTold = false
+  let isErrorLogged = false
   return {
     async findReasons(token, ip) {
       if (token.length > longestToken) return ['invalid-input-response']
@@ -29,21 +28,23 @@ export function createCaptcha({ config, log, post, url }: CaptchaParts): Captcha
       const { status, body } = await post(url ?? service.url, form)
       const { success, reasons } = readAnswer(body)
       if (success === undefined) {
-        throw new Error(`${config.provider} answered ${status}, and nothing about the token`)
-      }
-      if (success) return []
-      const trouble = reasons.find((reason) => service.providerFailures.includes(reason))
-      if (trouble !== undefined) throw new Error(`${config.provider} answered ${trouble}`)
-      const mistake = reasons.find((reason) => service.configurationErrors.includes(reason))
-      if (mistake !== undefined && !isMistakeTold) {
-        // Once is enough: with this secret it stays so.
-        isMistakeTold = true
-        log.error(
-          `AUTH_SECURITY_CAPTCHA_SECRET is not right, and every token is refused: ` +
-            `${config.provider} says ${mistake}`,
+        throw new Error(
+          `${config.provider} responded with status ${status} and no verdict on the token`,
         )
       }
-      // It need not say why.
+      if (success) return []
+      const failure = reasons.find((reason) => service.providerFailures.includes(reason))
+      if (failure !== undefined) throw new Error(`${config.provider} responded with ${failure}`)
+      const fault = reasons.find((reason) => service.configurationErrors.includes(reason))
+      if (fault !== undefined && !isErrorLogged) {
+        // Log it only once: the secret does not change while the server runs.
+        isErrorLogged = true
+        log.error(
+          `AUTH_SECURITY_CAPTCHA_SECRET is wrong, so every token is refused: ` +
+            `${config.provider} responded with ${fault}`,
+        )
+      }
+      // The service may refuse a token without giving a reason.
       return reasons.length === 0 ? ['no reason given'] : reasons
     },
   }

@@ -2,7 +2,7 @@ import type { CaptchaService } from './captcha.ts'
 
 export const hcaptcha: CaptchaService = {
   url: 'https://hcaptcha.com/siteverify',
-  // The last: the secret is the one for tests, and people solve the real thing.
+  // `not-using-dummy-passcode` means that the test secret is configured in production.
   configurationErrors: ['missing-input-secret', 'invalid-input-secret', 'not-using-dummy-passcode'],
   providerFailures: [],
 }

@@ -2,7 +2,7 @@ import type { CaptchaService } from './captcha.ts'
 import { hcaptcha } from './hcaptcha.ts'
 import { turnstile } from './turnstile.ts'
 
-/** By AUTH_SECURITY_CAPTCHA_PROVIDER: a file and a line for each. */
+/** The services by the value of AUTH_SECURITY_CAPTCHA_PROVIDER. */
 export const captchaServices = { hcaptcha, turnstile } satisfies Record<string, CaptchaService>
 
 export type CaptchaName = keyof typeof captchaServices

@@ -20,20 +20,22 @@ export const captcha = {
     enabled: boolean(
       'AUTH_SECURITY_CAPTCHA_ENABLED',
       false,
-      'Whether requests of strangers need a captcha_token',
+      'Whether requests to sign up, sign in or send a message must include a captcha_token',
     ),
     provider: choice(
       'AUTH_SECURITY_CAPTCHA_PROVIDER',
       captchaNames,
       'hcaptcha',
-      'Who checks the tokens',
+      'The service that checks the tokens',
       {
         refuse: (text) =>
           `unsupported captcha provider: ${text}. It must be ${toAlternatives(captchaNames)}`,
       },
     ),
-    secret: string('AUTH_SECURITY_CAPTCHA_SECRET', '', 'Our secret there', { mask: hideAll }),
-    timeoutMs: duration('AUTH_SECURITY_CAPTCHA_TIMEOUT', '10s', 'How long a check may take'),
+    secret: string('AUTH_SECURITY_CAPTCHA_SECRET', '', 'The secret key issued by the service', {
+      mask: hideAll,
+    }),
+    timeoutMs: duration('AUTH_SECURITY_CAPTCHA_TIMEOUT', '10s', 'Timeout for checking a token'),
   }),
 } satisfies Chapter
 
@@ -43,7 +45,7 @@ export interface CaptchaConfig {
   readonly timeoutMs: number
 }
 
-/** Undefined: no CAPTCHA. */
+/** Undefined when CAPTCHAs are disabled. */
 export function toCaptcha(
   settings: Settings<typeof captcha.variables>,
   check: Check,

@@ -12,7 +12,10 @@ import type { TextSettings } from '../../messages/requests/phone-gateway.ts'
 import type { NewMessage } from '../../messages/statements/request-parts.ts'
 import type { SecretBox } from '../../tokens/secret-box.ts'
 
-/** The services that kinds work with. `Services` has them all, but imports the settings of the kinds. */
+/**
+ * The services that factor kinds use. `Services` cannot be imported here: it imports their
+ * settings.
+ */
 export interface FactorServices {
   readonly config: TextSettings['config'] & {
     readonly site: { readonly url: string }
@@ -25,52 +28,50 @@ export interface FactorServices {
   readonly now: () => number
 }
 
-/** What all kinds can be switched by; each variable also gets its GOTRUE_ name. */
+/** The switches that every kind has. Each variable also gets its GOTRUE_ name. */
 export interface FactorVariables extends Variables {
-  /** Whether users may add such factors. */
   readonly enroll: Variable<boolean>
-  /** Whether such factors are accepted. */
   readonly verify: Variable<boolean>
 }
 
-/** What has to be configured besides the kind itself. */
+/** What else must be configured before the kind works. */
 export type FactorNeed = 'text messages' | 'relying party'
 
 /**
- * A kind of second factor: what is stored of it, what a challenge asks, and whether an answer is right.
- * Everything else (names, limits, levels, sessions, the audit log) is the same for all kinds. A kind is
- * one file and one line of `index.ts`. The constraint `mfa_factors_type_check` lists the kinds as well, so a
- * new kind also needs a migration.
+ * A kind of second factor: what is stored for it, what a challenge contains, and how an answer is
+ * checked. Everything else (names, limits, assurance levels, sessions, the audit log) is the same
+ * for all kinds. To add a kind, add a file and a line in `index.ts`, and a migration: the
+ * constraint `mfa_factors_type_check` also lists the kinds.
  */
 export interface FactorKind<V extends FactorVariables = FactorVariables> {
-  /** As messages call it. */
+  /** The name used in messages. */
   readonly label: string
-  /** What a session says of it: the method in the amr. */
+  /** The method in the `amr` claim of a session. */
   readonly method: string
   readonly codes: { readonly enroll: ErrorCode; readonly verify: ErrorCode }
   /** The error message for a wrong answer. */
   readonly wrongAnswer: string
-  /** Whether the right answer can be found by guessing. */
+  /** Whether an attacker could guess a correct answer, so that attempts must be limited. */
   readonly isGuessable: boolean
   readonly variables: V
   readonly needs?: FactorNeed
-  /** Checks and corrects the settings of the kind. */
+  /** Validates and corrects the settings of the kind. */
   toSettings?(settings: Settings<V>, variables: V, check: Check): Settings<V>
   /** @throws {ApiError} */
   enroll(services: FactorServices, ask: EnrollAsk): Promise<FactorDraft> | FactorDraft
-  /** May read more of the factor with `findFactorSecrets`. @throws {ApiError} */
+  /** May read the factor's secrets with `findFactorSecrets`. @throws {ApiError} */
   challenge(
     services: FactorServices,
     ask: ChallengeAsk,
     settings: Settings<V>,
   ): Promise<ChallengeDraft> | ChallengeDraft
-  /** Rejects a malformed answer before it counts as an attempt. @throws {ApiError} */
+  /** Rejects malformed answers before they count as an attempt. @throws {ApiError} */
   checkForm(answer: FactorAnswer): void
-  /** Undefined: it is wrong. */
+  /** Returns undefined when the answer is wrong. */
   check(services: FactorServices, attempt: Attempt): Promise<Proof | undefined> | Proof | undefined
 }
 
-/** Infers the settings that the methods get from `variables`. */
+/** Infers the type of the settings that the methods receive from `variables`. */
 export function defineFactorKind<V extends FactorVariables>(kind: FactorKind<V>): FactorKind<V> {
   return { ...kind, variables: withOldNames(kind.variables) }
 }
@@ -82,12 +83,12 @@ interface EnrollAsk {
   readonly phone: string | undefined
 }
 
-/** What is stored of a new factor. */
+/** The data of a new factor. */
 interface FactorDraft {
   /** Encrypted. */
   readonly secret?: Buffer
   readonly phone?: string
-  /** Goes to the user, beside id, type and name; and nowhere else. */
+  /** Returned once to the user, with id, type and name, and never stored in clear. */
   readonly shown: Metadata
 }
 
@@ -96,23 +97,23 @@ export interface ChallengeAsk {
   readonly user: UserRow
   readonly factor: FactorRow
   readonly channel: string | undefined
-  /** The field `webauthn` of the body, as it came. */
+  /** The unvalidated `webauthn` field of the body. */
   readonly webauthn: unknown
 }
 
 interface ChallengeDraft {
   readonly otpHash?: Buffer
   readonly webAuthnData?: Metadata
-  /** A text message, and how long after the last one. */
+  /** A text message; `gapMs` is the minimum interval since the previous one. */
   readonly message?: NewMessage
   readonly gapMs?: number
-  /** Goes to the user, beside id, type and end. */
+  /** Returned to the user, with id, type and expiry. */
   readonly shown: Metadata
 }
 
 export interface FactorAnswer {
   readonly code: string
-  /** The field `webauthn` of the body, as it came. */
+  /** The unvalidated `webauthn` field of the body. */
   readonly webauthn: unknown
 }
 
@@ -121,15 +122,15 @@ export interface Attempt {
   readonly user: UserRow
   readonly factor: FactorRow
   readonly answer: FactorAnswer
-  /** With the secrets of the factor. */
+  /** Includes the factor's secrets. */
   readonly challenge: TriedChallenge
 }
 
-/** What an answer that is right leaves behind. */
+/** What a correct answer changes in the database. */
 export interface Proof {
-  /** Of TOTP. The database has the last word on whether it is new. */
+  /** The TOTP time step. The database decides whether it has been used before. */
   readonly step?: number
-  /** Of WebAuthn: the credential as it is from now on. */
+  /** The updated WebAuthn credential. */
   readonly credential?: Metadata
   readonly aaguid?: string
 }

@@ -3,7 +3,7 @@ import { phone } from './phone.ts'
 import { totp } from './totp.ts'
 import { webauthn } from './webauthn.ts'
 
-/** The kinds of second factor that users enroll, by `factor_type`: a file and a line for each. */
+/** The kinds of second factor that users can enroll, by `factor_type`. */
 export const factorKinds = { totp, phone, webauthn } satisfies Record<string, FactorKind>
 
 export type FactorKindName = keyof typeof factorKinds

@@ -11,7 +11,7 @@ import {
 } from '../../messages/requests/phone-gateway.ts'
 import { defineFactorKind } from './factor-kind.ts'
 
-/** Codes in text messages. */
+/** Codes sent by text message. */
 export const phone = defineFactorKind({
   label: 'Phone',
   method: 'mfa/phone',
@@ -22,25 +22,25 @@ export const phone = defineFactorKind({
     enroll: boolean(
       'AUTH_MFA_PHONE_ENROLL_ENABLED',
       false,
-      'Whether users may add phone factors; they need a gateway for text messages',
+      'Whether users may enroll phone factors. Requires an SMS gateway',
     ),
     verify: boolean(
       'AUTH_MFA_PHONE_VERIFY_ENABLED',
       false,
-      'Whether codes of phone factors are sent and accepted',
+      'Whether codes for phone factors are sent and accepted',
     ),
-    otpLength: integer('AUTH_MFA_PHONE_OTP_LENGTH', 6, 'Digits of a code, from 6 to 10'),
+    otpLength: integer('AUTH_MFA_PHONE_OTP_LENGTH', 6, 'Number of digits in a code, from 6 to 10'),
     maxFrequencyMs: duration(
       'AUTH_MFA_PHONE_MAX_FREQUENCY',
       '1m',
-      'The shortest time between two messages to one phone factor',
+      'Minimum interval between two messages to the same phone factor',
       { bareSeconds: true },
     ),
     template: unlessBlank(
       string(
         'AUTH_MFA_PHONE_TEMPLATE',
         'Your code is {{ .Code }}',
-        'The text of a message to a phone factor',
+        'Text of the message that contains the code',
       ),
     ),
   },
@@ -77,7 +77,7 @@ export const phone = defineFactorKind({
     const testCode = findTestCode(services, recipient)
     const digits = testCode ?? oneTimeTokens.create(otpLength, false).digits
     return {
-      // Bound to the challenge: a code of another one does not do.
+      // The hash is bound to the challenge, so a code from another challenge does not match.
       otpHash: oneTimeTokens.hashDigits(digits, challengeId),
       ...(testCode === undefined && {
         message: {
@@ -99,7 +99,7 @@ export const phone = defineFactorKind({
   check({ oneTimeTokens }, { challengeId, answer, challenge }) {
     if (challenge.otp_hash === null) return undefined
     const stored = challenge.otp_hash.toString('hex')
-    // Both sides are of a HMAC: how long it takes to compare them tells nothing.
+    // Both values are HMACs, so the timing of the comparison reveals nothing about the code.
     return oneTimeTokens.findHashes(answer.code.trim(), challengeId).includes(stored)
       ? {}
       : undefined

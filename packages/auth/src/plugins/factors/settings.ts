@@ -15,7 +15,7 @@ const ownVariables = withOldNames({
   recoveryCodesEnroll: boolean(
     'AUTH_MFA_RECOVERY_CODES_ENROLL_ENABLED',
     true,
-    'Whether users with a second factor may have recovery codes',
+    'Whether users with a second factor may generate recovery codes',
   ),
   recoveryCodesVerify: boolean(
     'AUTH_MFA_RECOVERY_CODES_VERIFY_ENABLED',
@@ -25,23 +25,30 @@ const ownVariables = withOldNames({
   challengeExpiresInMs: duration(
     'AUTH_MFA_CHALLENGE_EXPIRY_DURATION',
     '300s',
-    'How long a challenge may be answered',
+    'Lifetime of a challenge',
     { bareSeconds: true, defaultText: '300' },
   ),
   factorExpiresInMs: duration(
     'AUTH_MFA_FACTOR_EXPIRY_DURATION',
     '300s',
-    'How long a factor that nobody has verified is in the way of others',
+    'Time after which an unverified factor may be replaced and no longer counts towards the limit',
     { bareSeconds: true },
   ),
-  mostEnrolled: integer('AUTH_MFA_MAX_ENROLLED_FACTORS', 10, 'Factors of a user', { min: 0 }),
-  mostVerified: integer('AUTH_MFA_MAX_VERIFIED_FACTORS', 10, 'Verified factors of a user', {
+  mostEnrolled: integer('AUTH_MFA_MAX_ENROLLED_FACTORS', 10, 'Maximum number of factors per user', {
     min: 0,
   }),
+  mostVerified: integer(
+    'AUTH_MFA_MAX_VERIFIED_FACTORS',
+    10,
+    'Maximum number of verified factors per user',
+    {
+      min: 0,
+    },
+  ),
   requestsPerMinute: switchableLimit(
     'AUTH_MFA_RATE_LIMIT_CHALLENGE_AND_VERIFY',
     15,
-    'Challenges and answers to them from one address in a minute',
+    'Challenge and verify requests per minute from one IP address',
   ),
 })
 
@@ -61,13 +68,13 @@ export const mfa: Chapter<typeof ownVariables> = {
 
 type MfaSettings = Settings<typeof ownVariables>
 
-/** Whether factors of a kind may be added, and whether they may be used. */
+/** Whether factors of a kind may be enrolled, and whether they may be used. */
 interface FactorSwitch {
   readonly enroll: boolean
   readonly verify: boolean
 }
 
-/** What each kind of factor is set to, by its name. */
+/** The settings of each kind, by its name. */
 type FactorKindsConfig = {
   readonly [Name in FactorKindName]: Settings<(typeof factorKinds)[Name]['variables']>
 }
@@ -98,7 +105,7 @@ export function toMfa(settings: MfaSettings, check: Check): MfaConfig {
   }
 }
 
-/** Whether a kind of factor is switched on that needs something else to be configured. */
+/** Whether an enabled kind of factor needs something else to be configured. */
 export function isNeededByFactors(need: FactorNeed, settings: MfaSettings): boolean {
   return factorKindNames.some((name) => {
     const kind: FactorKind = factorKinds[name]

@@ -6,10 +6,10 @@ import { defineFactorKind } from './factor-kind.ts'
 const periodSeconds = 30
 const settings = { algorithm: 'SHA1', digits: 6, period: periodSeconds } as const
 const secretBytes = 20
-/** A QR code holds no more than 2,953 bytes, and cameras like it with less. */
+/** A QR code holds at most 2,953 bytes, and cameras read smaller ones more reliably. */
 const longestUri = 2_000
 
-/** Codes of an authenticator app (RFC 6238). */
+/** Codes from an authenticator app (RFC 6238). */
 export const totp = defineFactorKind({
   label: 'TOTP',
   method: 'totp',
@@ -17,7 +17,7 @@ export const totp = defineFactorKind({
   wrongAnswer: 'Invalid TOTP code entered',
   isGuessable: true,
   variables: {
-    enroll: boolean('AUTH_MFA_TOTP_ENROLL_ENABLED', true, 'Whether users may add TOTP factors'),
+    enroll: boolean('AUTH_MFA_TOTP_ENROLL_ENABLED', true, 'Whether users may enroll TOTP factors'),
     verify: boolean('AUTH_MFA_TOTP_VERIFY_ENABLED', true, 'Whether TOTP codes are accepted'),
   },
 
@@ -53,19 +53,19 @@ export const totp = defineFactorKind({
     const delta = new TOTP({ ...settings, secret }).validate({ token, timestamp: nowMs, window: 1 })
     if (delta === null) return undefined
     const step = Math.floor(nowMs / 1_000 / periodSeconds) + delta
-    // Whoever looked over a shoulder must not get in with the same code (reference 3.20).
+    // A code is accepted only once, so that an observer cannot reuse it (RFC 6238, section 5.2).
     return challenge.last_used_step !== null && step <= challenge.last_used_step
       ? undefined
       : { step }
   },
 })
 
-/** Loaded late: the settings are part of this file, and most commands only read those. */
+/** Imported on first use, because most commands only read the settings in this file. */
 function loadOtp() {
   return import('otpauth')
 }
 
-/** Apps show a space in the middle. */
+/** Authenticator apps show a space in the middle of a code. */
 function toDigits(code: string): string {
   return code.replaceAll(/\s/g, '')
 }

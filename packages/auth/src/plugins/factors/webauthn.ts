@@ -23,8 +23,8 @@ import {
 } from './factor-kind.ts'
 
 /**
- * Security keys and what is built into devices. The client tells which RP id and origins it is on; we
- * take only ours, as everybody can write what they like there.
+ * Security keys and platform authenticators. The RP ID and the origins in the client's request are
+ * ignored in favour of the configured ones, because the client could send anything.
  */
 export const webauthn = defineFactorKind({
   label: 'WebAuthn',
@@ -36,12 +36,12 @@ export const webauthn = defineFactorKind({
     enroll: boolean(
       'AUTH_MFA_WEB_AUTHN_ENROLL_ENABLED',
       false,
-      'Whether users may add security keys and the like (WebAuthn) as factors',
+      'Whether users may enroll security keys and platform authenticators (WebAuthn) as factors',
     ),
     verify: boolean(
       'AUTH_MFA_WEB_AUTHN_VERIFY_ENABLED',
       false,
-      'Whether WebAuthn factors are asked and accepted',
+      'Whether WebAuthn factors are challenged and accepted',
     ),
   },
   needs: 'relying party',
@@ -70,7 +70,7 @@ export const webauthn = defineFactorKind({
     const { type, response } = toParts(answer.webauthn)
     const { type: asked, challenge: text } = challenge.web_authn_data ?? {}
     if (type !== asked || typeof text !== 'string') return undefined
-    // Another challenge of the same factor may have been answered first; its key stays.
+    // Another challenge for the same factor may have been answered first; its key is kept.
     if (type === 'create' && factor.status === 'verified') return undefined
     try {
       if (type === 'create')
@@ -90,7 +90,7 @@ const ceremonies = {
       const others = rows.flatMap((row) => parseCredential(row.web_authn_credential) ?? [])
       return createCreationOptions({
         relyingParty: config.passkeys.relyingParty,
-        // Not the user: an authenticator would replace their passkey by this.
+        // With the user's id, an authenticator would replace the user's passkey by this credential.
         userHandle: factor.id,
         user,
         exclude: others,
@@ -135,14 +135,14 @@ const ceremonies = {
   },
 }
 
-/** The field `webauthn` of a body. @throws {ApiError} */
+/** Parses the `webauthn` field of a body. @throws {ApiError} */
 function toParts(answer: unknown): { readonly type: unknown; readonly response: unknown } {
   if (typeof answer !== 'object' || answer === null) throw invalid('webauthn is required')
   const response: unknown = Reflect.get(answer, 'credential_response')
   return { type: Reflect.get(answer, 'type'), response: response ?? undefined }
 }
 
-/** As the column has it. */
+/** The credential in the format of the database column. */
 function toStored(credential: Credential): Metadata {
   return {
     id: credential.id,

@@ -3,6 +3,6 @@ import { defineNotice } from './hook.ts'
 
 export const afterUserCreated = defineNotice<NewUserNotice>({
   variable: 'AFTER_USER_CREATED',
-  purpose: 'hears of new users',
+  purpose: 'is notified of new users',
   name: 'after-user-created',
 })

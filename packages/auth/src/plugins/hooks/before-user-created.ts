@@ -7,6 +7,6 @@ export interface NewUserNotice {
 
 export const beforeUserCreated = defineNotice<NewUserNotice>({
   variable: 'BEFORE_USER_CREATED',
-  purpose: 'may refuse new users',
+  purpose: 'may reject new users',
   name: 'before-user-created',
 })

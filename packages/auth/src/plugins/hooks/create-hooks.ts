@@ -15,7 +15,7 @@ export interface HooksParts {
   readonly functionTimeoutMs?: number
 }
 
-/** Nothing is made for a hook that is off. */
+/** Creates nothing for disabled hooks. */
 export function createHooks(parts: HooksParts): Hooks {
   const { config, db, now, log, http, functionTimeoutMs } = parts
   const open = (name: HookName): HookCall<never, unknown> | undefined => {
@@ -34,6 +34,6 @@ export function createHooks(parts: HooksParts): Hooks {
           })
     return createHookCall(definition, { transport, now, log })
   }
-  // The type of Hooks says which definition makes which call; a loop cannot.
+  // The cast is needed because a loop loses the relation between a definition and its call.
   return Object.fromEntries(hookNames.map((name) => [name, open(name)])) as Hooks
 }

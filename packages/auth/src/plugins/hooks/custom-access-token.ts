@@ -7,7 +7,7 @@ export interface TokenToIssue {
   readonly authentication_method: string
 }
 
-/** Without these a token is none of ours (reference 5.5). */
+/** Claims that every access token must have. */
 const required: Readonly<Record<string, 'string' | 'integer' | 'boolean' | 'audience'>> = {
   aud: 'audience',
   exp: 'integer',
@@ -21,7 +21,7 @@ const required: Readonly<Record<string, 'string' | 'integer' | 'boolean' | 'audi
   is_anonymous: 'boolean',
 }
 
-/** Who signed in and where cannot become somebody else: their session would not be that of the token. */
+/** Claims that a hook must not change: the token would no longer match its session. */
 const fixed = ['sub', 'session_id'] as const
 
 export const customAccessToken: HookDefinition<TokenToIssue, Claims> = {

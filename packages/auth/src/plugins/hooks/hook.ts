@@ -3,30 +3,30 @@ import type { Log } from '@portcullis/service-kit/log'
 import { ApiError } from '../../errors.ts'
 
 /**
- * One hook: its settings, what it is called, and how its answer is to be read. Who is asked is the
- * transport's.
+ * One hook: its settings, its name, and how its answer is parsed. The transport decides how it is
+ * called.
  */
 export interface HookDefinition<Input extends object, Output> {
-  /** Part of its variables: AUTH_HOOK_<variable>_ENABLED. */
+  /** Part of the names of its environment variables: AUTH_HOOK_<variable>_ENABLED. */
   readonly variable: string
-  /** What a hook does, for the manual: "Whether a hook …". */
+  /** Completes "Whether a hook …" in the documentation. */
   readonly purpose: string
-  /** `metadata.name` */
+  /** Sent as `metadata.name`. */
   readonly name: string
-  /** @throws {ApiError} where it is no answer to that. */
+  /** @throws {ApiError} when the answer is invalid. */
   parseAnswer(answer: JsonObject, input: Input): Output
 }
 
 type HookSettings = Pick<HookDefinition<object, unknown>, 'variable' | 'purpose' | 'name'>
 
-/** A hook that is told something. Nothing of its answer is used, but whether it is a rejection. */
+/** A hook that is notified. Its answer is ignored unless it is a rejection. */
 export function defineNotice<Input extends object>(
   settings: HookSettings,
 ): HookDefinition<Input, void> {
   return { ...settings, parseAnswer: () => undefined }
 }
 
-/** A hook that decides whether something continues. */
+/** A hook that decides whether an operation continues. */
 export function defineDecision<Input extends object>(
   settings: HookSettings,
 ): HookDefinition<Input, Verdict> {
@@ -35,12 +35,12 @@ export function defineDecision<Input extends object>(
 
 export interface Verdict {
   readonly isRejected: boolean
-  /** What the caller is told; empty: our own words. */
+  /** The error message for the client. When empty, the default message is used. */
   readonly message: string
   readonly logsUserOut: boolean
 }
 
-/** `{"decision": "reject", "message": "…"}`; who says nothing has nothing against it. */
+/** Parses `{"decision": "reject", "message": "…"}`. An answer without a decision means `continue`. */
 function parseVerdict(answer: JsonObject): Verdict {
   const { decision = 'continue', message, should_logout_user: logout } = answer
   if (decision !== 'continue' && decision !== 'reject') {
@@ -53,27 +53,27 @@ function parseVerdict(answer: JsonObject): Verdict {
   }
 }
 
-/** The hook said no, in its own words: to ask again would not help. */
+/** The hook rejected the request with its own message, so a retry would not help. */
 export class HookRejection extends ApiError {}
 
-/** @throws {ApiError} when nobody answers, or no is the answer. */
+/** @throws {ApiError} when the hook fails or rejects. */
 export type HookCall<Input extends object, Output> = (
   input: Input,
   occasion: Occasion,
 ) => Promise<Output>
 
 export interface Occasion {
-  /** Of who made the request; empty where nobody knows. */
+  /** The client's IP address; empty when it is unknown. */
   readonly ip: string
-  /** The same for the same thing told twice; a new one where nothing is said. */
+  /** An idempotency key: the same for a repeated call. Default: a new UUID. */
   readonly id?: string
-  /** Fires when nobody waits for the answer any more. */
+  /** Aborts the call. */
   readonly signal?: AbortSignal
 }
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** Takes a question to the hook. Undefined: it has nothing to say. @throws {ApiError} */
+/** Sends a payload to the hook. Returns undefined when the answer has no body. @throws {ApiError} */
 export type Transport = (question: object, id: string, stopped?: AbortSignal) => Promise<unknown>
 
 export interface CallParts {
@@ -97,7 +97,7 @@ export function createHookCall<Input extends object, Output>(
       if (rejection !== undefined) throw rejection
       return definition.parseAnswer(answer, input)
     } catch (error) {
-      // The caller is not told which hook it was; who runs it wants to know.
+      // The error that the client gets does not name the hook, so the log does.
       if (!(error instanceof HookRejection)) log.warning(`The hook ${name}: ${toReason(error)}`)
       throw error
     }
@@ -119,7 +119,7 @@ export function badAnswer(message: string, cause?: unknown): ApiError {
   return new ApiError('unexpected_failure', message, { cause })
 }
 
-/** `{"error": {"http_code": 403, "message": "…"}}` */
+/** Parses `{"error": {"http_code": 403, "message": "…"}}`. */
 function findRejection({ error }: JsonObject): HookRejection | undefined {
   if (error === undefined || error === null) return undefined
   const { http_code: code, message } = isObject(error) ? error : { http_code: 0, message: error }

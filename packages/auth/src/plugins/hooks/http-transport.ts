@@ -9,7 +9,7 @@ import { badAnswer, type Transport, toTimeout } from './hook.ts'
 import type { HttpTarget } from './uri.ts'
 
 export interface HttpLimits {
-  /** Over all tries. */
+  /** Total for all attempts. */
   readonly totalMs: number
   readonly tries: number
   readonly pauseMs: number
@@ -22,23 +22,23 @@ export interface HttpTransportParts {
   readonly secrets: readonly string[]
   readonly now: () => number
   readonly limits?: Partial<HttpLimits>
-  /** The DNS, unless a test stands in for it. */
+  /** Default: DNS. Tests replace it. */
   readonly resolve?: (host: string) => Promise<readonly ResolvedAddress[]>
-  /** More authorities to trust, as PEM; a test has its own. */
+  /** Additional certificate authorities to trust, as PEM. Used by tests. */
   readonly ca?: string
 }
 
-/** Reference 14. */
 const defaultLimits: HttpLimits = { totalMs: 5_000, tries: 3, pauseMs: 2_000, maxBytes: 204_800 }
 
-/** Posts the question, signed, to an address that was checked. Redirects are not followed. */
+/** Posts a signed payload to an address that has been checked. Redirects are not followed. */
 export function createHttpTransport(parts: HttpTransportParts): Transport {
   const { target, now, resolve, ca } = parts
   const limits = { ...defaultLimits, ...parts.limits }
   const secrets = parts.secrets.map((secret) => Buffer.from(secret, 'base64'))
   const url = new URL(target.url)
   const lookup = createGuardedLookup(target.isInsideAllowed, resolve)
-  // Connections stay: a token is made at every sign-in, and TLS takes longer than the answer.
+  // Connections are kept alive: a hook may run at every sign-in, and a TLS handshake costs more
+  // than the call.
   const [agent, open] =
     url.protocol === 'https:'
       ? [new HttpsAgent({ keepAlive: true, ...(ca !== undefined && { ca }) }), requestTls]
@@ -66,7 +66,7 @@ export function createHttpTransport(parts: HttpTransportParts): Transport {
     try {
       return await read(await send(outgoing, body), limits.maxBytes)
     } catch (error) {
-      // The other side has closed a connection that stood idle: that was no try.
+      // The server closed an idle connection, so this does not count as an attempt.
       if (outgoing.reusedSocket && isReset(error)) return await post(body, id, signal)
       throw error
     }
@@ -100,7 +100,7 @@ interface Answer {
   readonly status: number
   readonly contentType: string
   readonly text: string
-  /** It asks to be asked again. */
+  /** Whether the server asked for a retry (`Retry-After`). */
   readonly isLater: boolean
 }
 
@@ -128,7 +128,7 @@ async function read(response: IncomingMessage, maxBytes: number): Promise<Answer
   }
 }
 
-/** Why another try is worth it. @throws what another try would not help against. */
+/** Returns an error after which a retry makes sense. @throws errors that a retry would not fix. */
 function toFailure(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted || error instanceof ApiError) throw error
   if (error instanceof OutgoingError)
@@ -172,7 +172,7 @@ interface SignedRequest {
   readonly body: string
 }
 
-/** Standard Webhooks: one signature for each secret, so that secrets can be changed without a gap. */
+/** Standard Webhooks: one signature per secret, so that secrets can be rotated without downtime. */
 function toSignature(secrets: readonly Buffer[], request: SignedRequest): string {
   const signed = `${request.id}.${request.timestamp}.${request.body}`
   return secrets

@@ -7,7 +7,7 @@ import { passwordVerificationAttempt } from './password-verification-attempt.ts'
 import { sendEmail } from './send-email.ts'
 import { sendSms } from './send-sms.ts'
 
-/** What operators may have a say in (reference 14): a file and a line for each. */
+/** All hooks that operators can configure. */
 export const hookDefinitions = {
   sendSms,
   sendEmail,
@@ -20,7 +20,7 @@ export const hookDefinitions = {
 
 export type HookName = keyof typeof hookDefinitions
 
-/** The hooks of this installation. Each is undefined where it is off, and then nothing is done for it. */
+/** The hooks of this installation. A disabled hook is undefined. */
 export type Hooks = {
   readonly [Name in HookName]: (typeof hookDefinitions)[Name] extends HookDefinition<
     infer Input,

@@ -9,6 +9,6 @@ export interface FactorAttempt {
 
 export const mfaVerificationAttempt = defineDecision<FactorAttempt>({
   variable: 'MFA_VERIFICATION_ATTEMPT',
-  purpose: 'decides on every answer to a second factor',
+  purpose: 'decides on each attempt to verify a second factor',
   name: 'mfa-verification',
 })

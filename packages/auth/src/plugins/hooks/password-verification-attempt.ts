@@ -7,6 +7,6 @@ export interface PasswordAttempt {
 
 export const passwordVerificationAttempt = defineDecision<PasswordAttempt>({
   variable: 'PASSWORD_VERIFICATION_ATTEMPT',
-  purpose: 'decides on every password that is tried',
+  purpose: 'decides on each attempt to verify a password',
   name: 'password-verification',
 })

@@ -6,15 +6,16 @@ import type { FunctionTarget } from './uri.ts'
 
 export interface PostgresTransportParts {
   readonly target: FunctionTarget
-  /** Of the hook. */
+  /** The name of the hook. */
   readonly name: string
   readonly db: Pick<Database, 'transaction'>
   readonly timeoutMs?: number
 }
 
 /**
- * Calls a function of our own database, in a transaction of its own: what it writes stays, also where
- * it rejects. Our writes are one statement each, so there is none that it could be part of.
+ * Calls a function in the server's own database, in a separate transaction: what the function
+ * writes is kept even if it rejects the request. There is no transaction that it could join,
+ * because the server's writes are single statements.
  */
 export function createPostgresTransport(parts: PostgresTransportParts): Transport {
   const { target, name, db, timeoutMs = 2_000 } = parts
@@ -24,7 +25,7 @@ export function createPostgresTransport(parts: PostgresTransportParts): Transpor
       return await db.transaction(async (queries) => {
         await queries.run(limitStatements, { timeout: `${timeoutMs}` })
         const [row] = await queries.run(call, { argument: JSON.stringify(question) })
-        // A function that returns void returns an empty text.
+        // A function that returns void yields an empty string.
         return row?.answer || undefined
       })
     } catch (error) {
@@ -36,17 +37,17 @@ export function createPostgresTransport(parts: PostgresTransportParts): Transpor
 }
 
 /**
- * What the log may have of it. Errors of names and rights (class 42) are about the function; all
- * others may repeat what it was given, which can be a code or an address.
+ * Reduces an error to what may be logged. Errors about names and privileges (class 42) concern the
+ * function. Others may quote its argument, which can contain a code or an address.
  */
 function toCause(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error))
   const code = 'code' in error ? `${error.code}` : ''
   if (code.startsWith('42')) return new Error(error.message)
-  return new Error(`PostgreSQL says ${code || error.name}, its log has more`)
+  return new Error(`PostgreSQL reported ${code || error.name}; see the PostgreSQL log for details`)
 }
 
-/** For the rest of the transaction, in milliseconds. */
+/** Applies to the rest of the transaction. The value is in milliseconds. */
 const limitStatements = statement(
   'limit_statements',
   ['timeout'],
@@ -58,8 +59,8 @@ interface FunctionAnswer extends Row {
 }
 
 /**
- * Calls a function of the operator's, whose argument is json or jsonb. Its names were checked to have
- * no quotes in them.
+ * Calls the operator's function, whose argument is json or jsonb. The names contain no quotes;
+ * `parseHookUri` checks that.
  */
 function toFunctionCall(hook: string, schema: string, functionName: string) {
   return statement(

@@ -22,6 +22,6 @@ export interface EmailData {
 
 export const sendEmail = defineNotice<EmailToSend>({
   variable: 'SEND_EMAIL',
-  purpose: 'sends email, in place of a mail server',
+  purpose: 'sends email instead of an SMTP server',
   name: 'send-email',
 })

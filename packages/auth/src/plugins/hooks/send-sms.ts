@@ -8,6 +8,6 @@ export interface SmsToSend {
 
 export const sendSms = defineNotice<SmsToSend>({
   variable: 'SEND_SMS',
-  purpose: 'sends text messages, in place of a gateway',
+  purpose: 'sends text messages instead of an SMS gateway',
   name: 'send-sms',
 })

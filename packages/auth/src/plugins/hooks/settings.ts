@@ -24,13 +24,13 @@ function toChapter({ variable, purpose }: HookDefinition<never, unknown>) {
       uri: string(
         `AUTH_HOOK_${variable}_URI`,
         '',
-        'Where it is: https://…, or pg-functions://postgres/<schema>/<function>',
+        'Endpoint of the hook: https://…, or pg-functions://postgres/<schema>/<function>',
         { mask: hideCredentials },
       ),
       secrets: string(
         `AUTH_HOOK_${variable}_SECRETS`,
         '',
-        'What requests are signed with: v1,whsec_<base64>, several with | between them',
+        'Secrets that sign requests: v1,whsec_<base64>; separate several with |',
         { mask: hideAll },
       ),
     }),
@@ -48,7 +48,7 @@ export const hooks = {
       insideHosts: list(
         'AUTH_HOOK_ALLOWED_HOSTS',
         [],
-        'Hosts that hooks may be at although they are inside the network',
+        'Hosts on the internal network at which hooks may be called',
         { defaultText: 'localhost and host.docker.internal' },
       ),
     }),
@@ -58,11 +58,11 @@ export const hooks = {
 
 export interface HookConfig {
   readonly target: HookTarget
-  /** In base64, without what stands before it. */
+  /** Base64, without the prefix `v1,whsec_`. */
   readonly secrets: readonly string[]
 }
 
-/** Undefined: off. */
+/** The hooks by name; undefined when disabled. */
 export type HooksConfig = Readonly<Record<HookName, HookConfig | undefined>>
 
 type HookSettings = ReturnType<typeof readSettings<typeof hooks>>['settings']
@@ -86,19 +86,19 @@ function toHook(
   if (!enabled) return undefined
   const { variables } = hookChapters[name]
   if (uri === '') {
-    check.fault(variables.uri, `is required where ${check.nameOf(variables.enabled)} is true`)
+    check.fault(variables.uri, `is required when ${check.nameOf(variables.enabled)} is true`)
     return undefined
   }
   const keys = secrets.split('|').filter((secret) => secret.trim() !== '')
   const parsed = keys.map((secret) => parseSecret(secret))
   if (parsed.includes(undefined)) {
-    check.fault(variables.secrets, 'must be v1,whsec_<base64>, several with | between them')
+    check.fault(variables.secrets, 'must be v1,whsec_<base64>; separate several with |')
   }
   try {
     const target = parseHookUri(uri, places)
     if (target.kind === 'http' && keys.length === 0) {
       const setting = check.nameOf(variables.secrets)
-      check.note(`${setting} is not set: who gets the requests of that hook cannot check them`)
+      check.note(`${setting} is not set, so requests of this hook are not signed`)
     }
     return { target, secrets: parsed.filter((secret) => secret !== undefined) }
   } catch (error) {

@@ -2,13 +2,13 @@ import { isIP } from 'node:net'
 import { SettingError } from '../../errors.ts'
 import { toReach } from '../../outgoing/address-check.ts'
 
-/** Where a hook is. Plain data: the configuration travels to workers. */
+/** Where to call a hook. Plain data, because the configuration is sent to workers. */
 export type HookTarget = HttpTarget | FunctionTarget
 
 export interface HttpTarget {
   readonly kind: 'http'
   readonly url: string
-  /** Whether it may be in the network of the house. */
+  /** Whether the host may resolve to an address on the internal network. */
   readonly isInsideAllowed: boolean
 }
 
@@ -21,11 +21,11 @@ export interface FunctionTarget {
 export interface HookPlaces {
   /** AUTH_HOOK_ALLOWED_HOSTS */
   readonly insideHosts: readonly string[]
-  /** The name of our database, where it is known. */
+  /** The name of the server's database; undefined when it is unknown. */
   readonly database: string | undefined
 }
 
-/** The machine itself: what is said there needs no encryption. */
+/** Hosts that are this machine, so that http without TLS is acceptable. */
 const localHosts: ReadonlySet<string> = new Set([
   'localhost',
   '127.0.0.1',
@@ -35,7 +35,7 @@ const localHosts: ReadonlySet<string> = new Set([
 
 const forms = 'https://… or pg-functions://postgres/<schema>/<function>'
 
-/** Reference 14. @throws {SettingError} */
+/** Parses the URI of a hook. @throws {SettingError} */
 export function parseHookUri(text: string, places: HookPlaces): HookTarget {
   const uri = text.trim()
   if (/^pg-functions:/i.test(uri)) return parseFunction(uri, places.database)
@@ -46,23 +46,25 @@ export function parseHookUri(text: string, places: HookPlaces): HookTarget {
   const host = url.hostname.replace(/^\[|\]$/g, '')
   const isLocal = localHosts.has(host)
   if (url.protocol === 'http:' && !isLocal) {
-    throw new SettingError(`must be https://…: http is for ${[...localHosts].join(', ')} only`)
+    throw new SettingError(
+      `must start with https://. http:// is allowed only for ${[...localHosts].join(', ')}`,
+    )
   }
   const isInsideAllowed = isLocal || places.insideHosts.some((name) => name.toLowerCase() === host)
   checkAddress(host, isInsideAllowed)
   return { kind: 'http', url: url.href, isInsideAllowed }
 }
 
-/** A host by its number is never looked up, so this is where it is judged. */
+/** An IP address is never resolved through DNS, so it is checked here. */
 function checkAddress(host: string, isInsideAllowed: boolean): void {
   if (isIP(host) === 0) return
   const reach = toReach(host)
   if (reach === 'outside' || (reach === 'inside' && isInsideAllowed)) return
-  const remedy = reach === 'inside' ? ': name it in AUTH_HOOK_ALLOWED_HOSTS to permit it' : ''
-  throw new SettingError(`is at ${host}, which is not an address of the internet${remedy}`)
+  const remedy = reach === 'inside' ? '. To allow it, add it to AUTH_HOOK_ALLOWED_HOSTS' : ''
+  throw new SettingError(`points to ${host}, which is not a public address${remedy}`)
 }
 
-/** Names go into SQL between quotes, and have none in them. */
+/** The names are inserted into SQL between double quotes, so they must not contain any. */
 const identifier = /^[a-z_][\w$]{0,62}$/i
 
 function parseFunction(uri: string, ownDatabase: string | undefined): FunctionTarget {
@@ -80,11 +82,11 @@ function parseFunction(uri: string, ownDatabase: string | undefined): FunctionTa
         'pg-functions://postgres/<schema>/<function>',
     )
   }
-  // "postgres" is what the server before took, whatever the database was called.
+  // Supabase Auth accepts "postgres" whatever the database is called.
   if (database !== 'postgres' && database !== ownDatabase) {
     throw new SettingError(
-      `names the database ${database}, but functions are called in the server's own: ` +
-        `write pg-functions://postgres/${schema}/${functionName}`,
+      `names the database ${database}, but functions run in the server's own database. ` +
+        `Use pg-functions://postgres/${schema}/${functionName}`,
     )
   }
   return { kind: 'function', schema, functionName }

@@ -10,7 +10,7 @@ import {
 } from './oauth/profile-parts.ts'
 import type { IdTokenClaims } from './oauth/provider.ts'
 
-/** It is moving from the first to the second. */
+/** Apple is moving from the first issuer to the second. */
 const issuers: ReadonlySet<string> = new Set([
   'https://appleid.apple.com',
   'https://account.apple.com',
@@ -18,7 +18,7 @@ const issuers: ReadonlySet<string> = new Set([
 
 const trustsEmails = true
 
-/** Our secret there is a token that the operator signs; it has no API to ask about people. */
+/** The client secret is a JWT that the operator signs. Apple has no API that returns the profile. */
 export const apple = defineOAuth2({
   isAtOnePlace: true,
   hasIosApps: true,
@@ -28,7 +28,7 @@ export const apple = defineOAuth2({
   tokenUrl: ({ url }) => `${url}/auth/token`,
   scopes: ['email', 'name'],
   hasFixedScopes: true,
-  // With these scopes it refuses every other way back.
+  // Apple requires `form_post` when these scopes are requested.
   parameters: { response_mode: 'form_post' },
   returnsByForm: true,
   credentials: 'body',
@@ -62,8 +62,8 @@ function toCustom({ is_private_email: isPrivate, auth_time, transfer_sub }: IdTo
 }
 
 /**
- * Comes with the first sign-in only, and through the browser: whoever sits there may write what they
- * like, so of the field nothing but the name is taken.
+ * Apple sends this field only with the first sign-in, and through the browser. The user can change
+ * it, so only the name is taken from it.
  */
 function readName(field: string | undefined): string | undefined {
   try {

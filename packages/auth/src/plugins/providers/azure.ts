@@ -3,17 +3,17 @@ import { defineOAuth2 } from './oauth/oauth2.ts'
 import { isTrusted, toOneEmail, toProfile } from './oauth/profile-parts.ts'
 import type { Addresses } from './oauth/provider.ts'
 
-// Since 2023 new registrations get no address whose domain nobody has shown to own.
+// For applications registered since 2023, Azure omits addresses whose domain is not verified.
 const trustsEmails = true
 
-/** Its URL is that of a tenant: `https://login.microsoftonline.com/<id>`. */
+/** The URL is that of a tenant: `https://login.microsoftonline.com/<id>`. */
 export const azure = defineOAuth2({
   trustsEmails,
-  findUrlFault: (url) => (isTenant(url) ? undefined : 'must end with the id of your tenant'),
+  findUrlFault: (url) => (isTenant(url) ? undefined : 'must end with the ID of your tenant'),
   url: 'https://login.microsoftonline.com/common',
   authorizeUrl: ({ url }) => `${url}/oauth2/v2.0/authorize`,
   tokenUrl: ({ url }) => `${url}/oauth2/v2.0/token`,
-  // With the first alone it tells neither address nor name, which the specification has by default.
+  // With `openid` alone, the ID token contains neither the address nor the name.
   scopes: ['openid', 'email', 'profile'],
   credentials: 'body',
   usesPkce: true,
@@ -35,14 +35,17 @@ export const azure = defineOAuth2({
   },
 })
 
-/** Whether the owner of the address's domain has been verified: a number or a boolean, or as text. */
+/**
+ * `xms_edov` says whether the domain owner has verified the address: a number, a boolean, or either
+ * as a string.
+ */
 function toWord(edov: unknown): unknown {
   return edov === 1 || edov === '1' ? true : edov
 }
 
 const ofTenant = /^https:\/\/login\.microsoftonline\.com\/[^/?#]+\/v2\.0$/
 const ofCustomers = /^https:\/\/[a-z\d-]+\.ciamlogin\.com\/[^/?#]+\/v2\.0$/
-/** Stand for many tenants, so that the issuer is another one. */
+/** Endpoints shared by many tenants: the issuer of a token names the user's tenant instead. */
 const forMany = /^https:\/\/login\.microsoftonline\.com\/(?:common|organizations|consumers)$/
 
 function isIssuer(issuer: string, { url }: Addresses): boolean {
@@ -50,7 +53,7 @@ function isIssuer(issuer: string, { url }: Addresses): boolean {
   return ofTenant.test(issuer) || ofCustomers.test(issuer)
 }
 
-/** ID tokens have the id of the tenant: with its name in the URL none of them would fit. */
+/** ID tokens contain the tenant's ID, so a URL with the tenant's name would match none of them. */
 const ofAzure = /^https:\/\/login\.microsoftonline\.com\/?/
 const tenantPath =
   /^(?:common|organizations|consumers|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\/?$/

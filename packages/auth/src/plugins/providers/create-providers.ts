@@ -14,7 +14,7 @@ import type { ExternalConfig, ProviderConfig } from './settings.ts'
 
 export interface ProvidersSettings {
   readonly config: ExternalConfig
-  /** Takes part in ID tokens of Apple. Empty: none. */
+  /** Also accepted as the audience of Apple's ID tokens. Empty when not configured. */
   readonly iosBundleId: string
   readonly timeoutMs: number
   readonly now: () => number
@@ -22,7 +22,7 @@ export interface ProvidersSettings {
 
 const maxBytes = 1_000_000
 
-/** The providers as this installation is registered there. Each is made when it is first needed. */
+/** The providers with this installation's registration. Each is created on first use. */
 export function createProviders(settings: ProvidersSettings): ExternalProviders {
   const { config, timeoutMs, now } = settings
   const http = createProviderHttp({ timeoutMs, maxBytes })
@@ -96,7 +96,7 @@ function withoutSlash(url: string): string {
   return url.replace(/\/+$/, '')
 }
 
-/** Loaded, and with it all it takes to check signatures, when the first ID token comes. */
+/** Loads the OpenID Connect code, with its signature checks, when the first ID token arrives. */
 function createOpenIdLater(settings: OpenIdSettings): OpenId {
   let loaded: Promise<OpenId> | undefined
   return {

@@ -23,7 +23,10 @@ export const discord = defineOAuth2({
   },
 })
 
-/** Names were unique only with a number; who has chosen a unique one since has `0`. */
+/**
+ * Old user names are unique only with a number; users with a unique name have the discriminator
+ * `0`.
+ */
 function hasNumber(discriminator: unknown): boolean {
   return typeof discriminator === 'string' && /^\d*[1-9]\d*$/.test(discriminator)
 }
@@ -39,7 +42,9 @@ function toPicture({ id, avatar, discriminator }: JsonObject): string {
   return `${pictures}/embed/avatars/${number}.png`
 }
 
-/** Of an id, whose upper bits are the time it was made. */
+/**
+ * Discord derives the default avatar from the creation time, which is in the upper bits of the ID.
+ */
 function toNumber(id: unknown): number {
   return typeof id === 'string' && /^\d{1,20}$/.test(id) ? Number((BigInt(id) >> 22n) % 6n) : 0
 }

@@ -27,7 +27,7 @@ export const facebook = defineOAuth2({
       }),
   },
   async readProfile({ setup: { at, secret }, tokens, get }) {
-    // Shows that who asks knows the secret, so that a stolen token is of no use.
+    // Proves that the caller knows the app secret, so that a stolen token is useless.
     const proof = createHmac('sha256', secret).update(tokens.accessToken).digest('hex')
     const query = new URLSearchParams({ fields, appsecret_proof: proof })
     const user = await get(`${at.apiUrl}/me?${query}`)

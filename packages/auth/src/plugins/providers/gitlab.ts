@@ -1,7 +1,7 @@
 import { defineOAuth2 } from './oauth/oauth2.ts'
 import { toOneEmail, toProfile } from './oauth/profile-parts.ts'
 
-/** The public one, or an installation of one's own. */
+/** Works with gitlab.com and with self-managed installations. */
 export const gitlab = defineOAuth2({
   url: 'https://gitlab.com',
   authorizeUrl: ({ url }) => `${url}/oauth/authorize`,

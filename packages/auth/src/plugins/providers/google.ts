@@ -26,7 +26,10 @@ export const google = defineOAuth2({
   },
 })
 
-/** The claims of an ID token, or the answer of the older API, which calls some of them otherwise. */
+/**
+ * Reads the claims of an ID token or the response of the older API, which names some of them
+ * differently.
+ */
 function toGoogleProfile(user: JsonObject, issuer: string): ExternalProfile {
   const isVerified = isTrue(user['email_verified'] ?? user['verified_email'])
   return toProfile({

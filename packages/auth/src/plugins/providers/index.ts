@@ -17,7 +17,7 @@ import { twitch } from './twitch.ts'
 import { twitter } from './twitter.ts'
 import { workos } from './workos.ts'
 
-/** A file and a line for each, in the order of their names: /settings lists them so. */
+/** Sorted by name, because /settings lists them in this order. */
 export const providers = {
   apple,
   azure,

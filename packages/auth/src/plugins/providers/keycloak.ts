@@ -3,7 +3,7 @@ import { defineOAuth2 } from './oauth/oauth2.ts'
 import { isTrue, toOneEmail, toProfile } from './oauth/profile-parts.ts'
 import type { JsonObject } from './oauth/provider-http.ts'
 
-/** Its URL is that of a realm: `https://host/realms/name`. */
+/** The URL is that of a realm: `https://host/realms/name`. */
 export const keycloak = defineOAuth2({
   authorizeUrl: ({ url }) => `${url}/protocol/openid-connect/auth`,
   tokenUrl: ({ apiUrl }) => `${apiUrl}/protocol/openid-connect/token`,
@@ -20,7 +20,7 @@ export const keycloak = defineOAuth2({
   },
 })
 
-/** Claims of ID tokens that say nothing about the user. */
+/** Claims of an ID token that do not describe the user. */
 const ofTheToken = ['iss', 'aud', 'azp', 'exp', 'iat', 'nbf', 'auth_time', 'jti', 'typ', 'nonce']
 const ofTheSession = ['at_hash', 'acr', 'sid', 'session_state', 's_hash']
 

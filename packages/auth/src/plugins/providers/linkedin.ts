@@ -37,7 +37,7 @@ export const linkedin = defineOAuth2({
   },
 })
 
-/** In the language that the member prefers. */
+/** Returns the name in the member's preferred language. */
 function toLocal(name: unknown): unknown {
   const language = readAt(name, 'preferredLocale', 'language')
   const country = readAt(name, 'preferredLocale', 'country')

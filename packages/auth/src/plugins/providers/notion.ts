@@ -12,7 +12,7 @@ export const notion = defineOAuth2({
   parameters: { owner: 'user' },
   credentials: 'basic',
   async readProfile({ setup: { at }, get }) {
-    // The token is that of a bot, whose owner is who has signed in.
+    // The token belongs to a bot; the bot's owner is the user who signed in.
     const bot = await get(`${at.apiUrl}/v1/users/me`, { 'notion-version': '2021-08-16' })
     const user = readAt(bot, 'bot', 'owner', 'user')
     return toProfile({

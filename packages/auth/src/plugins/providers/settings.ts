@@ -17,13 +17,13 @@ import type { ProviderDefinition } from './oauth/provider.ts'
 
 export interface ProviderConfig {
   readonly enabled: boolean
-  /** The first is used for redirects, all are taken as audience of ID tokens. */
+  /** The first is used in the redirect flow; all are accepted as the audience of ID tokens. */
   readonly clientIds: readonly string[]
   readonly secret: string
   readonly redirectUri: string
-  /** Empty: the provider's own. */
+  /** Empty: the provider's public URL. */
   readonly url: string
-  /** Empty: what follows from `url`. */
+  /** Empty: derived from `url`. */
   readonly apiUrl: string
   readonly skipsNonce: boolean
   readonly isEmailOptional: boolean
@@ -35,34 +35,38 @@ function toVariables(id: ProviderId) {
   const prefix = `AUTH_EXTERNAL_${id.toUpperCase()}`
   const { isAtOnePlace }: ProviderDefinition = providers[id]
   const urlHelp = isAtOnePlace
-    ? `Without effect: there is only one ${id}`
-    : `Where ${id} is, in place of the public one`
-  const apiUrlHelp = isAtOnePlace ? 'Without effect' : 'Where its API is, if it is not there'
+    ? `Has no effect, because there is only one ${id}`
+    : `Base URL of ${id}, for example of a self-hosted instance`
+  const apiUrlHelp = isAtOnePlace ? 'Has no effect' : 'Base URL of its API, if it differs'
   return withOldNames({
-    enabled: boolean(`${prefix}_ENABLED`, false, `Whether people sign in through ${id}`),
-    clientIds: list(`${prefix}_CLIENT_ID`, [], `Our id at ${id}`),
-    secret: string(`${prefix}_SECRET`, '', `Our secret at ${id}`, { mask: hideAll }),
-    redirectUri: string(`${prefix}_REDIRECT_URI`, '', `Where ${id} sends people back: …/callback`),
+    enabled: boolean(`${prefix}_ENABLED`, false, `Whether users can sign in with ${id}`),
+    clientIds: list(`${prefix}_CLIENT_ID`, [], `The client ID from ${id}`),
+    secret: string(`${prefix}_SECRET`, '', `The client secret from ${id}`, { mask: hideAll }),
+    redirectUri: string(
+      `${prefix}_REDIRECT_URI`,
+      '',
+      `The callback URL registered with ${id}: …/callback`,
+    ),
     url: string(`${prefix}_URL`, '', urlHelp),
     apiUrl: string(`${prefix}_API_URL`, '', apiUrlHelp),
     skipsNonce: boolean(
       `${prefix}_SKIP_NONCE_CHECK`,
       false,
-      'Whether ID tokens are taken without a look at their nonce, so that a stolen one is too',
+      'Whether ID tokens are accepted without checking their nonce. A stolen token is then accepted too',
     ),
     isEmailOptional: boolean(
       `${prefix}_EMAIL_OPTIONAL`,
       false,
-      `Whether people sign in of whom ${id} tells no address`,
+      `Whether users can sign in if ${id} provides no email address`,
     ),
   })
 }
 
-/** One chapter for each provider: the table has the same lines for all of them. */
+/** One chapter per provider, because the variables are the same for all of them. */
 export const external = Object.fromEntries(
   providerIds.map((id) => [
     id,
-    { title: `Sign-in through ${id}`, variables: toVariables(id) } satisfies Chapter,
+    { title: `Sign-in with ${id}`, variables: toVariables(id) } satisfies Chapter,
   ]),
 ) as Readonly<Record<ProviderId, { title: string; variables: ReturnType<typeof toVariables> }>>
 
@@ -77,7 +81,9 @@ export function toExternal(
     if (definition.isAtOnePlace) {
       for (const name of ['url', 'apiUrl'] as const) {
         if (check.isSet(variables[name])) {
-          check.note(`${check.nameOf(variables[name])} has no effect: there is only one ${id}`)
+          check.note(
+            `${check.nameOf(variables[name])} has no effect, because there is only one ${id}`,
+          )
         }
       }
       config[id] = { ...settings[id], url: '', apiUrl: '' }
@@ -105,29 +111,29 @@ export function toExternal(
 }
 
 export const externalFlow = {
-  title: 'Sign-in through providers',
+  title: 'Sign-in with external providers',
   variables: withOldNames({
     stateLifetimeMs: duration(
       'AUTH_EXTERNAL_FLOW_STATE_EXPIRY_DURATION',
       '300s',
-      'How long somebody may take at the provider; five minutes at least',
+      'Time that a user has to sign in at the provider; at least five minutes',
     ),
     redirectUrl: string(
       'AUTH_EXTERNAL_REDIRECT_URL',
       '',
-      'Where everybody goes who comes back from a provider, whatever the request says',
+      'URL to which users are sent after signing in with a provider. Overrides the URL in the request',
     ),
     iosBundleId: string(
       'AUTH_EXTERNAL_IOS_BUNDLE_ID',
       '',
-      'The id of your iOS app, for which ID tokens of apple may be made',
+      'The bundle ID of your iOS app. ID tokens that Apple issued to it are accepted',
     ),
   }),
 } satisfies Chapter
 
 export interface ExternalFlowConfig {
   readonly stateLifetimeMs: number
-  /** Empty: as the request says. */
+  /** Empty: the URL in the request is used. */
   readonly redirectUrl: string
   readonly iosBundleId: string
 }

@@ -13,9 +13,9 @@ export const slack = defineOAuth2({
   credentials: 'basic',
   async readProfile({ setup: { at }, get }) {
     const user = await get(`${at.apiUrl}/api/openid.connect.userInfo`)
-    // Its refusals have the status 200.
+    // Slack sends errors with status 200.
     if (user['ok'] === false) {
-      throw new OutgoingError(`slack gave no profile: ${`${user['error']}`.slice(0, 100)}`)
+      throw new OutgoingError(`slack returned no profile: ${`${user['error']}`.slice(0, 100)}`)
     }
     return toProfile({
       id: user['https://slack.com/user_id'],

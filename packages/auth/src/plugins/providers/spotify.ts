@@ -2,7 +2,7 @@ import { defineOAuth2 } from './oauth/oauth2.ts'
 import { isTrusted, readObjects, toOneEmail, toProfile } from './oauth/profile-parts.ts'
 import type { JsonObject } from './oauth/provider-http.ts'
 
-// Anybody may enter any address there.
+// Spotify does not verify addresses.
 const trustsEmails = false
 
 export const spotify = defineOAuth2({
@@ -25,7 +25,7 @@ export const spotify = defineOAuth2({
   },
 })
 
-/** Sizes may be unknown, which is null. */
+/** Unknown sizes are null. */
 function findLargest(images: readonly JsonObject[]): JsonObject | undefined {
   const sizeOf = ({ width, height }: JsonObject) => Number(width ?? 0) * Number(height ?? 0)
   return images.toSorted((one, other) => sizeOf(other) - sizeOf(one))[0]

@@ -14,7 +14,7 @@ export const twitter = defineOAuth1({
   async readProfile({ apiUrl }, get) {
     const user = await get(`${apiUrl}/1.1/account/verify_credentials.json?${query}`)
     return toProfile({
-      // The number is too large for a number of JSON.
+      // `id` is too large for a JSON number.
       id: user['id_str'] ?? user['id'],
       issuer: apiUrl,
       emails: toOneEmail(user['email'], isTrusted(trustsEmails)),

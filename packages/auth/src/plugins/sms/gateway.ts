@@ -1,28 +1,28 @@
 import type { Settings, Variable } from '@portcullis/service-kit/env'
 import type { OutgoingPost, PostAnswer } from '../../outgoing/http-client.ts'
 
-/** Ways for a text message; a gateway may know several. */
+/** How a text message is sent; a gateway may support several channels. */
 export type TextChannel = 'sms' | 'whatsapp'
 
 export interface TextMessage {
-  /** The digits of a number, without + (E.164). */
+  /** The phone number's digits, without + (E.164). */
   readonly to: string
   readonly text: string
-  /** It is in the text as well; some gateways have a template of their own for it. */
+  /** Also in the text. Some gateways insert it into their own template. */
   readonly code: string
   readonly channel: TextChannel
 }
 
-/** A message that the gateway does not take. */
+/** The gateway refused a message. */
 export interface Refusal {
   readonly reason: string
-  /** Whether it would be refused again: an invalid number, but not a gateway that is busy. */
+  /** Whether a retry would fail too: true for an invalid number, false for a busy gateway. */
   readonly isFinal: boolean
 }
 
 export type GatewayVariables = Readonly<Record<string, Variable<string>>>
 
-/** One service that sends text messages: its settings, its requests, and how it answers. */
+/** A service that sends text messages: its settings, its requests, and how its responses are read. */
 export interface Gateway<V extends GatewayVariables = GatewayVariables> {
   /** Values of AUTH_SMS_PROVIDER that mean this gateway, besides its name in `index.ts`. */
   readonly otherNames?: readonly string[]
@@ -33,21 +33,21 @@ export interface Gateway<V extends GatewayVariables = GatewayVariables> {
   readonly required: Readonly<Partial<Record<keyof V & string, string>>>
   /** Settings that must be http or https URLs. */
   readonly webUrls?: readonly (keyof V & string)[]
-  /** Where its API is. */
+  /** The base URL of its API. */
   readonly baseUrl: string
   toRequest(message: TextMessage, settings: Settings<V>, baseUrl: string): OutgoingPost
-  /** Undefined: it has taken the message. */
+  /** Undefined when the gateway accepted the message. */
   findRefusal(answer: PostAnswer): Refusal | undefined
 }
 
-/** Infers the settings that `toRequest` gets from `variables`. */
+/** Infers the type of the settings that `toRequest` receives from `variables`. */
 export function defineGateway<V extends GatewayVariables>(gateway: Gateway<V>): Gateway {
   return gateway
 }
 
 /**
- * Whether a status speaks of the message itself. What is wrong with our account (401, 403) an operator
- * can put right while the code is still good.
+ * Whether a status concerns the message itself. An operator can fix a problem with the account
+ * (401, 403) while the code is still valid.
  */
 export function isFinalStatus(status: number): boolean {
   return status >= 400 && status < 500 && ![401, 403, 408, 425, 429].includes(status)
@@ -57,13 +57,13 @@ export function isSuccess(status: number): boolean {
   return status >= 200 && status < 300
 }
 
-/** A text or number inside JSON that may have any shape: `readText(body, 'errors', 0, 'code')`. */
+/** Reads a string or number from JSON of any shape: `readText(body, 'errors', 0, 'code')`. */
 export function readText(json: unknown, ...path: readonly (string | number)[]): string | undefined {
   const found = path.reduce(readField, json)
   return typeof found === 'string' || typeof found === 'number' ? String(found) : undefined
 }
 
-/** A list inside the same; empty where there is none. */
+/** Reads an array from JSON of any shape; empty when there is none. */
 export function readList(json: unknown, name: string): readonly unknown[] {
   const found = readField(json, name)
   return Array.isArray(found) ? found : []

@@ -5,7 +5,7 @@ import { twilio } from './twilio.ts'
 import { vonage } from './vonage.ts'
 import { webhook } from './webhook.ts'
 
-/** By AUTH_SMS_PROVIDER: a file and a line for each. */
+/** The gateways by the value of AUTH_SMS_PROVIDER. */
 export const gateways = {
   twilio,
   messagebird,

@@ -1,7 +1,7 @@
 import { hideAll, string } from '@portcullis/service-kit/env'
 import { defineGateway, isFinalStatus, isSuccess, readText } from './gateway.ts'
 
-/** Of an account rather than of a message: no balance, and a fault of their own. */
+/** Error codes for temporary failures, not caused by the message: no balance, internal error. */
 const passing = ['25', '99']
 
 /** https://developers.messagebird.com/api/sms-messaging */
@@ -9,14 +9,14 @@ export const messagebird = defineGateway({
   otherNames: ['gatewayb'],
   channels: ['sms'],
   variables: {
-    accessKey: string('AUTH_SMS_GATEWAYB_ACCESS_KEY', '', 'Key of MessageBird', {
+    accessKey: string('AUTH_SMS_GATEWAYB_ACCESS_KEY', '', 'MessageBird access key', {
       aliases: ['AUTH_SMS_MESSAGEBIRD_ACCESS_KEY', 'GOTRUE_SMS_MESSAGEBIRD_ACCESS_KEY'],
       mask: hideAll,
     }),
     originator: string(
       'AUTH_SMS_GATEWAYB_ORIGINATOR',
       '',
-      'Number with +, or name, that messages by MessageBird come from',
+      'Sender of MessageBird messages: a phone number with +, or a name',
       { aliases: ['AUTH_SMS_MESSAGEBIRD_ORIGINATOR', 'GOTRUE_SMS_MESSAGEBIRD_ORIGINATOR'] },
     ),
   },
@@ -45,7 +45,7 @@ export const messagebird = defineGateway({
   findRefusal({ status, body }) {
     const code = readText(body, 'errors', 0, 'code')
     if (code !== undefined || !isSuccess(status)) {
-      const what = readText(body, 'errors', 0, 'description') ?? `the answer was ${status}`
+      const what = readText(body, 'errors', 0, 'description') ?? `the response status was ${status}`
       const parameter = readText(body, 'errors', 0, 'parameter') ?? ''
       return {
         reason: `messagebird error: ${what} (code: ${code ?? 'none'}) parameter: ${parameter}`,

@@ -28,36 +28,41 @@ const gatewayNames = gatewayEntries.map(([name, { otherNames = [] }]) =>
 )
 
 const ownVariables = withOldNames({
-  autoconfirm: boolean('AUTH_SMS_AUTOCONFIRM', false, 'Whether numbers count as confirmed'),
+  autoconfirm: boolean(
+    'AUTH_SMS_AUTOCONFIRM',
+    false,
+    'Whether phone numbers count as confirmed without a code',
+  ),
   maxFrequencyMs: duration(
     'AUTH_SMS_MAX_FREQUENCY',
     '60s',
-    'The shortest time between two text messages to one number',
+    'Minimum interval between two text messages to the same phone number',
     { bareSeconds: true, defaultText: '60' },
   ),
-  otpExpiresInSeconds: integer('AUTH_SMS_OTP_EXP', 60, 'How long codes are valid, in seconds', {
+  otpExpiresInSeconds: integer('AUTH_SMS_OTP_EXP', 60, 'Lifetime of codes, in seconds', {
     min: 1,
     max: tenYearsInSeconds,
   }),
-  otpLength: integer('AUTH_SMS_OTP_LENGTH', 6, 'Digits of a code, from 6 to 10'),
-  provider: string(
-    'AUTH_SMS_PROVIDER',
-    '',
-    `The gateway for text messages: ${toAlternatives(gatewayNames)}`,
-    { defaultText: 'none' },
-  ),
+  otpLength: integer('AUTH_SMS_OTP_LENGTH', 6, 'Number of digits in a code, from 6 to 10'),
+  provider: string('AUTH_SMS_PROVIDER', '', `The SMS gateway: ${toAlternatives(gatewayNames)}`, {
+    defaultText: 'none',
+  }),
   template: unlessBlank(
-    string('AUTH_SMS_TEMPLATE', 'Your code is {{ .Code }}', 'The text of a message'),
+    string(
+      'AUTH_SMS_TEMPLATE',
+      'Your code is {{ .Code }}',
+      'Text of the message that contains the code',
+    ),
   ),
   testOtp: map(
     'AUTH_SMS_TEST_OTP',
-    'Numbers that are sent nothing, with the code that works for each: 15550100:123456',
+    'Phone numbers for tests, each with its fixed code: 15550100:123456. Nothing is sent to them',
     { mask: (text) => text.replace(/:[^,]*/g, ':*****') },
   ),
   testOtpValidUntil: string(
     'AUTH_SMS_TEST_OTP_VALID_UNTIL',
     '',
-    'When these codes end: 2030-01-31T12:00:00Z',
+    'Time at which the test codes expire: 2030-01-31T12:00:00Z',
     { defaultText: 'never' },
   ),
 })
@@ -76,7 +81,6 @@ export const sms: Chapter<typeof ownVariables> = {
   variables: { ...ownVariables, ...gatewayVariables },
 }
 
-/** As they are set. */
 type SmsSettings = Settings<typeof ownVariables>
 
 export interface SmsConfig extends Omit<SmsSettings, 'testOtp' | 'testOtpValidUntil'> {
@@ -90,27 +94,27 @@ export type SmsGateway =
       readonly isReady: true
       readonly name: SmsGatewayName
       readonly channels: readonly TextChannel[]
-      /** Of this gateway. */
+      /** The settings of this gateway. */
       readonly settings: Readonly<Record<string, string>>
     }
   | { readonly isReady: false; readonly isKnown: boolean; readonly problem: string }
 
-/** A hook sends everything, and no gateway is asked, whatever its name (reference 14). */
+/** A hook sends all messages, so no gateway is used, whatever AUTH_SMS_PROVIDER says. */
 const throughHook: SmsGateway = { isReady: true, name: 'webhook', channels: ['sms'], settings: {} }
 
-/** Numbers that are sent nothing, and whose code is known. */
+/** Phone numbers with a fixed code, to which nothing is sent. */
 export interface TestCodes {
   readonly byPhone: ReadonlyMap<string, string>
   /** Milliseconds since the epoch. */
   readonly validUntilMs: number
 }
 
-/** What of it is needed. */
+/** What text messages are used for. */
 export interface SmsUse {
   readonly isUsed: boolean
-  /** Whether a hook sends the messages (reference 14). */
+  /** Whether a hook sends the messages. */
   readonly isHooked: boolean
-  /** Whether codes of phone factors are sent. */
+  /** Whether codes for phone factors are sent. */
   readonly isSecondFactor: boolean
 }
 
@@ -130,7 +134,9 @@ export function toSms(settings: SmsSettings, use: SmsUse, check: Check): SmsConf
     checkGateway(gateway, { autoconfirm, provider }, testOtp.size > 0, use, check)
   if (testOtp.size > 0 && testOtpValidUntil === '') {
     const names = [variables.testOtp, variables.testOtpValidUntil].map(check.nameOf)
-    check.note(`${names[0]} lets whoever knows its codes sign in, and ${names[1]} sets no end`)
+    check.note(
+      `${names[0]} lets anyone who knows its codes sign in, and without ${names[1]} they never expire`,
+    )
   }
   return {
     autoconfirm,
@@ -148,8 +154,8 @@ export function toSms(settings: SmsSettings, use: SmsUse, check: Check): SmsConf
 }
 
 /**
- * A gateway that is named is meant to send. Without a name, phone sign-in may be for later; with codes for
- * tests nothing may have to be sent.
+ * A gateway that is named must be able to send. Without a name, phone sign-in may be set up later;
+ * with test codes, nothing may need to be sent.
  */
 function checkGateway(
   gateway: Extract<SmsGateway, { isReady: false }>,
@@ -172,7 +178,7 @@ function checkGateway(
   }
 }
 
-/** In the spelling of the table, where it is in there. */
+/** The name in the spelling of `gateways`; other names are returned in lower case. */
 function toGatewayName(text: string): string {
   const name = text.trim().toLowerCase()
   return gatewayEntries.find(([, { otherNames }]) => otherNames?.includes(name))?.[0] ?? name
@@ -223,7 +229,7 @@ function toCodesByPhone(
       byPhone.set(parsePhone(text), code.trim())
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      check.fault(sms.variables.testOtp, `${text} is not a phone number of digits (E.164)`)
+      check.fault(sms.variables.testOtp, `${text} is not a phone number in E.164 format`)
     }
     if (code.trim() === '') check.fault(sms.variables.testOtp, `${text} has no code`)
   }
@@ -237,6 +243,9 @@ function toEnd(text: string, check: Check): number {
   )
   const ms = isWhole ? Date.parse(text) : Number.NaN
   if (!Number.isNaN(ms)) return ms
-  check.fault(sms.variables.testOtpValidUntil, 'must be a time with its zone: 2030-01-31T12:00:00Z')
+  check.fault(
+    sms.variables.testOtpValidUntil,
+    'must be a time with a time zone: 2030-01-31T12:00:00Z',
+  )
   return Number.NEGATIVE_INFINITY
 }

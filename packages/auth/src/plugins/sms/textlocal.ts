@@ -1,7 +1,7 @@
 import { hideAll, string } from '@portcullis/service-kit/env'
 import { defineGateway, isFinalStatus, isSuccess, readText } from './gateway.ts'
 
-/** Of an account rather than of a message: wrong key, no credits. */
+/** Error codes for temporary failures, not caused by the message: wrong key, no credits. */
 const passing = ['3', '7']
 const templateNotApproved = '80'
 
@@ -9,8 +9,8 @@ const templateNotApproved = '80'
 export const textlocal = defineGateway({
   channels: ['sms'],
   variables: {
-    apiKey: string('AUTH_SMS_TEXTLOCAL_API_KEY', '', 'Key of Textlocal', { mask: hideAll }),
-    sender: string('AUTH_SMS_TEXTLOCAL_SENDER', '', 'Sender of messages by Textlocal'),
+    apiKey: string('AUTH_SMS_TEXTLOCAL_API_KEY', '', 'Textlocal API key', { mask: hideAll }),
+    sender: string('AUTH_SMS_TEXTLOCAL_SENDER', '', 'Sender of Textlocal messages'),
   },
   required: { apiKey: 'missing Textlocal API key', sender: 'missing Textlocal sender' },
   baseUrl: 'https://api.textlocal.in',
@@ -24,11 +24,11 @@ export const textlocal = defineGateway({
     }
   },
 
-  /** Whatever became of a message, the status is 200. */
+  /** The status is 200 whether or not the message was accepted. */
   findRefusal({ status, body }) {
     if (readText(body, 'status') === 'success') return undefined
     const code = readText(body, 'errors', 0, 'code')
-    const what = readText(body, 'errors', 0, 'message') ?? `the answer was ${status}`
+    const what = readText(body, 'errors', 0, 'message') ?? `the response status was ${status}`
     const advice =
       code === templateNotApproved
         ? '. The text of AUTH_SMS_TEMPLATE must be a template that Textlocal has approved'

@@ -6,17 +6,17 @@ export const twilio = defineGateway({
   otherNames: ['gatewaya'],
   channels: ['sms', 'whatsapp'],
   variables: {
-    accountSid: string('AUTH_SMS_GATEWAYA_ACCOUNT_SID', '', 'Account of Twilio', {
+    accountSid: string('AUTH_SMS_GATEWAYA_ACCOUNT_SID', '', 'Twilio account SID', {
       aliases: ['AUTH_SMS_TWILIO_ACCOUNT_SID', 'GOTRUE_SMS_TWILIO_ACCOUNT_SID'],
     }),
-    authToken: string('AUTH_SMS_GATEWAYA_AUTH_TOKEN', '', 'Token of Twilio', {
+    authToken: string('AUTH_SMS_GATEWAYA_AUTH_TOKEN', '', 'Twilio auth token', {
       aliases: ['AUTH_SMS_TWILIO_AUTH_TOKEN', 'GOTRUE_SMS_TWILIO_AUTH_TOKEN'],
       mask: hideAll,
     }),
     messageServiceSid: string(
       'AUTH_SMS_GATEWAYA_MESSAGE_SERVICE_SID',
       '',
-      'Message service of Twilio, or the number messages come from',
+      'Twilio messaging service SID, or the phone number that sends the messages',
       {
         aliases: ['AUTH_SMS_TWILIO_MESSAGE_SERVICE_SID', 'GOTRUE_SMS_TWILIO_MESSAGE_SERVICE_SID'],
       },
@@ -24,7 +24,7 @@ export const twilio = defineGateway({
     contentSid: string(
       'AUTH_SMS_TWILIO_CONTENT_SID',
       '',
-      'Template of Twilio for messages by WhatsApp; its first variable is the code',
+      'SID of the Twilio content template for WhatsApp messages. Its first variable is the code',
     ),
   },
   required: {
@@ -46,7 +46,7 @@ export const twilio = defineGateway({
         form: {
           To: `${isWhatsapp ? 'whatsapp:' : ''}+${to}`,
           Channel: channel,
-          // A message service finds its own sender for each channel.
+          // A messaging service chooses the sender for each channel itself.
           From: isWhatsapp && /^\+?\d+$/.test(sender) ? `whatsapp:${sender}` : sender,
           Body: text,
           ...(contentSid !== '' && {
@@ -62,7 +62,7 @@ export const twilio = defineGateway({
     const outcome = readText(body, 'status')
     const code = readText(body, isSuccess(status) ? 'error_code' : 'code') ?? 'no code'
     if (!isSuccess(status)) {
-      const message = readText(body, 'message') ?? `the answer was ${status}`
+      const message = readText(body, 'message') ?? `the response status was ${status}`
       return { reason: `twilio error: ${message} (${code})`, isFinal: isFinalStatus(status) }
     }
     if (outcome === 'failed' || outcome === 'undelivered') {
@@ -70,6 +70,6 @@ export const twilio = defineGateway({
       return { reason: `twilio error: ${message} (${code})`, isFinal: true }
     }
     if (readText(body, 'sid') !== undefined) return undefined
-    return { reason: 'twilio error: the answer names no message', isFinal: false }
+    return { reason: 'twilio error: the response contains no message SID', isFinal: false }
   },
 })

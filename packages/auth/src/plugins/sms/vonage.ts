@@ -1,16 +1,19 @@
 import { hideAll, string } from '@portcullis/service-kit/env'
 import { defineGateway, isFinalStatus, isSuccess, readList, readText } from './gateway.ts'
 
-/** Throttled, wrong key, a fault of their own, no balance, too many connections. */
+/**
+ * Codes for temporary failures: throttled, wrong key, internal error, no balance, too many
+ * connections.
+ */
 const passing = ['1', '4', '5', '9', '10']
 
 /** https://developer.vonage.com/en/api/sms */
 export const vonage = defineGateway({
   channels: ['sms'],
   variables: {
-    apiKey: string('AUTH_SMS_VONAGE_API_KEY', '', 'Key of Vonage', { mask: hideAll }),
-    apiSecret: string('AUTH_SMS_VONAGE_API_SECRET', '', 'Secret of Vonage', { mask: hideAll }),
-    from: string('AUTH_SMS_VONAGE_FROM', '', 'Sender of messages by Vonage'),
+    apiKey: string('AUTH_SMS_VONAGE_API_KEY', '', 'Vonage API key', { mask: hideAll }),
+    apiSecret: string('AUTH_SMS_VONAGE_API_SECRET', '', 'Vonage API secret', { mask: hideAll }),
+    from: string('AUTH_SMS_VONAGE_FROM', '', 'Sender of Vonage messages'),
   },
   required: {
     apiKey: 'missing Vonage API key',
@@ -35,13 +38,13 @@ export const vonage = defineGateway({
     }
   },
 
-  /** A long text becomes several messages, and all of them have to go out. */
+  /** Vonage splits a long text into several messages, and all of them must be accepted. */
   findRefusal({ status, body }) {
     const messages = readList(body, 'messages')
     const refused = messages.find((message) => readText(message, 'status') !== '0')
     if (isSuccess(status) && messages.length > 0 && refused === undefined) return undefined
     const code = readText(refused, 'status')
-    const what = readText(refused, 'error-text') ?? `the answer was ${status}`
+    const what = readText(refused, 'error-text') ?? `the response status was ${status}`
     return {
       reason: `vonage error: ${what} (status: ${code ?? 'none'})`,
       isFinal: isSuccess(status)

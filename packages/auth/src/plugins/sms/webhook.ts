@@ -1,23 +1,23 @@
 import { hideAll, string } from '@portcullis/service-kit/env'
 import { defineGateway, isFinalStatus, isSuccess } from './gateway.ts'
 
-/** A gateway of the operator's own: AUTH_SMS_WEBHOOK_URL. */
+/** The operator's own gateway, at AUTH_SMS_WEBHOOK_URL. */
 export const webhook = defineGateway({
-  // Whoever is behind the URL is told the channel, and may know more than one.
+  // The request names the channel, so the operator's gateway may support several.
   channels: ['sms', 'whatsapp'],
   variables: {
     url: string(
       'AUTH_SMS_WEBHOOK_URL',
       '',
-      'Where messages are posted to as JSON, for a gateway of your own',
+      'URL to which messages are posted as JSON, for your own gateway',
     ),
-    secret: string('AUTH_SMS_WEBHOOK_SECRET', '', 'The bearer token of these requests', {
+    secret: string('AUTH_SMS_WEBHOOK_SECRET', '', 'Bearer token sent with these requests', {
       mask: hideAll,
     }),
   },
   required: { url: 'missing webhook URL' },
   webUrls: ['url'],
-  // There is no address but the one that is set.
+  // Requests go to the configured URL.
   baseUrl: '',
 
   toRequest({ to, text, code, channel }, { url, secret }) {
@@ -30,6 +30,6 @@ export const webhook = defineGateway({
 
   findRefusal({ status }) {
     if (isSuccess(status)) return undefined
-    return { reason: `the webhook answered ${status}`, isFinal: isFinalStatus(status) }
+    return { reason: `the webhook responded with ${status}`, isFinal: isFinalStatus(status) }
   },
 })

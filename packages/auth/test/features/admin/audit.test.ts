@@ -113,7 +113,7 @@ test('GET /admin/audit', async (t) => {
     assert.deepEqual([unknown.status, unknown.body], [200, []])
     const bad = await audit('?query=user:me')
     assert.equal(bad.status, 400)
-    assert.equal(bad.body.msg, 'Invalid query: "me" is not the id of a user')
+    assert.equal(bad.body.msg, 'Invalid query: "me" is not a user ID')
   })
 
   await t.test('refuses an unknown search scope', async () => {

@@ -171,9 +171,9 @@ test('GET /admin/users', async (t) => {
       ['per_page=1e3', 'Bad Pagination Parameters: per_page must be'],
       ['per_page=10001', 'Bad Pagination Parameters: per_page must be'],
       ['limit=1001', 'Bad Pagination Parameters: limit must be a whole number from 1 to 1000'],
-      ['cursor=x', 'Bad Pagination Parameters: cursor must be the next_cursor of an answer'],
+      ['cursor=x', 'Bad Pagination Parameters: cursor must be the next_cursor of a response'],
       ['sort=email', 'Bad Sort Parameters: sort must be'],
-      ['filter=%00', 'The filter has a character'],
+      ['filter=%00', 'The filter contains a character'],
     ] as const
     for (const [search, message] of cases) {
       const answer = await list(`?${search}`)

@@ -137,7 +137,7 @@ test('linking and unlinking identities', async (t) => {
       assert.deepEqual(errorOf(await unlink(server, token, own.identity_id)), [
         422,
         'email_conflict_identity_not_deletable',
-        'Unable to unlink identity due to email conflict: it has the email address of the account. Change the email address first',
+        'Unable to unlink identity due to email conflict: no other identity has the email address of the account. Change the email address first',
       ])
       const user = await userOf(token)
       assert.deepEqual([user.email, user.identities.length], [email, 2])
@@ -254,7 +254,7 @@ test('linking requires PKCE if the cookie would not reach the callback host', as
   assert.deepEqual(errorOf(asked), [
     400,
     'validation_failed',
-    'Linking an identity needs the PKCE flow here: send code_challenge and code_challenge_method',
+    'Linking an identity requires the PKCE flow here: send code_challenge and code_challenge_method',
   ])
   assert.equal((await askToLink(server, body.access_token, 'pkce')).status, 200)
 })

@@ -104,7 +104,7 @@ test('strict mode also compares scheme and port, but allows any port on localhos
 
 test('the verdict includes the reason', () => {
   assert.match(redirects.judge('https://docs.example.com/x').reason, /matches https:\/\/docs/)
-  assert.match(redirects.judge('https://evil.example').reason, /not on the host.*no pattern/)
+  assert.match(redirects.judge('https://evil.example').reason, /not the host.*no pattern/)
 })
 
 test('an invalid pattern is refused at start', () => {

@@ -10,7 +10,7 @@ import { openFlowServer } from '../../support/flow-server.ts'
 import { ask } from '../../support/http-client.ts'
 import { addMessage, openOutboxDatabase, until } from '../../support/outbox.ts'
 
-const unknown = 'Unknown: the database was not read'
+const unknown = 'Unknown: the database was not queried'
 
 test('GET /ready', async (t) => {
   const server = await openFlowServer(t)
@@ -86,7 +86,10 @@ test('the outbox check fails if a message has been due for too long', async (t) 
   await makeDue(10)
   const { isReady, checks } = await check()
   assert.equal(isReady, false)
-  assert.match(checks.outbox, /^Stuck: a message has been due for 6\d\d s and no process sends it$/)
+  assert.match(
+    checks.outbox,
+    /^Stuck: a message has been due for 6\d\d s, but no process has sent it$/,
+  )
 })
 
 test('the server is not ready if the database is unreachable or hangs', async () => {
@@ -109,7 +112,7 @@ test('the server is not ready if the database is unreachable or hangs', async ()
     waitMs: 10,
   })
   for (let round = 0; round < 3; round++) {
-    assert.equal((await hanging.check()).checks.database, 'No answer within 0.01 s')
+    assert.equal((await hanging.check()).checks.database, 'No response within 0.01 s')
   }
   assert.equal(asked, 1)
 })

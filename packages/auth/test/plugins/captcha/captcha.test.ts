@@ -67,7 +67,10 @@ for (const name of Object.keys(captchaServices).filter(isCaptchaName)) {
       for (const failure of ['broken', 'invalid JSON'] as const) {
         service.failure = failure
         assert.deepEqual(errorOf(await recover(service.solve())), failed, failure)
-        assert.match(server.log.join(''), new RegExp(`${name} answered (502|200), and nothing`))
+        assert.match(
+          server.log.join(''),
+          new RegExp(`${name} responded with status (502|200) and no verdict`),
+        )
       }
     })
   })
@@ -124,14 +127,14 @@ test('a wrong secret is logged once', async () => {
     assert.deepEqual(await captcha.findReasons(token, '::1'), ['invalid-input-secret'])
   }
   assert.equal(log.length, 1)
-  assert.match(log.join(), /AUTH_SECURITY_CAPTCHA_SECRET is not right.+hcaptcha says/)
+  assert.match(log.join(), /AUTH_SECURITY_CAPTCHA_SECRET is wrong.+hcaptcha responded with/)
   assert.deepEqual(new Set(urls), new Set(['https://hcaptcha.com/siteverify']))
 })
 
 test('an internal error of the service does not invalidate the token', async () => {
   const answer = { success: false, 'error-codes': ['internal-error'] }
   await assert.rejects(answering('turnstile', answer).captcha.findReasons('a', '::1'), {
-    message: 'turnstile answered internal-error',
+    message: 'turnstile responded with internal-error',
   })
 })
 

@@ -117,7 +117,7 @@ test('failing hook functions', async (t) => {
     }
     assert.deepEqual(lines.slice(-2), [
       'The hook before-user-created: Hook function failed ' +
-        '(PostgreSQL says P0001, its log has more)',
+        '(PostgreSQL reported P0001; see the PostgreSQL log for details)',
       'The hook before-user-created: Hook function failed ' +
         '(function hook_tests.missing(unknown) does not exist)',
     ])

@@ -89,17 +89,20 @@ test('an invalid hook target is refused with the name of its variable', () => {
     assert.equal(result[0]?.[0], name)
     assert.match(result[0]?.[1] ?? '', message)
   }
-  refused('', /^is required where AUTH_HOOK_BEFORE_USER_CREATED_ENABLED is true$/)
+  refused('', /^is required when AUTH_HOOK_BEFORE_USER_CREATED_ENABLED is true$/)
   refused('hook.example', /^must be https:\/\/… or pg-functions:/)
   refused('ftp://hook.example/', /^must be https:\/\/… or pg-functions:/)
-  refused('http://hook.example/', /^must be https:\/\/…: http is for localhost, 127\.0\.0\.1/)
-  refused('http://localhost.evil.example/', /^must be https/)
-  const inside = /is at .* not an address of the internet: name it in AUTH_HOOK_ALLOWED_HOSTS/
+  refused(
+    'http://hook.example/',
+    /^must start with https:\/\/\. http:\/\/ is allowed only for localhost, 127\.0\.0\.1/,
+  )
+  refused('http://localhost.evil.example/', /^must start with https/)
+  const inside = /points to .* not a public address. To allow it, add it to AUTH_HOOK_ALLOWED_HOSTS/
   for (const host of ['10.0.0.1', '127.0.0.2', '0x7f000002', '[::ffff:10.0.0.1]', '[fd00::1]']) {
     refused(`https://${host}/`, inside)
   }
   const allowed = { AUTH_HOOK_ALLOWED_HOSTS: '169.254.169.254' }
-  refused('https://169.254.169.254/', /which is not an address of the internet$/, allowed)
+  refused('https://169.254.169.254/', /which is not a public address$/, allowed)
   refused('pg-functions://postgres/public', /^must be https:\/\/… or pg-functions:/)
   refused('pg-functions://postgres/public/a/b', /^must name a schema and a function/)
   refused('pg-functions://postgres/public/a"(); drop', /^must name a schema and a function/)

@@ -72,7 +72,7 @@ test('a 200 response that contains an error is an error', async (t) => {
   const back = new URL((await server.agree(url)).url)
   const parameters = Object.fromEntries(back.searchParams)
   await assert.rejects(steps.exchange({ parameters, memo: { verifier: 'another' } }), {
-    message: 'keycloak gave no access token: invalid_grant',
+    message: 'keycloak returned no access token: invalid_grant',
   })
 })
 
@@ -108,9 +108,9 @@ test('a provider response is limited in time and size, and redirects are not fol
     ['half a response', (_, to) => void to.write('{"a":'), /did not answer within 100 ms/],
     ['too much', (_, to) => void to.end(`"${'x'.repeat(2_000)}"`), /answered more than 1000 bytes/],
     ['a redirect', (_, to) => void to.writeHead(302, { location: '/' }).end(), /cannot be reached/],
-    ['no JSON', (_, to) => void to.end('<html>'), /x answered neither JSON nor a form/],
+    ['no JSON', (_, to) => void to.end('<html>'), /x responded with neither JSON nor form data/],
     ['a list', (_, to) => void to.end('[]'), /JSON that is not an object/],
-    ['503', (_, to) => void to.writeHead(503).end('{"error":"busy"}'), /x answered 503 busy/],
+    ['503', (_, to) => void to.writeHead(503).end('{"error":"busy"}'), /x responded with 503 busy/],
   ]
   for (const [what, listener, message] of cases) {
     await t.test(what, async (t) => {

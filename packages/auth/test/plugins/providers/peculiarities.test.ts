@@ -67,7 +67,7 @@ test('provider-specific behaviour', async (t) => {
     const slack = server.at('slack')
     slack.failure = 'API fails'
     await server.goThrough('slack', slack.shape.example.account)
-    assert.match(server.log.slice(-2).join(), /slack gave no profile: overloaded/)
+    assert.match(server.log.slice(-2).join(), /slack returned no profile: overloaded/)
   })
 
   await t.test('workos: workos_provider is sent as provider', async () => {
@@ -153,7 +153,7 @@ async function testTwitter(t: TestContext, server: ExternalServer): Promise<void
     const refusals = twitter.refusals.length
     const answer = await server.arrive({ url: stolen.href }, mine.cookie)
     assert.match(queryOf(answer)['error_description'] ?? '', exchangeFails)
-    assert.match(server.log.slice(-2).join(), /came back from twitter with another token/)
+    assert.match(server.log.slice(-2).join(), /twitter returned a different request token/)
     assert.equal(twitter.refusals.length, refusals, 'no request was sent')
   })
 

@@ -31,7 +31,7 @@ test('an azure tenant is configured by its id, which ID tokens contain', () => {
   assert.deepEqual(faultsOf(`https://${id}.ciamlogin.com/${id}`), [])
   for (const tenant of ['contoso.onmicrosoft.com', `${id}/v2.0`, '']) {
     const [fault = ''] = faultsOf(`${microsoft}/${tenant}`)
-    assert.match(fault, /^AUTH_EXTERNAL_AZURE_URL=.*: must end with the id of your tenant/, tenant)
+    assert.match(fault, /^AUTH_EXTERNAL_AZURE_URL=.*: must end with the ID of your tenant/, tenant)
   }
 })
 
@@ -45,6 +45,9 @@ test('setting a URL for Apple or Google has no effect and is reported', () => {
     })
     assert.deepEqual(faults, [])
     assert.equal(config.external[id].url, '')
-    assert.ok(notes.includes(`${name} has no effect: there is only one ${id}`), notes.join())
+    assert.ok(
+      notes.includes(`${name} has no effect, because there is only one ${id}`),
+      notes.join(),
+    )
   }
 })

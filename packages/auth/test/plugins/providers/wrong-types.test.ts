@@ -68,7 +68,7 @@ function readProfile(shape: ProviderShape, account: Account): Promise<ExternalPr
 
 function isRefusal(error: unknown): boolean {
   if (error instanceof ProfileError || error instanceof OutgoingError) return true
-  return error instanceof TypeError && error.message === 'The profile has no id'
+  return error instanceof TypeError && error.message === 'The profile has no ID'
 }
 
 for (const shape of providerShapes) {

@@ -126,7 +126,7 @@ for (const name of names) {
       { status: 429, body: '' },
     ]) {
       server.reply = reply
-      await assert.rejects(send(name, server), isPassing(/answer was|answered|busy/))
+      await assert.rejects(send(name, server), isPassing(/response status was|responded with|busy/))
     }
     server.reply = { status: 200, body: 'x'.repeat(2_000) }
     await assert.rejects(

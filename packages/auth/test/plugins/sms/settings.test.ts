@@ -98,7 +98,7 @@ test('test codes are parsed by phone number, with an expiry', () => {
   }
   for (const bad of ['tomorrow', '2030-01-31', '2030-01-31T12:00:00']) {
     const [fault = ''] = read({ AUTH_SMS_TEST_OTP_VALID_UNTIL: bad }).faults
-    assert.match(fault, /must be a time with its zone/)
+    assert.match(fault, /must be a time with a time zone/)
   }
 })
 

@@ -17,17 +17,19 @@ const path = '/admin/audit'
 export const adminAudit = defineEndpoint({
   method: 'GET',
   path,
-  summary: 'The audit log, newest first',
+  summary: 'Returns the audit log, newest entries first',
   allowed: 'admin',
   query: {
-    page: 'The number of the page, from 1',
-    per_page: 'Entries on a page; 50 by default',
-    query: 'author:, action: or type: and a part of it, or user: and an id',
-    before: 'A time: entries before it, such as 2026-03-04T00:00:00Z',
+    page: 'Page number, starting at 1',
+    per_page: 'Entries per page. Default: 50',
+    query:
+      'author:, action: or type: followed by part of the value, or user: followed by a user ID',
+    before: 'Only entries before this time, such as 2026-03-04T00:00:00Z',
   },
   success: {
     status: 200,
-    description: 'Entries; headers X-Total-Count (an estimate for large logs) and Link',
+    description:
+      'An array of entries, with the headers X-Total-Count (an estimate for large logs) and Link',
   },
   async handle({ query }, services) {
     const page = parsePage(query)
@@ -59,7 +61,7 @@ function parseSearch(query: string): AuditSearch {
     throw invalid(`Invalid query scope: ${query}`)
   }
   if (scope === 'user' && !uuidPattern.test(text)) {
-    throw invalid(`Invalid query: "${text}" is not the id of a user`)
+    throw invalid(`Invalid query: "${text}" is not a user ID`)
   }
   return { scope, text }
 }
@@ -68,13 +70,16 @@ export const adminSignIns = defineEndpoint({
   method: 'GET',
   path: '/admin/sign-ins',
   summary:
-    'How many sign-ins succeeded and failed, in steps of ten seconds, and when the server started',
+    'Counts successful and failed sign-ins in steps of ten seconds, and returns when the server started',
   allowed: 'admin',
-  query: { since: 'A time, such as 2026-03-04T00:00:00Z; up to a day ago, which is the default' },
-  success: { status: 200, description: 'Counts by step and outcome, the oldest first' },
+  query: {
+    since: 'Start time, such as 2026-03-04T00:00:00Z. At most a day ago, which is the default',
+  },
+  success: { status: 200, description: 'Counts by step and outcome, oldest first' },
   async handle({ query: { since = '' } }, services) {
     const sinceMs = since === '' ? undefined : Date.parse(since)
-    if (Number.isNaN(sinceMs)) throw invalid(`since must be a time, and is "${since}"`)
+    if (Number.isNaN(sinceMs))
+      throw invalid(`since must be a time such as 2026-03-04T00:00:00Z. Got "${since}"`)
     return json(await countSignIns(services, sinceMs))
   },
 })
@@ -82,19 +87,22 @@ export const adminSignIns = defineEndpoint({
 export const adminSignInFailures = defineEndpoint({
   method: 'GET',
   path: '/admin/sign-in-failures',
-  summary: 'Sign-ins that failed, the newest first, also those of addresses without an account',
+  summary: 'Lists failed sign-ins, newest first, including those for addresses without an account',
   allowed: 'admin',
   query: {
-    user_id: 'Only those of this user',
-    page: 'The number of the page, from 1',
-    per_page: 'Entries on a page; 50 by default',
+    user_id: 'Only failures of this user',
+    page: 'Page number, starting at 1',
+    per_page: 'Entries per page. Default: 50',
   },
-  success: { status: 200, description: 'Names, reasons, addresses and times' },
+  success: {
+    status: 200,
+    description: 'An array of failures with name, reason, IP address and times',
+  },
   async handle({ query }, services) {
     const page = parsePage(query)
     const { user_id: userId = '' } = query
     if (userId === '') return json(await findSignInFailures(services, page))
-    if (!uuidPattern.test(userId)) throw invalid(`"${userId}" is not the id of a user`)
+    if (!uuidPattern.test(userId)) throw invalid(`"${userId}" is not a user ID`)
     return json(await findSignInFailures(services, page, userId))
   },
 })

@@ -15,7 +15,7 @@ const factorsPath = '/admin/users/:user_id/factors'
 export const adminListFactors = defineEndpoint({
   method: 'GET',
   path: factorsPath,
-  summary: 'The factors of a user',
+  summary: 'Lists the factors of a user',
   allowed: 'admin',
   success: { status: 200, description: 'An array of factors' },
   async handle({ params }, services) {
@@ -27,11 +27,11 @@ export const adminListFactors = defineEndpoint({
 export const adminUpdateFactor = defineEndpoint({
   method: 'PUT',
   path: `${factorsPath}/:factor_id`,
-  summary: 'Renames a factor, or changes the number of a phone factor',
+  summary: 'Renames a factor, or changes the phone number of a phone factor',
   allowed: 'admin',
   body: Type.Object({
     friendly_name: Type.Optional(Type.String({ maxLength: 255 })),
-    phone: Type.Optional(Type.String({ description: 'Of a phone factor (E.164)' })),
+    phone: Type.Optional(Type.String({ description: 'New number of a phone factor (E.164)' })),
   }),
   success: { status: 200, description: 'The factor' },
   async handle({ body, params, adminRole, client }, services) {
@@ -55,9 +55,9 @@ export const adminUpdateFactor = defineEndpoint({
 export const adminDeleteFactor = defineEndpoint({
   method: 'DELETE',
   path: `${factorsPath}/:factor_id`,
-  summary: 'Removes a factor of a user; sessions that rest on it drop to aal1',
+  summary: 'Removes a factor of a user. Sessions that were verified with it drop to aal1',
   allowed: 'admin',
-  success: { status: 200, description: 'The factor that is gone' },
+  success: { status: 200, description: 'The removed factor' },
   async handle({ params, adminRole, client }, services) {
     return json(
       toFactorRecord(
@@ -75,9 +75,9 @@ export const adminDeleteFactor = defineEndpoint({
 export const adminListPasskeys = defineEndpoint({
   method: 'GET',
   path: '/admin/users/:user_id/passkeys',
-  summary: 'The passkeys of a user',
+  summary: 'Lists the passkeys of a user',
   allowed: 'admin',
-  success: { status: 200, description: 'An array of passkeys, the oldest first' },
+  success: { status: 200, description: 'An array of passkeys, oldest first' },
   async handle({ params }, services) {
     return json((await findPasskeysOf(services, readUserId(params))).map(toPasskeyRecord))
   },
@@ -88,7 +88,7 @@ export const adminDeletePasskey = defineEndpoint({
   path: '/admin/users/:user_id/passkeys/:passkey_id',
   summary: 'Removes a passkey of a user',
   allowed: 'admin',
-  success: { status: 204, description: 'It is gone' },
+  success: { status: 204, description: 'The passkey was removed' },
   async handle({ params, adminRole, client }, services) {
     await removePasskeyOf(services, {
       userId: readUserId(params),

@@ -14,12 +14,12 @@ import { inviteUser } from '../invite-user.ts'
 export const invite = defineEndpoint({
   method: 'POST',
   path: '/invite',
-  summary: 'Invites somebody by email',
+  summary: 'Invites a user by email',
   allowed: 'admin',
   moreRoles: privilegedRoles,
-  query: { redirect_to: 'Where the link in the email leads in the end' },
+  query: { redirect_to: 'URL to which the link in the email redirects' },
   body: Type.Object({
-    email: Type.Optional(Type.String({ description: 'Whom to invite' })),
+    email: Type.Optional(Type.String({ description: 'Email address of the user to invite' })),
     data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   }),
   success: { status: 200, description: 'The user record, with invited_at' },
@@ -44,8 +44,12 @@ export const invite = defineEndpoint({
 const body = Type.Object({
   type: Type.Optional(Type.String({ description: `One of ${Object.keys(linkTypes).join(', ')}` })),
   email: Type.Optional(Type.String()),
-  new_email: Type.Optional(Type.String({ description: 'Of the types email_change_…' })),
-  password: Type.Optional(Type.String({ description: 'Of the type signup' })),
+  new_email: Type.Optional(
+    Type.String({ description: 'New email address, for the types email_change_…' }),
+  ),
+  password: Type.Optional(
+    Type.String({ description: 'Password of the new user, for the type signup' }),
+  ),
   data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   redirect_to: Type.Optional(Type.String()),
 })
@@ -53,17 +57,22 @@ const body = Type.Object({
 export const adminGenerateLink = defineEndpoint({
   method: 'POST',
   path: '/admin/generate_link',
-  summary: 'Makes the link of an email; sends it for the type invite only',
+  summary: 'Generates the link of an email. Sends the email only for the type invite',
   allowed: 'admin',
-  query: { redirect_to: 'Where the link leads in the end; may also be in the body' },
+  query: { redirect_to: 'URL to which the link redirects. May also be in the body' },
   body,
-  success: { status: 200, description: 'The user record with action_link, email_otp and more' },
+  success: {
+    status: 200,
+    description:
+      'The user record with action_link, email_otp, hashed_token, verification_type and redirect_to',
+  },
   async handle(call, services) {
     const { body: fields, audience, adminRole, client, externalUrl } = call
     const { type = '' } = fields
     if (!isLinkType(type)) throw invalid(`Invalid email action link type requested: ${type}`)
     const email = parseEmail(fields.email)
-    // The specification's events: this type sends the invitation. The client expects none.
+    // The type invite sends the invitation, except for clients of Supabase Auth, which expect that
+    // nothing is sent.
     const isSent = type === 'invite' && !call.isSdk
     if (isSent) checkAuthorized(services, email)
     return json(

@@ -11,9 +11,9 @@ import { readUserId } from './users.ts'
 export const adminListSessions = defineEndpoint({
   method: 'GET',
   path: '/admin/users/:user_id/sessions',
-  summary: 'Where a user is signed in',
+  summary: 'Lists the sessions of a user',
   allowed: 'admin',
-  success: { status: 200, description: 'An array of sessions, the last used first' },
+  success: { status: 200, description: 'An array of sessions, most recently used first' },
   async handle({ params }, services) {
     return json(await findSessionsOf(services, readUserId(params)))
   },
@@ -24,7 +24,7 @@ export const adminEndSession = defineEndpoint({
   path: '/admin/users/:user_id/sessions/:session_id',
   summary: 'Ends one session of a user',
   allowed: 'admin',
-  success: { status: 204, description: 'Its refresh token is revoked' },
+  success: { status: 204, description: 'The session was ended and its refresh token revoked' },
   async handle({ params, adminRole, client }, services) {
     const userId = readUserId(params)
     const sessionId = readSessionId(params)
@@ -38,20 +38,23 @@ export const adminEndSession = defineEndpoint({
   },
 })
 
-/** The part of the request's time limit after which no further batch begins. */
+/** The share of the request timeout after which no further batch is started. */
 const usedShare = 0.6
 
 export const adminRevokeAllSessions = defineEndpoint({
   method: 'DELETE',
   path: '/admin/sessions',
   summary:
-    'Revokes the sessions of all users; repeat it with the `after` of the answer until there is none',
+    'Revokes the sessions of all users. Repeat with `after` from the response until it is absent',
   allowed: 'admin',
   query: {
-    before: 'Sessions that were opened later stay: a time as in the answer; now by default',
-    after: 'Where the call before ended',
+    before: 'Only sessions opened before this time, in the format of the response. Default: now',
+    after: '`after` from the previous response',
   },
-  success: { status: 200, description: 'revoked: how many; before; after, if there are more' },
+  success: {
+    status: 200,
+    description: 'revoked (the number of sessions), before, and after if there are more',
+  },
   async handle({ query, adminRole, client }, services) {
     const { before: beforeText, after } = query
     const beforeMs = beforeText === undefined ? services.now() : Date.parse(beforeText)

@@ -18,18 +18,21 @@ const path = '/admin/users'
 export const adminListUsers = defineEndpoint({
   method: 'GET',
   path,
-  summary: 'Users of the audience, page by page',
+  summary: 'Lists the users of the audience, in pages',
   allowed: 'admin',
   query: {
-    page: 'The number of the page, from 1',
-    per_page: 'Users on a page; 50 by default',
+    page: 'Page number, starting at 1',
+    per_page: 'Users per page. Default: 50',
     filter:
-      'A part of the address, of full_name in the metadata or of the phone number, or the first 8 characters or more of the id',
+      'Part of the email address, of full_name in the metadata or of the phone number, or at least the first 8 characters of the ID',
     sort: 'created_at asc, or created_at desc (the default)',
-    limit: 'Instead of page: how many users, up to 1000',
-    cursor: 'Instead of page: next_cursor of the answer before',
+    limit: 'Instead of page: maximum number of users, up to 1000',
+    cursor: 'Instead of page: next_cursor from the previous response',
   },
-  success: { status: 200, description: 'Users and audience; headers X-Total-Count and Link' },
+  success: {
+    status: 200,
+    description: 'Users and audience, with the headers X-Total-Count and Link',
+  },
   async handle({ query, audience }, services) {
     const { filter = '' } = query
     const direction = parseSort(query['sort'])
@@ -63,7 +66,7 @@ export const adminListUsers = defineEndpoint({
 export const adminGetUser = defineEndpoint({
   method: 'GET',
   path: `${path}/:user_id`,
-  summary: 'Any user',
+  summary: 'Returns a user',
   allowed: 'admin',
   success: { status: 200, description: 'The user record' },
   async handle({ params }, services) {
@@ -73,18 +76,24 @@ export const adminGetUser = defineEndpoint({
 
 const metadata = Type.Record(Type.String(), Type.Unknown())
 
-/** What administrators set, of new users and of others. */
+/** The fields that administrators can set, both for new and for existing users. */
 const userFields = {
   role: Type.Optional(Type.String()),
   email: Type.Optional(Type.String()),
   phone: Type.Optional(Type.String({ description: 'E.164' })),
   password: Type.Optional(Type.String()),
-  email_confirm: Type.Optional(Type.Boolean({ description: 'Whether the address is confirmed' })),
-  phone_confirm: Type.Optional(Type.Boolean({ description: 'Whether the number is confirmed' })),
+  email_confirm: Type.Optional(
+    Type.Boolean({ description: 'Whether the email address is confirmed' }),
+  ),
+  phone_confirm: Type.Optional(
+    Type.Boolean({ description: 'Whether the phone number is confirmed' }),
+  ),
   user_metadata: Type.Optional(metadata),
   app_metadata: Type.Optional(metadata),
   ban_duration: Type.Optional(
-    Type.String({ description: 'A duration with units ns, us, ms, s, m, h; or none' }),
+    Type.String({
+      description: 'Duration with the units ns, us, ms, s, m or h, such as 24h; or none',
+    }),
   ),
 }
 
@@ -112,7 +121,7 @@ export const adminCreateUser = defineEndpoint({
 export const adminCreateUserWithId = defineEndpoint({
   method: 'POST',
   path: `${path}/:user_id`,
-  summary: 'Creates a user with that id',
+  summary: 'Creates a user with this ID',
   allowed: 'admin',
   body,
   success,
@@ -146,7 +155,7 @@ async function create(
 export const adminUpdateUser = defineEndpoint({
   method: 'PUT',
   path: `${path}/:user_id`,
-  summary: 'Changes any user',
+  summary: 'Updates a user',
   allowed: 'admin',
   body: changes,
   success: { status: 200, description: 'The user record' },
@@ -172,12 +181,14 @@ export const adminUpdateUser = defineEndpoint({
 export const adminDeleteUser = defineEndpoint({
   method: 'DELETE',
   path: `${path}/:user_id`,
-  summary: 'Deletes a user with all that belongs to them, or all that tells who they are',
+  summary: 'Deletes a user with all their data, or only their personal data (soft delete)',
   allowed: 'admin',
-  // Null: a request without a body.
+  // A request without a body is parsed as null.
   body: Type.Union([
     Type.Object({
-      should_soft_delete: Type.Optional(Type.Boolean({ description: 'Keeps the id' })),
+      should_soft_delete: Type.Optional(
+        Type.Boolean({ description: 'Deletes the personal data but keeps the ID' }),
+      ),
     }),
     Type.Null(),
   ]),
@@ -193,7 +204,7 @@ export const adminDeleteUser = defineEndpoint({
   },
 })
 
-/** The user in the path. @throws {ApiError} */
+/** Reads the user ID from the path. @throws {ApiError} */
 export function readUserId(params: Readonly<Record<string, string>>): string {
   const id = params['user_id'] ?? ''
   if (uuidPattern.test(id)) return id.toLowerCase()
@@ -202,7 +213,7 @@ export function readUserId(params: Readonly<Record<string, string>>): string {
 
 const nil = '00000000-0000-0000-0000-000000000000'
 
-/** The id of a user who is to be. Undefined: any. @throws {ApiError} */
+/** Parses the ID of a new user. Undefined when the request does not choose one. @throws {ApiError} */
 function parseNewId(id: string | undefined): string | undefined {
   if (id === undefined || id === '') return undefined
   if (!uuidPattern.test(id)) throw invalid('ID must conform to the uuid v4 format')
@@ -210,7 +221,7 @@ function parseNewId(id: string | undefined): string | undefined {
   return id.toLowerCase()
 }
 
-/** Empty texts are as good as none. @throws {ApiError} */
+/** Empty strings count as omitted. @throws {ApiError} */
 function parseUserFields(fields: Static<typeof changes>) {
   const { role = '', email = '', phone = '', password = '' } = fields
   checkText('role', role)

@@ -12,14 +12,14 @@ export interface AuditRow {
 
 type Nullable<Type> = { readonly [Name in keyof Type]: Type[Name] | null }
 
-/** Without an id: the page is empty, and this row only has the numbers. */
+/** When the page is empty, one row with only the counts is returned, and its ID is null. */
 export interface AuditPageRow extends Nullable<AuditRow> {
-  /** Exact up to `exactlyCounted`; above, an estimate or just one more. */
+  /** Exact up to `exactlyCounted`. Above that, an estimate or one more than counted. */
   readonly total: number
 }
 
 export interface AuditWindowRow extends Nullable<AuditRow> {
-  /** How many entries were read, and matched. */
+  /** The number of entries that were read, and how many of them match. */
   readonly read: number
   readonly matched: number
   /** The last entry that was read. */
@@ -27,25 +27,28 @@ export interface AuditWindowRow extends Nullable<AuditRow> {
   readonly last_id: string | null
 }
 
-/** Beyond as many entries the total is an estimate: to count 10 million takes seconds. */
+/** With more entries, the total is an estimate, because counting 10 million entries takes seconds. */
 export const exactlyCounted = 10_000
-/** The same for searches, which read the entries and not just an index. */
+/** The same limit for searches, which read the entries instead of an index. */
 export const exactlyMatched = 1_000
 
 const table = '{ns}.audit_log_entries'
 const columns = 'id, payload, ip_address, created_at'
 const order = 'created_at desc, id desc'
-/** $3 and $4 are the time and the id of an entry: those before it. `infinity` begins with the newest. */
+/** Selects the entries before the time $3 and the ID $4. `infinity` selects all. */
 const isBefore = 'created_at <= $3 and (created_at, id) < ($3::timestamptz, $4::uuid)'
 
-/** Whom an entry is about, whoever did it: as the index has it. */
+/** The user that an entry is about, which may not be the actor. The index uses the same expression. */
 const subject = "coalesce(payload #>> '{traits,user_id}', payload ->> 'actor_id')::uuid"
 
-/** The page, and the time and the id of the entry to begin after. */
+/** The page, and the time and the ID of the entry after which it begins. */
 const pageParameters = ['offset', 'limit', 'time', 'id'] as const
 type PageParameter = (typeof pageParameters)[number]
 
-/** The newest first. Where there are too many to count, PostgreSQL's own estimate is the total. */
+/**
+ * Newest first. With too many entries to count, the total is the estimate of PostgreSQL's
+ * statistics.
+ */
 export const listAuditEntries = statement(
   'list_audit_entries',
   pageParameters,
@@ -63,10 +66,10 @@ export const listAuditEntries = statement(
    order by e.created_at desc, e.id desc`,
 ).returning<AuditPageRow>()
 
-/** A page of the entries that match something. */
+/** Returns a page of the entries that match. */
 export type AuditSearchStatement = Statement<NamedValues<PageParameter | 'match'>, AuditPageRow>
 
-/** Those about one user, whose id is `match`. */
+/** The entries about the user whose ID is `match`. */
 export const listUserAuditEntries: AuditSearchStatement = statement(
   'list_user_audit_entries',
   [...pageParameters, 'match'],
@@ -83,12 +86,12 @@ export const listUserAuditEntries: AuditSearchStatement = statement(
 
 const type = "(payload ->> 'log_type')"
 const action = "(payload ->> 'action')"
-/** What the index of types and actions has: all but refreshes. */
+/** The index of types and actions contains all entries except token refreshes. */
 const isIndexed = `${type} is distinct from 'token'`
 
 /**
- * Those whose type or action matches a pattern, of all but refreshes. The types and actions that there
- * are, some dozens, are read off the index first: it is entered once for each of them.
+ * The entries whose type or action matches a pattern, without token refreshes. The distinct types
+ * and actions, a few dozen, are read from the index first, with one lookup each.
  */
 function toKindStatement(name: 'type' | 'action'): AuditSearchStatement {
   const firstKind = (
@@ -133,7 +136,7 @@ export const listAuditEntriesByKind = {
   action: toKindStatement('action'),
 } as const
 
-/** As `ilike` would, in half the time; $5 in lower case is worked out once and not for every entry. */
+/** Same result as `ilike`, in half the time: $5 is converted to lower case only once. */
 const hasText = (text: string) => `strpos(lower(${text}), (select lower($5::text))) > 0`
 
 const matches = {
@@ -147,7 +150,7 @@ export type AuditWindowStatement = Statement<
   AuditWindowRow
 >
 
-/** Reads `most` entries, the newest first, and no more, however few of them match. */
+/** Reads at most `most` entries, newest first, however few of them match. */
 function toWindowStatement(name: keyof typeof matches): AuditWindowStatement {
   return statement(
     `read_audit_entries_by_${name}`,

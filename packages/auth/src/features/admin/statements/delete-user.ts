@@ -1,8 +1,8 @@
 import { statement } from '../../../db/statement.ts'
 
 /**
- * What names a person in the log of what they did, and of what was done to them: the entries stay,
- * with ids, actions and times.
+ * Removes personal data from the audit entries about a user. The entries stay, with IDs, actions
+ * and times.
  */
 const scrubAudit = (subject: string) => `scrubbed as (
      update {ns}.audit_log_entries a set ip_address = '',
@@ -14,8 +14,9 @@ const scrubAudit = (subject: string) => `scrubbed as (
    )`
 
 /**
- * Links in them would lead nowhere. Each way that a message names the user is looked up by an index of
- * its own: one condition for all of them would read the whole outbox.
+ * Deletes unsent messages, whose links would no longer work. There is one subquery for each way in
+ * which a message names the user, because each has its own index: a single condition would scan the
+ * whole outbox.
  */
 const dropMessages = (before: string) => `named as materialized (
      select n.name from ${before} u
@@ -28,7 +29,7 @@ const dropMessages = (before: string) => `named as materialized (
      delete from {ns}.outbox where id = any(array(
        select o.id from named n join {ns}.outbox o on o.recipient = n.name and o.failed_at is null
        union all
-       -- to an address that they wanted once
+       -- messages to an address that the user wanted to change to
        select o.id from ${before} u
          join {ns}.outbox o on o.payload ->> 'Email' = u.email and o.failed_at is null
      ))
@@ -39,7 +40,7 @@ const logDeletion = (subject: string) => `logged as (
      select $2, $3, $4, $5 from ${subject}
    )`
 
-/** Before the user, as a refresh does: otherwise each could hold what the other waits for. */
+/** Locks sessions before the user, in the same order as a token refresh, to avoid deadlocks. */
 const lockSessions = `locked as materialized (
      select id from {ns}.sessions where user_id = $1 order by id for update
    )`
@@ -47,7 +48,7 @@ const afterSessions = '(select count(*) from locked) >= 0'
 
 const parameters = ['userId', 'auditId', 'auditPayload', 'ip', 'now'] as const
 
-/** With everything that belongs to the user. No row: there is no such user. */
+/** Deletes a user with all their data. Returns no row when the user does not exist. */
 export const deleteUser = statement(
   'delete_user',
   parameters,
@@ -57,13 +58,13 @@ export const deleteUser = statement(
    select id from gone`,
 )
 
-/** Nobody can find out what it was made of. */
+/** A random hash: the original value cannot be recovered, not even by guessing. */
 const veil = (value: string) =>
   `encode(sha256(convert_to(${value} || gen_random_uuid()::text, 'UTF8')), 'hex')`
 
 /**
- * Keeps the id, so that what refers to it stays whole, and nothing that tells who it was: the address
- * can be registered again.
+ * Keeps the ID, so that references to it stay valid, and removes all personal data. The address can
+ * be registered again.
  */
 export const softDeleteUser = statement(
   'soft_delete_user',

@@ -5,7 +5,7 @@ export type SortDirection = 'asc' | 'desc'
 
 type Counted = { readonly total: number }
 
-/** Without an id: the page is empty, and this row only has the total. */
+/** When the page is empty, one row with only the total is returned, and its ID is null. */
 type UserPageRow = (UserRow & Counted) | (Counted & { readonly id: null })
 
 const directions = {
@@ -14,8 +14,8 @@ const directions = {
 } as const
 
 /**
- * The index is read from the end that is nearer, so that the last page costs as little as the first.
- * A limit of 0 reads nothing.
+ * Reads the index from the nearer end, so that the last page costs as little as the first. A limit
+ * of 0 reads nothing.
  */
 function toWholePages(direction: SortDirection): string {
   const { order, reverse } = directions[direction]
@@ -23,8 +23,8 @@ function toWholePages(direction: SortDirection): string {
      select coalesce(sum(count), 0)::bigint as total from {ns}.user_counts where aud = $1
    ), near as (
      select u.id from {ns}.users u where u.aud = $1 order by ${order}
-     -- As a query, which the planner cannot look into: it would plan every page anew for its number,
-     -- and that takes as long as to read one.
+     -- A subquery hides the number from the planner, which would otherwise plan each page again.
+     -- That takes as long as reading one.
      offset (select $2::bigint)
      limit (select case when $2::bigint * 2 <= total then $3::bigint else 0 end from total)
    ), far as (
@@ -37,15 +37,15 @@ function toWholePages(direction: SortDirection): string {
    )`
 }
 
-/** A page by its number. */
+/** Returns a page by its number. */
 function toPageStatement(direction: SortDirection) {
   return statement(
     `list_users_${direction}`,
     ['audience', 'offset', 'limit'],
     `${toWholePages(direction)}
    select ${selectUser('u')}, total.total
-   -- By an array, which PostgreSQL takes for a short one: it cannot know how short the page is, and
-   -- would read all users to join them, and compile the statement besides.
+   -- The array keeps PostgreSQL from overestimating the size of the page: it would otherwise read
+   -- all users for the join and use JIT compilation.
    from total left join (unnest(array(select id from page)) as listed(id)
      cross join lateral (select * from {ns}.users x where x.id = listed.id limit 1) u) on true
    order by ${directions[direction].order}`,
@@ -63,31 +63,30 @@ function toCursorStatement(direction: SortDirection) {
   ).returning<UserRow>()
 }
 
-/** $2 is the time and $3 the id of a user to begin behind; null for the first page. */
+/** $2 is the time and $3 the ID of the user after which the page begins; null for the first page. */
 function isAfter(direction: SortDirection): string {
   const [sign, first] = direction === 'asc' ? ['>', "'-infinity'"] : ['<', "'infinity'"]
-  const nobody = '00000000-0000-0000-0000-000000000000'
+  const nilId = '00000000-0000-0000-0000-000000000000'
   return `(u.created_at, u.id) ${sign} (coalesce($2::timestamptz, ${first}),
-       coalesce($3::uuid, '${nobody}'))`
+       coalesce($3::uuid, '${nilId}'))`
 }
 
 type ReadNumbers = {
-  /** Users that were read, and those that match. */
+  /** The number of users that were read, and how many of them match. */
   readonly read: number
   readonly matched: number
-  /** The last user that was read. */
   readonly last_time: Time | null
   readonly last_id: string | null
-  /** All of the audience. */
+  /** The number of users of the audience. */
   readonly users: number
 }
 
 type FoundNumbers = {
-  /** Up to `mostFound`, and one more where there are more; null: there is no index to find them. */
+  /** Capped at `mostFound + 1`. Null when the search index does not exist. */
   readonly matched: number | null
 }
 
-/** Without an id: the page is empty, and this row only has the numbers. */
+/** When the page is empty, one row with only the counts is returned, and its ID is null. */
 type WithNumbers<Numbers> = (UserRow & Numbers) | (Numbers & { readonly id: null })
 export type ReadUserRow = WithNumbers<ReadNumbers>
 export type FoundUserRow = WithNumbers<FoundNumbers>
@@ -96,9 +95,12 @@ export const mostFound = 10_000
 
 const fullName = "u.raw_user_meta_data ->> 'full_name'"
 
-/** As `ilike` would, in half the time; $6 in lower case is worked out once and not for every user. */
+/** Same result as `ilike`, in half the time: $6 is converted to lower case only once. */
 const hasText = (text: string) => `strpos(lower(${text}), (select lower($6::text))) > 0`
-/** $7 digits of a phone number, $8 and $9 the first and the last id with some characters; nulls: none. */
+/**
+ * $7: digits of a phone number. $8 and $9: the first and the last matching ID. Null when not
+ * applicable.
+ */
 const isPhone = 'strpos(u.phone, $7::text) > 0'
 const isId = 'u.id between $8::uuid and $9::uuid'
 const isMatch = `(${hasText('u.email')} or ${hasText(fullName)} or ${isPhone} or ${isId})`
@@ -108,16 +110,16 @@ const orders = {
   desc: ['u.created_at desc, u.id desc', 'u.created_at, u.id'],
 } as const
 
-/** The rows of `page`, by an array, which PostgreSQL takes for a short one. */
+/** Joins the rows of `page` through an array, for the same reason as in `toPageStatement`. */
 const joinPage = `(unnest(array(select id from page)) as listed(id)
      cross join lateral (select * from {ns}.users x where x.id = listed.id limit 1) u) on true`
 
-/** The users to begin after, as in `isAfter`, and the page of the users found. */
+/** The user after which to begin, as in `isAfter`, and the page. */
 const searchParameters = ['audience', 'createdAt', 'id', 'offset', 'limit'] as const
-/** The text searched for, read as a part of a phone number and as the start of an id. */
+/** The search text read as part of a phone number and as the start of an ID. */
 const otherReadings = ['digits', 'firstId', 'lastId'] as const
 
-/** Reads `most` users in their order, and no more, however few of them match. */
+/** Reads at most `most` users in order, however few of them match. */
 function toReading(direction: SortDirection) {
   const [order, reverse] = orders[direction]
   return statement(
@@ -142,8 +144,8 @@ function toReading(direction: SortDirection) {
 }
 
 /**
- * Finds users by indexes, up to a bound: texts by trigrams, phone numbers by groups of three digits, ids by
- * the primary key.
+ * Finds up to `mostFound` users by indexes: texts by trigrams, phone numbers by groups of three
+ * digits, IDs by the primary key.
  */
 function toFinding(direction: SortDirection) {
   const [order] = orders[direction]

@@ -7,21 +7,22 @@ import { parseChallenge } from '../../sessions/pkce.ts'
 import { type ExternalRequest, startExternal } from '../external-sign-in.ts'
 
 export const externalQuery = {
-  provider: 'Its identifier',
-  scopes: 'More scopes to ask for, separated by commas or spaces',
-  redirect_to: 'Where to go in the end; otherwise to the site',
-  code_challenge: 'Of a PKCE flow, which ends with a code in place of tokens',
+  provider: 'Identifier of the provider, such as github',
+  scopes: 'Additional scopes to request, separated by commas or spaces',
+  redirect_to:
+    'URL to redirect to after the sign-in. Default: the Referer if it is permitted, otherwise SITE_URL',
+  code_challenge: 'Starts a PKCE flow, which returns a code instead of tokens',
   code_challenge_method: 's256 or plain',
 } as const
 
 export const authorize = defineEndpoint({
   method: 'GET',
   path: '/authorize',
-  summary: 'Sends somebody to a provider to sign in there',
+  summary: 'Redirects to a provider to sign in',
   allowed: 'anyone',
   limiter: 'authorize',
-  query: { ...externalQuery, invite_token: 'That of the link in an invitation' },
-  success: { status: 302, description: 'To the provider' },
+  query: { ...externalQuery, invite_token: 'The token from the link in an invitation' },
+  success: { status: 302, description: 'Redirect to the provider' },
   async handle(call, services) {
     const { url: _, ...answer } = await startRequest(call, services, {
       linking: undefined,
@@ -32,8 +33,9 @@ export const authorize = defineEndpoint({
 })
 
 /**
- * Not for the provider: ours, and what decides where it sends people and what with. `request` and
- * `request_uri` could stand for any of them (RFC 9101).
+ * Parameters that are not passed on to the provider: our own, and those that decide where the
+ * provider redirects and what it returns. `request` and `request_uri` could replace any of them
+ * (RFC 9101).
  */
 const kept: ReadonlySet<string> = new Set([
   ...['provider', 'scopes', 'redirect_to', 'invite_token', 'skip_http_redirect'],
@@ -44,7 +46,7 @@ const kept: ReadonlySet<string> = new Set([
 
 type Purpose = Pick<ExternalRequest, 'linking' | 'isByScript'>
 
-/** Sends somebody to a provider. @throws {ApiError} before anything has happened. */
+/** Redirects to a provider. @throws {ApiError} before anything is written. */
 export async function startRequest(
   call: Call,
   services: Services,
@@ -76,13 +78,13 @@ export async function startRequest(
   return { ...answer, headers: { ...answer.headers, ...cookie }, url }
 }
 
-/** Only this host can set the first of them, so that no other can put one into a browser. */
+/** With the prefix `__Host-`, no other host can set the cookie. */
 export function toCookieName({ config }: Services, state: string): string {
   const prefix = config.api.externalUrl.startsWith('https:') ? '__Host-' : ''
   return `${prefix}auth-flow-${state}`
 }
 
-/** What the browser must have that comes back with the state. */
+/** The cookie that the browser must present when it returns with the state. */
 export function createCookie(
   services: Services,
   { returnsByForm }: Pick<ExternalProvider, 'returnsByForm'>,
@@ -104,8 +106,8 @@ function cookieSettings({ config }: Services): CookieSettings {
 }
 
 /**
- * Whether a browser asks, and not a program that follows redirects and may keep no cookies. A page
- * that leads a browser here cannot change what it says about itself.
+ * Whether the client is a browser and not a program that follows redirects without keeping cookies.
+ * A page that sends a browser here cannot change these headers.
  */
 export function isBrowser({ header }: Pick<Call, 'header'>): boolean {
   const isNamedSo = (header('user-agent') ?? '').startsWith('Mozilla/')
@@ -113,7 +115,7 @@ export function isBrowser({ header }: Pick<Call, 'header'>): boolean {
   return isNamedSo || keepsCookies || header('sec-fetch-mode') === 'navigate'
 }
 
-/** Takes the cookie of a flow that is over from the browser. */
+/** Deletes the cookie of a finished flow. */
 export function dropCookie(services: Services, state: string): string {
   return toCookie(toCookieName(services, state), '', {
     ...cookieSettings(services),
@@ -123,20 +125,23 @@ export function dropCookie(services: Services, state: string): string {
 
 interface CookieSettings {
   readonly maxAgeSeconds: number
-  /** Whether it goes over TLS only; without it no other site can be let send it. */
+  /** Whether the cookie is sent over TLS only. `SameSite=None` requires it. */
   readonly isSecure: boolean
-  /** `None`: also with forms that pages of other sites post. */
+  /** `None`: the cookie is also sent with forms posted from other sites. */
   readonly sameSite: 'Lax' | 'None'
 }
 
-/** The value of a `Set-Cookie` that no script reads. The value must need no quotes. */
+/**
+ * Returns the value of a `Set-Cookie` header, with HttpOnly. The cookie's value must not need
+ * quotes.
+ */
 export function toCookie(name: string, value: string, settings: CookieSettings): string {
   const { maxAgeSeconds, isSecure, sameSite } = settings
   const parts = [`${name}=${value}`, 'Path=/', `Max-Age=${maxAgeSeconds}`, 'HttpOnly']
   return [...parts, ...(isSecure ? ['Secure'] : []), `SameSite=${sameSite}`].join('; ')
 }
 
-/** Undefined: the browser has sent no such cookie. */
+/** Undefined when the browser sent no such cookie. */
 export function readCookie(header: string | undefined, name: string): string | undefined {
   const pairs = (header ?? '').split(';').map((pair) => pair.trim())
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1)

@@ -14,23 +14,24 @@ import { claimExternal } from '../external-sign-in.ts'
 import { dropCookie, isBrowser, readCookie, toCookieName } from './authorize.ts'
 
 const parameters = {
-  state: 'That which went to the provider',
-  code: 'What the provider gives for it',
-  error: 'Why it gives none',
-  error_description: 'The same in words',
-  oauth_token: 'Of OAuth 1.0a: the token that went to the provider',
-  oauth_verifier: 'Of OAuth 1.0a: what the provider gives for it',
-  denied: 'Of OAuth 1.0a: the token, where the user said no',
+  state: 'The state sent to the provider',
+  code: 'The authorization code from the provider',
+  error: 'Error code from the provider',
+  error_description: 'Error message from the provider',
+  oauth_token: 'OAuth 1.0a: the request token',
+  oauth_verifier: 'OAuth 1.0a: the verifier from the provider',
+  denied: 'OAuth 1.0a: the request token, if the user denied access',
 } as const
 
 const common = {
   path: '/callback',
-  summary: 'Where a provider sends somebody back to, who goes on to the site',
+  summary: 'Receives users back from a provider and redirects them to the site',
   allowed: 'anyone',
   limiter: 'callback',
   success: {
     status: 302,
-    description: 'To the site, with tokens in the fragment, or with the code of a PKCE flow',
+    description:
+      'Redirect to the site, with tokens in the fragment or with the code of a PKCE flow',
   },
 } as const satisfies Partial<Endpoint>
 
@@ -41,7 +42,7 @@ export const callback = defineEndpoint({
   handle: (call, services) => comeBack(call, services, call.query),
 })
 
-/** Apple's way. */
+/** Apple returns with a posted form. */
 export const callbackByForm = defineEndpoint({
   ...common,
   method: 'POST',
@@ -56,14 +57,14 @@ function toTexts(body: unknown): Texts {
   return Object.fromEntries(entries.filter(([, value]) => typeof value === 'string'))
 }
 
-/** Reference 3.18: whatever happens, the browser ends up at the site. */
+/** Redirects to the site in any case, because a browser cannot handle an error response. */
 async function comeBack(call: Call, services: Services, texts: Texts): Promise<Answer> {
   const { state = '' } = texts
   const secret = readCookie(call.header('cookie'), toCookieName(services, state))
   const visitor = { browserSecret: secret, isBrowser: isBrowser(call) }
   const flow = await claimExternal(services, state, visitor).catch(toKnown)
   if (flow instanceof ApiError) {
-    // Who sent this is unknown, and so is where they want to go.
+    // Without a valid state, the redirect target of the request is unknown.
     const where = withQuery(services.redirects.siteUrl, toErrorParameters(flow, 'server_error'))
     return { ...redirect(where, 303), failure: flow }
   }
@@ -81,7 +82,7 @@ async function goOn(
   target: string,
 ): Promise<Answer> {
   const { denied = '', error_description: description = '' } = texts
-  // OAuth 1.0a has no word for it: the token that was denied comes back.
+  // OAuth 1.0a has no error parameter; the denied token is returned instead.
   const { error = denied === '' ? '' : 'access_denied' } = texts
   if (error !== '') {
     const parts = { error: cut(error), error_description: cut(description) }
@@ -98,13 +99,13 @@ async function goOn(
   return { ...redirect(where, 302), failure: returned }
 }
 
-/** Anything else is a fault of ours. */
+/** Rethrows other errors, which are internal failures. */
 function toKnown(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   throw error
 }
 
-/** Words of others in a URL of ours. */
+/** Limits the length of the provider's texts in the redirect URL. */
 function cut(text: string): string {
   return text.slice(0, 500)
 }
@@ -113,7 +114,7 @@ function withBoth(target: string, parts: Parameters): string {
   return withFragment(withQuery(target, parts), parts)
 }
 
-/** D12: the provider's tokens go into the fragment where scopes were asked for. */
+/** The provider's tokens are added to the fragment only if scopes were requested. */
 function toLocation(target: string, returned: Returned): string {
   if (returned.outcome === 'code') return withQuery(target, { code: returned.code })
   if (returned.outcome === 'linked') return withFragment(target, { message: 'Identity linked' })

@@ -18,17 +18,17 @@ import {
 export const linkUserIdentity = defineEndpoint({
   method: 'GET',
   path: '/user/identities/authorize',
-  summary: 'Sends the user who asks to a provider, whose identity becomes theirs',
+  summary: 'Redirects the signed-in user to a provider to link an identity',
   allowed: 'user',
   limiter: 'authorize',
   query: {
     ...externalQuery,
-    skip_http_redirect: 'true: answer the URL in place of a redirect there',
+    skip_http_redirect: 'true: return the URL instead of redirecting to it',
   },
   success: {
     status: 200,
     description:
-      'The URL of the provider, or without PKCE that of a page here; without the flag 302 to the provider',
+      'The URL of the provider, or without PKCE of a confirmation page. Without skip_http_redirect, a redirect (302) to the provider',
   },
   async handle(call, services) {
     const { caller } = call
@@ -47,7 +47,7 @@ export const linkUserIdentity = defineEndpoint({
 export const unlinkUserIdentity = defineEndpoint({
   method: 'DELETE',
   path: '/user/identities/:identity_id',
-  summary: 'Takes an identity from the user who asks, who must have another one',
+  summary: 'Unlinks an identity from the signed-in user, who must have another one',
   allowed: 'user',
   success: { status: 200, description: 'An empty object' },
   async handle({ caller, params, client, audience }, services) {
@@ -65,30 +65,34 @@ export const unlinkUserIdentity = defineEndpoint({
 
 const path = '/user/identities/confirm'
 
-/** Where a browser goes that has asked by a script to link an identity, without PKCE. */
+/** The page for a browser whose script started to link an identity without PKCE. */
 export const confirmLinking = defineEndpoint({
   method: 'GET',
   path,
-  summary: 'Asks whoever has the URL of a link request whether they have started it',
+  summary: 'Asks the user to confirm that they started to link an identity',
   allowed: 'anyone',
   limiter: 'callback',
-  query: { state: 'That of the URL' },
+  query: { state: 'The state from the URL' },
   success: {
     status: 200,
-    description: 'A page; 302 to the provider where the browser is known to have asked',
+    description:
+      'A page, or a redirect (302) to the provider if this browser is known to have started the flow',
   },
   handle: (call, services) => orGoHome(services, () => open(call, services)),
 })
 
-/** The buttons of that page. */
+/** Handles the buttons of the confirmation page. */
 export const decideLinking = defineEndpoint({
   method: 'POST',
   path,
-  summary: 'The answer to the page: goes on to the provider, or back to the site',
+  summary: 'Handles the confirmation page: continues to the provider or returns to the site',
   allowed: 'anyone',
   limiter: 'callback',
   takesForms: true,
-  success: { status: 303, description: 'To the provider; where the user cancels, to the site' },
+  success: {
+    status: 303,
+    description: 'Redirect to the provider, or to the site if the user cancels',
+  },
   handle: (call, services) => orGoHome(services, () => decide(call, services)),
 })
 
@@ -112,7 +116,7 @@ async function open(call: Call, services: Services): Promise<Answer> {
 
 async function decide(call: Call, services: Services): Promise<Answer> {
   const { state, choice } = readForm(call.body)
-  // Only the page itself can answer: pages of other origins cannot change this header.
+  // Only our own page can post this form: pages of other origins cannot set this header.
   if (call.header('origin') !== new URL(services.config.api.externalUrl).origin) {
     throw new ApiError('bad_oauth_state', 'OAuth state not found or expired')
   }
@@ -138,7 +142,7 @@ function readSecret(call: Call, services: Services, state: string): string | und
   return readCookie(call.header('cookie'), toCookieName(services, state))
 }
 
-/** A browser cannot read an error: it ends up at the site. */
+/** A browser cannot handle an error response, so errors redirect to the site. */
 async function orGoHome(services: Services, handle: () => Promise<Answer>): Promise<Answer> {
   try {
     return await handle()
@@ -151,7 +155,9 @@ async function orGoHome(services: Services, handle: () => Promise<Answer>): Prom
 
 interface LinkingPage {
   readonly provider: string
-  /** What the user goes by who gets the identity; undefined: they are anonymous. */
+  /**
+   * The address or phone number of the user who gets the identity; undefined for an anonymous user.
+   */
   readonly account: string | undefined
   /** The host of the site. */
   readonly site: string
@@ -163,7 +169,7 @@ body{max-width:32rem;margin:10vh auto;padding:0 1rem}
 strong{overflow-wrap:anywhere}
 button{font:inherit;padding:.5rem 1rem;margin:0 .5rem .5rem 0}`
 
-/** Nothing but this text: no scripts, no frames around it, nothing loaded. */
+/** The page loads nothing, runs no scripts and cannot be framed. */
 const policy = [
   "default-src 'none'",
   "style-src 'unsafe-inline'",
@@ -172,8 +178,9 @@ const policy = [
 ].join('; ')
 
 /**
- * Asks whether the user of this browser has started to link an identity. It says whose account that is:
- * somebody else may have sent them the URL, to get at what they do with that identity later.
+ * Asks whether the user of this browser started to link an identity, and names the account. An
+ * attacker may have sent the user the URL, in order to link the user's identity to the attacker's
+ * account.
  */
 function createLinkingPage(page: LinkingPage): Answer {
   const provider = escapeHtml(page.provider.charAt(0).toUpperCase() + page.provider.slice(1))
@@ -197,7 +204,7 @@ function createLinkingPage(page: LinkingPage): Answer {
 <h1>Link ${provider}?</h1>
 <p>Your ${provider} account will be linked to ${account} at <strong>${site}</strong>. From then on,
 signing in with ${provider} opens that account.</p>
-<p>Continue only if this is your account and you have just asked for this yourself. If somebody sent you
+<p>Continue only if this is your account and you have just asked for this yourself. If someone sent you
 here, cancel.</p>
 <form method="post">
 <input type="hidden" name="state" value="${escapeHtml(page.state)}">
@@ -211,7 +218,7 @@ here, cancel.</p>
     headers: {
       'content-security-policy': policy,
       'x-frame-options': 'DENY',
-      // With no-referrer, the form would not say where it comes from.
+      // With no-referrer, browsers would send `Origin: null` with the form.
       'referrer-policy': 'same-origin',
     },
   }

@@ -12,17 +12,17 @@ import type { Metadata } from '../../users/metadata.ts'
 import type { NewIdentity } from '../../users/statements/create-user.ts'
 import { selectUser, selectUserWith, type UserRow } from '../../users/statements/user-row.ts'
 
-/** Somebody who may be meant by a profile. */
+/** A user to whom a profile may belong. */
 export interface CandidateRow extends UserRow {
-  /** Has this very identity. */
+  /** Whether the user has this identity. */
   readonly has_identity: boolean
-  /** Has one of the addresses that the provider has verified. */
+  /** Whether the user has one of the addresses that the provider has verified. */
   readonly has_verified_email: boolean
-  /** Has an identity with such an address, which its provider had verified too. */
+  /** Whether the user has an identity with such an address that its provider has verified too. */
   readonly has_verified_identity: boolean
 }
 
-/** `id` is the user's at the provider; `mainEmail` may be null. */
+/** `id` is the user's ID at the provider. `mainEmail` may be null. */
 export const findCandidates = statement(
   'find_candidates',
   ['provider', 'id', 'verifiedEmails', 'mainEmail'],
@@ -46,7 +46,7 @@ export const findCandidates = statement(
    order by u.created_at, u.id`,
 ).returning<CandidateRow>()
 
-/** Finds the user of a link in an invitation by the hash of the link, in hexadecimal digits. */
+/** Finds the invited user by the hash of the link, in hexadecimal. */
 export const findInvitedUser = statement(
   'find_invited_user',
   ['tokenHash', 'now'],
@@ -56,32 +56,32 @@ export const findInvitedUser = statement(
      and t.expires_at >= $2 and u.deleted_at is null`,
 ).returning<UserRow>()
 
-/** What a profile changes about a user who exists. */
+/** What a profile changes in an existing user. */
 export interface ExternalChange extends RequestParts, WithNotices {
   readonly user_id: string
-  /** Made, or brought up to date. */
+  /** Inserted or updated. */
   readonly identity: NewIdentity
-  /** Copied where the user's metadata do not grow too large by it. */
+  /** Merged unless the user's metadata would become too large. */
   readonly user_metadata: Metadata
-  /** In bytes, as PostgreSQL prints it. */
+  /** In bytes of PostgreSQL's text format. */
   readonly most_user_metadata: number
   /**
-   * Nobody has ever proven to be this user: whoever made the account may be somebody else. Their
-   * password, metadata, identities, factors, passkeys, sessions and pending codes go; metadata that
-   * an administrator set stays.
+   * Set when no user has ever proven to own the account, so that it may have been created by
+   * someone else. Removes the password, metadata, identities, factors, passkeys, sessions and
+   * pending codes. Metadata that an administrator set stays.
    */
   readonly takes_over: boolean
-  /** From now on; null: as it is. */
+  /** The new address; null when it does not change. */
   readonly email: string | null
   readonly confirms: boolean
-  /** The address that is to be confirmed first; null: as it is. */
+  /** The new address that must be confirmed first; null when there is none. */
   readonly email_change: string | null
 }
 
 /**
- * No row: there is no such user, they were confirmed meanwhile, the identity belongs to somebody
- * else, or no more messages may be sent now; nothing was written. An address that is taken violates
- * `users_email`.
+ * Returns no row and writes nothing when the user does not exist or was confirmed in the meantime,
+ * when the identity belongs to another user, or when the message limit is reached. An address that
+ * is taken violates `users_email`.
  */
 export const changeExternally = statement(
   'change_externally',
@@ -91,7 +91,7 @@ export const changeExternally = statement(
        user_metadata jsonb, most_user_metadata int, takes_over boolean, email text,
        confirms boolean, email_change text, ${noticeColumn}, ${partColumns})
    ), ending as materialized (
-     -- Before the user, as a refresh does: otherwise each could hold what the other waits for.
+     -- Locks sessions before the user, in the same order as a token refresh, to avoid deadlocks.
      select s.id from {ns}.sessions s cross join p
      where s.user_id = p.user_id and s.revoked_at is null and p.takes_over
      order by s.id for update of s
@@ -172,7 +172,7 @@ export const changeExternally = statement(
    select ${selectUserWith('u', 'present')} from changed u`,
 ).returning<UserRow>()
 
-/** What the loss of an identity changes about its user. */
+/** What unlinking an identity changes in its user. */
 export interface Unlinking extends WithNotices {
   readonly user_id: string
   readonly identity_id: string
@@ -183,9 +183,10 @@ export interface Unlinking extends WithNotices {
 }
 
 /**
- * With the identity `phone` the number of the account goes; its address stays what it is. No row: it is
- * gone, it is the last one, or no other has the address of the account. The identities are locked so
- * that two requests at once cannot remove the last two.
+ * Unlinking the identity `phone` removes the phone number of the account; the address never
+ * changes. Returns no row when the identity does not exist, is the last one, or is the only one
+ * with the address of the account. The identities are locked, so that two concurrent requests
+ * cannot remove the last two.
  */
 export const unlinkIdentity = statement(
   'unlink_identity',

@@ -4,13 +4,14 @@ import type { Metadata } from '../../users/metadata.ts'
 import type { Time } from '../../users/statements/user-row.ts'
 
 /**
- * How far the browser has got that opens the URL of a script: nobody has opened it; the browser has the
- * cookie of the script; it has not, and its user is asked; its user has agreed.
+ * The state of the browser that opens the URL given to a script. `unseen`: the URL has not been
+ * opened. `proven`: the browser has the script's cookie. `asked`: it has not, so its user is asked.
+ * `agreed`: the user has agreed.
  */
 type LinkingStep = 'unseen' | 'proven' | 'asked' | 'agreed'
 
 export interface NewExternalFlow {
-  /** The state. */
+  /** Sent to the provider as `state`. */
   readonly id: string
   readonly auth_code: string
   readonly code_challenge: string | null
@@ -19,12 +20,12 @@ export interface NewExternalFlow {
   readonly provider_memo: Metadata
   readonly aud: string
   readonly referrer: string
-  /** In hexadecimal digits, as the other hash. */
+  /** In hexadecimal, as is the other hash. */
   readonly browser_hash: string | null
   readonly asks_scopes: boolean
   readonly linking_target_id: string | null
   readonly linking_session_id: string | null
-  /** Null: the browser shows in another way that it is the one that asked. */
+  /** Null when the browser proves in another way that it started the flow. */
   readonly linking_step: LinkingStep | null
   readonly provider_url: string | null
   readonly invite_token_hash: string | null
@@ -48,7 +49,7 @@ export const startExternalFlow = statement(
      linking_step text, provider_url text, invite_token_hash text, now timestamptz)`,
 )
 
-/** Finds the user of a link in an invitation by the hash of the link, in hexadecimal digits. */
+/** Finds the invited user by the hash of the link, in hexadecimal. */
 export const findInvited = statement(
   'find_invited',
   ['tokenHash', 'now'],
@@ -69,24 +70,24 @@ export interface ClaimedFlow extends Row {
   readonly linking_target_id: string | null
   readonly linking_session_id: string | null
   readonly linking_step: LinkingStep | null
-  /** In hexadecimal digits. */
+  /** In hexadecimal. */
   readonly invite_token_hash: string | null
   readonly created_at: Time
   readonly claimed_at: Time | null
-  /** Whether it is the browser that started it, or one that need not be. */
+  /** Whether this browser started the flow, or no proof is required. */
   readonly is_bound: boolean
-  /** Whether this statement was the one to claim it. */
+  /** Whether this call claimed the flow. */
   readonly is_claimed: boolean
 }
 
 /**
- * Somebody comes back with a state. Of many who do so exactly one claims it, if it is in time and the
- * right browser; a flow that ends in tokens is gone with that.
- * A code is worth nothing without the verifier of who started the flow: such a flow may come back
- * without a cookie, but not with a wrong one. The same goes for what keeps no cookies at all. An
- * identity is linked to an account that exists: whoever comes back for that needs the cookie in any
- * case, and must have agreed where the cookie is no proof.
- * `browserHash` is the hash of the cookie in hexadecimal digits, or null.
+ * Claims the flow of a returning browser. Of several concurrent requests, exactly one claims it, if
+ * it is in time and comes from the right browser. A flow that ends with tokens is deleted.
+ * With PKCE, a code is useless without the verifier, so the browser may return without a cookie,
+ * but not with a wrong one. The same applies to clients that keep no cookies. Linking adds an
+ * identity to an existing account, so the cookie is always required, and the user's consent as well
+ * if the cookie is not proof.
+ * `browserHash` is the hash of the cookie in hexadecimal, or null.
  */
 export const claimExternalFlow = statement(
   'claim_external_flow',
@@ -123,8 +124,8 @@ export const claimExternalFlow = statement(
 ).returning<ClaimedFlow>()
 
 /**
- * Notes whose the code is. The tokens are those of the provider; `linkingProfile` is linked when the
- * code is exchanged, and may be null, as may the refresh token.
+ * Stores the user of the code and the provider's tokens. `linkingProfile` is linked when the code
+ * is exchanged; it may be null, as may the refresh token.
  */
 export const issueExternalCode = statement(
   'issue_external_code',
@@ -135,19 +136,19 @@ export const issueExternalCode = statement(
    returning auth_code`,
 ).returning<{ readonly auth_code: string }>()
 
-/** A flow whose browser may have to show that it is the one that asked. */
+/** A flow whose browser may have to prove that it started the flow. */
 export interface OpenedLinking extends Row {
   readonly linking_step: Exclude<LinkingStep, 'unseen'>
   readonly provider_type: string
   readonly provider_url: string
-  /** Whether the cookie of the request is the one that counts from now on. */
+  /** Whether the cookie of the request stays valid for the flow. */
   readonly is_same: boolean
-  /** Of the user who gets the identity. */
+  /** The address of the user who gets the identity. */
   readonly email: string | null
   readonly phone: string | null
 }
 
-/** The hash of the cookie is in hexadecimal digits, and may be null where a browser has none. */
+/** The hash of the cookie is in hexadecimal; null when the browser has none. */
 const linkingParameters = ['state', 'browserHash', 'earliest'] as const
 
 /** Whether flow `f` can still be continued. */
@@ -155,9 +156,9 @@ const isOpen = `f.id = $1 and f.linking_step is not null and f.claimed_at is nul
        and f.created_at >= $3`
 
 /**
- * A browser opens the URL that a script was given. If it has the cookie of that script, it has proven
- * to be the same browser. Otherwise the first one without a cookie gets one, and no other can go on.
- * No row: it is over, or another browser has it.
+ * Opens the URL given to a script. A browser with the script's cookie has proven to be the same
+ * browser. Otherwise the first browser without a cookie gets one, and no other can continue.
+ * Returns no row when the flow is over or belongs to another browser.
  */
 export const openLinking = statement(
   'open_linking',
@@ -180,7 +181,7 @@ export const openLinking = statement(
    from opened o join {ns}.users u on u.id = o.linking_target_id`,
 ).returning<OpenedLinking>()
 
-/** The user of that browser agrees. */
+/** Records that the user of the browser agrees. */
 export const agreeToLinking = statement(
   'agree_to_linking',
   linkingParameters,
@@ -189,7 +190,7 @@ export const agreeToLinking = statement(
    returning f.provider_url`,
 ).returning<{ readonly provider_url: string }>()
 
-/** The user of that browser does not agree. */
+/** Deletes the flow because the user of the browser does not agree. */
 export const cancelLinking = statement(
   'cancel_linking',
   linkingParameters,
@@ -197,7 +198,7 @@ export const cancelLinking = statement(
    returning f.referrer`,
 ).returning<{ readonly referrer: string }>()
 
-/** A code can be exchanged once. */
+/** Deletes the flow, so that its code can be exchanged only once. */
 export const takeLinkingFlow = statement(
   'take_linking_flow',
   ['flowId'],

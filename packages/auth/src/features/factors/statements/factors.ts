@@ -17,10 +17,10 @@ export interface NewFactor {
   readonly user_id: string
   readonly factor_type: string
   readonly friendly_name: string
-  /** Encrypted, in hexadecimal digits. */
+  /** Encrypted, in hexadecimal. */
   readonly secret: string | null
   readonly phone: string | null
-  /** Those that nobody verified since then make room. */
+  /** Unverified factors that were created or last challenged before this time are deleted. */
   readonly expired_before: Date
   readonly now: Date
   readonly ip: string
@@ -28,8 +28,8 @@ export interface NewFactor {
 }
 
 /**
- * A factor that still has to be verified. No row: there is no such user. A name that is taken violates
- * `mfa_factors_name`, a number `mfa_factors_phone`.
+ * Inserts an unverified factor. Returns no row when the user does not exist. A name that is taken
+ * violates `mfa_factors_name`, a phone number that is taken `mfa_factors_phone`.
  */
 export const enrollFactor = statement(
   'enroll_factor',
@@ -52,7 +52,7 @@ export const enrollFactor = statement(
      select p.id, o.id, p.factor_type, p.friendly_name, decode(p.secret, 'hex'), p.phone, p.now,
        p.now
      from owner o cross join p
-     -- After the others are gone, whose names are free again.
+     -- The names of deleted factors must be free before the insert.
      where (select count(*) from expired) >= 0
      returning id
    ), logged as (
@@ -67,15 +67,14 @@ export interface NewChallenge {
   readonly id: string
   readonly factor_id: string
   readonly user_id: string
-  /** In hexadecimal digits. */
+  /** In hexadecimal. */
   readonly otp_hash: string | null
   readonly web_authn_data: Metadata | null
   readonly expires_at: Date
-  /** Not within this of the last one; null: whenever. */
+  /** Minimum interval since the previous challenge; null when there is none. */
   readonly gap_seconds: number | null
-  /** Text messages. */
   readonly messages: readonly NewMessage[]
-  /** Of AUTH_RATE_LIMIT_SMS_SENT. */
+  /** From AUTH_RATE_LIMIT_SMS_SENT. */
   readonly cap_most: number | null
   readonly cap_refill_ms: number | null
   readonly now: Date
@@ -84,8 +83,8 @@ export interface NewChallenge {
 }
 
 /**
- * No row: the factor is gone, the challenge before is too recent, or no more messages may be sent now;
- * nothing was written.
+ * Returns no row and writes nothing when the factor does not exist, the previous challenge is too
+ * recent, or the message limit is reached.
  */
 export const challengeFactor = statement(
   'challenge_factor',
@@ -142,7 +141,7 @@ interface FactorSecrets extends Row {
   readonly last_challenged_at: Time | null
 }
 
-/** What the record of the user does not show. */
+/** The columns that are not part of the user record. */
 export const findFactorSecrets = statement(
   'find_factor_secrets',
   ['id', 'userId'],
@@ -153,7 +152,7 @@ export const findFactorSecrets = statement(
 export interface FactorUpdate {
   readonly factor_id: string
   readonly user_id: string
-  /** Null stays, as the next. */
+  /** Null values leave the column unchanged. */
   readonly friendly_name: string | null
   readonly phone: string | null
   readonly now: Date
@@ -161,7 +160,9 @@ export interface FactorUpdate {
   readonly audit: NewAuditEntry
 }
 
-/** Errors are those of `enrollFactor`. No row: there is no such factor. */
+/**
+ * The same constraint violations as `enrollFactor`. Returns no row when the factor does not exist.
+ */
 export const updateFactor = statement(
   'update_factor',
   object<FactorUpdate>(),
@@ -187,7 +188,7 @@ interface FactorCredential extends Row {
   readonly web_authn_credential: Metadata
 }
 
-/** Of the WebAuthn factors of a user. */
+/** The credentials of a user's WebAuthn factors. */
 export const listFactorCredentials = statement(
   'list_factor_credentials',
   ['userId'],
@@ -199,7 +200,7 @@ export const listFactorCredentials = statement(
 export interface FactorRemoval extends WithNotices {
   readonly factor_id: string
   readonly user_id: string
-  /** By the types of factors: what they are called in the amr. */
+  /** The `amr` methods by factor type. */
   readonly methods: Readonly<Record<string, string>>
   readonly now: Date
   readonly ip: string
@@ -207,8 +208,9 @@ export interface FactorRemoval extends WithNotices {
 }
 
 /**
- * A factor goes, and with the last one the recovery codes, which are never the only factor. What rests
- * on it drops to the first level. The row of the factor; none: there is no such factor.
+ * Removes a factor, and with the last one also the recovery codes, which are never the only factor.
+ * Sessions that were verified with it drop to aal1. Returns the removed factor, or no row when it
+ * does not exist.
  */
 export const removeFactor = statement(
   'remove_factor',
@@ -217,7 +219,7 @@ export const removeFactor = statement(
      select * from jsonb_to_record($1::jsonb) as p(factor_id uuid, user_id uuid, methods jsonb,
        now timestamptz, ip text, audit jsonb, ${noticeColumn})
    ), lowered as materialized (
-     -- Before the user, as a refresh does: otherwise each could hold what the other waits for.
+     -- Locks sessions before the user, in the same order as a token refresh, to avoid deadlocks.
      select s.id, s.factor_id from {ns}.sessions s cross join p
      where s.user_id = p.user_id and s.factor_id is not null
      order by s.id for update of s
@@ -241,14 +243,14 @@ export const removeFactor = statement(
    ), removed as materialized (
      select id, factor_type from gone union all select id, factor_type from codes_gone
    ), orphans as materialized (
-     -- What the removed are called in the amr, where no other factor of their type is left.
+     -- The amr methods of the removed factors that no remaining factor shares.
      select array(
        select p.methods ->> r.factor_type from removed r
        where r.factor_type not in (select l.factor_type from left_over l)
      ) as methods, array(select value from jsonb_each_text(p.methods)) as every
      from gone g cross join p where g.status = 'verified'
    ), dropped as (
-     -- The level of a session rests on the factor that it names.
+     -- The level of a session depends on the factor in factor_id.
      update {ns}.sessions s set
        aal = case when l.factor_id in (select id from removed) then 'aal1' else s.aal end,
        factor_id = case when l.factor_id in (select id from removed) then null else s.factor_id end,

@@ -23,7 +23,7 @@ import {
 export interface NewRecoveryCodes extends WithNotices {
   readonly factor_id: string
   readonly user_id: string
-  /** In hexadecimal digits. */
+  /** In hexadecimal. */
   readonly hashes: readonly string[]
   readonly now: Date
   readonly ip: string
@@ -43,8 +43,8 @@ const writeCodes = (factor: string) => `codes_written as (
    ), ${writeNotices(`${factor} f join {ns}.users u on u.id = f.user_id cross join p`)}`
 
 /**
- * The only set of a user; a second one violates `mfa_factors_recovery`, a name that is taken
- * `mfa_factors_name`. No row: there is no other factor any more.
+ * Creates the only set of a user. A second set violates `mfa_factors_recovery`, a name that is
+ * taken `mfa_factors_name`. Returns no row when the user has no other verified factor.
  */
 export const createRecoveryCodes = statement(
   'create_recovery_codes',
@@ -65,7 +65,7 @@ export const createRecoveryCodes = statement(
    select id from created`,
 )
 
-/** In place of the set before, used codes and all. No row: there is none. */
+/** Replaces all codes, used and unused. Returns no row when there is no set. */
 export const replaceRecoveryCodes = statement(
   'replace_recovery_codes',
   object<NewRecoveryCodes>(),
@@ -96,22 +96,22 @@ export const countRecoveryCodes = statement(
 
 export interface CodeTry extends SessionRaise, SessionFailureLimits {
   readonly factor_id: string
-  /** In hexadecimal digits. */
+  /** In hexadecimal. */
   readonly code_hashes: readonly string[]
-  /** Of every attempt; `audit` is for one that succeeds. */
+  /** Logged for each attempt; `audit` is logged only on success. */
   readonly attempt_audit: NewAuditEntry
 }
 
-/** With the columns of a `SessionRow` where `session_id` is not null. */
+/** Has the columns of a `SessionRow` if `session_id` is not null. */
 export interface CodeVerdict extends Row {
-  /** Since before this attempt: it was not looked at. */
+  /** Set when the session was already locked, so that the code was not checked. */
   readonly locked_until: Time | null
   readonly session_id: string | null
 }
 
 /**
- * Uses up a recovery code and raises the session, or counts that it was wrong. No row: there are no
- * codes, or the session has ended.
+ * Uses a recovery code and raises the session, or counts a failed attempt. Returns no row when
+ * there are no codes or the session has ended.
  */
 export const useRecoveryCode = statement(
   'use_recovery_code',
@@ -120,7 +120,7 @@ export const useRecoveryCode = statement(
      select * from jsonb_to_record($1::jsonb) as p(factor_id uuid, code_hashes text[],
        ${sessionFailureColumns}, attempt_audit jsonb, ${raiseColumns})
    ), ${lockOwner}, factor as materialized (
-     -- Nobody finds a code of 79 bits by guessing: only the session that guesses is locked.
+     -- A code of 79 bits cannot be guessed, so only the guessing session is locked.
      select f.id, case when not ${isSessionOpen} then ${sessionLockedUntil} end as locked_until
      from {ns}.mfa_factors f join owner o on o.id = f.user_id cross join p
        join lower s on s.id = p.session_id

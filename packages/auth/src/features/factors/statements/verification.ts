@@ -10,19 +10,19 @@ import { type SessionRow, selectSession } from '../../sessions/statements/sessio
 import type { Metadata } from '../../users/metadata.ts'
 import { selectUserWithFactors, type Time } from '../../users/statements/user-row.ts'
 
-/** How many wrong codes are looked at. */
+/** Limits for wrong codes. */
 export interface SessionFailureLimits {
-  /** In a row, of one factor in one session, after which none is looked at for a while. */
+  /** Consecutive failures for one factor in one session after which the factor is locked there. */
   readonly most_in_session: number
   readonly lock_seconds: number
 }
 
 interface FactorFailureLimits {
-  /** Of one factor in all sessions; null where nobody could hit a right answer by guessing. */
+  /** Failures for one factor across all sessions; null when answers cannot be guessed. */
   readonly most_failures: number | null
-  /** After which one of these is forgotten. */
+  /** Time after which one failure is forgotten. */
   readonly refill_seconds: number
-  /** Where the answer comes from; empty where that is not known. */
+  /** The client's network; empty when it is unknown. */
   readonly network: string
 }
 
@@ -35,34 +35,34 @@ const ofFactor = 's.factor_failures -> p.factor_id::text'
 
 const failed = `coalesce((${ofFactor} ->> 'failed')::integer, 0)`
 
-/** Of a session `s`; a lock that is over counts from the beginning. */
+/** For a session `s`. After a lock has ended, counting starts again. */
 export const sessionLockedUntil = `(${ofFactor} ->> 'locked_until')::timestamptz`
 
 const next = `(case when ${sessionLockedUntil} is null then ${failed} + 1 else 1 end)`
 
 export const isSessionOpen = `coalesce(${sessionLockedUntil} <= p.now, true)`
 
-/** One more wrong code in the session `s`. */
+/** Counts a failure in the session `s`. */
 export const countInSession = `factor_failures = s.factor_failures || jsonb_build_object(
        p.factor_id::text, jsonb_build_object('failed', ${next}, 'locked_until',
          case when ${next} >= p.most_in_session
            then p.now + make_interval(secs => p.lock_seconds) end))`
 
-/** Whether a right code of the factor `f` has come from there before. */
+/** Whether a correct code for the factor `f` has come from this network before. */
 const isKnownNetwork = "(p.network <> '' and p.network = any(f.used_from))"
 
-/** How many wrong codes of a factor `f` count at this moment. */
+/** The current number of failures for the factor `f`. */
 const failureLevel = `(case when ${isKnownNetwork} then ${toLevel('known')}
        else ${toLevel('unknown')} end)`
 
-/** A clock that was set back forgets nothing. */
+/** If the clock was set back, no failures are forgotten. */
 function toLevel(kind: 'known' | 'unknown'): string {
   const seconds = `greatest(0, extract(epoch from p.now - f.${kind}_failed_at))`
   const level = `f.${kind}_failures - ${seconds}::double precision / p.refill_seconds`
   return `coalesce(greatest(0, ${level}), 0)`
 }
 
-/** The factor `f` has so many wrong codes from now on; `k` has `is_known`. */
+/** Sets the number of failures for the factor `f`; `k` has `is_known`. */
 function setFailureLevel(level: string): string {
   return `known_failures = case when k.is_known then ${level} else f.known_failures end,
        known_failed_at = case when k.is_known then p.now else f.known_failed_at end,
@@ -70,13 +70,13 @@ function setFailureLevel(level: string): string {
        unknown_failed_at = case when k.is_known then f.unknown_failed_at else p.now end`
 }
 
-/** The answer was right after all: it counted as a wrong one until now. */
+/** Takes back the failure that was counted before the answer was found to be correct. */
 const forgetFailure = `known_failures = case when ${isKnownNetwork}
          then greatest(0, f.known_failures - 1) else f.known_failures end,
        unknown_failures = case when ${isKnownNetwork}
          then f.unknown_failures else greatest(0, f.unknown_failures - 1) end`
 
-/** As many as people have places to sign in from. */
+/** Remembers the last ten networks, which covers the places from which users sign in. */
 const rememberNetwork = `used_from = case when p.network = '' then f.used_from
          else (array_prepend(p.network, array_remove(f.used_from, p.network)))[1:10] end`
 
@@ -91,9 +91,9 @@ export interface ChallengeTry extends SessionFailureLimits, FactorFailureLimits 
   readonly audit: NewAuditEntry
 }
 
-/** A challenge as it was before this attempt. */
+/** A challenge in its state before this attempt. */
 export interface TriedChallenge extends Row {
-  /** Whether the answer may be looked at. */
+  /** Whether the answer may be checked. */
   readonly is_counted: boolean
   readonly ip_address: string
   readonly verified_at: Time | null
@@ -108,9 +108,8 @@ export interface TriedChallenge extends Row {
 }
 
 /**
- * Somebody answers a challenge. The attempt counts before the answer is looked at, and as a wrong one
- * until it is accepted: guesses that come all at once wait here for each other. No row: there is no
- * such challenge.
+ * Counts an attempt before the answer is checked, and as a failure until it is accepted. Concurrent
+ * guesses wait for each other here. Returns no row when the challenge does not exist.
  */
 export const tryChallenge = statement(
   'try_challenge',
@@ -120,7 +119,7 @@ export const tryChallenge = statement(
        session_id uuid, most_attempts integer, ${sessionFailureColumns}, ${factorFailureColumns},
        ip text, now timestamptz, audit jsonb)
    ), session as materialized (
-     -- Before the factor, as all who lock both.
+     -- Locks the session before the factor, as every statement that locks both.
      select s.id, ${isSessionOpen} as is_open, ${sessionLockedUntil} as locked_until
      from {ns}.sessions s cross join p
      where s.id = p.session_id and s.user_id = p.user_id
@@ -169,16 +168,16 @@ export const tryChallenge = statement(
    from found f`,
 ).returning<TriedChallenge>()
 
-/** Who reaches the second level, and how. */
+/** A session that is raised to aal2. */
 export interface SessionRaise {
   readonly user_id: string
   readonly session_id: string
-  /** Of the amr. */
+  /** The method in the `amr`. */
   readonly method: string
   readonly now: Date
   readonly ip: string
   readonly user_agent: string
-  /** Of a success. */
+  /** Logged on success. */
   readonly audit: NewAuditEntry
 }
 
@@ -186,8 +185,9 @@ export const raiseColumns = `user_id uuid, session_id uuid, method text, now tim
        user_agent text, audit jsonb`
 
 /**
- * First parts of a `with` that raises a session: `owner` has a row where the session still lasts.
- * Sessions are locked before the user, as a refresh does it, and factors after both.
+ * The first parts of a `with` that raises a session. `owner` has a row if the session is still
+ * valid. Sessions are locked before the user, in the same order as a token refresh, and factors
+ * last.
  */
 export const lockOwner = `lower as materialized (
      select s.id, s.factor_failures from {ns}.sessions s cross join p
@@ -202,9 +202,9 @@ export const lockOwner = `lower as materialized (
    )`
 
 /**
- * The last parts, after `verified` with the row of the factor, if all is well. The refresh token of
- * before is two steps behind, so that it never becomes one of the second level (reference 6.6); the
- * user's sessions below that level end.
+ * The last parts, after `verified`, which has the row of the factor on success. The counter
+ * advances by two, so that the previous refresh token cannot be used to obtain an aal2 session. The
+ * user's sessions below aal2 are revoked.
  */
 export const raiseSession = `raised as (
      update {ns}.sessions s set aal = 'aal2', factor_id = v.id,
@@ -246,16 +246,16 @@ export interface Acceptance
     Pick<FactorFailureLimits, 'network'> {
   readonly factor_id: string
   readonly challenge_id: string
-  /** Of TOTP: each step works once. */
+  /** TOTP: each time step is accepted once. */
   readonly step: number | null
-  /** Of WebAuthn: replaces the stored one. */
+  /** WebAuthn: replaces the stored credential. */
   readonly credential: Metadata | null
   readonly aaguid: string | null
 }
 
 /**
- * The answer was right: the factor is verified and the session raised. A `SessionRow`; none where
- * the challenge, the code or the session has been used up meanwhile.
+ * Verifies the factor and raises the session after a correct answer. Returns a `SessionRow`, or no
+ * row when the challenge, the code or the session has been used or has ended in the meantime.
  */
 export const acceptFactor = statement(
   'accept_factor',

@@ -1,21 +1,22 @@
 import { completeNotice } from '../../../messages/statements/request-parts.ts'
 
-/** What follows from a one-time token that was right. */
+/** What a correct one-time token changes. */
 interface Effect {
-  /** The identity it proves. */
+  /** The provider of the identity that it verifies. */
   readonly provider: 'email' | 'phone'
-  /** Of user `o`: whether nothing of that kind was confirmed before. */
+  /** SQL on user `o`: whether the address, or the phone number, was not confirmed before. */
   readonly isFirst: string
-  /** Of user `o` and `p`: whether this is but the first of two. */
+  /** SQL on user `o` and `p`: whether this is only the first of two confirmations. */
   readonly isHalf: string
-  /** Parts of a `with`, `identified` and `changed`, which follow from `consumed`. */
+  /** The parts `identified` and `changed` of a `with`, which depend on `consumed`. */
   readonly parts: string
 }
 
 /**
- * Of `consumed c` and `p`: whether whoever shows the token gets a session, if one is asked for. A link
- * to the address that an account is to have is followed by whoever reads that mailbox. The account may
- * be somebody else's, who wants them to use it. (Digits are typed in by who has asked for them.)
+ * SQL on `consumed c` and `p`: whether the token opens a session, if one is requested. A link to
+ * the new address of an account does not: the person who reads that mailbox may not be the owner of
+ * the account, who may want to lure them into using it. (Digits are typed in by the user who
+ * requested them.)
  */
 export const signsIn = `(jsonb_typeof(p.session) = 'object'
            and (c.token_type <> 'email_change_new' or p.otp_hashes is not null))`
@@ -23,15 +24,15 @@ export const signsIn = `(jsonb_typeof(p.session) = 'object'
 const always = `raw_app_meta_data = u.raw_app_meta_data || v.app_meta_data, updated_at = p.now,
          last_sign_in_at = case when ${signsIn} then p.now else u.last_sign_in_at end`
 
-/** The first proof replaces a password that may be a stranger's. */
+/** The first confirmation replaces a password that may have been set by someone else. */
 const password = `encrypted_password = coalesce(
            case when c.takes_over then c.hash else u.encrypted_password end, p.new_hash,
            case when c.takes_over and u.encrypted_password is not null then p.void_hash end),
          admin_data = null`
 
-const toldOf = 'changed u join owner o on o.id = u.id cross join p'
-const toldOfEmail = "jsonb_build_object('Email', u.email, 'OldEmail', o.email)"
-const toldOfPhone = `jsonb_build_object('Email', u.email, 'Phone', u.phone,
+const noticeSource = 'changed u join owner o on o.id = u.id cross join p'
+const emailNoticeData = "jsonb_build_object('Email', u.email, 'OldEmail', o.email)"
+const phoneNoticeData = `jsonb_build_object('Email', u.email, 'Phone', u.phone,
          'OldPhone', coalesce(o.phone, ''))`
 
 const byEmail = { provider: 'email', isFirst: 'o.email_confirmed_at is null' } as const
@@ -84,7 +85,7 @@ export const effects = {
        from consumed c cross join p cross join provided v
        where u.id = c.user_id and c.verdict = 'whole'
        returning u.*
-     ), ${completeNotice('o.email', toldOfEmail, toldOf)}`,
+     ), ${completeNotice('o.email', emailNoticeData, noticeSource)}`,
   },
   confirm_phone: {
     ...byPhone,
@@ -124,12 +125,12 @@ export const effects = {
        from consumed c cross join p cross join provided v
        where u.id = c.user_id
        returning u.*
-     ), ${completeNotice('u.email', toldOfPhone, toldOf)}`,
+     ), ${completeNotice('u.email', phoneNoticeData, noticeSource)}`,
   },
 } as const satisfies Record<string, Effect>
 export type EffectName = keyof typeof effects
 
-/** What the metadata has of an identity from the sign-up, it has of the new address or number. */
+/** Updates the fields that the sign-up copied from the identity into the metadata. */
 function copyProven(provider: Effect['provider']): string {
   return `u.raw_user_meta_data || coalesce((
            select jsonb_object_agg(key, value) from jsonb_each(jsonb_build_object(
@@ -137,27 +138,29 @@ function copyProven(provider: Effect['provider']): string {
            where u.raw_user_meta_data ? key), '{}')`
 }
 
-/** Of user `u` and `consumed c`: what the account says once a first proof has replaced it. */
+/** SQL on user `u` and `consumed c`: the metadata after the first confirmation of an account. */
 function claimedMetadata(provider: Effect['provider'], name: string): string {
   return `coalesce(c.claim -> 'data',
              case when u.admin_data is null then ${provenFields(provider, name)} else '{}' end)
            || coalesce(u.admin_data -> 'user_metadata', '{}') || '{"${provider}_verified": true}'`
 }
 
-/** What an identity says of an address or number that was proven. */
+/** The identity data of a verified address or phone number. */
 function provenFields(provider: Effect['provider'], name: string): string {
   const other = provider === 'email' ? 'phone' : 'email'
   return `jsonb_build_object('sub', c.user_id, '${provider}', ${name},
          '${provider}_verified', true, '${other}_verified', false)`
 }
 
-/** Of `consumed c`: whether an identity came neither with this proof nor with its request. */
+/**
+ * SQL on `consumed c`: whether an identity belongs neither to this confirmation nor to its request.
+ */
 export function isStrange(identity: string, provider: Effect['provider']): string {
   return `${identity}.provider <> '${provider}'
          and ${identity}.id is distinct from (c.claim ->> 'identity_id')::uuid`
 }
 
-/** The identity that was proven. Where those of strangers end there must be one. */
+/** Verifies the identity, or creates it if all other identities are removed. */
 function verifyIdentity(provider: Effect['provider']): string {
   const fields = provenFields(provider, `c.${provider}`)
   return `verified as (
@@ -181,7 +184,10 @@ function verifyIdentity(provider: Effect['provider']): string {
      )`
 }
 
-/** `identities_now` and, as they belong into the metadata, the names of their providers. */
+/**
+ * The parts `identities_now` and `provided`, which has the names of their providers for the
+ * metadata.
+ */
 function providersOf(identified: string, provider: Effect['provider']): string {
   return `identities_now as materialized (
        select * from ${identified}

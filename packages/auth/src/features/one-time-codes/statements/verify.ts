@@ -5,39 +5,39 @@ import { type Amr, selectSession } from '../../sessions/statements/sessions.ts'
 import { selectUserWith } from '../../users/statements/user-row.ts'
 import { type EffectName, effects, isStrange, signsIn } from './verification-effects.ts'
 
-/** Somebody shows a one-time token. */
+/** An attempt to use a one-time token. */
 export interface Verification {
   readonly now: Date
   readonly ip: string
   readonly user_agent: string
-  /** By the types of token that will do: how the user will have signed in. */
+  /** The accepted token types, with the authentication method of each. */
   readonly methods: Readonly<Record<string, string>>
-  /** Of a link, in hexadecimal digits. */
+  /** The hash of a link's token, in hexadecimal. */
   readonly token_hash: string | null
   readonly is_pkce: boolean
-  /** Of digits, in hexadecimal digits, with who got them. */
+  /** The hashes of the digits, in hexadecimal, together with the recipient. */
   readonly otp_hashes: readonly string[] | null
   readonly relates_to: string | null
   readonly aud: string | null
-  /** Of the recipient and the audience, in hexadecimal digits; null for a link. */
+  /** The hash of recipient and audience, in hexadecimal; null for a link. */
   readonly attempts_key: string | null
   readonly most_attempts: number
-  /** Whether a user who has no password must get one now. */
+  /** Whether a user without a password must set one now. */
   readonly needs_password: boolean
-  /** For a user who has none. */
+  /** The password hash for a user without a password. */
   readonly new_hash: string | null
-  /** Whether one was sent: then it takes the place of one that ends. */
+  /** Whether the request has a password, which then replaces one that is removed. */
   readonly offers_password: boolean
-  /** That of no password, for who has one that ends and gets no other. */
+  /** A hash that no password matches, for a user whose password is removed without a replacement. */
   readonly void_hash: string
-  /** Whether a change of address needs the other address too. */
+  /** Whether a change of address must also be confirmed by the other address. */
   readonly is_double: boolean
-  /** Null: the user gets the code of their PKCE flow instead. */
+  /** Null when the user gets the code of their PKCE flow instead. */
   readonly session: NewSession | null
   readonly audit: VerificationAudit
-  /** Of the identity that a change of address, or the end of others, may make. */
+  /** The ID of an identity that may have to be created. */
   readonly identity_id: string
-  /** What the user is told of a change; the statement knows what was there before, and to whom. */
+  /** The notice of a change. The statement adds the old value and the recipient. */
   readonly notice: Omit<Notice, 'recipient'> | null
 }
 
@@ -50,7 +50,7 @@ export interface NewSession {
 
 export interface VerificationAudit {
   readonly id: string
-  /** What is written where this confirms the address for the first time, and where it does not. */
+  /** The entry for the first confirmation of the address, and the entry for later ones. */
   readonly first: AuditPart | null
   readonly later: AuditPart | null
 }
@@ -61,16 +61,16 @@ interface AuditPart {
 }
 
 /**
- * `whole`: all is done. `half`: the other address must confirm too. The rest say what is in the way,
- * and nothing was done.
+ * `whole`: the verification is complete. `half`: the other address must confirm too. All others
+ * name the obstacle, and nothing was written.
  */
 export type Verdict = 'whole' | 'half' | 'banned' | 'no flow' | 'no password'
 
-/** With the columns of a `SessionRow` where `session_id` is not null. */
+/** Has the columns of a `SessionRow` if `session_id` is not null. */
 export interface VerdictRow extends Row {
   readonly verdict: Verdict
   readonly token_type: string
-  /** Null where somebody else was faster. */
+  /** Null when a concurrent request used the token. */
   readonly consumed_type: string | null
   readonly auth_code: string | null
   readonly session_id: string | null
@@ -79,9 +79,9 @@ export interface VerdictRow extends Row {
 export type VerificationStatement = Statement<Verification, VerdictRow>
 
 interface Lookup {
-  /** A part of a `with` that comes first. */
+  /** A part that comes first in the `with`. */
   readonly before: string
-  /** The token that is meant. */
+  /** SQL condition that selects the token. */
   readonly named: string
   readonly isOwner: string
 }
@@ -93,8 +93,8 @@ const lookups = {
     isOwner: 'true',
   },
   digits: {
-    // Somebody could hit a code by trying: each try is counted before it is looked at, and so those
-    // that come all at once wait here for each other. An address without an account costs the same.
+    // Codes can be guessed, so each attempt is counted before the code is checked, and concurrent
+    // attempts wait for each other here. An address without an account costs the same time.
     before: `tried as (
        insert into {ns}.code_attempts as a (key, attempts, tried_at)
        select decode(p.attempts_key, 'hex'), 1, p.now from p
@@ -104,7 +104,7 @@ const lookups = {
            then 1 else a.attempts + 1 end
        returning a.attempts
      ), `,
-    // Both sides are of a HMAC: how long it takes to compare them tells nothing.
+    // Both values are HMACs, so the timing of the comparison reveals nothing about the code.
     named: `t.relates_to = p.relates_to and encode(t.otp_hash, 'hex') = any(p.otp_hashes)
          and (select attempts from tried) <= p.most_attempts`,
     isOwner: 'u.aud = p.aud',
@@ -113,12 +113,14 @@ const lookups = {
 export type LookupName = keyof typeof lookups
 
 /**
- * Uses up a one-time token, with all that follows: exactly one of many requests with it gets
- * anywhere. No row: there is no such token, it is over, or too many codes were tried.
+ * Uses a one-time token and applies its effects. Of several concurrent requests with the same
+ * token, exactly one succeeds. Returns no row when the token does not exist or has expired, or when
+ * too many codes were tried.
  *
- * The user is locked first, and the tokens after: so do statements that send new ones. What another
- * has changed meanwhile is looked at once more where a row is written, and therefore tables that are
- * written to are joined with what is known and have no queries inside their conditions.
+ * The user is locked first and the tokens after, in the same order as in statements that send new
+ * ones. PostgreSQL checks conditions again when a concurrent transaction has changed a row, but
+ * subqueries still see the old snapshot. Tables that are written to are therefore joined with the
+ * known rows.
  */
 function toStatement(how: LookupName, what: EffectName): VerificationStatement {
   const { before, named, isOwner } = lookups[how]
@@ -136,7 +138,7 @@ function toStatement(how: LookupName, what: EffectName): VerificationStatement {
      ), ${before}named as materialized (
        select distinct t.user_id from {ns}.one_time_tokens t cross join p where ${named}
      ), ending as materialized (
-       -- Before the user, as a refresh does: otherwise each could hold what the other waits for.
+       -- Locks sessions before the user, in the same order as a token refresh, to avoid deadlocks.
        select s.id, s.user_id from {ns}.sessions s join named n on n.user_id = s.user_id
          join {ns}.users u on u.id = n.user_id
        where s.revoked_at is null and u.email_confirmed_at is null and u.phone_confirmed_at is null
@@ -213,16 +215,22 @@ function toStatement(how: LookupName, what: EffectName): VerificationStatement {
   ).returning<VerdictRow>()
 }
 
-/** Of token `t` and user `o`: whether whoever shows it is the first to prove to own the account. */
+/** SQL on token `t` and user `o`: whether this is the first proof of ownership of the account. */
 const takesOver = `(t.claim is not null and o.email_confirmed_at is null
            and o.phone_confirmed_at is null)`
 
-/** The password that the account has afterwards; null: none, or the one that the request brings. */
+/**
+ * The password hash of the account afterwards; null when there is none, or when the request sets
+ * it.
+ */
 const claimedHash = `case when ${takesOver} then coalesce(t.claim ->> 'hash',
              case when o.admin_data @> '{"password": true}' then o.encrypted_password end)
            else o.encrypted_password end`
 
-/** Removes what a stranger could have left in the account; a provider's proof does the same. */
+/**
+ * Removes what someone else could have left in the account. Signing in with a provider does the
+ * same.
+ */
 function endStrangers(provider: 'email' | 'phone'): string {
   return `strange_identities as (
        delete from {ns}.identities i using consumed c
@@ -242,7 +250,7 @@ function endStrangers(provider: 'email' | 'phone'): string {
 export const verifications = {
   confirm: { link: toStatement('link', 'confirm'), digits: toStatement('digits', 'confirm') },
   change: { link: toStatement('link', 'change'), digits: toStatement('digits', 'change') },
-  // Text messages have no links.
+  // Text messages contain no links.
   confirm_phone: { digits: toStatement('digits', 'confirm_phone') },
   change_phone: { digits: toStatement('digits', 'change_phone') },
 } as const satisfies Record<EffectName, Partial<Record<LookupName, VerificationStatement>>>

@@ -1,18 +1,18 @@
 import type { SessionLimits } from '../../../config/tokens.ts'
 
-/** What ends sessions (reference 6.7). */
+/** The limits after which sessions end. */
 interface SessionLimitValues {
   readonly now: Date
   readonly earliestCreation: Date
   readonly earliestRefresh: Date
-  /** Of a session whose owner has a second factor and has not shown it. */
+  /** For a session whose user has a second factor but has not verified it. */
   readonly earliestLowAalCreation: Date
   readonly isSinglePerUser: boolean
-  /** Where a user has one session only: one for each of these. */
+  /** If each user may have only one session: one per tag. */
   readonly tags: readonly string[]
 }
 
-/** The parameters of a statement that the functions below read, in this order. */
+/** The parameters that the functions below read from a statement, in this order. */
 export const limitParameters = [
   'now',
   'earliestCreation',
@@ -24,7 +24,10 @@ export const limitParameters = [
 
 const last = (session: string) => `coalesce(${session}.refreshed_at, ${session}.created_at)`
 
-/** Whether a session is within its own limits. @param first the number of the first of `limitParameters` */
+/**
+ * Whether a session is within its own limits. @param first the number of the first of
+ * `limitParameters`
+ */
 export function isWithinLimits(session: string, first: number): string {
   const s = session
   return `(${s}.not_after is null or ${s}.not_after >= $${first})
@@ -33,7 +36,7 @@ export function isWithinLimits(session: string, first: number): string {
          select from {ns}.mfa_factors f where f.user_id = ${s}.user_id and f.status = 'verified'))`
 }
 
-/** Whether the user has another session in its place, of the same tag and used later. */
+/** Whether the user has a more recently used session with the same tag that replaces this one. */
 export function hasNewer(session: string, first: number): string {
   const s = session
   return `($${first + 4} and exists (
@@ -45,13 +48,13 @@ export function hasNewer(session: string, first: number): string {
        ))`
 }
 
-/** A session without a tag that counts has the first of those that do. */
+/** A session without a known tag counts as one with the first tag. */
 function tagOf(session: string, first: number): string {
   const tags = `$${first + 5}::text[]`
   return `case when ${session}.tag = any(${tags}) then ${session}.tag else (${tags})[1] end`
 }
 
-/** The limits as statements take them. */
+/** The limits as parameters of statements. */
 export function toLimitValues(limits: SessionLimits, nowMs: number): SessionLimitValues {
   const { timeboxMs = nowMs, inactivityMs = nowMs, lowAalMs = nowMs, singlePerUser, tags } = limits
   return {

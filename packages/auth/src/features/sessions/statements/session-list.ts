@@ -16,7 +16,7 @@ export interface ListedSession extends Row {
   readonly created_at: Time
 }
 
-/** The sessions of a user that a refresh would keep alive, the last used first. */
+/** The sessions of a user that could be refreshed, most recently used first. */
 export const listSessions = statement(
   'list_sessions',
   ['userId', ...limitParameters],
@@ -28,7 +28,7 @@ export const listSessions = statement(
    limit 1000`,
 ).returning<ListedSession>()
 
-/** Ends one session of a user; no row where they have no such session. */
+/** Ends one session of a user. Returns no row when the user has no such session. */
 export const endSession = statement(
   'end_session',
   ['userId', 'sessionId', 'now', 'auditId', 'auditPayload', 'ip'],
@@ -44,8 +44,9 @@ export const endSession = statement(
 )
 
 /**
- * Ends the next sessions of whomever, in the order of their ids, after one that may be null. `last` is the
- * id to go on after; null: there are no more. An entry in the audit log where any was ended.
+ * Ends the next sessions of all users, ordered by ID, starting after the given one, which may be
+ * null. `last` is the ID after which to continue; null when there are no more. Writes an audit
+ * entry if any session was ended.
  */
 export const endManySessions = statement(
   'end_many_sessions',
@@ -71,7 +72,10 @@ export interface AddressRow extends Row {
   readonly ip: string
 }
 
-/** Where an account was last used, by its latest sessions. Its name is the address or the number. */
+/**
+ * The IP addresses of the latest sessions of an account. `name` is its email address or phone
+ * number.
+ */
 export const findSessionAddresses = statement(
   'find_session_addresses',
   ['name', 'audience'],

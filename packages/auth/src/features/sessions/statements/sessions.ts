@@ -16,7 +16,7 @@ export interface SessionRow extends UserRow {
   readonly session_created_at: Time
 }
 
-/** Of a `SessionRow`, besides those of the user. */
+/** The columns of a `SessionRow`, without those of the user. */
 export function selectSession(session: string): string {
   const s = session
   return `${s}.id as session_id, ${s}.aal, ${s}.amr, ${s}.refresh_token_counter,
@@ -24,9 +24,10 @@ export function selectSession(session: string): string {
 }
 
 /**
- * A login: makes a session, marks the time, replaces an outdated hash and writes the audit log. No
- * row: there is no such user, or their password is another one by now; nothing was written. `newHash`
- * and `tag` may be null, as may `shownHash`, the hash that a password was found to fit.
+ * Signs a user in: opens a session, records the time, replaces an outdated hash and writes the
+ * audit log. Returns no row and writes nothing when the user does not exist or the password has
+ * changed. `newHash`, `tag` and `shownHash`, the hash that the password was checked against, may be
+ * null.
  */
 export const openSession = statement(
   'open_session',
@@ -45,7 +46,7 @@ export const openSession = statement(
     'tag',
   ],
   `with signed_in as (
-     -- Whoever changes the password has this row until they are done; it is looked at again then.
+     -- A concurrent password change locks this row; the condition is checked again afterwards.
      update {ns}.users u set last_sign_in_at = $10, updated_at = $10,
        encrypted_password = coalesce($7, u.encrypted_password)
      where u.id = $2 and ($11::text is null or u.encrypted_password = $11)
@@ -64,9 +65,9 @@ export const openSession = statement(
 ).returning<SessionRow>()
 
 /**
- * The common case of a refresh in one statement: the token is the valid one, user and session are
- * fine. Concurrent requests with one token wait here for each other, and all but the first find
- * another counter. No row: `findRefresh` tells why.
+ * Handles the common case of a refresh in one statement: the token is valid, and so are user and
+ * session. Concurrent requests with the same token wait for each other here, and all but the first
+ * find another counter. Returns no row otherwise; `findRefresh` then finds the reason.
  */
 export const rotateSession = statement(
   'rotate_session',
@@ -99,7 +100,7 @@ export const rotateSession = statement(
 ).returning<SessionRow>()
 
 export interface RefreshRow extends SessionRow {
-  /** The counter of the token that is known to have reached the client, and when it left. */
+  /** The counter of the last token known to have been sent to the client, and the time. */
   readonly delivered_counter: number
   readonly delivered_at: Time | null
   readonly revoked_at: Time | null
@@ -109,8 +110,8 @@ export interface RefreshRow extends SessionRow {
 }
 
 /**
- * The answers with these refresh tokens have left. Rows are locked in the order of their ids, as
- * everywhere.
+ * Records that responses with these refresh tokens were sent. Rows are locked in the order of their
+ * IDs, as in other statements, to avoid deadlocks.
  */
 export const markDelivered = statement(
   'mark_delivered',
@@ -126,7 +127,7 @@ export const markDelivered = statement(
    from present p where s.id = p.id`,
 )
 
-/** Why a refresh was not the common case. */
+/** Finds the reason why `rotateSession` returned no row. */
 export const findRefresh = statement(
   'find_refresh',
   ['sessionId', ...limitParameters],
@@ -143,7 +144,10 @@ export const revokeSessions = statement(
    where id = any($1) and revoked_at is null`,
 )
 
-/** Logout. The scope is global, local or others; the session, which may be null, is the one that asks. */
+/**
+ * Logs out. The scope is global, local or others. The session is that of the request and may be
+ * null.
+ */
 export const revokeByScope = statement(
   'revoke_by_scope',
   ['userId', 'sessionId', 'scope', 'now', 'auditId', 'auditPayload', 'ip'],
@@ -158,7 +162,7 @@ export const revokeByScope = statement(
    values ($5, $6, coalesce($7, ''), $4)`,
 )
 
-/** Whether a session is within its limits, and of somebody who may come in. */
+/** Returns a row when the session is within its limits and its user may sign in. */
 export const findAdminSession = statement(
   'find_admin_session',
   ['sessionId', ...limitParameters],
@@ -168,10 +172,10 @@ export const findAdminSession = statement(
      and u.deleted_at is null and (u.banned_until is null or u.banned_until <= $2)`,
 )
 
-/** A user who has shown an access token. */
+/** The user of an access token. */
 export interface CallerRow extends UserRow {
   readonly session_id: string | null
-  /** The lower one of what the token says and of what the session has. */
+  /** The lower of the levels of token and session. */
   readonly aal: string | null
   readonly is_recovery: boolean | null
   readonly session_revoked_at: string | null
@@ -181,8 +185,8 @@ export interface CallerRow extends UserRow {
 }
 
 /**
- * The owner of an access token, and the session it belongs to. One statement for every request of a
- * signed-in user. The session may be null.
+ * Finds the user of an access token and its session, which may be null. This one statement runs for
+ * every request of a signed-in user.
  */
 export const findCaller = statement(
   'find_caller',

@@ -14,19 +14,19 @@ import { requestPhoneOtp } from '../phone-otp.ts'
 export const magiclink = defineEndpoint({
   method: 'POST',
   path: '/magiclink',
-  summary: 'Sends a magic link; POST /otp does the same and more',
+  summary: 'Sends a magic link. POST /otp also supports phone numbers',
   allowed: 'anyone',
   limiter: 'magiclink',
   captcha: 'always',
   sendsCodesTo: ({ body }) => readRecipients(body),
-  query: { redirect_to: 'Where the link leads in the end' },
+  query: { redirect_to: 'URL to which the link redirects' },
   body: Type.Object({
     email: Type.Optional(Type.String()),
     data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
     code_challenge: Type.Optional(Type.String()),
     code_challenge_method: Type.Optional(Type.String()),
   }),
-  success: { status: 200, description: 'An empty object, whether there is such a user or not' },
+  success: { status: 200, description: 'An empty object, whether or not the user exists' },
   async handle(call, services) {
     checkMagicLinkAllowed(services)
     if ((call.body.email ?? '') === '') {
@@ -65,13 +65,13 @@ export async function sendMagicLink(
 }
 
 const body = Type.Object({
-  email: Type.Optional(Type.String({ description: 'Address that gets a magic link' })),
-  phone: Type.Optional(Type.String({ description: 'Number that gets a code (E.164)' })),
+  email: Type.Optional(Type.String({ description: 'Email address that gets a magic link' })),
+  phone: Type.Optional(Type.String({ description: 'Phone number that gets a code (E.164)' })),
   create_user: Type.Optional(
     Type.Boolean({
       description:
-        'true: somebody without an account gets none, and no message. With the header of the ' +
-        'client it means the opposite, and is true by default',
+        'If true, users without an account are not signed up and get no message. With the header ' +
+        'X-Supabase-Api-Version the meaning is reversed: only false prevents the sign-up. Default: true',
     }),
   ),
   data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
@@ -86,14 +86,14 @@ type OtpCall = Call<Static<typeof body>>
 export const otp = defineEndpoint({
   method: 'POST',
   path: '/otp',
-  summary: 'Sends a magic link, or a code to a phone',
+  summary: 'Sends a magic link by email or a code by text message',
   allowed: 'anyone',
   limiter: 'otp',
   captcha: 'always',
   sendsCodesTo: ({ body }) => readRecipients(body),
-  query: { redirect_to: 'Where the link in the email leads in the end' },
+  query: { redirect_to: 'URL to which the link in the email redirects' },
   body,
-  success: { status: 200, description: 'An empty object, whether there is such a user or not' },
+  success: { status: 200, description: 'An empty object, whether or not the user exists' },
   async handle(call, services) {
     const { email = '', phone = '', channel = '' } = call.body
     if (email !== '' && phone !== '') {
@@ -111,8 +111,8 @@ export const otp = defineEndpoint({
 })
 
 /**
- * D4: to the specification, true says that nobody is signed up. To the client it says that somebody
- * may be, and it is told when not.
+ * By default, `create_user: true` means that no user is created. To clients of Supabase Auth it
+ * means that one may be created, and `false` refuses unknown users with an error.
  */
 function findNewcomerRule({ isSdk, body: { create_user } }: OtpCall) {
   if (isSdk) return create_user === false ? 'refuse' : 'create'

@@ -10,7 +10,7 @@ import { findUserOfClaims, readBearer } from '../../sessions/bearer.ts'
 import { exchangeCode } from '../code-exchange.ts'
 import { signInByPassword } from '../password-sign-in.ts'
 
-/** The body of POST /token, whatever the grant. */
+/** The body of POST /token for all grants. */
 const body = Type.Object({
   email: Type.Optional(Type.String()),
   phone: Type.Optional(Type.String()),
@@ -19,15 +19,25 @@ const body = Type.Object({
   auth_code: Type.Optional(Type.String()),
   code_verifier: Type.Optional(Type.String()),
   provider: Type.Optional(Type.String()),
-  id_token: Type.Optional(Type.String({ description: 'One that the provider has given an app' })),
-  access_token: Type.Optional(Type.String({ description: 'That which came with it' })),
-  nonce: Type.Optional(Type.String({ description: 'Its SHA-256 is in the ID token' })),
-  link_identity: Type.Optional(Type.Boolean({ description: 'Into the account of the bearer' })),
-  client_id: Type.Optional(Type.String({ description: 'With issuer, in place of provider' })),
+  id_token: Type.Optional(
+    Type.String({ description: 'ID token that the provider issued to an app' }),
+  ),
+  access_token: Type.Optional(
+    Type.String({ description: 'Access token that was issued with the ID token' }),
+  ),
+  nonce: Type.Optional(
+    Type.String({ description: 'The nonce whose SHA-256 hash is in the ID token' }),
+  ),
+  link_identity: Type.Optional(
+    Type.Boolean({ description: 'Links the identity to the signed-in user instead of signing in' }),
+  ),
+  client_id: Type.Optional(
+    Type.String({ description: 'Together with issuer, instead of provider' }),
+  ),
   issuer: Type.Optional(Type.String()),
 })
 
-/** Those that somebody could try out by the thousand (reference 1.7). */
+/** Grants with credentials that could be tried out in bulk need a CAPTCHA. */
 const humanGrants: ReadonlySet<string> = new Set(['password', 'web3'])
 
 export const token = defineEndpoint({
@@ -51,7 +61,7 @@ export const token = defineEndpoint({
 type GrantCall = Call<Static<typeof body>>
 type Grant = (call: GrantCall, services: Services) => Promise<Answer>
 
-/** By the value of `grant_type`. */
+/** The grants by the value of `grant_type`. */
 const grants: Readonly<Record<string, Grant>> = {
   async password({ body, audience, client }, services) {
     const { email = '', phone = '', password = '' } = body
@@ -88,11 +98,11 @@ const grants: Readonly<Record<string, Grant>> = {
     )
   },
 
-  /** Wallets are not part of this server; the client is told as by one that has them switched off. */
+  /** Web3 wallets are not supported; the error is the one of a server on which they are disabled. */
   web3: () => Promise.reject(new ApiError('web3_provider_disabled', 'Web3 provider is disabled')),
 }
 
-/** Only to link does a grant need a user: who signs in has none yet. */
+/** Only linking requires a signed-in user. */
 async function findTarget(call: GrantCall, services: Services): Promise<LinkingTarget> {
   checkManualLinking(services)
   const claims = readBearer(call.header('authorization'), services.signer, services.now())

@@ -19,7 +19,7 @@ export interface NewUser extends RequestParts {
   readonly email_confirmed_at: Date | null
   readonly phone_confirmed_at: Date | null
   readonly confirmation_sent_at: Date | null
-  /** Of who is made by asking for a link to sign in. */
+  /** For a user who is created by requesting a sign-in link. */
   readonly recovery_sent_at?: Date | null
   readonly invited_at: Date | null
   readonly banned_until: Date | null
@@ -27,7 +27,7 @@ export interface NewUser extends RequestParts {
   readonly raw_user_meta_data: Metadata
   readonly is_anonymous: boolean
   readonly identities: readonly NewIdentity[]
-  /** Of a user whom an administrator makes: what stays when somebody proves to own the account. */
+  /** Data set by an administrator, which is kept when the user first confirms the account. */
   readonly admin_data?: AdminData
 }
 
@@ -44,8 +44,9 @@ export interface NewIdentity {
 }
 
 /**
- * A user with everything that comes with them. No row: no more messages may be sent now, and nothing
- * was written. An address or number that is taken violates `users_email` or `users_phone`.
+ * Creates a user with identities, tokens and messages. Returns no row and writes nothing when a
+ * limit for messages is reached. An address or phone number that is taken violates `users_email` or
+ * `users_phone`.
  */
 export const createUser = statement(
   'create_user',
@@ -53,7 +54,7 @@ export const createUser = statement(
   toCreation(),
 ).returning<UserRow>()
 
-/** The same, and the hook for new users is told of them. */
+/** Also queues a call of the hook for new users. */
 export const createUserAndTell = statement(
   'create_user_and_tell',
   object<NewUser>(),
@@ -62,7 +63,7 @@ export const createUserAndTell = statement(
        kind: `'after_user_created'`,
        recipient: `''`,
        payload: `jsonb_build_object('UserID', u.id, 'IP', p.ip)`,
-       // A hook that is away for longer has other ways to find out.
+       // After a day, the call is dropped.
        expiresInSeconds: '86400',
        from: 'created u cross join p',
      })}

@@ -13,25 +13,31 @@ import type { Metadata } from '../metadata.ts'
 import type { NewIdentity } from './create-user.ts'
 import { selectUserWith, type UserRow } from './user-row.ts'
 
-/** What changes about a user; null leaves things as they are. */
+/** The changes of a user; null leaves a column unchanged. */
 export interface UserChange extends RequestParts, WithNotices {
   readonly user_id: string
-  /** Whether an administrator makes it: what they set stays when somebody proves to own the account. */
+  /**
+   * Whether an administrator makes the change: it is then kept when the user first confirms the
+   * account.
+   */
   readonly by_admin: boolean
   readonly role: string | null
-  /** From now on, and not only once it is confirmed. */
+  /** Applied immediately, without confirmation. */
   readonly email: string | null
   readonly email_confirmed_at: Date | null
   readonly phone: string | null
   readonly phone_confirmed_at: Date | null
   readonly encrypted_password: string | null
-  /** Keys replace those of before; a key that is null is removed. */
+  /** Keys replace existing ones; a key that is null is removed. */
   readonly user_metadata: Metadata | null
   readonly app_metadata: Metadata | null
-  /** In bytes, as PostgreSQL prints it. What is larger already may shrink; null: no limit. */
+  /**
+   * In bytes of PostgreSQL's text format; null: no limit. Metadata that is already larger may
+   * shrink.
+   */
   readonly most_user_metadata: number | null
   readonly most_app_metadata: number | null
-  /** Goes into those keys of the user's metadata that are there: copies of the identity's. */
+  /** Copies of identity data. Only keys that the user's metadata already has are written. */
   readonly copied_metadata: Metadata | null
   readonly is_anonymous: boolean | null
   readonly changes_ban: boolean
@@ -39,27 +45,32 @@ export interface UserChange extends RequestParts, WithNotices {
   readonly invited_at: Date | null
   readonly confirmation_sent_at: Date | null
   readonly recovery_sent_at: Date | null
-  /** The address that is to be confirmed. */
+  /** The address that must be confirmed. */
   readonly email_change: string | null
-  /** Whether a half that was confirmed before counts no more, though the address is the same. */
+  /**
+   * Whether an earlier confirmation by one address is discarded even if the new address is the
+   * same.
+   */
   readonly restarts_email_change: boolean
-  /** Not within this of the last request; null: whenever. */
+  /** Minimum interval since the previous request; null when there is none. */
   readonly email_change_gap_seconds: number | null
-  /** The number that is to be confirmed; the same holds for it. */
+  /** The phone number that must be confirmed. */
   readonly phone_change: string | null
   readonly phone_change_gap_seconds: number | null
-  /** Made, or merged into those of the same provider. */
+  /** Inserted, or merged into an identity of the same provider. */
   readonly identities: readonly NewIdentity[]
-  /** Merged into those of the same provider, if there are any; none that is among the above. */
+  /** Merged into an existing identity of the same provider. Must not overlap with `identities`. */
   readonly identity_patches: readonly IdentityPatch[]
-  /** None of those that are written. */
+  /** Must not contain types that are written. */
   readonly cleared_tokens: readonly OneTimeTokenType[]
   readonly ended_sessions: 'all' | 'others' | null
-  /** The session that stays where others end. */
+  /** The session that is kept when others end. */
   readonly session_id: string | null
-  /** In hexadecimal digits: the reauthentication code without which nothing changes. */
+  /** Hashes of the required reauthentication code, in hexadecimal; null when none is required. */
   readonly nonce_hashes: readonly string[] | null
-  /** The hash of before, where the password of before was shown: without it nothing changes. */
+  /**
+   * The hash that the current password was checked against. If it has changed, nothing is written.
+   */
   readonly shown_hash: string | null
 }
 
@@ -68,25 +79,25 @@ export interface IdentityPatch {
   readonly identity_data: Metadata
 }
 
-/** Shallow, and inside the statement: two changes at once both count. */
+/** Merges shallowly inside the statement, so that two concurrent changes both take effect. */
 function merge(before: string, change: string): string {
   return `((${before} || coalesce(${change}, '{}')) - array(
        select key from jsonb_each(coalesce(${change}, '{}')) where value = 'null'))`
 }
 
-/** The same rule as that of `checkMetadataSize`, for what others are changing at this moment. */
+/** The same rule as in `checkMetadataSize`, for concurrent changes. */
 function staysSmall(before: string, change: string, most: string): string {
   return `(${most} is null or octet_length(${merge(before, change)}::text)
          <= greatest(${most}, octet_length(${before}::text)))`
 }
 
-/** What an administrator set so far, and now. */
+/** Merges metadata into what the administrator has set so far. */
 function addAdminData(before: string, metadata: string): string {
   return `coalesce(${before}, '{}') || jsonb_build_object('user_metadata',
            ${merge(`coalesce(${before} -> 'user_metadata', '{}')`, metadata)})`
 }
 
-/** The first provider and all of them, in the order they came. */
+/** The first provider and the list of all providers, ordered by time. */
 const providers = `(
        select jsonb_build_object('provider', list -> 0, 'providers', list) from (
          select jsonb_agg(provider order by since, provider) as list from (
@@ -100,10 +111,10 @@ const providers = `(
      )`
 
 /**
- * Everything that one request changes about a user. No row: there is no such user, the code is not
- * right, the metadata would grow too large, the last request is too recent, the password that was shown
- * is another one by now, or no more messages may be sent now; nothing was written. An address or number
- * that is taken violates `users_email` or `users_phone`.
+ * Applies all changes of one request to a user. Returns no row and writes nothing when the user
+ * does not exist, the code is wrong, the metadata would become too large, the previous request is
+ * too recent, the password has changed since it was checked, or a limit for messages is reached. An
+ * address or phone number that is taken violates `users_email` or `users_phone`.
  */
 export const updateUser = statement(
   'update_user',
@@ -121,7 +132,7 @@ export const updateUser = statement(
        session_id uuid, nonce_hashes text[], shown_hash text,
        ${noticeColumn}, ${partColumns})
    ), ending as materialized (
-     -- Before the user, as a refresh does: otherwise each could hold what the other waits for.
+     -- Locks sessions before the user, in the same order as a token refresh, to avoid deadlocks.
      select s.id from {ns}.sessions s cross join p
      where s.user_id = p.user_id and s.revoked_at is null and case p.ended_sessions
        when 'all' then true when 'others' then s.id is distinct from p.session_id else false end
@@ -212,9 +223,9 @@ export const updateUser = statement(
 ).returning<UserRow>()
 
 /**
- * Sessions that somebody opened while `updateUser` waited for the user: it began before they were
- * there, and has not ended them. To be run in its transaction, where nobody else can open one any
- * more. The session that stays may be null.
+ * Ends sessions that were opened while `updateUser` waited for the lock of the user, which its
+ * snapshot does not contain. Must run in the same transaction, while no other session can be
+ * opened. The session that is kept may be null.
  */
 export const endSessionsMeanwhile = statement(
   'end_sessions_meanwhile',
@@ -240,8 +251,8 @@ export interface UpdateVerdict {
 }
 
 /**
- * Whether a change may be made. Each look at the code costs one of its attempts: guesses that come
- * all at once wait here for each other.
+ * Checks whether a change is allowed. Each check of the code counts as an attempt, and concurrent
+ * guesses wait for each other here.
  */
 export const checkUserUpdate = statement(
   'check_user_update',

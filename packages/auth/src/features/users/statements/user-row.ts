@@ -2,10 +2,10 @@ import type { Row } from '../../../db/database.ts'
 import { statement } from '../../../db/statement.ts'
 import type { Json, Metadata } from '../metadata.ts'
 
-/** Times are texts of RFC 3339 in UTC. */
+/** An RFC 3339 timestamp in UTC. */
 export type Time = string
 
-/** A user with what belongs to the record, as every statement returns it. */
+/** A user with identities and factors, as all statements return it. */
 export interface UserRow extends Row {
   readonly id: string
   readonly aud: string
@@ -28,7 +28,7 @@ export interface UserRow extends Row {
   readonly raw_app_meta_data: Metadata
   readonly raw_user_meta_data: Metadata
   readonly is_sso_user: boolean
-  /** What an administrator has set of a user who has proven nothing yet. */
+  /** Data set by an administrator for a user who has not confirmed anything yet. */
   readonly admin_data: Metadata | null
   readonly is_anonymous: boolean
   readonly banned_until: Time | null
@@ -39,7 +39,7 @@ export interface UserRow extends Row {
   readonly factors: readonly FactorRow[]
 }
 
-/** A second factor, without what is secret about it. */
+/** A second factor without its secrets. */
 export interface FactorRow {
   readonly [name: string]: Json
   readonly id: string
@@ -96,17 +96,17 @@ const columns = [
   'updated_at',
 ]
 
-/** The columns of a user that goes by a name in the statement, with identities and factors. */
+/** The columns of the user with the given alias, with identities and factors. */
 export function selectUser(user: string): string {
   return `${listColumns(user)}, ${selectIdentities(user)}, ${selectFactors(user)}`
 }
 
-/** Of a user that this very statement has just made; its identities are not visible yet. */
+/** For a user that the same statement has written, because its identities are not visible yet. */
 export function selectUserWith(user: string, identities: string): string {
   return `${listColumns(user)}, ${toIdentityArray(`from ${identities} i`)}, ${selectFactors(user)}`
 }
 
-/** Of a user whose factors this very statement has changed. */
+/** For a user whose factors the same statement has changed. */
 export function selectUserWithFactors(user: string, factors: string): string {
   return `${listColumns(user)}, ${selectIdentities(user)}, ${toFactorArray(`from ${factors} f`)}`
 }
@@ -120,7 +120,7 @@ function selectIdentities(user: string): string {
 }
 
 function toIdentityArray(from: string): string {
-  // As the providers in app_metadata: an account may begin with two of them at once.
+  // The same order as the providers in app_metadata: an account may start with two identities.
   const list = 'json_agg(to_json(i) order by i.created_at, i.provider, i.id)'
   return `coalesce((select ${list} ${from}), '[]') as identities`
 }

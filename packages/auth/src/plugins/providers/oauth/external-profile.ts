@@ -6,29 +6,32 @@ import {
   type Metadata,
 } from '../../../features/users/metadata.ts'
 
-/** An address as a provider knows it. */
+/** An email address in a provider's profile. */
 export interface ExternalEmail {
   readonly email: string
-  /** Whether the provider has made sure that it belongs to the user. */
+  /** Whether the provider has verified that the address belongs to the user. */
   readonly isVerified: boolean
   readonly isPrimary: boolean
 }
 
-/** Who somebody is at a provider. */
+/** A user's profile at a provider. */
 export interface ExternalProfile {
-  /** The provider's own id of the user: never reused, never changed. */
+  /** The provider's ID of the user, which is never reused or changed. */
   readonly id: string
   readonly emails: readonly ExternalEmail[]
-  /** By the names of reference 5.3: `name`, `picture`, `user_name`, `custom_claims`, … */
+  /**
+   * Claims by their OpenID Connect or Supabase name: `name`, `picture`, `user_name`,
+   * `custom_claims`, …
+   */
   readonly claims: Metadata
 }
 
-/** A field of a profile that is not what it must be; the message names the field. */
+/** A field of a profile has the wrong type or format; the message names the field. */
 export class ProfileError extends Error {
   override readonly name = 'ProfileError'
 }
 
-/** Addresses that are none are dropped, and of one that comes twice the verified one stays. */
+/** Drops invalid addresses and merges duplicates: a duplicate counts as verified if either one is. */
 export function toEmails(emails: readonly ExternalEmail[]): readonly ExternalEmail[] {
   const kept = new Map<string, ExternalEmail>()
   for (const { email: text, isVerified, isPrimary } of emails) {
@@ -52,15 +55,15 @@ function readEmail(text: string): string | undefined {
   }
 }
 
-/** The address an account goes by: the primary one, but a verified one before others. */
+/** The address for the account: verified addresses come first, then the primary one. */
 export function findMainEmail(emails: readonly ExternalEmail[]): ExternalEmail | undefined {
   const rank = ({ isVerified, isPrimary }: ExternalEmail) => +isVerified * 2 + +isPrimary
   return emails.toSorted((one, other) => rank(other) - rank(one))[0]
 }
 
 /**
- * What is stored with the identity (reference 5.3). Nobody is kept from signing in by what a provider
- * says about them: of claims that are too large together, the largest are left out.
+ * The data stored with the identity. If the claims are too large together, the largest are left
+ * out, so that a large profile does not prevent the sign-in.
  */
 export function toIdentityData(profile: ExternalProfile, mostBytes: number): Metadata {
   const main = findMainEmail(profile.emails)
@@ -93,12 +96,12 @@ function toSmallClaims(claims: Metadata, mostBytes: number): Metadata {
   return Object.fromEntries(Object.entries(claims).filter(([key]) => !dropped.has(key)))
 }
 
-/** The same profile, as it waits for somebody in the database. */
+/** The profile without values that the database cannot store. */
 export function toStorableProfile(profile: ExternalProfile): ExternalProfile {
   return { ...profile, claims: toStorableClaims(profile.claims) }
 }
 
-/** Without what is empty, and without what PostgreSQL cannot store. */
+/** Removes empty values and values that PostgreSQL cannot store. */
 function toStorableClaims(claims: Metadata): Metadata {
   const isThere = (value: Json) => value !== null && value !== '' && !isEmptyObject(value)
   const kept = Object.entries(claims).filter(

@@ -11,12 +11,12 @@ import type {
 } from './provider.ts'
 import type { JsonObject } from './provider-http.ts'
 
-/** A provider of OAuth 1.0a (RFC 5849), as its file writes it down. */
+/** Defines a provider that uses OAuth 1.0a (RFC 5849). */
 export interface OAuth1Definition extends Omit<ProviderDefinition, 'create'> {
   requestTokenUrl(at: Addresses): string
   authorizeUrl(at: Addresses): string
   accessTokenUrl(at: Addresses): string
-  /** @param get asks the API as the user. */
+  /** @param get calls the API as the user. */
   readProfile(at: Addresses, get: (url: string) => Promise<JsonObject>): Promise<ExternalProfile>
 }
 
@@ -25,10 +25,10 @@ interface Token {
   readonly secret: string
 }
 
-/** Where there is none yet. */
+/** For requests before a token has been issued. */
 const noToken: Token = { token: '', secret: '' }
 
-/** There are no scopes in this version: what an application may do is registered with it. */
+/** OAuth 1.0a has no scopes: the permissions of an application are part of its registration. */
 export function defineOAuth1(definition: OAuth1Definition): ProviderDefinition {
   return { ...definition, create: (setup) => createSteps(definition, setup) }
 }
@@ -40,16 +40,16 @@ function createSteps(definition: OAuth1Definition, setup: ProviderSetup): Provid
     idTokens: undefined,
 
     async start({ state, parameters }) {
-      // There is no parameter for the state: it is part of the address people come back to.
+      // OAuth 1.0a has no state parameter, so the state is part of the callback URL.
       const back = new URL(setup.redirectUri)
       back.searchParams.set('state', state)
       const request = sign(setup, 'POST', definition.requestTokenUrl(at), noToken, {
         oauth_callback: back.href,
       })
       const answer = await askForToken(setup, request)
-      // Without this it is the older version, whose hole is that anybody may come back.
+      // Without this confirmation the provider uses OAuth 1.0, which allows session fixation.
       if (answer.get('oauth_callback_confirmed') !== 'true') {
-        throw new OutgoingError(`${setup.id} did not confirm where people come back to`)
+        throw new OutgoingError(`${setup.id} did not confirm the callback URL`)
       }
       const { token, secret } = toToken(setup, answer)
       const query = new URLSearchParams({ ...parameters, oauth_token: token })
@@ -59,7 +59,7 @@ function createSteps(definition: OAuth1Definition, setup: ProviderSetup): Provid
     async exchange({ parameters, memo }) {
       const { oauth_token: token, oauth_verifier: verifier = '' } = parameters
       if (token !== memo['token'] || typeof token !== 'string') {
-        throw new OutgoingError(`The user came back from ${setup.id} with another token`)
+        throw new OutgoingError(`${setup.id} returned a different request token`)
       }
       const requested = { token, secret: `${memo['secret']}` }
       const request = sign(setup, 'POST', definition.accessTokenUrl(at), requested, {
@@ -104,7 +104,7 @@ function sign(
   return { url, authorization: toOAuth1Header({ method, url, parameters }, secrets) }
 }
 
-/** The answer is a form, whatever its type says. */
+/** The response is form-encoded, whatever its content type says. */
 async function askForToken(
   { http }: ProviderSetup,
   { url, authorization }: SignedRequest,
@@ -114,14 +114,14 @@ async function askForToken(
   if (response.ok) return new URLSearchParams(text)
   const { host, pathname } = new URL(url)
   const { status } = response
-  throw new OutgoingError(`${host}${pathname} answered ${status}`, { status })
+  throw new OutgoingError(`${host}${pathname} responded with ${status}`, { status })
 }
 
 function toToken({ id }: ProviderSetup, answer: URLSearchParams): Token {
   const token = answer.get('oauth_token') ?? ''
   const secret = answer.get('oauth_token_secret') ?? ''
   const isFine = [token, secret].every((text) => text !== '' && isStorableText(text))
-  if (!isFine) throw new OutgoingError(`${id} gave no token`)
+  if (!isFine) throw new OutgoingError(`${id} returned no token`)
   return { token, secret }
 }
 
@@ -134,17 +134,20 @@ function toTokens({ token }: Token, answer: URLSearchParams): ExternalTokens {
   }
 }
 
-/** What is signed (RFC 5849, section 3.4), by HMAC-SHA1 as it is the only way of those who have it. */
+/**
+ * The signed parts of a request (RFC 5849, section 3.4). HMAC-SHA1 is the method that all providers
+ * support.
+ */
 export interface OAuth1Request {
   readonly method: 'GET' | 'POST'
   readonly url: string
-  /** Those of the header: `oauth_consumer_key`, … */
+  /** The parameters of the Authorization header: `oauth_consumer_key`, … */
   readonly parameters: Readonly<Record<string, string>>
 }
 
 export interface OAuth1Secrets {
   readonly client: string
-  /** Of the token that is used; empty where there is none yet. */
+  /** The secret of the token in use; empty before a token has been issued. */
   readonly token: string
 }
 
@@ -166,13 +169,13 @@ export function toOAuth1Header(request: OAuth1Request, secrets: OAuth1Secrets): 
   return `OAuth ${parts.join(', ')}`
 }
 
-/** By code units, and not as people of a language would sort. */
+/** Compares by code units, as the RFC requires, and not by the rules of a language. */
 function compare(one: string, other: string): number {
   if (one === other) return 0
   return one < other ? -1 : 1
 }
 
-/** More than URLs need. */
+/** RFC 5849 requires escaping more characters than `encodeURIComponent` does. */
 function encode(text: string): string {
   return encodeURIComponent(text).replace(
     /[!'()*]/g,

@@ -15,26 +15,27 @@ import {
 } from './provider.ts'
 import type { JsonObject } from './provider-http.ts'
 
-/** A provider of OAuth 2, as its file writes it down. */
+/** Defines a provider that uses OAuth 2.0. */
 export interface OAuth2Definition extends Omit<ProviderDefinition, 'create'> {
   authorizeUrl(at: Addresses): string
   tokenUrl(at: Addresses): string
-  /** Always asked for; those of the request are added. */
+  /** Always requested. The scopes of the client's request are added. */
   readonly scopes: readonly string[]
-  /** Whether those of the request are ignored. */
+  /** Whether the scopes of the client's request are ignored. */
   readonly hasFixedScopes?: boolean
-  /** More parameters of the authorization URL. */
+  /** Additional parameters of the authorization URL. */
   readonly parameters?: Readonly<Record<string, string>>
-  /** Names of the request that are others at the provider. */
+  /** Parameters of the client's request that have another name at the provider. */
   readonly renamed?: Readonly<Record<string, string>>
   /**
-   * How we say who we are: in a header as RFC 6749 prefers, in the body, or first in the one way and,
-   * if that is refused, in the other. The last where it is left out.
+   * How the client authenticates to the token endpoint: in the Authorization header, as RFC 6749
+   * prefers, or in the body. When omitted, the header is tried first, and the body if that is
+   * refused.
    */
   readonly credentials?: 'basic' | 'body'
-  /** Whether the provider knows PKCE, so that a code is of no use to who intercepts it. */
+  /** Whether the provider supports PKCE, which makes an intercepted code useless. */
   readonly usesPkce?: boolean
-  /** Whether people come back by a POST. */
+  /** Whether the provider returns to the callback with a POST request. */
   readonly returnsByForm?: boolean
   readonly idTokens?: IdTokenDefinition
   readProfile(visit: Visit): Promise<ExternalProfile>
@@ -42,23 +43,23 @@ export interface OAuth2Definition extends Omit<ProviderDefinition, 'create'> {
 
 export interface IdTokenDefinition {
   isIssuer(issuer: string, at: Addresses): boolean
-  /** What `/.well-known/openid-configuration` is below: the issuer itself where this is left out. */
+  /** The URL below which `/.well-known/openid-configuration` is found. Default: the issuer. */
   discoveryUrl?(issuer: string, at: Addresses): string
-  /** Whether its SDKs make nonces that nobody can check. */
+  /** Whether the provider's SDKs create nonces that cannot be checked. */
   readonly skipsNonce?: boolean
   toProfile(claims: IdTokenClaims, at: Addresses): ExternalProfile
 }
 
-/** What a profile is read with. */
+/** What `readProfile` works with. */
 export interface Visit {
   readonly setup: ProviderSetup
   readonly tokens: ExternalTokens
-  /** What came back with the browser. */
+  /** The parameters that the browser brought back. */
   readonly back: ExternalReturn
-  /** Asks the API, with the access token. */
+  /** Calls the API with the access token. */
   get(url: string, headers?: Readonly<Record<string, string>>): Promise<JsonObject>
   getList(url: string): Promise<readonly JsonObject[]>
-  /** From the ID token that came with the access token. Undefined: there was none. */
+  /** Reads the ID token that came with the access token. Undefined when there was none. */
   readIdToken(): Promise<ExternalProfile | undefined>
 }
 
@@ -96,10 +97,10 @@ function createSteps(definition: OAuth2Definition, setup: ProviderSetup): Provid
     },
 
     async exchange({ parameters, memo }) {
-      // RFC 9207: who has given the code, if the provider says so.
+      // RFC 9207: `iss` names the issuer of the code, if the provider sends it.
       const { code = '', iss } = parameters
       if (iss !== undefined && idTokens !== undefined && !idTokens.isIssuer(iss)) {
-        throw new OutgoingError(`The code is of another issuer than ${setup.id}`)
+        throw new OutgoingError(`The code was not issued by ${setup.id}`)
       }
       const { verifier } = memo
       const answer = await askForTokens(definition, setup, {
@@ -145,7 +146,7 @@ function createIdTokens(definition: IdTokenDefinition, setup: ProviderSetup): Ex
     skipsNonce: definition.skipsNonce ?? false,
     async verify(idToken) {
       const issuer = readIssuer(idToken)
-      // A stranger's token must not choose where we go to.
+      // An unverified token must not choose the URL that the server fetches.
       if (!isIssuer(issuer)) throw new IdTokenError('Bad ID token')
       return openId.verify(idToken, {
         discoveryUrl: discoveryUrl(issuer, at),
@@ -157,7 +158,7 @@ function createIdTokens(definition: IdTokenDefinition, setup: ProviderSetup): Ex
   }
 }
 
-/** Before anything is checked; empty where there is none. */
+/** Reads the issuer before the token is verified; empty when there is none. */
 function readIssuer(idToken: string): string {
   try {
     const claims = JSON.parse(Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString())
@@ -167,7 +168,7 @@ function readIssuer(idToken: string): string {
   }
 }
 
-/** Refusals after which the other way to say who we are is tried. */
+/** Errors after which the other way of client authentication is tried. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof OutgoingError)) return false
   return error.status === 401 || error.code === 'invalid_client'
@@ -192,17 +193,17 @@ async function askForTokens(
   }
 }
 
-/** RFC 6749, 2.3.1: both are encoded as in a form before they are joined. */
+/** RFC 6749, section 2.3.1: both values are form-encoded before they are joined. */
 function toFormText(text: string): string {
   return new URLSearchParams({ '': text }).toString().slice(1)
 }
 
-/** Some answer 200 with an error inside. */
+/** Some providers respond with status 200 and an error in the body. */
 function toTokens(answer: JsonObject, id: string): ExternalTokens {
   const { access_token: accessToken, refresh_token: refreshToken, id_token: idToken } = answer
   if (!isToken(accessToken)) {
     const reason = typeof answer['error'] === 'string' ? `: ${answer['error'].slice(0, 100)}` : ''
-    throw new OutgoingError(`${id} gave no access token${reason}`)
+    throw new OutgoingError(`${id} returned no access token${reason}`)
   }
   return {
     accessToken,

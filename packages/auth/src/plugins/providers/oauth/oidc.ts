@@ -14,7 +14,7 @@ export interface OpenIdSettings {
 
 const cachedMs = 3_600_000
 const mostIssuers = 200
-/** Signed with a key that only the issuer has: our secret there is known to others too. */
+/** Only asymmetric algorithms: the client secret is not known to the issuer alone. */
 const algorithms = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
@@ -28,10 +28,10 @@ export function createOpenId({ http, now }: OpenIdSettings): OpenId {
   async function discover(url: string, isIssuer: IdTokenExpectation['isIssuer']): Promise<KeySet> {
     const { issuer, jwks_uri: keysUrl } = await http.ask(`${url}/.well-known/openid-configuration`)
     if (typeof issuer !== 'string' || !isIssuer(issuer)) {
-      throw new IdTokenError(`${url} says that it is another issuer`)
+      throw new IdTokenError(`${url} names a different issuer`)
     }
     if (typeof keysUrl !== 'string' || !/^https?:/.test(keysUrl)) {
-      throw new IdTokenError(`${url} does not say where its keys are`)
+      throw new IdTokenError(`${url} has no valid jwks_uri`)
     }
     return createRemoteJWKSet(new URL(keysUrl), {
       cacheMaxAge: cachedMs,
@@ -43,10 +43,10 @@ export function createOpenId({ http, now }: OpenIdSettings): OpenId {
     const before = known.get(discoveryUrl)
     if (before && before.untilMs > now()) return before.keys
     const keys = discover(discoveryUrl, isIssuer)
-    // An issuer of many tenants must not fill the memory.
+    // Limits the memory that a multi-tenant issuer can use.
     if (known.size >= mostIssuers) known.clear()
     known.set(discoveryUrl, { keys, untilMs: now() + cachedMs })
-    // What failed is tried again.
+    // A failed discovery is tried again.
     keys.catch(() => known.delete(discoveryUrl))
     return keys
   }
@@ -78,7 +78,7 @@ export function createOpenId({ http, now }: OpenIdSettings): OpenId {
   }
 }
 
-/** Of the token, and not of a key server that is away. */
+/** Whether the token is invalid, as opposed to a key server that does not respond. */
 function isFault(error: unknown): boolean {
   return error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout)
 }

@@ -3,23 +3,23 @@ import { type ExternalEmail, type ExternalProfile, ProfileError } from './extern
 import { isObject, type JsonObject } from './provider-http.ts'
 
 export interface ProfileParts {
-  /** Numbers are ids as well. */
+  /** A string or an integer. */
   readonly id: unknown
-  /** The host of the API, or the issuer. */
+  /** The API's base URL, or the issuer. */
   readonly issuer: string
   readonly emails: ExternalProfile['emails']
-  /** Also the full name, unless `full_name` says otherwise. */
+  /** Also used as `full_name`, unless `more` contains it. */
   readonly name?: unknown
   readonly picture?: unknown
-  /** Under the names of reference 5.3. */
+  /** Additional claims by their OpenID Connect or Supabase name. */
   readonly more?: Readonly<Record<string, unknown>>
   readonly custom?: Readonly<Record<string, unknown>>
 }
 
 /**
- * Reference 10.2: what is the same for all of them.
- * @throws {ProfileError} where a field is of the wrong type.
- * @throws {TypeError} without an id.
+ * Builds the profile that all providers have in common.
+ * @throws {ProfileError} when a field has the wrong type.
+ * @throws {TypeError} when the ID is missing.
  */
 export function toProfile({ id, issuer, emails, ...parts }: ProfileParts): ExternalProfile {
   const { name, picture, more = {}, custom = {} } = parts
@@ -32,12 +32,12 @@ export function toProfile({ id, issuer, emails, ...parts }: ProfileParts): Exter
   }
 }
 
-/** The limit of OpenID Connect for `sub`. Ids are indexed, and an index has a limit too. */
+/** OpenID Connect limits `sub` to this length, and index entries are limited in size. */
 const longestUserId = 255
 
 function readUserId(id: unknown): string {
-  if (id === undefined || id === null || id === '') throw new TypeError('The profile has no id')
-  // A larger number is not the one that the provider sent: JSON.parse has rounded it.
+  if (id === undefined || id === null || id === '') throw new TypeError('The profile has no ID')
+  // JSON.parse has rounded larger numbers, so they are not the provider's ID.
   const text = Number.isSafeInteger(id) ? `${id}` : id
   if (typeof text !== 'string') throw new ProfileError('the user id must be a string')
   if (text.length > longestUserId || !isStorableText(text)) {
@@ -46,14 +46,14 @@ function readUserId(id: unknown): string {
   return text
 }
 
-/** Undefined where the provider sends nothing. @throws {ProfileError} */
+/** Undefined when the provider sends no value. @throws {ProfileError} */
 function readText(field: string, value: unknown): string | undefined {
   if (value === undefined || value === null || value === '') return undefined
   if (typeof value === 'string') return value
   throw new ProfileError(`${field} must be a string`)
 }
 
-/** None where the provider sends none. @throws {ProfileError} */
+/** Empty when the provider sends no address. @throws {ProfileError} */
 export function toOneEmail(
   value: unknown,
   isVerified: boolean,
@@ -63,27 +63,28 @@ export function toOneEmail(
   return email === undefined ? [] : [{ email, isVerified, isPrimary }]
 }
 
-/** What came as JSON, without what is not there. */
+/** Removes missing and empty values. The values come from JSON. */
 function toJson(values: Readonly<Record<string, unknown>>): Metadata {
   const isThere = (value: unknown) => value !== undefined && value !== null && value !== ''
   const there = Object.entries(values).filter(([, value]) => isThere(value))
   return Object.fromEntries(there) as { readonly [name: string]: Json }
 }
 
-/** Providers say yes in several ways. */
+/** Some providers send booleans as strings. */
 export function isTrue(value: unknown): boolean {
   return value === true || value === 'true'
 }
 
 /**
- * @param isTrusting whether addresses of this provider count as verified (`ProviderDefinition.trustsEmails`).
- * @param said by the provider about this one address; undefined: nothing.
+ * @param isTrusting whether the provider's addresses count as verified
+ * (`ProviderDefinition.trustsEmails`).
+ * @param said what the provider says about this address; undefined when it says nothing.
  */
 export function isTrusted(isTrusting: boolean, said?: unknown): boolean {
   return said === undefined || said === null ? isTrusting : isTrue(said)
 }
 
-/** What is at a path of an answer; undefined where the answer is another than we know. */
+/** The value at a path in a response; undefined when the response has another shape. */
 export function readAt(answer: unknown, ...path: readonly (string | number)[]): unknown {
   let found = answer
   for (const step of path) {
@@ -101,7 +102,7 @@ export function readObjects(
   return Array.isArray(found) ? found.filter(isObject) : []
 }
 
-/** Of those parts of a name that there are; undefined: none. */
+/** Joins the parts of a name that are present; undefined when there are none. */
 export function joinNames(...parts: readonly unknown[]): string | undefined {
   const names = parts.filter((part): part is string => typeof part === 'string' && part !== '')
   return names.length === 0 ? undefined : names.join(' ')

@@ -1,21 +1,21 @@
 import { type HttpLimits, OutgoingError, request } from '../../../outgoing/http-client.ts'
 
-/** Objects of JSON, as providers answer. */
+/** A JSON object in a provider's response. */
 export type JsonObject = Readonly<Record<string, unknown>>
 
 export interface ProviderRequest {
   readonly headers?: Readonly<Record<string, string>>
-  /** Posted as a form; otherwise the request is a GET. */
+  /** Posted as a form. When omitted, the request is a GET. */
   readonly form?: Readonly<Record<string, string>>
 }
 
-/** The one way out to providers: so long, so many bytes, and no redirects. */
+/** All requests to providers go through this: with a timeout, a size limit, and no redirects. */
 export interface ProviderHttp {
-  /** @throws {OutgoingError} unless the answer is an object of JSON, or a form. */
+  /** @throws {OutgoingError} unless the response is a JSON object or a form. */
   ask(url: string, request?: ProviderRequest): Promise<JsonObject>
-  /** For answers that are lists. @throws {OutgoingError} */
+  /** For responses that are JSON arrays. @throws {OutgoingError} */
   askList(url: string, request?: ProviderRequest): Promise<readonly JsonObject[]>
-  /** The same limits, for a library that fetches by itself. */
+  /** Applies the same limits to a library that calls fetch itself. */
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>
 }
 
@@ -38,8 +38,8 @@ export function createProviderHttp(limits: HttpLimits): ProviderHttp {
     const code = isObject(body) && typeof body['error'] === 'string' ? body['error'] : undefined
     if (isOk && body !== undefined) return body
     const { host, pathname } = new URL(url)
-    const what = isOk ? 'neither JSON nor a form' : `${status} ${code ?? ''}`
-    throw new OutgoingError(`${host}${pathname} answered ${what}`.trim(), {
+    const what = isOk ? 'neither JSON nor form data' : `${status} ${code ?? ''}`
+    throw new OutgoingError(`${host}${pathname} responded with ${what}`.trim(), {
       status,
       ...(code !== undefined && { code: code.slice(0, 100) }),
     })
@@ -49,12 +49,12 @@ export function createProviderHttp(limits: HttpLimits): ProviderHttp {
     async ask(url, request) {
       const body = await ask(url, request)
       if (isObject(body)) return body
-      throw new OutgoingError(`${new URL(url).host} answered JSON that is not an object`)
+      throw new OutgoingError(`${new URL(url).host} responded with JSON that is not an object`)
     },
     async askList(url, request) {
       const body = await ask(url, request)
       if (Array.isArray(body)) return body.filter(isObject)
-      throw new OutgoingError(`${new URL(url).host} answered JSON that is not a list`)
+      throw new OutgoingError(`${new URL(url).host} responded with JSON that is not an array`)
     },
     async fetch(url, init) {
       const { status, headers, text } = await read(url, init)
@@ -67,7 +67,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Some answer a request for tokens as a form, and one of them calls it plain text. */
+/** Some providers return tokens as form data, and one of them labels it text/plain. */
 function parse(text: string, type: string): unknown {
   try {
     return JSON.parse(text)

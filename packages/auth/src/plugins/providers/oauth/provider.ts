@@ -2,20 +2,20 @@ import type { Metadata } from '../../../features/users/metadata.ts'
 import type { ExternalProfile } from './external-profile.ts'
 import type { ProviderHttp } from './provider-http.ts'
 
-/** Where a provider is. Without a slash at the end. */
+/** The base URLs of a provider, without a trailing slash. */
 export interface Addresses {
-  /** Where people go: `EXTERNAL_X_URL`, or the public one. */
+  /** For browsers: `EXTERNAL_X_URL`, or the public URL. */
   readonly url: string
-  /** Where programs ask: `EXTERNAL_X_API_URL`; else what follows from `url`, or the public one. */
+  /** For API requests: `EXTERNAL_X_API_URL`. Default: derived from `url`, or the public URL. */
   readonly apiUrl: string
-  /** Whether nothing was configured: some providers have more hosts than these two. */
+  /** Whether no URL was configured: some public providers use more hosts than these two. */
   readonly isPublic: boolean
 }
 
-/** What a provider's file is given to work with. */
+/** The configuration and services that a provider's definition receives. */
 export interface ProviderSetup {
   readonly id: string
-  /** The first is ours in the redirect flow; ID tokens may be for any of them. */
+  /** The first is used in the redirect flow; ID tokens may be issued to any of them. */
   readonly clientIds: readonly [string, ...string[]]
   readonly secret: string
   readonly redirectUri: string
@@ -25,61 +25,64 @@ export interface ProviderSetup {
 }
 
 /**
- * A provider as its file describes it. Nearly all of them are made by `defineOAuth2`; one that works
- * in another way makes its steps itself.
+ * Describes a provider. Most are made by `defineOAuth2`; a provider with another protocol
+ * implements the steps itself.
  */
 export interface ProviderDefinition {
-  /** Undefined: every installation has its own, and it must be configured. */
+  /** Undefined when there is no public instance, so that the URL must be configured. */
   readonly url?: string
   /**
-   * There is only one of it, so that its URL cannot be configured: a URL of another would hand people's
-   * accounts to whoever is there.
+   * There is only one instance, so the URL cannot be configured: another host could sign in as any
+   * user.
    */
   readonly isAtOnePlace?: true
-  /** Why a configured URL cannot be right; undefined: nothing is wrong with it. */
+  /** Why a configured URL cannot be right; undefined when it is acceptable. */
   findUrlFault?(url: string): string | undefined
   /**
-   * Whether an address counts as verified where the provider does not say so about each; undefined: it
-   * always says so. A verified address leads to the account that has it (reference 6.9), so whoever can
-   * write any address into a profile there could enter any account here: `false` makes them confirm it
-   * by mail first.
+   * Whether an address counts as verified if the provider does not say so. Undefined when the
+   * provider always says so. A verified address signs the user in to the account that has it. If
+   * users of the provider can enter any address, set `false`: they must then confirm the address by
+   * email first.
    */
   readonly trustsEmails?: boolean
-  /** Whether ID tokens may be made for AUTH_EXTERNAL_IOS_BUNDLE_ID. */
+  /** Whether ID tokens may be issued to AUTH_EXTERNAL_IOS_BUNDLE_ID. */
   readonly hasIosApps?: true
-  /** Where it is not the same. */
+  /** The URL of the public API, if it differs from `url`. */
   readonly apiUrl?: string
-  /** Where the API of an installation of one's own is; otherwise at its URL. */
+  /** Derives the API's URL from the URL of a self-hosted instance. Default: the same URL. */
   toApiUrl?(url: string): string
   create(setup: ProviderSetup): ProviderSteps
 }
 
-/** What is different from provider to provider. */
+/** The steps that differ between providers. */
 export type ProviderSteps = Pick<
   ExternalProvider,
   'start' | 'exchange' | 'readProfile' | 'idTokens' | 'returnsByForm'
 >
 
-/** Somebody is to be sent to a provider. */
+/** A request to send a user to a provider. */
 export interface ExternalStart {
-  /** Comes back with the user. */
+  /** Returned by the provider with the user. */
   readonly state: string
-  /** Beside those that are always asked for. */
+  /** Requested in addition to the provider's fixed scopes. */
   readonly scopes: readonly string[]
-  /** Of the request, for the provider: `prompt`, `login_hint`, … */
+  /** Parameters of the client's request that are passed to the provider: `prompt`, `login_hint`, … */
   readonly parameters: Readonly<Record<string, string>>
 }
 
 export interface ExternalTarget {
-  /** Where the browser goes. */
+  /** Where the browser is redirected to. */
   readonly url: string
-  /** What the provider's file wants back with the user. Kept with the flow, seen by nobody. */
+  /**
+   * Data that the provider's steps need when the user returns. Stored with the flow and never sent
+   * out.
+   */
   readonly memo: Metadata
 }
 
-/** Somebody has come back from a provider. */
+/** What a user brings back from a provider. */
 export interface ExternalReturn {
-  /** Of the query, or of the form that was posted. */
+  /** From the query, or from the posted form. */
   readonly parameters: Readonly<Record<string, string | undefined>>
   readonly memo: Metadata
 }
@@ -88,41 +91,44 @@ export interface ExternalTokens {
   readonly accessToken: string
   readonly refreshToken: string | undefined
   readonly idToken: string | undefined
-  /** All that the provider answered. */
+  /** The provider's whole response. */
   readonly answer: Readonly<Record<string, unknown>>
 }
 
 export type IdTokenClaims = Readonly<Record<string, unknown>>
 
-/** For applications that have signed in at the provider by themselves (reference 3.12). */
+/** For apps that have signed the user in with the provider's own SDK. */
 export interface ExternalIdTokens {
-  /** Whether the provider speaks for that issuer. Keys are fetched from no other. */
+  /** Whether the provider uses this issuer. Keys are fetched from no other issuer. */
   isIssuer(issuer: string): boolean
-  /** Whether tokens are taken whose nonce nobody has checked. */
+  /** Whether tokens are accepted without checking their nonce. */
   readonly skipsNonce: boolean
   /**
-   * Checks signature, issuer, time and whom it was made for.
+   * Checks signature, issuer, expiry and audience.
    * @throws {IdTokenError}
    */
   verify(idToken: string): Promise<IdTokenClaims>
   toProfile(claims: IdTokenClaims): ExternalProfile
 }
 
-/** Why an ID token is not taken, in words for the caller. */
+/** An ID token was refused. The message is sent to the client. */
 export class IdTokenError extends Error {
   override readonly name = 'IdTokenError'
 }
 
-/** A provider as this installation is registered there. */
+/** A provider with this installation's registration. */
 export interface ExternalProvider {
   readonly id: string
-  /** All of our ids there. */
+  /** All client IDs of this installation. */
   readonly clientIds: readonly string[]
-  /** Whether a user without an address is taken. */
+  /** Whether users without an email address may sign in. */
   readonly isEmailOptional: boolean
-  /** Where it sends people back to. */
+  /** The URL to which the provider redirects users. */
   readonly redirectUri: string
-  /** Whether people come back by a form of the provider's page, with which no lax cookie comes. */
+  /**
+   * Whether the provider returns with a cross-site POST, to which browsers attach no `SameSite=Lax`
+   * cookie.
+   */
   readonly returnsByForm: boolean
   start(start: ExternalStart): Promise<ExternalTarget>
   exchange(back: ExternalReturn): Promise<ExternalTokens>
@@ -131,21 +137,20 @@ export interface ExternalProvider {
 }
 
 export interface ExternalProviders {
-  /** @throws {ApiError} where people cannot sign in through it, in words that say why. */
+  /** @throws {ApiError} with the reason when the provider is unknown, disabled or misconfigured. */
   find(id: string): ExternalProvider
-  /** Those that are switched on. */
   readonly enabled: readonly ExternalProvider[]
 }
 
 export interface IdTokenExpectation {
-  /** Whom to ask for the keys: never taken from the token. */
+  /** Where to find the issuer's keys: never taken from the token. */
   readonly discoveryUrl: string
   isIssuer(issuer: string): boolean
-  /** Our ids there, of which the token must be for one. */
+  /** The client IDs of this installation, one of which must be the token's audience. */
   readonly audiences: readonly string[]
 }
 
-/** ID tokens, checked with the keys that issuers publish. */
+/** Verifies ID tokens with the keys that issuers publish. */
 export interface OpenId {
   /** @throws {IdTokenError} */
   verify(idToken: string, expected: IdTokenExpectation): Promise<IdTokenClaims>
