@@ -93,5 +93,5 @@ test('the configuration at the top of the manual is complete', async () => {
   )
   const { code, stdout, stderr } = await runCommand(['config', 'check'], { env })
   assert.deepEqual([code, stderr], [0, ''])
-  assert.match(stdout, /The configuration is fine/)
+  assert.match(stdout, /The configuration is valid/)
 })

@@ -7,7 +7,7 @@ import { toHelpText } from '@portcullis/service-kit/settings-help'
 import { chapters, type ParsedConfig, parseConfig } from '../config/config.ts'
 import { toReason } from './reason.ts'
 
-/** What all commands take. */
+/** Options of all commands. */
 export const configOptions = {
   config: { type: 'string', short: 'c' },
   'config-dir': { type: 'string', short: 'd' },
@@ -18,11 +18,11 @@ export interface ConfigPlaces {
   readonly 'config-dir'?: string | undefined
 }
 
-export const configHelp = `  -c, --config FILE        read this file of variables in place of .env
-  -d, --config-dir FOLDER  read its files *.env as well, by name: of two that say something of one
-                           variable the last counts. The environment wins over all files`
+export const configHelp = `  -c, --config FILE        read variables from this file instead of .env
+  -d, --config-dir FOLDER  also read the files *.env of this folder in the order of their names; a
+                           later file overrides an earlier one. The environment overrides all files`
 
-/** The configuration; undefined when it cannot be used, and everything wrong with it was said. */
+/** Reads the configuration. Returns undefined if it is invalid, after printing all errors. */
 export function readConfig(
   { env, stderr }: CommandIo,
   places: ConfigPlaces,
@@ -31,7 +31,7 @@ export function readConfig(
   let files: readonly NamedFile[]
   try {
     const found = isForRunning && hasNone(env, places) && existsSync(upFile)
-    if (found) stderr.write(`Using the auth server of portcullis up (${upFile}).\n`)
+    if (found) stderr.write(`Using the configuration of portcullis up (${upFile}).\n`)
     files = readFiles(found ? { config: upFile } : places)
   } catch (error) {
     stderr.write(`${toReason(error)}\n`)
@@ -40,7 +40,7 @@ export function readConfig(
   const inFiles = Object.assign({}, ...files.map(({ content }) => content.variables))
   const { config, faults, notes: doubts, remarks } = parseConfig(env, inFiles)
   const unread = files.flatMap(({ path, content }) =>
-    content.unread.map((line) => `${path}, line ${line} is not NAME=value: nobody reads it`),
+    content.unread.map((line) => `${path}, line ${line} is not NAME=value and is ignored`),
   )
   const notes = [...unread, ...doubts]
   if (faults.length === 0) return { config, notes, remarks }
@@ -51,19 +51,25 @@ export function readConfig(
 }
 
 interface ReadOptions {
-  /** Whether the command is about a server that others have configured, such as that of `portcullis up`. */
+  /**
+   * Whether the command acts on a server that may already be configured, such as that of
+   * `portcullis up`.
+   */
   readonly isForRunning?: boolean
 }
 
-/** Where `portcullis up` leaves the configuration of its auth server. */
+/** The file to which `portcullis up` writes the configuration of its auth server. */
 const upFile = join('.portcullis', 'auth.env')
 
 const neededHelp = `
-This command needs the configuration of the server. Give it the same variables or, in a file, --config FILE.
-The server of portcullis up is found from the folder in which that was started.
+This command needs the configuration of the server: the same variables, or --config FILE.
+The configuration of portcullis up is found in the folder in which it was started.
 `
 
-/** No server starts without these, so one that is set belongs to a certain server. */
+/**
+ * A server cannot start without these, so if one is set, the environment is meant for a particular
+ * server.
+ */
 const ownVariables = /^(?:AUTH_|GOTRUE_)?(?:(?:DB_)?DATABASE_URL|SITE_URL|JWT_SECRET)$/
 
 function hasNone(env: CommandIo['env'], places: ConfigPlaces): boolean {
@@ -75,7 +81,7 @@ function hasNone(env: CommandIo['env'], places: ConfigPlaces): boolean {
 /** @param faults one line each. */
 export function toRefusal(faults: readonly string[]): string {
   const lines = faults.map((fault) => `  ${fault}\n`).join('')
-  return `The server cannot start: the configuration is not right.\n${lines}`
+  return `The server cannot start because the configuration is invalid.\n${lines}`
 }
 
 interface NamedFile {
@@ -83,7 +89,7 @@ interface NamedFile {
   readonly content: EnvFile
 }
 
-/** Nobody needs a `.env`; what was asked for must be there. */
+/** `.env` is optional; files named by options must exist. */
 function readFiles({ config, 'config-dir': folder }: ConfigPlaces): NamedFile[] {
   const isThere = config !== undefined || existsSync('.env')
   const paths = isThere ? [config ?? '.env'] : []
@@ -99,7 +105,7 @@ function listFolder(folder: string): string[] {
   return names.sort().map((name) => join(folder, name))
 }
 
-/** @throws {Error} with what cannot be read. */
+/** @throws {Error} with the path if it cannot be read. */
 function reading<Value>(path: string, read: () => Value): Value {
   try {
     return read()
@@ -108,7 +114,7 @@ function reading<Value>(path: string, read: () => Value): Value {
   }
 }
 
-/** Undefined when they make no sense, and that was said. */
+/** Returns undefined if the arguments are invalid, after printing the error. */
 export function readOptions<Own extends OwnOptions = Record<never, never>>(
   args: readonly string[],
   { stderr }: CommandIo,
@@ -128,13 +134,13 @@ type OwnOptions = Readonly<Record<string, { readonly type: 'boolean' | 'string' 
 
 interface EnvFile {
   readonly variables: Environment
-  /** Numbers of the lines that say nothing anybody understands. */
+  /** Numbers of the lines that are not assignments. */
   readonly unread: readonly number[]
 }
 
 const assignment = /^\s*(?:export\s+)?(?<name>[A-Za-z_][\w.-]*)\s*=(?<rest>.*)$/
 
-/** By the quote at the beginning: all up to its partner, which may be some lines below. */
+/** By opening quote: matches up to the closing quote, which may be on a later line. */
 const quoted: Readonly<Record<string, RegExp>> = {
   "'": /^'(?<text>[^']*)'[^\S\n]*(?:#[^\n]*)?(?:\n|$)/,
   '`': /^`(?<text>[^`]*)`[^\S\n]*(?:#[^\n]*)?(?:\n|$)/,
@@ -144,8 +150,8 @@ const quoted: Readonly<Record<string, RegExp>> = {
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', '"': '"', '\\': '\\' }
 
 /**
- * A `.env` as the server before reads it, but without its references to other variables: a # begins
- * a comment only behind a space, so that it may be part of a password.
+ * Parses a `.env` file as GoTrue does, but without references to other variables. A # starts a
+ * comment only after a space, because passwords may contain one.
  */
 export function parseEnvFile(text: string): EnvFile {
   const variables: Record<string, string> = {}
@@ -173,7 +179,7 @@ function readValue(rest: string, below: readonly string[]): { value: string; lin
   const begun = rest.trimStart()
   const pattern = quoted[begun.charAt(0)]
   const text = pattern?.exec([begun, ...below].join('\n'))?.groups?.['text']
-  // A quote without a partner is a character like any other.
+  // A quote without a closing quote is an ordinary character.
   if (text === undefined) return { value: rest.replace(/\s#.*$/, '').trim(), lineCount: 1 }
   const value = begun.startsWith('"')
     ? text.replaceAll(/\\(.)/g, (whole, character: string) => escapes[character] ?? whole)
@@ -181,7 +187,7 @@ function readValue(rest: string, below: readonly string[]): { value: string; lin
   return { value, lineCount: text.split('\n').length }
 }
 
-/** All variables, for `--help`. */
+/** Lists all variables for `--help`. */
 export function toEnvironmentHelp(): string {
   return `Environment, also with the prefix GOTRUE_:\n\n${toHelpText(chapters)}`
 }

@@ -10,7 +10,7 @@ function toLookupError(hostname: string): Error {
 test('an unknown host is reported as the database host or the listen address', () => {
   assert.match(
     toReason(toLookupError('auth.invalid'), 'auth.invalid'),
-    /no such address to listen on \(.*auth\.invalid\): check AUTH_API_HOST\.$/,
+    /The listen address cannot be resolved \(.*auth\.invalid\): check AUTH_API_HOST\.$/,
   )
   for (const host of ['auth.invalid', undefined]) {
     assert.match(

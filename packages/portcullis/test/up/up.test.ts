@@ -118,7 +118,7 @@ describe('portcullis up', { timeout }, () => {
     const found = await runPortcullis(args, { cwd: join(folder, '..') })
     assert.deepEqual(
       [found.code, found.stderr],
-      [0, 'Using the auth server of portcullis up (.portcullis/auth.env).\n'],
+      [0, 'Using the configuration of portcullis up (.portcullis/auth.env).\n'],
     )
     assert.match(found.stdout, /me@example\.com/)
     const { code, stderr } = await runPortcullis(args, { cwd: tmpdir() })
