@@ -111,7 +111,7 @@ export function openDatabase(settings: DatabaseSettings): Database {
   }
 
   /** Reports only committed entries; those of a failed statement were rolled back. */
-  const tellAudited = (client: PoolClient, isLasting: boolean): void => {
+  const reportAudited = (client: PoolClient, isLasting: boolean): void => {
     const written = notices?.take(client) ?? []
     if (isLasting && written.length > 0) audit?.onWritten(written)
   }
@@ -129,12 +129,12 @@ export function openDatabase(settings: DatabaseSettings): Database {
     try {
       const rows = await send<never>(client, query, facts.isSetUp ? undefined : localSettings)
       release(true)
-      tellAudited(client, true)
+      reportAudited(client, true)
       return rows
     } catch (error) {
       const isLost = isNamed && isUnprepared(error)
       release(!isLost && leavesConnectionUsable(error))
-      tellAudited(client, false)
+      reportAudited(client, false)
       // The statement was not executed, so it is sent again without a name.
       if (isLost) return await runAlone(statement, values, false)
       throw error
@@ -174,13 +174,13 @@ export function openDatabase(settings: DatabaseSettings): Database {
       })
       await client.query('commit')
       release(true)
-      tellAudited(client, true)
+      reportAudited(client, true)
       return { result }
     } catch (thrown) {
       const error = toDatabaseError(thrown)
       const isUsable = !(error instanceof DatabaseLostError) || leavesConnectionUsable(error)
       release(isUsable && !isLost && (await isRolledBack(client)))
-      tellAudited(client, false)
+      reportAudited(client, false)
       if (isLost) return 'unprepared'
       throw error
     }

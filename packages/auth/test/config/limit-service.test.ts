@@ -103,7 +103,7 @@ test('an invalid URL is reported by name with the expected form', () => {
     'redis://r.example/1/2': /number of a database/,
     'redis://r.example?db=1': /unknown parameter db; the only parameter is prefix/,
     'redis+cluster://r.example/1': /no numbered databases/,
-    'redis+sentinel://r.example': /name of the primary/,
+    'redis+sentinel://r.example': /must name the primary/,
     'redis://me:50%@r.example': /%25/,
     'grpc://l.example': /must have a port/,
     'grpc://me@l.example:1': /must not have a user/,

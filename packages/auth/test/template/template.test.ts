@@ -70,12 +70,12 @@ test('a syntax error has a position and a reason', async (t) => {
     ['{{ if .a }}{{ else }}{{ else }}{{ end }}', 'line 1, column 22: a second else'],
     [
       '{{ if .a }}{{ else range .b }}{{ end }}',
-      'line 1, column 12: else is followed by nothing, if or with',
+      'line 1, column 12: else can only be followed by if or with',
     ],
     ['{{ if }}{{ end }}', 'line 1, column 1: a value is missing'],
     ['{{ }}', 'line 1, column 1: a value is missing'],
     ['{{ .a | }}', 'line 1, column 1: a value is missing'],
-    ['{{ .a .b }}', 'line 1, column 4: only a function takes values'],
+    ['{{ .a .b }}', 'line 1, column 4: only a function can have operands'],
     ['{{ eq .a }}', 'line 1, column 4: eq got 1 values'],
     ['{{ eq .a not }}', 'line 1, column 10: put (not …) into parentheses'],
     ['{{ (eq .a 1 }}', 'line 1, column 4: this ( has no )'],
@@ -96,7 +96,7 @@ test('a syntax error has a position and a reason', async (t) => {
 test('an unknown function is named together with the available ones', () => {
   assert.throws(
     () => parseHtmlTemplate('{{ exec "rm" }}'),
-    /there is no function exec, only and, or/,
+    /unknown function exec; the functions are and, or/,
   )
 })
 

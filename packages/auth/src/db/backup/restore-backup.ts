@@ -95,7 +95,7 @@ async function refuseData(
     const what =
       filled.length > 0 ? `rows (in ${filled.join(', ')})` : 'the tables of a later release'
     throw new Error(
-      `The schema "${schema}" has ${what}, and a backup is only restored into an empty one. Name ` +
+      `The schema "${schema}" contains ${what}, and a backup can only be restored into an empty schema. Name ` +
         'another folder or database, or rename the schema first: alter schema … rename to …',
     )
   })

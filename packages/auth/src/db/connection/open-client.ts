@@ -47,12 +47,12 @@ export class RoutedClient extends Client {
   override connect(): Promise<Client>
   override connect(done: Connected): void
   override connect(done?: Connected): Promise<Client> | void {
-    const told: Connected = (error, client) => {
+    const onConnected: Connected = (error, client) => {
       if (error) this.#routes.leave(this.#route, error)
       done?.(error, client)
     }
     if (done !== undefined) {
-      super.connect(told as (error: Error) => void)
+      super.connect(onConnected as (error: Error) => void)
       return
     }
     return super.connect().catch((error) => {

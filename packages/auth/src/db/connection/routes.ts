@@ -14,7 +14,7 @@ export interface Route {
   /** Whether our settings are sent in the startup message. */
   readonly sendsSettings: boolean
   /** Whether a server that is only the second choice (`prefer-standby`) is rejected. */
-  readonly isChoosy: boolean
+  readonly requiresPreferred: boolean
 }
 
 /** The server responds, but its role is not the one that the URL requires. */
@@ -43,7 +43,7 @@ export class Routes {
   readonly #tls: boolean[]
   #host = 0
   #sendsSettings = true
-  #isChoosy = true
+  #requiresPreferred = true
 
   constructor({ url, settings, timeoutMs }: RoutesSettings) {
     this.#url = url
@@ -56,10 +56,15 @@ export class Routes {
   get current(): Route {
     const host = this.#url.hosts[this.#host] ?? { host: undefined, port: undefined }
     const usesTls = this.#tls[this.#host] ?? false
-    const key = [this.#host, usesTls, this.#sendsSettings, this.#isChoosy].join()
+    const key = [this.#host, usesTls, this.#sendsSettings, this.#requiresPreferred].join()
     let route = this.#known.get(key)
     if (route === undefined) {
-      route = { host, usesTls, sendsSettings: this.#sendsSettings, isChoosy: this.#isChoosy }
+      route = {
+        host,
+        usesTls,
+        sendsSettings: this.#sendsSettings,
+        requiresPreferred: this.#requiresPreferred,
+      }
       this.#known.set(key, route)
     }
     return route
@@ -90,7 +95,7 @@ export class Routes {
       'read-only': isReadOnly,
       primary: !isStandby,
       standby: isStandby,
-      'prefer-standby': isStandby || !route.isChoosy,
+      'prefer-standby': isStandby || !route.requiresPreferred,
     }[session]
     if (isWanted) return
     const name = `${route.host.host ?? 'localhost'}:${route.host.port ?? 5432}`
@@ -124,7 +129,8 @@ export class Routes {
 
   #takeNextHost(): void {
     this.#host = (this.#host + 1) % this.#url.hosts.length
-    if (this.#host === 0 && this.#url.session === 'prefer-standby') this.#isChoosy = !this.#isChoosy
+    if (this.#host === 0 && this.#url.session === 'prefer-standby')
+      this.#requiresPreferred = !this.#requiresPreferred
   }
 }
 

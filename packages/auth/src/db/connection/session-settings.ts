@@ -72,7 +72,7 @@ export async function readConnectionFacts(
   const names = Object.keys(settings)
   const found = names.map((name) =>
     name.endsWith('_timeout')
-      ? // `10s` for ten thousand milliseconds.
+      ? // PostgreSQL shows ten thousand milliseconds as `10s`.
         `(extract(epoch from current_setting('${name}')::interval) * 1000)::bigint::text`
       : `current_setting('${name}', true)`,
   )

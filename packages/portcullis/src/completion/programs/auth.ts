@@ -61,7 +61,7 @@ export const authTree: CommandNode = {
           ],
           operands: 'any',
         },
-        unwrap: { summary: 'store all keys without encryption', options: files },
+        unwrap: { summary: 'store all keys unencrypted', options: files },
       },
     },
     admin: {
@@ -99,7 +99,7 @@ export const authTree: CommandNode = {
             ...files,
             { flags: ['--filter'], summary: 'only users that contain this text', value: 'any' },
             { flags: ['--limit'], summary: 'how many', value: 'any' },
-            { flags: ['--json'], summary: 'one object a line' },
+            { flags: ['--json'], summary: 'print one JSON object per line' },
             audience,
           ],
         },
