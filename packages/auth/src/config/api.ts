@@ -25,7 +25,7 @@ import { withOldNames } from './variables.ts'
 const compatModes = ['auto', 'specification', 'upstream'] as const
 
 export const api = {
-  title: 'Listening and answering',
+  title: 'HTTP server',
   variables: withOldNames({
     host: string('AUTH_API_HOST', '', 'Address to listen on', { defaultText: 'all addresses' }),
     port: port('AUTH_API_PORT', 8081, 'Port to listen on', {

@@ -187,7 +187,10 @@ test('backup and restore report errors and change nothing', async (t) => {
   await writeFile(join(folder, 'cut'), bytes)
   await truncate(join(folder, 'cut'), bytes.length - 200)
   assert.match(await restore(join(folder, 'cut')), /cut cannot be read: unexpected end of file/)
-  assert.match(await restore(file, env), /contains rows \(in .*users.*only be restored into an empty schema/)
+  assert.match(
+    await restore(file, env),
+    /contains rows \(in .*users.*only be restored into an empty schema/,
+  )
 
   // Neither failed attempts nor a backup without sequences prevent a restore.
   const withoutNumbers = await rewrite({ sequences: [] })

@@ -96,7 +96,10 @@ test('every command that needs a configuration refuses an invalid one in the sam
   for (const args of [...all, ['keys', 'list']]) {
     const { code, stderr } = await runCommand(args, { env })
     assert.equal(code, 2, args.join(' '))
-    assert.match(stderr, /^The server cannot start because the configuration is invalid\.\n {2}AUTH_/)
+    assert.match(
+      stderr,
+      /^The server cannot start because the configuration is invalid\.\n {2}AUTH_/,
+    )
   }
 })
 

@@ -51,7 +51,10 @@ test('a wrong password or a missing database is reported with what to check', as
     env: { ...env, DATABASE_URL: url.href },
   })
   assert.equal(code, 1)
-  assert.match(stderr, /PostgreSQL refused the connection \(database .* does not exist\): check the user,/)
+  assert.match(
+    stderr,
+    /PostgreSQL refused the connection \(database .* does not exist\): check the user,/,
+  )
 })
 
 test('without a command the server migrates, serves, and drains on SIGTERM', async (t) => {

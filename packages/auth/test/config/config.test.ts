@@ -165,7 +165,10 @@ test('whitespace around addresses and names is ignored', () => {
 
 test('a host and port without a scheme is not a URL, and links must be http or https', () => {
   for (const text of ['localhost:3000', 'site.example:80/x', 'javascript:alert(1)', '//x']) {
-    assert.match(faultsOf({ AUTH_SITE_URL: text }).join(), /^AUTH_SITE_URL=.*must be an absolute URL/)
+    assert.match(
+      faultsOf({ AUTH_SITE_URL: text }).join(),
+      /^AUTH_SITE_URL=.*must be an absolute URL/,
+    )
   }
   assert.deepEqual(faultsOf({ AUTH_SITE_URL: 'myapp://home' }), [])
   for (const text of ['localhost:8081', 'myapp://home', 'ftp://auth.example']) {

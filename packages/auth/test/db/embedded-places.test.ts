@@ -85,7 +85,10 @@ test('programs are not run from a folder that others can write to', async (t) =>
   const cache = await makeFolder(t, 0o777)
   await assert.rejects(
     openEmbedded(t, { folder: await makeFolder(t), packageFolder, cacheFolders: [cache] }),
-    { code: 'cannot_run', message: /no copy of them could be made:\n.+other users can write there/ },
+    {
+      code: 'cannot_run',
+      message: /no copy of them could be made:\n.+other users can write there/,
+    },
   )
 })
 
@@ -143,7 +146,7 @@ test('a restored folder that belongs to root is given to the PostgreSQL user', a
   execFileSync('chown', ['-R', '0:0', folder])
   execFileSync('chmod', ['755', join(folder, 'data')])
   const second = await openEmbedded(t, { folder })
-  assert.match(second.log.join(''), /Giving .+data to the user/)
+  assert.match(second.log.join(''), /Changing the owner of .+data to the user/)
   assert.deepEqual(await query(second.url, 'select one from kept'), [{ one: 1 }])
 })
 

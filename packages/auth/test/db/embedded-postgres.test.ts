@@ -145,7 +145,7 @@ test('a folder with other files is left alone', async (t) => {
   await mkdir(join(folder, 'photos'))
   await assert.rejects(openEmbedded(t, { folder }), {
     code: 'unusable_folder',
-    message: /holds other files \(photos\)/,
+    message: /contains other files \(photos\)/,
   })
   assert.deepEqual(await readdir(folder), ['photos'])
 
@@ -173,7 +173,8 @@ test('the URL of an embedded database is embedded:// followed by a folder', () =
 test('an unsupported platform gets an error with instructions', () => {
   assert.throws(() => findPackage('sunos-sparc'), {
     code: 'unsupported_platform',
-    message: /embedded PostgreSQL is not available for sunos-sparc\. Run PostgreSQL yourself and set DATABASE_URL/,
+    message:
+      /embedded PostgreSQL is not available for sunos-sparc\. Run PostgreSQL yourself and set DATABASE_URL/,
   })
   const resolve = (name: string) => {
     throw new Error(`Cannot find package ${name}`)

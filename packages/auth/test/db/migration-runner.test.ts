@@ -162,7 +162,10 @@ test('an index that a failed attempt left incomplete is built again', async (t) 
   await client.query("delete from auth.things where id > $1 and name = 'thing 1'", [rowCount])
   const again = start({ url, migrations })
   assert.deepEqual(await again.ended, ['0002-unique'])
-  assert.equal(again.messages[0], 'Removing the index once, which an earlier attempt left incomplete')
+  assert.equal(
+    again.messages[0],
+    'Removing the index once, which an earlier attempt left incomplete',
+  )
   assert.deepEqual(await readIndexes(client), [{ name: 'once', isValid: true }])
 })
 

@@ -77,13 +77,13 @@ test('a syntax error has a position and a reason', async (t) => {
     ['{{ .a | }}', 'line 1, column 1: a value is missing'],
     ['{{ .a .b }}', 'line 1, column 4: only a function can have operands'],
     ['{{ eq .a }}', 'line 1, column 4: eq got 1 values'],
-    ['{{ eq .a not }}', 'line 1, column 10: put (not …) into parentheses'],
+    ['{{ eq .a not }}', 'line 1, column 10: write (not …) in parentheses'],
     ['{{ (eq .a 1 }}', 'line 1, column 4: this ( has no )'],
     ['{{ .a ) }}', 'line 1, column 7: unexpected here'],
     ['{{ $x := 1 }}', 'line 1, column 4: variables such as $x are not supported'],
     ['{{ template "x" }}', 'line 1, column 1: template is not supported'],
     ['{{ .a = 1 }}', 'line 1, column 7: unexpected "="'],
-    ['{{ "a\\q" }}', 'line 1, column 4: "a\\q" is not a text'],
+    ['{{ "a\\q" }}', 'line 1, column 4: "a\\q" is not a valid string'],
     ['{{/* a', 'line 1, column 1: this comment has no end: it must be {{/* … */}}'],
   ]
   for (const [source, message] of cases) {

@@ -174,7 +174,7 @@ grant usage on schema ${quote(schema)} ${to};
 grant select, insert, update, delete on all tables ${inSchema} ${to};
 grant select on all sequences ${inSchema} ${to};
 revoke insert, update, delete on ${own} from ${quote(role)};
--- The same for what later migrations make.
+-- The same privileges for objects of later migrations.
 alter default privileges${forOwner} ${inSchema}
   grant select, insert, update, delete on tables ${to};
 alter default privileges${forOwner} ${inSchema} grant select on sequences ${to};
