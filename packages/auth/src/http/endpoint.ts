@@ -6,7 +6,7 @@ import type { Answer, Call } from './call.ts'
 import type { Schema, Static } from './schema.ts'
 
 /**
- * Who may call an endpoint. `user` requires an active session. `former user` also accepts a token
+ * The callers that an endpoint accepts. `user` requires an active session. `former user` also accepts a token
  * whose session has ended, because access tokens stay valid until they expire.
  */
 export type Allowed = 'anyone' | 'user' | 'former user' | 'admin'

@@ -178,8 +178,8 @@ test('an invalid response is an error with its reason', async (t) => {
     fetchGuarded(new URL(path, `http://127.0.0.1:${port}`), { ...allowed, ...more })
   assert.equal((await fetchPath('/exact')).length, 1_000)
   await assert.rejects(fetchPath('/long'), /longer than 1000 bytes/)
-  await assert.rejects(fetchPath('/missing'), /the answer was 404/)
-  await assert.rejects(fetchPath('/slow', { timeoutMs: 200 }), /no answer within 200 ms/)
+  await assert.rejects(fetchPath('/missing'), /the response status was 404/)
+  await assert.rejects(fetchPath('/slow', { timeoutMs: 200 }), /no response within 200 ms/)
   await assert.rejects(fetchPath('/cut'), { name: 'OutgoingError' })
 })
 

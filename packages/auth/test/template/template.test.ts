@@ -65,8 +65,8 @@ test('a syntax error has a position and a reason', async (t) => {
   const cases: readonly (readonly [source: string, message: string])[] = [
     ['a\n  {{ .x', 'line 2, column 3: this {{ has no }}'],
     ['{{ if .a }}x', 'line 1, column 1: this if has no {{ end }}'],
-    ['x{{ end }}', 'line 1, column 2: this end belongs to nothing'],
-    ['{{ else }}', 'line 1, column 1: this else belongs to nothing'],
+    ['x{{ end }}', 'line 1, column 2: this end has no matching block'],
+    ['{{ else }}', 'line 1, column 1: this else has no matching block'],
     ['{{ if .a }}{{ else }}{{ else }}{{ end }}', 'line 1, column 22: a second else'],
     [
       '{{ if .a }}{{ else range .b }}{{ end }}',

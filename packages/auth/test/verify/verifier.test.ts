@@ -112,7 +112,7 @@ test('invalid options are refused with instructions', () => {
     [{ authUrl: 'auth.example.com' }, /https:\/\/auth\.example\.com/],
     [{ authUrl: 'https://auth.example.com', jwks: { keys: [] } }, /not from both/],
     [{ secret, audiences: 'x' }, /no option "audiences"\. Did you mean audience\?/],
-    [{ secret, xyzzyxyzzy: 'x' }, /There are: authUrl, secret, jwks, audience/],
+    [{ secret, xyzzyxyzzy: 'x' }, /Options: authUrl, secret, jwks, audience/],
     [{ secret: null }, /AUTH_JWT_SECRET/],
     [{ authUrl: 'https://auth.example.com/.well-known/jwks.json' }, /address of the auth server/],
     [{ jwks: [] }, /"jwks" must be an object \{ keys/],

@@ -108,7 +108,7 @@ test('the verdict includes the reason', () => {
 })
 
 test('an invalid pattern is refused at start', () => {
-  assert.throws(() => parseRedirectPattern('https://a[b.example'), /a \[ without its \]/)
+  assert.throws(() => parseRedirectPattern('https://a[b.example'), /a \[ without a closing \]/)
   assert.throws(() => parseRedirectPattern('https://{a.example'), /unbalanced braces/)
   assert.throws(() => parseRedirectPattern('https://a}.example'), /unbalanced braces/)
   assert.throws(() => parseRedirectPattern('https://a.example/[z-a]'), /range z-a/)
