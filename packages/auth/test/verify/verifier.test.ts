@@ -119,7 +119,7 @@ test('invalid options are refused with instructions', () => {
     [{ secret, roles: 'admin' }, /"roles" must be a list/],
     [{ secret, aal: 'AAL2' }, /"aal" must be "aal1" or "aal2"/],
     [{ secret, audience: 5 }, /"audience" must be a string or a list/],
-    [{ secret, issuer: /x/ }, /"issuer" must be text/],
+    [{ secret, issuer: /x/ }, /"issuer" must be a string/],
     [{ secret, clockToleranceSeconds: Number.NaN }, /"clockToleranceSeconds" must be a number/],
     [{ secret, clockToleranceSeconds: -1 }, /"clockToleranceSeconds" must be a number/],
     [{ secret, now: 5 }, /"now" must be a function/],
