@@ -26,31 +26,31 @@ import type { Group } from './workers/group.ts'
 export interface AppSettings {
   readonly config: Config
   readonly version: string
-  /** When the server started, where that was another process. Milliseconds since the epoch. */
+  /** When the server started, if another process started it. Milliseconds since the epoch. */
   readonly startedAt?: number
-  /** Of a PostgreSQL that runs, with its tables in place. */
+  /** The URL of a running PostgreSQL with up-to-date tables. */
   readonly databaseUrl: string
-  /** What PostgreSQL allows us, where we know it. */
+  /** The connection limit of PostgreSQL, if it is known. */
   readonly maxConnections?: number
   readonly log: EventLog
   readonly lifecycle: Lifecycle
-  /** Milliseconds since the epoch; without it the clock of PostgreSQL. */
+  /** Milliseconds since the epoch. Default: the clock of PostgreSQL. */
   readonly now?: () => number
-  /** Hears of every statement: tests count them. */
+  /** Called for every statement; tests count them. */
   readonly onStatement?: (name: string) => void
   readonly checkers?: ChecksSettings['checkers']
-  /** In place of the one that is configured: tests bring a cheap one. */
+  /** Replaces the configured format; tests use a fast one. */
   readonly passwordFormat?: WrittenFormat | undefined
-  /** Where this process is one of several behind one port. */
+  /** Set if this process is one of several workers behind one port. */
   readonly group?: Group
 }
 
 export interface App {
-  /** `http://host:port`; empty where another process has the port. */
+  /** `http://host:port`; empty if another process owns the port. */
   readonly url: string
 }
 
-/** Builds everything and knows everything. */
+/** Composition root: creates and connects all parts of the server. */
 export async function openApp(settings: AppSettings): Promise<App> {
   const { config, log, lifecycle, group } = settings
   const { hasAuditTable } = config.observability
@@ -85,7 +85,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
     settings.now === undefined
       ? lifecycle.own('clock', await openDatabaseClock({ db, log }))
       : { now: settings.now }
-  // One of several is enough.
+  // Cleanup in one worker is enough.
   if (config.database.cleansUp && (group?.number ?? 1) === 1) {
     lifecycle.own(
       'cleanup',
@@ -128,7 +128,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
     deliveries,
     keys,
     onHashQueue: telemetry.watchHashQueue,
-    // Opened below, when the database is known to be there.
+    // `messages` is opened below, after the database has been reached.
     wakeMessages: () => apartFromCall(() => messages.notify()),
     shareLimits: async (limits, own) =>
       lifecycle.own(
@@ -154,7 +154,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
     endpoints: [...endpoints, ...closedFeatures],
     services,
     log,
-    // The log last: it has what the others have found out.
+    // The request log is last, so that it includes what the others have recorded.
     watches: [
       ...telemetry.calls,
       noteLimitedSignIns(signInLog, config.tokens.audience),
@@ -186,7 +186,7 @@ async function receive(
   group: Group,
 ): Promise<void> {
   await server.ready()
-  // Node begins to look for clients that are too slow when it hears this.
+  // Node.js starts checking for slow clients on this event.
   server.server.emit('listening')
   group.receive((socket) => connections.adopt(socket))
 }

@@ -36,22 +36,22 @@ interface ServicesSettings
   extends Pick<SessionParts, 'deliveries'>,
     Pick<Services, 'config' | 'version' | 'db' | 'wakeMessages' | 'now'>,
     Pick<ChecksSettings, 'log' | 'checkers'> {
-  /** For tests, which make more users in a minute than others in a week: a cheap one. */
+  /** Tests use a fast format because they create many users. */
   readonly passwordFormat?: WrittenFormat | undefined
   readonly keys: Pick<ServerKeys, 'ring'>
-  /** Default: nothing is counted. */
+  /** Default: sign-ins are not recorded. */
   readonly signInLog?: SignInLog
-  /** Default: when this process started. */
+  /** Default: the start of this process. */
   readonly startedAt?: number | undefined
-  /** For those who want to know how long it is. */
+  /** Called when the length of the queue changes. */
   readonly onHashQueue?: (queue: HashQueueState) => void
-  /** The processes that share the cores and the requests of this one. */
+  /** The worker processes that share the cores and requests with this one. */
   readonly group?: Pick<Group, 'size' | 'peers'>
-  /** Makes of the limits that this process counts those that it shares with others. */
+  /** Combines the limits that this process counts with those of other processes. */
   readonly shareLimits?: (limits: LimitTable, own: RequestLimits) => Promise<RequestLimits>
 }
 
-/** What endpoints work with, and commands that do the same. */
+/** Creates the services that endpoints and commands use. */
 export async function createServices(settings: ServicesSettings): Promise<Services> {
   const { config, version, db, keys, wakeMessages, now } = settings
   const { signInLog = noSignInLog, startedAt = toProcessStart() } = settings
@@ -109,7 +109,7 @@ export async function createServices(settings: ServicesSettings): Promise<Servic
     providers: createProviders({
       config: config.external,
       iosBundleId: config.externalFlow.iosBundleId,
-      // People who come back are told of it before the request as a whole has taken too long.
+      // The timeout is shorter than the request time limit, so that the client gets this error.
       timeoutMs: Math.min(10_000, Math.ceil(config.api.maxRequestDurationMs * 0.8)),
       now,
     }),
@@ -137,11 +137,11 @@ export interface ChecksSettings {
   readonly config: Config
   readonly log: Log
   readonly now: () => number
-  /** Where others have the same API as those who are asked otherwise: tests bring their own. */
+  /** URLs of services with the same API, for tests. */
   readonly checkers?: { readonly captchaUrl?: string; readonly leaksUrl?: string } | undefined
 }
 
-/** What somebody outside is asked before a request is taken. */
+/** Creates the checks that call an external service before a request is accepted. */
 function createChecks(settings: ChecksSettings): Pick<Services, 'captcha' | 'passwordPolicy'> {
   const { passwordMinLength: minLength, passwordRequiredSets: requiredSets } = settings.config.site
   return {
@@ -165,7 +165,7 @@ function toLeaks({ config, log, now, checkers }: ChecksSettings) {
   const { leaks } = config.passwords
   if (leaks === undefined) return undefined
   const { userAgent, failsClosed } = leaks
-  // Reference 12.4. A range has some 1,000 lines of 40 bytes.
+  // A range has about 1,000 lines of 40 bytes.
   const { fetch } = createProviderHttp({
     timeoutMs: toTimeoutMs(config, 5_000),
     maxBytes: 1_048_576,
@@ -174,7 +174,10 @@ function toLeaks({ config, log, now, checkers }: ChecksSettings) {
   return createLeakedPasswords({ source, failsClosed, log, now })
 }
 
-/** People are told of it before the request as a whole has taken too long. Timers want whole numbers. */
+/**
+ * Shorter than the request time limit, so that the client gets the specific error. Timers need
+ * integers.
+ */
 function toTimeoutMs({ api }: Config, timeoutMs: number): number {
   return Math.ceil(Math.min(timeoutMs, api.maxRequestDurationMs * 0.8))
 }

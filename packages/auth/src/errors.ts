@@ -1,4 +1,4 @@
-/** By code: the status where no endpoint says otherwise. The codes are those the client knows. */
+/** The default status of each error code. Supabase clients know these codes. */
 export const errorStatuses = {
   unknown: 400,
   unexpected_failure: 500,
@@ -97,18 +97,18 @@ export const errorStatuses = {
 export type ErrorCode = keyof typeof errorStatuses
 
 export interface ErrorDetails {
-  /** Where it is not that of the code. */
+  /** Overrides the status of the code. */
   readonly status?: number
   /** Why a password is weak. */
   readonly weakPassword?: { readonly reasons: readonly string[] }
   readonly retryAfterSeconds?: number
-  /** The `error` of RFC 6749, where an answer has that form (reference 1.3, C). */
+  /** The `error` field of RFC 6749, for responses in that form. */
   readonly oauthError?: string
-  /** For the log only. */
+  /** Written to the log only. */
   readonly cause?: unknown
 }
 
-/** What the caller is told. The message is for everybody, the cause for the log. */
+/** An error response. The message is public; the cause is only logged. */
 export class ApiError extends Error {
   override readonly name = 'ApiError'
   readonly code: ErrorCode
@@ -127,7 +127,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The value of a setting cannot be used. The message says why, and never contains a secret. */
+/** An invalid setting. The message contains the reason and never a secret. */
 export class SettingError extends Error {
   override readonly name = 'SettingError'
 }

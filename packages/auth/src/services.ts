@@ -20,7 +20,7 @@ import type { TokenSigner } from './tokens/json-web-token.ts'
 import type { SecretBox } from './tokens/secret-box.ts'
 import type { SigningKeys } from './tokens/signing-keys.ts'
 
-/** What endpoints work with. `app.ts` makes it once. */
+/** The services that endpoints use; `app.ts` creates them once. */
 export interface Services {
   readonly config: Config
   readonly version: string
@@ -30,7 +30,7 @@ export interface Services {
   readonly sessions: Sessions
   readonly passwords: Passwords
   readonly passwordPolicy: PasswordPolicy
-  /** Undefined: everybody may be a program. */
+  /** Undefined: no CAPTCHA is configured. */
   readonly captcha: Captcha | undefined
   readonly oneTimeTokens: OneTimeTokens
   readonly decoyIds: DecoyIds
@@ -44,10 +44,13 @@ export interface Services {
   readonly guesses: Guesses
   readonly accountKeys: AccountKeys
   readonly mail: MailPlanner
-  /** Tells the sender that a message waits. */
+  /** Notifies the sender that messages are waiting. */
   readonly wakeMessages: () => void
   readonly signInLog: SignInLog
-  /** When this server started: with several processes, the first of them. Milliseconds since the epoch. */
+  /**
+   * When this server started; with several processes, the first of them. Milliseconds since the
+   * epoch.
+   */
   readonly startedAt: number
   /** Milliseconds since the epoch. */
   readonly now: () => number

@@ -26,11 +26,10 @@ test('the page of environment variables matches the code', () => {
     'auth-environment.md',
     `# Environment of the auth server
 
-Written from the code by \`UPDATE_DOCS=1 npm test -- packages/auth/test/docs.test.ts\`. Durations are
-written as in Go: \`300ms\`, \`1.5h\`, \`2h45m\`. Every variable may stand in a file \`.env\` as well (another
-file: \`--config FILE\`; all files \`*.env\` of a folder as well: \`--config-dir FOLDER\`); the environment wins
-over them. Of several names of one variable the first that
-is set counts.
+Generated from the code by \`UPDATE_DOCS=1 npm test -- packages/auth/test/docs.test.ts\`. Durations are
+written as in Go: \`300ms\`, \`1.5h\`, \`2h45m\`. Variables can also be set in a file \`.env\`, in another file
+(\`--config FILE\`), and in all files \`*.env\` of a folder (\`--config-dir FOLDER\`). The environment overrides
+these files. If a variable has several names, the first one that is set is used.
 
 ${toMarkdown(chapters, 2)}`,
   )
@@ -93,5 +92,5 @@ test('the configuration at the top of the manual is complete', async () => {
   )
   const { code, stdout, stderr } = await runCommand(['config', 'check'], { env })
   assert.deepEqual([code, stderr], [0, ''])
-  assert.match(stdout, /The configuration is fine/)
+  assert.match(stdout, /The configuration is valid/)
 })

@@ -8,27 +8,27 @@ import { toReason } from './reason.ts'
 
 const backupUsage = `Usage: auth backup FILE|FOLDER [--config FILE] [--config-dir FOLDER]
 
-Writes all rows of the database, as they are at one moment, to a file that auth restore reads. Servers
-may run meanwhile, also one on an embedded:// database. In a FOLDER the file is named by the time. A file
-of that name is replaced when the backup is complete. It holds password hashes and keys: only its owner
-may read it.
+Writes a consistent snapshot of all rows of the database to a file for auth restore. Servers may be
+running, including one on an embedded:// database. In a FOLDER, the file name is the current time. An
+existing file is replaced when the backup is complete. The file contains password hashes and keys, so
+only its owner can read it.
 
 Options:
 ${configHelp}
 
-Exit code: 0 done, 1 not done, 2 for wrong usage or configuration.
+Exit code: 0 on success, 1 on failure, 2 for invalid arguments or configuration.
 `
 
 export function createBackup(version: string): Command {
   return {
-    summary: 'write a backup of the database, while servers run',
+    summary: 'write a backup of the database; servers may be running',
     usage: backupUsage,
     async run(args, io) {
       const options = readOptions(args, io, backupUsage, { takesWords: true })
       if (options === undefined) return 2
       const [target, ...more] = options.positionals
       if (target === undefined || more.length > 0) {
-        io.stderr.write(`backup takes one FILE or FOLDER.\n\n${backupUsage}`)
+        io.stderr.write(`backup needs exactly one FILE or FOLDER.\n\n${backupUsage}`)
         return 2
       }
       const read = readConfig(io, options.values, { isForRunning: true })
@@ -56,7 +56,7 @@ export function createBackup(version: string): Command {
   }
 }
 
-/** `auth-20260131T235959Z.backup.gz` in a folder. */
+/** In a folder, the name of the file is `auth-20260131T235959Z.backup.gz`. */
 function toFile(target: string, now: Date): string {
   const path = resolve(target)
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path
@@ -66,30 +66,30 @@ function toFile(target: string, now: Date): string {
 
 function toCount(rows: Readonly<Record<string, number>>): string {
   const sum = Object.values(rows).reduce((total, count) => total + count, 0)
-  return `${sum} rows of ${Object.keys(rows).length} tables, ${rows['users'] ?? 0} users`
+  return `${sum} rows in ${Object.keys(rows).length} tables, ${rows['users'] ?? 0} users`
 }
 
 const restoreUsage = `Usage: auth restore FILE [--config FILE] [--config-dir FOLDER]
 
-Fills an empty database with what auth backup wrote, and brings the tables up to date: also with a later
-release, and on a later version of PostgreSQL. A database that has rows is left as it is. No server may
-run on it meanwhile.
+Restores a file written by auth backup into an empty database and migrates its tables. The release and
+the version of PostgreSQL may be later than those of the backup. A database that contains rows is not
+changed. Stop all servers of the database first.
 
 Options:
 ${configHelp}
 
-Exit code: 0 done, 1 not done, 2 for wrong usage or configuration.
+Exit code: 0 on success, 1 on failure, 2 for invalid arguments or configuration.
 `
 
 export const restore: Command = {
-  summary: 'fill an empty database from a backup',
+  summary: 'restore a backup into an empty database',
   usage: restoreUsage,
   async run(args, io) {
     const options = readOptions(args, io, restoreUsage, { takesWords: true })
     if (options === undefined) return 2
     const [file, ...more] = options.positionals
     if (file === undefined || more.length > 0) {
-      io.stderr.write(`restore takes one FILE.\n\n${restoreUsage}`)
+      io.stderr.write(`restore needs exactly one FILE.\n\n${restoreUsage}`)
       return 2
     }
     const read = readConfig(io, options.values)

@@ -11,13 +11,13 @@ import { toReason } from './reason.ts'
 
 const usage = `Usage: auth config check [--config FILE] [--config-dir FOLDER]
 
-Says everything that is wrong or doubtful with the configuration, and starts nothing. It also tries
-whether this machine has the address to listen on and the folder of the log file.
+Reports all errors and warnings of the configuration, without starting the server. It also checks that
+the listen address and the folder of the log file exist on this machine.
 
 Options:
 ${configHelp}
 
-Exit code: 0 when the server would start with it, 2 otherwise.
+Exit code: 0 if the server can start with this configuration, 2 otherwise.
 `
 
 export const config: Command = {
@@ -39,12 +39,15 @@ export const config: Command = {
       io.stderr.write(toRefusal(faults))
       return 2
     }
-    io.stdout.write('The configuration is fine.\n')
+    io.stdout.write('The configuration is valid.\n')
     return 0
   },
 }
 
-/** What would keep the server from starting on this machine, which no variable shows by itself. */
+/**
+ * Finds faults of this machine that prevent the server from starting and that the variables alone
+ * do not show.
+ */
 export async function findMachineFaults({
   api,
   database,
@@ -58,7 +61,7 @@ export async function findMachineFaults({
   return faults.filter((fault) => fault !== undefined)
 }
 
-/** Files that the URL of the database names. */
+/** Checks the files named in the URL of the database. */
 function findCertificateFaults(url: string): readonly (string | undefined)[] {
   if (!url.startsWith('postgres')) return []
   return listSslFiles(parseConnectionUrl(url).ssl).map(([parameter, path]) => {
@@ -71,12 +74,12 @@ function findCertificateFaults(url: string): readonly (string | undefined)[] {
   })
 }
 
-/** Creates nothing: the file appears when the server starts. */
+/** Does not create the file; the server creates it when it starts. */
 function findLogFileFault(path: string | undefined): string | undefined {
   if (path === undefined) return undefined
   const name = `AUTH_LOG_FILE=${JSON.stringify(path)}`
   const file = statSync(path, { throwIfNoEntry: false })
-  if (file?.isDirectory()) return `${name}: is a folder; name a file in it`
+  if (file?.isDirectory()) return `${name}: is a folder; name a file`
   const folder = dirname(path)
   try {
     accessSync(file ? path : folder, constants.W_OK)
@@ -88,7 +91,7 @@ function findLogFileFault(path: string | undefined): string | undefined {
   }
 }
 
-/** Listens for a moment, on a port that nobody uses: the server may be running on its own. */
+/** Listens briefly on a free port, because the server may be running on the configured one. */
 async function findHostFault(host: string | undefined): Promise<string | undefined> {
   const probe = createServer()
   try {

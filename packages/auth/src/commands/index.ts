@@ -2,7 +2,7 @@ import type { Command } from '@portcullis/service-kit/command'
 
 type Load = () => Promise<Command>
 
-/** In the order of the overview. */
+/** The order in which help lists the commands. */
 export function commands(version: string): Readonly<Record<string, Load>> {
   return {
     up: async () => (await import('./serve.ts')).createServe(version, true),

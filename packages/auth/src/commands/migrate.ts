@@ -7,12 +7,12 @@ import { toReason } from './reason.ts'
 
 const usage = `Usage: auth migrate [--print-grants ROLE] [--accept-changed] [--config FILE] [--config-dir FOLDER]
 
-Brings the tables of the database up to date. It may be repeated, also by several at once.
+Migrates the tables of the database to the current schema. It is safe to run it repeatedly and concurrently.
 
 Options:
 ${configHelp}
-  --print-grants ROLE      change nothing, and print the SQL that lets this role serve on the tables
-  --accept-changed         accept files of migrations that were changed after they were applied
+  --print-grants ROLE      print the SQL that lets this role run the server, and change nothing
+  --accept-changed         accept migration files that were changed after they were applied
 `
 
 const ownOptions = {
@@ -21,7 +21,7 @@ const ownOptions = {
 } as const
 
 export const migrateCommand: Command = {
-  summary: 'bring the tables up to date',
+  summary: 'migrate the tables to the current schema',
   usage,
   async run(args, io) {
     const options = readOptions(args, io, usage, { own: ownOptions })
@@ -54,13 +54,13 @@ export const migrateCommand: Command = {
       if (applied.length + repaired === 0) io.stdout.write('The tables are up to date.\n')
       return 0
     } catch (error) {
-      io.stderr.write(`The tables were not brought up to date: ${toReason(error)}\n`)
+      io.stderr.write(`The migration failed: ${toReason(error)}\n`)
       return 1
     }
   },
 }
 
-/** The user of the URL, who owns what migrations make. */
+/** The user of the URL owns the objects that migrations create. */
 function findUser(url: string): string | undefined {
   const [, user] = /^postgres(?:ql)?:\/\/([^:@/?]+)(?::[^@/?]*)?@/.exec(url) ?? []
   return user === undefined ? undefined : decodeURIComponent(user)

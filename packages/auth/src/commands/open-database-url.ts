@@ -6,16 +6,19 @@ import type { Database } from '../db/database.ts'
 interface DatabaseUrl extends AsyncDisposable {
   /** `postgres://…` */
   readonly url: string
-  /** What the server itself allows, where we know it. */
+  /** The connection limit of the embedded server, if it was started here. */
   readonly maxConnections?: number
 }
 
 interface OpenDatabaseUrlOptions {
-  /** Uses the PostgreSQL of a server that runs on the folder; otherwise that is an error. */
+  /**
+   * Whether to use the PostgreSQL of a server that already runs on the folder; otherwise that is an
+   * error.
+   */
   readonly joinsRunning?: boolean
 }
 
-/** Starts a PostgreSQL of our own where the URL asks for one. */
+/** Starts an embedded PostgreSQL if the URL requests one. */
 export async function openDatabaseUrl(
   url: string,
   log: Log,
@@ -36,12 +39,14 @@ interface CommandDatabase extends AsyncDisposable {
   readonly db: Database
 }
 
-/** One connection for a command, beside servers that may be running, an embedded one included. */
+/**
+ * Opens one connection for a command. Servers may be running, also one with an embedded PostgreSQL.
+ */
 export async function openCommandDatabase(
   { database, observability }: Config,
   log: Log,
 ): Promise<CommandDatabase> {
-  // Loaded late, so that a command with wrong arguments ends at once.
+  // Loaded here, so that a command with invalid arguments ends quickly.
   const { openDatabase } = await import('../db/database.ts')
   const running = await openDatabaseUrl(database.url, log, { joinsRunning: true })
   const db = openDatabase({
@@ -51,7 +56,7 @@ export async function openCommandDatabase(
     preparedStatements: database.preparedStatements,
     idleTimeoutMs: database.idleTimeoutMs,
     log,
-    // The operator sees what the command does, so its audit entries need no line in the log.
+    // The command prints what it does, so its audit entries are not logged as well.
     ...(!observability.hasAuditTable && { audit: { isStored: false, onWritten() {} } }),
   })
   return {
@@ -65,7 +70,7 @@ export async function openCommandDatabase(
 
 const scheme = 'embedded://'
 
-/** The folder of `embedded://FOLDER`, as it is written there; undefined for any other URL. */
+/** Returns the folder of `embedded://FOLDER` as written; undefined for any other URL. */
 export function parseEmbeddedUrl(url: string): string | undefined {
   if (!url.startsWith(scheme)) return undefined
   const folder = url.slice(scheme.length)

@@ -7,7 +7,7 @@ import { toHelpText } from '@portcullis/service-kit/settings-help'
 import { chapters, type ParsedConfig, parseConfig } from '../config/config.ts'
 import { toReason } from './reason.ts'
 
-/** What all commands take. */
+/** Options of all commands. */
 export const configOptions = {
   config: { type: 'string', short: 'c' },
   'config-dir': { type: 'string', short: 'd' },
@@ -18,11 +18,11 @@ export interface ConfigPlaces {
   readonly 'config-dir'?: string | undefined
 }
 
-export const configHelp = `  -c, --config FILE        read this file of variables in place of .env
-  -d, --config-dir FOLDER  read its files *.env as well, by name: of two that say something of one
-                           variable the last counts. The environment wins over all files`
+export const configHelp = `  -c, --config FILE        read variables from this file instead of .env
+  -d, --config-dir FOLDER  also read the files *.env of this folder in the order of their names; a
+                           later file overrides an earlier one. The environment overrides all files`
 
-/** The configuration; undefined when it cannot be used, and everything wrong with it was said. */
+/** Reads the configuration. Returns undefined if it is invalid, after printing all errors. */
 export function readConfig(
   { env, stderr }: CommandIo,
   places: ConfigPlaces,
@@ -32,7 +32,7 @@ export function readConfig(
   try {
     const upFile = isForRunning && hasNone(env, places) ? findUpFile() : undefined
     if (upFile !== undefined) {
-      stderr.write(`Using the auth server of portcullis up (${upFile}).\n`)
+      stderr.write(`Using the configuration of portcullis up (${upFile}).\n`)
     }
     files = readFiles(upFile === undefined ? places : { config: upFile })
   } catch (error) {
@@ -42,7 +42,7 @@ export function readConfig(
   const inFiles = Object.assign({}, ...files.map(({ content }) => content.variables))
   const { config, faults, notes: doubts, remarks } = parseConfig(env, inFiles)
   const unread = files.flatMap(({ path, content }) =>
-    content.unread.map((line) => `${path}, line ${line} is not NAME=value: nobody reads it`),
+    content.unread.map((line) => `${path}, line ${line} is not NAME=value and is ignored`),
   )
   const notes = [...unread, ...doubts]
   if (faults.length === 0) return { config, notes, remarks }
@@ -53,17 +53,20 @@ export function readConfig(
 }
 
 interface ReadOptions {
-  /** Whether the command is about a server that others have configured, such as that of `portcullis up`. */
+  /**
+   * Whether the command acts on a server that may already be configured, such as that of
+   * `portcullis up`.
+   */
   readonly isForRunning?: boolean
 }
 
 const neededHelp = `
-This command needs the configuration of the server: set the same variables, or name a file of them with --config FILE.
-The server of portcullis up is found in the folder in which up was started, and in the folders below. With
-up --data DIR, use --config DIR/auth.env.
+This command needs the configuration of the server: set the same variables, or pass a file with --config FILE.
+The configuration of portcullis up is found in the folder in which it was started, and in the folders below.
+For up --data DIR, pass --config DIR/auth.env.
 `
 
-/** The configuration that `portcullis up` leaves of its auth server, in this folder or the next one above. */
+/** Finds the configuration that `portcullis up` wrote for its auth server, in this folder or the nearest above. */
 function findUpFile(): string | undefined {
   for (let folder = resolve(), below = ''; folder !== below; folder = dirname(folder)) {
     const path = join(folder, '.portcullis', 'auth.env')
@@ -73,7 +76,7 @@ function findUpFile(): string | undefined {
   return undefined
 }
 
-/** In a folder such as /tmp another user could leave the address of a database of their own. */
+/** In a shared folder such as /tmp, another user could place a file with the URL of their database. */
 function isOwn(path: string): boolean {
   try {
     const { uid } = statSync(path)
@@ -84,7 +87,10 @@ function isOwn(path: string): boolean {
   }
 }
 
-/** No server starts without these, so one that is set belongs to a certain server. */
+/**
+ * A server cannot start without these, so if one is set, the environment is meant for a particular
+ * server.
+ */
 const ownVariables = /^(?:AUTH_|GOTRUE_)?(?:(?:DB_)?DATABASE_URL|SITE_URL|JWT_SECRET)$/
 
 function hasNone(env: CommandIo['env'], places: ConfigPlaces): boolean {
@@ -96,7 +102,7 @@ function hasNone(env: CommandIo['env'], places: ConfigPlaces): boolean {
 /** @param faults one line each. */
 export function toRefusal(faults: readonly string[]): string {
   const lines = faults.map((fault) => `  ${fault}\n`).join('')
-  return `The server cannot start: the configuration is not right.\n${lines}`
+  return `The server cannot start because the configuration is invalid.\n${lines}`
 }
 
 interface NamedFile {
@@ -104,7 +110,7 @@ interface NamedFile {
   readonly content: EnvFile
 }
 
-/** Nobody needs a `.env`; what was asked for must be there. */
+/** `.env` is optional; files named by options must exist. */
 function readFiles({ config, 'config-dir': folder }: ConfigPlaces): NamedFile[] {
   const isThere = config !== undefined || existsSync('.env')
   const paths = isThere ? [config ?? '.env'] : []
@@ -120,7 +126,7 @@ function listFolder(folder: string): string[] {
   return names.sort().map((name) => join(folder, name))
 }
 
-/** @throws {Error} with what cannot be read. */
+/** @throws {Error} with the path if it cannot be read. */
 function reading<Value>(path: string, read: () => Value): Value {
   try {
     return read()
@@ -129,7 +135,7 @@ function reading<Value>(path: string, read: () => Value): Value {
   }
 }
 
-/** Undefined when they make no sense, and that was said. */
+/** Returns undefined if the arguments are invalid, after printing the error. */
 export function readOptions<Own extends OwnOptions = Record<never, never>>(
   args: readonly string[],
   { stderr }: CommandIo,
@@ -149,13 +155,13 @@ type OwnOptions = Readonly<Record<string, { readonly type: 'boolean' | 'string' 
 
 interface EnvFile {
   readonly variables: Environment
-  /** Numbers of the lines that say nothing anybody understands. */
+  /** Numbers of the lines that are not assignments. */
   readonly unread: readonly number[]
 }
 
 const assignment = /^\s*(?:export\s+)?(?<name>[A-Za-z_][\w.-]*)\s*=(?<rest>.*)$/
 
-/** By the quote at the beginning: all up to its partner, which may be some lines below. */
+/** By opening quote: matches up to the closing quote, which may be on a later line. */
 const quoted: Readonly<Record<string, RegExp>> = {
   "'": /^'(?<text>[^']*)'[^\S\n]*(?:#[^\n]*)?(?:\n|$)/,
   '`': /^`(?<text>[^`]*)`[^\S\n]*(?:#[^\n]*)?(?:\n|$)/,
@@ -165,8 +171,8 @@ const quoted: Readonly<Record<string, RegExp>> = {
 const escapes: Readonly<Record<string, string>> = { n: '\n', r: '\r', '"': '"', '\\': '\\' }
 
 /**
- * A `.env` as the server before reads it, but without its references to other variables: a # begins
- * a comment only behind a space, so that it may be part of a password.
+ * Parses a `.env` file as GoTrue does, but without references to other variables. A # starts a
+ * comment only after a space, because passwords may contain one.
  */
 export function parseEnvFile(text: string): EnvFile {
   const variables: Record<string, string> = {}
@@ -194,7 +200,7 @@ function readValue(rest: string, below: readonly string[]): { value: string; lin
   const begun = rest.trimStart()
   const pattern = quoted[begun.charAt(0)]
   const text = pattern?.exec([begun, ...below].join('\n'))?.groups?.['text']
-  // A quote without a partner is a character like any other.
+  // A quote without a closing quote is an ordinary character.
   if (text === undefined) return { value: rest.replace(/\s#.*$/, '').trim(), lineCount: 1 }
   const value = begun.startsWith('"')
     ? text.replaceAll(/\\(.)/g, (whole, character: string) => escapes[character] ?? whole)
@@ -202,7 +208,7 @@ function readValue(rest: string, below: readonly string[]): { value: string; lin
   return { value, lineCount: text.split('\n').length }
 }
 
-/** All variables, for `--help`. */
+/** Lists all variables for `--help`. */
 export function toEnvironmentHelp(): string {
   return `Environment, also with the prefix GOTRUE_:\n\n${toHelpText(chapters)}`
 }

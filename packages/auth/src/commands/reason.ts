@@ -1,37 +1,37 @@
 type Explain = (message: string) => string
 
 const missing: Explain = (message) =>
-  `The tables are not there (${message}): run auth migrate first.`
+  `The tables do not exist (${message}): run auth migrate first.`
 const unreachable: Explain = (message) =>
-  `PostgreSQL cannot be reached (${message}): check AUTH_DB_DATABASE_URL, and whether it runs.`
+  `PostgreSQL cannot be reached (${message}): check AUTH_DB_DATABASE_URL and that PostgreSQL is running.`
 const refused: Explain = (message) =>
-  `PostgreSQL does not let us in (${message}): check user, password and name in AUTH_DB_DATABASE_URL.`
+  `PostgreSQL refused the connection (${message}): check the user, password and database name in AUTH_DB_DATABASE_URL.`
 
 const forbidden: Explain = (message) =>
-  `PostgreSQL does not let this role do that (${message}): auth migrate needs the role that owns the ` +
-  'tables, and auth migrate --print-grants ROLE prints what a role needs to serve.'
+  `The database role lacks a privilege (${message}): auth migrate needs the role that owns the ` +
+  'tables, and auth migrate --print-grants ROLE prints the privileges that a role needs to serve.'
 const untrusted: Explain = (message) =>
   `The certificate of PostgreSQL is not accepted (${message}): check sslmode and sslrootcert in AUTH_DB_DATABASE_URL.`
 const usedUp: Explain = (message) =>
   `PostgreSQL has no connection left (${message}): raise max_connections, or lower AUTH_DB_MAX_POOL_SIZE or AUTH_DB_CONN_PERCENTAGE of the servers that use it.`
 const readOnly: Explain = (message) =>
-  `PostgreSQL takes no writes (${message}): name the primary in AUTH_DB_DATABASE_URL, or all hosts.`
+  `PostgreSQL is read-only (${message}): name the primary, or all hosts, in AUTH_DB_DATABASE_URL.`
 
 const occupied: Explain = (message) =>
-  `The port is in use (${message}): stop who has it, or set AUTH_API_PORT to another one.${toClash(message)}`
-/** The specifications of both servers name this port. */
+  `The port is in use (${message}): stop the process that uses it, or set AUTH_API_PORT to another port.${toClash(message)}`
+/** Both servers use this port by default. */
 function toClash(message: string): string {
   return /:8081\b/.test(message)
-    ? ' The gRPC port of the rate limit service is 8081 by default, too: GRPC_PORT moves that one.'
+    ? ' The default gRPC port of the rate limit service is also 8081; GRPC_PORT changes it.'
     : ''
 }
 
 const reserved: Explain = (message) =>
-  `The system does not let us listen there (${message}): check AUTH_API_HOST and AUTH_API_PORT.`
+  `Listening on this address is not permitted or not possible (${message}): check AUTH_API_HOST and AUTH_API_PORT.`
 const unknownHost: Explain = (message) =>
-  `There is no such address to listen on (${message}): check AUTH_API_HOST.`
+  `The listen address cannot be resolved (${message}): check AUTH_API_HOST.`
 
-/** What to do, by the code that PostgreSQL or the network gives. */
+/** Messages with advice by the error code of PostgreSQL or the operating system. */
 const explanations: Readonly<Record<string, Explain>> = {
   '42P01': missing,
   '3F000': missing,
@@ -60,12 +60,13 @@ const explanations: Readonly<Record<string, Explain>> = {
 }
 
 /**
- * What a person is told about a failure of a command.
- * @param listenHost where it listens: a name that nobody knows may be this one.
+ * Explains the failure of a command to the operator.
+ * @param listenHost the listen address, which may be the host name that could not be resolved.
  */
 export function toReason(error: unknown, listenHost?: string): string {
   if (!(error instanceof Error)) return String(error)
-  // Every address of a host that refused makes one error of several, whose own text is empty.
+  // If several addresses of a host refuse the connection, the error is an AggregateError with an
+  // empty message.
   const several = error instanceof AggregateError ? error.errors.map(toText).join('; ') : ''
   const message = error.message || several
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''

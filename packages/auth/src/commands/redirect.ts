@@ -4,16 +4,16 @@ import { configHelp, readConfig, readOptions } from './read-config.ts'
 
 const usage = `Usage: auth redirect explain URL… [--config FILE] [--config-dir FOLDER]
 
-Says for each URL whether the server would redirect to it, and why.
+Prints for each URL whether the server would redirect to it, and why.
 
 Options:
 ${configHelp}
 
-Exit code: 0 when all are permitted, 1 otherwise, 2 for wrong usage.
+Exit code: 0 if all URLs are allowed, 1 otherwise, 2 for invalid arguments or configuration.
 `
 
 export const redirect: Command = {
-  summary: 'explain why a URL is permitted as redirect_to, or not',
+  summary: 'explain why a URL is or is not allowed as redirect_to',
   usage,
   async run(args, io) {
     const options = readOptions(args, io, usage, { takesWords: true })

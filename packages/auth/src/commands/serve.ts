@@ -12,13 +12,13 @@ import { openDatabaseUrl } from './open-database-url.ts'
 import { configHelp, readConfig, readOptions, toEnvironmentHelp } from './read-config.ts'
 import { toReason } from './reason.ts'
 
-/** @param migrates whether the tables are brought up to date first. */
+/** @param migrates whether to migrate the tables first. */
 export function createServe(version: string, migrates: boolean): Command {
   const name = migrates ? 'up' : 'serve'
-  const summary = migrates ? 'migrate, then serve' : 'serve, on tables that are up to date'
+  const summary = migrates ? 'migrate, then serve' : 'serve without migrating'
   const toUsage = () => `Usage: auth ${name} [--config FILE] [--config-dir FOLDER]
 
-Runs the server until a signal stops it${migrates ? ', on tables that it brings up to date first' : ''}.
+Runs the server until a signal stops it${migrates ? '. It migrates the tables first' : ''}.
 
 Options:
 ${configHelp}
@@ -33,7 +33,7 @@ ${toEnvironmentHelp()}`
     const { logFile, logLevel } = config.observability
     using file = openLogFile(io, logFile)
     if (file === undefined) return 2
-    // Straight to the descriptor: a full pipe must not stop requests, as the stream would.
+    // Written directly to the descriptor: a full pipe must not block requests, as the stream would.
     using output = openLogOutput({ fd: file.fd, format: 'logrus' })
     const log = createLog({
       level: logLevel,
@@ -60,7 +60,7 @@ ${toEnvironmentHelp()}`
           schema: config.database.namespace,
           ...config.migrations,
           onApplied: (applied) => log.info(`Applied migration ${applied}`),
-          onRepaired: (thing) => log.warning(`Repaired the ${thing}, which was missing`),
+          onRepaired: (thing) => log.warning(`Recreated the missing ${thing}`),
           onProgress: (message) => log.info(message),
         })
       }
@@ -77,7 +77,7 @@ ${toEnvironmentHelp()}`
       })
       letYoungSpaceGrow()
     } catch (error) {
-      // Whoever stops a server that still starts has closed what it waits for.
+      // If the server is stopped while it starts, errors come from resources that were closed.
       if (!lifecycle.stopping.aborted)
         lifecycle.fail(new Error(toReason(error, config.api.host), { cause: error }))
     }
@@ -93,10 +93,10 @@ ${toEnvironmentHelp()}`
   }
 }
 
-/** How much longer than their own time workers get before they are killed. */
+/** How much longer than their own shutdown limit workers get before they are killed. */
 const workerMarginMs = 7_000
 
-/** Loaded when it is known which: the process that accepts for others needs little of the server. */
+/** Loaded on demand, because the primary process needs only a small part of the server. */
 async function loadServer({ workers }: Config) {
   if (workers === 1) return (await import('../app.ts')).openApp
   return (await import('../workers/primary.ts')).openPrimary
@@ -106,7 +106,10 @@ export interface LogFile extends Disposable {
   readonly fd: number
 }
 
-/** Standard error where no file is named. Undefined when it cannot be opened, and that was said. */
+/**
+ * Standard error if no file is configured. Undefined if the file cannot be opened, after printing
+ * the error.
+ */
 export function openLogFile({ stderr }: CommandIo, path: string | undefined): LogFile | undefined {
   if (path === undefined) return { fd: 2, [Symbol.dispose]() {} }
   try {

@@ -25,64 +25,65 @@ import { withOldNames } from './variables.ts'
 const compatModes = ['auto', 'specification', 'upstream'] as const
 
 export const api = {
-  title: 'Listening and answering',
+  title: 'HTTP server',
   variables: withOldNames({
     host: string('AUTH_API_HOST', '', 'Address to listen on', { defaultText: 'all addresses' }),
     port: port('AUTH_API_PORT', 8081, 'Port to listen on', {
       aliases: ['PORT', 'AUTH_PORT', 'GOTRUE_PORT'],
     }),
-    externalUrl: string('AUTH_API_EXTERNAL_URL', '', 'The public URL of this server', {
+    externalUrl: string('AUTH_API_EXTERNAL_URL', '', 'Public URL of this server', {
       aliases: ['API_EXTERNAL_URL'],
     }),
     pathPrefix: string(
       'AUTH_API_PATH_PREFIX',
       '',
-      'Path below which all endpoints are served too, such as /auth/v1',
+      'Path prefix under which all endpoints are served as well, such as /auth/v1',
     ),
     requestIdHeader: string(
       'AUTH_REQUEST_ID_HEADER',
       '',
-      'Header of a request whose value becomes its id',
+      'Request header whose value is used as the request id',
       { aliases: ['REQUEST_ID_HEADER'] },
     ),
     maxRequestDurationMs: duration(
       'AUTH_API_MAX_REQUEST_DURATION',
       '10s',
-      'After this time a request is answered with 504; what it began may still be done',
+      'Time limit of a request; after it the response is 504, although work already started may still complete',
     ),
     bodyLimitBytes: integer(
       'AUTH_API_BODY_LIMIT_BYTES',
       1_048_576,
-      'The longest body of a request',
+      'Maximum size of a request body in bytes',
       { min: 1_024 },
     ),
     corsAllowedHeaders: list(
       'AUTH_CORS_ALLOWED_HEADERS',
       [],
-      'More headers that scripts of other origins may send',
+      'Additional request headers that CORS allows',
     ),
     compatMode: choice(
       'AUTH_COMPAT_MODE',
       compatModes,
       'auto',
-      'Where the specification and Supabase Auth differ: decide by the version header of the ' +
-        'request, or always the one or the other',
+      'Which behaviour to use where the original Auth API and current Supabase Auth differ: ' +
+        'always the former (specification), always the latter (upstream), or the latter if the request ' +
+        'has the header X-Supabase-Api-Version (auto)',
     ),
     drainTimeoutMs: duration(
       'AUTH_DRAIN_TIMEOUT',
       '60s',
-      'After a signal, how long requests in progress may take to end',
+      'How long requests in progress may take to complete after a shutdown signal',
     ),
   }),
 } satisfies Chapter
 
 export interface ApiConfig {
-  /** Undefined: all addresses. */
+  /** Undefined: listens on all addresses. */
   readonly host: string | undefined
   readonly port: number
-  /** Without a slash at the end. */
+  /** Has no trailing slash. */
   readonly externalUrl: string
-  /** Begins with a slash, or is empty. */
+  /** Starts with a slash, or is empty. */
   readonly pathPrefix: string
   readonly requestIdHeader: string | undefined
   readonly maxRequestDurationMs: number
@@ -128,34 +129,37 @@ export const proxies = {
     hops: integer(
       'AUTH_TRUSTED_HOPS',
       0,
-      'How many proxies in front of this server append an address to the forwarding header ' +
-        '(AUTH_RATE_LIMIT_HEADER, or X-Forwarded-For): the client is that many values from the right',
+      'Number of proxies in front of this server that append an address to the forwarding header ' +
+        '(AUTH_RATE_LIMIT_HEADER, or X-Forwarded-For); the client address is this many values from the right',
       { max: 100, defaultText: '1 with AUTH_RATE_LIMIT_HEADER, otherwise no header is trusted' },
     ),
     addresses: list(
       'AUTH_TRUSTED_PROXIES',
       [],
-      'Addresses of proxies, such as 10.0.0.0/8,2001:db8::1: a forwarding header counts only if it ' +
-        'comes from one of these. Without AUTH_TRUSTED_HOPS the client is the last address in it ' +
-        'that is not one of them',
-      { defaultText: 'none are listed' },
+      'Addresses of trusted proxies, such as 10.0.0.0/8,2001:db8::1. A forwarding header is used only ' +
+        'if one of these sent it. Without AUTH_TRUSTED_HOPS, the client is the last address in the ' +
+        'header that is not listed here',
+      { defaultText: 'none' },
     ),
     takesSbForwardedFor: boolean(
       'AUTH_SECURITY_SB_FORWARDED_FOR_ENABLED',
       false,
-      'Whether Sb-Forwarded-For is the forwarding header where a request has it; only where a ' +
-        'proxy writes that header',
+      'Whether to prefer the Sb-Forwarded-For header as forwarding header; enable it only if a ' +
+        'proxy sets that header',
     ),
   }),
 } satisfies Chapter
 
-/** Which forwarding headers are trusted, and from whom. `http/client-address.ts` reads them. */
+/**
+ * Which forwarding headers are trusted, and from which senders; see
+ * `http/stages/client-address.ts`.
+ */
 export interface ProxiesConfig {
-  /** In lower case; the first one with a usable value counts. Empty: no header is trusted. */
+  /** Header names in lower case; the first with a usable value is used. Empty: none is trusted. */
   readonly headers: readonly string[]
   /** Undefined: the client is the last address that is not a trusted proxy. */
   readonly hops: number | undefined
-  /** Empty: a trusted header counts whoever sends it. */
+  /** Empty: a trusted header is accepted from any sender. */
   readonly trusted: readonly Subnet[]
 }
 
@@ -166,8 +170,8 @@ export interface Subnet {
 }
 
 export const noProxyRemark =
-  'No proxy is trusted, so that clients are told apart by the address of their connection. Behind a ' +
-  'proxy all users would share one limit: set AUTH_TRUSTED_PROXIES (or AUTH_TRUSTED_HOPS) there'
+  'No proxy is trusted, so clients are identified by the address of their connection. Behind a ' +
+  'proxy, all users would share one limit: set AUTH_TRUSTED_PROXIES (or AUTH_TRUSTED_HOPS)'
 
 export const sbForwardedFor = 'sb-forwarded-for'
 export const xForwardedFor = 'x-forwarded-for'
@@ -216,7 +220,7 @@ export const processes = {
     workers: string(
       'AUTH_WORKERS',
       '1',
-      'How many processes share the port on this machine; auto or 0: one for each core',
+      'Number of worker processes that share the port; auto or 0: one per CPU core',
       { aliases: ['WORKERS'] },
     ),
   }),
@@ -224,7 +228,7 @@ export const processes = {
 
 const mostWorkers = 1_024
 
-/** How many processes answer requests. */
+/** Returns the number of worker processes. */
 export function toWorkers(
   settings: Settings<typeof processes.variables>,
   check: Check,

@@ -3,28 +3,28 @@ import type { Check } from '@portcullis/service-kit/config-check'
 import type { AnyVariable } from '@portcullis/service-kit/env'
 import { parseLineTemplate, parseTextTemplate, TemplateError } from '../template/index.ts'
 
-/** For what has no default that could be right. */
+/** Checks a variable that has no sensible default. */
 export function checkPresent(variable: AnyVariable, value: string, check: Check): void {
   if (value.trim() === '') check.fault(variable, `is required: ${variable.help}`)
 }
 
-/** `localhost:3000` would be the path 3000 of a scheme `localhost:`, which nobody means. */
+/** Without this, `localhost:3000` would parse as the path 3000 of a scheme `localhost:`. */
 const absolute = /^[a-z][a-z\d+.-]*:\//i
 
 export function checkUrl(variable: AnyVariable, value: string, check: Check): void {
   if (value !== '' && !(absolute.test(value) && URL.canParse(value))) {
-    check.fault(variable, 'must be a whole URL, such as https://example.com')
+    check.fault(variable, 'must be an absolute URL, such as https://example.com')
   }
 }
 
-/** For what is asked over the web, or links lead to. */
+/** Checks a URL that this server requests or that links point to. */
 export function checkWebUrl(variable: AnyVariable, value: string, check: Check): void {
   if (value !== '' && !(/^https?:\/\//i.test(value) && URL.canParse(value))) {
-    check.fault(variable, 'must be a whole URL that begins with https:// or http://')
+    check.fault(variable, 'must be an absolute URL that starts with https:// or http://')
   }
 }
 
-/** RFC 9110, 5.6.2. */
+/** A token according to RFC 9110, section 5.6.2. */
 const token = /^[\w!#$%&'*+.^`|~-]+$/
 
 export function checkHeaderName(variable: AnyVariable, value: string, check: Check): void {
@@ -32,28 +32,28 @@ export function checkHeaderName(variable: AnyVariable, value: string, check: Che
   check.fault(variable, `must be the name of a header, such as X-Real-IP, not ${value}`)
 }
 
-/** Labels of letters, digits, hyphens and, as some networks have them, underscores. */
+/** Labels of letters, digits, hyphens and underscores, which some networks use. */
 const hostName = /^(?=.{1,253}$)(?:[\w](?:[\w-]{0,61}[\w])?\.)*[\w](?:[\w-]{0,61}[\w])?\.?$/
 
-/** A name or an address, without a scheme, a port or brackets. */
+/** Checks a host name or IP address, without a scheme, port or brackets. */
 export function checkHost(variable: AnyVariable, value: string, check: Check): void {
-  // Digits and dots alone are an address or nothing.
+  // Text that consists of digits and dots only must be a valid address.
   const isName = hostName.test(value) && !/^[\d.]+$/.test(value)
   if (value === '' || isIP(value) !== 0 || isName) return
   check.fault(variable, 'must be a host name or an address, such as mail.example.com or 127.0.0.1')
 }
 
-/** Longer ones no timer of Node can have, and no column of seconds. */
+/** An upper limit for durations; longer ones overflow Node.js timers or database columns. */
 export interface Longest {
   readonly ms: number
   readonly text: string
 }
 
-/** What somebody waits for. */
+/** Limit for operations that a client waits for. */
 export const oneHour: Longest = { ms: 3_600_000, text: '1h' }
-/** What a process does meanwhile. */
+/** Limit for background work. */
 export const oneDay: Longest = { ms: 86_400_000, text: '24h' }
-/** What the database remembers. */
+/** Limit for periods that are stored in the database. */
 export const tenYears: Longest = { ms: 315_360_000_000, text: '87600h, which is ten years' }
 
 export const tenYearsInSeconds = tenYears.ms / 1_000
@@ -67,12 +67,12 @@ export function checkDuration(
   if (valueMs > longest.ms) check.fault(variable, `must be at most ${longest.text}`)
 }
 
-/** A broken template would otherwise only show when a message is due. */
+/** Reports a broken template at startup instead of when a message is due. */
 export function checkTextTemplate(variable: AnyVariable, source: string, check: Check): void {
   checkTemplate(parseTextTemplate, variable, source, check)
 }
 
-/** For subjects, which are one line. */
+/** Checks the template of a subject, which must be a single line. */
 export function checkLineTemplate(variable: AnyVariable, source: string, check: Check): void {
   checkTemplate(parseLineTemplate, variable, source, check)
 }

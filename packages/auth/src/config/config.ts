@@ -47,7 +47,7 @@ import { secrets, toSecrets } from './secrets.ts'
 import { type MetadataConfig, metadata, type SiteConfig, site, toSite } from './site.ts'
 import { type TokensConfig, tokens, toTokens } from './tokens.ts'
 
-/** Every variable there is. Validation, `--help` and the manual come from this table. */
+/** All variables. Validation, `--help` and the manual are generated from this table. */
 export const chapters = {
   api,
   proxies,
@@ -80,7 +80,7 @@ export interface Config {
   readonly migrations: MigrationsConfig
   readonly site: SiteConfig
   readonly tokens: TokensConfig
-  /** AUTH_SECRETS_KEY, the one to encrypt with first. */
+  /** AUTH_SECRETS_KEY; the first key encrypts. */
   readonly secrets: readonly string[]
   readonly mail: MailConfig
   readonly sms: SmsConfig
@@ -96,22 +96,25 @@ export interface Config {
   readonly hooks: HooksConfig
   readonly observability: ObservabilityConfig
   readonly openTelemetry: OpenTelemetryConfig
-  /** How many processes answer requests. */
+  /** Number of worker processes. */
   readonly workers: number
 }
 
 export interface ParsedConfig {
-  /** Only to be used when there are no faults. */
+  /** Valid only if there are no faults. */
   readonly config: Config
-  /** All that keeps the server from starting. */
+  /** Errors that prevent the server from starting. */
   readonly faults: readonly Fault[]
   /** Warnings for the log. */
   readonly notes: readonly string[]
-  /** What is right for some installations and wrong for others. */
+  /** Hints about settings that suit some installations and not others. */
   readonly remarks: readonly string[]
 }
 
-/** @param sources the environment, then files: who comes first wins, in whatever spelling. */
+/**
+ * @param sources the environment, then files; the first source that sets a variable wins, under any
+ * of its names.
+ */
 export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
   const reading = readSettings(chapters, ...sources)
   const { settings } = reading

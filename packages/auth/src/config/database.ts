@@ -23,62 +23,62 @@ import { unlessBlank, withOldNames } from './variables.ts'
 export const database = {
   title: 'Database',
   variables: withOldNames({
-    driver: string('AUTH_DB_DRIVER', '', 'The kind of database: postgres'),
+    driver: string('AUTH_DB_DRIVER', '', 'Kind of database; only postgres is supported'),
     url: string(
       'AUTH_DB_DATABASE_URL',
       '',
-      'postgres://user:password@host:port/name, with several hosts and the parameters of libpq; or embedded://FOLDER for a PostgreSQL of our own',
+      'postgres://user:password@host:port/name, which may have several hosts and libpq parameters, or embedded://FOLDER to run the embedded PostgreSQL',
       { aliases: ['DATABASE_URL', 'AUTH_DATABASE_URL'], mask: hideCredentials },
     ),
     maxPoolSize: integer(
       'AUTH_DB_MAX_POOL_SIZE',
       0,
-      'The most connections of each process; 0: no fixed limit, but AUTH_DB_CONN_PERCENTAGE',
+      'Maximum number of connections per process; 0: AUTH_DB_CONN_PERCENTAGE applies instead',
     ),
     maxIdlePoolSize: integer(
       'AUTH_DB_MAX_IDLE_POOL_SIZE',
       0,
-      'The most connections of each process that are kept while nobody needs them; 0: all, for AUTH_DB_CONN_MAX_IDLE_TIME',
+      'Maximum number of idle connections per process; 0: all are kept for AUTH_DB_CONN_MAX_IDLE_TIME',
     ),
     connectionPercentage: integer(
       'AUTH_DB_CONN_PERCENTAGE',
       50,
-      'How much of the connections that PostgreSQL allows all processes together may take; without effect where AUTH_DB_MAX_POOL_SIZE is set',
+      'Percentage of the connections that PostgreSQL allows which all processes together may use; ignored if AUTH_DB_MAX_POOL_SIZE is set',
       { min: 1, max: 100 },
     ),
     preparedStatements: choice(
       'AUTH_DB_PREPARED_STATEMENTS',
       ['auto', 'on', 'off'],
       'auto',
-      'Whether statements are prepared once for each connection; auto: unless a connection pooler is in between',
+      'Whether statements are prepared once per connection; auto: on, unless a connection pooler is detected',
     ),
     namespace: unlessBlank(
-      string('AUTH_DB_NAMESPACE', 'auth', 'The schema that holds all tables', {
+      string('AUTH_DB_NAMESPACE', 'auth', 'Schema that contains all tables', {
         aliases: ['DB_NAMESPACE'],
       }),
     ),
     idleTimeoutMs: duration(
       'AUTH_DB_CONN_MAX_IDLE_TIME',
       '30s',
-      'How long a connection that nobody needs is kept',
+      'How long an idle connection is kept',
     ),
     maxLifetimeMs: duration(
       'AUTH_DB_CONN_MAX_LIFETIME',
       '1h',
-      'After how long a connection is replaced by a new one; 0: never',
+      'Age at which a connection is replaced by a new one; 0: never',
     ),
     cleansUp: boolean(
       'AUTH_DB_CLEANUP_ENABLED',
       true,
-      'Whether rows that nobody needs any more are deleted',
+      'Whether expired rows are deleted periodically',
     ),
   }),
 } satisfies Chapter
 
 export interface DatabaseConfig {
-  /** Includes the parameters that libpq reads from the environment. */
+  /** Includes the parameters that libpq would read from the environment. */
   readonly url: string
-  /** Undefined: what `connectionPercentage` allows. */
+  /** Undefined: `connectionPercentage` determines it. */
   readonly maxPoolSize: number | undefined
   /** 0: no limit. */
   readonly maxIdlePoolSize: number
@@ -100,11 +100,11 @@ export function toDatabase(
   const driver = settings.driver.trim()
   checkPresent(variables.driver, driver, check)
   if (driver !== '' && driver !== 'postgres') {
-    check.fault(variables.driver, 'must be postgres, the only one there is')
+    check.fault(variables.driver, 'must be postgres, the only supported database')
   }
   checkPresent(variables.url, settings.url, check)
   if (settings.url !== '' && !/^(?:postgres|postgresql|embedded):\/\//.test(settings.url)) {
-    check.fault(variables.url, 'must begin with postgres:// or embedded://')
+    check.fault(variables.url, 'must start with postgres:// or embedded://')
   }
   const url = toUrl(settings.url, environment, check)
   checkDuration(variables.idleTimeoutMs, settings.idleTimeoutMs, oneDay, check)
@@ -114,10 +114,13 @@ export function toDatabase(
   }
   checkDuration(variables.maxLifetimeMs, settings.maxLifetimeMs, oneDay, check)
   if (settings.url === 'embedded://') {
-    check.fault(variables.url, 'must name the folder: embedded://FOLDER')
+    check.fault(variables.url, 'must name a folder: embedded://FOLDER')
   }
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(settings.namespace)) {
-    check.fault(variables.namespace, 'must be letters, digits and _, and begin with no digit')
+    check.fault(
+      variables.namespace,
+      'must consist of letters, digits and _, and must not start with a digit',
+    )
   }
   return {
     url,
@@ -148,7 +151,7 @@ function toUrl(written: string, environment: Environment, check: Check): string 
   if (parsed.session === 'read-only' || parsed.session === 'standby') {
     check.fault(
       variable,
-      `target_session_attrs=${parsed.session} does not work here: every sign-in writes; use read-write`,
+      `target_session_attrs=${parsed.session} is not supported because every sign-in writes to the database; use read-write`,
     )
   }
   for (const name of parsed.ignored) {
@@ -163,13 +166,13 @@ export const migrations = {
     waitMs: duration(
       'AUTH_DB_MIGRATION_WAIT',
       '10m',
-      'How long migrations wait for another process that applies them, and for locks on tables',
+      'How long to wait for another process that is applying migrations, and for table locks',
     ),
     lockTimeoutMs: duration(
       'AUTH_DB_MIGRATION_LOCK_TIMEOUT',
       '2s',
-      'How long a migration waits for a lock, with requests waiting behind it, before it lets them ' +
-        'pass and tries again',
+      'How long a migration waits for a table lock, which blocks requests to that table, before it ' +
+        'releases them and tries again',
     ),
   }),
 } satisfies Chapter
@@ -187,7 +190,10 @@ export function toMigrations(
   checkDuration(variables.waitMs, settings.waitMs, oneDay, check)
   checkDuration(variables.lockTimeoutMs, settings.lockTimeoutMs, oneHour, check)
   if (settings.lockTimeoutMs < 1) {
-    check.fault(variables.lockTimeoutMs, 'must be at least 1ms: without a limit everybody waits')
+    check.fault(
+      variables.lockTimeoutMs,
+      'must be at least 1ms: without a limit, a migration could block all requests',
+    )
   }
   return settings
 }

@@ -2,30 +2,31 @@ import { SettingError } from '../errors.ts'
 
 export interface Glob {
   matches(text: string): boolean
-  /** The same, with the number of places in the glob that were visited. */
+  /** Like `matches`, and also returns the number of glob nodes visited. */
   run(text: string): { readonly isMatch: boolean; readonly steps: number }
 }
 
 type Accepts = (character: string) => boolean
 
-/** One place of a glob that has been read. */
+/** A node of a parsed glob. */
 type Place =
   | { readonly kind: 'one'; readonly accepts: Accepts }
   | { readonly kind: 'any number'; readonly accepts: Accepts }
   | { readonly kind: 'go to'; readonly places: number[] }
 
 const isAny: Accepts = () => true
-/** `*` and `?` stay within a label of a host and within a segment of a path. */
+/** `*` and `?` do not cross the labels of a host or the segments of a path. */
 const isNoSeparator: Accepts = (character) => character !== '.' && character !== '/'
 
 /**
- * `*` is any run without `.` and `/`, `**` any run, `?` one character except `.` and `/`, `[a-z]` and
- * `[!a]` one of a set, `{a,b}` one of several, and `\` makes a character literal.
+ * `*` matches any run without `.` and `/`, `**` any run, `?` one character except `.` and `/`,
+ * `[a-z]` and `[!a]` one character of a set, `{a,b}` one of several alternatives; `\` makes the
+ * next character literal.
  *
- * All ways through a glob are followed at once, so the work is at most the length of the text times the
- * length of the glob. A regular expression would try them one after the other: with two `**` in the glob,
- * the work grows with the square of the text.
- * @throws {SettingError} whose message continues a sentence that begins with the glob
+ * All alternatives are followed at the same time, so the work is at most the length of the text
+ * times the length of the glob. A backtracking regular expression needs quadratic time for a glob
+ * with two `**`.
+ * @throws {SettingError} with a message that completes a sentence starting with the glob.
  */
 export function compileGlob(glob: string): Glob {
   const places = readPlaces(glob)
@@ -60,12 +61,12 @@ function readPlaces(glob: string): readonly Place[] {
       places.push({ kind: 'go to', places: end })
       at += 1
     } while (characters[at - 1] === ',')
-    if (characters[at - 1] !== '}') throw new SettingError('has braces that do not match')
+    if (characters[at - 1] !== '}') throw new SettingError('has unbalanced braces')
     for (const end of ends) end.push(places.length)
   }
 
   const readPlace = (character: string): Place => {
-    if (character === '}') throw new SettingError('has braces that do not match')
+    if (character === '}') throw new SettingError('has unbalanced braces')
     if (character === '*') {
       if (characters[at] !== '*') return { kind: 'any number', accepts: isNoSeparator }
       at += 1
@@ -74,7 +75,7 @@ function readPlaces(glob: string): readonly Place[] {
     if (character === '?') return { kind: 'one', accepts: isNoSeparator }
     if (character === '[') {
       const end = characters.indexOf(']', at + 1)
-      if (end === -1) throw new SettingError('has a [ without its ]')
+      if (end === -1) throw new SettingError('has a [ without a closing ]')
       const set = characters.slice(at, end)
       at = end + 1
       return { kind: 'one', accepts: readSet(set) }
@@ -92,7 +93,7 @@ function toLiteral(literal: string): Place {
   return { kind: 'one', accepts: (character) => character === literal }
 }
 
-/** @param set what stands between the brackets. */
+/** @param set the characters between the brackets. */
 function readSet(set: readonly string[]): Accepts {
   const isNegated = set.length > 1 && (set[0] === '!' || set[0] === '^')
   const members = isNegated ? set.slice(1) : set
@@ -103,7 +104,7 @@ function readSet(set: readonly string[]): Accepts {
     const last = isRange ? (members[at + 2] ?? '') : first
     if (isRange) at += 2
     if (toCode(first) > toCode(last)) {
-      throw new SettingError(`has the range ${first}-${last}, whose ends are in the wrong order`)
+      throw new SettingError(`has the range ${first}-${last}, whose bounds are in the wrong order`)
     }
     ranges.push([toCode(first), toCode(last)])
   }
@@ -119,7 +120,7 @@ function toCode(character: string): number {
 
 function follow(places: readonly Place[], text: string): ReturnType<Glob['run']> {
   let steps = 0
-  /** Adds a place, and those that are reached from it without a character. */
+  /** Adds a node and all nodes that are reachable from it without consuming a character. */
   const reach = (reached: Set<number>, start: number): void => {
     const waiting = [start]
     for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {

@@ -1,4 +1,4 @@
-/** Where processes count requests together, read from one URL. */
+/** The service in which processes share their request counts, parsed from a URL. */
 export type LimitService = RedisService | GrpcService
 
 export interface RedisService {
@@ -8,11 +8,11 @@ export interface RedisService {
   readonly hosts: readonly RedisHost[]
   readonly username: string | undefined
   readonly password: string | undefined
-  /** 0 in a cluster. */
+  /** Always 0 for a cluster. */
   readonly database: number
-  /** What the sentinels call the server; empty without sentinels. */
+  /** The name of the primary as the sentinels know it; empty without sentinels. */
   readonly primaryName: string
-  /** Before all keys. */
+  /** Prepended to all keys. */
   readonly prefix: string
 }
 
@@ -27,18 +27,21 @@ export interface GrpcService {
   readonly address: string
   readonly isEncrypted: boolean
   readonly domain: string
-  /** Whose limits count: ours travel with each request, the service's are rules of its own. */
+  /**
+   * Whose limits apply: `ours` sends our limits with each request; `service` uses the rules
+   * configured in the service.
+   */
   readonly rules: 'ours' | 'service'
 }
 
-/** What is wrong with the URL, for people. */
+/** Why the URL is invalid, as a message for the operator. */
 export interface LimitServiceFault {
   readonly fault: string
 }
 
 type Parse = (url: UrlParts) => LimitService | LimitServiceFault
 
-/** By scheme. */
+/** Parsers by URL scheme. */
 const schemes: Readonly<Record<string, Parse>> = {
   redis: (url) => parseRedis(url, 'single', false),
   rediss: (url) => parseRedis(url, 'single', true),
@@ -54,12 +57,12 @@ interface UrlParts {
   readonly user: string | undefined
   readonly password: string | undefined
   readonly hosts: readonly { readonly host: string; readonly port: number | undefined }[]
-  /** Between its slashes. */
+  /** The segments between the slashes. */
   readonly path: readonly string[]
   readonly query: URLSearchParams
 }
 
-/** Several hosts make it no URL of the standard, so it is read here. */
+/** A URL with several hosts is not valid for the URL class, so it is parsed here. */
 const form =
   /^(?<scheme>[a-z+]+):\/\/(?:(?<login>[^@/?#]*)@)?(?<hosts>[^@/?#]+)(?<path>\/[^?#]*)?(?:\?(?<query>[^#]*))?$/i
 
@@ -67,16 +70,18 @@ export function parseLimitService(text: string): LimitService | LimitServiceFaul
   const { scheme = '', login, hosts = '', path = '', query } = form.exec(text)?.groups ?? {}
   const parse = schemes[scheme.toLowerCase()]
   if (parse === undefined) {
-    return { fault: 'must be redis://host:port or grpc://host:port, or another URL of these kinds' }
+    return { fault: 'must be a URL such as redis://host:port or grpc://host:port' }
   }
   const parsedHosts = hosts.split(',').map(parseHost)
   const found = parsedHosts.filter((host) => host !== undefined)
-  if (found.length < parsedHosts.length) return { fault: 'has a host or port that is none' }
+  if (found.length < parsedHosts.length) return { fault: 'has an invalid host or port' }
   const [user, ...rest] = login?.split(':') ?? []
   const [username, password] = [user, login?.includes(':') ? rest.join(':') : undefined].map(decode)
   const segments = path.split('/').filter((segment) => segment !== '')
   if ([username, password, ...segments.map(decode)].includes(malformed)) {
-    return { fault: 'has a % that no two hexadecimal digits follow: write %25 for a percent sign' }
+    return {
+      fault: 'has a % that is not followed by two hexadecimal digits: write %25 for a percent sign',
+    }
   }
   return parse({
     user: username || undefined,
@@ -114,19 +119,20 @@ function parseRedis(
   isEncrypted: boolean,
 ): RedisService | LimitServiceFault {
   if (shape === 'single' && hosts.length > 1) {
-    return { fault: 'has several hosts: those of a cluster begin with redis+cluster://' }
+    return { fault: 'has several hosts: for a cluster use redis+cluster://' }
   }
   const names = [...path]
   const primaryName = shape === 'sentinel' ? (names.shift() ?? '') : ''
   if (shape === 'sentinel' && primaryName === '') {
-    return { fault: 'needs the name of the primary: redis+sentinel://host:26379/NAME' }
+    return { fault: 'must name the primary: redis+sentinel://host:26379/NAME' }
   }
   const [database = '0', ...others] = shape === 'cluster' ? ['0', ...names] : names
   if (others.length > 0 || !/^\d{1,5}$/.test(database)) {
     return { fault: `must end with ${pathForms[shape]}` }
   }
   const unknown = [...query.keys()].find((key) => key !== 'prefix')
-  if (unknown !== undefined) return { fault: `has the parameter ${unknown}; prefix is known` }
+  if (unknown !== undefined)
+    return { fault: `has the unknown parameter ${unknown}; the only parameter is prefix` }
   return {
     kind: 'redis',
     shape,
@@ -141,9 +147,9 @@ function parseRedis(
 }
 
 const pathForms = {
-  single: 'the number of a database, or with nothing: redis://host:6379/0',
-  cluster: 'its hosts: a cluster has no numbered databases',
-  sentinel: 'the name of the primary, and perhaps a database: redis+sentinel://host:26379/NAME/0',
+  single: 'the number of a database, or without a path: redis://host:6379/0',
+  cluster: 'its hosts, because a cluster has no numbered databases',
+  sentinel: 'the name of the primary and optionally a database: redis+sentinel://host:26379/NAME/0',
 } as const
 
 function parseGrpc(
@@ -151,13 +157,14 @@ function parseGrpc(
   isEncrypted: boolean,
 ): GrpcService | LimitServiceFault {
   const [first, ...others] = hosts
-  if (first === undefined || others.length > 0) return { fault: 'must have one host' }
+  if (first === undefined || others.length > 0) return { fault: 'must have exactly one host' }
   if (first.port === undefined) return { fault: 'must have a port: grpc://host:port' }
-  if (user !== undefined) return { fault: 'cannot have a user: the service knows none' }
+  if (user !== undefined)
+    return { fault: 'must not have a user: the service has no authentication' }
   if (path.length > 0) return { fault: 'must end with the port, or with ?domain= and ?rules=' }
   const unknown = [...query.keys()].find((key) => key !== 'domain' && key !== 'rules')
   if (unknown !== undefined) {
-    return { fault: `has the parameter ${unknown}; domain and rules are known` }
+    return { fault: `has the unknown parameter ${unknown}; the parameters are domain and rules` }
   }
   const rules = query.get('rules') ?? 'ours'
   if (rules !== 'ours' && rules !== 'service') return { fault: 'rules must be ours or service' }

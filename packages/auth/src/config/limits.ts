@@ -17,84 +17,90 @@ export const limits = {
     header: string(
       'AUTH_RATE_LIMIT_HEADER',
       '',
-      'Header that holds the address of the client, or another value that requests are limited by; ' +
-        'of several values the last one counts (AUTH_TRUSTED_HOPS)',
+      'Header with the address of the client, or with another value by which requests are limited; ' +
+        'if it has several values, the last is used (see AUTH_TRUSTED_HOPS)',
     ),
     emailSent: unlessBlank(
       string(
         'AUTH_RATE_LIMIT_EMAIL_SENT',
         '30',
-        'Emails of the whole server: N an hour, or N/DURATION for N that come back one per duration; ' +
-          '0: none at all, off: no limit',
+        'Maximum number of emails of the whole server: N per hour, or N/DURATION for a burst of N that ' +
+          'refills by one per duration; 0: send none, off: no limit',
       ),
     ),
-    smsSent: unlessBlank(string('AUTH_RATE_LIMIT_SMS_SENT', '30', 'The same for text messages')),
-    token: switchableLimit('AUTH_RATE_LIMIT_TOKEN_REFRESH', 150, 'Requests to /token in 5 minutes'),
-    verify: switchableLimit('AUTH_RATE_LIMIT_VERIFY', 30, 'Requests to /verify in 5 minutes'),
+    smsSent: unlessBlank(
+      string('AUTH_RATE_LIMIT_SMS_SENT', '30', 'The same limit for text messages'),
+    ),
+    token: switchableLimit(
+      'AUTH_RATE_LIMIT_TOKEN_REFRESH',
+      150,
+      'Requests to /token per 5 minutes',
+    ),
+    verify: switchableLimit('AUTH_RATE_LIMIT_VERIFY', 30, 'Requests to /verify per 5 minutes'),
     otp: switchableLimit(
       'AUTH_RATE_LIMIT_OTP',
       30,
-      'Requests to each of /signup, /otp, /magiclink, /recover, /resend, PUT /user in 5 minutes',
+      'Requests to each of /signup, /otp, /magiclink, /recover, /resend and PUT /user per 5 minutes',
     ),
     passkey: switchableLimit(
       'AUTH_RATE_LIMIT_PASSKEY',
       30,
-      'Requests to /passkeys/authentication/options in 5 minutes',
+      'Requests to /passkeys/authentication/options per 5 minutes',
     ),
     external: switchableLimit(
       'AUTH_RATE_LIMIT_EXTERNAL',
       150,
-      'Requests to /authorize together with /user/identities/authorize, and to /callback together with ' +
-        '/user/identities/confirm, in 5 minutes',
+      'Requests per 5 minutes to /authorize and /user/identities/authorize together, and to /callback ' +
+        'and /user/identities/confirm together',
     ),
     anonymous: switchableLimit(
       'AUTH_RATE_LIMIT_ANONYMOUS_USERS',
       30,
-      'Anonymous sign-ins in an hour',
+      'Anonymous sign-ins per hour',
     ),
     password: switchableLimit(
       'AUTH_RATE_LIMIT_PASSWORD',
       10,
-      'Wrong passwords for one account from one address in 15 minutes; a right one clears them',
+      'Wrong passwords for one account from one address per 15 minutes; a correct one resets the count',
     ),
     passwordAccount: switchableLimit(
       'AUTH_RATE_LIMIT_PASSWORD_ACCOUNT',
       100,
-      'Wrong passwords for one account from all addresses in an hour; addresses that the account ' +
-        'was used from are exempt',
+      'Wrong passwords for one account from all addresses per hour; addresses from which the account ' +
+        'was used before are exempt',
     ),
     codes: switchableLimit(
       'AUTH_RATE_LIMIT_CODES',
       30,
-      'Messages with a code or link to one address or number in 24 hours, half of them at once',
+      'Messages with a code or link to one email address or phone number per 24 hours; at most half of them at once',
     ),
     taken: switchableLimit(
       'AUTH_RATE_LIMIT_TAKEN',
       5,
-      'Addresses and numbers of others that a signed-in user may try to change to in an hour',
+      'Attempts per hour of a signed-in user to change to an email address or phone number of another user',
     ),
     serviceUrl: string(
       'AUTH_RATE_LIMIT_SERVICE_URL',
       '',
-      'Where processes count requests together: redis://user:password@host:port/db (also ' +
+      'Service in which processes share their request counts: redis://user:password@host:port/db (also ' +
         'rediss://, redis+cluster://host:port,host:port, redis+sentinel://host:port/NAME), or ' +
-        'grpc://host:port (grpcs://) of a rate limit service that has the domain auth',
+        'grpc://host:port (grpcs://) of a rate limit service with the domain auth',
       { mask: hideCredentials },
     ),
     serviceTimeoutMs: duration(
       'AUTH_RATE_LIMIT_SERVICE_TIMEOUT',
       '100ms',
-      'How long its answer is waited for; then this process counts by itself',
+      'Timeout for a request to that service; after it, the process uses its own counts',
     ),
   }),
 } satisfies Chapter
 
 export interface LimitsConfig {
-  /** In lower case; undefined: the address of the connection. */
+  /** In lower case. Undefined: the address of the connection. */
   readonly header: string | undefined
   readonly emailSent: MessageCap
   readonly smsSent: MessageCap
-  /** 0 turns these limits off. */
+  /** 0 disables a limit. */
   readonly token: number
   readonly verify: number
   readonly otp: number
@@ -106,19 +112,22 @@ export interface LimitsConfig {
   readonly codes: number
   readonly taken: number
   readonly serviceUrl: string | undefined
-  /** What the URL says; undefined: this process counts by itself. */
+  /** Parsed from the URL. Undefined: each process counts separately. */
   readonly service: LimitService | undefined
   readonly serviceTimeoutMs: number
 }
 
-/** So many messages in all: in a fixed hour, or in a bucket that refills by one each `refillMs`. */
+/**
+ * The maximum number of messages: per fixed hour, or in a bucket that refills by one every
+ * `refillMs`.
+ */
 export interface MessageCap {
   readonly most: number
   /** Undefined: a fixed hour. */
   readonly refillMs: number | undefined
 }
 
-/** Every request would wait as long. */
+/** Every request could wait this long. */
 const longestServiceMs = 10_000
 
 export function toLimits(settings: Settings<typeof limits.variables>, check: Check): LimitsConfig {
@@ -161,10 +170,10 @@ export function toLimits(settings: Settings<typeof limits.variables>, check: Che
   }
 }
 
-/** As many as the table can count. */
+/** The maximum that the column in the database can count. */
 const noCap: MessageCap = { most: 2 ** 31 - 1, refillMs: undefined }
 
-/** Unlike a limit of requests, a cap of 0 sends nothing (reference 8.2). */
+/** Unlike a request limit, a cap of 0 means that nothing is sent. */
 export function parseMessageCap(text: string): MessageCap | undefined {
   if (off.test(text)) return noCap
   const [, most, duration] = /^\s*(\d{1,9})\s*(?:\/\s*(\S+))?\s*$/.exec(text) ?? []

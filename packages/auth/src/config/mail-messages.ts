@@ -3,7 +3,7 @@ import { boolean, type Settings, string, type Variables } from '@portcullis/serv
 import { checkLineTemplate, checkWebUrl } from './checks.ts'
 import { unlessBlank } from './variables.ts'
 
-/** The messages there are; `MAILER_SUBJECTS_…` and `MAILER_TEMPLATES_…` end with these names. */
+/** The kinds of messages; `MAILER_SUBJECTS_…` and `MAILER_TEMPLATES_…` end with these names. */
 export const mailKinds = [
   'invite',
   'confirmation',
@@ -16,21 +16,21 @@ export type MailKind = (typeof mailKinds)[number]
 
 const subject = (kind: string, text: string) =>
   unlessBlank(
-    string(`AUTH_MAILER_SUBJECTS_${kind}`, text, `Subject of the message ${kind.toLowerCase()}`),
+    string(`AUTH_MAILER_SUBJECTS_${kind}`, text, `Subject of the ${kind.toLowerCase()} message`),
   )
 const template = (kind: string) =>
   string(
     `AUTH_MAILER_TEMPLATES_${kind}`,
     '',
-    `URL of a template for the message ${kind.toLowerCase()}`,
-    { defaultText: 'a built-in one' },
+    `URL of a template for the ${kind.toLowerCase()} message`,
+    { defaultText: 'the built-in template' },
   )
 const path = (kind: string) =>
   unlessBlank(
     string(
       `AUTH_MAILER_URLPATHS_${kind}`,
       '/verify',
-      `Path, or whole URL, of the link in the message ${kind.toLowerCase()}`,
+      `Path or absolute URL of the link in the ${kind.toLowerCase()} message`,
     ),
   )
 
@@ -57,7 +57,7 @@ export const messageVariables = {
 type MessageSettings = Settings<typeof messageVariables>
 
 export interface MessageConfig {
-  /** Empty where a message has no link. */
+  /** Empty if the message has no link. */
   readonly path: string
   readonly subject: string
   /** Empty: the built-in template. */
@@ -99,7 +99,7 @@ export function toMessages(settings: MessageSettings): Readonly<Record<MailKind,
   }
 }
 
-/** Subjects are templates, and a broken one would only show when a message is due. */
+/** Reports a broken subject template at startup instead of when a message is due. */
 export function checkSubjects(
   settings: MessageSettings,
   variables: typeof messageVariables,
@@ -116,7 +116,7 @@ export function checkSubjects(
   for (const name of subjects) checkLineTemplate(variables[name], settings[name], check)
 }
 
-/** A path of the site, or a URL that a web server answers. */
+/** A template URL is a path of the site or an absolute web URL. */
 export function checkTemplateUrls(
   settings: MessageSettings,
   variables: Variables,
@@ -130,7 +130,7 @@ export function checkTemplateUrls(
   }
 }
 
-/** What people may be told of after it has happened, all of it off by default (reference 11.1). */
+/** Messages that report a change of an account after it has happened. All are off by default. */
 export const notificationKinds = [
   'password_changed',
   'email_changed',
@@ -142,38 +142,41 @@ export const notificationKinds = [
 ] as const
 export type NotificationKind = (typeof notificationKinds)[number]
 
-/** What its message is called, in the outbox and for hooks. */
+/** The name of the message in the outbox and for hooks. */
 export type NotificationMessage = `${NotificationKind}_notification`
 
 const on = (kind: string, what: string) =>
   boolean(
     `AUTH_MAILER_NOTIFICATIONS_${kind}_ENABLED`,
     false,
-    `Whether people get an email after ${what}`,
+    `Whether users get an email after ${what}`,
   )
 const noticeSubject = (kind: string, text: string) =>
   unlessBlank(
     string(
       `AUTH_MAILER_SUBJECTS_${kind}_NOTIFICATION`,
       text,
-      `Subject of the notification ${kind.toLowerCase()}`,
+      `Subject of the ${kind.toLowerCase()} notification`,
     ),
   )
 const noticeTemplate = (kind: string) =>
   string(
     `AUTH_MAILER_TEMPLATES_${kind}_NOTIFICATION`,
     '',
-    `URL of a template for the notification ${kind.toLowerCase()}`,
-    { defaultText: 'a built-in one' },
+    `URL of a template for the ${kind.toLowerCase()} notification`,
+    { defaultText: 'the built-in template' },
   )
 
 /** Part of the chapter on email. */
 export const notificationVariables = {
   tells_password_changed: on('PASSWORD_CHANGED', 'their password has changed'),
-  tells_email_changed: on('EMAIL_CHANGED', 'their address has changed, to the one before'),
+  tells_email_changed: on(
+    'EMAIL_CHANGED',
+    'their email address has changed; it is sent to the previous address',
+  ),
   tells_phone_changed: on('PHONE_CHANGED', 'their phone number has changed'),
-  tells_identity_linked: on('IDENTITY_LINKED', 'another way to sign in was linked'),
-  tells_identity_unlinked: on('IDENTITY_UNLINKED', 'a way to sign in was unlinked'),
+  tells_identity_linked: on('IDENTITY_LINKED', 'an identity was linked to their account'),
+  tells_identity_unlinked: on('IDENTITY_UNLINKED', 'an identity was unlinked from their account'),
   tells_mfa_factor_enrolled: on('MFA_FACTOR_ENROLLED', 'a second factor was added'),
   tells_mfa_factor_unenrolled: on('MFA_FACTOR_UNENROLLED', 'a second factor was removed'),
   subject_password_changed: noticeSubject('PASSWORD_CHANGED', 'Your password has been changed'),

@@ -26,9 +26,9 @@ import { withOldNames } from './variables.ts'
 export const mail = {
   title: 'Email',
   variables: withOldNames({
-    adminEmail: string('AUTH_SMTP_ADMIN_EMAIL', '', 'The address messages come from'),
-    host: string('AUTH_SMTP_HOST', '', 'The mail server'),
-    port: integer('AUTH_SMTP_PORT', 587, 'Its port; 465 is TLS from the start', {
+    adminEmail: string('AUTH_SMTP_ADMIN_EMAIL', '', 'Sender address of messages'),
+    host: string('AUTH_SMTP_HOST', '', 'Host name of the mail server'),
+    port: integer('AUTH_SMTP_PORT', 587, 'Port of the mail server; 465 uses implicit TLS', {
       min: 1,
       max: 65_535,
     }),
@@ -37,78 +37,78 @@ export const mail = {
     maxFrequencyMs: duration(
       'AUTH_SMTP_MAX_FREQUENCY',
       '900s',
-      'The shortest time between two messages of one kind to one address',
+      'Minimum interval between two messages of the same kind to one address',
       { bareSeconds: true, defaultText: '900; 60 for magic links' },
     ),
-    senderName: string('AUTH_SMTP_SENDER_NAME', '', 'The name messages come from', {
+    senderName: string('AUTH_SMTP_SENDER_NAME', '', 'Sender name of messages', {
       defaultText: 'AUTH_SMTP_ADMIN_EMAIL',
     }),
     autoconfirm: boolean(
       'AUTH_MAILER_AUTOCONFIRM',
       false,
-      'Whether addresses count as confirmed without a message',
+      'Whether email addresses are confirmed without sending a message',
     ),
     secureEmailChange: boolean(
       'AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED',
       true,
-      'Whether a change of address is confirmed at both addresses',
+      'Whether a change of email address must be confirmed from both addresses',
     ),
     otpExpiresInSeconds: integer(
       'AUTH_MAILER_OTP_EXP',
       3_600,
-      'How long links and codes are valid, in seconds',
+      'Lifetime of links and codes in seconds',
       { min: 1, max: tenYearsInSeconds },
     ),
-    otpLength: integer('AUTH_MAILER_OTP_LENGTH', 6, 'Digits of a code, from 6 to 10'),
+    otpLength: integer('AUTH_MAILER_OTP_LENGTH', 6, 'Number of digits of a code, from 6 to 10'),
     authorizedAddresses: list(
       'AUTH_EXTERNAL_EMAIL_AUTHORIZED_ADDRESSES',
       [],
-      'The only addresses that messages may go to; ada@site.example stands for ada+…@site.example too',
+      'The only addresses that messages are sent to; ada@site.example also allows ada+…@site.example',
       { defaultText: 'all' },
     ),
     externalHosts: list(
       'AUTH_MAILER_EXTERNAL_HOSTS',
       [],
-      'Hosts that X-Forwarded-Host may name for links in messages',
+      'Hosts that are accepted from X-Forwarded-Host for links in messages',
     ),
     ...messageVariables,
     templateMaxBytes: integer(
       'AUTH_MAILER_TEMPLATE_MAX_SIZE',
       1_000_000,
-      'The longest template that is taken from a URL',
+      'Maximum size in bytes of a template fetched from a URL',
       { min: 1 },
     ),
     templateMaxAgeMs: duration(
       'AUTH_MAILER_TEMPLATE_MAX_AGE',
       '10m',
-      'How long a template is used before it is fetched again',
+      'How long a fetched template is cached',
     ),
     templateHosts: list(
       'AUTH_MAILER_TEMPLATE_ALLOWED_HOSTS',
       [],
-      'Hosts that templates may be fetched from although they are inside the network',
+      'Hosts in the internal network that templates may be fetched from',
       { defaultText: 'the host of AUTH_SITE_URL' },
     ),
     templateRetryMs: duration(
       'AUTH_MAILER_TEMPLATE_RETRY_INTERVAL',
       '10s',
-      'When to fetch again a template that could not be had',
+      'Delay before a failed fetch of a template is retried',
     ),
     ...notificationVariables,
   }),
 } satisfies Chapter
 
 export interface MailConfig {
-  /** Undefined: messages are not sent, and the log says so. */
+  /** Undefined: no email is sent, and a warning is logged. */
   readonly smtp: SmtpConfig | undefined
-  /** Gaps between two messages of a kind to one user. */
+  /** Minimum interval between two messages of one kind to one user. */
   readonly gapMs: number
   readonly magicLinkGapMs: number
   readonly autoconfirm: boolean
   readonly secureEmailChange: boolean
   readonly otpExpiresInSeconds: number
   readonly otpLength: number
-  /** In lower case. Empty: all. */
+  /** In lower case. Empty: all addresses are allowed. */
   readonly authorizedAddresses: readonly string[]
   readonly externalHosts: readonly string[]
   readonly messages: Readonly<Record<MailKind, MessageConfig>>
@@ -128,16 +128,16 @@ export interface TemplateFetching {
   readonly maxBytes: number
   readonly maxAgeMs: number
   readonly retryMs: number
-  /** Besides that of SITE_URL. */
+  /** Allowed in addition to the host of SITE_URL. */
   readonly insideHosts: readonly string[]
 }
 
 type MailSettings = Settings<typeof mail.variables>
 
-/** What of it is needed. */
+/** How a channel is used, which decides whether its settings are required. */
 export interface ChannelUse {
   readonly isUsed: boolean
-  /** Whether a hook sends the messages (reference 14). */
+  /** Whether a hook sends the messages. */
   readonly isHooked: boolean
 }
 
@@ -173,7 +173,10 @@ export function toMail(settings: MailSettings, use: ChannelUse, check: Check): M
   }
 }
 
-/** Required where messages must go out; elsewhere a warning will do (D23). A hook needs none. */
+/**
+ * SMTP settings are required only if email must be sent; otherwise a missing one is a warning. A
+ * hook needs none.
+ */
 function toSmtp(
   settings: MailSettings,
   isEmailUsed: boolean,
@@ -204,7 +207,7 @@ function toSmtp(
   const address = settings.adminEmail.trim()
   if (address !== '' && !/^[^\s<>@]+@[^\s<>@]+$/.test(address)) {
     const name = check.nameOf(variables.adminEmail)
-    check.note(`${name} is no address such as auth@example.com: mail servers may refuse it`)
+    check.note(`${name} is not an address such as auth@example.com: mail servers may reject it`)
   }
   return {
     host: settings.host.trim(),
@@ -221,7 +224,7 @@ export const messages = {
     concurrency: integer(
       'AUTH_MESSAGES_CONCURRENCY',
       4,
-      'How many messages each process sends at the same time, of each kind: email, text messages, hooks',
+      'Number of messages that each process sends concurrently per channel: email, text messages, hooks',
       { min: 1, max: 1_000 },
     ),
   }),

@@ -15,35 +15,40 @@ import { unlessBlank, withOldNames } from './variables.ts'
 export const observability = {
   title: 'Logs, traces and metrics',
   variables: withOldNames({
-    logLevel: choice('AUTH_LOG_LEVEL', logLevels, 'info', 'The most verbose level to be logged', {
+    logLevel: choice('AUTH_LOG_LEVEL', logLevels, 'info', 'Most verbose level that is logged', {
       aliases: ['LOG_LEVEL'],
       spellings: { warn: 'warning' },
     }),
     logFile: string('AUTH_LOG_FILE', '', 'File for the log', { defaultText: 'standard error' }),
-    tracingEnabled: boolean('AUTH_TRACING_ENABLED', false, 'Whether spans are sent over OTLP'),
+    tracingEnabled: boolean('AUTH_TRACING_ENABLED', false, 'Whether traces are exported over OTLP'),
     tracingExporter: choice(
       'AUTH_TRACING_EXPORTER',
       ['opentelemetry'],
       'opentelemetry',
-      'How spans are sent',
+      'How traces are exported',
     ),
-    metricsEnabled: boolean('AUTH_METRICS_ENABLED', false, 'Whether there are metrics'),
+    metricsEnabled: boolean('AUTH_METRICS_ENABLED', false, 'Whether metrics are exported'),
     metricsExporter: choice(
       'AUTH_METRICS_EXPORTER',
       ['opentelemetry', 'prometheus'],
       'opentelemetry',
-      'Whether metrics are pushed to a collector, or pulled',
+      'Whether metrics are pushed to a collector over OTLP, or served to Prometheus',
       { spellings: { pull: 'prometheus' } },
     ),
     pullHost: unlessBlank(
-      string('AUTH_OTEL_EXPORTER_PULL_HOST', '0.0.0.0', 'Where metrics are pulled', {
-        aliases: ['OTEL_EXPORTER_PULL_HOST', 'OTEL_EXPORTER_PROMETHEUS_HOST'],
-      }),
+      string(
+        'AUTH_OTEL_EXPORTER_PULL_HOST',
+        '0.0.0.0',
+        'Address on which metrics are served to Prometheus',
+        {
+          aliases: ['OTEL_EXPORTER_PULL_HOST', 'OTEL_EXPORTER_PROMETHEUS_HOST'],
+        },
+      ),
     ),
     pullPort: port(
       'AUTH_OTEL_EXPORTER_PULL_PORT',
       9_100,
-      'The port of it; the next worker has the next one',
+      'Port on which metrics are served to Prometheus; each further worker uses the next port',
       {
         aliases: ['OTEL_EXPORTER_PULL_PORT', 'OTEL_EXPORTER_PROMETHEUS_PORT'],
       },
@@ -51,12 +56,12 @@ export const observability = {
     auditTableDisabled: boolean(
       'AUTH_AUDIT_LOG_DISABLE_POSTGRES',
       false,
-      'Whether audit entries are in the log only, and not in the database',
+      'Whether audit entries are written to the log only, and not to the database',
     ),
     auditRetentionMs: duration(
       'AUTH_AUDIT_LOG_RETENTION',
       '0',
-      'How long audit entries are kept in the database, such as 2160h for 90 days; 0 keeps them for ever',
+      'How long audit entries are kept in the database, such as 2160h for 90 days; 0: forever',
     ),
   }),
 } satisfies Chapter
@@ -69,7 +74,7 @@ export interface ObservabilityConfig {
   readonly pullHost: string
   readonly pullPort: number
   readonly hasAuditTable: boolean
-  /** Undefined: for ever. */
+  /** Undefined: forever. */
   readonly auditRetentionMs: number | undefined
 }
 
@@ -81,7 +86,7 @@ export function toObservability(
   const { auditRetentionMs } = observability.variables
   checkDuration(auditRetentionMs, settings.auditRetentionMs, tenYears, check)
   if (settings.auditRetentionMs > 0 && settings.auditRetentionMs < oneHour.ms) {
-    check.fault(auditRetentionMs, 'must be at least 1h, or 0 to keep audit entries for ever')
+    check.fault(auditRetentionMs, 'must be at least 1h, or 0 to keep audit entries forever')
   }
   if (settings.auditRetentionMs > 0 && !cleansUp) {
     const name = check.nameOf(auditRetentionMs)

@@ -1,7 +1,10 @@
 import type { CollectedCheck } from '@portcullis/service-kit/config-check'
 import type { Chapters, Environment } from '@portcullis/service-kit/env'
 
-/** Taken over from the server before, without a meaning: accepted, with a notice (D33). */
+/**
+ * Variables of GoTrue that this server does not support. They are accepted, with a deprecation
+ * notice, so that an existing configuration still starts.
+ */
 const inherited: Readonly<Record<string, string>> = {
   OPERATOR_TOKEN: 'belongs to the multi-instance mode, which is not supported',
   API_ENDPOINT: 'belongs to the multi-instance mode, which is not supported',
@@ -12,7 +15,7 @@ const toSpellings = (name: string) => [`AUTH_${name}`, `GOTRUE_${name}`, name]
 
 export const inheritedNames: readonly string[] = Object.keys(inherited).flatMap(toSpellings)
 
-/** A deprecation notice for each that is set. */
+/** Returns a deprecation notice for each that is set. */
 export function toDeprecations(...sources: readonly Environment[]): string[] {
   return Object.entries(inherited).flatMap(([name, why]) =>
     toSpellings(name)
@@ -21,14 +24,14 @@ export function toDeprecations(...sources: readonly Environment[]): string[] {
   )
 }
 
-/** OpenTelemetry reads these by itself. */
+/** The OpenTelemetry SDK reads these variables. */
 const ofTheStandard = /^GOTRUE_OTEL_EXPORTER_OTLP_/
-/** Whoever switches something off that is not there has what they want. */
+/** Disabling a feature that does not exist is not worth a note. */
 const off = /^\s*(?:0|f|false)?\s*$/i
 
 /**
- * Notes variables of the server before that this one does not have: whoever brings a configuration
- * along would believe that they still do something. One that was noted already is not noted again.
+ * Notes GoTrue variables that this server does not have, because an operator who reuses a
+ * configuration would expect them to have an effect. Variables that were noted already are skipped.
  */
 export function noteWithoutEffect(
   chapters: Chapters,

@@ -23,30 +23,30 @@ const samplers = [
 ] as const
 const longestMs = 2 ** 31 - 1
 
-/** The standard's own names count as well as those with our prefix (reference 9.1). */
+/** The variable names of OpenTelemetry are accepted as well as those with our prefix. */
 const withStandardNames = <V extends Variables>(variables: V): V =>
   withOldNames(withAlias(variables, (name) => name.replace(/^AUTH_/, '')))
 
 export const openTelemetry = {
-  title: 'OpenTelemetry (the OTEL_EXPORTER_OTLP_* variables of the standard apply too)',
+  title: 'OpenTelemetry (its standard OTEL_EXPORTER_OTLP_* variables apply too)',
   variables: withStandardNames({
     protocol: choice(
       'AUTH_OTEL_EXPORTER_OTLP_PROTOCOL',
       protocols,
       'http/protobuf',
-      'How OTLP is spoken with the collector',
+      'OTLP transport to the collector',
     ),
     tracesProtocol: choice(
       'AUTH_OTEL_EXPORTER_OTLP_TRACES_PROTOCOL',
       ['same', ...protocols],
       'same',
-      'How it is spoken for spans; same: as OTEL_EXPORTER_OTLP_PROTOCOL says',
+      'OTLP transport for traces; same: the value of OTEL_EXPORTER_OTLP_PROTOCOL',
     ),
     metricsProtocol: choice(
       'AUTH_OTEL_EXPORTER_OTLP_METRICS_PROTOCOL',
       ['same', ...protocols],
       'same',
-      'How it is spoken for metrics; same: as OTEL_EXPORTER_OTLP_PROTOCOL says',
+      'OTLP transport for metrics; same: the value of OTEL_EXPORTER_OTLP_PROTOCOL',
     ),
     sampler: choice(
       'AUTH_OTEL_TRACES_SAMPLER',
@@ -57,25 +57,25 @@ export const openTelemetry = {
     samplerPart: number(
       'AUTH_OTEL_TRACES_SAMPLER_ARG',
       1,
-      'The part of the requests that a sampler by traceidratio takes',
+      'Fraction of requests that the traceidratio samplers select',
       { min: 0, max: 1 },
     ),
     spanDelayMs: integer(
       'AUTH_OTEL_BSP_SCHEDULE_DELAY',
       5_000,
-      'Milliseconds after which spans are sent, also when they are few',
+      'Maximum delay in milliseconds before spans are sent',
       { min: 1, max: longestMs },
     ),
     spanQueueSize: integer(
       'AUTH_OTEL_BSP_MAX_QUEUE_SIZE',
       2_048,
-      'Spans that may wait to be sent; more are dropped',
+      'Maximum number of spans queued for sending; further spans are dropped',
       { min: 1 },
     ),
     metricIntervalMs: integer(
       'AUTH_OTEL_METRIC_EXPORT_INTERVAL',
       60_000,
-      'Milliseconds from one push of the metrics to the next',
+      'Interval in milliseconds between two pushes of the metrics',
       { min: 1, max: longestMs },
     ),
     serviceName: string('AUTH_OTEL_SERVICE_NAME', '', 'service.name of spans and metrics', {
@@ -84,9 +84,9 @@ export const openTelemetry = {
     resourceAttributes: string(
       'AUTH_OTEL_RESOURCE_ATTRIBUTES',
       '',
-      'More about this server, for spans and metrics: key=value,key=value',
+      'Additional resource attributes of spans and metrics: key=value,key=value',
     ),
-    debug: string('AUTH_DEBUG', '', 'true: OpenTelemetry says more in the log', {
+    debug: string('AUTH_DEBUG', '', 'true: log diagnostics of OpenTelemetry', {
       defaultText: 'false',
     }),
   }),
@@ -100,10 +100,10 @@ export interface OpenTelemetryConfig {
   readonly spanDelayMs: number
   readonly spanQueueSize: number
   readonly metricIntervalMs: number
-  /** Empty: OTEL_RESOURCE_ATTRIBUTES may have one. */
+  /** If empty, OTEL_RESOURCE_ATTRIBUTES may set the service name. */
   readonly serviceName: string
   readonly isVerbose: boolean
-  /** Other variables of the standard under its own names, wherever they were found. */
+  /** Other OpenTelemetry variables by their standard names, from any source. */
   readonly variables: Readonly<Record<string, string>>
 }
 
@@ -125,7 +125,7 @@ export function toOpenTelemetry(
     spanQueueSize,
     metricIntervalMs,
     serviceName: settings.serviceName,
-    // Other programs read DEBUG as well, and have other words for it.
+    // Other programs read DEBUG as well and use other values.
     isVerbose: /^(?:1|t|true)$/i.test(settings.debug),
     variables: {
       ...findExporterVariables(sources),
@@ -134,7 +134,7 @@ export function toOpenTelemetry(
   }
 }
 
-/** The standard drops all of them for one that is wrong, and says so to nobody. */
+/** The SDK silently ignores all attributes if one of them is malformed. */
 function checkAttributes(text: string, check: Check): void {
   const wrong = text.split(',').find((pair) => pair.trim() !== '' && !isAttribute(pair))
   if (wrong === undefined) return
@@ -149,10 +149,10 @@ function isAttribute(pair: string): boolean {
   return isEncoded && /^[^=]*[^=\s][^=]*=[^=]*$/.test(pair)
 }
 
-/** Who comes later in this list wins. */
+/** Later prefixes override earlier ones. */
 const prefixes = ['GOTRUE_', '', 'AUTH_']
 
-/** Addresses, headers, certificates, time limits and compression. */
+/** Finds the variables for endpoints, headers, certificates, timeouts and compression. */
 function findExporterVariables(sources: readonly Environment[]): Record<string, string> {
   const found: Record<string, string> = {}
   for (const source of sources.toReversed()) {

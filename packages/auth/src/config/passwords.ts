@@ -10,30 +10,30 @@ export const passwords = {
       'AUTH_PASSWORD_HASH',
       writtenFormatNames,
       'bcrypt',
-      'How new passwords are stored; others are stored so when their owner signs in',
+      'Hash format of new passwords; existing ones are converted when their user signs in',
     ),
     looksUpLeaks: boolean(
       'AUTH_PASSWORD_HIBP_ENABLED',
       false,
-      'Whether new passwords are looked up among leaked ones at haveibeenpwned.com, which is told ' +
-        'the first five digits of a hash',
+      'Whether new passwords are checked against the leaked passwords of haveibeenpwned.com, which ' +
+        'receives the first five digits of a hash',
     ),
     failsClosed: boolean(
       'AUTH_PASSWORD_HIBP_FAIL_CLOSED',
       false,
-      'Whether no password is taken while that service cannot be reached',
+      'Whether new passwords are rejected while that service is unavailable',
     ),
     userAgent: string(
       'AUTH_PASSWORD_HIBP_USER_AGENT',
       'portcullis-auth',
-      'The name under which it is asked',
+      'User-Agent header of requests to that service',
     ),
   }),
 } satisfies Chapter
 
 export interface PasswordsConfig {
   readonly hash: WrittenFormatName
-  /** Undefined: nobody is asked. */
+  /** Undefined: leaked passwords are not checked. */
   readonly leaks: { readonly failsClosed: boolean; readonly userAgent: string } | undefined
 }
 
@@ -43,7 +43,7 @@ export function toPasswords(
 ): PasswordsConfig {
   const { hash, looksUpLeaks, failsClosed, userAgent } = settings
   if (!/^[ -~]+$/.test(userAgent)) {
-    check.fault(passwords.variables.userAgent, 'must be a text that a header may have')
+    check.fault(passwords.variables.userAgent, 'must be a valid header value')
   }
   return { hash, leaks: looksUpLeaks ? { failsClosed, userAgent } : undefined }
 }

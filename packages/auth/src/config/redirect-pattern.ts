@@ -3,8 +3,9 @@ import { SettingError } from '../errors.ts'
 import { compileGlob, type Glob } from './glob.ts'
 
 /**
- * A pattern of AUTH_URI_ALLOW_LIST: a URL that is a glob. Scheme, authority and the rest are matched
- * separately, so that nothing in an authority can borrow the end of a trusted one.
+ * A pattern of AUTH_URI_ALLOW_LIST, which is a URL with globs. Scheme, authority and the remaining
+ * part are matched separately, so that an untrusted authority cannot match by ending like a trusted
+ * one.
  */
 export interface RedirectPattern {
   readonly text: string
@@ -14,13 +15,13 @@ export interface RedirectPattern {
 export interface RedirectParts {
   /** `https:` */
   readonly scheme: string
-  /** `host:port`; undefined where no `//` follows the scheme. */
+  /** `host:port`. Undefined if the scheme is not followed by `//`. */
   readonly authority: string | undefined
-  /** Path and query, without the fragment. */
+  /** Path and query without the fragment. */
   readonly rest: string
 }
 
-/** Schemes whose URLs have a host and a path in any case, be it `/`. */
+/** Schemes whose URLs always have a host and a path, which may be `/`. */
 const hostSchemes: ReadonlySet<string> = new Set([
   ...['http:', 'https:', 'ws:', 'wss:', 'ftp:', 'file:'],
 ])
@@ -59,7 +60,10 @@ function compilePart(glob: string, text: string): Glob {
   }
 }
 
-/** Hosts are compared as URLs are written out: Punycode, and no port that is the scheme's own. */
+/**
+ * Hosts are compared in the serialised form of URLs: in Punycode and without the default port of
+ * the scheme.
+ */
 function toHostGlob(scheme: string, authority: string, text: string): string {
   if (!isHostScheme(scheme)) return toReadable(authority)
   const own = scheme === 'https:' ? /:443$/ : /:80$/
@@ -71,18 +75,18 @@ function toAsciiLabel(label: string, text: string): string {
   if (!/[^ -~]/.test(label)) return label
   const ascii = /[*?[\]{},\\]/.test(label) ? '' : domainToASCII(label)
   if (ascii !== '') return ascii
-  throw new SettingError(`${text} must name its host in ASCII letters (xn--…)`)
+  throw new SettingError(`${text} must have a host in ASCII letters (xn--…)`)
 }
 
 function toRestGlob(scheme: string, authority: string, rest: string): string {
-  // `myapp://**` is any URL of the scheme, and not only one without a path.
+  // `myapp://**` matches any URL of the scheme, also one with a path.
   if (rest === '' && /(?<!\\)\*\*$/.test(authority)) return '**'
   if (isHostScheme(scheme)) return rest.startsWith('/') ? rest : `/${rest}`
-  // A host alone stands for its root too.
+  // A pattern that is only a host also matches its root path.
   return rest === '' ? '{,/}' : rest
 }
 
-/** @param url as `serialiseUrl` writes it. */
+/** @param url in the form that `serialiseUrl` returns. */
 export function splitRedirect(url: string): RedirectParts {
   const { scheme, authority, rest } = splitUrl(url)
   const isRooted = !isHostScheme(scheme) || rest.startsWith('/')
@@ -100,8 +104,8 @@ function splitUrl(url: string): RedirectParts {
 }
 
 /**
- * Letters that URLs have percent-encoded, as letters, so that `?` and `[ä-ü]` of a pattern stand for one
- * of them. Everything that has a meaning in a URL is ASCII and stays as it is.
+ * Decodes percent-encoded non-ASCII letters, so that `?` and `[ä-ü]` in a pattern match one letter.
+ * Characters with a special meaning in URLs are ASCII and stay encoded.
  */
 function toReadable(text: string): string {
   return text.replaceAll(/(?:%[89a-f][\da-f])+/gi, (bytes) => {

@@ -16,14 +16,14 @@ export const secrets = {
     keys: list(
       'AUTH_SECRETS_KEY',
       [],
-      'Encrypts the keys of refresh tokens, codes and second factors in the database; at least 32 ' +
-        'characters. Of several, separated by commas, the first encrypts and the others still decrypt',
+      'Encrypts the keys for refresh tokens, codes and second factors in the database; at least 32 ' +
+        'characters. Several keys are separated by commas: the first encrypts, the others only decrypt',
       { mask: hideAll },
     ),
     file: string(
       'AUTH_SECRETS_KEY_FILE',
       '',
-      'A file with AUTH_SECRETS_KEY, separated by commas or lines, in place of the variable',
+      'File that contains the value of AUTH_SECRETS_KEY; keys are separated by commas or line breaks',
     ),
   }),
 } satisfies Chapter
@@ -31,11 +31,11 @@ export const secrets = {
 const shortestKey = 32
 
 const missing =
-  'is not set: whoever can read the database or a backup of it can make refresh tokens and read the ' +
-  'secrets of second factors. Set it to a random text: ' +
+  'is not set: anyone who can read the database or a backup can forge refresh tokens and read the ' +
+  'secrets of second factors. Set it to a random string: ' +
   `node -p "require('node:crypto').randomBytes(32).toString('base64url')"`
 
-/** @returns the keys that wrap others, the one to wrap with first. */
+/** @returns the keys that encrypt other keys; the first is used for encryption. */
 export function toSecrets(
   settings: Settings<typeof secrets.variables>,
   check: Check,
@@ -59,7 +59,7 @@ function readKeys(path: string, check: Check): readonly string[] {
   try {
     const keys = readFileSync(path, 'utf8').split(/[,\n]/)
     const found = keys.map((key) => key.trim()).filter((key) => key !== '')
-    if (found.length === 0) check.fault(file, `names ${path}, which has no key`)
+    if (found.length === 0) check.fault(file, `names ${path}, which contains no key`)
     return found
   } catch (error) {
     const reason = error instanceof Error ? error.message : error

@@ -15,64 +15,72 @@ import { withOldNames } from './variables.ts'
 export const site = {
   title: 'Site, sign-up and passwords',
   variables: withOldNames({
-    url: string('AUTH_SITE_URL', '', 'The URL of the site; redirects to its host are permitted'),
+    url: string('AUTH_SITE_URL', '', 'URL of the site; redirects to its host are allowed'),
     uriAllowList: list(
       'AUTH_URI_ALLOW_LIST',
       [],
-      'More permitted redirects; * stands for one host label or path segment, ** for anything',
+      'Additional allowed redirect URLs; * matches one host label or path segment, ** matches anything',
     ),
     strictRedirects: boolean(
       'AUTH_STRICT_REDIRECTS',
       false,
-      "Whether scheme and port of a redirect must be the site's too",
+      'Whether the scheme and port of a redirect must match those of the site as well',
     ),
     disableSignup: boolean(
       'AUTH_DISABLE_SIGNUP',
       false,
-      'Whether users are created by invitation and administrators only',
+      'Whether users can be created only by invitation or by administrators',
     ),
     marksRepeatedSignup: boolean(
       'AUTH_MARK_REPEATED_SIGNUP',
       false,
-      'Whether the answer to the sign-up of a known user has no identities, as applications of ' +
-        'Supabase Auth may expect; it tells everybody who has an account',
+      'Whether the response to the sign-up of an existing user has no identities, as applications for ' +
+        'Supabase Auth may expect; this reveals to any client which addresses have an account',
     ),
-    emailEnabled: boolean('AUTH_EXTERNAL_EMAIL_ENABLED', true, 'Whether people sign in by email'),
+    emailEnabled: boolean(
+      'AUTH_EXTERNAL_EMAIL_ENABLED',
+      true,
+      'Whether users can sign in with an email address',
+    ),
     magicLinkEnabled: boolean(
       'AUTH_EXTERNAL_EMAIL_MAGIC_LINK_ENABLED',
       true,
-      'Whether people sign in by a link in an email',
+      'Whether users can sign in with a link sent by email',
     ),
-    phoneEnabled: boolean('AUTH_EXTERNAL_PHONE_ENABLED', false, 'Whether people sign in by phone'),
+    phoneEnabled: boolean(
+      'AUTH_EXTERNAL_PHONE_ENABLED',
+      false,
+      'Whether users can sign in with a phone number',
+    ),
     anonymousEnabled: boolean(
       'AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED',
       false,
-      'Whether people sign in without saying who they are',
+      'Whether anonymous sign-ins are allowed',
     ),
-    passwordMinLength: integer('AUTH_PASSWORD_MIN_LENGTH', 6, 'The shortest password', {
+    passwordMinLength: integer('AUTH_PASSWORD_MIN_LENGTH', 6, 'Minimum length of a password', {
       min: 1,
-      // No longer one is taken (reference 1.6).
+      // Longer passwords are rejected because bcrypt uses only the first 72 bytes.
       max: 72,
     }),
     passwordRequiredCharacters: string(
       'AUTH_PASSWORD_REQUIRED_CHARACTERS',
       '',
-      'Sets of characters separated by :, of each of which a password needs one; \\: is a colon',
+      'Sets of characters separated by :; a password needs a character of each set; \\: is a colon',
     ),
     requiresReauthentication: boolean(
       'AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION',
       false,
-      'Whether a new password needs a code sent to the user',
+      'Whether changing a password requires a code that is sent to the user',
     ),
     requiresCurrentPassword: boolean(
       'AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_CURRENT_PASSWORD',
       false,
-      'Whether a new password needs the one before it',
+      'Whether changing a password requires the current password',
     ),
     manualLinking: boolean(
       'AUTH_SECURITY_MANUAL_LINKING_ENABLED',
       false,
-      'Whether users may link and unlink identities',
+      'Whether users can link and unlink identities themselves',
     ),
   }),
 } satisfies Chapter
@@ -101,7 +109,7 @@ export function toSite(settings: Settings<typeof site.variables>, check: Check):
   checkUrl(variables.url, url, check)
   if (settings.passwordMinLength < 6) {
     const name = check.nameOf(variables.passwordMinLength)
-    check.note(`${name} is ${settings.passwordMinLength}: passwords so short are easy to guess`)
+    check.note(`${name} is ${settings.passwordMinLength}: such short passwords are easy to guess`)
   }
   for (const pattern of settings.uriAllowList) {
     try {
@@ -127,20 +135,20 @@ export const metadata = {
     mostUserBytes: integer(
       'AUTH_USER_METADATA_MAX_BYTES',
       6_144,
-      'The largest user_metadata of a user, in bytes of JSON',
+      'Maximum size of the user_metadata of a user, in bytes of JSON',
       { min: 512 },
     ),
     mostAppBytes: integer(
       'AUTH_APP_METADATA_MAX_BYTES',
       6_144,
-      'The largest app_metadata of a user, in bytes of JSON',
+      'Maximum size of the app_metadata of a user, in bytes of JSON',
       { min: 512 },
     ),
     mostTokenBytes: integer(
       'AUTH_JWT_MAX_BYTES',
       12_288,
-      'The longest access token. One that would be longer leaves user_metadata out. Servers and ' +
-        'proxies accept request headers of 8 or 16 kB in all, and the token is one of them',
+      'Maximum size of an access token in bytes; a longer one is issued without user_metadata. Many ' +
+        +'servers and proxies limit all request headers together, token included, to 8 or 16 kB',
       { min: 4_096, max: 14_336 },
     ),
   }),

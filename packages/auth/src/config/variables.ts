@@ -1,19 +1,22 @@
 import type { Check } from '@portcullis/service-kit/config-check'
 import { integer, type Variable, type Variables, withAlias } from '@portcullis/service-kit/env'
 
-/** Every variable has the name of the server before as well: `AUTH_SITE_URL`, `GOTRUE_SITE_URL`. */
+/** Each variable is also accepted under its GoTrue name: `AUTH_SITE_URL`, `GOTRUE_SITE_URL`. */
 export function withOldNames<V extends Variables>(variables: V): V {
   return withAlias(variables, (name) => name.replace(/^AUTH_/, 'GOTRUE_'))
 }
 
-/** For a text that must not be empty: one that is set to nothing has its default, as numbers do. */
+/**
+ * For text that must not be empty: if it is set to an empty string, its default applies, as with
+ * numbers.
+ */
 export function unlessBlank<Value>(variable: Variable<Value>): Variable<Value> {
   return { ...variable, type: { ...variable.type, takesEmpty: false } }
 }
 
 export const off = /^\s*off\s*$/i
 
-/** How many there may be; `0` and `off` turn the limit off, and are 0 here. */
+/** A limit; `0` and `off` disable it, and both are returned as 0. */
 export function switchableLimit(name: string, value: number, help: string): Variable<number> {
   const variable = integer(name, value, `${help}; 0 or off: no limit`)
   const allowed = 'a whole number of at least 0, or off'
@@ -29,7 +32,7 @@ export function switchableLimit(name: string, value: number, help: string): Vari
   }
 }
 
-/** For operators who believe that 0 refuses everything. */
+/** Notes a disabled limit, because an operator may expect 0 to reject all requests. */
 export function noteIfOff(variable: Variable<number>, value: number, check: Check): void {
   if (value === 0) check.note(`${check.nameOf(variable)} is off: these requests are not limited`)
 }

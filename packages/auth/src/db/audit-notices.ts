@@ -1,31 +1,33 @@
 import type { ClientBase } from 'pg'
 import type { Metadata } from '../features/users/metadata.ts'
 
-/** An entry as it was written, or would have been. */
+/** An audit entry as it was written, or would have been written if entries were stored. */
 export interface AuditNotice {
   readonly id: string
   readonly payload: Metadata
   readonly ip: string
 }
 
-/** What happens to the audit entries that statements write. */
+/** How audit entries that statements write are handled. */
 export interface AuditSettings {
-  /** Whether they are in the table (AUTH_AUDIT_LOG_DISABLE_POSTGRES). */
+  /** Whether entries are stored in the table (see AUTH_AUDIT_LOG_DISABLE_POSTGRES). */
   readonly isStored: boolean
-  /** Hears of them when they are there to stay, in the context of whoever ran the statement. */
+  /**
+   * Called after the entries are committed, in the async context of the caller of the statement.
+   */
   readonly onWritten: (entries: readonly AuditNotice[]) => void
 }
 
-/** For the trigger of migration 0011. */
+/** Settings for the trigger of migration 0011. */
 export function toAuditSession({ isStored }: AuditSettings): Readonly<Record<string, string>> {
   return { 'portcullis.audit': isStored ? 'tell' : 'instead' }
 }
 
-/** Keeps what PostgreSQL tells of entries until it is asked for. */
+/** Collects the audit notices that PostgreSQL sends, until they are taken. */
 export class AuditNotices {
   readonly #heard = new WeakMap<ClientBase, AuditNotice[]>()
 
-  /** Listens on a connection. */
+  /** Subscribes to the notices of a connection. */
   hear(client: ClientBase): void {
     client.on('notice', ({ code, detail }) => {
       if (code !== 'AUDIT' || detail === undefined) return
@@ -36,7 +38,7 @@ export class AuditNotices {
     })
   }
 
-  /** Those since the last time, on this connection. */
+  /** Returns the notices of this connection since the last call. */
   take(client: ClientBase): readonly AuditNotice[] {
     const heard = this.#heard.get(client)
     if (heard === undefined) return []

@@ -19,16 +19,18 @@ const readClock = statement(
   'select (extract(epoch from clock_timestamp()) * 1000)::double precision as ms',
 ).returning<{ readonly ms: number }>()
 
-/** A reading that took longer is too uncertain to replace another one. */
+/** A reading that took longer is too uncertain to replace the previous one. */
 const mostUncertainMs = 250
-/** A larger difference is logged: other software on this machine uses its clock. */
+/**
+ * A larger difference is logged, because other software on this machine uses the machine's clock.
+ */
 const noticedMs = 5_000
 const samples = 3
 
 /**
- * The time that all processes of a database agree on, whatever the clocks of their machines say: codes
- * expire, locks end and tokens are dated by it. It goes on by itself between two readings, also while
- * PostgreSQL does not answer, and is not affected when the clock of this machine is set.
+ * The clock that all processes of a database share, independent of the clocks of their machines:
+ * codes expire, bans end and tokens are dated by it. It advances between two readings, also while
+ * PostgreSQL is unavailable, and does not change when the clock of this machine is set.
  */
 export async function openDatabaseClock(settings: DatabaseClockSettings): Promise<DatabaseClock> {
   const { db, log, everyMs = 30_000 } = settings
@@ -43,7 +45,7 @@ export async function openDatabaseClock(settings: DatabaseClockSettings): Promis
     )
   }
   const follow = async (): Promise<void> => {
-    // Without an answer the clock goes on as it is.
+    // If PostgreSQL does not answer, the previous offset stays in use.
     aheadMs = (await readAhead(db, mostUncertainMs).catch(() => undefined)) ?? aheadMs
   }
   const timer = setInterval(() => void follow(), everyMs)
@@ -54,7 +56,10 @@ export async function openDatabaseClock(settings: DatabaseClockSettings): Promis
   }
 }
 
-/** How far the clock of PostgreSQL is ahead of the time since this process began; undefined: uncertain. */
+/**
+ * How far the clock of PostgreSQL is ahead of the monotonic clock of this process. Undefined:
+ * uncertain.
+ */
 async function readAhead(db: Queries, mostMs: number): Promise<number | undefined> {
   let best: { readonly aheadMs: number; readonly tookMs: number } | undefined
   for (let sample = 0; sample < samples; sample += 1) {

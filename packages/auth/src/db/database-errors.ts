@@ -1,25 +1,25 @@
 import { DatabaseError } from 'pg'
 
-/** Why PostgreSQL did not do what it was asked to, where the statement is not to blame. */
+/** Why PostgreSQL failed for a reason other than the statement itself. */
 export type Loss =
-  /** It cannot be reached, starts, stops, or is a standby that was the primary a moment ago. */
+  /** PostgreSQL cannot be reached, starts, stops, or has just become a standby. */
   | 'away'
-  /** It took too long. */
+  /** The statement took too long. */
   | 'timeout'
-  /** No connection is free, in our pool or in PostgreSQL. */
+  /** No connection is free in our pool or in PostgreSQL. */
   | 'busy'
-  /** Its disk is full: it still answers, but stores nothing. */
+  /** The disk is full: PostgreSQL still responds, but cannot write. */
   | 'full'
-  /** It has no memory or temporary space left, or its system fails. */
+  /** PostgreSQL is out of memory or temporary space, or its operating system reports an error. */
   | 'failing'
 
 /**
- * PostgreSQL is away, too slow, or cannot go on. What it was told to do last may be done or not; nothing
- * else is wrong, and the same again may well succeed.
+ * PostgreSQL is unavailable, too slow, or out of resources. The last statement may or may not have
+ * been executed. A retry may succeed.
  */
 export class DatabaseLostError extends Error {
   override readonly name = 'DatabaseLostError'
-  /** Of PostgreSQL or of the network; empty where neither gave one. */
+  /** The code of PostgreSQL or of the network; empty if there is none. */
   readonly code: string
   readonly loss: Loss
 
@@ -35,39 +35,42 @@ export class DatabaseLostError extends Error {
   }
 }
 
-/** What the log says before the words of PostgreSQL, which may be in any language. */
+/** Log messages that precede the message of PostgreSQL, which may be in any language. */
 const explanations: Readonly<Partial<Record<Loss, (code: string) => string>>> = {
   busy: (code) => `No connection to PostgreSQL is free${inBrackets(code)}: `,
   full: (code) => `The disk of PostgreSQL is full${inBrackets(code)}: `,
-  failing: (code) => `PostgreSQL cannot go on${inBrackets(code)}: `,
+  failing: (code) => `PostgreSQL cannot continue${inBrackets(code)}: `,
 }
 
 function inBrackets(code: string): string {
   return code === '' ? '' : ` (${code})`
 }
 
-/** The error itself where it is about the statement and not about the database. */
+/** Returns the error itself if it concerns the statement rather than the database. */
 export function toDatabaseError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof DatabaseLostError) return error
   const loss = error instanceof DatabaseError ? toLoss(toCode(error)) : toLossOfDriver(error)
   return loss === undefined ? error : new DatabaseLostError(error, loss)
 }
 
-/** For what keeps a connection from being opened: a certificate or a password, say, is no other matter. */
+/**
+ * Any error while a connection is opened, such as a wrong certificate or password, means that the
+ * database is unavailable.
+ */
 export function toConnectionError(error: unknown): DatabaseLostError {
   const known = toDatabaseError(error)
   if (known instanceof DatabaseLostError) return known
   return new DatabaseLostError(error instanceof Error ? error : new Error(String(error)), 'away')
 }
 
-/** By SQLSTATE; the first that matches counts. */
+/** By SQLSTATE; the first match applies. */
 const states: readonly (readonly [RegExp, Loss])[] = [
-  // Canceled by `statement_timeout`, by `lock_timeout`, by `transaction_timeout`.
+  // Cancelled by `statement_timeout`, `lock_timeout` or `transaction_timeout`.
   [/^(?:57014|55P03|25P04)$/, 'timeout'],
   [/^53100$/, 'full'],
   [/^53300$/, 'busy'],
   [/^(?:53|58)/, 'failing'],
-  // Connection exceptions; shutting down or starting up; an idle transaction ended; a standby.
+  // Connection exceptions; shutting down or starting up; an idle transaction was ended; a standby.
   [/^(?:08|57P|25P03$|25006$)/, 'away'],
 ]
 
@@ -85,13 +88,13 @@ const networkCodes: ReadonlySet<string> = new Set([
   'ENETUNREACH',
   'ENOTFOUND',
   'EAI_AGAIN',
-  // The socket of a server that does not run.
+  // The Unix socket of a server that is not running.
   'ENOENT',
-  // Of several servers, none takes writes at the moment.
+  // None of several servers accepts writes at the moment.
   '25006',
 ])
 
-/** What the driver says by itself has no code. */
+/** Errors of the driver itself have no code. */
 const messages: readonly (readonly [RegExp, Loss])[] = [
   [/^Query read timeout$/, 'timeout'],
   [/^timeout exceeded when trying to connect$/, 'busy'],
@@ -107,9 +110,10 @@ function toLossOfDriver(error: Error): Loss | undefined {
 }
 
 /**
- * Whether a connection can be used again after a statement of it has failed: PostgreSQL has said why, so
- * it waits for the next one. Not where it is about to end the connection, where something in it is
- * broken, or where another connection may lead to a better server.
+ * Whether a connection can be used again after one of its statements failed. If PostgreSQL reported
+ * the error, it is ready for the next statement. The exceptions are errors after which PostgreSQL
+ * closes the connection, internal errors, and errors for which a new connection may reach a better
+ * server.
  */
 export function leavesConnectionUsable(error: unknown): boolean {
   const cause = error instanceof DatabaseLostError ? error.cause : error
@@ -122,13 +126,16 @@ function toCode(error: Error): string {
   return 'code' in error && typeof error.code === 'string' ? error.code : ''
 }
 
-/** Every address of a host that refused makes one error of several, whose own text is empty. */
+/**
+ * If several addresses of a host refuse the connection, the error is an AggregateError with an
+ * empty message.
+ */
 function toText(error: Error): string {
   if (error.message !== '' || !(error instanceof AggregateError)) return error.message
   return error.errors.map((one) => (one instanceof Error ? one.message : `${one}`)).join('; ')
 }
 
-/** Whether a statement failed because a value of that unique index is there already. */
+/** Whether a statement failed because the value already exists in that unique index. */
 export function isTaken(
   error: unknown,
   index:

@@ -24,19 +24,19 @@ export type { Row } from './statement.ts'
 export interface DatabaseSettings extends PoolSettings {
   readonly schema: string
   readonly preparedStatements?: PreparedStatements
-  /** Hears of every statement, by its name: tests count them. */
+  /** Called with the name of every statement; tests count them. */
   readonly onStatement?: (name: string) => void
-  /** Hears when a statement begins; what it returns hears how that ended. */
+  /** Called when a statement starts; the returned function is called when it ends. */
   readonly watchStatement?: (name: string) => StatementEnded
-  /** Where the log has audit entries as well. */
+  /** Set if audit entries are logged as well. */
   readonly audit?: AuditSettings
 }
 
 export type StatementEnded = (error?: unknown) => void
 
-/** What runs statements: the pool, or one connection inside a transaction. */
+/** Runs statements on the pool, or on one connection inside a transaction. */
 export interface Queries {
-  /** @throws {DatabaseLostError} when PostgreSQL does not answer. */
+  /** @throws {DatabaseLostError} if PostgreSQL is unavailable. */
   run<R extends Row>(statement: Statement<NoValues, R>): Promise<readonly R[]>
   run<V extends object, R extends Row>(
     statement: Statement<V, R>,
@@ -46,9 +46,9 @@ export interface Queries {
 
 export interface Database extends Queries, AsyncDisposable {
   /**
-   * Everything or nothing. Most writes are one statement and need none of this.
-   * @param use is called again, once, where a prepared statement turns out to be lost: it must do
-   *   nothing that a rollback does not undo.
+   * Runs several statements atomically. Most writes are a single statement and do not need it.
+   * @param use is called a second time if a prepared statement was lost, so it must not do anything
+   * that a rollback does not undo.
    */
   transaction<Result>(use: (queries: Queries) => Promise<Result>): Promise<Result>
   readonly pool: PoolState
@@ -69,7 +69,7 @@ export function openDatabase(settings: DatabaseSettings): Database {
   if (notices) pool.onConnect((client) => notices.hear(client))
   const names = new StatementNames(settings.preparedStatements ?? 'auto', ({ code, message }) =>
     log.warning(
-      `A prepared statement was lost (${code}: ${message}): a connection pooler in transaction mode is between this server and PostgreSQL. From now on statements are not prepared; set AUTH_DB_PREPARED_STATEMENTS=off, or give the pooler support for prepared statements`,
+      `A prepared statement was lost (${code}: ${message}): a connection pooler in transaction mode is between this server and PostgreSQL. Statements are no longer prepared. Set AUTH_DB_PREPARED_STATEMENTS=off, or enable prepared statements in the pooler`,
     ),
   )
   const prepared = new Map<Statement, { readonly name: string; readonly text: string }>()
@@ -110,8 +110,8 @@ export function openDatabase(settings: DatabaseSettings): Database {
     }
   }
 
-  /** Entries that are there to stay; those of a statement that failed never were. */
-  const tellAudited = (client: PoolClient, isLasting: boolean): void => {
+  /** Reports only committed entries; those of a failed statement were rolled back. */
+  const reportAudited = (client: PoolClient, isLasting: boolean): void => {
     const written = notices?.take(client) ?? []
     if (isLasting && written.length > 0) audit?.onWritten(written)
   }
@@ -129,19 +129,19 @@ export function openDatabase(settings: DatabaseSettings): Database {
     try {
       const rows = await send<never>(client, query, facts.isSetUp ? undefined : localSettings)
       release(true)
-      tellAudited(client, true)
+      reportAudited(client, true)
       return rows
     } catch (error) {
       const isLost = isNamed && isUnprepared(error)
       release(!isLost && leavesConnectionUsable(error))
-      tellAudited(client, false)
-      // Nothing has been done: the same again, and this time PostgreSQL gets all of it.
+      reportAudited(client, false)
+      // The statement was not executed, so it is sent again without a name.
       if (isLost) return await runAlone(statement, values, false)
       throw error
     }
   }
 
-  /** Notes that names do not work, if that is the reason. */
+  /** Disables names if they are the cause. */
   const isUnprepared = (error: unknown): boolean => {
     if (isLostPreparation(error)) names.giveUp(error)
     return isLostPreparation(error) || isStalePlan(error)
@@ -174,13 +174,13 @@ export function openDatabase(settings: DatabaseSettings): Database {
       })
       await client.query('commit')
       release(true)
-      tellAudited(client, true)
+      reportAudited(client, true)
       return { result }
     } catch (thrown) {
       const error = toDatabaseError(thrown)
       const isUsable = !(error instanceof DatabaseLostError) || leavesConnectionUsable(error)
       release(isUsable && !isLost && (await isRolledBack(client)))
-      tellAudited(client, false)
+      reportAudited(client, false)
       if (isLost) return 'unprepared'
       throw error
     }
@@ -193,7 +193,8 @@ export function openDatabase(settings: DatabaseSettings): Database {
       const begin = async (canName: boolean) => attempt(await pool.acquire(), use, canName)
       let ended = await begin(true)
       if (ended === 'unprepared') ended = await begin(false)
-      if (ended === 'unprepared') throw new Error('A statement without a name was not prepared')
+      if (ended === 'unprepared')
+        throw new Error('An unnamed statement was reported as not prepared')
       return ended.result
     },
     get pool() {
@@ -203,7 +204,7 @@ export function openDatabase(settings: DatabaseSettings): Database {
   }
 }
 
-/** A connection that cannot even roll back is not used again. */
+/** A connection that cannot roll back is not reused. */
 async function isRolledBack(client: PoolClient): Promise<boolean> {
   return await client.query('rollback').then(
     () => true,

@@ -5,31 +5,31 @@ import { DatabaseError } from 'pg'
 export type PreparedStatements = 'auto' | 'on' | 'off'
 
 /**
- * PostgreSQL keeps a prepared statement in the server process that got it. Behind a pooler in
- * transaction mode the next transaction may be run by another one: there it is missing (26000), or
- * another client has prepared one of that name (42P05).
+ * PostgreSQL keeps a prepared statement in the server process that received it. Behind a pooler in
+ * transaction mode, another process may run the next transaction. There the statement is missing
+ * (26000), or another client has prepared one with the same name (42P05).
  */
 const lostCodes: ReadonlySet<string> = new Set(['26000', '42P05'])
 
-/** Whether the same statement succeeds when it is sent without a name. */
+/** Whether the statement would succeed if it were sent without a name. */
 export function isLostPreparation(error: unknown): error is DatabaseError {
   if (!(error instanceof DatabaseError)) return false
-  // PgBouncer with support for prepared statements has an error of its own, and closes the connection.
+  // PgBouncer with support for prepared statements reports its own error and closes the connection.
   const isOfPooler = error.code === '08P01' && /prepared statement/i.test(error.message)
   return lostCodes.has(error.code ?? '') || isOfPooler
 }
 
-/** A migration of a newer version has changed a table after the statement was prepared. */
+/** A migration of a newer version changed a table after the statement was prepared. */
 export function isStalePlan(error: unknown): error is DatabaseError {
   return (
     error instanceof DatabaseError &&
     error.code === '0A000' &&
-    // The text may be in any language.
+    // The message may be in any language.
     error.routine === 'RevalidateCachedQuery'
   )
 }
 
-/** Says which statements have a name, until it turns out that names do not work. */
+/** Decides which statements are named, until named statements turn out not to work. */
 export class StatementNames {
   readonly #mode: PreparedStatements
   readonly #onLost: (error: DatabaseError) => void
@@ -40,7 +40,9 @@ export class StatementNames {
     this.#onLost = onLost
   }
 
-  /** @param isOwn whether the connection leads to a server process that is ours alone. */
+  /**
+   * @param isOwn whether the connection leads to a server process that serves only this connection.
+   */
   isUsed(isOwn: boolean): boolean {
     if (this.#isLost || this.#mode === 'off') return false
     return isOwn || this.#mode === 'on'
@@ -54,8 +56,9 @@ export class StatementNames {
 }
 
 /**
- * Behind a pooler, servers of other versions and schemas prepare statements of the same name in the
- * same server process: a hash of the text is part of the name, so that no server runs another's statement.
+ * Behind a pooler, servers of other versions and schemas prepare statements with the same name in
+ * the same server process. The name therefore includes a hash of the text, so that no server runs
+ * the statement of another.
  */
 export function toUniqueName(name: string, text: string): string {
   const digest = createHash('sha256').update(text).digest('hex')

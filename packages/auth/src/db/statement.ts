@@ -1,25 +1,25 @@
 export type Row = Readonly<Record<string, unknown>>
 
 /**
- * A statement that PostgreSQL prepares once for each connection, under its name.
+ * A statement that PostgreSQL prepares once per connection, under its name.
  * @typeParam V the object with its values. `Statement` alone is any statement.
  */
 export interface Statement<V = never, R extends Row = Row> {
   readonly name: string
-  /** The names of `$1`, `$2` and so on; or `$1` is the whole object, as JSON. */
+  /** The names of `$1`, `$2` and so on; or `$1` is the whole object as JSON. */
   readonly parameters: readonly string[] | ObjectParameter<V>
-  /** `{ns}` stands for the schema. */
+  /** `{ns}` is replaced by the schema. */
   readonly text: string
-  /** Says what its rows look like. */
+  /** Declares the type of the rows. */
   returning<Returned extends Row>(): Statement<V, Returned>
-  /** For the type checker alone. */
+  /** Used by the type checker only. */
   readonly types?: { readonly values: (values: V) => void; readonly row: R }
 }
 
-/** The whole object of values is the only parameter. */
+/** The object of values is passed as a single parameter. */
 export interface ObjectParameter<V> {
   readonly kind: 'object'
-  /** For the type checker alone. */
+  /** Used by the type checker only. */
   readonly values?: (values: V) => void
 }
 
@@ -27,8 +27,8 @@ export type NoValues = Readonly<Record<string, never>>
 export type NamedValues<Name extends string> = { readonly [N in Name]: unknown }
 
 /**
- * `const findUser = statement('find_user', ['email', 'audience'], '… $1 … $2').returning<UserRow>()`
- * is run by `db.run(findUser, { email, audience })`.
+ * `const findUser = statement('find_user', ['email', 'audience'], '… $1 …
+ * $2').returning<UserRow>()` is run by `db.run(findUser, { email, audience })`.
  * @param parameters the names of `$1`, `$2` and so on, in this order; see also `object`.
  */
 export function statement(name: string, text: string): Statement<NoValues>
@@ -52,25 +52,25 @@ export function statement(
 }
 
 /**
- * `$1` is the whole object, as JSON, whose fields the statement reads with `jsonb_to_record`: for
- * values with structure.
+ * `$1` is the whole object as JSON, whose fields the statement reads with `jsonb_to_record`. Use it
+ * for structured values.
  */
 export function object<V extends object>(): ObjectParameter<V> {
   return { kind: 'object' }
 }
 
-/** The values in the order of `$1`, `$2` and so on. */
+/** Returns the values in the order of `$1`, `$2` and so on. */
 export function toPositional({ parameters }: Statement, values: object = {}): unknown[] {
   if ('kind' in parameters) return [values]
   return parameters.map((name) => Reflect.get(values, name))
 }
 
-/** Puts the schema in. Its name was checked to be a plain word. */
+/** Inserts the schema, whose name was validated as a plain identifier. */
 export function withSchema(text: string, schema: string): string {
   return text.replaceAll('{ns}', `"${schema}"`)
 }
 
-/** Names with double quotes around them, as SQL has them: `"auth"."users"`. */
+/** Quotes identifiers for SQL: `"auth"."users"`. */
 export function quote(...names: readonly string[]): string {
   return names.map((name) => `"${name.replaceAll('"', '""')}"`).join('.')
 }

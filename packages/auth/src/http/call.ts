@@ -4,38 +4,40 @@ import { serialiseUrl } from '../features/redirects/redirects.ts'
 import type { Client } from '../features/sessions/sessions.ts'
 import type { CallerRow } from '../features/sessions/statements/sessions.ts'
 
-/** A request on its way through an endpoint. */
+/** A request as it is passed to an endpoint. */
 export interface Call<Body = unknown> {
   readonly body: Body
   readonly query: Readonly<Record<string, string | undefined>>
   readonly params: Readonly<Record<string, string>>
   header(name: string): string | undefined
-  /** Whether the caller speaks the dialect of today's client, where it differs (reference 1.2). */
+  /**
+   * Whether to behave like current Supabase Auth where its behaviour differs from the original API.
+   */
   readonly isSdk: boolean
   readonly client: Client
   readonly requestId: string
   readonly audience: string
-  /** The public URL of this server, as this caller knows it. */
+  /** The public URL of this server as seen by the client. */
   readonly externalUrl: string
-  /** Set where the endpoint asks for a user. */
+  /** Set if the endpoint requires a user. */
   readonly caller: CallerRow | undefined
-  /** The role of an administrator; undefined for everybody else. */
+  /** The role of an administrator; undefined for all other callers. */
   readonly adminRole: string | undefined
-  /** Whom the token of an administrator names, if anybody. */
+  /** The subject of the token of an administrator, if it has one. */
   readonly adminSubject: string | undefined
 }
 
-/** What an endpoint answers. */
+/** The response of an endpoint. */
 export interface Answer {
   readonly status: number
   /** Undefined: no body. */
   readonly body?: unknown
-  /** A page in place of a body. */
+  /** An HTML page instead of a JSON body. */
   readonly html?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Called once the whole answer has been handed to the connection. */
+  /** Called when the whole response has been written to the connection. */
   readonly onSent?: () => void
-  /** What went wrong where a redirect cannot say so; the log has it. */
+  /** An error that a redirect cannot report; it is logged. */
   readonly failure?: ApiError
 }
 
@@ -50,7 +52,7 @@ export function redirect(location: string, status: 302 | 303 = 303): Answer {
   return { status, headers: { location: serialiseUrl(location) } }
 }
 
-/** Of a header that is there twice the first value counts. */
+/** Returns the first value if the header occurs several times. */
 export function readHeader(headers: IncomingHttpHeaders, name: string): string | undefined {
   const value = headers[name]
   return Array.isArray(value) ? value[0] : value

@@ -2,12 +2,12 @@ import type { Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 export interface Connections {
-  /** Serves a connection that another process has accepted. */
+  /** Serves a connection that another process accepted. */
   adopt(socket: Socket): void
   /**
-   * Closes those that wait for their next request, and each other one after its answer. Those that
-   * are new get a moment for their first. Resolves when none is left; when `expired` fires, all are
-   * cut off.
+   * Closes idle connections, and each of the others after its response. New connections get a short
+   * time for their first request. Resolves when all are closed; when `expired` fires, the remaining
+   * ones are destroyed.
    */
   drain(expired: AbortSignal): Promise<void>
 }
@@ -17,12 +17,13 @@ interface Connection {
   hasAsked: boolean
 }
 
-/** How long a client that has connected and said nothing is waited for. */
+/** How long to wait for the first request of a new connection. */
 const firstRequestMs = 1_000
 
 /**
- * Knows the connections of a server, accepted by itself or elsewhere. Node waits for a client that
- * keeps its connection after the last answer, and does not know of those accepted elsewhere.
+ * Tracks the connections of a server, whether it accepted them itself or received them from another
+ * process. When Node.js closes a server, it waits for clients that keep their connection open, and
+ * ignores connections accepted elsewhere.
  */
 export function trackConnections(server: Server, onClosed: () => void = () => {}): Connections {
   const open = new Map<Socket, Connection>()
@@ -63,7 +64,7 @@ export function trackConnections(server: Server, onClosed: () => void = () => {}
         return
       }
       socket.setNoDelay(true)
-      // A client may say that it has no more requests and still wait for an answer.
+      // A client may half-close its connection and still wait for a response.
       socket.allowHalfOpen = true
       server.emit('connection', socket)
     },
@@ -76,7 +77,8 @@ export function trackConnections(server: Server, onClosed: () => void = () => {}
         for (const response of responses) response.shouldKeepAlive = false
       }
       closeWaiting(false)
-      // One turn more: where this process was busy itself, a request may be there, unread.
+      // Waits for another turn of the event loop: if this process was busy, a request may have
+      // arrived unread.
       const timer = setTimeout(() => setImmediate(closeWaiting, true), firstRequestMs)
       if (expired.aborted) cutOff()
       expired.addEventListener('abort', cutOff, { once: true })

@@ -6,8 +6,8 @@ import type { Answer, Call } from './call.ts'
 import type { Schema, Static } from './schema.ts'
 
 /**
- * Who may call. `user` needs a session that has not ended; `former user` takes the token of an ended
- * one as well, which stays valid until it expires (D13).
+ * The callers that an endpoint accepts. `user` requires an active session. `former user` also accepts a token
+ * whose session has ended, because access tokens stay valid until they expire.
  */
 export type Allowed = 'anyone' | 'user' | 'former user' | 'admin'
 
@@ -15,25 +15,28 @@ export interface Endpoint {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** `/admin/users/:user_id` */
   readonly path: string
-  /** One line, for the description of the API. */
+  /** A one-line description for the API documentation. */
   readonly summary: string
   readonly allowed: Allowed
-  /** Whether HEAD is answered with the status of GET. Elsewhere it does nothing and says 200. */
+  /** Whether HEAD returns the status of GET. Otherwise HEAD has no effect and returns 200. */
   readonly answersHead?: boolean
-  /** Roles that count as administrators here, beside AUTH_JWT_ADMIN_ROLES. */
+  /** Roles that are administrators for this endpoint, in addition to AUTH_JWT_ADMIN_ROLES. */
   readonly moreRoles?: readonly string[]
-  /** Counts by address before anything else is done; a function chooses by the body, which is not checked yet. */
+  /**
+   * The limit that requests are counted against first, by address. A function selects it by the
+   * body, which has not been validated yet.
+   */
   readonly limiter?: LimiterName | ((body: Readonly<Record<string, unknown>>) => LimiterName)
-  /** Which calls need a token of the CAPTCHA, where there is one (reference 1.7). */
+  /** Which calls need a CAPTCHA token if a CAPTCHA is configured. */
   readonly captcha?: 'always' | ((query: Call['query']) => boolean)
-  /** Whom it sends a code or a link: each may be sent so many a day. */
+  /** The recipients of a code or link, who have a daily limit. */
   readonly sendsCodesTo?: (call: Call<never>, services: Services) => readonly CodeRecipient[]
   readonly body?: Schema
-  /** Whether the body may be a form, which any page can post. */
+  /** Whether the body may be an HTML form, which any web page can submit. */
   readonly takesForms?: boolean
-  /** Names and meanings of the query's parameters. */
+  /** The query parameters and their descriptions. */
   readonly query?: Readonly<Record<string, string>>
-  /** What it answers when all is well. */
+  /** The response on success. */
   readonly success: { readonly status: number; readonly description: string }
   handle(call: Call<never>, services: Services): Promise<Answer>
 }
@@ -55,7 +58,7 @@ interface Definition<S extends Schema, A extends Allowed>
   handle(call: Call<Static<S>> & Caller<A>, services: Services): Promise<Answer>
 }
 
-/** Ties the types of body and caller to the handler; the router has checked them by then. */
+/** Connects the types of body and caller to the handler; both are validated before it is called. */
 export function defineEndpoint<S extends Schema, A extends Allowed>(
   definition: Definition<S, A>,
 ): Endpoint {

@@ -1,14 +1,14 @@
-/** All interfaces: `::` takes connections of IPv4 as well, and some machines have no IPv6. */
+/** All interfaces: `::` accepts IPv4 connections as well, and some machines have no IPv6. */
 const everywhere = ['::', '0.0.0.0'] as const
 
 const notHere: ReadonlySet<unknown> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
 
-/** Where to listen, in the order of preference. @param host of AUTH_API_HOST. */
+/** The hosts to listen on, in order of preference. @param host the value of AUTH_API_HOST. */
 export function toListenHosts(host: string | undefined): readonly string[] {
   return host === undefined ? everywhere : [host]
 }
 
-/** Listens on the first host that this machine has. */
+/** Listens on the first host that is available on this machine. */
 export async function listenOnFirst<Bound>(
   hosts: readonly string[],
   listen: (host: string) => Promise<Bound>,

@@ -1,7 +1,7 @@
 import type { Allowed, Endpoint } from './endpoint.ts'
 import { captchaFields } from './stages/captcha.ts'
 
-/** What every endpoint may answer when something is wrong. */
+/** The error response of every endpoint. */
 const errorSchema = {
   type: 'object',
   required: ['code', 'msg'],
@@ -9,11 +9,14 @@ const errorSchema = {
     code: {
       type: ['integer', 'string'],
       description:
-        'The status; with the header X-Supabase-Api-Version of 2024-01-01 or later the error code',
+        'The HTTP status; or the error code if the request has the header X-Supabase-Api-Version with 2024-01-01 or later',
     },
     msg: { type: 'string' },
     error_code: { type: 'string' },
-    error_id: { type: 'string', description: 'Of failures of the server: where the log has it' },
+    error_id: {
+      type: 'string',
+      description: 'Id of the request in the log; present for server errors',
+    },
     weak_password: {
       type: 'object',
       properties: { reasons: { type: 'array', items: { type: 'string' } } },
@@ -28,7 +31,7 @@ const security: Readonly<Record<Allowed, readonly object[]>> = {
   admin: [{ admin: [] }],
 }
 
-/** A description of the API in OpenAPI 3.1, made from the endpoints themselves. */
+/** Generates a description of the API in OpenAPI 3.1 from the endpoints. */
 export function toOpenApi(endpoints: readonly Endpoint[], version: string, url: string): object {
   const paths: Record<string, Record<string, object>> = {}
   for (const endpoint of endpoints) {
@@ -46,8 +49,8 @@ export function toOpenApi(endpoints: readonly Endpoint[], version: string, url: 
     components: {
       schemas: { Error: errorSchema },
       securitySchemes: {
-        user: { ...bearer, description: 'The access token of a user' },
-        admin: { ...bearer, description: 'A token whose role is one of AUTH_JWT_ADMIN_ROLES' },
+        user: { ...bearer, description: 'Access token of a user' },
+        admin: { ...bearer, description: 'Token with one of the roles in AUTH_JWT_ADMIN_ROLES' },
       },
     },
   }
@@ -77,7 +80,7 @@ function toOperation(endpoint: Endpoint): object {
     responses: {
       [success.status]: { description: success.description },
       default: {
-        description: 'What is wrong',
+        description: 'Error',
         content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
       },
     },

@@ -23,9 +23,9 @@ export interface PipelineParts {
   readonly endpoints: readonly Endpoint[]
   readonly services: Services
   readonly log: Log
-  /** Told of every request. */
+  /** Called for every request. */
   readonly watches?: readonly CallWatch[]
-  /** Logs a warning that the processes of a server log once in all. */
+  /** Logs a warning once for all worker processes together. */
   readonly warnOnce?: (topic: string, message: string) => void
 }
 
@@ -34,9 +34,9 @@ export interface Pipeline extends Responder {
 }
 
 /**
- * What happens to a request, from top to bottom: watch, CORS, deadline, parse, limit, schema, caller, captcha,
- * codes per day, the endpoint itself, respond. A stage refuses a request by throwing an `ApiError`, which
- * `respond` turns into its answer.
+ * The stages of a request, in order: watch, CORS, deadline, parse, limit, schema, caller, captcha,
+ * daily code limit, the endpoint itself, respond. A stage rejects a request by throwing an
+ * `ApiError`, which `respond` converts to a response.
  */
 export function addPipeline(server: FastifyInstance, parts: PipelineParts): Pipeline {
   const { endpoints, services, log, watches = [] } = parts
@@ -47,7 +47,7 @@ export function addPipeline(server: FastifyInstance, parts: PipelineParts): Pipe
     onUntrusted: (...seen) => warnOnce('forwarding', toForwardingWarning(...seen)),
   })
 
-  // Every request, also one that no endpoint gets to see.
+  // Observes every request, including those that do not reach an endpoint.
   const calls = watchCalls(server, watches, api, addresses)
   const responder = createResponder({ api, calls, log })
   const tagHeaders = tokens.sessions.tags.length > 0 ? [tagHeader] : []
@@ -57,7 +57,7 @@ export function addPipeline(server: FastifyInstance, parts: PipelineParts): Pipe
   })
   addBodyParser(server)
 
-  // Those of an endpoint.
+  // The stages of an endpoint.
   const limit = (request: FastifyRequest, endpoint: Endpoint) => {
     const { limitKey } = addresses.find(request.headers, request.ip)
     return checkLimit(endpoint, { limitKey, body: request.body }, services.requestLimits)
@@ -84,7 +84,7 @@ export function addPipeline(server: FastifyInstance, parts: PipelineParts): Pipe
             const answer = await calls.run(request, () => handle(request, endpoint))
             return responder.send(request, reply, answer)
           } catch (error) {
-            // Nobody waits for it any more, and Fastify would not say a word.
+            // The response was already sent, so Fastify would ignore the error without logging it.
             if (responder.hasAnswered(reply)) return responder.fail(request, reply, error)
             throw error
           }
@@ -99,5 +99,5 @@ export function addPipeline(server: FastifyInstance, parts: PipelineParts): Pipe
 }
 
 export function toNoRoute({ method }: Pick<FastifyRequest, 'method'>): ApiError {
-  return new ApiError('route_not_found', `There is no ${method} here`)
+  return new ApiError('route_not_found', `No endpoint for ${method} at this path`)
 }

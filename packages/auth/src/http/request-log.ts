@@ -2,13 +2,13 @@ import type { EventLog, LogLevel } from '@portcullis/service-kit/log'
 import type { ApiError } from '../errors.ts'
 import type { CallWatch, WatchedCall } from '../telemetry/watched-call.ts'
 
-/** One line for each request (reference 16), without the query and without a secret. */
+/** Writes one line per request, without the query and without secrets. */
 export function createRequestLog(log: Pick<EventLog, 'event'>): CallWatch {
   return { begin: (call) => () => write(log, call) }
 }
 
 function write(log: Pick<EventLog, 'event'>, call: WatchedCall): void {
-  // Load balancers ask all the time.
+  // Health checks by load balancers are too frequent to log.
   if (call.route === '/health' || call.route === '/ready') return
   const { failure, status } = call
   log.event(toLevel(status), 'request completed', {
@@ -30,27 +30,30 @@ function write(log: Pick<EventLog, 'event'>, call: WatchedCall): void {
 }
 
 function toLevel(status: number): LogLevel {
-  // People close pages all the time.
+  // Clients often disconnect early, for example when a page is closed.
   if (status === 499) return 'info'
   if (status >= 500) return 'error'
   return status >= 400 ? 'warning' : 'info'
 }
 
 function toAbsence(status: number): string | undefined {
-  return status === 499 ? 'the caller left before there was an answer' : undefined
+  return status === 499 ? 'the client disconnected before the response' : undefined
 }
 
-/** What a parser says about JSON quotes it, and there may be a password in it. */
+/** The error message of a JSON parser quotes the input, which may contain a password. */
 function toText({ code, message }: ApiError): string {
   return code === 'bad_json' ? message.replace(/:.*/s, '') : message
 }
 
-/** Some browsers and most programs send all of it, and links of ours have tokens in the query. */
+/**
+ * Some browsers and most programs send the full URL, and links of this server contain tokens in the
+ * query.
+ */
 function withoutQuery(referer: string | undefined): string | undefined {
   return referer?.replace(/[?#].*/s, '').slice(0, 512)
 }
 
-/** What the person did, where that is worth remembering; the audit log has the rest. */
+/** The audited action of the request, if any; details are in the audit log. */
 function toEvent({ audited, signInFailure }: WatchedCall) {
   if (signInFailure !== undefined) {
     const { reason, userId } = signInFailure

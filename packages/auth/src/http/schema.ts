@@ -1,7 +1,7 @@
 /**
- * JSON Schemas that know the type of what they accept: endpoints are checked, typed and described by
- * one definition. The few kinds that requests need, because a library for all of them takes longer to
- * load than the rest of the server.
+ * JSON Schemas that carry the type of the values they accept: one definition validates, types and
+ * documents an endpoint. Only the kinds that requests need are supported, because a general library
+ * takes longer to load than the rest of the server.
  */
 export interface Schema<Value = unknown> {
   readonly type?: string
@@ -11,11 +11,11 @@ export interface Schema<Value = unknown> {
   readonly required?: readonly string[]
   readonly anyOf?: readonly Schema[]
   readonly additionalProperties?: Schema
-  /** Never there: holds the type. */
+  /** Never set; it only carries the type. */
   readonly '~value'?: Value
 }
 
-/** What a schema accepts. */
+/** The type of the values that a schema accepts. */
 export type Static<S extends Schema> = Exclude<S['~value'], undefined>
 
 export interface Optional<Value> extends Schema<Value> {
@@ -42,7 +42,7 @@ interface TextNotes extends Notes {
   readonly maxLength?: number
 }
 
-/** Marks a field that may be missing; not part of the schema itself, so that it is not shown. */
+/** Marks optional fields. Not a property of the schema, so that it is not serialised. */
 const optional = new WeakSet<Schema>()
 
 export const Type = {

@@ -9,10 +9,13 @@ import { countRequests, toRequestId, toSlowClientOptions } from './slow-clients.
 import { apiVersion, versionHeader } from './stages/error-answer.ts'
 import { wantsVersionedErrors } from './stages/read-call.ts'
 
-/** Of the first server of a process: it keeps what it has compiled, which is the same for the others. */
+/**
+ * The compiler of the first server of a process, which caches compiled schemas; they are the same
+ * for further servers.
+ */
 let schemaCompiler: FastifySchemaCompiler<FastifySchema> | undefined
 
-/** Fastify with the options that a public server needs; `pipeline.ts` has what happens to a request. */
+/** Creates Fastify with options for a public server; `pipeline.ts` handles the requests. */
 export function createServer(parts: PipelineParts): FastifyInstance {
   const { api } = parts.services.config
   const server = Fastify({
@@ -22,9 +25,9 @@ export function createServer(parts: PipelineParts): FastifyInstance {
     ajv: { customOptions: { coerceTypes: false, removeAdditional: false } },
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
-    // Who is connected already is answered; `connections.ts` sees to it that this ends.
+    // Existing connections are still served while closing; `connections.ts` closes them.
     return503OnClosing: false,
-    // A path that cannot even be read.
+    // The path cannot be decoded.
     frameworkErrors: (_error, request, reply) => {
       pipeline.calls.begin(request, reply)
       pipeline.fail(request, reply, toNoRoute(request))

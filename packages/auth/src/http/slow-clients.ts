@@ -4,18 +4,19 @@ import type { Socket } from 'node:net'
 import { ApiError } from '../errors.ts'
 import { toErrorAnswer } from './stages/error-answer.ts'
 
-/** Reference 19. */
+/** Short, because clients send all headers at once; limits slowloris attacks. */
 const headersTimeoutMs = 2_000
 
 /**
- * A token carries the metadata of its user, and a user whose token were refused for its length could not
- * even make it shorter: four times what Node takes by itself.
+ * A token contains the metadata of its user, and a user whose token is rejected for its length
+ * could not shorten the metadata. This is four times the default of Node.js.
  */
 const longestHeaderBytes = 64 * 1024
 
 /**
- * For Node, which cuts off who sends too much or too slowly (slowloris): headers have two seconds, a whole
- * request as long as its answer may take. A connection on which nothing comes at all counts too.
+ * Options for Node.js to disconnect clients that send too much or too slowly (slowloris): headers
+ * must arrive within two seconds, and a whole request within the time limit of its response.
+ * Connections that send nothing are included.
  */
 export function toSlowClientOptions(maxRequestDurationMs: number) {
   const headersMs = Math.ceil(Math.min(headersTimeoutMs, maxRequestDurationMs))
@@ -23,10 +24,10 @@ export function toSlowClientOptions(maxRequestDurationMs: number) {
     http: {
       maxHeaderSize: longestHeaderBytes,
       headersTimeout: headersMs,
-      // How often it looks; its own half minute would let them wait much longer.
+      // The default interval of 30 seconds would let slow clients wait much longer.
       connectionsCheckingInterval: Math.min(1_000, headersMs),
     },
-    // The deadline answers first; this is for what it does not see.
+    // The deadline stage responds first; this covers requests that do not reach it.
     requestTimeout: Math.ceil(maxRequestDurationMs) + headersTimeoutMs,
     clientErrorHandler: refuseSlowOrInvalid,
   }
@@ -36,7 +37,7 @@ interface ClientError extends Error {
   readonly code?: string
 }
 
-/** By the code that Node gives. */
+/** Responses by the error code of Node.js. */
 const refusals: Readonly<Record<string, () => ApiError>> = {
   ERR_HTTP_REQUEST_TIMEOUT: () =>
     new ApiError('request_timeout', 'The request did not arrive in time', { status: 408 }),
@@ -56,9 +57,10 @@ export function countRequests(server: Server): void {
 }
 
 /**
- * After a pause of this process (a busy machine, garbage collection), Node checks its time limits before it
- * reads the sockets, so a request that has arrived in time counts as late. One turn of the event loop later,
- * all that has arrived is read, and only a connection that still has no request is refused.
+ * After a pause of this process (a busy machine, garbage collection), Node.js checks its time
+ * limits before it reads the sockets, so a request that arrived in time is considered late. One
+ * turn of the event loop later, everything that has arrived is read, and only a connection that
+ * still has no request is rejected.
  */
 function refuseSlowOrInvalid(error: ClientError, socket: Socket): void {
   if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT') {
@@ -71,7 +73,7 @@ function refuseSlowOrInvalid(error: ClientError, socket: Socket): void {
   })
 }
 
-/** Answers a client whose bytes did not become a request. */
+/** Responds to a client whose data could not be parsed as a request. */
 function refuse(error: ClientError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
@@ -79,7 +81,7 @@ function refuse(error: ClientError, socket: Socket): void {
   }
   const known =
     refusals[error.code ?? '']?.() ??
-    new ApiError('validation_failed', 'This is not a request of HTTP/1.1')
+    new ApiError('validation_failed', 'Malformed HTTP/1.1 request')
   const { status, headers, body } = toErrorAnswer(known, false, toRequestId(undefined))
   const text = JSON.stringify(body)
   const lines = Object.entries({
@@ -89,11 +91,11 @@ function refuse(error: ClientError, socket: Socket): void {
     ...headers,
   }).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${text}`)
-  // Whoever does not read it either is not waited for.
+  // A client that does not read the response is disconnected.
   socket.setTimeout(headersTimeoutMs, () => socket.destroy())
 }
 
-/** That of the header the operator names, cleaned for the log; otherwise a new one. */
+/** Returns the value of the configured header, cleaned for the log, or a new id. */
 export function toRequestId(value: string | undefined): string {
   // oxlint-disable-next-line no-control-regex -- they would break the lines of the log
   const cleaned = value?.replaceAll(/[\u0000-\u001f\u007f]/g, '').slice(0, 128)

@@ -6,24 +6,23 @@ interface Bucket {
   filledAtMs: number
 }
 
-/** More would be an attack on memory: the least used are forgotten first. */
+/** Limits memory under attack; the least recently used buckets are discarded first. */
 const mostBuckets = 100_000
 
-/** Told to peers of a bucket that is full again, whatever they have counted. */
+/** Sent to peers for a bucket that is reset, regardless of their counts. */
 const everything = Number.NEGATIVE_INFINITY
 
-/** Processes beside this one, that count the same requests. */
+/** Other worker processes that count the same requests. */
 export interface BucketPeers {
-  /** So many were counted here: the others should know soon. */
+  /** Reports a count to the other processes soon. */
   tell(limiter: LimiterName, key: string, count: number): void
-  /** @param taken is called with what was counted elsewhere. */
+  /** @param taken is called with counts of other processes. */
   hear(taken: (limiter: LimiterName, key: string, count: number) => void): void
 }
 
 /**
- * Request limits that this process counts by itself, in token buckets. What its peers let pass is
- * taken out of them a moment later, also when they are empty: what went through too many at once is
- * missing afterwards.
+ * Request limits that this process counts in token buckets. Requests that its peers allowed are
+ * subtracted shortly after, even below zero, so that an excess is compensated later.
  */
 export function createBuckets(
   limits: LimitTable,
@@ -36,7 +35,7 @@ export function createBuckets(
     const id = toId(limiter, key)
     const nowMs = now()
     const bucket = buckets.get(id) ?? { tokens: burst, filledAtMs: nowMs }
-    // A clock that was set back fills nothing.
+    // A clock that was set back adds no tokens.
     const elapsedMs = Math.max(0, nowMs - bucket.filledAtMs)
     bucket.tokens = Math.min(burst, bucket.tokens + (elapsedMs * most) / periodMs)
     bucket.filledAtMs = nowMs
@@ -86,7 +85,10 @@ function toWaitSeconds({ tokens }: Bucket, { most, periodMs }: RequestLimit): nu
   return Math.max(1, Math.ceil(((1 - tokens) * periodMs) / most / 1_000))
 }
 
-/** The owner of an IPv6 address has the whole network around it, and could change it at each request. */
+/**
+ * The owner of an IPv6 address usually has a whole network and could change the address with each
+ * request.
+ */
 export function toNetwork(ip: string): string {
   if (isIP(ip) !== 6) return ip
   const [head = ''] = ip.split('::')

@@ -1,15 +1,15 @@
 import { ApiError } from '../errors.ts'
 import type { LimiterName, RequestLimits } from './request-limits.ts'
 
-/** What wrong guesses are counted by. */
+/** A limit for wrong guesses. */
 export interface GuessLimit {
   readonly limiter: LimiterName
   readonly key: string
-  /** Whether a right guess forgets the wrong ones before it. */
+  /** Whether a correct guess resets the count of wrong ones. */
   readonly endsWithSuccess?: boolean
-  /** Asked where there is no room: whether this caller is allowed to guess nevertheless. */
+  /** Called if the limit is reached: whether this caller may guess nevertheless. */
   readonly isExempt?: () => Promise<boolean>
-  /** What is said where there is no room. */
+  /** The error if the limit is reached. */
   readonly toError?: (waitSeconds: number) => ApiError
 }
 
@@ -19,9 +19,9 @@ export interface Guess {
 
 export interface Guesses {
   /**
-   * Checks a guess where all limits have room for a wrong one. Right guesses are not counted, and any
-   * number of them may come at once: what is beyond the room waits until it is known whether those
-   * before were right. @throws {ApiError}
+   * Checks a guess if all limits allow a further wrong one. Correct guesses are not counted, and
+   * any number of them may run at once: guesses beyond the limit wait until the earlier ones are
+   * decided. @throws {ApiError}
    */
   guard<Checked extends Guess>(
     limits: readonly GuessLimit[],
@@ -29,24 +29,24 @@ export interface Guesses {
   ): Promise<Checked>
 }
 
-/** The guesses with one key that are not decided yet. */
+/** The undecided guesses of one key. */
 interface Lane {
-  /** Those that are let in, or wait for it. */
+  /** The number of guesses that run or wait. */
   present: number
   running: number
-  /** Resolves when the one before has been let in or refused: they ask for room one by one. */
+  /** Resolves when the previous guess was admitted or rejected; they are admitted one by one. */
   turn: Promise<void>
-  /** Called when one of those that run has ended. */
+  /** Called when a running guess has ended. */
   onEnd: () => void
 }
 
 export function createGuesses(requestLimits: RequestLimits): Guesses {
   const lanes = new Map<string, Lane>()
 
-  /** How many seconds to wait; 0 where there is room. */
+  /** Returns the seconds to wait; 0 if a guess is allowed. */
   const findWait = async ({ limiter, key }: GuessLimit, lane: Lane): Promise<number> => {
     for (;;) {
-      // Before the room is looked at: each other guess is either in this number, or counted there.
+      // Read before `peek`, so that each other guess is either in this number or already counted.
       const { running } = lane
       const { left, waitSeconds } = await requestLimits.peek(limiter, key)
       if (running < left) return 0
@@ -59,7 +59,7 @@ export function createGuesses(requestLimits: RequestLimits): Guesses {
     }
   }
 
-  /** @throws {ApiError} where there is no room. @returns what lets the next one in. */
+  /** @throws {ApiError} if the limit is reached. @returns a function that admits the next one. */
   const enter = async (limit: GuessLimit): Promise<() => void> => {
     const id = `${limit.limiter}\0${limit.key}`
     const lane = lanes.get(id) ?? {
@@ -96,7 +96,7 @@ export function createGuesses(requestLimits: RequestLimits): Guesses {
       }
     }
     leave()
-    // Only now: those behind need not wait for it.
+    // Called after the turn was passed on, so that later guesses do not wait for it.
     if (await limit.isExempt?.()) return () => {}
     throw (limit.toError ?? tooManyGuesses)(waitSeconds)
   }

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { LimitTable, RequestLimit } from './request-limits.ts'
 
-/** The usual limits of reference 8.1, and the burst that each has. */
+/** A default limit and its burst. */
 interface Usual {
   readonly most: number
   readonly periodMs: number
@@ -21,10 +21,10 @@ const usual = {
   passwordAccount: { most: 100, periodMs: 60 * minute, burst: 100 },
 } as const satisfies Record<string, Usual>
 
-/** Reference 8.1. */
+/** Returns the configured limits. */
 export function toLimitTable({ limits, mfa }: Pick<Config, 'limits' | 'mfa'>): LimitTable {
   const otp = toLimit(usual.requests, limits.otp)
-  // A sign-in as those of /token are.
+  // An external sign-in has the defaults of /token.
   const external = toLimit(usual.token, limits.external)
   return {
     token: toLimit(usual.token, limits.token),
@@ -48,7 +48,7 @@ export function toLimitTable({ limits, mfa }: Pick<Config, 'limits' | 'mfa'>): L
 }
 
 /**
- * As many as this in any 24 hours: half of them at once, and the other half comes back over the day.
+ * At most this many in any 24 hours: half of them at once, and the other half over the day.
  * @param most 0: the limit is off.
  */
 function toDailyLimit(most: number): RequestLimit | undefined {
@@ -58,8 +58,8 @@ function toDailyLimit(most: number): RequestLimit | undefined {
 }
 
 /**
- * A burst in proportion to the rate: with a rate that never refuses anyone, the burst must not either.
- * Below the usual rate it stays what it is, as far as the rate allows.
+ * Scales the burst with the rate, so that a rate that is never reached has no lower burst. Below
+ * the default rate, the burst stays the same as far as the rate allows.
  * @param most 0: the limit is off.
  */
 export function toLimit({ most: usualMost, periodMs, burst }: Usual, most: number) {

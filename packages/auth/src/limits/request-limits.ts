@@ -1,4 +1,4 @@
-/** The request limits of reference 8.1: so many, refilled over a time, with a burst. */
+/** A request limit: a number of requests per period, with a burst. */
 export interface RequestLimit {
   readonly most: number
   readonly periodMs: number
@@ -29,19 +29,19 @@ export type LimiterName = (typeof limiterNames)[number]
 /** Undefined: the limit is off. */
 export type LimitTable = Readonly<Record<LimiterName, RequestLimit | undefined>>
 
-/** What a limit still allows. */
+/** The remaining requests of a limit. */
 export interface Room {
-  /** A whole number, or infinity where the limit is off. */
+  /** An integer, or infinity if the limit is off. */
   readonly left: number
-  /** Until one more is allowed; 0 where one is. */
+  /** Seconds until a further request is allowed; 0 if one is allowed now. */
   readonly waitSeconds: number
 }
 
 export interface RequestLimits {
-  /** Counts one. @returns how many seconds to wait; undefined: it is allowed. */
+  /** Counts one request. @returns the seconds to wait; undefined if it is allowed. */
   take(limiter: LimiterName, key: string): Promise<number | undefined> | number | undefined
-  /** Counts nothing. */
+  /** Reads the limit without counting. */
   peek(limiter: LimiterName, key: string): Promise<Room> | Room
-  /** Forgets what was counted for a key. */
+  /** Resets the count of a key. */
   clear(limiter: LimiterName, key: string): Promise<void> | void
 }

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Networks of the house: the machine itself and its neighbours. */
+/** Private networks: this machine and the internal network. */
 const inside = new BlockList()
 inside.addSubnet('10.0.0.0', 8, 'ipv4')
 inside.addSubnet('100.64.0.0', 10, 'ipv4')
@@ -10,7 +10,10 @@ inside.addSubnet('192.168.0.0', 16, 'ipv4')
 inside.addAddress('::1', 'ipv6')
 inside.addSubnet('fc00::', 7, 'ipv6')
 
-/** Nobody's pages are there: metadata services, multicast, what is reserved or for documents. */
+/**
+ * Addresses that never have public pages: link-local (metadata services), multicast, reserved and
+ * documentation networks.
+ */
 const nowhere = new BlockList()
 nowhere.addSubnet('0.0.0.0', 8, 'ipv4')
 nowhere.addSubnet('169.254.0.0', 16, 'ipv4')
@@ -21,20 +24,23 @@ nowhere.addSubnet('198.18.0.0', 15, 'ipv4')
 nowhere.addSubnet('198.51.100.0', 24, 'ipv4')
 nowhere.addSubnet('203.0.113.0', 24, 'ipv4')
 nowhere.addSubnet('224.0.0.0', 3, 'ipv4')
-// The metadata services of two clouds, inside networks that may be the house's own.
+// The metadata services of two clouds, whose addresses are in networks that may be internal.
 nowhere.addAddress('100.100.100.200', 'ipv4')
 nowhere.addAddress('fd00:ec2::254', 'ipv6')
 nowhere.addAddress('fd20:ce::254', 'ipv6')
 nowhere.addSubnet('2001::', 23, 'ipv6')
 nowhere.addSubnet('2001:db8::', 32, 'ipv6')
-// Tunnels carry an IPv4 address inside, which could be any.
+// Tunnels embed an IPv4 address, which could be any.
 nowhere.addSubnet('2002::', 16, 'ipv6')
 nowhere.addSubnet('3fff::', 20, 'ipv6')
 
 const everywhere = new BlockList()
 everywhere.addSubnet('2000::', 3, 'ipv6')
 
-/** Where an address leads: to the internet, to the house itself, or to nothing one may read. */
+/**
+ * Where an address leads: to the internet, to the internal network, or to an address that must
+ * never be requested.
+ */
 export type Reach = 'outside' | 'inside' | 'nowhere'
 
 export function toReach(address: string): Reach {
@@ -49,7 +55,7 @@ export function toReach(address: string): Reach {
   return family === 'ipv4' || everywhere.check(plain, family) ? 'outside' : 'nowhere'
 }
 
-/** `::ffff:127.0.0.1` and `::ffff:7f00:1` are 127.0.0.1, however many zeros they are written with. */
+/** `::ffff:127.0.0.1` and `::ffff:7f00:1` are 127.0.0.1, in any spelling of the zeros. */
 function toMappedIpv4(address: string): string | undefined {
   const canonical = new URL(`http://[${address}]`).hostname
   const [, high, low] = /^\[::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/.exec(canonical) ?? []

@@ -14,12 +14,13 @@ export interface FetchSettings {
   readonly timeoutMs: number
   readonly maxBytes: number
   /**
-   * Hosts that may be in the network of the house. A redirect from another host never leads there.
+   * Hosts that may be in the internal network. A redirect from another host is never followed
+   * there.
    */
   readonly insideHosts: readonly string[]
-  /** The DNS, unless a test stands in for it. */
+  /** Default: DNS; tests replace it. */
   readonly resolve?: (host: string) => Promise<readonly ResolvedAddress[]>
-  /** More authorities to trust, as PEM; a test has its own. */
+  /** Additional trusted certificate authorities, as PEM; for tests. */
   readonly ca?: string
 }
 
@@ -27,8 +28,8 @@ const maxRedirects = 3
 const redirectStatuses = new Set([301, 302, 303, 307, 308])
 
 /**
- * The text at a URL that somebody configured. Whatever that URL, the DNS or a redirect says, the
- * connection goes to an address that was checked, and the same check holds after each redirect.
+ * Fetches the text at a configured URL. Regardless of the URL, DNS and redirects, the connection is
+ * made only to an address that was checked, and each redirect is checked again.
  * @throws {OutgoingError}
  */
 export async function fetchGuarded(start: URL, settings: FetchSettings): Promise<string> {
@@ -44,14 +45,14 @@ export async function fetchGuarded(start: URL, settings: FetchSettings): Promise
       response.destroy()
       const { location } = response.headers
       if (!redirectStatuses.has(status) || location === undefined) {
-        throw new OutgoingError(`the answer was ${status}`)
+        throw new OutgoingError(`the response status was ${status}`)
       }
       const target = URL.parse(location, url)
-      if (target === null) throw new OutgoingError('it redirects to what is not a URL')
+      if (target === null) throw new OutgoingError('it redirects to an invalid URL')
       url = target
     }
   } catch (error) {
-    if (signal.aborted) throw new OutgoingError(`no answer within ${settings.timeoutMs} ms`)
+    if (signal.aborted) throw new OutgoingError(`no response within ${settings.timeoutMs} ms`)
     throw error instanceof OutgoingError ? error : new OutgoingError(toReason(error))
   }
   throw new OutgoingError(`more than ${maxRedirects} redirects`)
@@ -71,7 +72,7 @@ async function get(
   const outgoing = request(url, {
     agent: false,
     signal,
-    // Not asked again, so nobody can answer differently this time.
+    // The checked addresses are used without another DNS query, whose result could differ.
     lookup: toLookup(addresses),
     headers: { accept: 'text/html, text/plain, */*', 'user-agent': 'portcullis-auth' },
     ...(settings.ca === undefined ? {} : { ca: settings.ca }),
@@ -93,7 +94,7 @@ async function findAddresses(
   for (const { address } of addresses) {
     const reach = toReach(address)
     if (reach === 'outside' || (reach === 'inside' && isInsideAllowed)) continue
-    throw new OutgoingError(`${host} is at ${address}, which is not an address of the internet`)
+    throw new OutgoingError(`${host} is at ${address}, which is not a public address`)
   }
   return addresses
 }
@@ -102,7 +103,7 @@ async function resolveHost(host: string): Promise<readonly ResolvedAddress[]> {
   return await lookupHost(host, { all: true })
 }
 
-/** For connections that outlive one request: each is made to an address that was checked. */
+/** For connections that are used for several requests: each is made to a checked address. */
 export function createGuardedLookup(
   isInsideAllowed: boolean,
   resolve: (host: string) => Promise<readonly ResolvedAddress[]> = resolveHost,
@@ -126,7 +127,7 @@ function toLookup(addresses: readonly ResolvedAddress[]): LookupFunction {
 async function readText(response: IncomingMessage, maxBytes: number): Promise<string> {
   const text = await readLimited(response, maxBytes)
   if (text !== undefined) return text
-  throw new OutgoingError(`it is longer than ${maxBytes} bytes`)
+  throw new OutgoingError(`the response is longer than ${maxBytes} bytes`)
 }
 
 function toReason(error: unknown): string {

@@ -10,16 +10,16 @@ export interface HttpAnswer {
 }
 
 interface OutgoingDetails {
-  /** The HTTP status of the answer, if there was one. */
+  /** The HTTP status of the response, if there was one. */
   readonly status?: number
-  /** The error code of the other side: `invalid_client`, … */
+  /** The error code in the response: `invalid_client`, … */
   readonly code?: string
   readonly cause?: unknown
 }
 
 /**
- * An outgoing call has failed. The message is for the log of the operator: it names the host, and has
- * nothing else of the request, which may contain credentials.
+ * An outgoing request has failed. The message is for the log of the operator: it names the host,
+ * and nothing else of the request, which may contain credentials.
  */
 export class OutgoingError extends Error {
   override readonly name = 'OutgoingError'
@@ -34,8 +34,8 @@ export class OutgoingError extends Error {
 }
 
 /**
- * One request to a host that the operator has named, limited in time and bytes. The caller chooses what
- * happens to redirects; following them would hand the credentials of the request to another host.
+ * Sends one request to a configured host, with limits for time and size. The caller chooses how
+ * redirects are handled; following them would send the credentials of the request to another host.
  * @throws {OutgoingError}
  */
 export async function request(
@@ -76,7 +76,7 @@ export interface OutgoingPost {
 
 export interface PostAnswer {
   readonly status: number
-  /** Undefined where it is no JSON. */
+  /** Undefined if it is not JSON. */
   readonly body: unknown
 }
 
@@ -101,7 +101,7 @@ export async function post(
   return { status, body: parseJson(text) }
 }
 
-/** Undefined: there were more bytes. The rest of the body is not read. */
+/** Undefined if the body is longer; the remaining part is not read. */
 export async function readLimited(
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   maxBytes: number,
@@ -124,7 +124,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** An error of several addresses has no text of its own. */
+/** An AggregateError has no message. */
 function toReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const code = 'code' in error && typeof error.code === 'string' ? error.code : 'no connection'

@@ -6,14 +6,14 @@ import { isStorableText } from '../features/users/metadata.ts'
 
 export interface PasswordPolicy {
   readonly minLength: number
-  /** Of each of these a password needs a character. */
+  /** A password needs a character of each of these sets. */
   readonly requiredSets: readonly string[]
-  /** Undefined: nobody is asked. */
+  /** Undefined: leaked passwords are not checked. */
   readonly leaks?: LeakedPasswords | undefined
 }
 
 export interface LeakedPasswords {
-  /** @throws {ApiError} where that cannot be told, and must be. */
+  /** @throws {ApiError} if the check fails and is required. */
   has(password: string): Promise<boolean>
 }
 
@@ -22,19 +22,22 @@ interface Weakness {
   readonly reasons: readonly ('length' | 'characters' | 'pwned')[]
 }
 
-/** bcrypt ignores every byte after these, so a longer password would be equal to its beginning. */
+/** bcrypt ignores all bytes after these, so a longer password would equal its prefix. */
 const mostBytes = 72
 
 /**
  * Whether no other text has the same hash. bcrypt repeats a password with a zero byte in between,
- * so that `ab` and `ab\0ab` are the same to it; and all halves of surrogate pairs are one character
- * in UTF-8.
+ * so `ab` and `ab\0ab` have the same hash; and all unpaired surrogates are the same character in
+ * UTF-8.
  */
 export function isHashable(password: string): boolean {
   return Buffer.byteLength(password) <= mostBytes && isStorableText(password)
 }
 
-/** Undefined: strong enough. @throws {ApiError} where that cannot be told, and must be. */
+/**
+ * Undefined if the password is strong enough. @throws {ApiError} if the leak check fails and is
+ * required.
+ */
 async function findWeakness(
   password: string,
   policy: PasswordPolicy,
@@ -42,7 +45,7 @@ async function findWeakness(
   const found = checks.flatMap(({ reason, toMessage, isMet }) =>
     isMet(password, policy) ? [] : [{ reason, message: toMessage(policy) }],
   )
-  // Whatever else is wrong with it: the next one should not have leaked either.
+  // Checked even if there are other errors, so that the user can fix all of them at once.
   if (await policy.leaks?.has(password)) found.push({ reason: 'pwned', message: leaked })
   if (found.length === 0) return undefined
   return {
@@ -53,10 +56,10 @@ async function findWeakness(
 
 const leaked = 'Password is known to be weak and easy to guess, please choose a different one.'
 
-/** At login it is a hint, and nobody waits for it long. */
+/** At sign-in the check is only a hint, so it has a short timeout. */
 const patienceMs = 1_000
 
-/** Undefined: strong enough as far as could be told in time. */
+/** Undefined if no weakness was found in time. */
 export async function noticeWeakness(
   password: string,
   policy: PasswordPolicy,
@@ -99,7 +102,7 @@ interface Check {
 const checks: readonly Check[] = [
   {
     reason: 'length',
-    // In characters, as people count, and not in bytes.
+    // Counts characters rather than bytes.
     isMet: (password, { minLength }) => [...password].length >= minLength,
     toMessage: ({ minLength }) => `Password should be at least ${minLength} characters.`,
   },
@@ -112,25 +115,25 @@ const checks: readonly Check[] = [
   },
 ]
 
-/** Who knows passwords that have leaked somewhere. */
+/** A source of leaked passwords. */
 interface LeakSource {
   /**
-   * What is known of all hashes that begin with five hexadecimal digits, a line each: the other 35,
-   * a colon, and how often it was seen. Hundreds of passwords share a beginning, so that nobody
-   * learns which one was meant.
+   * Returns the known SHA-1 hashes that start with five hexadecimal digits, one per line: the other
+   * 35 digits, a colon and a count. Hundreds of passwords share a prefix, so the request does not
+   * reveal the password.
    */
   readRange(prefix: string): Promise<string>
 }
 
 interface LeakedPasswordsParts {
   readonly source: LeakSource
-  /** Whether no password is taken that could not be looked up. */
+  /** Whether to reject passwords that could not be checked. */
   readonly failsClosed: boolean
   readonly log: Log
   readonly now: () => number
 }
 
-/** People correct a typo and try again, and sign in with what they have just chosen. */
+/** Users often retry after a typo, and sign in with the password they have just chosen. */
 const keepMs = 600_000
 const mostKept = 64
 
@@ -158,7 +161,7 @@ export function createLeakedPasswords(parts: LeakedPasswordsParts): LeakedPasswo
       } catch (cause) {
         if (failsClosed) throw new ApiError('unexpected_failure', unable, { cause })
         const reason = cause instanceof Error ? cause.message : String(cause)
-        log.warning(`A password was not looked up among leaked ones: ${reason}`)
+        log.warning(`A password could not be checked for leaks: ${reason}`)
         return false
       }
       return isSeen(range, digits.slice(5))
@@ -166,10 +169,9 @@ export function createLeakedPasswords(parts: LeakedPasswordsParts): LeakedPasswo
   }
 }
 
-/** Reference 12.4. */
 const unable = 'Unable to perform password strength check with HaveIBeenPwned.org.'
 
-/** Lines that were never seen are there to hide how long the answer really is. */
+/** Entries with the count 0 are padding that hides the real length of the response. */
 function isSeen(range: string, rest: string): boolean {
   const line = range.split(/\r?\n/).find((each) => each.toUpperCase().startsWith(`${rest}:`))
   return line !== undefined && Number(line.slice(rest.length + 1)) > 0
@@ -178,17 +180,17 @@ function isSeen(range: string, rest: string): boolean {
 interface PwnedPasswordsSettings {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>
   readonly userAgent: string
-  /** Another place with the same API. */
+  /** The URL of a service with the same API. */
   readonly baseUrl?: string | undefined
 }
 
-/** The list of haveibeenpwned.com (reference 12.4). */
+/** The service of haveibeenpwned.com. */
 export function createPwnedPasswords(settings: PwnedPasswordsSettings): LeakSource {
   const { fetch, userAgent, baseUrl = 'https://api.pwnedpasswords.com' } = settings
   return {
     async readRange(prefix) {
       const response = await fetch(`${baseUrl}/range/${prefix}`, {
-        // Padded, so that the length of the answer does not tell the beginning to who listens.
+        // Padding hides the prefix from observers of the response length.
         headers: { accept: 'text/plain', 'add-padding': 'true', 'user-agent': userAgent },
       })
       if (response.ok) return response.text()

@@ -4,21 +4,26 @@ import type { WrittenFormat } from './formats/password-format.ts'
 import { isHashable } from './password-policy.ts'
 
 export interface Passwords {
-  /** As it is stored. */
+  /** Returns the hash to store. */
   hash(password: string): Promise<string>
   /**
-   * Whether it is the password of that hash. Undefined stands for a user who has none or does not
-   * exist: it costs the same, so that time tells nothing. A password that sign-up would refuse,
-   * because others have the same hash, is wrong whatever the format of the hash.
+   * Whether the password matches the hash. Undefined stands for a user without a password or one
+   * who does not exist: the check takes the same time, so that timing reveals nothing. A password
+   * that sign-up would reject because it is not unique for its hash never matches.
    */
   check(password: string, hash: string | undefined): Promise<CheckedPassword>
-  /** For somebody who has no password yet: one that none fits, and that costs what others cost. */
+  /**
+   * Creates a hash for a user without a password: no password matches it, and checking it takes the
+   * usual time.
+   */
   createUnusable(): string
 }
 
 interface CheckedPassword {
   readonly isRight: boolean
-  /** Whether the hash should be made anew: it was imported, or is of another kind or strength. */
+  /**
+   * Whether the hash should be replaced because its format or parameters are not the current ones.
+   */
   readonly isOutdated: boolean
 }
 
@@ -47,9 +52,9 @@ export function createPasswords(
 }
 
 interface HashQueueSettings {
-  /** Hashes at work at the same time: more than there are cores only make each other slower. */
+  /** Concurrent hashes; more than the number of cores would only slow each other down. */
   readonly atOnce: number
-  /** How many may wait; beyond, callers are told to come back. */
+  /** Maximum length of the queue; further requests are rejected with a retry delay. */
   readonly mostWaiting: number
 }
 
@@ -63,8 +68,8 @@ interface HashQueue extends HashQueueState {
 }
 
 /**
- * Hashing takes some 70 ms of a core. Without a bound a burst of logins would keep everybody waiting
- * until their time is over, and then have hashed in vain.
+ * Hashing takes about 70 ms of CPU time. Without a limit, a burst of sign-ins would delay all
+ * requests until they time out, and the hashing would be wasted.
  */
 export function createHashQueue({ atOnce, mostWaiting }: HashQueueSettings): HashQueue {
   const waiting: (() => void)[] = []

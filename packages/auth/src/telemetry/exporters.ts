@@ -7,7 +7,7 @@ type Protocol = OpenTelemetryConfig['tracesProtocol']
 
 type Variables = OpenTelemetryConfig['variables']
 
-/** How OTLP is spoken; only the exporter that is asked for is loaded. */
+/** Exporters by OTLP transport; only the one in use is loaded. */
 const spanExporters: Readonly<Record<Protocol, (from: Variables) => Promise<SpanExporter>>> = {
   'http/protobuf': async (variables) => {
     const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-proto')

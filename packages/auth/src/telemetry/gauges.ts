@@ -11,12 +11,12 @@ import type { Telemetry } from './telemetry.ts'
 
 const waitBoundaries = [0.001, 0.005, 0.025, 0.1, 0.5, 1, 2.5, 5, 10]
 
-/** What is read when metrics are collected: connections, the outbox, the hash queue. */
+/** Values that are read when metrics are collected: connections, the outbox, the hash queue. */
 export function createGauges(
   meter: Meter,
 ): Pick<Telemetry, 'watchPool' | 'countPoolWait' | 'watchHashQueue' | 'watchOutbox'> {
   const waits = meter.createHistogram('db.client.connection.wait_time', {
-    description: 'How long statements wait for a connection to PostgreSQL',
+    description: 'Time that statements wait for a connection to PostgreSQL',
     unit: 's',
     advice: { explicitBucketBoundaries: waitBoundaries },
   })
@@ -34,7 +34,7 @@ export function createGauges(
       )
       gauge(
         'db.client.connection.max',
-        'Connections to PostgreSQL that this process may have at the moment',
+        'Current maximum number of connections to PostgreSQL of this process',
         '{connection}',
       ).addCallback((result) => {
         const { limit } = read()
@@ -42,18 +42,16 @@ export function createGauges(
       })
       gauge(
         'db.client.connection.pending_requests',
-        'Statements that wait for a connection to PostgreSQL',
+        'Statements waiting for a connection to PostgreSQL',
         '{request}',
       ).addCallback((result) => result.observe(read().waiting))
     },
     countPoolWait: (waitMs) => waits.record(waitMs / 1_000),
     watchHashQueue(queue) {
-      gauge(
-        'auth_hash_queue_waiting',
-        'Passwords that wait to be hashed',
-        '{password}',
-      ).addCallback((result) => result.observe(queue.waiting))
-      gauge('auth_hash_queue_running', 'Passwords that are being hashed', '{password}').addCallback(
+      gauge('auth_hash_queue_waiting', 'Passwords waiting to be hashed', '{password}').addCallback(
+        (result) => result.observe(queue.waiting),
+      )
+      gauge('auth_hash_queue_running', 'Passwords being hashed', '{password}').addCallback(
         (result) => result.observe(queue.running),
       )
     },
@@ -66,7 +64,7 @@ export function createGauges(
       const age = gauge('auth_outbox_oldest_age', 'Age of the oldest message to be sent', 's')
       const overdue = gauge(
         'auth_outbox_overdue',
-        'For how long a message has been due that no process has taken',
+        'How long the oldest due message has waited to be claimed',
         's',
       )
       meter.addBatchObservableCallback(
@@ -86,7 +84,7 @@ export function createGauges(
 
 type CollectionEntry = PerformanceEntry & { readonly detail?: { readonly kind?: number } }
 
-/** By the numbers that V8 has for it. */
+/** Kinds of garbage collection by their number in V8. */
 const collections: Readonly<Record<number, string>> = {
   1: 'minor',
   2: 'minor',
@@ -97,7 +95,10 @@ const collections: Readonly<Record<number, string>> = {
 
 const boundaries = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]
 
-/** Event loop, memory and garbage collection, by the names of OpenTelemetry for Node and V8. */
+/**
+ * Event loop, memory and garbage collection, with the metric names of OpenTelemetry for Node.js and
+ * V8.
+ */
 export function watchRuntime(meter: Meter): Disposable {
   const delay = monitorEventLoopDelay({ resolution: 10 })
   delay.enable()
@@ -109,7 +110,7 @@ export function watchRuntime(meter: Meter): Disposable {
     max: () => delay.max,
   }
   const delays = Object.entries(read).map(([name, ns]) => {
-    const description = `Event loop delay since the last look: ${name}`
+    const description = `Event loop delay since the last collection: ${name}`
     const gauge = meter.createObservableGauge(`nodejs.eventloop.delay.${name}`, {
       description,
       unit: 's',
@@ -120,7 +121,7 @@ export function watchRuntime(meter: Meter): Disposable {
     (result) => {
       for (const { gauge, ns } of delays) {
         const seconds = ns() / 1e9
-        // Right after a look there is none yet.
+        // There is no value immediately after a reset.
         result.observe(gauge, Number.isFinite(seconds) && seconds < 1e9 ? seconds : 0)
       }
       delay.reset()
@@ -131,7 +132,7 @@ export function watchRuntime(meter: Meter): Disposable {
   let last = performance.eventLoopUtilization()
   meter
     .createObservableGauge('nodejs.eventloop.utilization', {
-      description: 'Part of the time that the event loop had something to do, since the last look',
+      description: 'Fraction of time in which the event loop was busy since the last collection',
       unit: '1',
     })
     .addCallback((result) => {
@@ -145,7 +146,7 @@ export function watchRuntime(meter: Meter): Disposable {
       .createObservableGauge(name, { description, unit: 'By' })
       .addCallback((result) => result.observe(value()))
   bytes('v8js.memory.heap.used', 'Heap in use', () => getHeapStatistics().used_heap_size)
-  bytes('v8js.memory.heap.limit', 'Heap there can be', () => getHeapStatistics().heap_size_limit)
+  bytes('v8js.memory.heap.limit', 'Maximum heap size', () => getHeapStatistics().heap_size_limit)
   bytes('process.memory.usage', 'Resident memory', () => process.memoryUsage.rss())
   meter
     .createObservableCounter('process.cpu.time', { description: 'CPU time', unit: 's' })

@@ -24,7 +24,7 @@ export interface Metrics extends AsyncDisposable {
   flush(giveUp: AbortSignal): Promise<void>
 }
 
-/** Whether somebody comes for the metrics, or they are sent. */
+/** Metrics are either pulled by Prometheus or pushed to a collector. */
 const readers: Readonly<
   Record<'opentelemetry' | 'prometheus', (settings: SdkSettings) => Promise<MetricReader>>
 > = {
@@ -58,7 +58,10 @@ export async function openMetrics(settings: SdkSettings): Promise<Metrics> {
   }
 }
 
-/** The rest is `_OTHER`, as the standard wants it: callers may write what they like. */
+/**
+ * Other methods are recorded as `_OTHER`, as the semantic conventions require, because clients can
+ * send any text.
+ */
 const methods: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',
@@ -69,28 +72,28 @@ const methods: ReadonlySet<string> = new Set([
   'OPTIONS',
 ])
 
-/** From 5 ms to 10 s, which is when requests are given up. */
+/** From 5 ms to 10 s, the default time limit of requests. */
 const boundaries = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
-/** Few, because there is a series for each of them and each statement. */
+/** Only a few, because each of them is a series per statement. */
 const statementBoundaries = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10]
 
-/** By route, never by path: ids and whatever callers make up would be a series each. */
+/** By route, not by path, because each path would be a separate series. */
 function watchCalls(meter: Meter): CallWatch {
   const statuses = meter.createCounter('http_status_codes', {
-    description: 'Answers by status and route',
+    description: 'Responses by status and route',
   })
   const durations = meter.createHistogram('http.server.request.duration', {
-    description: 'Time from the first byte of a request to the last of its answer',
+    description: 'Time from the first byte of a request to the last byte of its response',
     unit: 's',
     advice: { explicitBucketBoundaries: boundaries },
   })
   const active = meter.createUpDownCounter('http.server.active_requests', {
-    description: 'Requests that are being answered',
+    description: 'Requests in progress',
     unit: '{request}',
   })
   const emailLimits = meter.createCounter('email_rate_limit_counter', {
-    description: 'Requests that were refused because too much email was asked for',
+    description: 'Requests rejected by the email rate limit',
   })
   return {
     begin(call) {
@@ -116,21 +119,24 @@ function createCounters(
   const count = (name: string, description: string) => meter.createCounter(name, { description })
   const hashing: Readonly<Record<Hashing, Readonly<Record<'submitted' | 'completed', Counter>>>> = {
     hash_password: {
-      submitted: count('auth_hash_password_submitted', 'Passwords to be hashed'),
-      completed: count('auth_hash_password_completed', 'Passwords that were hashed'),
+      submitted: count('auth_hash_password_submitted', 'Passwords submitted for hashing'),
+      completed: count('auth_hash_password_completed', 'Passwords hashed'),
     },
     compare_hash_and_password: {
-      submitted: count('auth_compare_hash_and_password_submitted', 'Passwords to be checked'),
-      completed: count('auth_compare_hash_and_password_completed', 'Passwords that were checked'),
+      submitted: count(
+        'auth_compare_hash_and_password_submitted',
+        'Passwords submitted for checking',
+      ),
+      completed: count('auth_compare_hash_and_password_completed', 'Passwords checked'),
     },
   }
-  const givenUp = count('auth_messages_given_up', 'Messages that will never be sent')
-  const signIns = count('auth_sign_ins', 'Sign-ins that succeeded, and those that failed by reason')
+  const givenUp = count('auth_messages_given_up', 'Messages that failed permanently')
+  const signIns = count('auth_sign_ins', 'Successful sign-ins, and failed ones by reason')
   const messages = new Map<string, readonly [all: Counter, failed: Counter]>()
   const messagesOf = (channel: string) => {
     const known = messages.get(channel) ?? [
-      count(`auth_${channel}_send_operations_total`, `Attempts to send by ${channel}`),
-      count(`auth_${channel}_send_errors_total`, `Attempts to send by ${channel} that failed`),
+      count(`auth_${channel}_send_operations_total`, `Attempts to send a message by ${channel}`),
+      count(`auth_${channel}_send_errors_total`, `Failed attempts to send a message by ${channel}`),
     ]
     messages.set(channel, known)
     return known
@@ -148,10 +154,10 @@ function createCounters(
   }
 }
 
-/** By the names of statements, which are some hundred; never by their texts. */
+/** By the names of statements, of which there are about a hundred, not by their texts. */
 function watchStatements(meter: Meter): (name: string) => StatementEnded {
   const durations = meter.createHistogram('db.client.operation.duration', {
-    description: 'Time from asking for a connection to the end of a statement',
+    description: 'Time from requesting a connection to the end of the statement',
     unit: 's',
     advice: { explicitBucketBoundaries: statementBoundaries },
   })
@@ -167,17 +173,17 @@ function watchStatements(meter: Meter): (name: string) => StatementEnded {
 
 function createCleanupMetrics(meter: Meter): Telemetry['countCleanup'] {
   const rows = meter.createCounter('auth_cleanup_affected_rows', {
-    description: 'Rows that were deleted as outdated',
+    description: 'Expired rows that were deleted',
   })
   const rounds = meter.createHistogram('auth_cleanup_duration', {
-    description: 'How long rounds of cleanup take',
+    description: 'Duration of cleanup rounds',
     unit: 's',
     advice: { explicitBucketBoundaries: boundaries },
   })
   let lagMs: number | undefined
   meter
     .createObservableGauge('auth_cleanup_lag', {
-      description: 'How long ago the oldest row that is still there should have been deleted',
+      description: 'Time since the oldest remaining row should have been deleted',
       unit: 's',
     })
     .addCallback((result) => {
@@ -192,7 +198,7 @@ function createCleanupMetrics(meter: Meter): Telemetry['countCleanup'] {
 
 function countVersion(meter: Meter, version: string): void {
   meter
-    .createObservableGauge('auth_running', { description: '1 while the server runs' })
+    .createObservableGauge('auth_running', { description: '1 while the server is running' })
     .addCallback((result) => result.observe(1))
   const [, ...parts] = /^(\d+)\.(\d+)\.(\d+)/.exec(version) ?? []
   for (const [at, name] of ['major', 'minor', 'patch'].entries()) {

@@ -5,7 +5,7 @@ import type { Passwords } from '../passwords/passwords.ts'
 import type { Hashing, Telemetry } from './telemetry.ts'
 import { type CallWatch, currentCall } from './watched-call.ts'
 
-/** Audit entries as lines of the log (reference 15). */
+/** Writes audit entries to the log. */
 export function createAuditLog(
   log: Pick<EventLog, 'event'>,
 ): (entries: readonly AuditNotice[]) => void {
@@ -32,7 +32,7 @@ const signInRoutes: ReadonlySet<string> = new Set([
   '/factors/recovery-codes/verify',
 ])
 
-/** Requests to sign in that the limits per address refuse never reach an endpoint: they are noted here. */
+/** Records sign-ins that the limits per address reject before they reach an endpoint. */
 export function noteLimitedSignIns(log: SignInLog, audience: string): CallWatch {
   return {
     begin: (call) => () => {
@@ -45,7 +45,10 @@ export function noteLimitedSignIns(log: SignInLog, audience: string): CallWatch 
   }
 }
 
-/** Passwords that are hashed and checked, counted: more submitted than completed is a queue. */
+/**
+ * Counts passwords that are hashed and checked; the difference between submitted and completed is
+ * the queue.
+ */
 export function countPasswords(
   passwords: Passwords,
   { countHashing }: Pick<Telemetry, 'countHashing'>,

@@ -1,6 +1,6 @@
 import { noTelemetry, type Telemetry, type TelemetrySettings } from './telemetry.ts'
 
-/** OpenTelemetry is loaded here, and only when it is wanted: it is large. */
+/** OpenTelemetry is large, so it is loaded only if it is enabled. */
 export async function openTelemetry(settings: TelemetrySettings): Promise<Telemetry> {
   const { tracingEnabled, metrics } = settings.config.observability
   if (!tracingEnabled && metrics === 'none') return noTelemetry

@@ -6,8 +6,8 @@ import type { OTLPTraceExporter as GrpcExporter } from '@opentelemetry/exporter-
 import type { OTLPTraceExporter as HttpExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 
 /*
- * The OTEL_EXPORTER_OTLP_ variables as options of the exporters. The exporters read the environment of the
- * process by themselves; ours may have come from a file, or have our prefix.
+ * The OTEL_EXPORTER_OTLP_ variables as options of the exporters. The exporters only read the
+ * environment of the process, but ours may come from a file or have our prefix.
  */
 
 export type Signal = 'TRACES' | 'METRICS'
@@ -49,7 +49,7 @@ export function toGrpcOptions(variables: Variables, signal: Signal): GrpcOptions
   }
 }
 
-/** OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE, in the numbers of the exporters. */
+/** Parses OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE to the enumeration of the exporters. */
 export function findTemporality(variables: Variables): 0 | 1 | 2 {
   const name = 'OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE'
   const text = (variables[name] ?? 'cumulative').trim().toLowerCase()
@@ -67,24 +67,24 @@ function toSharedOptions(variables: Variables, signal: Signal) {
   }
   return {
     ...(timeoutMillis > 0 && { timeoutMillis }),
-    // Without it the exporters would look into the environment of the process.
+    // If it is omitted, the exporters read the environment of the process.
     compression: toCompression(compression === 'gzip' ? 'gzip' : 'none'),
   }
 }
 
-/** Its type is an enumeration whose values are these texts. */
+/** The type is an enumeration with these values. */
 function toCompression(text: 'gzip' | 'none'): NonNullable<HttpOptions['compression']> {
   return text as NonNullable<HttpOptions['compression']>
 }
 
-/** The variable of the signal, or the one of all signals. */
+/** Returns the variable of the signal, or the common one. */
 function find(variables: Variables, signal: Signal, name: string): string | undefined {
   const own = variables[`OTEL_EXPORTER_OTLP_${signal}_${name}`]
   const value = own?.trim() ? own : variables[`OTEL_EXPORTER_OTLP_${name}`]
   return value?.trim() ? value : undefined
 }
 
-/** The endpoint of a signal is taken as it is; the path is added to the one of all signals. */
+/** The endpoint of a signal is used unchanged; the path is appended to the common endpoint. */
 function findHttpUrl(variables: Variables, signal: Signal): string | undefined {
   const own = variables[`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`]?.trim()
   if (own && isUrl(own)) return new URL(own).href
@@ -94,7 +94,7 @@ function findHttpUrl(variables: Variables, signal: Signal): string | undefined {
 
 function isUrl(text: string): boolean {
   if (URL.canParse(text)) return true
-  diag.warn(`The endpoint ${text} is not a URL, such as http://collector:4318. It is not used`)
+  diag.warn(`The endpoint ${text} is ignored because it is not a URL such as http://collector:4318`)
   return false
 }
 
@@ -131,13 +131,16 @@ interface Grpc {
   }
 }
 
-/** The exporter's own copy of the library, as it knows no credentials of another one. */
+/**
+ * Loads the exporter's own copy of the library, because it does not accept credentials of another
+ * copy.
+ */
 function loadGrpc(): Grpc {
   const { resolve } = createRequire(import.meta.url)
   return createRequire(resolve('@opentelemetry/exporter-trace-otlp-grpc'))('@grpc/grpc-js')
 }
 
-/** Without a scheme the connection is encrypted, unless OTEL_EXPORTER_OTLP_INSECURE is true. */
+/** Without a scheme, the connection is encrypted unless OTEL_EXPORTER_OTLP_INSECURE is true. */
 function toCredentials(variables: Variables, signal: Signal, url: string, { credentials }: Grpc) {
   const isInsecure = find(variables, signal, 'INSECURE')?.trim().toLowerCase() === 'true'
   if (url.startsWith('http://') || (isInsecure && !url.startsWith('https://'))) {
@@ -145,6 +148,6 @@ function toCredentials(variables: Variables, signal: Signal, url: string, { cred
   }
   const { ca, cert, key } = readCertificates(variables, signal)
   if ((key === undefined) === (cert === undefined)) return credentials.createSsl(ca, key, cert)
-  diag.warn('The certificate and the key of the client are not used: both must be set')
+  diag.warn('The client certificate and key are ignored because both must be set')
   return credentials.createSsl(ca)
 }

@@ -12,7 +12,7 @@ import {
 } from '@opentelemetry/api'
 import { currentCall } from './watched-call.ts'
 
-/** What `fetch` tells of a request. */
+/** The properties of a `fetch` request in diagnostics channels. */
 interface FetchRequest {
   readonly origin: string | URL
   readonly method: string
@@ -22,9 +22,9 @@ interface FetchRequest {
 type Listener = (message: unknown) => void
 
 /**
- * Requests that ours make, at providers, hooks and gateways: a span for each, and the trace goes on
- * there. Node tells of them by itself, so nobody who makes them needs to know. Of the URL only the
- * host is kept: some services want their secrets in the query.
+ * Traces outgoing requests to providers, hooks and gateways: each gets a span, and the trace
+ * context is propagated. Node.js publishes them on diagnostics channels, so callers need no code
+ * for it. Only the host of the URL is recorded, because some services expect secrets in the query.
  */
 export function traceOutgoing(tracer: Tracer, propagator: TextMapPropagator): Disposable {
   const spans = new WeakMap<object, Span>()

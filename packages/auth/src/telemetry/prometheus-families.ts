@@ -10,7 +10,7 @@ import { Families, type MetricHead } from '@portcullis/service-kit/metrics/prome
 
 type Values = readonly { readonly attributes: Attributes; readonly value: number }[]
 
-/** The metrics that OpenTelemetry has collected, with names and labels that Prometheus allows. */
+/** Converts collected metrics to names and labels that Prometheus allows. */
 export function toFamilies({ resource, scopeMetrics }: ResourceMetrics, log: Log): Families {
   const families = new Families([], log)
   const target = { name: 'target_info', help: 'Target metadata' }
@@ -66,15 +66,15 @@ const unitSuffixes: Readonly<Record<string, string>> = {
 }
 
 /**
- * Names that Prometheus reserves: `_count` is a part of histograms, and a name must not contain the type. OTLP has
- * the names of the semantic conventions and of Supabase Auth.
+ * Names that are reserved in Prometheus: `_count` is a part of histograms, and a name must not
+ * contain the type. OTLP uses the names of the semantic conventions and of Supabase Auth.
  */
 const otherNames: Readonly<Record<string, string>> = {
   'db.client.connection.count': 'db.client.connections',
   email_rate_limit_counter: 'email_rate_limit',
 }
 
-/** In Prometheus the unit is a part of the name, and the name of a counter ends in `_total`. */
+/** In Prometheus, the unit is part of the name, and the name of a counter ends in `_total`. */
 function toMetricName(metric: MetricData): string {
   const { name, unit } = metric.descriptor
   const full = toName(`${otherNames[name] ?? name}${unitSuffixes[unit] ?? ''}`)

@@ -6,8 +6,8 @@ import { toFamilies } from './prometheus-families.ts'
 import type { SdkSettings } from './telemetry.ts'
 
 /**
- * Serves the metrics at `/metrics` and `/`. Each worker has a page of its own, since its counters are those of its
- * process; the ports begin at AUTH_OTEL_EXPORTER_PULL_PORT.
+ * Serves the metrics at `/metrics` and `/`. Each worker has its own page, because the counters
+ * belong to its process; the ports start at AUTH_OTEL_EXPORTER_PULL_PORT.
  */
 export async function openPullReader(settings: SdkSettings): Promise<MetricReader> {
   const { config, log, workerNumber } = settings
@@ -31,7 +31,7 @@ export async function openPullReader(settings: SdkSettings): Promise<MetricReade
 
 /** Collects the metrics when they are requested. */
 export class PullReader extends MetricReader {
-  /** Closed with the reader. */
+  /** Closed together with the reader. */
   listener: AsyncDisposable | undefined
   readonly #log: Log
 

@@ -9,7 +9,7 @@ import { createReport } from './reporting.ts'
 import type { SdkSettings } from './telemetry.ts'
 import { apartFromCall } from './watched-call.ts'
 
-/** Sends the metrics to a collector now and then. */
+/** Pushes the metrics to a collector periodically. */
 export async function openPushReader({ config, log }: SdkSettings): Promise<MetricReader> {
   const { metricIntervalMs } = config.openTelemetry
   const exporter = await openMetricExporter(config.openTelemetry)

@@ -2,13 +2,13 @@ import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api'
 import { type ExportResult, ExportResultCode, setGlobalErrorHandler } from '@opentelemetry/core'
 import type { Log } from '@portcullis/service-kit/log'
 
-/** A collector that was well for so long has earned another line when it is lost again. */
+/** After this time without failures, a new failure is logged again. */
 const calmMs = 60_000
 
 /**
- * Says once that spans (or metrics) are lost, and once that they are not any more, however often
+ * Logs once that spans (or metrics) are lost, and once that they are accepted again, however often
  * that changes.
- * @param what `Spans`, as a sentence begins.
+ * @param what `Spans`, as the start of a sentence.
  */
 export function createReport(
   what: string,
@@ -24,13 +24,13 @@ export function createReport(
     hasSaidSo = performance.now() >= quietUntilMs
     if (!hasSaidSo) return
     log.warning(
-      `${what} are lost: the collector did not take them (${toReason(error)}). ` +
-        'Check the OTEL_EXPORTER_OTLP_ variables. Requests are answered all the same.',
+      `${what} are lost: the collector did not accept them (${toReason(error)}). ` +
+        'Check the OTEL_EXPORTER_OTLP_ variables. Requests are not affected.',
     )
   }
   const find = (): void => {
     if (!isLost) return
-    if (hasSaidSo) log.warning(`The collector takes ${what.toLowerCase()} again`)
+    if (hasSaidSo) log.warning(`The collector accepts ${what.toLowerCase()} again`)
     isLost = false
     quietUntilMs = performance.now() + calmMs
   }
@@ -41,7 +41,7 @@ export function createReport(
   }
 }
 
-/** The code is the status of the collector, or all that an error of several attempts has to say. */
+/** The code is the status of the collector, or the only information in an AggregateError. */
 function toReason(error: Error | undefined): string {
   if (error === undefined) return 'no reason given'
   const { message } = error
@@ -49,10 +49,10 @@ function toReason(error: Error | undefined): string {
   return message.includes(code) ? message || error.name : `${code} ${message}`.trimEnd()
 }
 
-/** How long the last spans and metrics may keep a server that stops. */
+/** How long a shutdown waits for the last spans and metrics to be sent. */
 const flushTimeoutMs = 5_000
 
-/** @param what `spans`; the log has it where the collector is too slow. */
+/** @param what `spans`, for the warning if the collector is too slow. */
 export async function flushInTime(
   what: string,
   flush: Promise<void>,
@@ -62,7 +62,7 @@ export async function flushInTime(
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const expire = () => resolve(false)
   const finish = () => resolve(true)
-  // Whoever sends them says it where that fails.
+  // The sender logs failures.
   flush.then(finish, finish)
   const timer = setTimeout(expire, flushTimeoutMs)
   if (giveUp.aborted) expire()
@@ -70,10 +70,10 @@ export async function flushInTime(
   const isDone = await promise
   clearTimeout(timer)
   giveUp.removeEventListener('abort', expire)
-  if (!isDone) log.warning(`The last ${what} are lost: the collector did not take them in time`)
+  if (!isDone) log.warning(`The last ${what} are lost: the collector did not accept them in time`)
 }
 
-/** A collector that hangs must not keep us. */
+/** A collector that does not respond must not delay the shutdown. */
 export async function closeSoon(close: Promise<void>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const timer = setTimeout(resolve, 500)
@@ -85,8 +85,8 @@ export async function closeSoon(close: Promise<void>): Promise<void> {
 const pauseMs = 60_000
 
 /**
- * What OpenTelemetry has to say goes to our log, complaints only once a minute.
- * @param isVerbose DEBUG=true: it tells what it does as well.
+ * Writes diagnostics of OpenTelemetry to our log; each kind of warning at most once a minute.
+ * @param isVerbose DEBUG=true: informational messages are logged as well.
  */
 export function logDiagnostics(log: Log, isVerbose: boolean): void {
   const quietUntilMs = new Map<string, number>()
@@ -97,18 +97,18 @@ export function logDiagnostics(log: Log, isVerbose: boolean): void {
     quietUntilMs.set(kind, nowMs + pauseMs)
     log.warning(`OpenTelemetry: ${toLine(message, details)}`)
   }
-  const tell = (message: string, ...details: readonly unknown[]): void =>
+  const logInfo = (message: string, ...details: readonly unknown[]): void =>
     log.info(() => `OpenTelemetry: ${toLine(message, details)}`)
-  const logger: DiagLogger = { error: warn, warn, info: tell, debug: tell, verbose: tell }
+  const logger: DiagLogger = { error: warn, warn, info: logInfo, debug: logInfo, verbose: logInfo }
   diag.setLogger(logger, {
     logLevel: isVerbose ? DiagLogLevel.ALL : DiagLogLevel.WARN,
     suppressOverrideMessage: true,
   })
-  // Batches that were not sent, which the exporters report in better words.
+  // Failed batches, which the exporters report more clearly.
   setGlobalErrorHandler((error) => log.debug(() => `OpenTelemetry: ${toText(error)}`))
 }
 
-/** Of objects only that they are there: they hold whole spans, and headers of the collector. */
+/** Objects are omitted because they contain whole spans and headers for the collector. */
 function toLine(message: string, details: readonly unknown[]): string {
   return [message, ...details.filter((detail) => typeof detail === 'string')].join(' ')
 }

@@ -4,7 +4,7 @@ import type { OpenTelemetryConfig } from '../config/open-telemetry.ts'
 import { logDiagnostics } from './reporting.ts'
 import { noTelemetry, type Telemetry, type TelemetrySettings } from './telemetry.ts'
 
-/** What of OpenTelemetry the configuration asks for. */
+/** Opens the parts of OpenTelemetry that are enabled. */
 export async function openSdk(settings: TelemetrySettings): Promise<Telemetry> {
   const { config, version, log } = settings
   const { observability, openTelemetry } = config
@@ -49,7 +49,7 @@ function watchBoth(one: WatchStatement, other: WatchStatement): WatchStatement {
   }
 }
 
-/** What this server says of itself. OTEL_RESOURCE_ATTRIBUTES adds to it. */
+/** The resource attributes of this server; OTEL_RESOURCE_ATTRIBUTES adds to them. */
 function createResource(version: string, config: OpenTelemetryConfig): Resource {
   const { serviceName, variables } = config
   return defaultResource()
@@ -71,7 +71,10 @@ function createResource(version: string, config: OpenTelemetryConfig): Resource 
 
 const longestAttribute = 255
 
-/** `key=value,key=value`, percent-encoded. As the standard wants it, one that is wrong drops them all. */
+/**
+ * Parses `key=value,key=value`, percent-encoded. As the specification requires, all are ignored if
+ * one is malformed.
+ */
 function parseAttributes(text: string): Record<string, string> {
   const attributes: Record<string, string> = {}
   for (const pair of text.split(',').filter((each) => each.trim() !== '')) {

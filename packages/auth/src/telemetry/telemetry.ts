@@ -8,28 +8,28 @@ import type { HashQueueState } from '../passwords/passwords.ts'
 import type { CallWatch } from './watched-call.ts'
 
 /**
- * Traces and metrics (reference 16). Those parts of the server that have something to tell do not
- * know who listens; `app.ts` connects them.
+ * Traces and metrics. The parts of the server that report events do not depend on the receivers;
+ * `app.ts` connects them.
  */
 export interface Telemetry extends AsyncDisposable {
   readonly calls: readonly CallWatch[]
-  /** Undefined: nobody wants to know. */
+  /** Undefined if telemetry is disabled. */
   readonly watchStatement: ((name: string) => StatementEnded) | undefined
   watchPool(read: () => PoolState): void
   /** How long a statement waited for a connection. Undefined if metrics are off. */
   readonly countPoolWait: ((waitMs: number) => void) | undefined
   watchHashQueue(queue: HashQueueState): void
   watchOutbox(read: () => Promise<OutboxState | undefined>): void
-  /** A message that will never be sent. */
+  /** Counts a message that failed permanently. */
   countGivenUp(channel: string, kind: string): void
-  /** One of `password hash` and `password comparison`; called again when it is done. */
+  /** Called when hashing or checking a password is submitted, and again when it is completed. */
   countHashing(kind: Hashing, stage: 'submitted' | 'completed'): void
-  /** An attempt to send a message. */
+  /** Counts an attempt to send a message. */
   countMessage(channel: string, kind: string, isFailed: boolean): void
   countCleanup(round: CleanupRound): void
-  /** A sign-in that succeeded, or the reason why it failed. */
+  /** Counts a successful sign-in, or the reason of a failed one. */
   countSignIn(outcome: string): void
-  /** Sends what waits, for as long as a stop may take, or until told to give up. */
+  /** Sends pending data within the time limit for shutdown, or until `giveUp` fires. */
   flush(giveUp: AbortSignal): Promise<void>
 }
 
@@ -37,7 +37,7 @@ export type Hashing = 'hash_password' | 'compare_hash_and_password'
 
 const nothing = () => {}
 
-/** AUTH_TRACING_ENABLED=false and AUTH_METRICS_ENABLED=false. */
+/** Used with AUTH_TRACING_ENABLED=false and AUTH_METRICS_ENABLED=false. */
 export const noTelemetry: Telemetry = {
   calls: [],
   watchStatement: undefined,
@@ -58,11 +58,11 @@ export interface TelemetrySettings {
   readonly config: Pick<Config, 'observability' | 'openTelemetry'>
   readonly version: string
   readonly log: EventLog
-  /** Our place among the processes of this server, from 1. */
+  /** The number of this worker, starting at 1. */
   readonly workerNumber: number
 }
 
-/** What traces and metrics are opened with. */
+/** Settings for traces and metrics. */
 export interface SdkSettings extends TelemetrySettings {
   readonly resource: Resource
 }

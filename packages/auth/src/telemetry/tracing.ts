@@ -47,7 +47,7 @@ export async function openTracing({
   const report = createReport('Spans', log)
   const processor = new BatchSpanProcessor({
     exporter: {
-      // Not to be traced itself.
+      // The export itself must not be traced.
       export: (spans, done) => apartFromCall(() => exporter.export(spans, report(done))),
       forceFlush: async () => await exporter.forceFlush?.(),
       shutdown: () => exporter.shutdown(),
@@ -83,7 +83,7 @@ const headers: TextMapGetter<WatchedCall> = {
   keys: () => [],
 }
 
-/** Names as the specification has them. */
+/** Uses the span and attribute names of Supabase Auth. */
 function beginCall(tracer: Tracer, call: WatchedCall): () => void {
   const { method, route } = call
   const attributes: Attributes = { 'http.method': method, 'http.route': route }
@@ -104,7 +104,10 @@ function beginCall(tracer: Tracer, call: WatchedCall): () => void {
 
 const ignore = () => {}
 
-/** A statement by its name: neither its text nor its values, and no error that could quote them. */
+/**
+ * Records the name of a statement, but neither its text nor its values, and no error that could
+ * quote them.
+ */
 function beginStatement(tracer: Tracer, name: string): StatementEnded {
   const context = currentCall.getStore()?.context
   if (context === undefined) return ignore
@@ -123,7 +126,7 @@ function failStatement(span: Span, error: unknown): void {
   span.setStatus({ code: SpanStatusCode.ERROR })
 }
 
-/** OTEL_TRACES_SAMPLER. */
+/** Creates the sampler for OTEL_TRACES_SAMPLER. */
 function toSampler({ sampler, samplerPart }: OpenTelemetryConfig): Sampler {
   const [, isParentBased, kind = ''] = /^(parentbased_)?(.+)$/.exec(sampler) ?? []
   const root = rootSamplers[kind]?.(samplerPart) ?? new AlwaysOnSampler()

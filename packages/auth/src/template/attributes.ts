@@ -1,7 +1,9 @@
 import { createUrlWriter, escapeHtml, toCss, toScript, toSrcset } from './escape.ts'
 import { toText } from './values.ts'
 
-/** The value of an attribute while it is written. What it answers is escaped as HTML afterwards. */
+/**
+ * The value of an attribute while it is written. The returned text is escaped as HTML afterwards.
+ */
 export interface AttributeWriter {
   text(text: string): void
   value(value: unknown): string
@@ -14,7 +16,7 @@ type CreateAttribute = () => AttributeWriter
 const plain: CreateAttribute = () => ({ text: ignoreText, value: toText })
 const css: CreateAttribute = () => ({ text: ignoreText, value: toCss })
 const srcset: CreateAttribute = () => ({ text: ignoreText, value: toSrcset })
-/** A page inside the page. */
+/** The attribute contains a page. */
 const srcdoc: CreateAttribute = () => ({
   text: ignoreText,
   value: (value) => escapeHtml(toText(value)),
@@ -41,7 +43,7 @@ const byName = new Map<string, CreateAttribute>([
   ['srcset', srcset],
   ['imagesrcset', srcset],
   ['srcdoc', srcdoc],
-  // Of a <meta>: a value there could send the reader elsewhere.
+  // In a <meta> element, a value could redirect the reader.
   ['content', refused],
   ['http-equiv', refused],
 ])
@@ -51,18 +53,21 @@ export function createAttribute(name: string): AttributeWriter {
   return (lower.startsWith('on') ? script : (byName.get(lower) ?? plain))()
 }
 
-/** Whether a value may name an attribute, which then means nothing to a browser but itself. */
+/**
+ * Whether a value may be the name of an attribute: only names without a special meaning for
+ * browsers.
+ */
 export function isPlainAttribute(name: string): boolean {
   const lower = name.toLowerCase()
   return /^[a-z0-9-]+$/.test(lower) && !lower.startsWith('on') && !byName.has(lower)
 }
 
-/** Where in a script a value would stand. */
+/** The context of a value in a script. */
 type ScriptPlace = 'code' | 'string' | 'comment'
 
 type Ending = '"' | "'" | '`' | '*/' | '\n'
 
-/** Follows a script just closely enough to know whether it is inside a string or a comment. */
+/** Tracks a script just closely enough to know whether it is inside a string or a comment. */
 export function createScriptReader() {
   let ending: Ending | undefined
   return {

@@ -11,25 +11,25 @@ const entities: Readonly<Record<string, string>> = {
   '\0': '\ufffd',
 }
 
-/** For text, and for attributes in quotes of either kind. */
+/** For text, and for attributes in either kind of quotes. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"'`\0]/g, (character) => entities[character] ?? character)
 }
 
-/** For attributes without quotes: nothing may end them, and they may not be empty. */
+/** For attributes without quotes, whose value must contain no delimiters and must not be empty. */
 export function escapeUnquoted(text: string): string {
   if (text === '') return '&#xfffd;'
   return escapeHtml(text).replace(/[\s=]/g, (character) => `&#${character.charCodeAt(0)};`)
 }
 
-/** Colours, sizes and names. Anything that could begin something else is left out. */
+/** Allows colours, sizes and names. A value with any other content is omitted. */
 export function toCss(value: unknown): string {
   const text = toText(value)
   const isPlain = /^[\w\s#%.,+-]*$/.test(text) && !/--|expression|binding/i.test(text)
   return isPlain ? text : ''
 }
 
-/** A value in a script: a literal, or the rest of the string that it stands in. */
+/** A value in a script: a literal, or a part of the string that contains it. */
 export function toScript(value: unknown, isInString: boolean): string {
   if (isInString) return escapeScriptString(toText(value))
   if (typeof value === 'string') return `"${escapeScriptString(value)}"`
@@ -49,17 +49,17 @@ function toScriptEscape(character: string): string {
 const allowedSchemes = new Set(['http', 'https', 'mailto'])
 const runningSchemes = new Set(['javascript', 'vbscript', 'data'])
 
-/** The value of one URL attribute, as it grows from texts of the template and values. */
+/** Writes one URL attribute from texts of the template and values. */
 export interface UrlWriter {
   text(text: string): void
-  /** @returns what stands for the value. */
+  /** @returns the text to write for the value. */
   value(value: unknown): string
 }
 
 /**
- * Values must not choose what happens on a click: alone or together with what stands before them
- * they only make links of harmless kinds. After `?` or `#` they are one piece of a query, before it
- * they are URLs, of which only what cannot stand in one is encoded.
+ * Values must not choose what happens on a click: alone or combined with the text before them, they
+ * only produce links with harmless schemes. After `?` or `#`, a value is encoded as a component of
+ * the query; before that, it is a URL, and only invalid characters are encoded.
  */
 export function createUrlWriter(): UrlWriter {
   let soFar = ''
@@ -67,7 +67,7 @@ export function createUrlWriter(): UrlWriter {
   let isQuery = false
   const add = (text: string): void => {
     isQuery ||= /[?#]/.test(text)
-    // A scheme is short; what decides is at the beginning.
+    // A scheme is short, so only the beginning matters.
     if (soFar.length < 1_000) soFar += text
   }
   return {
@@ -76,7 +76,7 @@ export function createUrlWriter(): UrlWriter {
       add(text)
       const after = toScheme(soFar)
       if (hasValue && before === undefined && after !== undefined && !allowedSchemes.has(after)) {
-        throw new TemplateError('a value makes a link that is not http, https or mailto')
+        throw new TemplateError('a value produces a link that is not http, https or mailto')
       }
     },
     value(value) {
@@ -93,7 +93,7 @@ export function createUrlWriter(): UrlWriter {
   }
 }
 
-/** As browsers see it, which skip white space and control characters. */
+/** Interprets the scheme as browsers do, which skip white space and control characters. */
 function toScheme(url: string): string | undefined {
   const [, scheme] = /^([^/?#:]*):/.exec(url.replace(/[\p{Cc}\p{Cf}\p{Z}]/gu, '')) ?? []
   return scheme?.toLowerCase()
@@ -114,7 +114,7 @@ function toPercent(character: string): string {
   ).join('')
 }
 
-/** Candidates are separated by commas and spaces, so a value is one without either. */
+/** Candidates are separated by commas and spaces, so both are encoded in a value. */
 export function toSrcset(value: unknown): string {
   return createUrlWriter().value(value).replaceAll(',', '%2C')
 }

@@ -3,7 +3,7 @@ import type { Expression, Node } from './parse.ts'
 import { TemplateError } from './template-error.ts'
 import { isTrue, readField, toItems } from './values.ts'
 
-/** Where a template goes: it knows what has to happen to a value before it can stand there. */
+/** The output of a template, which escapes values according to their context. */
 export interface Writer {
   text(text: string): void
   value(value: unknown): void
@@ -15,11 +15,11 @@ interface Scope {
   readonly dot: unknown
 }
 
-/** A message is read by people: one that exceeds these is a mistake or an attack. */
+/** No legitimate message exceeds these limits. */
 const maxSteps = 100_000
 const maxLength = 4_000_000
 
-/** Writes what the nodes say about the data. Nothing in the data is ever run. */
+/** Evaluates the nodes for the data. The data is never executed. */
 export function writeNodes(nodes: readonly Node[], data: unknown, writer: Writer): void {
   let steps = 0
   const writeAll = (list: readonly Node[], scope: Scope): void => {
@@ -64,7 +64,7 @@ function evaluate(expression: Expression, scope: Scope): unknown {
 
 type Logic = (operands: readonly Expression[], scope: Scope) => unknown
 
-/** As in Go, `and` and `or` are the operand that decided. */
+/** As in Go, `and` and `or` return the operand that decided the result. */
 const logics: Readonly<Record<string, Logic | undefined>> = {
   and: (operands, scope) => firstThat(operands, scope, (value) => !isTrue(value)),
   or: (operands, scope) => firstThat(operands, scope, isTrue),

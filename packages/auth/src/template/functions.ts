@@ -1,7 +1,7 @@
 import { isRecord, readField, toText } from './values.ts'
 
 export interface TemplateFunction {
-  /** How many operands it takes. */
+  /** The minimum and maximum number of operands. */
   readonly least: number
   readonly most: number
   readonly call: (...operands: readonly unknown[]) => unknown
@@ -9,14 +9,14 @@ export interface TemplateFunction {
 
 const many = 20
 
-/** `and` and `or` stop at the first operand that decides, which is up to who evaluates them. */
+/** `and` and `or` are evaluated elsewhere, because they stop at the deciding operand. */
 const decidedElsewhere = () => undefined
 
 export const functions: Readonly<Record<string, TemplateFunction>> = {
   and: { least: 1, most: many, call: decidedElsewhere },
   or: { least: 1, most: many, call: decidedElsewhere },
   not: { least: 1, most: 1, call: decidedElsewhere },
-  /** Equal to any of those after the first. */
+  /** True if the first operand equals any of the others. */
   eq: { least: 2, most: many, call: (left, ...rest) => rest.some((right) => isEqual(left, right)) },
   ne: { least: 2, most: 2, call: (left, right) => !isEqual(left, right) },
   lt: { least: 2, most: 2, call: (left, right) => compare(left, right) < 0 },
@@ -34,12 +34,12 @@ export const functions: Readonly<Record<string, TemplateFunction>> = {
   },
 }
 
-/** What is missing equals nothing but what is empty. */
+/** A missing value equals only an empty one. */
 function isEqual(left: unknown, right: unknown): boolean {
   return (left ?? '') === (right ?? '')
 }
 
-/** Not a number, and with it false, where the two have no order. */
+/** NaN, so that every comparison is false, if the values cannot be ordered. */
 function compare(left: unknown, right: unknown): number {
   if (typeof left === 'number' && typeof right === 'number') return left - right
   if (typeof left !== 'string' || typeof right !== 'string') return Number.NaN

@@ -9,7 +9,7 @@ import type { Writer } from './evaluate.ts'
 import { indexOr, searchOr } from './scan.ts'
 import { toText } from './values.ts'
 
-/** Where in a page the writer is. */
+/** The context of the writer in a page. */
 type Place =
   | 'text'
   | 'tag-open'
@@ -23,7 +23,7 @@ type Place =
   | 'unquoted'
   | 'comment'
   | 'declaration'
-  /** Inside an element that holds no elements. */
+  /** Inside an element that contains only text. */
   | 'raw'
 
 const rawElements = new Set(['script', 'style', 'textarea', 'title'])
@@ -33,8 +33,8 @@ export interface HtmlWriter extends Writer {
 }
 
 /**
- * Reads the page as it is written, and so knows at each value what would be dangerous there. A value
- * never changes the place: what could is escaped or left out.
+ * Parses the page while it is written, so that each value can be escaped for its context. A value
+ * never changes the context: characters that could are escaped or omitted.
  */
 export function createHtmlWriter(): HtmlWriter {
   let html = ''
@@ -53,7 +53,7 @@ export function createHtmlWriter(): HtmlWriter {
     script = createScriptReader()
   }
 
-  /** Each reads from `at` on and answers where the next one goes on. */
+  /** Each reads from `at` and returns where the next one continues. */
   type Read = (text: string, at: number) => number
   const readQuoted =
     (quote: string): Read =>
@@ -72,7 +72,8 @@ export function createHtmlWriter(): HtmlWriter {
     'tag-open'(text, at) {
       const conditional = text.slice(at, at + 200).match(/^!--\[if[^\]]*\]>/i)
       if (conditional !== null) {
-        // Outlook reads what is in it: it is part of the page.
+        // Outlook interprets the content of conditional comments, so it is treated as part of the
+        // page.
         place = 'text'
         return at + conditional[0].length
       }
@@ -85,7 +86,7 @@ export function createHtmlWriter(): HtmlWriter {
       if (/[!?]/.test(character)) place = 'declaration'
       else if (/[a-z/]/i.test(character)) {
         place = 'tag-name'
-        // The slash of a closing tag is part of its name here, which makes it no raw element.
+        // The slash of a closing tag is part of its name here, so that it is not a raw element.
         tagName = character === '/' ? '/' : ''
       } else place = 'text'
       return character === '/' ? at + 1 : at
@@ -108,7 +109,7 @@ export function createHtmlWriter(): HtmlWriter {
       return next
     },
     'attribute-name'(text, at) {
-      // An equals sign at its very beginning is part of a name.
+      // An equals sign at the very beginning is part of the name.
       const stop = searchOr(text, /[\s/>=]/g, attributeName === '' ? at + 1 : at)
       attributeName += text.slice(at, stop)
       if (stop === text.length) return stop
@@ -159,7 +160,7 @@ export function createHtmlWriter(): HtmlWriter {
     },
   }
 
-  /** What stands for the value at each place; where nothing can be safe, nothing does. */
+  /** The text for a value in each context; empty if no value is safe there. */
   type Write = (value: unknown) => string
   const writeName: Write = (value) => {
     const name = toText(value)

@@ -6,11 +6,11 @@ import { toText } from './values.ts'
 export { TemplateError } from './template-error.ts'
 
 export interface Template {
-  /** @throws TemplateError where the data would make it endless or dangerous. */
+  /** @throws TemplateError if the result would be too long or unsafe. */
   render(data: unknown): string
 }
 
-/** Values are escaped for the place in the page that they stand at. @throws TemplateError */
+/** Escapes values for their context in the page. @throws TemplateError */
 export function parseHtmlTemplate(source: string): Template {
   const nodes = parseNodes(source)
   return {
@@ -22,13 +22,13 @@ export function parseHtmlTemplate(source: string): Template {
   }
 }
 
-/** One line of plain text, such as a subject: no value can begin another one. @throws TemplateError */
+/** One line of plain text, such as a subject; values cannot add a line. @throws TemplateError */
 export function parseLineTemplate(source: string): Template {
   const { render } = parseTextTemplate(source)
   return { render: (data) => toLine(render(data)) }
 }
 
-/** Plain text as it is, such as that of a text message. @throws TemplateError */
+/** Plain text without escaping, for text messages. @throws TemplateError */
 export function parseTextTemplate(source: string): Template {
   const nodes = parseNodes(source)
   return {
@@ -57,7 +57,7 @@ function createTextWriter(): Writer & { readonly written: string } {
   }
 }
 
-/** Without line ends and other control characters. */
+/** Removes line breaks and other control characters. */
 export function toLine(text: string): string {
   return text.replace(/[\r\n\p{Cc}\p{Zl}\p{Zp}]+/gu, '').trim()
 }

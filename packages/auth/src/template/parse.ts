@@ -24,19 +24,19 @@ export interface Block {
 const blockTypes = { if: 'if', range: 'range', with: 'with' } as const
 const unsupported = new Set(['define', 'template', 'block', 'break', 'continue'])
 
-/** A page of a person is never nested so deep, and no template makes us run out of stack. */
+/** Far beyond any real template; prevents a stack overflow. */
 const maxDepth = 50
 
 type Action = Extract<Segment, { type: 'action' }>
 
-/** Reads the subset of Go's templates that messages are written in (reference 11.2). */
+/** Parses the subset of Go templates that messages use. */
 export function parseNodes(source: string): readonly Node[] {
   const segments = scan(source)
   let next = 0
 
-  /** Up to the `else` or `end` that it leaves to the caller. */
+  /** Parses up to `else` or `end`, which the caller handles. */
   const parseList = (depth: number, opener: Action | undefined) => {
-    if (depth > maxDepth) throw templateErrorAt(source, opener?.at ?? 0, 'nested too deep')
+    if (depth > maxDepth) throw templateErrorAt(source, opener?.at ?? 0, 'nested too deeply')
     const nodes: Node[] = []
     for (;;) {
       const segment = segments[next++]
@@ -51,13 +51,13 @@ export function parseNodes(source: string): readonly Node[] {
       const word = firstWord(segment)
       if (word === 'end' || word === 'else') {
         if (opener !== undefined) return { nodes, closer: segment }
-        throw templateErrorAt(source, segment.at, `this ${word} belongs to nothing`)
+        throw templateErrorAt(source, segment.at, `this ${word} has no matching block`)
       }
       const type = toBlockType(word)
       nodes.push(type === undefined ? toOutput(segment) : parseBlock(type, segment, 0, depth))
     }
   }
-  /** @param skip words before the expression besides `if` itself. */
+  /** @param skip the number of words before the expression, besides `if` itself. */
   const parseBlock = (type: Block['type'], action: Action, skip: number, depth: number): Block => {
     const expression = parseExpression(source, action, skip + 1)
     const { nodes: body, closer } = parseList(depth + 1, action)
@@ -77,10 +77,10 @@ export function parseNodes(source: string): readonly Node[] {
       if (end !== undefined) refuseMore(source, end, 1)
       return nodes
     }
-    // `else if` shares its end with the `if` before it.
+    // `else if` shares its `end` with the preceding `if`.
     const type = second.type === 'word' ? toBlockType(second.text) : undefined
     if (type === undefined || type === 'range') {
-      throw templateErrorAt(source, closer.at, 'else is followed by nothing, if or with')
+      throw templateErrorAt(source, closer.at, 'else can only be followed by if or with')
     }
     return [parseBlock(type, closer, 1, depth + 1)]
   }
@@ -107,7 +107,7 @@ function refuseMore(source: string, action: Action, from: number): void {
   if (more !== undefined) throw templateErrorAt(source, more.at, 'unexpected after end')
 }
 
-/** A pipeline: what stands before a `|` is the last operand of what stands after it. */
+/** Parses a pipeline: the value before a `|` is the last operand of the command after it. */
 function parseExpression(source: string, action: Action, from: number): Expression {
   const { tokens } = action
   let next = from
@@ -124,7 +124,7 @@ function parseExpression(source: string, action: Action, from: number): Expressi
     return left
   }
   const parseCommand = (piped: Expression | undefined, depth: number): Expression => {
-    if (depth > maxDepth) throw templateErrorAt(source, placeOf(tokens[next]), 'nested too deep')
+    if (depth > maxDepth) throw templateErrorAt(source, placeOf(tokens[next]), 'nested too deeply')
     const first = tokens[next]
     if (first === undefined || isMark(first, '|') || isMark(first, ')')) {
       throw templateErrorAt(source, placeOf(first), 'a value is missing')
@@ -132,7 +132,7 @@ function parseExpression(source: string, action: Action, from: number): Expressi
     if (first.type !== 'word') {
       const value = parseOperand(depth)
       if (piped !== undefined || startsOperand(tokens[next])) {
-        throw templateErrorAt(source, placeOf(first), 'only a function takes values')
+        throw templateErrorAt(source, placeOf(first), 'only a function can have operands')
       }
       return value
     }
@@ -141,7 +141,11 @@ function parseExpression(source: string, action: Action, from: number): Expressi
     const rule = Object.hasOwn(functions, name) ? functions[name] : undefined
     if (rule === undefined) {
       const names = Object.keys(functions).join(', ')
-      throw templateErrorAt(source, first.at, `there is no function ${name}, only ${names}`)
+      throw templateErrorAt(
+        source,
+        first.at,
+        `unknown function ${name}; the functions are ${names}`,
+      )
     }
     const operands: Expression[] = []
     while (startsOperand(tokens[next])) operands.push(parseOperand(depth))
@@ -158,7 +162,7 @@ function parseExpression(source: string, action: Action, from: number): Expressi
       return { type: 'path', from: token.isRoot ? 'root' : 'dot', names: token.names }
     }
     if (token?.type === 'word') {
-      throw templateErrorAt(source, token.at, `put (${token.text} …) into parentheses`)
+      throw templateErrorAt(source, token.at, `write (${token.text} …) in parentheses`)
     }
     const inner = parsePipeline(depth + 1)
     const closer = tokens[next++]

@@ -1,6 +1,6 @@
 import { templateErrorAt } from './template-error.ts'
 
-/** One word of an action. */
+/** A token of an action. */
 export type Token = { readonly at: number } & (
   | { readonly type: 'literal'; readonly value: unknown }
   /** `.a.b`, `.` and `$.a` */
@@ -9,7 +9,7 @@ export type Token = { readonly at: number } & (
   | { readonly type: 'mark'; readonly text: string }
 )
 
-/** What a template is a row of. */
+/** A template is a sequence of these. */
 export type Segment =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'action'; readonly at: number; readonly tokens: readonly Token[] }
@@ -19,7 +19,7 @@ const words: Readonly<Record<string, unknown>> = { true: true, false: false, nil
 const patterns = {
   comment: /\{\{(?:-\s+)?\/\*.*?\*\/(?:\s+-)?\}\}/sy,
   space: /\s+/y,
-  /** Only with a space before it is the minus a trim marker. */
+  /** A minus is a trim marker only after a space. */
   end: /(?:\s-)?\}\}/y,
   quoted: /"(?:[^"\\\n]|\\.)*"/y,
   raw: /`[^`]*`/y,
@@ -30,7 +30,7 @@ const patterns = {
   mark: /[().|]/y,
 }
 
-/** Splits a template into its texts and actions; trim markers and comments are done with here. */
+/** Splits a template into texts and actions, and handles trim markers and comments. */
 export function scan(source: string): readonly Segment[] {
   const segments: Segment[] = []
   let at = 0
@@ -71,7 +71,7 @@ function scanAction(source: string, open: number) {
     if (end !== undefined) return { tokens, end: at + end.length }
     const space = match(patterns.space, source, at)
     if (space !== undefined) {
-      // The end may begin with the last space.
+      // The end may start with the last space.
       at += space.length
       const endAfter = match(patterns.end, source, at - 1)
       if (endAfter !== undefined) return { tokens, end: at - 1 + endAfter.length }
@@ -88,7 +88,7 @@ function scanToken(source: string, at: number): { token: Token; length: number }
   const quoted = match(patterns.quoted, source, at)
   if (quoted !== undefined) {
     const value = unquote(quoted)
-    if (value === undefined) throw templateErrorAt(source, at, `${quoted} is not a text`)
+    if (value === undefined) throw templateErrorAt(source, at, `${quoted} is not a valid string`)
     return { token: { type: 'literal', value, at }, length: quoted.length }
   }
   const raw = match(patterns.raw, source, at)
@@ -133,7 +133,7 @@ function match(pattern: RegExp, source: string, at: number): string | undefined 
   return pattern.exec(source)?.[0]
 }
 
-/** The escapes that JSON has too. */
+/** Only the escapes that JSON also has are supported. */
 function unquote(quoted: string): unknown {
   try {
     return JSON.parse(quoted.replaceAll('\t', '\\t'))
@@ -142,7 +142,7 @@ function unquote(quoted: string): unknown {
   }
 }
 
-/** Where the text is found; its end where it is not. */
+/** Returns the index of the text, or the end if it is not found. */
 export function indexOr(text: string, wanted: string, at: number): number {
   const found = text.indexOf(wanted, at)
   return found < 0 ? text.length : found

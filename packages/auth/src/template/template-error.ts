@@ -1,4 +1,4 @@
-/** A template that cannot be used. The message says where. */
+/** A template that cannot be used. The message contains the position. */
 export class TemplateError extends Error {
   override readonly name = 'TemplateError'
 }

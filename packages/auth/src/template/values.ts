@@ -1,4 +1,4 @@
-/** Names that lead out of the data and into the language; for a template they do not exist. */
+/** Names that would give access to JavaScript prototypes; templates cannot read them. */
 const hiddenNames = new Set(['__proto__', 'constructor', 'prototype'])
 
 export function readField(value: unknown, name: string): unknown {
@@ -10,14 +10,14 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** As in Go: what is empty is false. */
+/** As in Go, empty values are false. */
 export function isTrue(value: unknown): boolean {
   if (Array.isArray(value)) return value.length > 0
   if (isRecord(value)) return Object.keys(value).length > 0
   return Boolean(value)
 }
 
-/** The values that a `range` goes through; those of an object by the order of their names. */
+/** The values that `range` iterates over; those of an object in the order of their names. */
 export function toItems(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value
   if (!isRecord(value)) return []
@@ -26,7 +26,7 @@ export function toItems(value: unknown): readonly unknown[] {
     .map((name) => readField(value, name))
 }
 
-/** What is missing is empty. */
+/** A missing value is empty. */
 export function toText(value: unknown): string {
   if (typeof value === 'string') return value
   if (value === undefined || value === null) return ''

@@ -1,17 +1,17 @@
 import { invalid } from '../errors.ts'
 
-/** Longer ones do not fit into the index of the list of users. */
+/** Longer audiences do not fit into the index of the user list. */
 export const longestAudience = 255
 
 interface Audiences {
-  /** Of users whose request names none. */
+  /** The default, for requests that do not name an audience. */
   readonly audience: string
-  /** Others that a request may name. */
+  /** Other audiences that a request may name. */
   readonly allowedAudiences: readonly string[]
 }
 
 /**
- * Applications take tokens by their audience, so it is the operator who says which audiences there are.
+ * Applications accept tokens by their audience, so only the operator may define audiences.
  * @throws {ApiError}
  */
 export function checkAudience(named: string, { audience, allowedAudiences }: Audiences): void {

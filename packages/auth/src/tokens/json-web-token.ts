@@ -2,7 +2,7 @@ import { type SigningKeys, signingAlgorithms } from './signing-keys.ts'
 
 export type Claims = Readonly<Record<string, unknown>>
 
-/** Why a token is not accepted, in the words that clients know. */
+/** Why a token is rejected. Clients compare these messages. */
 export class TokenError extends Error {
   override readonly name = 'TokenError'
 }
@@ -15,7 +15,7 @@ export interface TokenSigner {
   verify(token: string, nowSeconds: number): Claims
 }
 
-/** @param issuers values of `iss` that are accepted, where a token has one; undefined: any. */
+/** @param issuers accepted values of `iss`, if a token has one; undefined: any. */
 export function createTokenSigner(keys: SigningKeys, issuers?: readonly string[]): TokenSigner {
   const { algorithm, key, kid } = keys.signing
   const header = toSegment({ alg: algorithm, typ: 'JWT', ...(kid !== undefined && { kid }) })
@@ -32,7 +32,7 @@ export function createTokenSigner(keys: SigningKeys, issuers?: readonly string[]
         throw new TokenError('token is malformed: token contains an invalid number of segments')
       }
       const { alg, kid: named, crit } = parseSegment(head)
-      // RFC 7515, 4.1.11: who does not understand all extensions in the list must refuse the token.
+      // RFC 7515, section 4.1.11: a token with extensions that are not understood must be rejected.
       if (crit !== undefined) {
         throw new TokenError('token is unverifiable: extensions named by crit are not supported')
       }
@@ -64,7 +64,10 @@ function checkTimes({ exp, nbf }: Claims, nowSeconds: number): void {
   }
 }
 
-/** A token without an issuer is accepted: keys for services and tokens from before the setting have none. */
+/**
+ * A token without an issuer is accepted: service keys and tokens from before the setting was made
+ * have none.
+ */
 function checkIssuer({ iss }: Claims, issuers: readonly string[]): void {
   if (iss === undefined || (typeof iss === 'string' && issuers.includes(iss))) return
   throw new TokenError('token has invalid claims: token has invalid issuer')
@@ -85,14 +88,14 @@ function parseSegment(segment: string): Claims {
       if (!isNamedTwice(text, value)) return value as Claims
     }
   } catch {
-    // What exactly is wrong helps nobody.
+    // The exact reason is not useful to clients.
   }
   throw new TokenError('token is malformed: could not JSON decode')
 }
 
-/** Of two claims with one name others may read the first, where we would read the last. */
+/** If a claim occurs twice, other parsers may use the first value and this one the last. */
 function isNamedTwice(text: string, value: object): boolean {
-  // Nearly every token is written as we write them, without spaces.
+  // Nearly all tokens are compact JSON, so this check is usually sufficient.
   if (JSON.stringify(value) === text) return false
   let depth = 0
   let names = 0

@@ -1,4 +1,4 @@
-/** What each is for: docs/auth-operations.md, "Keys". */
+/** docs/auth-operations.md, "Keys", explains the purpose of each key. */
 export const keyNames = [
   'refresh_tokens',
   'one_time_tokens',
@@ -11,13 +11,13 @@ export type KeyName = (typeof keyNames)[number]
 
 /** The versions of a key that all processes of a database share. */
 export interface KeyRing {
-  /** The one that new secrets are made with. */
+  /** The version that is used for new secrets. */
   current(): Buffer
-  /** Those whose secrets are still valid, the newest first. It may be in use elsewhere already. */
+  /** All valid versions, the newest first. The newest may already be in use in another process. */
   all(): readonly Buffer[]
 }
 
-/** @param key the only one. */
+/** @param key the only version. */
 export function createKeyRing(key: Buffer): KeyRing {
   return { current: () => key, all: () => [key] }
 }

@@ -1,11 +1,11 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
 import { createKeyRing, type KeyRing } from './key-ring.ts'
 
-/** Keeps secrets that must be read again, such as those of TOTP, out of the tables. */
+/** Encrypts secrets that must be readable again, such as TOTP secrets, before they are stored. */
 export interface SecretBox {
-  /** @param owner the row it belongs to: in any other it cannot be opened. */
+  /** @param owner the row that the secret belongs to; it cannot be decrypted for any other row. */
   seal(secret: Uint8Array, owner: string): Buffer
-  /** @throws {Error} where it was changed, or sealed with another key or for another owner. */
+  /** @throws {Error} if it was modified, or encrypted with another key or for another owner. */
   open(sealed: Buffer, owner: string): Buffer
 }
 
@@ -13,7 +13,7 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /**
- * AES-256-GCM: nonce, tag, text.
+ * AES-256-GCM; the format is nonce, tag, ciphertext.
  * @param keys of 32 bytes, shared by all processes of a database.
  */
 export function createSecretBox(keys: KeyRing): SecretBox {
@@ -30,7 +30,7 @@ export function createSecretBox(keys: KeyRing): SecretBox {
         try {
           return openWith(key, sealed, owner)
         } catch (error) {
-          // It may be older than the newest key.
+          // The secret may have been encrypted with an older key.
           failure = error
         }
       }
@@ -48,13 +48,16 @@ function openWith(key: Buffer, sealed: Buffer, owner: string): Buffer {
   return Buffer.concat([decipher.update(sealed.subarray(textAt)), decipher.final()])
 }
 
-/** A key of AUTH_SECRETS_KEY, with which the keys in the database are encrypted. */
+/** A key of AUTH_SECRETS_KEY, which encrypts the keys in the database. */
 export interface WrappingKey {
-  /** Tells it from others, and nothing about it. */
+  /** Identifies the key without revealing anything about it. */
   readonly fingerprint: string
-  /** @param owner what is wrapped: in the place of another it cannot be unwrapped. */
+  /**
+   * @param owner the name and version of the wrapped key; it cannot be unwrapped under another
+   * name.
+   */
   wrap(key: Buffer, owner: string): Buffer
-  /** @throws {Error} where it was changed. */
+  /** @throws {Error} if it was modified. */
   unwrap(wrapped: Buffer, owner: string): Buffer
 }
 

@@ -25,20 +25,19 @@ export interface ServerKeys extends Disposable {
   ring(name: KeyName): KeyRing
 }
 
-/** How long all processes have to learn of a new version before one uses it; several readings. */
+/** Time for all processes to read a new version before it is used; several readings. */
 export const activationMs = 60_000
 const readingMs = 15_000
 
 interface Version {
   readonly key: Buffer
-  /** Of `performance.now()`. */
+  /** A time of `performance.now()`. */
   readonly activeAt: number
 }
 
 /**
- * Reads the keys, makes those that are missing, and encrypts those that are not encrypted with the first
- * of the secrets. New versions are read while the process runs. @throws {Error} that says what to do
- * where a key cannot be decrypted.
+ * Reads the keys, creates missing ones, and encrypts unencrypted ones with the first secret. New
+ * versions are read periodically. @throws {Error} with advice if a key cannot be decrypted.
  */
 export async function openServerKeys(settings: ServerKeysSettings): Promise<ServerKeys> {
   const { db, log, everyMs = readingMs } = settings
@@ -50,9 +49,9 @@ export async function openServerKeys(settings: ServerKeysSettings): Promise<Serv
       versions = await readVersions(db, wrapping)
       hasFailed = false
     } catch (error) {
-      // Those that are known keep working.
+      // The known keys keep working.
       const reason = error instanceof Error ? error.message : error
-      if (!hasFailed) log.warning(`New server keys cannot be read at present: ${reason}`)
+      if (!hasFailed) log.warning(`New server keys cannot be read at the moment: ${reason}`)
       hasFailed = true
     }
   }
@@ -65,7 +64,7 @@ export async function openServerKeys(settings: ServerKeysSettings): Promise<Serv
       current() {
         const known = allOf(name)
         const active = known.find(({ activeAt }) => activeAt <= performance.now()) ?? known.at(-1)
-        if (active === undefined) throw new Error(`There is no server key ${name}`)
+        if (active === undefined) throw new Error(`The server key ${name} is missing`)
         return active.key
       },
     }),
@@ -109,7 +108,7 @@ async function makeFirst(
   await db.run(addFirstKey, { name, value, fingerprint: first?.fingerprint ?? null })
 }
 
-/** @param to undefined: the key is not encrypted from now on. */
+/** @param to undefined: the key is stored unencrypted. */
 export async function rewrap(
   db: Queries,
   { name, version, wrapped_with: before }: KeyRow,
@@ -121,7 +120,7 @@ export async function rewrap(
   await db.run(rewrapKey, { name, version, value, fingerprint, before })
 }
 
-/** The key of a row. @throws {Error} that says which setting is missing. */
+/** Returns the key of a row. @throws {Error} that names the missing setting. */
 export function unwrap(row: KeyRow, wrapping: readonly WrappingKey[]): Buffer {
   const { name, version, value, wrapped_with: fingerprint } = row
   if (fingerprint === null) return value
@@ -129,8 +128,8 @@ export function unwrap(row: KeyRow, wrapping: readonly WrappingKey[]): Buffer {
   if (fitting !== undefined) return fitting.unwrap(value, toOwner(name, version))
   const set = wrapping.length === 0 ? 'is not set' : 'has another key'
   throw new Error(
-    `The keys in the database are encrypted, and AUTH_SECRETS_KEY ${set}. Set it to the key that they ` +
-      'were encrypted with. If it is lost, docs/auth-operations.md ("Keys") tells how to begin anew.',
+    `The keys in the database are encrypted, but AUTH_SECRETS_KEY ${set}. Set it to the key that they ` +
+      'were encrypted with. If it is lost, docs/auth-operations.md ("Keys") explains how to replace the keys.',
   )
 }
 

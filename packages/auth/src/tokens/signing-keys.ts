@@ -14,7 +14,7 @@ import { SettingError } from '../errors.ts'
 interface SigningKeySettings {
   readonly secret: string
   readonly keyId: string | undefined
-  /** JSON array of JWKs; undefined: the secret signs. */
+  /** A JSON array of JWKs. Undefined: the secret signs. */
   readonly keys: string | undefined
 }
 
@@ -25,9 +25,9 @@ interface VerifyingKey {
 
 export interface SigningKeys {
   readonly signing: VerifyingKey & { readonly kid: string | undefined }
-  /** Undefined: no key may verify such a token. */
+  /** Undefined if no key can verify such a token. */
   find(algorithm: string, kid: string | undefined): VerifyingKey | undefined
-  /** For /.well-known/jwks.json: never a symmetric key, never a private part. */
+  /** Published at /.well-known/jwks.json; never contains a symmetric key or private parameters. */
   readonly publicKeys: readonly PublicKey[]
 }
 
@@ -45,7 +45,7 @@ export function createSigningKeys({ secret, keyId, keys }: SigningKeySettings): 
   const signers = parsed.filter(({ signingKey }) => signingKey !== undefined)
   if (keys !== undefined && signers.length !== 1) {
     throw new SettingError(
-      `must have exactly one key with "sign" in key_ops, and has ${signers.length}`,
+      `must have exactly one key with "sign" in key_ops, but has ${signers.length}`,
     )
   }
   const byKid = new Map(parsed.map((key) => [key.kid, key]))
@@ -56,7 +56,7 @@ export function createSigningKeys({ secret, keyId, keys }: SigningKeySettings): 
       : { ...shared, kid: keyId },
     find(algorithm, kid) {
       const named = kid === undefined ? undefined : byKid.get(kid)
-      // A known kid stands for that key and its algorithm alone.
+      // A known kid selects that key with its algorithm only.
       if (named !== undefined) return named.algorithm === algorithm ? named : undefined
       return algorithm === 'HS256' ? shared : undefined
     },
@@ -95,7 +95,7 @@ function parseKey(jwk: JsonWebKey & Record<string, unknown>, index: number): Par
   }
   const algorithm: SigningAlgorithm = signingAlgorithms[alg]
   if (kty !== algorithm.keyType || (algorithm.curve !== undefined && crv !== algorithm.curve)) {
-    throw new SettingError(`the kty or crv of ${which} does not fit its alg ${alg}`)
+    throw new SettingError(`the kty or crv of ${which} does not match its alg ${alg}`)
   }
   const signs = Array.isArray(operations) && operations.includes('sign')
   try {
@@ -114,21 +114,21 @@ function parseKey(jwk: JsonWebKey & Record<string, unknown>, index: number): Par
     }
     return { kid, algorithm: alg, key, signingKey, publicKey }
   } catch {
-    // The reason could hold a part of the key.
+    // The reason could contain a part of the key.
     throw new SettingError(`${which} (kid ${kid}) is not a valid ${kty} key`)
   }
 }
 
-/** How one algorithm of JWS signs. An algorithm belongs to one type of key, and only to that. */
+/** An algorithm of JWS. Each algorithm can be used with only one type of key. */
 interface SigningAlgorithm {
   readonly keyType: JsonWebKey['kty']
-  /** Where the type of key leaves a choice. */
+  /** Set if the key type has several curves. */
   readonly curve?: string
   sign(data: string, key: KeyObject): Buffer
   verify(data: string, key: KeyObject, signature: Buffer): boolean
 }
 
-/** The only ones there are: `none` and everything else is unknown. */
+/** All supported algorithms. Any other, including `none`, is rejected. */
 export const signingAlgorithms = {
   HS256: {
     keyType: 'oct',
@@ -164,7 +164,7 @@ function rsa(digest: string): SigningAlgorithm {
   }
 }
 
-/** JWS has the two numbers side by side, where OpenSSL would write a structure. */
+/** JWS concatenates the two numbers, whereas the default of OpenSSL is DER. */
 function ecdsa(digest: string, curve: string): SigningAlgorithm {
   const dsaEncoding = 'ieee-p1363'
   return {

@@ -18,7 +18,7 @@ export const listKeys = statement(
    from {ns}.secret_keys order by name, version desc`,
 ).returning<KeyRow>()
 
-/** For servers of the version before, and where one of them was first. */
+/** For servers of the previous release, including one that created the key first. */
 export const keepPlainKey = statement(
   'keep_server_key',
   ['name', 'key'],
@@ -35,7 +35,7 @@ export const findPlainKey = statement(
   'select value from {ns}.server_keys where name = $1',
 ).returning<{ readonly value: Buffer }>()
 
-/** The first version; the fingerprint is null where the value is not encrypted. */
+/** Adds the first version; the fingerprint is null if the value is not encrypted. */
 export const addFirstKey = statement(
   'add_first_key',
   ['name', 'value', 'fingerprint'],
@@ -43,7 +43,7 @@ export const addFirstKey = statement(
    on conflict (name, version) do nothing`,
 )
 
-/** Unless another process was faster: `before` is the fingerprint that it had. */
+/** Has no effect if another process was faster; `before` is the previous fingerprint. */
 export const rewrapKey = statement(
   'rewrap_key',
   ['name', 'version', 'value', 'fingerprint', 'before'],
@@ -62,7 +62,7 @@ export const addKeyVersion = statement(
    returning version`,
 )
 
-/** All but the newest version. */
+/** Deletes all versions except the newest. */
 export const deleteOlderKeys = statement(
   'delete_older_keys',
   ['name', 'newest'],
@@ -71,7 +71,7 @@ export const deleteOlderKeys = statement(
 
 const activeAt = `(select max(active_at) from {ns}.secret_keys where name = $1)`
 
-/** How much there is that only an older version of the key can check. */
+/** Counts rows that only an older version of the key can verify. */
 export const countDependents: Readonly<
   Partial<Record<KeyName, Statement<{ readonly name: unknown }, { readonly count: number }>>>
 > = {
@@ -100,7 +100,7 @@ interface SealedRow extends Row {
   readonly secret: Buffer
 }
 
-/** Those whose id is greater than `after`. */
+/** Lists secrets whose id is greater than `after`. */
 export const listFactorSecrets = statement(
   'list_factor_secrets',
   ['after', 'limit'],
@@ -108,14 +108,14 @@ export const listFactorSecrets = statement(
    order by id limit $2`,
 ).returning<SealedRow>()
 
-/** Unless it was replaced meanwhile. */
+/** Has no effect if the secret was replaced in the meantime. */
 export const resealFactorSecret = statement(
   'reseal_factor_secret',
   ['id', 'sealed', 'before'],
   'update {ns}.mfa_factors set secret = $2 where id = $1 and secret = $3',
 )
 
-/** For servers of the version before, which know of no others. */
+/** For servers of the previous release, which read only this table. */
 export const restorePlainKey = statement(
   'restore_server_key',
   ['name', 'key'],

@@ -1,4 +1,4 @@
-/** Why a token was refused. */
+/** Why a token was rejected. */
 export type TokenErrorCode =
   | 'missing_token'
   | 'malformed_token'
@@ -13,10 +13,10 @@ export type TokenErrorCode =
   | 'missing_claim'
   | 'second_factor_required'
 
-/** The request has no token, or one that must not be accepted. Answer with 401 or 403. */
+/** The request has no token, or one that must be rejected. Respond with 401 or 403. */
 export class TokenError extends Error {
   override readonly name = 'TokenError'
-  /** Why the token was refused. */
+  /** Why the token was rejected. */
   readonly code: TokenErrorCode
 
   /** Verifiers create these errors; tests and adapters may. */
@@ -27,35 +27,35 @@ export class TokenError extends Error {
 }
 
 /**
- * The keys that verify tokens cannot be fetched, so nothing is known about the token. Answer with 503:
- * a 401 would make clients sign their users out.
+ * The keys that verify tokens cannot be fetched, so the token can be neither accepted nor rejected.
+ * Respond with 503: a 401 would make clients sign their users out.
  */
 export class AuthUnavailableError extends Error {
   override readonly name = 'AuthUnavailableError'
 }
 
-/** An answer to a request whose token could not be verified. */
+/** A response to a request whose token could not be verified. */
 export interface Refusal {
   /**
-   * 401 for a token that is missing or bad, 403 for one that does not allow the request, 503 when the keys
-   * cannot be fetched.
+   * 401 for a missing or invalid token, 403 for a token that does not allow the request, 503 if the
+   * keys cannot be fetched.
    */
   readonly status: 401 | 403 | 503
   /** `content-type`, `cache-control`, and `www-authenticate` or `retry-after`. */
   readonly headers: Readonly<Record<string, string>>
-  /** Why the request was refused. */
+  /** Why the request was rejected. */
   readonly code: TokenErrorCode | 'auth_unavailable'
-  /** The same for people. */
+  /** The reason as a readable message. */
   readonly message: string
   /** JSON with `error` (the code) and `message`. */
   readonly body: string
 }
 
-/** A valid token that does not allow the request: signing in once more would not help. */
+/** A valid token that does not allow the request; signing in again would not help. */
 const forbidden: ReadonlySet<TokenErrorCode> = new Set(['wrong_role', 'second_factor_required'])
 
 /**
- * Turns an error of a verifier into an HTTP answer with a JSON body, as RFC 6750 describes it.
+ * Converts an error of a verifier to an HTTP response with a JSON body, as described in RFC 6750.
  * @returns undefined for any other error.
  */
 export function toRefusal(error: unknown): Refusal | undefined {
@@ -69,7 +69,7 @@ export function toRefusal(error: unknown): Refusal | undefined {
     return toAnswer(403, code, message, {
       'www-authenticate': 'Bearer error="insufficient_scope"',
     })
-  // A request without any token is not told that its token is invalid (RFC 6750, 3.1).
+  // A request without a token must not get an error code (RFC 6750, section 3.1).
   const challenge = code === 'missing_token' ? 'Bearer' : 'Bearer error="invalid_token"'
   return toAnswer(401, code, message, { 'www-authenticate': challenge })
 }

@@ -16,9 +16,9 @@ interface KnownKeys {
 
 /** The auth server lets caches keep its keys for ten minutes. */
 const freshMs = 600_000
-/** Keys older than this are not used any more, also while the auth server cannot be reached. */
+/** Older keys are not used any more, even while the auth server is unavailable. */
 const usableMs = 24 * 3_600_000
-/** Tokens with made-up key ids must not cause a fetch each. */
+/** Tokens with unknown key ids must not cause a fetch each. */
 const pauseForUnknownKeysMs = 30_000
 /** While the auth server is down, requests must not wait for a timeout each. */
 const pauseAfterFailureMs = 1_000
@@ -47,7 +47,7 @@ export class RemoteKeys {
       return await keys.find(header)
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
-      // A new signing key is used from the moment the auth server has it.
+      // The auth server may have a new signing key.
       if (this.#now() - keys.fetchedMs < pauseForUnknownKeysMs) throw error
       return (await this.#fetch()).find(header)
     }
@@ -92,7 +92,7 @@ export class RemoteKeys {
   }
 }
 
-/** fetch has the reason in the cause of its error. */
+/** `fetch` reports the reason in the cause of its error. */
 function describeFailure(error: unknown): string {
   if (error instanceof KeysError) return error.message
   const { message, cause } = error as Error
@@ -100,7 +100,7 @@ function describeFailure(error: unknown): string {
   return `${reason}. Is the auth server running, and is "authUrl" its address?`
 }
 
-/** The auth server has answered, but not with keys. */
+/** The response of the auth server does not contain keys. */
 class KeysError extends Error {}
 
 async function fetchKeys(url: URL): Promise<JSONWebKeySet> {
@@ -111,13 +111,13 @@ async function fetchKeys(url: URL): Promise<JSONWebKeySet> {
   })
   if (response.status === 404)
     throw new KeysError(
-      'it answered with status 404. Does "authUrl" lack the path of the auth server, such as /auth/v1?',
+      'it responded with status 404. Does "authUrl" lack the path of the auth server, such as /auth/v1?',
     )
-  if (!response.ok) throw new KeysError(`it answered with status ${response.status}`)
+  if (!response.ok) throw new KeysError(`it responded with status ${response.status}`)
   const { keys } = parseKeys(await response.text())
   if (!Array.isArray(keys))
     throw new KeysError(
-      'it answered with something other than a JWK set. Is "authUrl" the address of the auth server?',
+      'it did not respond with a JWK set. Is "authUrl" the address of the auth server?',
     )
   if (keys.length === 0)
     throw new KeysError(

@@ -12,7 +12,9 @@ export function listAlgorithms({ secret, authUrl, jwks }: VerifierOptions): stri
   ]
 }
 
-/** What jose says about a token, in terms of the options. Returns errors that are not about it as they are. */
+/**
+ * Converts an error of jose to a message about the options. Other errors are returned unchanged.
+ */
 export function toTokenError(error: unknown, token: string, options: VerifierOptions): unknown {
   const because = (code: TokenErrorCode, message: string) =>
     new TokenError(code, message, { cause: error })
@@ -32,7 +34,7 @@ export function toTokenError(error: unknown, token: string, options: VerifierOpt
   return error
 }
 
-/** A token for another audience than those of the options. */
+/** The token is for an audience that the options do not accept. */
 export function toAudienceError(
   { aud = '' }: JWTPayload,
   { audience = 'authenticated' }: VerifierOptions,
@@ -40,7 +42,7 @@ export function toAudienceError(
 ): TokenError {
   return new TokenError(
     'wrong_audience',
-    `The token is for the audience ${quote(aud)} (aud), and this API accepts ${quote(audience)}: ` +
+    `The token is for the audience ${quote(aud)} (aud), but this API accepts ${quote(audience)}: ` +
       'change the option "audience", or AUTH_JWT_AUD on the auth server',
     { cause },
   )
@@ -67,48 +69,50 @@ function fromClaim(error: errors.JWTClaimValidationFailed, options: VerifierOpti
   if (claim === 'iss')
     return because(
       'wrong_issuer',
-      `The token is from the issuer ${quote(payload.iss ?? '')} (iss), and this API accepts ` +
+      `The token is from the issuer ${quote(payload.iss ?? '')} (iss), but this API accepts ` +
         `${quote(options.issuer ?? '')}: change the option "issuer", or AUTH_JWT_ISSUER on the auth server`,
     )
   if (claim === 'nbf')
     return because(
       'token_not_yet_valid',
-      'The token is not valid yet (nbf): set the clocks of this machine and of the auth server',
+      'The token is not valid yet (nbf): synchronise the clocks of this machine and the auth server',
     )
-  return because('malformed_token', `The claim "${claim}" of the token is not valid`)
+  return because('malformed_token', `The claim "${claim}" of the token is invalid`)
 }
 
-/** Clients of Supabase send their API key where no user is signed in. It has a role, and no user. */
+/** Supabase clients send their API key if no user is signed in. It has a role, but no user. */
 function describeApiKey({ sub, role }: JWTPayload): string | undefined {
   if (sub !== undefined || (role !== 'anon' && role !== 'service_role')) return undefined
-  return `The token is an API key (role "${role}"), not the token of a user: sign in, and send "access_token" of the session`
+  return `The token is an API key (role "${role}"), not the token of a user: sign in and send the "access_token" of the session`
 }
 
 function describeSignature({ secret = '' }: VerifierOptions): string {
   const hint =
-    secret === secret.trim() ? '' : '; the option "secret" has white space at its ends: trim it'
-  return `The signature is not from the key of the auth server${hint}`
+    secret === secret.trim() ? '' : '; the option "secret" has leading or trailing white space'
+  return `The signature does not match the key of the auth server${hint}`
 }
 
-/** The usual reason is an API that knows only the address of an auth server that signs with a secret. */
+/**
+ * The usual reason is an API that has only the address of an auth server that signs with a secret.
+ */
 function describeAlgorithm(token: string, options: VerifierOptions): string {
   const { alg = '' } = decodeProtectedHeader(token)
   if (alg === 'HS256')
     return (
       describeApiKey(readPayload(token)) ??
-      'The token is signed with a secret (HS256), and this API verifies only tokens of key pairs: ' +
+      'The token is signed with a secret (HS256), but this API verifies only tokens signed with a key pair: ' +
         'pass AUTH_JWT_SECRET as the option "secret"'
     )
   if (publicAlgorithms.includes(alg))
     return (
-      `The token is signed with a key pair (${alg}), and this API verifies only tokens of a secret: ` +
+      `The token is signed with a key pair (${alg}), but this API verifies only tokens signed with a secret: ` +
       'pass the address of the auth server as the option "authUrl"'
     )
   const accepted = listAlgorithms(options).join(' or ')
   return `The token is signed with an algorithm that is not accepted; use ${accepted}`
 }
 
-/** Not verified: it only decides about the message. */
+/** Not verified; it only affects the message. */
 function readPayload(token: string): JWTPayload {
   try {
     return decodeJwt(token)
@@ -121,7 +125,7 @@ function describeMalformed(token: unknown): string {
   if (typeof token === 'string' && /^bearer\s/i.test(token))
     return 'verify() takes a token without "Bearer": pass the header to verifyHeader()'
   return (
-    'The token is not an access token (a JWT): send "access_token" of the session, ' +
+    'The token is not an access token (a JWT): send the "access_token" of the session, ' +
     'not its refresh token or an API key'
   )
 }

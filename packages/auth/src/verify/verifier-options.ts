@@ -10,17 +10,19 @@ export interface VerifierOptions {
   /** The public keys themselves, for programs that must not call the auth server. */
   readonly jwks?: JSONWebKeySet | undefined
   /**
-   * `aud` must be or contain one of these; `authenticated` by default. An auth server without
+   * `aud` must be or contain one of these. Default: `authenticated`. An auth server without
    * `AUTH_JWT_AUD` issues tokens for the audience `''`.
    */
   readonly audience?: string | readonly string[] | undefined
-  /** `iss` must be this. By default it is not checked, since auth servers need not set it. */
+  /**
+   * The required value of `iss`. By default it is not checked, because auth servers may not set it.
+   */
   readonly issuer?: string | undefined
-  /** `role` must be one of these. By default it is not checked. */
+  /** The allowed values of `role`. By default it is not checked. */
   readonly roles?: readonly string[] | undefined
-  /** `aal2`: only tokens of users who have shown a second factor. */
+  /** `aal2` accepts only tokens of users who have verified a second factor. */
   readonly aal?: 'aal1' | 'aal2' | undefined
-  /** By how many seconds clocks may differ; 5 by default. */
+  /** The maximum difference between clocks in seconds. Default: 5. */
   readonly clockToleranceSeconds?: number | undefined
   /** The current time in milliseconds, for tests. */
   readonly now?: (() => number) | undefined
@@ -32,17 +34,17 @@ const isText = (value: unknown): boolean => typeof value === 'string'
 const isTextList = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
 
 const rules: { readonly [Name in keyof VerifierOptions]-?: Rule } = {
-  authUrl: ['text or a URL', (value) => isText(value) || value instanceof URL],
+  authUrl: ['a string or a URL', (value) => isText(value) || value instanceof URL],
   secret: [
-    'text that is not empty: is AUTH_JWT_SECRET set?',
+    'a string that is not empty: is AUTH_JWT_SECRET set?',
     (value) => isText(value) && value !== '',
   ],
   jwks: [
-    'an object { keys: […] }, as GET /.well-known/jwks.json answers',
+    'an object { keys: […] }, as returned by GET /.well-known/jwks.json',
     (value) => Array.isArray((value as { readonly keys?: unknown } | null)?.keys),
   ],
-  audience: ['text or a list of texts', (value) => isText(value) || isTextList(value)],
-  issuer: ['text', isText],
+  audience: ['a string or a list of strings', (value) => isText(value) || isTextList(value)],
+  issuer: ['a string', isText],
   roles: ['a list, such as ["authenticated"]', isTextList],
   aal: ['"aal1" or "aal2"', (value) => value === 'aal1' || value === 'aal2'],
   clockToleranceSeconds: [
@@ -52,7 +54,7 @@ const rules: { readonly [Name in keyof VerifierOptions]-?: Rule } = {
   now: ['a function', (value) => typeof value === 'function'],
 }
 
-/** Options with which a verifier would accept too much, or nothing, stop the program at its start. */
+/** Rejects options with which a verifier would accept too much or nothing. */
 export function checkOptions(options: VerifierOptions): void {
   checkNames('createVerifier', options, Object.keys(rules))
   for (const [name, [wanted, isAllowed]] of Object.entries(rules)) {
@@ -88,6 +90,6 @@ export function checkNames(what: string, options: unknown, known: readonly strin
     throw new TypeError(`${what}: pass an object of options`)
   const unknown = Object.keys(options).find((name) => !known.includes(name))
   if (unknown === undefined) return
-  const advice = toQuestion(unknown, known) || ` There are: ${known.join(', ')}`
+  const advice = toQuestion(unknown, known) || ` Options: ${known.join(', ')}`
   throw new TypeError(`${what} has no option "${unknown}".${advice}`)
 }

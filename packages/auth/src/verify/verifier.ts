@@ -36,7 +36,7 @@ export interface AccessTokenClaims {
   readonly is_anonymous?: boolean
 }
 
-/** Verifies access tokens. It keeps no connection and no timer, so that there is nothing to close. */
+/** Verifies access tokens. It has no connections and no timers, so nothing needs to be closed. */
 export interface Verifier<Claims extends AccessTokenClaims = AccessTokenClaims> {
   /**
    * @throws {TokenError} if the token must not be accepted.
@@ -51,10 +51,10 @@ export interface Verifier<Claims extends AccessTokenClaims = AccessTokenClaims> 
 }
 
 /**
- * Verifies access tokens without a request to the auth server for each of them.
+ * Creates a verifier that does not send a request to the auth server for each token.
  *
- * With `secret` and `authUrl` (or `jwks`) together, tokens of both kinds are accepted: use this while an
- * auth server changes from one to the other.
+ * With `secret` and `authUrl` (or `jwks`) together, tokens of both kinds are accepted: use this
+ * while an auth server changes from one to the other.
  *
  * @example
  * ```ts
@@ -143,7 +143,7 @@ function checkClaims(
   payload: JWTPayload & { readonly role?: unknown; readonly aal?: unknown },
   { audience, roles, aal }: VerifierOptions,
 ): JWTPayload {
-  // jose takes an empty audience for none to check.
+  // jose does not check an empty audience.
   if (audience === '' && payload.aud) throw toAudienceError(payload, { audience })
   if (roles && !(typeof payload.role === 'string' && roles.includes(payload.role)))
     throw new TokenError('wrong_role', `The role must be ${roles.join(' or ')}`)

@@ -5,61 +5,61 @@ import type { Config } from '../config/config.ts'
 import type { BucketPeers } from '../limits/buckets.ts'
 import type { LimiterName } from '../limits/request-limits.ts'
 
-/** The processes that share the work of one port, as one of them sees it. */
+/** The worker processes that share one port, as seen by one of them. */
 export interface Group {
-  /** Our place in it, from 1. */
+  /** The number of this worker, starting at 1. */
   readonly number: number
-  /** How many we are. */
+  /** The number of workers. */
   readonly size: number
-  /** Connections come from here: the port is another process's. */
+  /** Receives connections from the primary, which owns the port. */
   receive(adopt: (socket: Socket) => void): void
-  /** One of those has ended. */
+  /** Reports that a received connection was closed. */
   tellClosed(): void
   readonly peers: BucketPeers
-  /** Of all warnings about one topic, from whichever process, the first is logged. */
+  /** Logs only the first warning about a topic among all processes. */
   warnOnce(topic: string, message: string): void
 }
 
-/** What clients connect to; there is no other. */
+/** The only listener of the server. */
 export const listener = 'http'
 
-/** All that a worker has to know. */
+/** The settings of a worker. */
 export interface WorkerStart {
-  /** Its place among the workers, from 1; its replacement gets the same. */
+  /** The number of the worker, starting at 1; its replacement gets the same number. */
   readonly number: number
-  /** How many workers there are. */
+  /** The number of workers. */
   readonly size: number
   readonly config: Config
   readonly version: string
   /** When the primary started, in milliseconds since the epoch. */
   readonly startedAt: number
-  /** Of a PostgreSQL that runs, with its tables in place. */
+  /** The URL of a running PostgreSQL with up-to-date tables. */
   readonly databaseUrl: string
-  /** What PostgreSQL allows this worker, where that is known. */
+  /** The connection limit of this worker, if it is known. */
   readonly maxConnections: number | undefined
 }
 
 type Admitted = readonly [limiter: LimiterName, key: string, count: number]
 
-/** Requests that were allowed: a worker reports its own, and gets those of all others. */
+/** Allowed requests: a worker reports its own, and receives those of all others. */
 export interface AdmittedMessage {
   readonly kind: 'admitted'
   readonly counts: readonly Admitted[]
 }
 
-/** What a worker sends the primary, besides what every worker does. */
+/** Messages from a worker to the primary, in addition to those of every worker. */
 export type FromWorker =
   | AdmittedMessage
-  /** For the log, unless another worker has sent one about the same topic. */
+  /** Logged unless another worker has sent a warning about the same topic. */
   | { readonly kind: 'warning'; readonly topic: string; readonly message: string }
 
 /**
- * How long others may not know of a request that was allowed here. A message for each would cost as
- * much as the request; one now and then costs nothing.
+ * How long other workers may not know of a request that was allowed here. A message per request
+ * would cost as much as the request itself, so they are batched.
  */
 const tellAfterMs = 100
 
-/** A worker's side of what it has with its primary. */
+/** The worker's side of the connection to its primary. */
 export class AuthLink extends PrimaryLink<AdmittedMessage, FromWorker> implements Group {
   readonly number: number
   readonly size: number

@@ -15,19 +15,19 @@ import { type AdmittedMessage, type FromWorker, listener, type WorkerStart } fro
 export interface PrimarySettings {
   readonly config: Config
   readonly version: string
-  /** Of a PostgreSQL that runs, with its tables in place. */
+  /** The URL of a running PostgreSQL with up-to-date tables. */
   readonly databaseUrl: string
-  /** What PostgreSQL allows all workers together, where we know it. */
+  /** The connection limit of all workers together, if it is known. */
   readonly maxConnections?: number
   readonly log: Log
-  /** Where the log goes. */
+  /** The file descriptor of the log. */
   readonly logFd: number
   readonly lifecycle: Lifecycle
 }
 
 /**
- * Opens the process that has the port and the signals, and answers nothing: connections go to workers
- * as they come in. None is accepted before all workers can serve.
+ * Opens the process that owns the port and handles signals, but serves no requests: it passes
+ * connections to workers. No connection is accepted until all workers are ready.
  */
 export async function openPrimary(settings: PrimarySettings): Promise<void> {
   const { config, version, databaseUrl, maxConnections, log, logFd, lifecycle } = settings
@@ -47,8 +47,8 @@ export async function openPrimary(settings: PrimarySettings): Promise<void> {
 }
 
 /**
- * Starts workers that know of each other's requests, so that limits hold for all of them together.
- * @param start the same for all but their number.
+ * Starts workers that share their request counts, so that limits apply to all of them together.
+ * @param start the same for all workers except the number.
  */
 export function startAuthWorkers(
   start: Omit<WorkerStart, 'number'>,
@@ -74,7 +74,7 @@ export function startAuthWorkers(
   return workers
 }
 
-/** What each of several workers may have of what all may have together. */
+/** The share of each worker. */
 export function toShare(maxConnections: number, size: number): number {
   return Math.max(1, Math.floor(maxConnections / size))
 }

@@ -5,7 +5,7 @@ import { openApp } from '../app.ts'
 import { toReason } from '../commands/reason.ts'
 import { AuthLink, type WorkerStart } from './group.ts'
 
-/** Answers on the connections that the primary hands over, until it says stop or has ended. */
+/** Serves the connections that the primary hands over, until the primary stops it or ends. */
 export async function runWorker(start: WorkerStart): Promise<number> {
   const { config, version, startedAt, databaseUrl, maxConnections } = start
   return await serveUntilStopped({

@@ -18,7 +18,7 @@ test('admin commands manage users while a server is running', async (t) => {
   await t.test('before migrate, an error names the missing tables', async () => {
     const { code, stderr } = await admin(['listusers'])
     assert.equal(code, 1)
-    assert.match(stderr, /^The tables are not there .*: run auth migrate first\.$/m)
+    assert.match(stderr, /^The tables do not exist .*: run auth migrate first\.$/m)
   })
   const server = await startAuth(t, ['up'], env)
   const login = (email: string, secret = password) =>
@@ -50,7 +50,7 @@ test('admin commands manage users while a server is running', async (t) => {
     }
     const create = (email: string, ...flags: string[]) =>
       runCommand(['admin', 'createuser', email, password, ...flags], { env: { ...env, ...smtp } })
-    assert.match((await create(one)).stderr, /not confirmed: --confirm/)
+    assert.match((await create(one)).stderr, /not confirmed\. Use --confirm/)
     assert.equal((await create(other, '--confirm')).stderr, '')
     assert.equal((await login(one)).body.error_code, 'email_not_confirmed')
     assert.equal((await login(other)).status, 200)
@@ -62,7 +62,7 @@ test('admin commands manage users while a server is running', async (t) => {
       const email = newEmail()
       const { code, stderr } = await admin(['createuser', email, password, '--admin'])
       assert.equal(code, 0)
-      assert.match(stderr, /role admin may not use the admin endpoints: AUTH_JWT_ADMIN_ROLES/)
+      assert.match(stderr, /role admin cannot use the admin endpoints because AUTH_JWT_ADMIN_ROLES/)
       assert.equal((await login(email)).body.user.role, 'admin')
     },
   )
@@ -131,8 +131,8 @@ test('admin commands manage users while a server is running', async (t) => {
 
   await t.test('invalid arguments exit with code 2 and print the usage', async () => {
     const wrong = [
-      [[], /^A verb is missing/],
-      [['createusr'], /^There is no verb "createusr"; there are: createuser,/],
+      [[], /^The verb is missing/],
+      [['createusr'], /^Unknown verb "createusr"\. Verbs: createuser,/],
       [['createuser', 'a@example.com'], /^createuser takes: EMAIL PASSWORD/],
       [['deleteuser', 'a@example.com', '--confirm'], /^deleteuser has no option --confirm/],
     ] as const

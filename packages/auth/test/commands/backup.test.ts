@@ -62,7 +62,7 @@ test('an embedded database is backed up during sign-ups and restored elsewhere',
   const at = join(folder, 'auth.backup.gz')
   const ended = await runCommand(['backup', at], { env })
   assert.deepEqual([ended.code, ended.stderr], [0, ''])
-  assert.match(ended.stdout, /auth\.backup\.gz: \d+ rows of \d+ tables, \d+ users\n$/)
+  assert.match(ended.stdout, /auth\.backup\.gz: \d+ rows in \d+ tables, \d+ users\n$/)
   assert.equal((await stat(at)).mode & 0o777, 0o600)
   isWriting = false
   await Promise.all(writers)
@@ -75,7 +75,7 @@ test('an embedded database is backed up during sign-ups and restored elsewhere',
   const target = toEnv(`embedded://${join(folder, 'second')}`)
   const restored = await runCommand(['restore', at], { env: target })
   assert.deepEqual([restored.code, restored.stderr], [0, ''])
-  assert.match(restored.stdout, /^restored \d+ rows of \d+ tables, \d+ users\n$/)
+  assert.match(restored.stdout, /^restored \d+ rows in \d+ tables, \d+ users\n$/)
   const again = await startAuth(t, ['serve'], target)
   for (const { email, id, refreshToken } of before) {
     const login = await ask(again.url, '/token?grant_type=password', { body: { email, password } })
@@ -169,7 +169,7 @@ test('backup and restore report errors and change nothing', async (t) => {
 
   assert.match(await restore(join(folder, 'none')), /none cannot be read: ENOENT/)
   await writeFile(join(folder, 'text'), gzipSync('hello\n'))
-  assert.match(await restore(join(folder, 'text')), /text is not a backup that auth backup wrote/)
+  assert.match(await restore(join(folder, 'text')), /text was not written by auth backup/)
   const lines = gunzipSync(bytes).toString().split('\n')
   const header = JSON.parse(lines[0] ?? '')
   const rewrite = async (change: object, rest = lines.slice(1)) => {
@@ -187,7 +187,10 @@ test('backup and restore report errors and change nothing', async (t) => {
   await writeFile(join(folder, 'cut'), bytes)
   await truncate(join(folder, 'cut'), bytes.length - 200)
   assert.match(await restore(join(folder, 'cut')), /cut cannot be read: unexpected end of file/)
-  assert.match(await restore(file, env), /has rows \(in .*users.*only restored into an empty one/)
+  assert.match(
+    await restore(file, env),
+    /contains rows \(in .*users.*only be restored into an empty schema/,
+  )
 
   // Neither failed attempts nor a backup without sequences prevent a restore.
   const withoutNumbers = await rewrite({ sequences: [] })

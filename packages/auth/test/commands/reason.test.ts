@@ -10,7 +10,7 @@ function toLookupError(hostname: string): Error {
 test('an unknown host is reported as the database host or the listen address', () => {
   assert.match(
     toReason(toLookupError('auth.invalid'), 'auth.invalid'),
-    /no such address to listen on \(.*auth\.invalid\): check AUTH_API_HOST\.$/,
+    /The listen address cannot be resolved \(.*auth\.invalid\): check AUTH_API_HOST\.$/,
   )
   for (const host of ['auth.invalid', undefined]) {
     assert.match(
@@ -23,7 +23,7 @@ test('an unknown host is reported as the database host or the listen address', (
 test('PostgreSQL errors are reported with instructions', () => {
   const reasonOf = (code: string) => toReason(Object.assign(new Error('no'), { code }))
   assert.match(reasonOf('53300'), /no connection left \(no\): raise max_connections/)
-  assert.match(reasonOf('25006'), /takes no writes \(no\): name the primary/)
+  assert.match(reasonOf('25006'), /is read-only \(no\): name the primary/)
   assert.match(reasonOf('CERT_HAS_EXPIRED'), /certificate .* \(no\): check sslmode and sslrootcert/)
 })
 

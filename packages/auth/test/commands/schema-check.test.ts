@@ -37,7 +37,7 @@ test('serve exits if migrations are missing, and names them and the command to r
     assert.equal(code, 1)
     assert.match(
       stderr,
-      new RegExp(`those of an earlier release \\(missing: ${last}\\): run auth migrate first\\.`),
+      new RegExp(`belong to an earlier release \\(missing: ${last}\\): run auth migrate first\\.`),
     )
   }
 })
@@ -52,7 +52,7 @@ test('no command accepts the tables of a release that is too new', async (t) => 
   for (const command of ['serve', 'up', 'migrate']) {
     const { code, stderr } = await runAuth([command], { env })
     assert.equal(code, 1)
-    assert.match(stderr, /those of a later release \(9000-future, 9001-unsaid\).+cannot serve on/)
+    assert.match(stderr, /belong to a later release \(9000-future, 9001-unsaid\).+does not support/)
   }
 })
 
@@ -65,7 +65,7 @@ test('serve starts on the tables of the next release and logs it', async (t) => 
   const server = await startAuth(t, ['serve'], env)
   assert.match(
     server.output(),
-    /those of a later release \(9000-next\), on which this one may serve/,
+    /belong to a later release \(9000-next\) that is compatible with this one/,
   )
   assert.equal((await runCommand(['migrate'], { env })).code, 0)
 })
@@ -82,13 +82,13 @@ test('a changed migration file is reported and stops migrations', async (t) => {
   assert.equal(refused.code, 1)
   assert.match(
     refused.stderr,
-    /not the one that was applied \(0003-audit-subject\).+--accept-changed/,
+    /was changed after it was applied \(0003-audit-subject\).+--accept-changed/,
   )
   assert.equal((await query('select from schema_migrations')).length, all.length - 1)
 
   await query('insert into schema_migrations (version) values ($1)', [last])
   const server = await startAuth(t, ['serve'], env)
-  assert.match(server.output(), /not the one that was applied \(0003-audit-subject\)/)
+  assert.match(server.output(), /was changed after it was applied \(0003-audit-subject\)/)
 
   const accepted = await runCommand(['migrate', '--accept-changed'], { env })
   assert.deepEqual([accepted.code, accepted.stderr], [0, ''])

@@ -38,7 +38,7 @@ test('migrate reports in one line that PostgreSQL is unreachable, without the pa
     env: { ...testEnvironment, DATABASE_URL: 'postgres://u:hidden-word@127.0.0.1:1/x' },
   })
   assert.equal(code, 1)
-  assert.match(stderr, /^The tables were not brought up to date: .*ECONNREFUSED.*\n$/)
+  assert.match(stderr, /^The migration failed: .*ECONNREFUSED.*\n$/)
   assert.doesNotMatch(stderr, /hidden-word/)
 })
 
@@ -51,7 +51,10 @@ test('a wrong password or a missing database is reported with what to check', as
     env: { ...env, DATABASE_URL: url.href },
   })
   assert.equal(code, 1)
-  assert.match(stderr, /PostgreSQL does not let us in \(database .* does not exist\): check user,/)
+  assert.match(
+    stderr,
+    /PostgreSQL refused the connection \(database .* does not exist\): check the user,/,
+  )
 })
 
 test('without a command the server migrates, serves, and drains on SIGTERM', async (t) => {
@@ -73,7 +76,7 @@ test('serve does not migrate, and exits if the tables are missing', async (t) =>
   if (!env) return
   const { code, stderr } = await runAuth(['serve'], { env })
   assert.equal(code, 1)
-  assert.match(stderr, /The tables are not there .*: run auth migrate first\./)
+  assert.match(stderr, /The tables do not exist .*: run auth migrate first\./)
 })
 
 test('AUTH_LOG_FILE receives the log, and a file that cannot be opened stops the start', async (t) => {
@@ -92,7 +95,7 @@ test('AUTH_LOG_FILE receives the log, and a file that cannot be opened stops the
   const path = join(folder, 'auth.log')
   const ended = await runAuth(['serve'], { env: { ...env, AUTH_LOG_FILE: path } })
   assert.deepEqual([ended.code, ended.stderr], [1, ''])
-  assert.match(readFileSync(path, 'utf8'), /The tables are not there/)
+  assert.match(readFileSync(path, 'utf8'), /The tables do not exist/)
 })
 
 test('everything runs on an embedded PostgreSQL, which only one server can use at a time', async (t) => {

@@ -30,7 +30,7 @@ function openFolder(t: TestContext): string {
 test('a command finds the server of portcullis up from the folders below', async (t) => {
   const folder = openFolder(t)
   const { code, stderr } = await runAuth(args, { cwd: join(folder, 'below') })
-  assert.equal(stderr, 'Using the auth server of portcullis up (../.portcullis/auth.env).\n')
+  assert.equal(stderr, 'Using the configuration of portcullis up (../.portcullis/auth.env).\n')
   assert.equal(code, 0)
 })
 
@@ -38,7 +38,7 @@ test('a file .env of another program does not hide the server, and one of a serv
   const folder = openFolder(t)
   writeFileSync(join(folder, '.env'), 'PORT=3000\n')
   const found = await runAuth(args, { cwd: folder })
-  assert.match(found.stderr, /^Using the auth server of portcullis up/)
+  assert.match(found.stderr, /^Using the configuration of portcullis up/)
   writeFileSync(join(folder, '.env'), 'AUTH_SITE_URL=https://other.example\n')
   const other = await runAuth(args, { cwd: folder })
   assert.equal(other.code, 2)

@@ -165,12 +165,15 @@ test('whitespace around addresses and names is ignored', () => {
 
 test('a host and port without a scheme is not a URL, and links must be http or https', () => {
   for (const text of ['localhost:3000', 'site.example:80/x', 'javascript:alert(1)', '//x']) {
-    assert.match(faultsOf({ AUTH_SITE_URL: text }).join(), /^AUTH_SITE_URL=.*must be a whole URL/)
+    assert.match(
+      faultsOf({ AUTH_SITE_URL: text }).join(),
+      /^AUTH_SITE_URL=.*must be an absolute URL/,
+    )
   }
   assert.deepEqual(faultsOf({ AUTH_SITE_URL: 'myapp://home' }), [])
   for (const text of ['localhost:8081', 'myapp://home', 'ftp://auth.example']) {
     const fault = faultsOf({ API_EXTERNAL_URL: text, AUTH_API_EXTERNAL_URL: undefined }).join()
-    assert.match(fault, /^API_EXTERNAL_URL=.*begins with https:\/\/ or http:\/\//, text)
+    assert.match(fault, /^API_EXTERNAL_URL=.*starts with https:\/\/ or http:\/\//, text)
   }
 })
 
@@ -214,7 +217,7 @@ test('the default role cannot be an administrator role', () => {
   for (const role of ['service_role', 'supabase_admin', ' service_role ']) {
     assert.match(
       roleOfAll(role).join(),
-      /^AUTH_JWT_DEFAULT_GROUP_NAME=.*is one of AUTH_JWT_ADMIN_ROLES: everybody/,
+      /^AUTH_JWT_DEFAULT_GROUP_NAME=.*is one of AUTH_JWT_ADMIN_ROLES: every user/,
     )
   }
   const own = { GOTRUE_JWT_ADMIN_ROLES: 'boss,authenticated' }
@@ -240,7 +243,7 @@ test('templates are http or https URLs or paths on the site', () => {
     for (const url of ['ftp://site.example/x', 'file:///etc/passwd', 'data:text/html,x', 'C:\\x']) {
       const [fault = ''] = faultsOf({ [name]: url })
       assert.ok(fault.startsWith(`${name}=`), `${name} ${url}`)
-      assert.match(fault, /must be a whole URL that begins with https:\/\/ or http:\/\//)
+      assert.match(fault, /must be an absolute URL that starts with https:\/\/ or http:\/\//)
     }
     for (const url of [
       'https://site.example/x.html',
@@ -540,13 +543,13 @@ test('secrets keys come from a variable or a file, and their absence causes a wa
   assert.deepEqual(withRequired(toFile(`${first}\n${second}\n`)).secrets, [first, second])
   assert.match(
     notesOf({ AUTH_SECRETS_KEY: '' }).join(),
-    /^AUTH_SECRETS_KEY is not set: whoever can read/,
+    /^AUTH_SECRETS_KEY is not set: anyone who can read/,
   )
   assert.deepEqual(notesOf(toFile(first)), [])
   const short = faultsOf({ AUTH_SECRETS_KEY: `${first},short` }).join()
   assert.match(short, /AUTH_SECRETS_KEY.*must have at least 32 characters in each key/)
   assert.doesNotMatch(short, /short,|first/)
-  assert.match(faultsOf(toFile('')).join(), /AUTH_SECRETS_KEY_FILE.*has no key/)
+  assert.match(faultsOf(toFile('')).join(), /AUTH_SECRETS_KEY_FILE.*contains no key/)
   const nowhere = { AUTH_SECRETS_KEY: '', AUTH_SECRETS_KEY_FILE: join(folder, 'none') }
   assert.match(faultsOf(nowhere).join(), /AUTH_SECRETS_KEY_FILE.*cannot be read: ENOENT/)
   const both = { ...toFile(first), AUTH_SECRETS_KEY: second }

@@ -72,7 +72,7 @@ test('a relying party that no browser would accept stops the start', () => {
   for (const siteUrl of ['http://127.0.0.1:3000', 'http://[::1]:3000']) {
     const [fault, ...more] = read({ ...on, AUTH_SITE_URL: siteUrl }).faults
     assert.deepEqual([fault?.variable, more], ['AUTH_WEBAUTHN_RP_ID', []])
-    assert.match(fault?.message ?? '', /no IP address/)
+    assert.match(fault?.message ?? '', /do not accept an IP address/)
   }
   for (const origin of ['example.com', 'https://example.com/login', '*']) {
     const { faults } = read({
@@ -99,7 +99,7 @@ test('WebAuthn factors need the relying party too; if both are off it is not che
 test('origins on which browsers would refuse the passkeys cause a warning', () => {
   const site = { ...on, AUTH_WEBAUTHN_RP_ID: 'example.com' }
   const notesOn = (origin: string) => read({ ...site, AUTH_WEBAUTHN_RP_ORIGINS: origin }).notes
-  assert.match(notesOn('http://example.com').join(), /no TLS/)
+  assert.match(notesOn('http://example.com').join(), /does not use TLS/)
   assert.match(notesOn('https://badexample.com').join(), /not part of example.com/)
   const local = read({ ...on, AUTH_SITE_URL: 'http://localhost:3000' })
   assert.deepEqual([local.faults, local.notes], [[], []])

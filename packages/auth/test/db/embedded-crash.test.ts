@@ -95,14 +95,14 @@ test('no acknowledged write is lost', async (t) => {
     // The parent shell is killed while PostgreSQL keeps running.
     const shell = descendantsOf(holder.pid).find(isShell)
     kill(shell?.pid ?? 0)
-    await waitUntil('a new parent', () => /runs again/.test(holder.log.slice(7).join('')))
+    await waitUntil('a new parent', () => /is running again/.test(holder.log.slice(7).join('')))
 
     holder.process.kill('SIGTERM')
     await endOf(holder)
     for (const id of holder.acknowledged) acknowledged.add(id)
     assert.equal(holder.process.exitCode, 0)
-    assert.match(holder.log.join(''), /PostgreSQL ended unexpectedly \(.+\): starting it again/)
-    assert.deepEqual(await findOccupant(data), { kind: 'nobody' })
+    assert.match(holder.log.join(''), /PostgreSQL ended unexpectedly \(.+\), restarting it/)
+    assert.deepEqual(await findOccupant(data), { kind: 'none' })
     const again = await openEmbedded(t, { folder })
     assert.deepEqual(await missing(again.url), [])
     const kills = Object.keys(victimSets).length * killsPerSet
@@ -136,7 +136,7 @@ test('an orphaned PostgreSQL is stopped by the next server', async (t) => {
   assert.deepEqual(await query(url, 'select 1 as alive'), [{ alive: 1 }])
 
   const again = await openEmbedded(t, { folder })
-  assert.match(again.log.join(''), /Ending a PostgreSQL that was left behind, process \d+/)
+  assert.match(again.log.join(''), /Stopping an orphaned PostgreSQL, process \d+/)
   assert.equal('pid' in occupant && findProcess(occupant.pid), undefined)
   assert.equal(existsSync(new URL(url).searchParams.get('host') ?? ''), false)
   assert.deepEqual(await query(again.url, 'select 1 as alive'), [{ alive: 1 }])
@@ -152,7 +152,7 @@ test('a stop during crash recovery still ends PostgreSQL', async (t) => {
   await sleep(30)
   holder.process.kill('SIGTERM')
   await endOf(holder)
-  assert.deepEqual(await findOccupant(join(folder, 'data')), { kind: 'nobody' })
+  assert.deepEqual(await findOccupant(join(folder, 'data')), { kind: 'none' })
   const again = await openEmbedded(t, { folder })
   const [row] = await query(again.url, 'select count(*)::int as count from kept')
   assert.ok(Number(row?.count) >= holder.acknowledged.length)

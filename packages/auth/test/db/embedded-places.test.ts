@@ -85,7 +85,10 @@ test('programs are not run from a folder that others can write to', async (t) =>
   const cache = await makeFolder(t, 0o777)
   await assert.rejects(
     openEmbedded(t, { folder: await makeFolder(t), packageFolder, cacheFolders: [cache] }),
-    { code: 'cannot_run', message: /no copy of them could be made:\n.+others may write there/ },
+    {
+      code: 'cannot_run',
+      message: /no copy of them could be made:\n.+other users can write there/,
+    },
   )
 })
 
@@ -143,7 +146,7 @@ test('a restored folder that belongs to root is given to the PostgreSQL user', a
   execFileSync('chown', ['-R', '0:0', folder])
   execFileSync('chmod', ['755', join(folder, 'data')])
   const second = await openEmbedded(t, { folder })
-  assert.match(second.log.join(''), /Giving .+data to the user/)
+  assert.match(second.log.join(''), /Changing the owner of .+data to the user/)
   assert.deepEqual(await query(second.url, 'select one from kept'), [{ one: 1 }])
 })
 
@@ -162,7 +165,7 @@ test('a user other than root runs PostgreSQL as that user, and only on their own
   await assert.rejects(query(opened.url, 'select 1'), /Peer authentication failed/)
   await assert.rejects(findRunningServer(folder), {
     code: 'in_use',
-    message: /in use by a server that another user runs.+Run this command as that user/,
+    message: /in use by a server of another user.+Run this command as that user/,
   })
 
   const foreign = await makeFolder(t)
@@ -209,6 +212,6 @@ test('root gets an error if there is no account to run PostgreSQL as', async (t)
   if (!(await accountOf(t))) return
   await assert.rejects(chooseAccount('/nowhere', '/dev/null'), {
     code: 'no_account',
-    message: /does not run as root.+Start this server as another user/,
+    message: /cannot run as root.+Start this server as another user/,
   })
 })

@@ -30,7 +30,7 @@ test('a missing folder becomes a database that keeps its data', async (t) => {
   await migrate({ url: first.url, schema: 'auth' })
   await query(first.url, 'create table kept as select 42 as answer')
   assert.match(first.version, /^18\./)
-  assert.match(first.log.join(''), /Creating a database of PostgreSQL 18/)
+  assert.match(first.log.join(''), /Creating a PostgreSQL 18/)
   const pid = (await readPostmasterFile(join(folder, 'data')))?.pid ?? 0
   await first[Symbol.asyncDispose]()
   await first[Symbol.asyncDispose]()
@@ -104,7 +104,7 @@ test('the embedded database', async (t) => {
     await assert.rejects(openEmbedded(t, { folder }), {
       code: 'wrong_version',
       message:
-        /was made by PostgreSQL 17, and this server brings PostgreSQL 18.+auth backup FILE.+auth restore FILE/,
+        /was created by PostgreSQL 17, and this server includes PostgreSQL 18.+auth backup FILE.+auth restore FILE/,
     })
     await writeFile(join(folder, 'data', 'PG_VERSION'), '18\n')
   })
@@ -146,7 +146,7 @@ test('the embedded database', async (t) => {
     await rm(join(folder, 'data', 'PG_VERSION'))
     await assert.rejects(openEmbedded(t, { folder }), {
       code: 'unusable_folder',
-      message: /no data folder of PostgreSQL, or a damaged one.+backup/,
+      message: /not a data folder of PostgreSQL, or it is damaged.+backup/,
     })
   })
 })
@@ -156,7 +156,7 @@ test('a folder with other files is left alone', async (t) => {
   await mkdir(join(folder, 'photos'))
   await assert.rejects(openEmbedded(t, { folder }), {
     code: 'unusable_folder',
-    message: /holds other files \(photos\)/,
+    message: /contains other files \(photos\)/,
   })
   assert.deepEqual(await readdir(folder), ['photos'])
 
@@ -184,7 +184,8 @@ test('the URL of an embedded database is embedded:// followed by a folder', () =
 test('an unsupported platform gets an error with instructions', () => {
   assert.throws(() => findPackage('sunos-sparc'), {
     code: 'unsupported_platform',
-    message: /no embedded PostgreSQL for sunos-sparc\. Run one yourself and set DATABASE_URL/,
+    message:
+      /embedded PostgreSQL is not available for sunos-sparc\. Run PostgreSQL yourself and set DATABASE_URL/,
   })
   const resolve = (name: string) => {
     throw new Error(`Cannot find package ${name}`)

@@ -49,7 +49,10 @@ test('one role migrates and owns the tables, and another role serves and owns no
   await t.test('before there are tables, the serving role gets instructions', async () => {
     const { code, stderr } = await runCommand(['migrate'], { env })
     assert.equal(code, 1)
-    assert.match(stderr, /does not let this role do that \(permission denied.+--print-grants ROLE/)
+    assert.match(
+      stderr,
+      /The database role lacks a privilege \(permission denied.+--print-grants ROLE/,
+    )
   })
 
   const migrated = await runCommand(['migrate'], { env: { ...env, DATABASE_URL: migratorUrl } })

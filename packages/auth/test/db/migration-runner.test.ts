@@ -51,7 +51,7 @@ function start(settings: Omit<MigrationSettings, 'schema' | 'onProgress'>): Run 
   const messages: string[] = []
   const ended = migrate({
     schema,
-    tellEveryMs: 100,
+    reportEveryMs: 100,
     ...settings,
     onProgress: (message) => messages.push(message),
   })
@@ -162,7 +162,10 @@ test('an index that a failed attempt left incomplete is built again', async (t) 
   await client.query("delete from auth.things where id > $1 and name = 'thing 1'", [rowCount])
   const again = start({ url, migrations })
   assert.deepEqual(await again.ended, ['0002-unique'])
-  assert.equal(again.messages[0], 'Removing the index once, which an earlier try left incomplete')
+  assert.equal(
+    again.messages[0],
+    'Removing the index once, which an earlier attempt left incomplete',
+  )
   assert.deepEqual(await readIndexes(client), [{ name: 'once', isValid: true }])
 })
 
@@ -178,7 +181,7 @@ test('a migration waits for an index that the backend of a killed run is still b
   const built = building.query('create index concurrently things_name on auth.things (name)')
   await waitUntil('the index is being built', async () => (await readIndexes(looking)).length > 0)
   const run = start({ url, migrations: [base, index] })
-  await says(run, /^Waiting for the index things_name, which another connection builds$/)
+  await says(run, /^Waiting for the index things_name, which another connection is building$/)
   await old.query('commit')
   await built
   assert.deepEqual(await run.ended, ['0002-index'])
@@ -212,14 +215,14 @@ test('a migration that waits for a lock does not block others, reports the holde
 
   await assert.rejects(
     start({ url, migrations, lockTimeoutMs: 10, waitMs: 0 }).ended,
-    /Migration 0003-column did not get its lock within 0 s.*\. End what holds it/,
+    /Migration 0003-column could not acquire its lock within 0 s.*\. End the transaction that holds it/,
   )
   const run = start({ url, migrations, lockTimeoutMs: 1_000 })
   const who = `process ${rows[0]?.pid} \\(other client, idle in transaction, for \\d+ s\\)`
   await says(run, new RegExp(`^Migration 0003-column waits for ${who}, \\d+ s so far$`))
   await says(
     run,
-    new RegExp(`did not get its lock \\(attempt \\d+, held by ${who}\\): trying again`),
+    new RegExp(`could not acquire its lock \\(attempt \\d+, held by ${who}\\): retrying`),
   )
   const writer = startWriter(writing)
   await writer.writes(20)
@@ -293,7 +296,7 @@ test('a statement timeout of the role does not end a migration', async (t) => {
   )
   await assert.rejects(
     migrate({ url, schema, migrations: [base, slow, index] }),
-    /The migration 0002-index was cancelled \(.+statement timeout\).+let the role that migrates/,
+    /The migration 0002-index was cancelled \(.+statement timeout\).+set statement_timeout = 0 for the role/,
   )
   await old.query('commit')
 })

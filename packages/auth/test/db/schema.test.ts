@@ -91,7 +91,7 @@ test('missing tables and columns are named, and nothing is changed', async (t) =
   const before = await readThings(client, schema)
   await assert.rejects(
     migrate({ url, schema }),
-    /lacks what migrations .+: the table outbox, the column users\.phone\. Run auth migrate as the owner/,
+    /lacks objects of applied migrations: the table outbox, the column users\.phone\. Run auth migrate as the owner/,
   )
   assert.deepEqual(await readThings(client, schema), before)
 })

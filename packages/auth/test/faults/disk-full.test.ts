@@ -109,6 +109,6 @@ test('exhausted PostgreSQL resources are reported by name', async (t) => {
     name: 'DatabaseLostError',
     code: '53400',
     loss: 'failing',
-    message: /^PostgreSQL cannot go on \(53400\): /,
+    message: /^PostgreSQL cannot continue \(53400\): /,
   })
 })

@@ -138,7 +138,7 @@ test('Configuration: a server in a separate process', async (t) => {
     const path = join(openFolder(t), 'auth.log')
     const { stderr } = await runAuth(['serve'], { env: { ...env, AUTH_LOG_FILE: path } })
     assert.equal(stderr, '')
-    assert.match(readFileSync(path, 'utf8'), /The tables are not there/)
+    assert.match(readFileSync(path, 'utf8'), /The tables do not exist/)
   })
 
   await t.test('Configuration › LOG_LEVEL: less severe messages are omitted', async () => {
@@ -147,7 +147,7 @@ test('Configuration: a server in a separate process', async (t) => {
     const [warn, error] = await Promise.all([logOf('warn'), logOf('error')])
     assert.match(warn, /is deprecated/)
     assert.doesNotMatch(error, /is deprecated/)
-    assert.match(error, /The tables are not there/)
+    assert.match(error, /The tables do not exist/)
   })
 
   const { AUTH_API_PORT: _, ...rest } = env

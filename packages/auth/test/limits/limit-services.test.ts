@@ -61,7 +61,7 @@ test('a Redis server', async (t) => {
     try {
       assert.equal(await countPassed(limits, 'patient'), 3)
       assert.equal(limits.log.length, 1)
-      assert.match(limits.log[0] ?? '', /no answer in time/)
+      assert.match(limits.log[0] ?? '', /no response in time/)
     } finally {
       redis.resume()
     }
@@ -69,7 +69,7 @@ test('a Redis server', async (t) => {
       await limits.take('verify', 'another')
       await setTimeout(50)
     }
-    assert.match(limits.log[1] ?? '', /answers again/)
+    assert.match(limits.log[1] ?? '', /responds again/)
   })
 
   await t.test('that refuses the password is reported without the password', async (t) => {
@@ -140,7 +140,7 @@ descriptors:
     const limits = await openLimits(t, `grpc://${address}`)
     assert.equal(await countPassed(limits, '192.0.2.3'), 3)
     assert.equal(limits.log.length, 1)
-    assert.match(limits.log[0] ?? '', /does not know the domain .*auth.*domain: auth/)
+    assert.match(limits.log[0] ?? '', /has no domain .*auth.*domain: auth/)
   })
 })
 

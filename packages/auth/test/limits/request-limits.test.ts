@@ -126,10 +126,10 @@ for (const [name, openPlace] of Object.entries(limitPlaces)) {
       await store.kill()
       await waitAfterAll(limits, key)
       assert.equal(limits.log.length, 1)
-      assert.match(limits.log[0] ?? '', /level=warning .*does not answer: .+counts.*by itself/)
+      assert.match(limits.log[0] ?? '', /level=warning .*does not respond: .+counts.*by itself/)
       assert.doesNotMatch(limits.log.join(), /p%40ss|p@ss/)
       const late = await place.openLimits()
-      assert.match(late.log.join(), /does not answer: .*ECONNREFUSED/)
+      assert.match(late.log.join(), /does not respond: .*ECONNREFUSED/)
       assert.equal(await late.take('verify', key), undefined)
 
       await store.restart()
@@ -137,7 +137,7 @@ for (const [name, openPlace] of Object.entries(limitPlaces)) {
         for (const each of [limits, late]) await each.take('verify', newKey())
         await setTimeout(50)
       }
-      assert.match(limits.log[1] ?? '', /answers again/)
+      assert.match(limits.log[1] ?? '', /responds again/)
       const shared = newKey()
       await waitAfterAll(limits, shared)
       assert.ok((await late.take('verify', shared)) !== undefined)

@@ -150,7 +150,7 @@ test('a template on the site URL is used even if the site is on an internal netw
   const { html } = await renderer.render('recovery', { ...variables, Data: { list } })
   assert.match(html, /Reset your password/)
   assert.deepEqual(log, [
-    'The template of the message recovery failed, the built-in one is used: ' +
+    'The template of the recovery message failed, the built-in template is used: ' +
       'the template has too many repetitions',
   ])
 })
@@ -161,7 +161,7 @@ test('a template on an internal address other than the site is replaced by the b
   })
   const { html } = await renderer.render('invite', variables)
   assert.match(html, /You have been invited/)
-  assert.match(log.join(), /169\.254\.169\.254, which is not an address of the internet/)
+  assert.match(log.join(), /169\.254\.169\.254, which is not a public address/)
 })
 
 test('a template on an allowed internal host is used', async (t) => {

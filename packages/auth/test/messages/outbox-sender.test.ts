@@ -210,7 +210,10 @@ test('the outbox sender', async (t) => {
     const { log } = openSender(t, db, server.port, quick)
     await addMessage(db, { expiresInSeconds: -1 })
     await until(async () => (await readOutbox(db))[0]?.failed_at !== null)
-    assert.match(log[0] ?? '', /given up after 1 attempts: the code in it is no longer valid/)
+    assert.match(
+      log[0] ?? '',
+      /failed permanently after 1 attempts: the code in it is no longer valid/,
+    )
     assert.equal(server.received.length, 0)
   })
 
@@ -221,7 +224,7 @@ test('the outbox sender', async (t) => {
     const { log } = openSender(t, db, server.port, { ...quick, backoffMs: [120_000] })
     await addMessage(db, { expiresInSeconds: 60 })
     await until(async () => (await readOutbox(db))[0]?.failed_at !== null)
-    assert.match(log[0] ?? '', /is given up after 1 attempts/)
+    assert.match(log[0] ?? '', /failed permanently after 1 attempts/)
   })
 
   await t.test('holds no database connection while a mail server is slow', async (t) => {
@@ -262,7 +265,7 @@ test('the outbox sender', async (t) => {
     const { log } = openSender(t, db, server.port, { ...quick, sendTimeoutMs: 400 })
     await addMessage(db)
     await server.waitFor(1)
-    assert.match(log[0] ?? '', /it took longer than 400 ms/)
+    assert.match(log[0] ?? '', /sending took longer than 400 ms/)
   })
 
   await t.test('retries until it has recorded that a message was sent', async (t) => {
@@ -293,7 +296,7 @@ test('the outbox sender', async (t) => {
     await until(() => questions >= 3)
     isAway = false
     await server.waitFor(1)
-    assert.deepEqual(log, ['The outbox cannot be read: Connection refused'])
+    assert.deepEqual(log, ['Cannot read the outbox: Connection refused'])
   })
 
   await t.test('drops messages and logs it if no mail server is configured', async (t) => {

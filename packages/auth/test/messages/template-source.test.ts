@@ -53,12 +53,12 @@ test('the last good copy is used while the template is unavailable', async (t) =
   assert.equal(await render(), 'one &lt;')
   assert.equal(page.requests, 3)
   assert.deepEqual(log, [
-    'The template of the message invite is not available, the last good copy is used: the answer was 500',
+    'The template of the invite message is not available, the last good copy is used: the response status was 500',
   ])
   Object.assign(page, { status: 200, body: 'new' })
   clock.nowMs += 10_000
   assert.equal(await render(), 'new')
-  assert.equal(log.at(-1), 'The template of the message invite is available again')
+  assert.equal(log.at(-1), 'The template of the invite message is available again')
 })
 
 test('a template that cannot be parsed counts as unavailable and is logged once', async (t) => {
@@ -69,7 +69,7 @@ test('a template that cannot be parsed counts as unavailable and is logged once'
   assert.equal(await render(), undefined)
   assert.equal(page.requests, 2)
   assert.deepEqual(log, [
-    'The template of the message invite is not available, the built-in one is used: ' +
+    'The template of the invite message is not available, the built-in template is used: ' +
       'line 2, column 1: this if has no {{ end }}',
   ])
 })

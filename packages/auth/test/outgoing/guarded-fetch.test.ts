@@ -96,14 +96,14 @@ test('no request is sent to the internal network', async (t) => {
   ]) {
     await t.test(host, async () => {
       const url = new URL(`http://${host}:${port}/`)
-      await assert.rejects(fetchGuarded(url, settings), /is not an address of the internet/)
+      await assert.rejects(fetchGuarded(url, settings), /is not a public address/)
     })
   }
   for (const host of ['a', 'mixed', 'six', 'mapped', 'metadata']) {
     await t.test(`${host}.example`, async () => {
       const url = new URL(`http://${host}.example:${port}/`)
       const fetched = fetchGuarded(url, { ...settings, resolve: dns.resolve })
-      await assert.rejects(fetched, /is not an address of the internet/)
+      await assert.rejects(fetched, /is not a public address/)
     })
   }
   assert.equal(requests, 0)
@@ -178,8 +178,8 @@ test('an invalid response is an error with its reason', async (t) => {
     fetchGuarded(new URL(path, `http://127.0.0.1:${port}`), { ...allowed, ...more })
   assert.equal((await fetchPath('/exact')).length, 1_000)
   await assert.rejects(fetchPath('/long'), /longer than 1000 bytes/)
-  await assert.rejects(fetchPath('/missing'), /the answer was 404/)
-  await assert.rejects(fetchPath('/slow', { timeoutMs: 200 }), /no answer within 200 ms/)
+  await assert.rejects(fetchPath('/missing'), /the response status was 404/)
+  await assert.rejects(fetchPath('/slow', { timeoutMs: 200 }), /no response within 200 ms/)
   await assert.rejects(fetchPath('/cut'), { name: 'OutgoingError' })
 })
 

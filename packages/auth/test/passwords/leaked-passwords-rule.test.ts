@@ -69,7 +69,7 @@ test('if the service fails, a password is accepted with a warning or, when confi
   }
   const { leaks, log, asked } = open(away)
   assert.equal(await leaks.has('first'), false)
-  assert.match(log.join(), /not looked up among leaked ones: leaks\.example cannot be reached/)
+  assert.match(log.join(), /not be checked for leaks: leaks\.example cannot be reached/)
   await leaks.has('first')
   assert.equal(asked.length, 2, 'a failure is not cached')
   await assert.rejects(open(away, true).leaks.has('first'), {

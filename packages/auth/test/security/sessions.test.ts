@@ -81,7 +81,7 @@ test('18.66 administrators can revoke all sessions', async (t) => {
     const other = await calls.newSignedInUser()
     const single = await revoke(one.email)
     assert.equal(single.code, 0, single.stderr)
-    assert.ok(single.stdout.endsWith(`(${one.email}) is signed out everywhere\n`))
+    assert.ok(single.stdout.endsWith(`(${one.email}) is signed out of all sessions\n`))
     assert.equal(await statusOf(one.refreshToken), 400)
     assert.equal(await statusOf(other.refreshToken), 200)
     // The test clock is ahead of PostgreSQL, whose time the command uses.

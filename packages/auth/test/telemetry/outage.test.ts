@@ -27,7 +27,7 @@ test('without a collector requests still succeed, and the loss is logged once', 
   })
   for (let asked = 0; asked < 50; asked += 1) await ask(server.url, '/settings')
   assert.deepEqual([count('Spans are lost'), count('Metrics are lost')], [1, 1])
-  assert.match(server.log.join(''), /did not take them \(.*ECONNREFUSED.*OTEL_EXPORTER_OTLP_/)
+  assert.match(server.log.join(''), /did not accept them \(.*ECONNREFUSED.*OTEL_EXPORTER_OTLP_/)
 })
 
 test('an invalid endpoint stops the start with instructions', async (t) => {

@@ -203,7 +203,7 @@ test('two values together cannot form a dangerous scheme', () => {
 test('a value before a colon in the template cannot select the scheme', () => {
   const template = parseHtmlTemplate('<a href="{{ .A }}://host">')
   assert.equal(template.render({ A: 'https' }), '<a href="https://host">')
-  assert.throws(() => template.render({ A: 'javascript' }), /a value makes a link/)
+  assert.throws(() => template.render({ A: 'javascript' }), /a value produces a link/)
 })
 
 /** Contexts for values; each closes the tags that it opens. */
@@ -313,7 +313,7 @@ test('any template is either parsed or refused with a position', () => {
       } catch (error) {
         assert.ok(error instanceof Error)
         assert.equal(error.name, 'TemplateError')
-        assert.match(error.message, /^line \d+, column \d+: |makes a link/)
+        assert.match(error.message, /^line \d+, column \d+: |produces a link/)
       }
     }),
     { numRuns: 2_000 },

@@ -65,25 +65,25 @@ test('a syntax error has a position and a reason', async (t) => {
   const cases: readonly (readonly [source: string, message: string])[] = [
     ['a\n  {{ .x', 'line 2, column 3: this {{ has no }}'],
     ['{{ if .a }}x', 'line 1, column 1: this if has no {{ end }}'],
-    ['x{{ end }}', 'line 1, column 2: this end belongs to nothing'],
-    ['{{ else }}', 'line 1, column 1: this else belongs to nothing'],
+    ['x{{ end }}', 'line 1, column 2: this end has no matching block'],
+    ['{{ else }}', 'line 1, column 1: this else has no matching block'],
     ['{{ if .a }}{{ else }}{{ else }}{{ end }}', 'line 1, column 22: a second else'],
     [
       '{{ if .a }}{{ else range .b }}{{ end }}',
-      'line 1, column 12: else is followed by nothing, if or with',
+      'line 1, column 12: else can only be followed by if or with',
     ],
     ['{{ if }}{{ end }}', 'line 1, column 1: a value is missing'],
     ['{{ }}', 'line 1, column 1: a value is missing'],
     ['{{ .a | }}', 'line 1, column 1: a value is missing'],
-    ['{{ .a .b }}', 'line 1, column 4: only a function takes values'],
+    ['{{ .a .b }}', 'line 1, column 4: only a function can have operands'],
     ['{{ eq .a }}', 'line 1, column 4: eq got 1 values'],
-    ['{{ eq .a not }}', 'line 1, column 10: put (not …) into parentheses'],
+    ['{{ eq .a not }}', 'line 1, column 10: write (not …) in parentheses'],
     ['{{ (eq .a 1 }}', 'line 1, column 4: this ( has no )'],
     ['{{ .a ) }}', 'line 1, column 7: unexpected here'],
     ['{{ $x := 1 }}', 'line 1, column 4: variables such as $x are not supported'],
     ['{{ template "x" }}', 'line 1, column 1: template is not supported'],
     ['{{ .a = 1 }}', 'line 1, column 7: unexpected "="'],
-    ['{{ "a\\q" }}', 'line 1, column 4: "a\\q" is not a text'],
+    ['{{ "a\\q" }}', 'line 1, column 4: "a\\q" is not a valid string'],
     ['{{/* a', 'line 1, column 1: this comment has no end: it must be {{/* … */}}'],
   ]
   for (const [source, message] of cases) {
@@ -96,7 +96,7 @@ test('a syntax error has a position and a reason', async (t) => {
 test('an unknown function is named together with the available ones', () => {
   assert.throws(
     () => parseHtmlTemplate('{{ exec "rm" }}'),
-    /there is no function exec, only and, or/,
+    /unknown function exec; the functions are and, or/,
   )
 })
 

@@ -100,7 +100,7 @@ test('an invalid key set is refused with the reason and without the keys', () =>
     [[signing, { ...signing, key_ops: ['verify'] }], /two keys with the kid a/],
     [[{ ...signing, kid: undefined }], /key 1 has no kid/],
     [[{ ...signing, alg: 'none' }], /the alg of key 1 must be one of/],
-    [[{ ...signing, alg: 'RS256' }], /does not fit its alg RS256/],
+    [[{ ...signing, alg: 'RS256' }], /does not match its alg RS256/],
     [[{ ...signing, x: 'AA' }], /key 1 \(kid a\) is not a valid EC key/],
   ]
   for (const [keys, message] of cases) {

@@ -121,8 +121,8 @@ test('if tokens are optional, a missing one is accepted and an invalid one is re
 test('invalid options are refused when the adapter is created', () => {
   const { verifier } = options
   const wrong: readonly (readonly [unknown, RegExp])[] = [
-    [undefined, /"verifier" must be made by createVerifier/],
-    [{ verifer: verifier }, /"verifier" must be made by createVerifier/],
+    [undefined, /"verifier" must be created by createVerifier/],
+    [{ verifer: verifier }, /"verifier" must be created by createVerifier/],
     [{ verifier, isoptional: true }, /no option "isoptional"\. Did you mean isOptional\?/],
     [{ verifier, isOptional: 'false' }, /"isOptional" must be true or false/],
   ]

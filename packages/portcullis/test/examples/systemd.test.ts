@@ -77,7 +77,7 @@ test('the auth server accepts its settings', () => {
   const args = [program, 'config', 'check', '--config', join(folder, 'auth.env')]
   const env = { PATH: process.env['PATH'] }
   const output = execFileSync(process.execPath, args, { env, encoding: 'utf8' })
-  assert.match(output, /^The configuration is fine\.$/m)
+  assert.match(output, /^The configuration is valid\.$/m)
   assert.doesNotMatch(output, /^warning/m)
 })
 

@@ -118,7 +118,7 @@ describe('portcullis up', { timeout }, () => {
     const found = await runPortcullis(args, { cwd: join(folder, '..') })
     assert.deepEqual(
       [found.code, found.stderr],
-      [0, 'Using the auth server of portcullis up (.portcullis/auth.env).\n'],
+      [0, 'Using the configuration of portcullis up (.portcullis/auth.env).\n'],
     )
     assert.match(found.stdout, /me@example\.com/)
     const { code, stderr } = await runPortcullis(args, { cwd: tmpdir() })
@@ -181,7 +181,7 @@ describe('portcullis up', { timeout }, () => {
       'signed out: {"me":null}',
       `ada is signed in as ${ada}`,
       `ada: {"me":{"id":"${ada}"}}`,
-      'forged: 401 The access token was refused: The signature is not from the key of the auth server. Sign in again.',
+      'forged: 401 The access token was refused: The signature does not match the key of the auth server. Sign in again.',
       `bob is signed in as ${bob}`,
       `bob: {"me":{"id":"${bob}"}}`,
     ])

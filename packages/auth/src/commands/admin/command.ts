@@ -9,7 +9,7 @@ import { type AdminInput, type AdminOption, type AdminVerb, adminVerbs } from '.
 
 const usage = `Usage: auth admin VERB … [--config FILE] [--config-dir FOLDER]
 
-Manages users in the database itself, also while servers run on it.
+Manages users directly in the database. Servers may be running.
 
 Verbs:
 ${Object.entries(adminVerbs)
@@ -18,12 +18,12 @@ ${Object.entries(adminVerbs)
 
 Options:
 ${configHelp}
-  --confirm                the address counts as confirmed
-  --admin                  the role is that of AUTH_JWT_ADMIN_GROUP_NAME, where ROLE is not given
-  --aud AUDIENCE           of the user; AUTH_JWT_AUD by default
-  --all                    every user, whatever their audience
+  --confirm                mark the email address as confirmed
+  --admin                  use the role of AUTH_JWT_ADMIN_GROUP_NAME if ROLE is not given
+  --aud AUDIENCE           audience of the user; default: AUTH_JWT_AUD
+  --all                    all users of all audiences
 
-Exit code: 0 done, 1 not done, 2 for wrong usage or configuration.
+Exit code: 0 on success, 1 on failure, 2 for invalid arguments or configuration.
 `
 
 const options = {
@@ -55,7 +55,7 @@ export function createAdmin(version: string): Command {
       write: (line) => io.stderr.write(line),
     })
     try {
-      // Loaded late, so that a command with wrong arguments ends at once.
+      // Loaded here, so that a command with invalid arguments ends quickly.
       const { createServices } = await import('../../create-services.ts')
       const { openDatabaseClock } = await import('../../db/database-clock.ts')
       const { openServerKeys } = await import('../../tokens/server-keys.ts')
@@ -70,7 +70,7 @@ export function createAdmin(version: string): Command {
         log,
         keys,
         wakeMessages() {},
-        // No command refreshes a session.
+        // No admin command refreshes a session.
         deliveries: { mark() {}, async settled() {} },
         now: clock.now,
       })
@@ -90,7 +90,7 @@ type Asked = Omit<AdminInput, 'audience' | 'io'> & {
   readonly places: ConfigPlaces
 }
 
-/** @returns a text where it makes no sense. */
+/** @returns a message if the arguments are invalid. */
 function parseAdmin(args: readonly string[]): Asked | string {
   let parsed: ReturnType<typeof parse>
   try {
@@ -100,11 +100,11 @@ function parseAdmin(args: readonly string[]): Asked | string {
   }
   const { values, positionals: words } = parsed
   const [name, ...positionals] = words
-  if (name === undefined) return 'A verb is missing.'
+  if (name === undefined) return 'The verb is missing.'
   const verb = Object.hasOwn(adminVerbs, name) ? adminVerbs[name] : undefined
   if (verb === undefined) {
     const known = Object.keys(adminVerbs)
-    return `There is no verb ${JSON.stringify(name)}; there are: ${known.join(', ')}.${toQuestion(name, known)}`
+    return `Unknown verb ${JSON.stringify(name)}. Verbs: ${known.join(', ')}.${toQuestion(name, known)}`
   }
   const [least, most] = verb.takes
   if (positionals.length < least || positionals.length > most) {

@@ -18,17 +18,16 @@ import type { UserRecord } from '../../features/users/user-record.ts'
 import { checkPassword } from '../../passwords/password-policy.ts'
 import type { Services } from '../../services.ts'
 
-/** What `auth admin` may be asked to do. */
+/** A verb of `auth admin`. */
 export interface AdminVerb {
-  /** What follows the name of the verb. */
+  /** The arguments after the name of the verb. */
   readonly synopsis: string
-  /** One line. */
   readonly summary: string
-  /** Positional arguments: at least and at most. */
+  /** The minimum and maximum number of positional arguments. */
   readonly takes: readonly [least: number, most: number]
-  /** The options it knows, besides those of all. */
+  /** The options of this verb, in addition to the common ones. */
   readonly options: readonly AdminOption[]
-  /** @throws {ApiError} with what keeps it from being done. */
+  /** @throws {ApiError} with the reason if the operation fails. */
   run(services: Services, input: AdminInput): Promise<void>
 }
 
@@ -38,19 +37,19 @@ export interface AdminInput {
   readonly positionals: readonly string[]
   readonly flags: ReadonlySet<AdminOption>
   readonly texts: ReadonlyMap<AdminOption, string>
-  /** Whose users are meant. */
+  /** The audience whose users are selected. */
   readonly audience: string
   readonly io: CommandIo
 }
 
-/** Who did it, in the audit log: whoever may run commands on the server's machine. */
+/** The actor in the audit log: an operator with access to the server's machine. */
 const operator = 'auth admin'
 
 const operatorClient = { ip: '', userAgent: '' } as const
 
 const uuid = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i
 
-/** The user that the first argument names, by id or by address. @throws {ApiError} */
+/** Finds the user named by the first argument, an id or an email address. @throws {ApiError} */
 async function findUser(
   { db }: Services,
   { positionals: [name = ''], audience }: AdminInput,
@@ -63,7 +62,7 @@ async function findUser(
   throw new ApiError('user_not_found', `There is no user ${name}${where}.`)
 }
 
-/** How output names a user. */
+/** Formats a user for the output. */
 function toName({ id, email, phone }: Pick<UserRow, 'id' | 'email' | 'phone'>): string {
   const reach = email || phone
   return reach ? `${id} (${reach})` : id
@@ -71,7 +70,8 @@ function toName({ id, email, phone }: Pick<UserRow, 'id' | 'email' | 'phone'>): 
 
 const createuser: AdminVerb = {
   synopsis: 'EMAIL PASSWORD [ROLE] [--confirm] [--admin] [--aud AUDIENCE]',
-  summary: 'create a user; nothing is sent. The password - is read from standard input',
+  summary:
+    'create a user without sending a message; if PASSWORD is -, it is read from standard input',
   takes: [2, 3],
   options: ['confirm', 'admin', 'aud'],
   async run(services, { positionals, flags, audience, io }) {
@@ -99,24 +99,26 @@ const createuser: AdminVerb = {
     })
     io.stdout.write(`${user.id}\n`)
     if (!isConfirmed) {
-      io.stderr.write('The address is not confirmed: --confirm lets the user sign in at once.\n')
+      io.stderr.write(
+        'The email address is not confirmed. Use --confirm to let the user sign in immediately.\n',
+      )
     }
     if (flags.has('admin') && !tokens.adminRoles.includes(role ?? '')) {
       io.stderr.write(
-        `The role ${role} may not use the admin endpoints: AUTH_JWT_ADMIN_ROLES does not name it.\n`,
+        `The role ${role} cannot use the admin endpoints because AUTH_JWT_ADMIN_ROLES does not include it.\n`,
       )
     }
   },
 }
 
-/** Arguments are seen by everybody on the machine; standard input is not. */
+/** Other users of the machine can see arguments, but not standard input. */
 async function readPassword(): Promise<string> {
   return (await text(process.stdin)).replace(/\r?\n$/, '')
 }
 
 const deleteuser: AdminVerb = {
   synopsis: 'ID|EMAIL [--soft] [--aud AUDIENCE]',
-  summary: 'delete a user with all that belongs to them; --soft keeps the id alone',
+  summary: 'delete a user and all their data; --soft keeps only the id',
   takes: [1, 1],
   options: ['soft', 'aud'],
   async run(services, input) {
@@ -133,7 +135,7 @@ const deleteuser: AdminVerb = {
 
 const banuser: AdminVerb = {
   synopsis: 'ID|EMAIL DURATION|none [--aud AUDIENCE]',
-  summary: 'keep a user out for a time such as 24h; none lets them in again',
+  summary: 'ban a user for a duration such as 24h; none lifts the ban',
   takes: [2, 2],
   options: ['aud'],
   async run(services, input) {
@@ -161,7 +163,7 @@ const banuser: AdminVerb = {
 
 const listusers: AdminVerb = {
   synopsis: '[--filter TEXT] [--limit N] [--json] [--aud AUDIENCE]',
-  summary: 'the newest users, 50 of them where --limit says nothing; --json: one object a line',
+  summary: 'list the newest users, 50 by default; --json prints one JSON object per line',
   takes: [0, 0],
   options: ['filter', 'limit', 'json', 'aud'],
   async run({ db }, { texts, flags, audience, io }) {
@@ -169,7 +171,7 @@ const listusers: AdminVerb = {
     const limit = parseCount('limit', texts.get('limit'), 50, 1_000)
     const users: UserRecord[] = []
     let cursor: string | undefined = ''
-    // One search reads a bounded number of users; the command goes on until all are searched.
+    // One query searches a bounded number of users, so it is repeated until all are searched.
     while (cursor !== undefined && users.length < limit) {
       const slice = await listAfter({ db }, list, { cursor, limit: limit - users.length })
       users.push(...slice.users)
@@ -177,7 +179,8 @@ const listusers: AdminVerb = {
     }
     const toLine = flags.has('json') ? JSON.stringify : toRow
     for (const user of users) io.stdout.write(`${toLine(user)}\n`)
-    if (cursor !== undefined) io.stderr.write('There are more; --limit shows up to 1000.\n')
+    if (cursor !== undefined)
+      io.stderr.write('There are more users; --limit can show up to 1000.\n')
   },
 }
 
@@ -187,39 +190,40 @@ function toRow({ id, email, phone, role, created_at: since }: UserRecord): strin
 
 const revokesessions: AdminVerb = {
   synopsis: 'ID|EMAIL|--all [--aud AUDIENCE]',
-  summary: 'sign a user out everywhere, or with --all every user; access tokens end by themselves',
+  summary:
+    'sign out all sessions of a user, or of all users with --all; access tokens stay valid until they expire',
   takes: [0, 1],
   options: ['all', 'aud'],
   async run(services, input) {
     const { io, flags, positionals } = input
     if (flags.has('all') === (positionals.length === 1)) {
-      throw new ApiError('validation_failed', 'Name one user, or all with --all.')
+      throw new ApiError('validation_failed', 'Name one user, or use --all.')
     }
     const { ip } = operatorClient
     if (!flags.has('all')) {
       const user = await findUser(services, input)
       const entry = toAdminEntry('token_revoked', operator, { user_id: user.id })
       await logOut(services, { userId: user.id, sessionId: null, scope: 'global', entry, ip })
-      io.stdout.write(`${toName(user)} is signed out everywhere\n`)
+      io.stdout.write(`${toName(user)} is signed out of all sessions\n`)
       return
     }
     const beforeMs = services.now()
     let sum = 0
     let after: string | undefined
     do {
-      // A line for every hundred batches or so.
+      // Reports progress about every hundred batches.
       const endsAt = performance.now() + 5_000
       const ask = { beforeMs, after, adminRole: operator, ip }
       const revoked = await revokeAllSessions(services, ask, () => performance.now() < endsAt)
       sum += revoked.count
       after = revoked.after
-      if (after !== undefined) io.stderr.write(`${sum} sessions are revoked so far…\n`)
+      if (after !== undefined) io.stderr.write(`${sum} sessions revoked so far…\n`)
     } while (after !== undefined)
     io.stdout.write(`revoked ${sum} sessions\n`)
   },
 }
 
-/** In the order of the overview. */
+/** The order in which help lists the verbs. */
 export const adminVerbs: Readonly<Record<string, AdminVerb>> = {
   createuser,
   deleteuser,

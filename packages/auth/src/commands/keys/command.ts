@@ -10,8 +10,8 @@ import { type KeyVerb, keyVerbs } from './verbs.ts'
 
 const usage = `Usage: auth keys VERB [NAME …] [--config FILE] [--config-dir FOLDER]
 
-Shows and replaces the keys that all servers of a database share. Servers may run meanwhile; they read
-new keys within a minute. Without a NAME all keys are meant. docs/auth-operations.md explains each.
+Shows and replaces the keys that all servers of a database share. Servers may be running; they load new
+keys within a minute. Without a NAME, all keys are selected. docs/auth-operations.md explains each key.
 
 Verbs:
 ${Object.entries(keyVerbs)
@@ -20,15 +20,15 @@ ${Object.entries(keyVerbs)
 
 Options:
 ${configHelp}
-  --force                  also where sessions or codes end by it
+  --force                  continue even if sessions or codes become invalid
 
-Exit code: 0 done, 1 not done, 2 for wrong usage or configuration.
+Exit code: 0 on success, 1 on failure, 2 for invalid arguments or configuration.
 `
 
 const options = { ...configOptions, force: { type: 'boolean' } } as const
 
 export const keysCommand: Command = {
-  summary: 'show and replace the keys of refresh tokens, codes and second factors',
+  summary: 'show and replace the keys for refresh tokens, codes and second factors',
   usage,
   async run(args, io) {
     const asked = parse(args)
@@ -62,8 +62,8 @@ function parse(args: readonly string[]): Asked | string {
     if (verb === undefined) {
       const known = Object.keys(keyVerbs)
       return name === ''
-        ? 'A verb is missing.'
-        : `There is no verb ${JSON.stringify(name)}; there are: ${known.join(', ')}.${toQuestion(name, known)}`
+        ? 'The verb is missing.'
+        : `Unknown verb ${JSON.stringify(name)}. Verbs: ${known.join(', ')}.${toQuestion(name, known)}`
     }
     return { verb, names, isForced: values.force ?? false, places: values }
   } catch (error) {
@@ -81,7 +81,7 @@ async function runVerb(
   const { openServerKeys } = await import('../../tokens/server-keys.ts')
   await using database = await openCommandDatabase(config, log)
   const { db } = database
-  // Creates missing keys, and encrypts keys that are not encrypted.
+  // This creates missing keys and encrypts unencrypted ones.
   using _keys = await openServerKeys({ db, secrets: config.secrets, log })
   await verb.run({ db, secrets: config.secrets, names, isForced, io })
   return 0

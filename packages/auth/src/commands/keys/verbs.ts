@@ -15,13 +15,12 @@ import {
   restorePlainKey,
 } from '../../tokens/statements.ts'
 
-/** What `auth keys` may be asked to do. */
+/** A verb of `auth keys`. */
 export interface KeyVerb {
-  /** What follows the name of the verb. */
+  /** The arguments after the name of the verb. */
   readonly synopsis: string
-  /** One line. */
   readonly summary: string
-  /** @throws {Error} with what keeps it from being done. */
+  /** @throws {Error} with the reason if the operation fails. */
   run(ask: KeyAsk): Promise<void>
 }
 
@@ -29,42 +28,40 @@ interface KeyAsk {
   readonly db: Database
   /** AUTH_SECRETS_KEY. */
   readonly secrets: readonly string[]
-  /** Names of keys; none: all of them. */
+  /** Names of keys. Empty: all keys. */
   readonly names: readonly string[]
   readonly isForced: boolean
   readonly io: CommandIo
 }
 
-/** Those that are meant. @throws {Error} for a name that no key has. */
+/** Returns the selected keys. @throws {Error} if a name is unknown. */
 function toKeyNames(names: readonly string[]): readonly KeyName[] {
   const unknown = names.find((name) => !keyNames.some((known) => known === name))
   if (unknown !== undefined) {
-    throw new Error(
-      `There is no key ${JSON.stringify(unknown)}; there are: ${keyNames.join(', ')}.`,
-    )
+    throw new Error(`Unknown key ${JSON.stringify(unknown)}. Keys: ${keyNames.join(', ')}.`)
   }
   return names.length === 0 ? keyNames : keyNames.filter((name) => names.includes(name))
 }
 
 interface KeyVersions {
-  /** The newest first; never empty. */
+  /** The newest is first; never empty. */
   readonly rows: readonly KeyRow[]
   readonly newest: KeyRow
   readonly keys: readonly Buffer[]
 }
 
-/** All versions of a key. @throws {Error} */
+/** Reads all versions of a key. @throws {Error} */
 async function readKey({ db, secrets }: KeyAsk, name: KeyName): Promise<KeyVersions> {
   const wrapping = secrets.map(createWrappingKey)
   const rows = (await db.run(listKeys)).filter((row) => row.name === name)
   const [newest] = rows
-  if (newest === undefined) throw new Error(`There is no key ${name} in the database.`)
+  if (newest === undefined) throw new Error(`The key ${name} is not in the database.`)
   return { rows, newest, keys: rows.map((row) => unwrapKey(row, wrapping)) }
 }
 
 const list: KeyVerb = {
   synopsis: '[NAME …]',
-  summary: 'the versions of each key, when they were made and whether they are encrypted',
+  summary: 'list the versions of each key, when they were created and whether they are encrypted',
   async run({ db, names, io }) {
     const wanted = toKeyNames(names)
     for (const row of await db.run(listKeys)) {
@@ -74,9 +71,9 @@ const list: KeyVerb = {
       const words = [
         name.padEnd(16),
         `version ${version}`,
-        `made ${createdAt.slice(0, 19)}Z`,
-        ...(wait > 0 ? [`used in ${wait} s`] : []),
-        fingerprint === null ? 'not encrypted' : `encrypted with the key ${fingerprint}`,
+        `created ${createdAt.slice(0, 19)}Z`,
+        ...(wait > 0 ? [`active in ${wait} s`] : []),
+        fingerprint === null ? 'not encrypted' : `encrypted with key ${fingerprint}`,
       ]
       io.stdout.write(`${words.join('  ')}\n`)
     }
@@ -85,7 +82,8 @@ const list: KeyVerb = {
 
 const rotate: KeyVerb = {
   synopsis: '[NAME …]',
-  summary: 'add a new version, used from a minute later on; what older ones made stays valid',
+  summary:
+    'add a new version that is used after one minute; tokens and codes of older versions stay valid',
   async run(ask) {
     const { db, secrets, io } = ask
     const [secret] = secrets
@@ -94,24 +92,25 @@ const rotate: KeyVerb = {
       const version = (await readKey(ask, name)).newest.version + 1
       const key = randomBytes(32)
       const value = wrapping?.wrap(key, toOwner(name, version)) ?? key
-      // Two who do this at the same time: one of them finds the version taken.
+      // If two operators do this at the same time, one of them gets an error that the version
+      // exists.
       const fingerprint = wrapping?.fingerprint ?? null
       await db.run(addKeyVersion, { name, value, fingerprint, usedInMs: activationMs, version })
-      io.stdout.write(`${name}: version ${version} is used in ${activationMs / 1_000} s\n`)
+      io.stdout.write(`${name}: version ${version} becomes active in ${activationMs / 1_000} s\n`)
     }
-    io.stdout.write('Later: "auth keys retire" removes the versions that nothing needs any more.\n')
+    io.stdout.write('Run "auth keys retire" later to delete versions that are no longer needed.\n')
   },
 }
 
-/** What ends with a version that something still needs. */
+/** What becomes invalid if a version that is still needed is deleted. */
 const ending: Readonly<Partial<Record<KeyName, string>>> = {
-  refresh_tokens: 'sessions that were not refreshed since would end',
-  one_time_tokens: 'codes, recovery codes among them, would no longer work',
+  refresh_tokens: 'sessions that have not been refreshed since would end',
+  one_time_tokens: 'codes, including recovery codes, would no longer work',
 }
 
 const retire: KeyVerb = {
   synopsis: '[NAME …] [--force]',
-  summary: 'delete older versions that nothing needs any more',
+  summary: 'delete older versions that are no longer needed',
   async run(ask) {
     for (const name of toKeyNames(ask.names)) {
       ask.io.stdout.write(`${name}: ${await retireKey(ask, name)}\n`)
@@ -124,16 +123,18 @@ async function retireKey(ask: KeyAsk, name: KeyName): Promise<string> {
   const versions = await readKey(ask, name)
   const { rows, newest } = versions
   if (rows.length === 1) return 'has no older version'
-  if (newest.active_in_ms > 0) return `version ${newest.version} is not in use yet; kept`
+  if (newest.active_in_ms > 0)
+    return `version ${newest.version} is not active yet; older versions are kept`
   const statement = countDependents[name]
   if (statement !== undefined && !isForced) {
     const [row] = await db.run(statement, { name })
     const count = row?.count ?? 0
-    if (count > 0) return `kept: ${count} ${ending[name]}; --force deletes it all the same`
+    if (count > 0)
+      return `kept: ${count} ${ending[name]}; use --force to delete the older versions anyway`
   }
   if (name === 'factor_secrets') await resealSecrets(ask, versions)
   await db.run(deleteOlderKeys, { name, newest: newest.version })
-  return `version ${newest.version} is the only one now`
+  return `version ${newest.version} is now the only version`
 }
 
 const atOnce = 500
@@ -160,7 +161,7 @@ async function resealSecrets({ db }: KeyAsk, { keys }: KeyVersions): Promise<voi
 
 const unwrap: KeyVerb = {
   synopsis: '',
-  summary: 'store all keys without encryption, before servers start without AUTH_SECRETS_KEY',
+  summary: 'store all keys unencrypted, so that servers can start without AUTH_SECRETS_KEY',
   async run(ask) {
     const { db, io } = ask
     for (const name of keyNames) {
@@ -170,14 +171,14 @@ const unwrap: KeyVerb = {
         if (key !== undefined && row.wrapped_with !== null) await rewrap(db, row, key, undefined)
       }
     }
-    // Not before the last is decrypted: until then the table takes none.
+    // The table rejects unencrypted keys until the last one is decrypted.
     for (const name of keyNames) {
       const { keys } = await readKey(ask, name)
       await db.run(restorePlainKey, { name, key: keys[0] })
     }
-    io.stdout.write('The keys are not encrypted any more.\n')
+    io.stdout.write('The keys are no longer encrypted.\n')
   },
 }
 
-/** In the order of the overview. */
+/** The order in which help lists the verbs. */
 export const keyVerbs: Readonly<Record<string, KeyVerb>> = { list, rotate, retire, unwrap }

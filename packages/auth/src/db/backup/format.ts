@@ -1,8 +1,8 @@
 import type { Client } from 'pg'
 
 /**
- * A backup is a gzip file of lines: a header, then for each table a line with its columns, its rows as
- * COPY writes them and a line `\.`, then an end that says how many rows there are.
+ * A backup is a gzip file of lines: a header; for each table a line with its columns, its rows in
+ * the format of COPY and a line `\.`; and a trailer with the number of rows.
  */
 export const formatName = 'portcullis auth backup'
 export const formatVersion = 1
@@ -11,11 +11,11 @@ export interface BackupHeader {
   readonly format: typeof formatName
   readonly formatVersion: number
   readonly createdAt: string
-  /** Of the auth server that wrote it. */
+  /** The version of the auth server that wrote the backup. */
   readonly serverVersion: string
-  /** Of PostgreSQL: `18.4`. */
+  /** The version of PostgreSQL, such as `18.4`. */
   readonly postgresVersion: string
-  /** The migrations that the tables had. */
+  /** The migrations that had been applied to the tables. */
   readonly migrations: readonly string[]
   readonly sequences: readonly SequenceState[]
 }
@@ -25,7 +25,7 @@ export interface TableHeader {
 }
 
 export interface BackupEnd {
-  /** By table. */
+  /** The number of rows by table. */
   readonly rows: Readonly<Record<string, number>>
 }
 
@@ -37,11 +37,11 @@ export function toLine(value: BackupHeader | TableHeader | BackupEnd): string {
 
 export interface StoredTable {
   readonly name: string
-  /** Those that hold data; PostgreSQL computes the others. */
+  /** Columns that store data, without generated columns. */
   readonly columns: readonly string[]
 }
 
-/** Tables of the migration runner: the target database has its own. */
+/** Tables of the migration runner; the target database has its own. */
 const runnerTables = ['schema_migrations', 'migration_lease']
 
 const findTables = `
@@ -58,7 +58,7 @@ const findTables = `
     and c.relname <> all ($2)
   group by c.oid, c.relname order by c.relname`
 
-/** The tables of a schema, each after all that it refers to. */
+/** Lists the tables of a schema, each after all tables that it references. */
 export async function listTables(client: Client, schema: string): Promise<readonly StoredTable[]> {
   const { rows } = await client.query<StoredTable & { readonly refersTo: readonly string[] }>(
     findTables,
@@ -70,7 +70,7 @@ export async function listTables(client: Client, schema: string): Promise<readon
     const waiting = new Set(left.map(({ name }) => name))
     const next = left.filter(({ refersTo }) => refersTo.every((name) => !waiting.has(name)))
     if (next.length === 0) {
-      throw new Error(`These tables refer to each other in a circle: ${[...waiting].join(', ')}`)
+      throw new Error(`These tables have circular references: ${[...waiting].join(', ')}`)
     }
     sorted.push(...next.map(({ name, columns }) => ({ name, columns })))
     left = left.filter((table) => !next.includes(table))
@@ -83,7 +83,7 @@ interface SequenceState {
   readonly value: string
 }
 
-/** Those that have given out a number, with the last one. */
+/** Lists the sequences that have been used, with their last value. */
 export async function listSequences(
   client: Client,
   schema: string,
@@ -97,8 +97,8 @@ export async function listSequences(
 }
 
 /**
- * Values are written and read the same way whatever the settings of the two servers are, and limits
- * that suit requests do not count. Until the end of the transaction.
+ * Makes the format of values independent of the settings of both servers and lifts the limits that
+ * are meant for requests. Applies until the end of the transaction.
  */
 export const sessionForCopies = `
   select set_config(name, value, true) from (values

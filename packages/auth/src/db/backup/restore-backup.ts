@@ -30,8 +30,8 @@ export interface RestoreBackupSettings
 }
 
 /**
- * Fills an empty schema with the rows of a backup: the tables are made as they were then, filled in one
- * transaction, and brought up to date.
+ * Restores the rows of a backup into an empty schema: the tables are created with the migrations of
+ * the backup, filled in one transaction, and then migrated.
  * @returns the number of rows of each table.
  */
 export async function restoreBackup(
@@ -47,7 +47,7 @@ export async function restoreBackup(
     if (unknown.length > 0) {
       throw new Error(
         `${file} was written by a later release (${serverVersion}, with the migrations ` +
-          `${unknown.join(', ')}): restore it with that one.`,
+          `${unknown.join(', ')}): restore it with that release.`,
       )
     }
     await refuseData(settings, versions)
@@ -77,7 +77,7 @@ async function run<Result>(url: string, use: (client: Client) => Promise<Result>
   }
 }
 
-/** What is there must be older than the backup, and without rows. */
+/** The existing schema must be older than the backup and contain no rows. */
 async function refuseData(
   { url, schema }: RestoreBackupSettings,
   versions: readonly string[],
@@ -95,26 +95,26 @@ async function refuseData(
     const what =
       filled.length > 0 ? `rows (in ${filled.join(', ')})` : 'the tables of a later release'
     throw new Error(
-      `The schema "${schema}" has ${what}, and a backup is only restored into an empty one. Name ` +
+      `The schema "${schema}" contains ${what}, and a backup can only be restored into an empty schema. Name ` +
         'another folder or database, or rename the schema first: alter schema … rename to …',
     )
   })
 }
 
-/** All or nothing. */
+/** Loads all tables in one transaction. */
 async function load(backup: Backup, { url, schema, file }: RestoreBackupSettings): Promise<void> {
   await run(url, async (client) => {
     await client.query('begin')
     await client.query(sessionForCopies)
     const known = new Set((await listTables(client, schema)).map(({ name }) => name))
-    // Counts and notices were written when the rows were new.
+    // Counters and notices were already written when the rows were new.
     for (const name of known) {
       await client.query(`alter table ${quote(schema, name)} disable trigger user`)
     }
     const loaded: Record<string, number> = {}
     for await (const { table, rows } of backup.tables()) {
       if (!known.has(table.name)) {
-        throw new Error(`${file} has a table that no migration makes: ${table.name}`)
+        throw new Error(`${file} contains a table that no migration creates: ${table.name}`)
       }
       const columns = table.columns.map((name) => quote(name)).join(', ')
       const stream = client.query(
@@ -126,7 +126,9 @@ async function load(backup: Backup, { url, schema, file }: RestoreBackupSettings
     const { rows: expected } = backup.end()
     for (const [name, count] of Object.entries(expected)) {
       if (loaded[name] !== count) {
-        throw new Error(`${file} is damaged: ${name} has ${loaded[name] ?? 0} of ${count} rows.`)
+        throw new Error(
+          `${file} is damaged: it contains ${loaded[name] ?? 0} of ${count} rows of ${name}.`,
+        )
       }
     }
     await advanceSequences(client, schema, backup)
@@ -138,8 +140,8 @@ async function load(backup: Backup, { url, schema, file }: RestoreBackupSettings
 }
 
 /**
- * Numbers go on where they were. A role that may not read sequences wrote a backup without them; then
- * they go on after the highest number in use.
+ * Sequences continue where they were. A role without access to sequences writes a backup without
+ * them; then they continue after the highest value in use.
  */
 async function advanceSequences(client: Client, schema: string, { header }: Backup): Promise<void> {
   const { rows } = await client.query<{ table: string; column: string; sequence: string }>(
@@ -164,7 +166,7 @@ async function advanceSequences(client: Client, schema: string, { header }: Back
 
 const batchBytes = 64 * 1024
 
-/** A row at a time would be a message at a time. */
+/** Sending each row separately would be a message per row. */
 async function* inBatches(rows: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let batch: Buffer[] = []
   let size = 0
@@ -181,14 +183,14 @@ async function* inBatches(rows: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
 
 export interface Backup {
   readonly header: BackupHeader
-  /** Each table in order; its rows are to be read before the next one is asked for. */
+  /** Yields the tables in order; the rows of one must be read before the next is requested. */
   tables(): AsyncGenerator<{ readonly table: StoredTable; readonly rows: AsyncGenerator<Buffer> }>
-  /** What the end of the file says, once all tables were read. */
+  /** The trailer of the file; available after all tables were read. */
   readonly end: () => BackupEnd
   close(): void
 }
 
-/** @throws {Error} where the file is none of ours, damaged or cut off. */
+/** @throws {Error} if the file is not a backup, is damaged or is truncated. */
 export async function readBackup(file: string): Promise<Backup> {
   const source = createReadStream(file)
   const unzipped = createGunzip()
@@ -197,7 +199,7 @@ export async function readBackup(file: string): Promise<Backup> {
   const lines = readLines(unzipped, file)
   const next = async (): Promise<Buffer> => {
     const { value, done } = await lines.next()
-    if (done) throw new Error(`${file} is cut off: it does not have the end of a backup.`)
+    if (done) throw new Error(`${file} is truncated: the end of the backup is missing.`)
     return value
   }
   const header = toHeader(await next(), file)
@@ -218,7 +220,7 @@ export async function readBackup(file: string): Promise<Backup> {
       }
     },
     end() {
-      if (end === undefined) throw new Error(`${file} was not read to its end.`)
+      if (end === undefined) throw new Error(`${file} was not read completely.`)
       return end
     },
     close: () => source.destroy(),
@@ -232,11 +234,11 @@ function isEndOfRows(line: Buffer): boolean {
 function toHeader(line: Buffer, file: string): BackupHeader {
   const header = parseHeader(line)
   if (header?.format !== formatName) {
-    throw new Error(`${file} is not a backup that auth backup wrote.`)
+    throw new Error(`${file} was not written by auth backup.`)
   }
   if (header.formatVersion !== formatVersion) {
     throw new Error(
-      `${file} was written by a later release (${header.serverVersion}): restore it with that one.`,
+      `${file} was written by a later release (${header.serverVersion}): restore it with that release.`,
     )
   }
   return header
@@ -252,7 +254,7 @@ function parseHeader(line: Buffer): BackupHeader | undefined {
 
 const newline = 0x0a
 
-/** With the newline at the end of each. */
+/** Each line includes its newline. */
 async function* readLines(chunks: AsyncIterable<Buffer>, file: string): AsyncGenerator<Buffer> {
   let rest: Buffer[] = []
   try {

@@ -22,14 +22,14 @@ import {
 export interface WriteBackupSettings {
   readonly url: string
   readonly schema: string
-  /** Replaced when the backup is complete, and not before. */
+  /** An existing file is replaced only when the backup is complete. */
   readonly file: string
-  /** Of the auth server. */
+  /** The version of the auth server. */
   readonly serverVersion: string
 }
 
 /**
- * Writes all rows as they are at one moment, while others go on to write.
+ * Writes a consistent snapshot of all rows while other clients continue to write.
  * @returns the number of rows of each table.
  */
 export async function writeBackup(
@@ -45,7 +45,7 @@ export async function writeBackup(
     await pipeline(
       writeLines(client, settings, rows),
       createGzip(),
-      // It holds password hashes and keys.
+      // The file contains password hashes and keys.
       createWriteStream(draft, { flags: 'wx', mode: 0o600 }),
     )
     await client.query('commit')
@@ -67,7 +67,7 @@ async function* writeLines(
   const { applied } = await readSchemaState(client, schema)
   if (applied.size === 0) {
     throw new Error(
-      `The schema "${schema}" has no tables of this server: there is nothing to back up.`,
+      `The schema "${schema}" contains no tables of this server, so there is nothing to back up.`,
     )
   }
   const { rows: versions } = await client.query<{ version: string }>(
@@ -84,7 +84,7 @@ async function* writeLines(
   })
   for (const table of await listTables(client, schema)) {
     yield toLine({ table })
-    // A query, because COPY itself does not read tables that have partitions.
+    // A query, because COPY cannot read partitioned tables directly.
     const columns = table.columns.map((name) => quote(name)).join(', ')
     const stream = client.query(
       copyTo(`copy (select ${columns} from ${quote(schema, table.name)}) to stdout`),

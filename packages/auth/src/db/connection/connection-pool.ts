@@ -12,20 +12,23 @@ import type { ConnectionFacts, SessionSettings } from './session-settings.ts'
 export interface PoolSettings {
   /** `postgres://…` */
   readonly url: string
-  /** Undefined: what `percentage` allows. */
+  /** Undefined: `percentage` determines it. */
   readonly maxPoolSize: number | undefined
-  /** Of the connections of PostgreSQL, for all our processes together. */
+  /** Percentage of the connections of PostgreSQL that all our processes together may use. */
   readonly percentage?: number
-  /** How many processes there will be at least: those that start together do not see each other yet. */
+  /**
+   * Minimum number of processes to share with, because processes that start together do not see
+   * each other yet.
+   */
   readonly fewestProcesses?: number
-  /** How often the limit is found out anew. */
+  /** How often the limit is updated. */
   readonly limitIntervalMs?: number
   readonly idleTimeoutMs: number
-  /** 0: a connection may live as long as it likes. */
+  /** 0: unlimited. */
   readonly maxLifetimeMs?: number
-  /** 0: as many as there are. */
+  /** 0: unlimited. */
   readonly maxIdle?: number
-  /** How long a statement may take; 0: as long as it likes. */
+  /** Maximum duration of a statement; 0: unlimited. */
   readonly statementTimeoutMs?: number
   readonly log: PoolLog
   /** Called with the time that a statement waited for a connection. */
@@ -34,13 +37,13 @@ export interface PoolSettings {
 
 type PoolLog = Pick<Log, 'warning'> & Partial<Pick<Log, 'info'>>
 
-/** How many connections there are. */
+/** The state of the pool. */
 export interface PoolState {
   readonly used: number
   readonly idle: number
-  /** Statements that wait for one. */
+  /** Statements that wait for a connection. */
   readonly waiting: number
-  /** The most there may be at the moment; undefined until PostgreSQL has been asked. */
+  /** The current maximum; undefined until it was read from PostgreSQL. */
   readonly limit: number | undefined
 }
 
@@ -48,8 +51,8 @@ export interface Checkout {
   readonly client: PoolClient
   readonly facts: ConnectionFacts
   /**
-   * May be repeated; the first time counts.
-   * @param isKept false if the state of the connection is not known.
+   * May be called repeatedly; only the first call has an effect.
+   * @param isKept false if the state of the connection is unknown.
    */
   release(isKept: boolean): void
 }
@@ -57,12 +60,12 @@ export interface Checkout {
 const usualName = 'portcullis-auth'
 const usualPercentage = 50
 const longestWaitMs = 10_000
-/** How long PostgreSQL has to close our connections. */
+/** How long to wait for PostgreSQL to close our connections. */
 const closeTimeoutMs = 2_000
-/** PostgreSQL is first to give up: then the connection can stay. */
+/** PostgreSQL times out first, so that the connection can be kept. */
 const graceMs = 1_000
 const usualLimitIntervalMs = 5_000
-/** For what speaks like PostgreSQL and does not tell its limits. */
+/** For servers that are compatible with PostgreSQL but do not report their limits. */
 const cautiousLimit = 20
 
 export class ConnectionPool implements AsyncDisposable {
@@ -79,7 +82,7 @@ export class ConnectionPool implements AsyncDisposable {
   #isUpdating = false
   #isPoolerKnown = false
 
-  /** @param session what our statements rely on. */
+  /** @param session the settings that our statements rely on. */
   constructor(settings: PoolSettings, session: SessionSettings) {
     const { statementTimeoutMs = 0, maxLifetimeMs = 0, log } = settings
     const url = parseConnectionUrl(settings.url)
@@ -94,17 +97,17 @@ export class ConnectionPool implements AsyncDisposable {
       }
     }
     const pool = new Pool({
-      // The driver declares a class without parameters, and gives it these settings.
+      // The types declare a class without parameters, but the driver passes these settings.
       Client: PooledClient as unknown as new () => ClientBase,
       max: settings.maxPoolSize ?? cautiousLimit,
       idleTimeoutMillis: settings.idleTimeoutMs,
       maxLifetimeSeconds: maxLifetimeMs / 1_000,
       connectionTimeoutMillis: Math.ceil(waitMs),
-      // A server that vanished without a word.
+      // Detects a server that disappeared without closing the connection.
       keepAlive: true,
       ...(statementTimeoutMs > 0 && { query_timeout: statementTimeoutMs + graceMs }),
       application_name: ownName,
-      // The pool waits for it, although the types do not say so.
+      // The pool waits for the promise, although the types do not declare that.
       onConnect: this.#examine.bind(this) as (client: ClientBase) => void,
     })
     // An idle connection was lost; the next statement gets another one.
@@ -133,7 +136,7 @@ export class ConnectionPool implements AsyncDisposable {
   }
 
   /**
-   * Waits for a connection that is free, or opens one.
+   * Returns a free connection, or opens one.
    * @throws {DatabaseLostError}
    */
   async acquire(): Promise<Checkout> {
@@ -163,15 +166,15 @@ export class ConnectionPool implements AsyncDisposable {
     clearInterval(this.#timer)
     if (this.#pool.ending) return
     await this.#pool.end()
-    // The pool itself does not wait for that, and PostgreSQL may be the next to be stopped: it
-    // would complain about connections that are still there.
+    // The pool does not wait until connections are closed. PostgreSQL may be stopped next, and
+    // would log an error for each open connection.
     await Promise.race([this.#untilClosed(), sleep(closeTimeoutMs, undefined, { ref: false })])
   }
 
   async #checkOut(): Promise<Checkout> {
     const client = await connectBy(this.#routes, () => this.#pool.connect())
     const facts = this.#facts.get(client)
-    if (facts === undefined) throw new Error('A connection was not examined')
+    if (facts === undefined) throw new Error('The connection was not examined')
     let isReleased = false
     return {
       client,
@@ -184,7 +187,7 @@ export class ConnectionPool implements AsyncDisposable {
     }
   }
 
-  /** Whether the connection that comes back is one more than there should be. */
+  /** Whether a released connection exceeds the limit. */
   #isTooMany(): boolean {
     const { totalCount, idleCount } = this.#pool
     const { maxIdle = 0 } = this.#settings
@@ -192,13 +195,14 @@ export class ConnectionPool implements AsyncDisposable {
   }
 
   async #examine(client: ClientBase): Promise<void> {
-    if (!(client instanceof RoutedClient)) throw new TypeError('The pool has another client')
+    if (!(client instanceof RoutedClient))
+      throw new TypeError('The pool created an unexpected client')
     const facts = await client.examine(this.#session)
     this.#facts.set(client, facts)
     if (facts.isOwn || this.#isPoolerKnown) return
     this.#isPoolerKnown = true
     this.#settings.log.info?.(
-      'PostgreSQL is reached through a connection pooler: settings are sent with every transaction, and statements are not prepared unless AUTH_DB_PREPARED_STATEMENTS=on',
+      'Connected to PostgreSQL through a connection pooler: settings are sent with every transaction, and statements are not prepared unless AUTH_DB_PREPARED_STATEMENTS=on',
     )
   }
 
@@ -212,11 +216,11 @@ export class ConnectionPool implements AsyncDisposable {
     }
   }
 
-  /** Our processes come and go, and so do the limits of PostgreSQL. */
+  /** The number of our processes and the limits of PostgreSQL change over time. */
   async #updateLimit(): Promise<void> {
     if (this.#limit === undefined || this.#isUpdating || this.#pool.totalCount === 0) return
     this.#isUpdating = true
-    // Statements report the failure; the limit stays as it is.
+    // Statements report the failure; the limit stays unchanged.
     await this.#readLimit().catch(ignore)
     this.#isUpdating = false
   }
@@ -232,14 +236,14 @@ export class ConnectionPool implements AsyncDisposable {
         throw error
       this.#limit = cautiousLimit
       this.#settings.log.warning(
-        `PostgreSQL does not tell how many connections it allows (${error.message}): this process opens at most ${cautiousLimit}. Set AUTH_DB_MAX_POOL_SIZE to choose another limit`,
+        `PostgreSQL does not report how many connections it allows (${error.message}): this process opens at most ${cautiousLimit}. Set AUTH_DB_MAX_POOL_SIZE to choose another limit`,
       )
     }
     this.#pool.options.max = this.#limit
   }
 }
 
-/** @returns what resolves when a pool that has ended has no connection left. */
+/** @returns a function whose promise resolves when an ended pool has no connections left. */
 function watchConnections(pool: Pool): () => Promise<void> {
   const closed = Promise.withResolvers<void>()
   let count = 0

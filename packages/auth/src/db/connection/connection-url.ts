@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { type ConnectionOptions, checkServerIdentity } from 'node:tls'
 import { SettingError } from '../../errors.ts'
 
-/** A `postgres://` URL as libpq reads it, with several hosts and parameters. */
+/** A `postgres://` URL in the syntax of libpq, with several hosts and parameters. */
 export interface ConnectionUrl {
-  /** At least one; in the order in which they are tried first. */
+  /** At least one, in the order in which they are tried. */
   readonly hosts: readonly DatabaseHost[]
   readonly user: string | undefined
   readonly password: string | undefined
@@ -12,16 +12,16 @@ export interface ConnectionUrl {
   /** Command-line options for the server process: `-c search_path=app`. */
   readonly options: string
   readonly applicationName: string | undefined
-  /** For each host; undefined where the URL does not say. */
+  /** The timeout for each host; undefined if the URL has none. */
   readonly connectTimeoutMs: number | undefined
   readonly ssl: SslSettings
   readonly session: SessionAttributes
-  /** Parameters that have no effect here. */
+  /** Parameters that are not supported and have no effect. */
   readonly ignored: readonly string[]
 }
 
 export interface DatabaseHost {
-  /** A name, an address, or the folder of a Unix socket; undefined: PGHOST or localhost. */
+  /** A name, an address, or the folder of a Unix socket. Undefined: PGHOST or localhost. */
   readonly host: string | undefined
   /** Undefined: PGPORT or 5432. */
   readonly port: number | undefined
@@ -38,7 +38,7 @@ const sessionAttributes = [
 /** Which of several servers may be used (`target_session_attrs` of libpq). */
 type SessionAttributes = (typeof sessionAttributes)[number]
 
-/** Variables that libpq reads where the URL does not have the parameter. */
+/** Variables that libpq reads if the URL lacks the parameter. */
 const variables = {
   options: 'PGOPTIONS',
   sslmode: 'PGSSLMODE',
@@ -53,14 +53,14 @@ const variables = {
 const known: ReadonlySet<string> = new Set([
   ...Object.keys(variables),
   ...['host', 'port', 'user', 'password', 'dbname', 'sslpassword'],
-  // Those of the driver for JavaScript, which many a URL has.
+  // Parameters of the JavaScript driver that many URLs contain.
   ...['ssl', 'uselibpqcompat'],
 ])
 
 const form = 'must be postgres://user:password@host:port/name'
 const escapes = 'in user and password write %40 for @, %2F for /, %3A for :, %3F for ?, %23 for #'
 
-/** The URL with the parameters that it lacks and the environment has. @throws {SettingError} */
+/** Adds parameters from the environment that the URL lacks. @throws {SettingError} */
 export function withLibpqVariables(
   url: string,
   environment: Readonly<Record<string, string | undefined>>,
@@ -74,7 +74,7 @@ export function withLibpqVariables(
   return `${url}${url.includes('?') ? '&' : '?'}${added.join('&')}`
 }
 
-/** @throws {SettingError} saying what is wrong with it. */
+/** @throws {SettingError} with the reason if it is invalid. */
 export function parseConnectionUrl(url: string): ConnectionUrl {
   const { authority, path, query } = splitUrl(url)
   const given = readParameters(query)
@@ -119,7 +119,7 @@ function readParameters(query: string): ReadonlyMap<string, string> {
   )
 }
 
-/** A sign that begins no escape stands for itself, as the driver has always read it. */
+/** A % that does not start an escape stands for itself, as in the driver. */
 function decode(text: string): string {
   const escaped = text.replace(/%(?![0-9a-f]{2})/gi, '%25')
   try {
@@ -177,12 +177,12 @@ function toSslMode(
   ofDriver: string | undefined,
   rootCertificate: string | undefined,
 ): SslMode {
-  // Names of the driver, from before it knew those of libpq.
+  // Names that the driver used before it supported those of libpq.
   if (text === 'no-verify') return 'require'
   if (text === undefined && ofDriver !== undefined) {
     return /^(?:true|1)$/.test(ofDriver) ? 'verify-full' : 'disable'
   }
-  // As in libpq: with the public authorities, the host name must be verified.
+  // As in libpq, the host name must be verified if all public certificate authorities are trusted.
   const mode = text ?? (rootCertificate === 'system' ? 'verify-full' : 'prefer')
   if (!isSslMode(mode)) {
     throw new SettingError(`sslmode must be one of ${sslModes.join(', ')}`)
@@ -193,7 +193,7 @@ function toSslMode(
   return mode
 }
 
-/** No request can do without writing: where there are several servers, it is the primary that counts. */
+/** Every request may write, so with several servers the primary is used. */
 function toSession(text: string | undefined, hostCount: number): SessionAttributes {
   if (text === undefined) return hostCount > 1 ? 'read-write' : 'any'
   const found = sessionAttributes.find((name) => name === text)
@@ -201,13 +201,13 @@ function toSession(text: string | undefined, hostCount: number): SessionAttribut
   throw new SettingError(`target_session_attrs must be one of ${sessionAttributes.join(', ')}`)
 }
 
-/** As libpq has them, from no encryption to an encrypted connection to the host that was meant. */
+/** The modes of libpq, from no encryption to full verification. */
 const sslModes = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
 type SslMode = (typeof sslModes)[number]
 
 interface SslSettings {
   readonly mode: SslMode
-  /** Files in PEM; `system` stands for the authorities that Node.js trusts. */
+  /** PEM files; `system` stands for the certificate authorities that Node.js trusts. */
   readonly rootCertificate: string | undefined
   readonly certificate: string | undefined
   readonly key: string | undefined
@@ -218,15 +218,15 @@ function isSslMode(text: string): text is SslMode {
   return sslModes.some((mode) => mode === text)
 }
 
-/** The ways to connect, best first: `true` is with TLS. */
+/** The connection attempts in order of preference; `true` uses TLS. */
 export function toSslTries(mode: SslMode, host: string | undefined): readonly boolean[] {
-  // The other end of a Unix socket is on this machine, and PostgreSQL has no TLS there.
+  // The other end of a Unix socket is on the same machine, and PostgreSQL does not use TLS there.
   if (mode === 'disable' || host?.startsWith('/')) return [false]
   if (mode === 'allow') return [false, true]
   return mode === 'prefer' ? [true, false] : [true]
 }
 
-/** What is checked of the server's certificate, and what we show of ours. */
+/** How the certificate of the server is verified, and the client certificate. */
 export function toTlsOptions(ssl: SslSettings, host: string | undefined): ConnectionOptions {
   const { rootCertificate, certificate, key, keyPassword } = ssl
   const authorities =
@@ -249,7 +249,7 @@ function toVerification({ mode, rootCertificate }: SslSettings, host: string): C
       checkServerIdentity: (_host, certificate) => checkServerIdentity(host, certificate),
     }
   }
-  // As in libpq: with sslrootcert the certificate is verified.
+  // As in libpq, the certificate is verified if sslrootcert is set.
   const isChecked = mode === 'verify-ca' || (mode === 'require' && rootCertificate !== undefined)
   return isChecked
     ? { rejectUnauthorized: true, checkServerIdentity: () => undefined }
@@ -267,7 +267,7 @@ function readFile(parameter: string, path: string): string {
   }
 }
 
-/** The file names, for a check before the start. */
+/** Lists the files, so that they can be checked before the start. */
 export function listSslFiles(ssl: SslSettings): readonly (readonly [string, string])[] {
   const files: readonly (readonly [string, string | undefined])[] = [
     ['sslrootcert', ssl.rootCertificate === 'system' ? undefined : ssl.rootCertificate],

@@ -10,14 +10,14 @@ import {
 const timeoutMs = 30_000
 
 /**
- * One connection for a command, by the same URL as the server's: several hosts, TLS and
- * `target_session_attrs` count. Nothing is set for its session.
+ * Opens one connection for a command with the URL of the server, including several hosts, TLS and
+ * `target_session_attrs`. No session settings are sent.
  */
 export async function openClient(url: string, applicationName: string): Promise<Client> {
   const routes = new Routes({ url: parseConnectionUrl(url), settings: {}, timeoutMs })
   return await connectBy(routes, async () => {
     const client = new RoutedClient(routes, { application_name: applicationName, keepAlive: true })
-    // A connection that is lost between two statements is reported by the next one.
+    // The next statement reports a connection that was lost in between.
     client.on('error', () => {})
     await client.connect()
     try {
@@ -32,7 +32,7 @@ export async function openClient(url: string, applicationName: string): Promise<
 
 type Connected = (error: Error | null, client?: Client) => void
 
-/** A connection that knows the way it was opened by. */
+/** A connection that remembers its route. */
 export class RoutedClient extends Client {
   readonly #routes: Routes
   readonly #route: Route
@@ -47,12 +47,12 @@ export class RoutedClient extends Client {
   override connect(): Promise<Client>
   override connect(done: Connected): void
   override connect(done?: Connected): Promise<Client> | void {
-    const told: Connected = (error, client) => {
+    const onConnected: Connected = (error, client) => {
       if (error) this.#routes.leave(this.#route, error)
       done?.(error, client)
     }
     if (done !== undefined) {
-      super.connect(told as (error: Error) => void)
+      super.connect(onConnected as (error: Error) => void)
       return
     }
     return super.connect().catch((error) => {
@@ -61,7 +61,7 @@ export class RoutedClient extends Client {
     })
   }
 
-  /** @throws {WrongServerError} where it leads to a server that may not be used. */
+  /** @throws {WrongServerError} if it leads to a server that must not be used. */
   async examine(settings: SessionSettings): Promise<ConnectionFacts> {
     const facts = await readConnectionFacts(this, settings)
     try {
@@ -74,7 +74,7 @@ export class RoutedClient extends Client {
   }
 }
 
-/** Tries the ways of a URL, each once, until one works. */
+/** Tries each route of a URL once until one works. */
 export async function connectBy<Connection>(
   routes: Routes,
   connect: () => Promise<Connection>,

@@ -1,12 +1,12 @@
 import type { ClientBase } from 'pg'
 
 export interface PoolShare {
-  /** How much of what PostgreSQL allows all our processes may have together. */
+  /** The percentage of the connections of PostgreSQL that all our processes together may use. */
   readonly percentage: number
   readonly fewestProcesses: number
-  /** What the `application_name` of all our processes begins with. */
+  /** The common prefix of the `application_name` of all our processes. */
   readonly commonName: string
-  /** That of this process. */
+  /** The `application_name` of this process. */
   readonly ownName: string
 }
 
@@ -18,7 +18,10 @@ interface ShareRow {
   readonly others: number
 }
 
-/** Our processes on other databases count too, since PostgreSQL has one limit for all. */
+/**
+ * Our processes on other databases are counted as well, because PostgreSQL has one limit for all
+ * databases.
+ */
 const readShare = `
   select current_setting('max_connections')::integer
       - current_setting('superuser_reserved_connections')::integer
@@ -34,8 +37,8 @@ const readShare = `
   from pg_stat_activity where starts_with(application_name, $1)`
 
 /**
- * How many connections this process may have: an equal part for each of our processes. The others learn
- * of a new one when they ask the next time; until then it takes no more than what they have left.
+ * Returns the maximum number of connections of this process: an equal share per process. Other
+ * processes notice a new one at their next update; until then, it uses only what they have left.
  */
 export async function readPoolLimit(
   client: ClientBase,
@@ -43,7 +46,7 @@ export async function readPoolLimit(
 ): Promise<number> {
   const { rows } = await client.query<ShareRow>(readShare, [commonName, ownName])
   const [row] = rows
-  if (row === undefined) throw new Error('PostgreSQL did not tell its limits')
+  if (row === undefined) throw new Error('PostgreSQL did not report its limits')
   const { available, most, others } = row
   const share = Math.floor((available * percentage) / 100)
   const part = Math.floor(share / Math.max(row.processes, fewestProcesses))

@@ -7,33 +7,33 @@ import {
 } from './connection-url.ts'
 import { type ConnectionFacts, type SessionSettings, toStartupOptions } from './session-settings.ts'
 
-/** One way to connect. */
+/** One way to connect: a host, with or without TLS. */
 export interface Route {
   readonly host: DatabaseHost
   readonly usesTls: boolean
-  /** Whether our settings are part of the start of the connection. */
+  /** Whether our settings are sent in the startup message. */
   readonly sendsSettings: boolean
-  /** Whether a server is refused that is only the second choice (`prefer-standby`). */
-  readonly isChoosy: boolean
+  /** Whether a server that is only the second choice (`prefer-standby`) is rejected. */
+  readonly requiresPreferred: boolean
 }
 
-/** The server answers, but is not one that may be used. */
+/** The server responds, but its role is not the one that the URL requires. */
 class WrongServerError extends Error {
   override readonly name = 'WrongServerError'
-  /** That of PostgreSQL for a server that does not take writes. */
+  /** The code of PostgreSQL for a server that is read-only. */
   readonly code = '25006'
 }
 
 interface RoutesSettings {
   readonly url: ConnectionUrl
   readonly settings: SessionSettings
-  /** How long connecting may take in all. */
+  /** The total time for connecting. */
   readonly timeoutMs: number
 }
 
 /**
- * The ways to a database, and which of them worked last: all connections of a process go to the same
- * server, and one that refuses TLS or our settings is not asked for them again.
+ * The routes to a database, and which of them worked last. All connections of a process use the
+ * same server, and one that rejected TLS or our settings is not tried with them again.
  */
 export class Routes {
   readonly #url: ConnectionUrl
@@ -43,7 +43,7 @@ export class Routes {
   readonly #tls: boolean[]
   #host = 0
   #sendsSettings = true
-  #isChoosy = true
+  #requiresPreferred = true
 
   constructor({ url, settings, timeoutMs }: RoutesSettings) {
     this.#url = url
@@ -52,14 +52,19 @@ export class Routes {
     this.#tls = url.hosts.map(({ host }) => toSslTries(url.ssl.mode, host)[0] ?? false)
   }
 
-  /** The same object for the same way, so that ways can be compared. */
+  /** Returns the same object for the same route, so that routes can be compared by identity. */
   get current(): Route {
     const host = this.#url.hosts[this.#host] ?? { host: undefined, port: undefined }
     const usesTls = this.#tls[this.#host] ?? false
-    const key = [this.#host, usesTls, this.#sendsSettings, this.#isChoosy].join()
+    const key = [this.#host, usesTls, this.#sendsSettings, this.#requiresPreferred].join()
     let route = this.#known.get(key)
     if (route === undefined) {
-      route = { host, usesTls, sendsSettings: this.#sendsSettings, isChoosy: this.#isChoosy }
+      route = {
+        host,
+        usesTls,
+        sendsSettings: this.#sendsSettings,
+        requiresPreferred: this.#requiresPreferred,
+      }
       this.#known.set(key, route)
     }
     return route
@@ -81,7 +86,7 @@ export class Routes {
     }
   }
 
-  /** @throws {WrongServerError} where the server is not the kind that the URL asks for. */
+  /** @throws {WrongServerError} if the server does not have the role that the URL requires. */
   check({ isStandby, isReadOnly }: ConnectionFacts, route: Route): void {
     const { session } = this.#url
     const isWanted = {
@@ -90,7 +95,7 @@ export class Routes {
       'read-only': isReadOnly,
       primary: !isStandby,
       standby: isStandby,
-      'prefer-standby': isStandby || !route.isChoosy,
+      'prefer-standby': isStandby || !route.requiresPreferred,
     }[session]
     if (isWanted) return
     const name = `${route.host.host ?? 'localhost'}:${route.host.port ?? 5432}`
@@ -98,7 +103,7 @@ export class Routes {
     throw new WrongServerError(`${name} is ${kind}, and target_session_attrs is ${session}`)
   }
 
-  /** Takes the next way after an error, unless another connection has left this one already. */
+  /** Selects the next route after an error, unless another connection already did. */
   leave(route: Route, error: unknown): void {
     if (route !== this.current) return
     if (refusesOptions(error)) this.#sendsSettings = false
@@ -106,12 +111,12 @@ export class Routes {
     else if (mayDifferByHost(error)) this.#takeNextHost()
   }
 
-  /** The error that ends the tries, in words that say what to do. */
+  /** Adds advice to the final error. */
   explain(error: unknown): unknown {
     return this.#url.options !== '' && error instanceof Error && refusesOptions(error)
       ? new Error(
-          `The server or pooler refuses the parameter "options" of AUTH_DB_DATABASE_URL (${error.message}): ` +
-            'remove it from the URL and set the same by ALTER ROLE … SET, or let the pooler accept it.',
+          `The server or pooler rejects the parameter "options" of AUTH_DB_DATABASE_URL (${error.message}): ` +
+            'remove it from the URL and use ALTER ROLE … SET instead, or configure the pooler to accept it.',
           { cause: error },
         )
       : error
@@ -124,11 +129,12 @@ export class Routes {
 
   #takeNextHost(): void {
     this.#host = (this.#host + 1) % this.#url.hosts.length
-    if (this.#host === 0 && this.#url.session === 'prefer-standby') this.#isChoosy = !this.#isChoosy
+    if (this.#host === 0 && this.#url.session === 'prefer-standby')
+      this.#requiresPreferred = !this.#requiresPreferred
   }
 }
 
-/** PgBouncer knows no `options` (08P01), and RDS Proxy neither (0A000). */
+/** PgBouncer (08P01) and RDS Proxy (0A000) do not support `options`. */
 function refusesOptions(error: unknown): boolean {
   return (
     error instanceof DatabaseError &&
@@ -137,8 +143,8 @@ function refusesOptions(error: unknown): boolean {
 }
 
 /**
- * Whether the same may succeed without TLS, or with it: TLS itself failed, or PostgreSQL lets us in
- * only the other way (28000). As libpq, we do not send a wrong password twice.
+ * Whether the connection may succeed without TLS, or with it: TLS itself failed, or PostgreSQL
+ * accepts only the other kind (28000). Like libpq, this does not send a wrong password twice.
  */
 function isAboutTls(error: unknown): boolean {
   if (error instanceof DatabaseError) return error.code === '28000'
@@ -147,7 +153,10 @@ function isAboutTls(error: unknown): boolean {
   return /^(?:ERR_|EPROTO$)|CERT|UNABLE/.test(code)
 }
 
-/** Whether another host may succeed: a wrong password or a missing database is the same on all of them. */
+/**
+ * Whether another host may succeed. A wrong password or a missing database is the same on all of
+ * them.
+ */
 function mayDifferByHost(error: unknown): boolean {
   return !(error instanceof DatabaseError) || !/^(?:28|3D)/.test(error.code ?? '')
 }

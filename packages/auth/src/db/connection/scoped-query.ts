@@ -2,7 +2,7 @@ import { type Connection, Query, type QueryConfig, type QueryResult, type QueryR
 
 type Done = (error: Error | undefined, result: unknown) => void
 
-/** What the driver does not declare of its connection and its queries. */
+/** Members of the driver's connection and queries that its types do not declare. */
 interface WireConnection extends Connection {
   readonly submittedNamedStatements: Record<string, string>
   parse(message: { readonly text: string }): void
@@ -21,9 +21,9 @@ interface WireQuery {
 const BaseQuery = Query as unknown as new (config: QueryConfig, done: Done) => Query & WireQuery
 
 /**
- * A statement with one before it that sets up its transaction. PostgreSQL gets both at once and runs
- * them as one transaction, because they end by one Sync: no further round trip, and the settings are
- * gone when it is over.
+ * A statement preceded by one that sets up its transaction. Both are sent together and end with one
+ * Sync, so PostgreSQL runs them in one transaction. This needs no further round trip, and the
+ * settings end with the transaction.
  */
 class ScopedQuery extends BaseQuery {
   readonly #setUp: string
@@ -41,7 +41,7 @@ class ScopedQuery extends BaseQuery {
     connection.bind({})
     connection.execute({})
     super.prepare(connection)
-    // The driver notes the name when a Parse succeeds, and the first is not the one of the statement.
+    // The driver records the name when a Parse succeeds, and the first Parse is that of the setup.
     this.name = undefined
   }
 
@@ -66,7 +66,7 @@ class ScopedQuery extends BaseQuery {
   }
 }
 
-/** @param client of the pool; typed as what is needed of it. */
+/** @param client a client of the pool, typed by the part that is needed. */
 export function runScoped<R extends QueryResultRow>(
   client: { query(query: Query): unknown },
   setUp: string,

@@ -1,10 +1,10 @@
 import type { ClientBase } from 'pg'
 
-/** What our statements rely on, by the name of the setting. No value has a space. */
+/** Settings that our statements rely on, by name. The values contain no spaces. */
 export type SessionSettings = Readonly<Record<string, string>>
 
 interface SessionNeeds {
-  /** 0: as long as it likes. */
+  /** 0: unlimited. */
   readonly statementTimeoutMs: number
   readonly more: SessionSettings
 }
@@ -13,26 +13,29 @@ export function toSessionSettings({ statementTimeoutMs, more }: SessionNeeds): S
   return {
     TimeZone: 'UTC',
     DateStyle: 'ISO,MDY',
-    // Our statements are short: to compile them takes longer than to run them.
+    // Our statements are short, so JIT compilation takes longer than running them.
     jit: 'off',
     ...(statementTimeoutMs > 0 && {
       statement_timeout: `${Math.ceil(statementTimeoutMs)}`,
-      // Otherwise the locks of a process that vanished would stay.
+      // Otherwise the locks of a process that disappeared would stay.
       idle_in_transaction_session_timeout: `${Math.ceil(statementTimeoutMs)}`,
     }),
     ...more,
   }
 }
 
-/** For the start of a connection. What comes later counts, so ours win over the URL's. */
+/**
+ * Options for the start of a connection. Later options override earlier ones, so ours override
+ * those of the URL.
+ */
 export function toStartupOptions(ofUrl: string, settings: SessionSettings): string {
   const ours = Object.entries(settings).map(([name, value]) => `-c ${name}=${value}`)
   return [ofUrl.trim(), ...ours].filter((part) => part !== '').join(' ')
 }
 
 /**
- * For the transaction that it is part of: behind a pooler the next one may be run by another server
- * process, so nothing that is set for a session would be there.
+ * Sets the settings for the current transaction only. Behind a pooler, another server process may
+ * run the next transaction, where settings of the session would be missing.
  */
 export function toLocalSettings(settings: SessionSettings): string {
   const calls = Object.entries(settings).map(
@@ -41,14 +44,14 @@ export function toLocalSettings(settings: SessionSettings): string {
   return `select ${calls.join(', ')}`
 }
 
-/** What is found out about a connection when it is new. */
+/** Facts about a connection that are read when it is opened. */
 export interface ConnectionFacts {
   /**
-   * Whether our settings are in force and PostgreSQL itself is at the other end; otherwise a pooler
-   * is, which may give each transaction to another server process.
+   * Whether our settings are in effect and the connection leads directly to PostgreSQL. Otherwise
+   * there is a pooler, which may assign each transaction to another server process.
    */
   readonly isOwn: boolean
-  /** Whether the settings are those that a transaction starts with: nothing has to be set. */
+  /** Whether transactions start with these settings, so that nothing has to be set. */
   readonly isSetUp: boolean
   readonly isStandby: boolean
   readonly isReadOnly: boolean
@@ -61,7 +64,7 @@ interface FactRow {
   readonly settings: readonly (string | null)[]
 }
 
-/** One round trip when a connection is opened, and none afterwards. */
+/** Takes one round trip when a connection is opened, and none afterwards. */
 export async function readConnectionFacts(
   client: ClientBase,
   settings: SessionSettings,
@@ -69,7 +72,7 @@ export async function readConnectionFacts(
   const names = Object.keys(settings)
   const found = names.map((name) =>
     name.endsWith('_timeout')
-      ? // `10s` for ten thousand milliseconds.
+      ? // PostgreSQL shows ten thousand milliseconds as `10s`.
         `(extract(epoch from current_setting('${name}')::interval) * 1000)::bigint::text`
       : `current_setting('${name}', true)`,
   )
@@ -79,9 +82,9 @@ export async function readConnectionFacts(
        array[${found.join(', ')}]::text[] as settings`,
   )
   const [row] = rows
-  if (row === undefined) throw new Error('PostgreSQL did not tell about the connection')
+  if (row === undefined) throw new Error('PostgreSQL returned no facts about the connection')
   const isSetUp = names.every((name, index) => isSame(settings[name], row.settings[index]))
-  // A pooler cannot give the process of PostgreSQL away, so the id that it sent is one of its own.
+  // A pooler cannot expose the process of PostgreSQL, so it sends a process id of its choice.
   const isDirect = 'processID' in client && client.processID === row.pid
   return {
     isOwn: isDirect && isSetUp,
@@ -95,7 +98,10 @@ function isSame(wanted: string | undefined, found: string | null | undefined): b
   return wanted?.toLowerCase() === found?.replaceAll(' ', '').toLowerCase()
 }
 
-/** Times as the API shows them: `2024-05-01T10:00:00.123456Z`, whatever the zone of the session. */
+/**
+ * Formats times for the API, `2024-05-01T10:00:00.123456Z`, independent of the time zone of the
+ * session.
+ */
 export function toUtcTime(text: string): string {
   // Operators may set banned_until to infinity in SQL, which JavaScript cannot parse.
   if (text === 'infinity') return lastTime
@@ -104,7 +110,7 @@ export function toUtcTime(text: string): string {
   const [, time = '', fraction = '', zone = ''] =
     /^(.+?)(\.\d+)?([+-]\d{2}(?::?\d{2}){0,2})$/.exec(iso) ?? []
   const ms = Date.parse(`${time}Z`) - toOffsetMs(zone)
-  // Not a time in the form of ISO 8601: left as it is rather than guessed at.
+  // Text that is not an ISO 8601 time is returned unchanged.
   if (Number.isNaN(ms)) return text
   return `${new Date(ms).toISOString().slice(0, 19)}${fraction}Z`
 }

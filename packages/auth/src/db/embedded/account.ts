@@ -5,19 +5,20 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
 
-/** A user of this machine, as a process can be started with. */
+/** A user of this machine under which a process can be started. */
 export interface Account {
   readonly name: string
   readonly uid: number
   readonly gid: number
 }
 
-/** The usual name, that of macOS, and the one that every system has. */
+/** The usual names: on most systems, on macOS, and one that every system has. */
 const usualNames = ['postgres', '_postgres', 'nobody']
 
 /**
- * PostgreSQL refuses to run as root, so root needs somebody else for it: whoever owns the data
- * already, else whoever owns the folder. Undefined when we are not root: then it runs as we do.
+ * PostgreSQL refuses to run as root, so root needs another user for it: the owner of the data, else
+ * the owner of the folder. Undefined if this process is not root; then PostgreSQL runs as the same
+ * user.
  */
 export async function chooseAccount(
   folder: string,
@@ -37,8 +38,8 @@ export async function chooseAccount(
   }
   throw new EmbeddedPostgresError(
     'no_account',
-    'PostgreSQL does not run as root, and this system has no user "postgres" or "nobody" to run ' +
-      `it as. Start this server as another user, or give ${folder} to one with chown.`,
+    'PostgreSQL cannot run as root, and this system has no user "postgres" or "nobody" to run ' +
+      `it as. Start this server as another user, or change the owner of ${folder} with chown.`,
   )
 }
 
@@ -51,7 +52,7 @@ function readAccounts(passwd: string): readonly Account[] {
     })
 }
 
-/** Little of our environment is any business of PostgreSQL, and our secrets are none. */
+/** PostgreSQL gets a minimal environment, without our secrets. */
 const environment = { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' }
 
 export function toSpawnOptions(account: Account | undefined, cwd: string) {
@@ -70,7 +71,7 @@ export async function runAs(
   return stdout
 }
 
-/** The end of what a program that failed had to say. */
+/** Returns the end of the error output of a failed program. */
 export function toComplaint(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const said = 'stderr' in error && typeof error.stderr === 'string' ? error.stderr.trim() : ''

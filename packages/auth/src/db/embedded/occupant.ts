@@ -3,26 +3,29 @@ import { readFileSync, readlinkSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 
-/** Who a data folder belongs to right now. */
+/** The server that currently uses a data folder. */
 export type Occupant =
-  | { readonly kind: 'nobody' }
-  /** The folder names a server whose number another program has got meanwhile. */
+  | { readonly kind: 'none' }
+  /** The folder names a process id that another program uses by now. */
   | { readonly kind: 'recycled' }
-  /** A server of ours, and the process that started it lives. */
+  /** A server of ours whose owner process is alive. */
   | { readonly kind: 'owned'; readonly pid: number; readonly ownerPid: number }
-  /** A server of ours whose owner is gone. */
+  /** A server of ours whose owner process has ended. */
   | { readonly kind: 'orphan'; readonly pid: number }
-  /** A server that somebody started by other means. */
+  /** A server that was not started by this program. */
   | { readonly kind: 'foreign'; readonly pid: number }
 
-/** PostgreSQL accepts settings of strangers that have a dot; this one tells who started it. */
+/**
+ * PostgreSQL accepts unknown settings whose name contains a dot; this one identifies the process
+ * that started it.
+ */
 export const ownerSetting = 'portcullis.owner'
 
-/** @param data its real path, free of links */
+/** @param data the real path, without symbolic links. */
 export async function findOccupant(data: string): Promise<Occupant> {
   const file = await readPostmasterFile(data)
   const found = file && findProcess(file.pid)
-  if (!found) return { kind: 'nobody' }
+  if (!found) return { kind: 'none' }
   const { pid, command, folder } = found
   const [program = ''] = command.split(' ')
   const isPostgres = basename(program) === 'postgres'
@@ -36,11 +39,14 @@ export async function findOccupant(data: string): Promise<Occupant> {
 interface PostmasterFile {
   readonly pid: number
   readonly socketFolder: string | undefined
-  /** Whether it accepts connections. */
+  /** Whether the server accepts connections. */
   readonly isReady: boolean
 }
 
-/** A line per fact: number, data folder, start, port, socket folder, address, memory, state. */
+/**
+ * Parses the lines of the file: pid, data folder, start time, port, socket folder, address, shared
+ * memory, state.
+ */
 export async function readPostmasterFile(data: string): Promise<PostmasterFile | undefined> {
   const text = await readFile(join(data, 'postmaster.pid'), 'utf8').catch(() => '')
   const lines = text.split('\n')
@@ -49,23 +55,23 @@ export async function readPostmasterFile(data: string): Promise<PostmasterFile |
   return { pid, socketFolder: lines[4] || undefined, isReady: lines[7]?.trim() === 'ready' }
 }
 
-/** A process of this machine. Its number may be another's tomorrow, the pair with its start not. */
+/** A process of this machine. Process ids are reused, but a pair of id and start time is unique. */
 interface ProcessFacts {
   readonly pid: number
-  /** Word characters that differ from start to start. */
+  /** Word characters that differ for each start. */
   readonly startedAt: string
   /** The whole command line. */
   readonly command: string
-  /** Where the system tells us. */
+  /** Undefined if the system does not provide it. */
   readonly folder: string | undefined
 }
 
-/** Undefined when no process has this number. */
+/** Undefined if no process has this id. */
 export function findProcess(pid: number): ProcessFacts | undefined {
   return process.platform === 'linux' ? readProc(pid) : askPs(pid)
 }
 
-/** What names a process beyond doubt: `4711-9038221`. */
+/** Identifies a process uniquely: `4711-9038221`. */
 function toMark({ pid, startedAt }: ProcessFacts): string {
   return `${pid}-${startedAt}`
 }
@@ -82,7 +88,7 @@ export function toOwnMark(): string {
 
 function readProc(pid: number): ProcessFacts | undefined {
   try {
-    // The second field is the program's name in parentheses, with anything in it.
+    // The second field is the name of the program in parentheses, which may contain any character.
     const [, rest = ''] = /^.*\)\s(.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
     const fields = rest.split(' ')
     const [state] = fields
@@ -95,7 +101,7 @@ function readProc(pid: number): ProcessFacts | undefined {
   }
 }
 
-/** Only of our own processes, and root of all. */
+/** Readable for processes of the same user; root can read all. */
 function readFolder(pid: number): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/cwd`)

@@ -19,28 +19,31 @@ import { keptForCommands, maxConnections } from './settings.ts'
 import { leaveFolder, takeFolder } from './take-folder.ts'
 
 export interface EmbeddedPostgresSettings {
-  /** Holds the database; made when it is missing. */
+  /** Contains the database; created if it is missing. */
   readonly folder: string
   readonly log: Pick<Log, 'debug' | 'info' | 'warning' | 'error'>
-  /** Where the package with the programs lies, and where a copy of them may; tests move both. */
+  /** The package with the programs and the folders for a copy of them; tests change both. */
   readonly packageFolder?: string
   readonly cacheFolders?: readonly string[]
-  /** How long to wait for what a killed server left running; it writes everything down first. */
+  /**
+   * How long to wait for the processes that a killed server left running, which first write their
+   * data to disk.
+   */
   readonly patienceMs?: number
 }
 
 export interface EmbeddedPostgres extends AsyncDisposable {
-  /** `postgres://…`, through a socket that only our user can use, so without a password. */
+  /** `postgres://…`, through a socket that only our user can access, so without a password. */
   readonly url: string
-  /** Of all pools together. */
+  /** The limit for all pools together. */
   readonly maxConnections: number
   /** `18.4` */
   readonly version: string
 }
 
 /**
- * Starts a PostgreSQL of our own on a folder, and again whenever it ends by itself. Only one
- * process can have a folder; when it is gone, so is its PostgreSQL a moment later.
+ * Starts an embedded PostgreSQL on a folder, and restarts it if it ends unexpectedly. Only one
+ * process can use a folder; when it ends, its PostgreSQL ends shortly after.
  */
 export async function openEmbeddedPostgres(
   settings: EmbeddedPostgresSettings,
@@ -78,7 +81,7 @@ export async function openEmbeddedPostgres(
   }
 }
 
-/** PostgreSQL lets a user of this system in by name. Undefined where ours has none. */
+/** PostgreSQL authenticates users of this system by name. Undefined if our user id has no name. */
 function findUserName(): string | undefined {
   try {
     return userInfo().username
@@ -94,7 +97,7 @@ async function describe(
 ): Promise<string> {
   const file = await readPostmasterFile(data)
   const who = account ? ` as the user "${account.name}"` : ''
-  return `PostgreSQL ${version} runs on ${data}${who}, process ${file?.pid}`
+  return `PostgreSQL ${version} is running on ${data}${who}, process ${file?.pid}`
 }
 
 interface SupervisionSettings {
@@ -106,7 +109,10 @@ interface SupervisionSettings {
 const longestPauseMs = 5000
 const calmAfterMs = 60_000
 
-/** Keeps it running: at once after the first end, with growing pauses when it keeps ending. */
+/**
+ * Keeps PostgreSQL running: restarts it immediately the first time, and with increasing delays if
+ * it keeps ending.
+ */
 function supervise(first: Postmaster, { log, socketFolder, restart }: SupervisionSettings) {
   const stopping = new AbortController()
   const run = async () => {
@@ -116,7 +122,7 @@ function supervise(first: Postmaster, { log, socketFolder, restart }: Supervisio
         const startedAt = performance.now()
         const reason = await Promise.race([postmaster.ended, toAborted(stopping.signal)])
         if (reason === 'stopping') break
-        log.error(`PostgreSQL ended unexpectedly (${reason}): starting it again`)
+        log.error(`PostgreSQL ended unexpectedly (${reason}), restarting it`)
         if (performance.now() - startedAt > calmAfterMs) failures = 0
         postmaster = undefined
       }
@@ -130,7 +136,7 @@ function supervise(first: Postmaster, { log, socketFolder, restart }: Supervisio
         log.error(`PostgreSQL did not start: ${error instanceof Error ? error.message : error}`)
         return undefined
       })
-      if (postmaster) log.info('PostgreSQL runs again')
+      if (postmaster) log.info('PostgreSQL is running again')
     }
     await postmaster?.stop()
   }
@@ -150,7 +156,7 @@ async function toAborted(signal: AbortSignal): Promise<'stopping'> {
   return promise
 }
 
-/** `postgres://…`, through a socket that only its user can use, so without a password. */
+/** `postgres://…`, through a socket that only its user can access, so without a password. */
 function toSocketUrl(socketFolder: string): string {
   return `postgres://${user}@localhost/${user}?host=${encodeURIComponent(socketFolder)}`
 }
@@ -158,7 +164,7 @@ function toSocketUrl(socketFolder: string): string {
 const pauseMs = 50
 const patienceMs = 30_000
 
-/** @throws {EmbeddedPostgresError} where only another user may use it. */
+/** @throws {EmbeddedPostgresError} if only another user can access it. */
 async function checkAccess(url: string, data: string): Promise<void> {
   try {
     const client = await openClient(url, 'portcullis-auth')
@@ -167,7 +173,7 @@ async function checkAccess(url: string, data: string): Promise<void> {
     if (!(error instanceof Error && 'code' in error && error.code === '28000')) throw error
     throw new EmbeddedPostgresError(
       'in_use',
-      `${data} is in use by a server that another user runs, and only that user may use it meanwhile. ` +
+      `${data} is in use by a server of another user, and only that user can access it. ` +
         'Run this command as that user, or stop the server.',
       error,
     )
@@ -175,8 +181,8 @@ async function checkAccess(url: string, data: string): Promise<void> {
 }
 
 /**
- * Where the PostgreSQL of a folder answers that another process runs; undefined where none does. One
- * that is just starting is waited for.
+ * Returns the URL of the PostgreSQL that another process runs on the folder; undefined if there is
+ * none. Waits for one that is starting.
  */
 export async function findRunningServer(folder: string): Promise<string | undefined> {
   const real = await realpath(folder).catch(() => undefined)

@@ -13,34 +13,39 @@ import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
 import { ownerSetting, toOwnMark } from './occupant.ts'
 import { socketFile, toFixedSettings } from './settings.ts'
 
-/** How long an orderly shutdown may take; less than what the life cycle gives all that closes. */
+/** Time limit of a fast shutdown; less than the time that the life cycle allows for closing. */
 export const shutdownMs = 8000
 
 const prefix = 'portcullis-pg-'
 
-/** Says that the folder goes with the server that uses it. */
+/** Marks the socket folder for removal together with the server that uses it. */
 const stoppingFile = 'stopping'
 
-/** Of a socket's path, on the stingiest system (macOS), with the zero that ends it. */
+/**
+ * Maximum length of a socket path including the terminating zero, on the most restrictive system
+ * (macOS).
+ */
 const mostBytes = 103
 
 /**
- * Runs PostgreSQL until its standard input ends, which is when we stop it and also when we are
- * gone, however we went: the kernel closes the pipe, and PostgreSQL shuts down in an orderly way.
+ * Runs PostgreSQL until its standard input ends. That happens when it is stopped, and also when
+ * this process ends for any reason, because the kernel closes the pipe. PostgreSQL then shuts down
+ * in an orderly way.
  *
- * Every process of PostgreSQL inherits the lock on the data folder (file 9), so it is free when
- * the last of them is gone, and not before. PostgreSQL has a lock of its own as well, but that
- * does not see processes of other containers. Where there is no `flock`, it has to do.
+ * Every process of PostgreSQL inherits the lock on the data folder (file descriptor 9), so the lock
+ * is released only when the last of them has ended. PostgreSQL also has its own lock, but that does
+ * not detect processes of other containers. On systems without `flock`, only that lock is used.
  *
- * The orderly way has a limit: PostgreSQL 18 hangs when it is told to end while it recovers from the
- * end of one of its own processes. Then it is told to drop everything, which loses nothing that
- * was acknowledged.
+ * The orderly shutdown has a time limit, because PostgreSQL 18 hangs if it is stopped while it
+ * recovers from the crash of one of its processes. After that, an immediate shutdown follows, which
+ * does not lose any acknowledged write.
  *
- * A user without a name cannot be let in by name. Then the folder of the socket, which nobody else can
- * enter, is the only guard.
+ * A user without a name cannot be authenticated by name. Then the folder of the socket, which no
+ * other user can enter, is the only protection.
  *
- * $1 data folder, $2 whether postmaster.pid is another program's by now, $3 our user's name or nothing,
- * $4 the folder of the socket, which goes when we go and stays when only PostgreSQL does.
+ * $1 data folder, $2 whether another program uses the id in postmaster.pid by now, $3 the name of
+ * our user or nothing, $4 the folder of the socket, which is removed when this process ends and
+ * kept when only PostgreSQL ends.
  */
 const script = `
 exec 3<&0 </dev/null
@@ -89,22 +94,24 @@ export interface PostmasterSettings {
   readonly data: string
   readonly socketFolder: string
   readonly account: Account | undefined
-  /** The user of this system who may connect: ourselves. Undefined where we have no name. */
+  /**
+   * The user of this system who may connect, which is ours. Undefined if our user id has no name.
+   */
   readonly userName: string | undefined
   readonly isPidRecycled: boolean
   readonly log: Pick<Log, 'debug' | 'warning'>
 }
 
 export interface Postmaster {
-  /** Resolves to the reason when it has ended, asked to or not. */
+  /** Resolves with the reason when it has ended, whether requested or not. */
   readonly ended: Promise<string>
-  /** Ends connections, writes everything down, resolves when it is gone. */
+  /** Closes connections, writes all data to disk, and resolves when the process has ended. */
   stop(): Promise<void>
 }
 
 /**
- * Resolves when it accepts connections; to undefined if another server has the folder, or the rest of
- * one that was killed.
+ * Resolves when it accepts connections. Resolves to undefined if another server, or processes left
+ * by a killed one, use the folder.
  */
 export async function startPostmaster(
   settings: PostmasterSettings,
@@ -123,7 +130,7 @@ export async function startPostmaster(
     ],
     {
       ...toSpawnOptions(account, data),
-      // Ctrl-C in a terminal is for us: PostgreSQL goes last.
+      // Ctrl-C in a terminal must reach only this process, because PostgreSQL is stopped last.
       detached: true,
       stdio: ['pipe', 'ignore', 'pipe'],
     },
@@ -151,7 +158,7 @@ async function toEnd(child: ChildProcess): Promise<string> {
   }
 }
 
-/** Follows the log to its end. @returns its last lines when the server ends before it is ready. */
+/** Reads the log until it ends. @returns the last lines if the server ends before it is ready. */
 async function readUntilReady(
   output: Readable,
   ended: Promise<string>,
@@ -163,7 +170,7 @@ async function readUntilReady(
   const lines = createInterface({ input: output })
   lines.on('line', (line) => {
     lastLines = [...lastLines.slice(-5), line]
-    // A start that fails is told by an error.
+    // A failed start is reported by an error instead.
     log[isReady && isFailure(line) ? 'warning' : 'debug'](`PostgreSQL: ${line}`)
     if (!line.endsWith('database system is ready to accept connections')) return
     isReady = true
@@ -189,8 +196,8 @@ function usualFolders(): readonly string[] {
 }
 
 /**
- * A folder for the socket that nobody else can enter. Not beside the data: the path of a socket
- * must be short.
+ * Creates a folder for the socket that no other user can enter. It is not next to the data, because
+ * the path of a socket must be short.
  */
 export async function createSocketFolder(account: Account | undefined): Promise<string> {
   const candidates = usualFolders()
@@ -198,8 +205,8 @@ export async function createSocketFolder(account: Account | undefined): Promise<
   if (parent === undefined) {
     throw new EmbeddedPostgresError(
       'failed_start',
-      `None of ${candidates.join(', ')} can hold PostgreSQL's socket: set TMPDIR to a folder with ` +
-        'a short path that everybody can enter.',
+      `None of ${candidates.join(', ')} can contain the socket of PostgreSQL: set TMPDIR to a folder with ` +
+        'a short path that all users can enter.',
     )
   }
   const folder = await mkdtemp(join(parent, prefix))
@@ -217,14 +224,17 @@ function isOpenToAll(folder: string): boolean {
   return mayEnter && (folder === dirname(folder) || isOpenToAll(dirname(folder)))
 }
 
-/** What a server that ended by force left in it would be in the way of the next one. */
+/** Removes files that a killed server left behind, which would prevent the next start. */
 export async function emptySocketFolder(folder: string): Promise<void> {
   for (const name of [socketFile, `${socketFile}.lock`, stoppingFile]) {
     await unlink(join(folder, name)).catch(() => undefined)
   }
 }
 
-/** Removes only what can be ours: the path may come from a file that others can write. */
+/**
+ * Removes only folders that can be ours, because the path may come from a file that others can
+ * write.
+ */
 export async function removeSocketFolder(folder: string): Promise<void> {
   const isOurs = basename(folder).startsWith(prefix) && usualFolders().includes(dirname(folder))
   if (!isOurs) return

@@ -1,12 +1,12 @@
-/** The most connections of all processes together. */
+/** The maximum number of connections of all processes together. */
 export const maxConnections = 100
 
-/** So many of them the server leaves to commands that run beside it. */
+/** Connections that the server leaves free for commands that run at the same time. */
 export const keptForCommands = 10
 
-/** Written into postgresql.conf when a folder is new: from then on its owner may change them. */
+/** Written to postgresql.conf when a folder is created; the operator may change them later. */
 export const firstSettings = {
-  // One small service: little memory, few processes.
+  // The database serves one small service, so it uses little memory and few processes.
   shared_buffers: '32MB',
   maintenance_work_mem: '32MB',
   max_wal_size: '256MB',
@@ -17,16 +17,16 @@ export const firstSettings = {
   autovacuum_worker_slots: '2',
   autovacuum_max_workers: '2',
   jit: 'off',
-  // Nobody replicates it.
+  // The database is not replicated.
   wal_level: 'minimal',
   max_wal_senders: '0',
   max_logical_replication_workers: '0',
-  // Disks without heads, as good as everywhere.
+  // Most disks are solid-state disks without seek times.
   random_page_cost: '1.1',
   log_checkpoints: 'off',
 }
 
-/** What an acknowledged write, our connections and the reading of its log depend on. */
+/** Settings that durable writes, our connections and the parsing of the log depend on. */
 export function toFixedSettings(socketFolder: string): Readonly<Record<string, string>> {
   return {
     fsync: 'on',
@@ -41,12 +41,12 @@ export function toFixedSettings(socketFolder: string): Readonly<Record<string, s
     log_destination: 'stderr',
     log_line_prefix: '',
     lc_messages: 'C',
-    // Neither statements that fail nor what they hold: it may be somebody's address.
+    // Failed statements are not logged, because their values may be personal data.
     log_min_messages: 'log',
     log_min_error_statement: 'panic',
   }
 }
 
-/** Only part of the socket's name: nothing listens on a port. */
+/** Only part of the name of the socket; no port is opened. */
 const socketPort = 5432
 export const socketFile = `.s.PGSQL.${socketPort}`

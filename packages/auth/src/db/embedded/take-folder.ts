@@ -11,17 +11,20 @@ import {
 
 interface TakeSettings extends Omit<PostmasterSettings, 'isPidRecycled' | 'log'> {
   readonly log: Pick<Log, 'debug' | 'info' | 'warning'>
-  /** We had the folder until now: a server of ours that is still there is one we lost. */
+  /**
+   * Whether this process already owned the folder, so that a server of ours that is still running
+   * was lost.
+   */
   readonly isOurs: boolean
-  /** How long what is left of another server may take to end. */
+  /** How long processes of another server may take to end. */
   readonly patienceMs: number
 }
 
 const pauseMs = 50
 
 /**
- * Starts PostgreSQL on a data folder as soon as nobody else has it. What a killed process left
- * running is ended first; what belongs to a living one is an error that names it.
+ * Starts PostgreSQL on a data folder as soon as it is free. Processes that a killed server left
+ * behind are stopped first; if a running server uses the folder, an error names it.
  */
 export async function takeFolder(settings: TakeSettings): Promise<Postmaster> {
   const { data, log, patienceMs } = settings
@@ -34,11 +37,11 @@ export async function takeFolder(settings: TakeSettings): Promise<Postmaster> {
     const isRunning = occupant.kind === 'orphan' || occupant.kind === 'owned'
     if (isRunning) {
       const isNew = end(occupant.pid)
-      if (isNew) log.info(`Ending a PostgreSQL that was left behind, process ${occupant.pid}`)
+      if (isNew) log.info(`Stopping an orphaned PostgreSQL, process ${occupant.pid}`)
     } else {
       const started = await tryStart(settings, occupant.kind === 'recycled')
       if (started) return started
-      if (!isWaiting) log.info(`Waiting for another process to leave ${data}`)
+      if (!isWaiting) log.info(`Waiting for another process to release ${data}`)
       isWaiting = true
     }
     if (performance.now() > deadline) throw busy(data, 'another process')
@@ -46,7 +49,9 @@ export async function takeFolder(settings: TakeSettings): Promise<Postmaster> {
   }
 }
 
-/** Resolves when no server of ours is on the folder, also none whose end we could not see. */
+/**
+ * Resolves when no server of ours uses the folder, including one whose end could not be observed.
+ */
 export async function leaveFolder(data: string): Promise<void> {
   const end = createEnder()
   for (;;) {
@@ -62,19 +67,19 @@ function refuseOwners(occupant: Occupant, { data, isOurs }: TakeSettings): void 
     throw busy(data, `the process ${occupant.ownerPid}`)
   }
   if (occupant.kind === 'foreign') {
-    throw busy(data, `a PostgreSQL that was started by other means (process ${occupant.pid})`)
+    throw busy(data, `a PostgreSQL that was started separately (process ${occupant.pid})`)
   }
 }
 
 function busy(data: string, who: string): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     'in_use',
-    `${data} is in use by ${who}. Only one server can have an embedded database: stop that one, ` +
-      'name another folder, or let both use a PostgreSQL that runs on its own.',
+    `${data} is in use by ${who}. Only one server can use an embedded database. Stop the other one, ` +
+      'name another folder, or let both use a separate PostgreSQL server.',
   )
 }
 
-/** Undefined when somebody else has the folder. */
+/** Undefined if another process uses the folder. */
 async function tryStart(
   settings: TakeSettings,
   isPidRecycled: boolean,
@@ -92,17 +97,18 @@ async function tryStart(
 }
 
 /**
- * Ends a server that is not our child: in order and, when that takes too long, at once. To be called
- * until it is gone. @returns whether this is the first time for this server.
+ * Stops a server that is not a child process: first in an orderly way, then immediately if that
+ * takes too long. Call it until the server has ended. @returns whether this is the first call for
+ * this server.
  */
 function createEnder(): (pid: number) => boolean {
-  let told: { readonly pid: number; readonly atMs: number } | undefined
+  let signalled: { readonly pid: number; readonly atMs: number } | undefined
   return (pid) => {
     const nowMs = performance.now()
-    const isNew = told?.pid !== pid
+    const isNew = signalled?.pid !== pid
     if (isNew) signal(pid, 'SIGINT')
-    else if (told && nowMs - told.atMs > shutdownMs) signal(pid, 'SIGQUIT')
-    if (isNew) told = { pid, atMs: nowMs }
+    else if (signalled && nowMs - signalled.atMs > shutdownMs) signal(pid, 'SIGQUIT')
+    if (isNew) signalled = { pid, atMs: nowMs }
     return isNew
   }
 }
@@ -111,6 +117,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch {
-    // It has ended meanwhile.
+    // The process has ended in the meantime.
   }
 }

@@ -17,18 +17,18 @@ export interface ApplySettings {
   readonly schema: string
   readonly lease: Lease
   readonly watch: Watch
-  /** There were no tables when the run began, so no writer can be blocked. */
+  /** There were no tables when the run started, so no writer can be blocked. */
   readonly isNew: boolean
-  /** How long a statement may wait for a lock: later statements queue behind it. */
+  /** How long a statement may wait for a lock; later statements queue behind it. */
   readonly lockTimeoutMs: number
-  /** How long to keep trying. */
+  /** How long to retry. */
   readonly waitMs: number
-  /** The oldest release that may serve on the tables: see `oldestServer`. */
+  /** The oldest release that can serve on the tables; see `oldestServer`. */
   readonly servesFrom: string
   readonly onProgress: (message: string) => void
 }
 
-/** All of it, in a transaction where that is possible; it may be repeated where it is not. */
+/** Applies a migration in a transaction if possible; otherwise it can be repeated. */
 export async function apply(migration: Migration, settings: ApplySettings): Promise<void> {
   const { schema, isNew } = settings
   settings.lease.enter(migration.version)
@@ -56,20 +56,20 @@ async function record(migration: Migration, settings: ApplySettings): Promise<vo
   )
 }
 
-/** A role may have limits that suit requests; a migration takes as long as it takes. */
+/** A role may have time limits meant for requests; a migration has none. */
 const withoutLimits = `
   select set_config(name, case name when 'lock_timeout' then $1 else '0' end, true)
   from pg_settings
   where name in ('lock_timeout', 'statement_timeout', 'transaction_timeout',
     'idle_in_transaction_session_timeout')`
 
-/** Locks that were not to be had in time, and two that waited for each other. */
+/** A lock was not acquired in time, or two transactions deadlocked. */
 const isWorthRetrying = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === '55P03' || error.code === '40P01')
 
 /**
- * A statement that waits for a table keeps everybody else waiting behind it, so it gives up soon, lets
- * the others pass, and comes again.
+ * While a statement waits for a table lock, other statements queue behind it. It therefore gives up
+ * soon, lets them proceed, and retries.
  */
 export async function inTransaction(
   step: string,
@@ -111,14 +111,14 @@ async function retrying(
       const who = blockers === undefined ? '' : `, held by ${blockers}`
       if (performance.now() - startedAt > waitMs) {
         throw new Error(
-          `Migration ${step} did not get its lock within ${Math.round(waitMs / 1000)} s${who}. End ` +
-            'what holds it, or raise AUTH_DB_MIGRATION_WAIT.',
+          `Migration ${step} could not acquire its lock within ${Math.round(waitMs / 1000)} s${who}. End the ` +
+            'transaction that holds it, or raise AUTH_DB_MIGRATION_WAIT.',
           { cause: error },
         )
       }
       const pauseMs = Math.min(longestPauseMs, 250 * 2 ** count) * (0.5 + Math.random() / 2)
       onProgress(
-        `Migration ${step} did not get its lock (attempt ${count}${who}): trying again in ` +
+        `Migration ${step} could not acquire its lock (attempt ${count}${who}): retrying in ` +
           `${(pauseMs / 1000).toFixed(1)} s`,
       )
       await sleep(pauseMs)
@@ -126,7 +126,7 @@ async function retrying(
   }
 }
 
-/** @param step the version of the migration, or what else is done. */
+/** @param step the version of the migration, or another description. */
 export async function applyConcurrently(
   step: string,
   statement: string,
@@ -147,13 +147,13 @@ export async function applyConcurrently(
   })
 }
 
-/** A limit of a session cannot be lifted for one statement that runs outside a transaction. */
+/** A session limit cannot be lifted for a single statement outside a transaction. */
 function explainTimeout(error: unknown, version: string): unknown {
   const isTimeout = error instanceof Error && 'code' in error && error.code === '57014'
   if (!isTimeout) return error
   return new Error(
-    `The migration ${version} was cancelled (${error.message}). It builds indexes while others write, ` +
-      'which may take long: let the role that migrates have statement_timeout = 0.',
+    `The migration ${version} was cancelled (${error.message}). It builds indexes concurrently, ` +
+      'which may take long: set statement_timeout = 0 for the role that runs migrations.',
     { cause: error },
   )
 }
@@ -186,21 +186,22 @@ async function readIndex(
 const lookAgainMs = 500
 
 /**
- * Removes what a try that failed has left. A process that was killed may have left a backend that
- * still builds: its work is awaited, not thrown away.
+ * Removes an incomplete index of a failed attempt. If the backend of a killed process is still
+ * building it, this waits for it instead.
  */
 async function clearIndex(index: string, settings: ApplySettings): Promise<void> {
   const { client, schema, lease, onProgress } = settings
-  let isTold = false
+  let isReported = false
   for (;;) {
     const state = await readIndex(index, settings)
     if (state === 'invalid') {
-      onProgress(`Removing the index ${index}, which an earlier try left incomplete`)
+      onProgress(`Removing the index ${index}, which an earlier attempt left incomplete`)
       await client.query(withSchema(`drop index concurrently if exists {ns}."${index}"`, schema))
     }
     if (state !== 'building') return
-    if (!isTold) onProgress(`Waiting for the index ${index}, which another connection builds`)
-    isTold = true
+    if (!isReported)
+      onProgress(`Waiting for the index ${index}, which another connection is building`)
+    isReported = true
     await lease.renew(client)
     await sleep(lookAgainMs)
   }

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import type { AppliedMigration } from './state.ts'
 
 export interface Migration {
-  /** The name of its file, which is also its place in the order: `0001-init`. */
+  /** The name of the file, which also determines the order: `0001-init`. */
   readonly version: string
-  /** `{ns}` stands for the schema. */
+  /** `{ns}` is replaced by the schema. */
   readonly text: string
 }
 
@@ -21,17 +21,17 @@ export async function readMigrations(): Promise<readonly Migration[]> {
   )
 }
 
-/** Whether it runs outside a transaction, so that writes go on while it builds indexes. */
+/** Whether it runs outside a transaction, so that writes continue while it builds indexes. */
 export function isConcurrent({ text }: Migration): boolean {
   return text.startsWith('-- concurrently')
 }
 
-/** Differs if a file was edited after it was applied. Line endings do not count. */
+/** Changes if a file was edited after it was applied; line endings are ignored. */
 export function toChecksum({ text }: Migration): string {
   return createHash('sha256').update(text.replaceAll('\r\n', '\n')).digest('hex')
 }
 
-/** Of a concurrent migration. A statement ends with a semicolon at the end of a line. */
+/** Splits a concurrent migration. A statement ends with a semicolon at the end of a line. */
 export function splitStatements(text: string): readonly string[] {
   const withoutComments = text.replaceAll(/^\s*--.*$/gm, '')
   return withoutComments
@@ -40,7 +40,7 @@ export function splitStatements(text: string): readonly string[] {
     .filter((statement) => statement !== '')
 }
 
-/** The index that a statement builds concurrently; undefined for any other statement. */
+/** Returns the index that a statement builds concurrently; undefined for any other statement. */
 export function findBuiltIndex(statement: string): string | undefined {
   const found =
     /^create\s+(?:unique\s+)?index\s+concurrently\s+(?:if\s+not\s+exists\s+)?"?([^\s"]+)"?/i.exec(
@@ -49,22 +49,22 @@ export function findBuiltIndex(statement: string): string | undefined {
   return found?.[1]
 }
 
-/** The same for a transaction, as a new database gets it. */
+/** Converts the statements for a transaction, which is used for new databases. */
 export function toTransactional(text: string): string {
   return text.replaceAll(/\b(create\s+(?:unique\s+)?index|drop\s+index)\s+concurrently\b/gi, '$1')
 }
 
-/** How the tables differ from what this version of the server wants, by versions of migrations. */
+/** How the applied migrations differ from those of this release. */
 export interface Comparison {
-  /** Ours that were not applied. */
+  /** Migrations of this release that were not applied. */
   readonly missing: readonly Migration[]
-  /** Those of a later release on which this one may serve. */
+  /** Migrations of a later release whose tables this release can serve. */
   readonly newer: readonly string[]
-  /** Those of a later release on which this one may not serve. */
+  /** Migrations of a later release whose tables this release cannot serve. */
   readonly unknown: readonly string[]
-  /** Ours whose file is not the one that was applied. */
+  /** Migrations of this release whose file changed after it was applied. */
   readonly changed: readonly string[]
-  /** Ours that a release applied which kept no checksums. */
+  /** Migrations of this release that were applied by a release without checksums. */
   readonly unchecked: readonly Migration[]
 }
 
@@ -90,19 +90,19 @@ export function compare(
   }
 }
 
-/** @throws {Error} where this version may not touch these tables, or does not know how. */
+/** @throws {Error} if this release does not support the tables. */
 export function refuseUnknown({ unknown }: Comparison, schema: string): void {
   if (unknown.length === 0) return
   throw new Error(
-    `The tables in the schema "${schema}" are those of a later release (${unknown.join(', ')}), which ` +
-      'this one cannot serve on. Start that release, or one between the two; docs/auth-operations.md ' +
-      'tells how to go back.',
+    `The tables in the schema "${schema}" belong to a later release (${unknown.join(', ')}), which ` +
+      'this one does not support. Start that release, or one between the two; docs/auth-operations.md ' +
+      'explains how to downgrade.',
   )
 }
 
 export function toChangedText(changed: readonly string[]): string {
   return (
-    `The file of a migration is not the one that was applied (${changed.join(', ')}): the tables may ` +
+    `A migration file was changed after it was applied (${changed.join(', ')}): the tables may ` +
     'differ from what this version expects.'
   )
 }

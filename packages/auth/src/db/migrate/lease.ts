@@ -5,20 +5,20 @@ import type { Client } from 'pg'
 import { withSchema } from '../statement.ts'
 
 /**
- * The right to change a schema: a row that names its holder and ends by itself unless it is renewed.
+ * The right to change a schema: a row that names its holder and expires unless it is renewed.
  *
- * It is not an advisory lock. A lock of the session stays behind in the connection of a transaction
- * pooler. A lock of a transaction would keep that transaction open while an index is built, and
- * CREATE INDEX CONCURRENTLY waits for every transaction that is older than itself, among them those
- * that wait for the lock. See docs/decisions/020-migrations-under-a-lease.md.
+ * It is not an advisory lock. A session lock would stay in the connection of a transaction pooler.
+ * A transaction lock would keep its transaction open while an index is built, and CREATE INDEX
+ * CONCURRENTLY waits for all older transactions, including those that wait for the lock. See
+ * docs/decisions/020-migrations-under-a-lease.md.
  */
 export interface Lease {
-  /** Says what the holder is doing, to those who wait. */
+  /** Records the current step of the holder, which waiting processes log. */
   enter(step: string): void
   /**
-   * Renews it, on this connection. Inside a transaction it comes last: a process that lost the lease does
-   * not commit.
-   * @throws {Error} where another process has it by now.
+   * Renews the lease on this connection. Inside a transaction it is the last statement, so that a
+   * process that lost the lease does not commit.
+   * @throws {Error} if another process holds it by now.
    */
   renew(client: Client): Promise<void>
 }
@@ -47,24 +47,27 @@ const describe =
 
 interface LeaseSettings {
   readonly schema: string
-  /** How long it lasts without being renewed, and so how long the next process waits after a killed one. */
+  /**
+   * How long it lasts without being renewed, and so how long the next process waits after this one
+   * was killed.
+   */
   readonly lastsMs: number
   /** How long to wait for another holder. */
   readonly waitMs: number
-  /** Hears whom we wait for: at once, and then now and again. */
+  /** Called with the current holder immediately and then periodically. */
   readonly onWaiting: (message: string) => void
 }
 
 const pollMs = 200
 const repeatMs = 10_000
 
-/** Waits for the present holder. */
+/** Waits for the current holder. */
 export async function takeLease(client: Client, settings: LeaseSettings): Promise<HeldLease> {
   const { schema, lastsMs, waitMs, onWaiting } = settings
   const holder = randomUUID()
   const own = `${hostname()}, process ${process.pid}`
   const startedAt = performance.now()
-  let toldAt = Number.NEGATIVE_INFINITY
+  let reportedAt = Number.NEGATIVE_INFINITY
   for (;;) {
     const { rowCount } = await client.query(withSchema(take, schema), [holder, own, lastsMs])
     if (rowCount === 1) return createLease(holder, settings)
@@ -72,20 +75,20 @@ export async function takeLease(client: Client, settings: LeaseSettings): Promis
     const nowMs = performance.now()
     if (who !== undefined && nowMs - startedAt > waitMs) {
       throw new Error(
-        `The migrations of the schema "${schema}" are being applied by ${who}, and have not ended ` +
-          `within ${Math.round(waitMs / 1000)} s. Look there for what keeps them, or raise ` +
+        `The migrations of the schema "${schema}" are being applied by ${who} and were not completed ` +
+          `within ${Math.round(waitMs / 1000)} s. Check that process, or raise ` +
           'AUTH_DB_MIGRATION_WAIT.',
       )
     }
-    if (who !== undefined && nowMs - toldAt > repeatMs) {
+    if (who !== undefined && nowMs - reportedAt > repeatMs) {
       onWaiting(`Waiting for the migrations of the schema "${schema}", applied by ${who}`)
-      toldAt = nowMs
+      reportedAt = nowMs
     }
     await sleep(pollMs)
   }
 }
 
-/** Undefined where it has just become free. */
+/** Undefined if it has just been released. */
 async function describeHolder(client: Client, schema: string): Promise<string | undefined> {
   const { rows } = await client.query<{ text: string; seconds: number }>(
     withSchema(describe, schema),
@@ -111,7 +114,7 @@ function createLease(holder: string, { schema, lastsMs }: LeaseSettings): HeldLe
         throw new Error(
           `Another process took over the migrations of the schema "${schema}", because this one ` +
             `did not respond for ${Math.round(lastsMs / 1000)} s. Run auth migrate again to see ` +
-            'whether anything is left to do.',
+            'whether any migration is missing.',
         )
       }
     },

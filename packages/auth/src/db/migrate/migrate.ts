@@ -19,33 +19,36 @@ import { openWatch } from './watch.ts'
 export interface MigrationSettings {
   readonly url: string
   readonly schema: string
-  /** Told of each that is applied. */
+  /** Called for each applied migration. */
   readonly onApplied?: (version: string) => void
-  /** Told what was missing, though its migration had been applied, and was made again. */
+  /**
+   * Called for each object that was missing although its migration had been applied, and that was
+   * recreated.
+   */
   readonly onRepaired?: (thing: string) => void
-  /** Told whom we wait for, what was tried again, and how far long work has got. */
+  /** Called with waits, retries and the progress of long steps. */
   readonly onProgress?: (message: string) => void
-  /** How long a statement waits for a lock before it lets others pass and tries again. */
+  /** How long a statement waits for a lock before it lets others proceed and retries. */
   readonly lockTimeoutMs?: number
-  /** How long to wait for another process that migrates, and to try again for a lock. */
+  /** How long to wait for another process that migrates, and to retry for a lock. */
   readonly waitMs?: number
-  /** Takes files that were changed after they were applied for the right ones. */
+  /** Whether to accept files that were changed after they were applied. */
   readonly acceptsChanged?: boolean
-  /** Ours; tests bring others. */
+  /** Default: the files of this release; tests pass others. */
   readonly migrations?: readonly Migration[]
-  /** How long a run is believed in that gives no sign of life; tests do not wait so long. */
+  /** How long the lease of a process that does not respond lasts; tests use a shorter time. */
   readonly leaseMs?: number
-  /** How often the progress of long work is reported. */
-  readonly tellEveryMs?: number
+  /** How often the progress of long steps is reported. */
+  readonly reportEveryMs?: number
 }
 
 /**
- * Applies what is missing. Several processes may start together: one applies, the others wait and find
- * nothing left to do.
+ * Applies missing migrations. Several processes may start together: one applies the migrations, and
+ * the others wait for it.
  *
- * Each file runs in a transaction of its own, or outside of one where its first line is
- * `-- concurrently`. Nothing here needs a session: it works through a transaction pooler.
- * @returns the versions applied.
+ * Each file runs in its own transaction, or outside a transaction if its first line is `--
+ * concurrently`. No session state is used, so it works through a transaction pooler.
+ * @returns the applied versions.
  */
 export async function migrate(settings: MigrationSettings): Promise<readonly string[]> {
   const { url, schema, onApplied, onProgress = () => {}, onRepaired = () => {} } = settings
@@ -53,7 +56,7 @@ export async function migrate(settings: MigrationSettings): Promise<readonly str
     lockTimeoutMs = 2_000,
     waitMs = 600_000,
     leaseMs = 20_000,
-    tellEveryMs = 5_000,
+    reportEveryMs = 5_000,
   } = settings
   const migrations = settings.migrations ?? (await readMigrations())
   const client = await openClient(url, 'portcullis-auth migrate')
@@ -64,7 +67,7 @@ export async function migrate(settings: MigrationSettings): Promise<readonly str
       refuseUnknown(found, schema)
       if (found.changed.length > 0 && !settings.acceptsChanged) throw toChangedError(found)
       const isNew = applied.size === 0
-      // A later release may have removed on purpose what we would miss.
+      // A later release may have removed objects on purpose.
       const isOurs = found.missing.length + found.newer.length === 0
       const isKnown = settings.migrations === undefined && !isNew && isOurs
       const defects = isKnown ? await findDefects({ client, schema }) : noDefects
@@ -83,11 +86,11 @@ export async function migrate(settings: MigrationSettings): Promise<readonly str
       onWaiting: onProgress,
     })
     try {
-      // The holder of the lease before us may have applied them.
+      // The previous holder of the lease may have applied them.
       const found = await readFindings()
       if (isUpToDate(found)) return []
       await using watch = await openWatch({
-        ...{ url, schema, lease, tellEveryMs, onProgress },
+        ...{ url, schema, lease, reportEveryMs, onProgress },
         renewEveryMs: leaseMs / 4,
       })
       const steps = {
@@ -118,8 +121,8 @@ export async function migrate(settings: MigrationSettings): Promise<readonly str
 }
 
 /**
- * The last migration of the release before this one. Its servers may run on our tables, so that a
- * release can be rolled out, and taken back, one server at a time.
+ * The last migration of the previous release. Its servers can run on our tables, so that a release
+ * can be rolled out and rolled back one server at a time.
  */
 export const oldestServer = '0015-code-attempts'
 
@@ -130,7 +133,7 @@ function isUpToDate(found: Comparison & { readonly defects: Defects }): boolean 
   return missing.length + unchecked.length + changed.length + defects.repairable.length === 0
 }
 
-/** Keeps the checksums of files that were applied without one, or that were changed on purpose. */
+/** Stores the checksums of files that were applied without one or changed on purpose. */
 async function restate(
   client: Client,
   schema: string,
@@ -147,20 +150,20 @@ async function restate(
 
 function toChangedError({ changed }: Comparison): Error {
   return new Error(
-    `${toChangedText(changed)} Nothing was applied. Bring back the files of the release; or, where they ` +
+    `${toChangedText(changed)} No migration was applied. Restore the files of the release or, if they ` +
       'were changed on purpose, run auth migrate --accept-changed.',
   )
 }
 
 interface GrantsSettings {
   readonly schema: string
-  /** Whom the server connects as. */
+  /** The role that the server connects as. */
   readonly role: string
-  /** Whom migrations are applied as: the tables of later ones are covered as well. */
+  /** The role that applies migrations; default privileges cover the tables of later ones. */
   readonly owner: string | undefined
 }
 
-/** The statements that let a role serve, and nothing else. */
+/** Returns the statements that grant a role the privileges to serve, and no others. */
 export function toGrants({ schema, role, owner }: GrantsSettings): string {
   const [inSchema, to] = [`in schema ${quote(schema)}`, `to ${quote(role)}`]
   const forOwner = owner === undefined ? '' : ` for role ${quote(owner)}`
@@ -171,7 +174,7 @@ grant usage on schema ${quote(schema)} ${to};
 grant select, insert, update, delete on all tables ${inSchema} ${to};
 grant select on all sequences ${inSchema} ${to};
 revoke insert, update, delete on ${own} from ${quote(role)};
--- The same for what later migrations make.
+-- The same privileges for objects of later migrations.
 alter default privileges${forOwner} ${inSchema}
   grant select, insert, update, delete on tables ${to};
 alter default privileges${forOwner} ${inSchema} grant select on sequences ${to};

@@ -3,26 +3,28 @@ import type { Client } from 'pg'
 import { withSchema } from '../statement.ts'
 import { leaseTable } from './lease.ts'
 
-/** What a schema says of itself. */
+/** The migration state of a schema. */
 interface SchemaState {
   readonly hasSchema: boolean
-  /** Whether the tables of the runner are there, as this version needs them. */
+  /** Whether the tables of the migration runner exist in their current form. */
   readonly isPrepared: boolean
-  /** By version. */
+  /** Applied migrations by version. */
   readonly applied: ReadonlyMap<string, AppliedMigration>
 }
 
 export interface AppliedMigration {
   readonly version: string
-  /** Null where an earlier release applied it. */
+  /** Null if an earlier release applied it. */
   readonly checksum: string | null
-  /** The last migration that a server must know to serve on this one; null: nobody said. */
+  /**
+   * The last migration that a server must know to serve on this one; null if it is not recorded.
+   */
   readonly servesFrom: string | null
 }
 
 const nothing: ReadonlyMap<string, AppliedMigration> = new Map()
 
-/** The catalog, because it may be read without any right on the schema. */
+/** Reads the catalog, which needs no privilege on the schema. */
 const findTables = `
   select n.nspname as schema,
     (select array_agg(a.attname::text) from pg_class c join pg_attribute a on a.attrelid = c.oid
@@ -32,7 +34,7 @@ const findTables = `
       as "hasLease"
   from pg_namespace n where n.nspname = $1`
 
-/** @throws {Error} where the schema holds the tables of another server. */
+/** @throws {Error} if the schema contains the tables of another server. */
 export async function readSchemaState(client: Client, schema: string): Promise<SchemaState> {
   const { rows } = await client.query<{ columns: string[] | null; hasLease: boolean }>(findTables, [
     schema,
@@ -61,17 +63,17 @@ export async function readSchemaState(client: Client, schema: string): Promise<S
   }
 }
 
-/** The tables of another server of this kind would be in the way, and ours in theirs. */
+/** Two servers of this kind cannot share a schema because their tables have the same names. */
 function toForeignText(schema: string): string {
   return (
-    `The schema "${schema}" holds the tables of another server. Set AUTH_DB_NAMESPACE to a ` +
-    'schema of our own; docs/auth.md tells how to bring users over.'
+    `The schema "${schema}" contains the tables of another server. Set AUTH_DB_NAMESPACE to a ` +
+    'separate schema; docs/auth.md explains how to import users.'
   )
 }
 
 /**
- * One key for all schemas of a database: two processes make its tables one after the other. Earlier
- * releases have another key, whose lock may stay behind in the connection of a pooler.
+ * One key for all schemas of a database, so that two processes create the tables one after the
+ * other. Earlier releases used another key, whose lock may remain in the connection of a pooler.
  */
 const lockKey = 7_236_481_931
 
@@ -84,24 +86,27 @@ interface PrepareSettings {
 
 const pauseMs = 200
 
-/** Makes what the runner itself needs. A schema that is there needs no right to make one. */
+/**
+ * Creates the tables of the migration runner. If the schema exists, the privilege to create one is
+ * not needed.
+ */
 export async function prepare(client: Client, settings: PrepareSettings): Promise<void> {
   const { schema, waitMs, onProgress } = settings
   const startedAt = performance.now()
-  for (let isTold = false; !(await tryToPrepare(client, settings)); isTold = true) {
+  for (let isReported = false; !(await tryToPrepare(client, settings)); isReported = true) {
     const what = `the table schema_migrations of the schema "${schema}"`
     if (performance.now() - startedAt > waitMs) {
       throw new Error(
-        `Another connection has kept ${what} locked for ${Math.round(waitMs / 1000)} s. End what holds ` +
-          'it, or raise AUTH_DB_MIGRATION_WAIT.',
+        `Another connection has kept ${what} locked for ${Math.round(waitMs / 1000)} s. End the transaction that ` +
+          'holds it, or raise AUTH_DB_MIGRATION_WAIT.',
       )
     }
-    if (!isTold) onProgress(`Waiting for another connection that has locked ${what}`)
+    if (!isReported) onProgress(`Waiting for another connection that has locked ${what}`)
     await sleep(pauseMs)
   }
 }
 
-/** @returns false if another process has locked it. */
+/** @returns false if another process holds the lock. */
 async function tryToPrepare(
   client: Client,
   { schema, lockTimeoutMs }: PrepareSettings,

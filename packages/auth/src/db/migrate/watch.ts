@@ -3,11 +3,11 @@ import type { Client } from 'pg'
 import { openClient } from '../connection/open-client.ts'
 import type { Lease } from './lease.ts'
 
-/** Looks after a run from a connection of its own, while the other one is busy. */
+/** Monitors a migration from a separate connection while the main one is busy. */
 export interface Watch extends AsyncDisposable {
-  /** @param pid the backend that runs the step, where one connection is one backend. */
+  /** @param pid the backend that runs the step, if the connection has a fixed backend. */
   enter(step: string, pid: number | undefined): void
-  /** Whom the step waited for when it was last looked at: `process 4711 (psql, …)`. */
+  /** The processes that blocked the step at the last check: `process 4711 (psql, …)`. */
   takeBlockers(): string | undefined
 }
 
@@ -16,21 +16,25 @@ interface WatchSettings {
   readonly schema: string
   readonly lease: Lease
   readonly renewEveryMs: number
-  readonly tellEveryMs: number
-  /** Hears of blockers at once, and of progress now and again. */
+  readonly reportEveryMs: number
+  /** Called with blockers immediately, and with progress periodically. */
   readonly onProgress: (message: string) => void
 }
 
 const lookEveryMs = 500
 
-/** The holders of locks that we wait for. PostgreSQL shows their details to some roles only. */
+/**
+ * Finds the holders of locks that we wait for. PostgreSQL shows their details only to some roles.
+ */
 const findBlockers = `
   select a.pid, nullif(a.application_name, '') as name, a.state,
     extract(epoch from clock_timestamp() - coalesce(a.xact_start, a.query_start))::integer as seconds
   from unnest(pg_blocking_pids($1)) as b (pid) join pg_stat_activity a on a.pid = b.pid
   limit 3`
 
-/** By schema, not by process: behind a pooler the process that builds the index is not known. */
+/**
+ * Finds the build by schema, because behind a pooler the backend that builds the index is unknown.
+ */
 const findBuild = `
   select p.phase, i.relname as index, c.relname as table,
     case when p.blocks_total > 0 then (100 * p.blocks_done / p.blocks_total)::integer end as blocks,
@@ -57,7 +61,7 @@ export async function openWatch(settings: WatchSettings): Promise<Watch> {
   let now: { readonly step: string; readonly pid: number | undefined; readonly startedAt: number }
   now = { step: '', pid: undefined, startedAt: performance.now() }
   let blockers: string | undefined
-  let toldAt = performance.now()
+  let reportedAt = performance.now()
   let renewedAt = performance.now()
 
   const look = async (client: Client) => {
@@ -70,13 +74,13 @@ export async function openWatch(settings: WatchSettings): Promise<Watch> {
     const found = pid === undefined ? undefined : await readBlockers(client, pid)
     const isNew = found !== undefined && blockers === undefined
     blockers = found ?? blockers
-    const isDue = performance.now() - toldAt > settings.tellEveryMs
+    const isDue = performance.now() - reportedAt > settings.reportEveryMs
     if (!isNew && !isDue) return
     const seconds = Math.round((performance.now() - startedAt) / 1000)
     const what =
       found === undefined ? await readBuild(client, settings.schema) : `waits for ${found}`
     settings.onProgress(`Migration ${step} ${what ?? 'is being applied'}, ${seconds} s so far`)
-    toldAt = performance.now()
+    reportedAt = performance.now()
   }
   const run = async () => {
     const client = await openClient(settings.url, 'portcullis-auth migrate (watch)')
@@ -90,13 +94,13 @@ export async function openWatch(settings: WatchSettings): Promise<Watch> {
       await client.end()
     }
   }
-  // The migration itself renews the lease as well, so the run does not depend on this connection.
+  // The migration itself renews the lease as well, so it does not depend on this connection.
   const ended = run().catch(() => undefined)
   return {
     enter(step, pid) {
       now = { step, pid, startedAt: performance.now() }
       blockers = undefined
-      toldAt = performance.now()
+      reportedAt = performance.now()
     },
     takeBlockers() {
       const taken = blockers

@@ -13,13 +13,13 @@ interface CheckSchemaSettings {
   readonly url: string
   readonly schema: string
   readonly log: Pick<Log, 'warning'>
-  /** Ours; tests bring others. */
+  /** Default: the files of this release; tests pass others. */
   readonly migrations?: readonly Migration[]
 }
 
 /**
- * Whether this version of the server may serve on the tables. It only reads.
- * @throws {Error} with what to do where it may not.
+ * Checks whether this release can serve on the tables, without changing them.
+ * @throws {Error} with advice if it cannot.
  */
 export async function checkSchema(settings: CheckSchemaSettings): Promise<void> {
   const { url, schema, log } = settings
@@ -29,7 +29,7 @@ export async function checkSchema(settings: CheckSchemaSettings): Promise<void> 
     const { applied } = await readSchemaState(client, schema)
     if (applied.size === 0) {
       throw new Error(
-        `The tables are not there (the schema "${schema}" has none): run auth migrate first.`,
+        `The tables do not exist (the schema "${schema}" has none): run auth migrate first.`,
       )
     }
     const found = compare(migrations, applied)
@@ -37,13 +37,13 @@ export async function checkSchema(settings: CheckSchemaSettings): Promise<void> 
     if (found.missing.length > 0) {
       const versions = found.missing.map(({ version }) => version).join(', ')
       throw new Error(
-        `The tables in the schema "${schema}" are those of an earlier release (missing: ${versions}): ` +
+        `The tables in the schema "${schema}" belong to an earlier release (missing: ${versions}): ` +
           'run auth migrate first.',
       )
     }
     if (found.newer.length > 0) {
       log.warning(
-        `The tables are those of a later release (${found.newer.join(', ')}), on which this one may serve`,
+        `The tables belong to a later release (${found.newer.join(', ')}) that is compatible with this one`,
       )
     }
     if (found.changed.length > 0) log.warning(toChangedText(found.changed))

@@ -5,7 +5,10 @@ import { type ApplySettings, applyConcurrently, inTransaction } from '../migrate
 import { quote, withSchema } from '../statement.ts'
 
 export interface Defects {
-  /** Tables and columns that are not there, with all that was in them; and what we may not repair. */
+  /**
+   * Missing tables and columns, whose data is lost, and other defects that this role may not
+   * repair.
+   */
   readonly lost: readonly string[]
   readonly repairable: readonly Defect[]
 }
@@ -16,7 +19,7 @@ interface Defect extends ExpectedThing {
 
 type Catalog = Pick<ApplySettings, 'client' | 'schema'>
 
-/** What is missing or unusable of all that the migrations make. */
+/** Finds objects of the migrations that are missing or unusable. */
 export async function findDefects({ client, schema }: Catalog): Promise<Defects> {
   const [expected, things] = [await readExpected(), await readThings(client, schema)]
   const found = new Map(things.map((thing) => [`${thing.kind} ${thing.name}`, thing]))
@@ -29,7 +32,8 @@ export async function findDefects({ client, schema }: Catalog): Promise<Defects>
     else if (!actual?.isSound) repairable.push({ ...thing, isMissing: actual === undefined })
   }
   if (repairable.length === 0 || (await isOwner({ client, schema }))) return { lost, repairable }
-  // A role that only serves cannot repair. It can do without the index of texts, and not without others.
+  // A role that may only serve cannot repair anything. The trigram index is optional; all others
+  // are required.
   const required = repairable.filter(({ definition }) => !definition.includes('{trgm}'))
   return {
     lost: [...lost, ...required.map(({ kind, name }) => `the ${kind} ${name}`)],
@@ -47,7 +51,7 @@ async function isOwner({ client, schema }: Catalog): Promise<boolean> {
   return rows[0]?.isOwner ?? false
 }
 
-/** Columns are compared by name and type; there may be more, and in another order. */
+/** Columns are compared by name and type; additional columns and another order are allowed. */
 function findLost(table: string, expected: string, actual: string | undefined): readonly string[] {
   if (actual === undefined) return [`the table ${table}`]
   const columns = new Set(actual.split(', '))
@@ -57,12 +61,12 @@ function findLost(table: string, expected: string, actual: string | undefined): 
     .map((column) => `the column ${table}.${column.split(' ')[0]}`)
 }
 
-/** @throws {Error} where tables or columns are gone. */
+/** @throws {Error} if tables or columns are missing. */
 export function refuseLost({ lost }: Defects, schema: string): void {
   if (lost.length === 0) return
   throw new Error(
-    `The schema "${schema}" lacks what migrations that were applied have made: ${lost.join(', ')}. ` +
-      'Run auth migrate as the owner of the tables; lost tables and columns come from a backup.',
+    `The schema "${schema}" lacks objects of applied migrations: ${lost.join(', ')}. ` +
+      'Run auth migrate as the owner of the tables; restore lost tables and columns from a backup.',
   )
 }
 
@@ -70,7 +74,7 @@ interface RepairSettings extends ApplySettings {
   readonly onRepaired: (thing: string) => void
 }
 
-/** Makes what is missing, as migrations do: indexes while others write, all else in transactions. */
+/** Recreates missing objects as migrations do: indexes concurrently, all others in transactions. */
 export async function repair({ repairable }: Defects, settings: RepairSettings): Promise<void> {
   for (const defect of repairable) {
     const text = `${defect.kind} ${defect.name}`
@@ -106,7 +110,10 @@ async function repairOne(defect: Defect, step: string, settings: RepairSettings)
   return true
 }
 
-/** The schema of the extension, which `pg_dump -n` leaves out; undefined where it cannot be had. */
+/**
+ * Returns the schema of the extension, which `pg_dump -n` leaves out; undefined if it is
+ * unavailable.
+ */
 async function provideTrigrams({ client, schema }: Catalog): Promise<string | undefined> {
   const find = async () => {
     const { rows } = await client.query<{ home: string }>(
@@ -118,7 +125,8 @@ async function provideTrigrams({ client, schema }: Catalog): Promise<string | un
   for (const where of ['', ' with schema {ns}']) {
     const home = await find()
     if (home !== undefined) return home
-    // Not everybody may write to the schema that is first in the path; the other one is ours.
+    // The role may not be allowed to create objects in the first schema of the search path, but it
+    // can in ours.
     await client
       .query(withSchema(`create extension if not exists pg_trgm${where}`, schema))
       .catch(() => undefined)
@@ -126,12 +134,12 @@ async function provideTrigrams({ client, schema }: Catalog): Promise<string | un
   return await find()
 }
 
-/** `{ns}` stands for the schema, `{trgm}` for that of the extension pg_trgm. */
+/** `{ns}` is replaced by the schema, `{trgm}` by the schema of the extension pg_trgm. */
 type ExpectedThing = Omit<Thing, 'isSound'>
 
 export const expectedFile = join(import.meta.dirname, 'schema.sql')
 
-const heading = `-- All that the migrations make, to compare and to repair with. Written from them by
+const heading = `-- All objects that the migrations create, for comparison and repair. Generated by
 -- UPDATE_SCHEMA=1 npm test -- packages/auth/test/db/schema.test.ts
 `
 
@@ -150,7 +158,7 @@ async function readExpected(): Promise<readonly ExpectedThing[]> {
   return things
 }
 
-/** The text of the file, from the tables of a schema with a name that occurs nowhere else. */
+/** Generates the file from the tables of a schema whose name must not occur elsewhere. */
 export function toExpectedText(things: readonly Thing[], schema: string): string {
   const parts = things.map(({ kind, name, definition }) => {
     const body = kind === 'table' ? `-- ${definition}` : `${definition};`
@@ -162,18 +170,21 @@ export function toExpectedText(things: readonly Thing[], schema: string): string
     .replaceAll(/[\w{}]+\.gin_trgm_ops/g, '{trgm}.gin_trgm_ops')
 }
 
-/** What migrations make, besides rows. */
+/** A database object that migrations create. */
 interface Thing {
   readonly kind: 'table' | 'constraint' | 'index' | 'function' | 'trigger'
   /** `users`, `users.users_email` or `count_users()`. */
   readonly name: string
-  /** The statement that makes it; of a table its columns, which are only compared. */
+  /** The statement that creates it; for a table its columns, which are only compared. */
   readonly definition: string
-  /** An index that is not complete, a trigger that is off, a constraint that was never checked. */
+  /** False for an incomplete index, a disabled trigger or a constraint that was not validated. */
   readonly isSound: boolean
 }
 
-/** In the order in which they can be made. The search path is empty, so that all names are whole. */
+/**
+ * Ordered so that the objects can be created in sequence. The search path is empty, so that all
+ * names are qualified.
+ */
 const findThings = `
   with ns as (select oid, nspname from pg_namespace where nspname = $1),
   tables as (
@@ -211,7 +222,7 @@ const findThings = `
   from pg_trigger g join tables t on t.oid = g.tgrelid where not g.tgisinternal
   order by 1, 3`
 
-/** Tables of the runner of migrations, which makes them itself. */
+/** The migration runner creates its own tables. */
 const runnerTables: ReadonlySet<string> = new Set(['schema_migrations', 'migration_lease'])
 
 /** Reads the catalog, which needs no privilege. */

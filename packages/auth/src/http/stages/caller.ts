@@ -7,7 +7,7 @@ import type { Endpoint } from '../endpoint.ts'
 
 export type Identified = Pick<Call, 'caller' | 'adminRole' | 'adminSubject' | 'audience'>
 
-/** Finds out who calls, where the endpoint asks for somebody. @throws {ApiError} */
+/** Identifies the caller if the endpoint requires one. @throws {ApiError} */
 export async function identifyCaller(
   { allowed, moreRoles }: Endpoint,
   headers: IncomingHttpHeaders,
@@ -36,7 +36,7 @@ export async function identifyCaller(
   }
 }
 
-/** Undefined: none, or one that the audit log could not keep. */
+/** Undefined if there is none, or if it cannot be stored in the audit log. */
 function toSubject(sub: unknown): string | undefined {
   return typeof sub === 'string' && /^[\x21-\x7e]{1,128}$/.test(sub) ? sub : undefined
 }

@@ -6,10 +6,10 @@ import type { Endpoint } from '../endpoint.ts'
 import { Type } from '../schema.ts'
 
 const token = Type.Optional(
-  Type.String({ description: 'Of the CAPTCHA, where the server asks for one' }),
+  Type.String({ description: 'CAPTCHA token, if the server requires one' }),
 )
 
-/** Where the token may be (D19): as the specification has it, and as the client sends it. */
+/** The token is accepted at the top level of the body and where the Supabase client sends it. */
 export const captchaFields = Type.Object({
   captcha_token: token,
   gotrue_meta_security: Type.Optional(Type.Object({ captcha_token: token })),
@@ -17,7 +17,7 @@ export const captchaFields = Type.Object({
 
 type CaptchaCall = Pick<Call, 'header' | 'client' | 'query'> & { readonly body: unknown }
 
-/** Reference 1.7. @throws {ApiError} unless a human asks, or an administrator. */
+/** @throws {ApiError} unless the CAPTCHA token is valid or the caller is an administrator. */
 export async function checkCaptcha(
   endpoint: Endpoint,
   call: CaptchaCall,
@@ -42,7 +42,7 @@ function disallowed(reasons: readonly string[]): ApiError {
   return new ApiError('captcha_failed', message)
 }
 
-/** Undefined: none, or nothing but spaces. */
+/** Undefined if it is missing or blank. */
 function findToken(body: unknown): string | undefined {
   const nested = readField(body, 'gotrue_meta_security')
   const places = [readField(body, 'captcha_token'), readField(nested, 'captcha_token')]
@@ -55,7 +55,7 @@ function readField(object: unknown, name: string): unknown {
   return Object.entries(object).find(([key]) => key === name)?.[1]
 }
 
-/** Anybody may send a token along; only a good one of an administrator counts. */
+/** Any client may send a token; only a valid one of an administrator is accepted. */
 async function isAdmin({ header }: CaptchaCall, services: Services): Promise<boolean> {
   const authorization = header('authorization')
   if (authorization === undefined) return false

@@ -3,11 +3,11 @@ import { BlockList, isIP } from 'node:net'
 import { type ProxiesConfig, sbForwardedFor, xForwardedFor } from '../../config/api.ts'
 import { toNetwork } from '../../limits/buckets.ts'
 
-/** Where a request comes from. Everything that needs an address gets it from here. */
+/** The origin of a request. All code that needs an address gets it from here. */
 export interface ClientAddress {
-  /** Empty where the connection was closed before anything asked for its address. */
+  /** Empty if the connection was closed before its address was read. */
   readonly ip: string
-  /** What requests are limited by. */
+  /** The key for request limits. */
   readonly limitKey: string
 }
 
@@ -17,11 +17,11 @@ export interface ClientAddresses {
 
 export interface ClientAddressSettings {
   readonly config: ProxiesConfig
-  /** Called once, for the first forwarding header from an address that is not trusted. */
+  /** Called once, for the first forwarding header from an untrusted address. */
   readonly onUntrusted: (header: string, remoteAddress: string) => void
 }
 
-/** Headers to which proxies write an address, and nothing else. */
+/** Headers to which proxies write only addresses. */
 const forwardingHeaders: readonly string[] = [
   xForwardedFor,
   'forwarded',
@@ -33,9 +33,9 @@ const forwardingHeaders: readonly string[] = [
 ]
 
 /**
- * Reads a forwarding header where one is configured, and of it only the value that a trusted proxy has
- * written: callers can send anything, which ends up to the left of that value. In all other cases the
- * address of the connection counts.
+ * Reads the configured forwarding header, and only the value that a trusted proxy wrote: clients
+ * can send any value, which ends up to the left of it. In all other cases the address of the
+ * connection is used.
  */
 export function createClientAddresses({
   config,
@@ -87,28 +87,30 @@ function toTrustTest({ trusted }: ProxiesConfig): (ip: string) => boolean {
   return (ip) => ip !== '' && known.check(ip, isIP(ip) === 6 ? 'ipv6' : 'ipv4')
 }
 
-/** Node joins several lines of one header with commas, in their order. */
+/** Node.js joins repeated headers with commas, in their order. */
 function toTexts(line: string, header: string): readonly string[] {
   const texts = line.split(',')
   return header === 'forwarded' ? texts.map(readForwarded) : texts
 }
 
-/** RFC 7239, 4: `for="[2001:db8::1]:4711";proto=https`. */
+/** RFC 7239, section 4: `for="[2001:db8::1]:4711";proto=https`. */
 function readForwarded(element: string): string {
   return /(?:^|;)\s*for\s*=\s*"?([^";]*)/i.exec(element)?.[1] ?? ''
 }
 
-/** One value of a forwarding header: an address or, where the header may hold other texts, a text. */
+/**
+ * One value of a forwarding header: an address or, if the header may contain other values, text.
+ */
 type Value =
   | { readonly ip: string; readonly text?: never }
   | { readonly ip?: never; readonly text: string }
 
-/** Undefined where the value is of no use. */
+/** Undefined if the value is unusable. */
 function toValue(text: string | undefined, header: string): Value | undefined {
   const trimmed = text?.trim() ?? ''
   const ip = parseAddress(trimmed)
   if (ip !== undefined) return { ip }
-  // AUTH_RATE_LIMIT_HEADER may name any header, such as one with the key of an application.
+  // AUTH_RATE_LIMIT_HEADER may name any header, such as one with an application key.
   const takesText = !forwardingHeaders.includes(header) && trimmed !== ''
   return takesText ? { text: trimmed.slice(0, 256) } : undefined
 }
@@ -116,7 +118,9 @@ function toValue(text: string | undefined, header: string): Value | undefined {
 const form =
   /^(?:(?<v4>[\d.]+):\d{1,5}|\[(?<bracketed>[\da-f:.]+)(?:%[^\]]*)?\](?::\d{1,5})?|(?<v6>[\da-f:.]+)(?:%.*)?)$/i
 
-/** In one spelling, without port, brackets and zone. Undefined where the text is not an address. */
+/**
+ * Normalises an address, without port, brackets and zone. Undefined if the text is not an address.
+ */
 export function parseAddress(text: string): string | undefined {
   if (isIP(text) === 4) return text
   const { v4 = '', bracketed, v6 } = form.exec(text)?.groups ?? {}
@@ -127,7 +131,7 @@ export function parseAddress(text: string): string | undefined {
   return readMapped(spelled) ?? spelled
 }
 
-/** An IPv4 address as a server that listens on `::` sees it. */
+/** Reads an IPv4-mapped address, which a server that listens on `::` sees for IPv4 clients. */
 function readMapped(spelled: string): string | undefined {
   const [, high, low] = /^::ffff:([\da-f]{1,4}):([\da-f]{1,4})$/.exec(spelled) ?? []
   if (high === undefined || low === undefined) return undefined
@@ -135,13 +139,16 @@ function readMapped(spelled: string): string | undefined {
   return halves.flatMap((half) => [half >> 8, half & 255]).join('.')
 }
 
-/** Behind a proxy that is not configured all users count as one client, which operators rarely notice. */
+/**
+ * Behind a proxy that is not configured, all users count as one client, which operators rarely
+ * notice.
+ */
 export function toForwardingWarning(header: string, remoteAddress: string): string {
   return (
     `A request from ${remoteAddress} has the header ${header}, which is not trusted: limits, ` +
-    'sessions and the audit log use the address of the connection, so that everybody behind a ' +
-    `proxy shares one limit. If ${remoteAddress} is your proxy, add it to ` +
-    'AUTH_TRUSTED_PROXIES (or set AUTH_TRUSTED_HOPS=1 where nobody else can connect). This is ' +
+    'sessions and the audit log use the address of the connection, so all users behind a ' +
+    `proxy share one limit. If ${remoteAddress} is your proxy, add it to ` +
+    'AUTH_TRUSTED_PROXIES (or set AUTH_TRUSTED_HOPS=1 if only the proxy can connect). This is ' +
     'reported once'
   )
 }

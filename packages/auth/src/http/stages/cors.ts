@@ -14,12 +14,14 @@ const allowed = [
 ]
 const exposed = 'X-Total-Count, Link, X-Supabase-Api-Version, X-Request-Id'
 
-/** Any origin may call: tokens travel in a header, which no other site's page can make up. */
+/**
+ * Any origin may call, because tokens are sent in a header, which pages of other sites cannot know.
+ */
 export function addCors(server: FastifyInstance, moreHeaders: readonly string[]): void {
   const allowedHeaders = [...allowed, ...moreHeaders].join(', ')
   server.addHook('onRequest', async (request, reply) => {
     const { origin } = request.headers
-    // A page without an origin of its own shares `null` with all others like it.
+    // All pages with an opaque origin share the value `null`.
     if (origin === undefined || origin === 'null') return
     reply.headers({
       'access-control-allow-origin': origin,

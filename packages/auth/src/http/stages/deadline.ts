@@ -1,9 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 
 /**
- * Who waits gets an answer in time (AUTH_API_MAX_REQUEST_DURATION), whatever hangs: the body that
- * the client sends, a limit, the endpoint. What was begun goes on, and ends by time limits of its
- * own: what it answers then is not sent.
+ * Responds within AUTH_API_MAX_REQUEST_DURATION even if the request body, a limit or the endpoint
+ * stalls. Work that was started continues until its own time limits, but its response is not sent.
  */
 export function addDeadline(
   server: FastifyInstance,
@@ -13,11 +12,11 @@ export function addDeadline(
   server.addHook('onRequest', (request, reply, done) => {
     const timer = setTimeout(() => {
       if (reply.raw.headersSent) {
-        // The rest of this answer will not come, unless it is the client that reads slowly.
+        // The response is incomplete and will not continue, unless the client reads slowly.
         if (!reply.raw.writableEnded) reply.raw.destroy()
         return
       }
-      // The rest of the body is not waited for either.
+      // The remaining body is not read.
       if (!request.raw.complete) reply.header('connection', 'close')
       giveUp(request, reply)
     }, timeoutMs)

@@ -4,10 +4,13 @@ import type { Answer } from '../call.ts'
 
 export const apiVersion = '2024-01-01'
 export const versionHeader = 'x-supabase-api-version'
-/** Under which the log has the request. */
+/** The id of the request in the log. */
 export const requestIdHeader = 'x-request-id'
 
-/** Form A of reference 1.3, form B where the caller asks for it by a version, or form C. */
+/**
+ * Uses `code` and `message` if the client requested versioned errors, `error_code` and `msg`
+ * otherwise, or the form of RFC 6749.
+ */
 export function toErrorAnswer(error: ApiError, isVersioned: boolean, requestId: string): Answer {
   const { code, status, message, weakPassword, retryAfterSeconds, oauthError } = error
   const plain = isVersioned
@@ -30,7 +33,9 @@ export function toErrorAnswer(error: ApiError, isVersioned: boolean, requestId: 
   }
 }
 
-/** What nobody foresaw. The caller learns nothing of it but the id under which the log has it. */
+/**
+ * Hides the cause of an unexpected error; the client gets only the id of the request in the log.
+ */
 export function toUnexpected(cause: unknown): ApiError {
   return new ApiError(
     'unexpected_failure',
@@ -39,7 +44,7 @@ export function toUnexpected(cause: unknown): ApiError {
   )
 }
 
-/** The client knows this one, and tries again (reference 1.1). */
+/** Supabase clients recognise this error and retry. */
 export function toRequestTimeout(cause?: unknown): ApiError {
   return new ApiError(
     'request_timeout',
@@ -48,7 +53,9 @@ export function toRequestTimeout(cause?: unknown): ApiError {
   )
 }
 
-/** What the caller hears, and when to come again: restarts take a second or two, a full disk an operator. */
+/**
+ * Public messages and retry delays: a restart takes a second or two, a full disk needs an operator.
+ */
 const losses: Readonly<
   Record<Exclude<Loss, 'timeout'>, readonly [message: string, seconds: number]>
 > = {
@@ -69,7 +76,7 @@ interface FastifyFailure {
   readonly validation?: readonly { readonly instancePath: string; readonly message?: string }[]
 }
 
-/** The one mapping of what is thrown to what the caller is told. */
+/** Maps any thrown value to an error response. */
 export function toApiError(error: unknown, bodyLimitBytes: number): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof DatabaseLostError) return toDatabaseLost(error.loss, error)
@@ -79,7 +86,7 @@ export function toApiError(error: unknown, bodyLimitBytes: number): ApiError {
     const where = first?.instancePath.slice(1).replaceAll('/', '.') || 'the body'
     return new ApiError(
       'bad_json',
-      `Could not parse request body as JSON: ${where} ${first?.message ?? 'is not right'}`,
+      `Could not parse request body as JSON: ${where} ${first?.message ?? 'is invalid'}`,
     )
   }
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {

@@ -3,8 +3,8 @@ import type { RequestLimits } from '../../limits/request-limits.ts'
 import type { Endpoint } from '../endpoint.ts'
 
 /**
- * Counts a request against the limit that its endpoint names, before its body is compared with a schema:
- * what is not valid counts too. @throws {ApiError} when this address has asked too often.
+ * Counts a request against the limit of its endpoint before its body is validated, so that invalid
+ * requests count as well. @throws {ApiError} if the limit is exceeded.
  */
 export async function checkLimit(
   { limiter }: Endpoint,

@@ -3,25 +3,25 @@ import { ApiError } from '../../errors.ts'
 import type { Endpoint } from '../endpoint.ts'
 import type { Responder } from './respond.ts'
 
-/** A method of a path that no endpoint has. */
+/** A method that the endpoints of a path do not have. */
 export interface OtherMethod {
   readonly method: string
   readonly path: string
-  /** For the header: the methods that the path has. */
+  /** The value of the Allow header: the methods of the path. */
   readonly allow: string
-  /** Whether it is looked at only, which all may do who may follow the link. */
+  /** Whether it is a HEAD request that has no effect and is allowed without a token. */
   readonly isLook: boolean
 }
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 /**
- * What is to be refused with 405 (reference 1.1), and HEAD. Programs that scan mail look at links
- * with HEAD first, and nothing may be used up by that (reference 18, 18): where a browser may GET
- * without a token, HEAD finds that there is something, and does nothing.
+ * Lists the methods that are rejected with 405, and HEAD. Mail scanners send HEAD to links first,
+ * which must not use up a one-time token: on paths where a browser may GET without a token, HEAD
+ * returns 200 and has no effect.
  */
 export function toOtherMethods(endpoints: readonly Endpoint[]): readonly OtherMethod[] {
-  // The names of parameters do not tell paths apart.
+  // Paths that differ only in the names of parameters are the same.
   const byShape = Map.groupBy(endpoints, ({ path }) => path.replaceAll(/:\w+/g, ':'))
   return [...byShape.values()].flatMap((siblings) => {
     const known = new Set<string>(
@@ -39,7 +39,7 @@ export function toOtherMethods(endpoints: readonly Endpoint[]): readonly OtherMe
   })
 }
 
-/** Answers them before the body is read. */
+/** Responds before the body is read. */
 export function addOtherMethods(
   server: FastifyInstance,
   endpoints: readonly Endpoint[],
@@ -54,7 +54,7 @@ export function addOtherMethods(
         async onRequest(request, reply) {
           reply.header('allow', allow)
           if (isLook) return send(request, reply, { status: 200 })
-          const message = `There is no ${method} here, but ${allow}`
+          const message = `Method ${method} is not allowed; use ${allow}`
           return fail(request, reply, new ApiError('method_not_allowed', message))
         },
         handler: async () => {},

@@ -7,7 +7,10 @@ declare module 'fastify' {
   }
 }
 
-/** Reads bodies: JSON whatever their type says, as upstream does, and forms where an endpoint takes them. */
+/**
+ * Parses bodies as JSON regardless of their content type, as Supabase Auth does, and as forms if
+ * the endpoint accepts them.
+ */
 export function addBodyParser(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', { parseAs: 'string' }, (request, text, done) => {
@@ -27,18 +30,21 @@ function isForm({ headers, routeOptions }: FastifyRequest): boolean {
   return isFormType && routeOptions.config.takesForms === true
 }
 
-/** Of a field that is there twice the first value counts. */
+/** Keeps the first value if a field occurs several times. */
 function parseForm(text: string): Readonly<Record<string, string>> {
-  // Without a prototype, so that a key such as __proto__ is nothing but a key.
+  // Without a prototype, so that a key such as __proto__ is an ordinary key.
   const fields: Record<string, string> = Object.create(null)
   for (const [name, value] of new URLSearchParams(text)) fields[name] ??= value
   return fields
 }
 
-/** The client sends null for what it leaves out. Below the first level null has a meaning. */
+/**
+ * The Supabase client sends null for omitted fields. Null is kept below the top level, where it has
+ * a meaning.
+ */
 function dropNulls(body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
-  // Without a prototype, so that a key such as __proto__ is nothing but a key.
+  // Without a prototype, so that a key such as __proto__ is an ordinary key.
   const kept: Record<string, unknown> = Object.create(null)
   for (const [key, value] of Object.entries(body)) if (value !== null) kept[key] = value
   return kept

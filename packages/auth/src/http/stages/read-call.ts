@@ -7,10 +7,10 @@ import type { Identified } from './caller.ts'
 import type { ClientAddress } from './client-address.ts'
 import { versionHeader } from './error-answer.ts'
 
-/** How somebody who signs in names one of AUTH_SESSIONS_TAGS. */
+/** Names one of AUTH_SESSIONS_TAGS at sign-in. */
 export const tagHeader = 'x-session-tag'
 
-/** The request as endpoints see it. Its body has been compared with the schema of the endpoint. */
+/** Builds the request for endpoints. Its body has already been validated. */
 export function readCall(
   request: FastifyRequest,
   address: ClientAddress,
@@ -41,7 +41,7 @@ export function readCall(
   }
 }
 
-/** Of a parameter that is given twice the first value counts. */
+/** Keeps the first value if a parameter occurs several times. */
 function toFirstValues(query: unknown): Call['query'] {
   const entries = Object.entries(query as Readonly<Record<string, string | string[]>>)
   return Object.fromEntries(
@@ -50,14 +50,17 @@ function toFirstValues(query: unknown): Call['query'] {
 }
 
 /**
- * Whether a request speaks the dialect of today's client (reference 1.2). It chooses words, shapes and
- * defaults, never whether something is checked.
+ * Whether to behave like current Supabase Auth. This selects messages, shapes and defaults, but
+ * never which checks are made.
  */
 function isSdkDialect(mode: ApiConfig['compatMode'], version: string | undefined): boolean {
   return mode === 'auto' ? isVersion(version) : mode === 'upstream'
 }
 
-/** Whether errors have the form that callers ask for by the header; today's server too waits to be asked. */
+/**
+ * Whether errors have the versioned form, which clients request by the header, as with Supabase
+ * Auth.
+ */
 export function wantsVersionedErrors(
   mode: ApiConfig['compatMode'],
   version: string | undefined,

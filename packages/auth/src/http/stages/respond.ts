@@ -15,7 +15,7 @@ import {
 import { wantsVersionedErrors } from './read-call.ts'
 import type { WatchedCalls } from './watch-calls.ts'
 
-/** On every answer: tokens are for the caller alone, and no browser should guess at anything. */
+/** Set on every response: tokens must not be cached, and browsers must not guess content types. */
 const safeHeaders = {
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
@@ -29,11 +29,11 @@ export interface ResponderSettings {
 }
 
 export interface Responder {
-  /** Sends what an endpoint answers. */
+  /** Sends the response of an endpoint. */
   send(request: FastifyRequest, reply: FastifyReply, answer: Answer): FastifyReply
-  /** Answers with an error, whatever was thrown. */
+  /** Responds with an error for any thrown value. */
   fail(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply
-  /** Whether there is an answer already: the deadline and what it cuts off may both have one. */
+  /** Whether a response was already started; both the deadline and the endpoint may produce one. */
   hasAnswered(reply: FastifyReply): boolean
 }
 
@@ -55,7 +55,7 @@ export function createResponder({ api, calls, log }: ResponderSettings): Respond
       return sendAnyway(request, reply, error)
     }
   }
-  /** For an answer that cannot be sent: the caller gets another one all the same. */
+  /** Sends an error response in place of one that could not be sent. */
   const sendAnyway = (request: FastifyRequest, reply: FastifyReply, error: unknown) => {
     const known = toUnexpected(error)
     logFailure(request, known)
@@ -71,9 +71,9 @@ export function createResponder({ api, calls, log }: ResponderSettings): Respond
   return {
     send,
     fail(request, reply, error) {
-      // The log has a line for the request, at the level of those that went well.
+      // The client disconnected; the request log has a line at info level.
       if (hasLeft(request)) return reply.hijack()
-      // Sending takes no time: an answer that has not ended by now never will.
+      // Responses are written synchronously, so one that has not ended by now never will.
       if (answered.has(reply) && !reply.raw.writableEnded) return sendAnyway(request, reply, error)
       const known = toApiError(error, api.bodyLimitBytes)
       logFailure(request, known)
@@ -87,12 +87,12 @@ function write(reply: FastifyReply, { status, body, html, headers, onSent }: Ans
   const text = html ?? (body === undefined ? undefined : JSON.stringify(body))
   const type = html === undefined ? 'application/json' : 'text/html; charset=utf-8'
   reply.headers({ ...safeHeaders, ...headers })
-  // Fastify would answer in its own words, and quote the header to the caller.
+  // Fastify would respond with its own message and quote the header to the client.
   checkHeaders(reply.getHeaders())
   reply.code(status)
   if (onSent !== undefined) {
-    // By then the response has let go of its connection. Of one that is gone Node says that
-    // everything was sent, too.
+    // The response has released its socket by then. Node.js also emits `finish` if the connection
+    // is closed.
     const { socket } = reply.raw
     reply.raw.once('finish', () => {
       if (socket?.destroyed === false) onSent()
@@ -101,7 +101,7 @@ function write(reply: FastifyReply, { status, body, html, headers, onSent }: Ans
   return text === undefined ? reply.send() : reply.type(type).send(text)
 }
 
-/** @throws {TypeError} where Node would refuse to send one of them. */
+/** @throws {TypeError} if Node.js would reject a header. */
 function checkHeaders(headers: ReturnType<FastifyReply['getHeaders']>): void {
   for (const [name, value] of Object.entries(headers)) {
     validateHeaderName(name)
@@ -110,17 +110,17 @@ function checkHeaders(headers: ReturnType<FastifyReply['getHeaders']>): void {
 }
 
 /**
- * Answers a request whose answer could not be sent: a header that Node refuses, a body that is not JSON.
- * Fastify has no part in it, because what it was given is at fault. Where a part of the first answer is
- * on its way already, the connection is cut off: nobody waits for the rest.
+ * Responds to a request whose response could not be sent, for example because of an invalid header
+ * or a body that cannot be serialised. It bypasses Fastify, whose state is inconsistent by then. If
+ * part of the first response has been sent, the connection is destroyed.
  */
 function writeRaw(reply: FastifyReply, { status, headers, body }: Answer): void {
   const { raw } = reply
   reply.hijack()
   if (raw.writableEnded) return
   try {
-    if (raw.headersSent) throw new Error('A part of another answer has been sent')
-    // Node drops the body of this answer too where the first one could have none.
+    if (raw.headersSent) throw new Error('Part of another response has been sent')
+    // Node.js also omits this body if the first status does not allow one.
     const hasBody = raw.statusCode >= 200 && raw.statusCode !== 204 && raw.statusCode !== 304
     const text = Buffer.from(hasBody ? JSON.stringify(body) : '')
     for (const name of raw.getHeaderNames()) raw.removeHeader(name)
@@ -128,7 +128,7 @@ function writeRaw(reply: FastifyReply, { status, headers, body }: Answer): void 
       ...headers,
       'content-type': 'application/json; charset=utf-8',
       'content-length': text.length,
-      // The rest of the request may not have been read.
+      // The remaining request may be unread.
       connection: 'close',
     })
     raw.end(text)
@@ -137,13 +137,15 @@ function writeRaw(reply: FastifyReply, { status, headers, body }: Answer): void 
   }
 }
 
-/** Whether the caller has closed the connection in the middle of the body, so that nothing has been done. */
+/**
+ * Whether the client closed the connection while sending the body, so that nothing was executed.
+ */
 function hasLeft({ raw }: FastifyRequest): boolean {
   return raw.readableAborted && !raw.complete
 }
 
 function toReason({ cause }: ApiError): string {
-  // Where it happened says nothing about a database that is away, and there are many of them.
+  // A stack trace does not help with an unavailable database, and there may be many such errors.
   if (cause instanceof DatabaseLostError) return cause.message
   return cause instanceof Error ? (cause.stack ?? cause.message) : ''
 }

@@ -6,15 +6,15 @@ import { type CallWatch, currentCall, type WatchedCall } from '../../telemetry/w
 import type { ClientAddresses } from './client-address.ts'
 
 export interface WatchedCalls {
-  /** For a request that no hook of the server sees. */
+  /** Starts observing a request that the hooks of the server do not see. */
   begin(request: FastifyRequest, reply: FastifyReply): void
-  /** Remembers why it is answered as it is. */
+  /** Records the error of the response. */
   fail(request: FastifyRequest, failure: ApiError): void
-  /** Runs what belongs to the request. */
+  /** Runs work in the context of the request. */
   run<Result>(request: FastifyRequest, work: () => Promise<Result>): Promise<Result>
 }
 
-/** Tells `watches` of every request, also of those that no endpoint gets to see. */
+/** Notifies `watches` of every request, including those that do not reach an endpoint. */
 export function watchCalls(
   server: FastifyInstance,
   watches: readonly CallWatch[],
@@ -29,7 +29,7 @@ export function watchCalls(
     const call = toCall(request, toRoute(request.routeOptions?.url), addresses)
     calls.set(request, call)
     const enders = watches.map((watch) => watch.begin(call))
-    // After the last byte, or when the caller leaves: there is always one of them.
+    // Emitted after the last byte or when the client disconnects, exactly once.
     reply.raw.once('close', () => {
       call.status = reply.raw.headersSent ? reply.raw.statusCode : 499
       call.durationMs = performance.now() - startMs
@@ -61,7 +61,10 @@ interface Route {
 
 const noRoute: Route = { text: 'noroute', names: [] }
 
-/** `/auth/v1/admin/users/:user_id` is `/admin/users/{user_id}`: both paths are one endpoint. */
+/**
+ * `/auth/v1/admin/users/:user_id` becomes `/admin/users/{user_id}`, because both paths are one
+ * endpoint.
+ */
 function createRouteReader(pathPrefix: string): (pattern: string | undefined) => Route {
   const known = new Map<string, Route>()
   return (pattern) => {
@@ -96,7 +99,7 @@ function toCall(request: FastifyRequest, route: Route, addresses: ClientAddresse
     requestId: request.id,
     address: addresses.find(headers, request.ip).ip,
     userAgent: (headers['user-agent'] ?? '').slice(0, 512),
-    // Whoever mixes up parameters has a secret there.
+    // A client that confuses parameters may send a secret here, so only known shapes are logged.
     grantType:
       /^[a-z\d_]{1,24}$/.test(`${grantType}`) && route.text === '/token'
         ? `${grantType}`

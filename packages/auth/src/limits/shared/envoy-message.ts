@@ -1,11 +1,11 @@
 /*
- * The little of `envoy.service.ratelimit.v3` that is needed here, in the encoding of protobuf: the
- * number of a field and its kind in one byte, then a number, or a length and that many bytes.
+ * The part of `envoy.service.ratelimit.v3` that is needed here, in the protobuf wire format: a tag
+ * byte with field number and wire type, followed by a number, or by a length and that many bytes.
  */
 
 export interface Descriptor {
   readonly entries: readonly (readonly [key: string, value: string])[]
-  /** In place of the rules of the service. */
+  /** Overrides the rules of the service. */
   readonly limit: { readonly requestsPerUnit: number; readonly unit: number } | undefined
 }
 
@@ -20,15 +20,15 @@ export function encodeRequest(domain: string, { entries, limit }: Descriptor): B
 
 export interface Decision {
   readonly isOver: boolean
-  /** Whether anything was counted: a service without the domain or a rule lets all pass. */
+  /** Whether a limit was applied: a service without the domain or a rule allows everything. */
   readonly hasLimit: boolean
-  /** Until there is room again, where the service says. */
+  /** Seconds until further requests are allowed, if the service reports it. */
   readonly resetSeconds: number | undefined
 }
 
 const overLimit = 2
 
-/** `RateLimitResponse`, to a request with one descriptor. */
+/** Decodes a `RateLimitResponse` to a request with one descriptor. */
 export function decodeResponse(message: Buffer): Decision {
   const response = readFields(message)
   const status = readFields(toBytes(response.get(2)))
@@ -67,7 +67,7 @@ function toVarint(value: number): Buffer {
   return Buffer.from([...digits, rest])
 }
 
-/** The last one of each number counts. */
+/** The last value of each field number is used. */
 function readFields(message: Buffer): ReadonlyMap<number, number | Buffer> {
   const fields = new Map<number, number | Buffer>()
   let at = 0
@@ -75,7 +75,7 @@ function readFields(message: Buffer): ReadonlyMap<number, number | Buffer> {
     let value = 0
     for (let factor = 1; ; factor *= 0x80) {
       const byte = message[at++]
-      if (byte === undefined) throw new Error('the answer of the service is cut off')
+      if (byte === undefined) throw new Error('the response of the service is truncated')
       value += (byte & 0x7f) * factor
       if (byte < 0x80) return value
     }
@@ -89,7 +89,7 @@ function readFields(message: Buffer): ReadonlyMap<number, number | Buffer> {
     }
     const length = kind === bytes ? readVarint() : fixedLengths.get(kind)
     if (length === undefined || at + length > message.length) {
-      throw new Error('the answer of the service is not one of its protocol')
+      throw new Error('the response of the service is malformed')
     }
     fields.set(tag >>> 3, message.subarray(at, at + length))
     at += length

@@ -7,17 +7,17 @@ import type { LimitService } from './limit-service.ts'
 
 export interface GrpcLimitsSettings {
   readonly service: GrpcService
-  /** The service is told how long its answer is worth something. */
+  /** Sent to the service as the deadline of the call. */
   readonly timeoutMs: number
   readonly now: () => number
 }
 
-/** More would be an attack on memory. */
+/** Limits memory under attack. */
 const mostRefused = 100_000
 
 const path = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit'
 
-/** Asks a rate limit service that speaks the protocol of Envoy. */
+/** Calls a rate limit service with the Envoy protocol. */
 export function openGrpcLimits({ service, timeoutMs, now }: GrpcLimitsSettings): LimitService {
   const { address, isEncrypted, domain, rules } = service
   let opening: Promise<GrpcClient> | undefined
@@ -26,7 +26,7 @@ export function openGrpcLimits({ service, timeoutMs, now }: GrpcLimitsSettings):
     if (opening) return opening
     const fresh = openGrpcClient({ address, ...(isEncrypted && { tls: {} }) })
     opening = fresh
-    // Who waits hears of it; the next one tries again.
+    // The waiting caller gets the error; the next call connects again.
     fresh.catch(() => forget(fresh))
     return fresh
   }
@@ -42,13 +42,13 @@ export function openGrpcLimits({ service, timeoutMs, now }: GrpcLimitsSettings):
     const result = await (await client).call(path, message, { deadlineMs: timeoutMs })
     if (result.code === status.OK) return result
     forget(client)
-    // A connection that was idle may have been closed from the other side.
+    // The service may have closed an idle connection.
     if (mayRetry && result.code === status.UNAVAILABLE) return call(message, false)
     throw new Error(`gRPC status ${result.code}: ${result.message}`)
   }
 
-  // The protocol knows neither a question that counts nothing nor an end of a count before its time. So
-  // whoever was refused is remembered here, until the time that the service has named.
+  // The protocol can neither read a count without incrementing it nor reset it. Rejected keys are
+  // therefore remembered here until the reset time that the service reported.
   const refused = new Map<string, number>()
   const remember = (limiter: string, key: string, waitSeconds: number | undefined) => {
     const id = `${limiter}\0${key}`
@@ -81,9 +81,7 @@ export function openGrpcLimits({ service, timeoutMs, now }: GrpcLimitsSettings):
     )
     const { isOver, hasLimit, resetSeconds } = decodeResponse(response)
     if (!hasLimit) {
-      throw new Error(
-        `it does not know the domain "${domain}": give it a rule file that says domain: ${domain}`,
-      )
+      throw new Error(`it has no domain "${domain}": add a rule file with domain: ${domain}`)
     }
     if (!isOver) return undefined
     return Math.max(1, part === undefined ? (resetSeconds ?? secondsLeft) : secondsLeft)
@@ -112,14 +110,14 @@ export function openGrpcLimits({ service, timeoutMs, now }: GrpcLimitsSettings):
   }
 }
 
-/** A limit as a service that counts in windows of fixed units can be told. */
+/** A limit in the form of a service that counts in windows of fixed units. */
 interface LimitWindow {
   readonly requests: number
   /** The number in `envoy.type.v3.RateLimitUnit`. */
   readonly unit: number
-  /** Which part of the unit it is now; undefined where the window is the whole unit. */
+  /** The current part of the unit; undefined if the window is the whole unit. */
   readonly part: number | undefined
-  /** Until the window ends. */
+  /** Seconds until the window ends. */
   readonly secondsLeft: number
 }
 
@@ -131,16 +129,16 @@ const units = [
 ] as const
 const day = units[3]
 
-/** The protocol has 32 bits for them. */
+/** The protocol uses 32 bits. */
 const mostRequests = 2 ** 32 - 1
 
 /**
- * A window as long as the bucket takes to fill, with room for what the bucket holds: 30 in 5
- * minutes, or 30 a minute for 150 in 5 minutes with a burst of 30. In any such time at most twice
- * as many pass, as with the bucket.
+ * A window as long as the bucket takes to fill, with the burst as its limit: 30 in 5 minutes, or 30
+ * per minute for 150 in 5 minutes with a burst of 30. In any such period at most twice as many
+ * requests are allowed, as with the bucket.
  *
- * The protocol knows units and no lengths. So a window of 5 minutes is one part of an hour, and the
- * descriptor says which: each part has a counter of its own.
+ * The protocol has units but no lengths. A window of 5 minutes is therefore a part of an hour, and
+ * the descriptor names the part: each part has its own counter.
  */
 export function toLimitWindow(limit: RequestLimit, nowMs: number): LimitWindow {
   const { most, periodMs, burst } = limit

@@ -9,7 +9,7 @@ import { openSharedLimits } from './shared-limits.ts'
 export interface RequestLimitsSettings {
   readonly config: LimitsConfig
   readonly limits: LimitTable
-  /** Those that this process counts. */
+  /** The limits that this process counts itself. */
   readonly own: RequestLimits
   readonly log: Log
   readonly now: () => number
@@ -22,7 +22,7 @@ type Openers = {
   ) => Promise<LimitService>
 }
 
-/** Loaded when asked for: most installations count in the process. */
+/** Loaded on demand, because most installations count in the process. */
 const openers: Openers = {
   async redis(service) {
     const { openRedisLimits } = await import('./redis-limits.ts')
@@ -34,7 +34,7 @@ const openers: Openers = {
   },
 }
 
-/** Those of this process, or those it shares with others. */
+/** Opens the limits of this process, or those that it shares with others. */
 export async function openRequestLimits(
   settings: RequestLimitsSettings,
 ): Promise<RequestLimits & AsyncDisposable> {

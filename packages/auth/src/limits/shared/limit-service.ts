@@ -1,15 +1,20 @@
 import type { LimiterName, RequestLimit, Room } from '../request-limits.ts'
 
-/** Somebody else who counts, for several processes. */
+/** An external service that counts for several processes. */
 export interface LimitService extends AsyncDisposable {
-  /** Resolves when it can be asked. Until then it goes on trying, whoever stops waiting. */
+  /**
+   * Resolves when it is connected. It keeps trying until then, even if the caller stops waiting.
+   */
   connect(): Promise<void>
-  /** How many seconds to wait; undefined: it may pass. Rejects where no answer comes. */
+  /**
+   * Returns the seconds to wait; undefined if the request is allowed. Rejects if the service does
+   * not respond.
+   */
   take(limiter: LimiterName, key: string, limit: RequestLimit): Promise<number | undefined>
-  /** What is still allowed, as far as the service can tell without counting. */
+  /** Returns what is still allowed, as far as the service can report it without counting. */
   peek(limiter: LimiterName, key: string, limit: RequestLimit): Promise<Room>
-  /** Forgets what was counted, where the service can. */
+  /** Resets a count, if the service supports it. */
   clear(limiter: LimiterName, key: string): Promise<void>
-  /** Nobody waits for its answer any more: what the connection still holds is given up. */
+  /** Abandons the current connection because its response is no longer awaited. */
   drop(): void
 }

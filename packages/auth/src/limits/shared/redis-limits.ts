@@ -12,8 +12,8 @@ import type { RequestLimit } from '../request-limits.ts'
 import type { LimitService } from './limit-service.ts'
 
 /**
- * Token buckets in Redis, one key each, by the clock of Redis: what processes think of the time
- * does not matter.
+ * Token buckets in Redis, one key each. They use the clock of Redis, so the clocks of the processes
+ * do not matter.
  */
 export function openRedisLimits(service: RedisService): LimitService {
   let reason = 'not connected yet'
@@ -26,7 +26,7 @@ export function openRedisLimits(service: RedisService): LimitService {
   const open = () => createRedisClient(service, onError)
   let client = open()
   const toName = (limiter: string, key: string) => `${service.prefix}${limiter}:${key}`
-  /** That the client is offline says less than why. */
+  /** Reports the cause instead of the client being offline. */
   const explained = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
       return await work()
@@ -58,15 +58,15 @@ export function openRedisLimits(service: RedisService): LimitService {
   }
 }
 
-/** Of several addresses that all refuse, Node names only the code. */
+/** If all of several addresses refuse, Node.js sets only the code. */
 function toReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.message || ('code' in error ? String(error.code) : '')
 }
 
 /**
- * The bucket of `core/buckets.ts`, in one step of Redis: 0 where a token was taken, otherwise the
- * seconds until there is one. A bucket that is full again by then is forgotten.
+ * The bucket of `limits/buckets.ts` as one atomic Redis script: returns 0 if a token was taken,
+ * otherwise the seconds until there is one. The key expires when the bucket is full again.
  */
 const tokenBucket = defineScript({
   SCRIPT: `
@@ -91,7 +91,7 @@ return wait
   transformReply: (reply: unknown) => Number(reply),
 })
 
-/** The same bucket, read only: how many tokens it has, and the seconds until there is one. */
+/** The same bucket, read-only: the number of tokens, and the seconds until there is one. */
 const tokensLeft = defineScript({
   SCRIPT: `
 local most, period, burst = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -123,11 +123,11 @@ function pushLimit(
   parser.push(`${most}`, `${periodMs}`, `${burst}`)
 }
 
-/** The little that all kinds of Redis do for us. */
+/** The operations that are needed from any kind of Redis deployment. */
 interface RedisClient {
   connect(): Promise<void>
   takeToken(key: string, limit: RequestLimit): Promise<number>
-  /** How many are left, and the seconds until there is one. */
+  /** The number of tokens left, and the seconds until there is one. */
   peekTokens(key: string, limit: RequestLimit): Promise<readonly [number, number]>
   forget(key: string): Promise<void>
   close(): void
@@ -141,7 +141,7 @@ function createRedisClient(service: RedisService, onError: OnError): RedisClient
 
 const scripts = { takeToken: tokenBucket, peekTokens: tokensLeft } as const
 
-/** Old servers know no other protocol, and one number is the same in all. */
+/** Old servers support only RESP2, which is sufficient for numbers. */
 const RESP = 2
 
 const shapes: Readonly<
@@ -219,7 +219,7 @@ const shapes: Readonly<
   },
 }
 
-/** Long enough for a Redis that is busy, short enough to notice one whose machine is gone. */
+/** Long enough for a busy Redis, short enough to detect a machine that is gone. */
 const silenceMs = 5_000
 
 function toConnection({ isEncrypted, username, password }: RedisService) {
@@ -232,15 +232,18 @@ function toConnection({ isEncrypted, username, password }: RedisService) {
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     socket: isEncrypted ? { tls: true as const, ...reconnect } : reconnect,
-    // Keeps an idle connection from looking silent.
+    // Prevents an idle connection from being considered silent.
     pingInterval: 2_000,
-    // Who asks while there is no connection is told so at once, and counts by itself.
+    // Without a connection, requests fail immediately, and the process counts by itself.
     disableOfflineQueue: true,
     disableClientInfo: true,
   }
 }
 
-/** A cluster, or sentinels, give up when the first try fails: one server does not. */
+/**
+ * The client for clusters and sentinels gives up after the first failed attempt, unlike that for
+ * one server.
+ */
 function createRetry(connect: () => Promise<void>, onError: OnError, isClosed: () => boolean) {
   return async () => {
     while (!isClosed()) {

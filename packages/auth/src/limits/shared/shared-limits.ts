@@ -4,19 +4,22 @@ import type { LimitService } from './limit-service.ts'
 
 export interface SharedLimitsSettings {
   readonly service: LimitService
-  /** For the log, without credentials. */
+  /** The name for the log, without credentials. */
   readonly serviceName: string
-  /** How long a decision may take. */
+  /** The time limit of a decision. */
   readonly timeoutMs: number
   readonly limits: LimitTable
-  /** Counts while the service does not answer: nobody is refused because it is down. */
+  /** Counts while the service is unavailable, so that requests are not rejected for that reason. */
   readonly own: RequestLimits
   readonly log: Log
 }
 
-/** How often a service that does not answer is asked again, by one request: others do not wait. */
+/** How often an unavailable service is tried again by one request; other requests do not wait. */
 const askAgainMs = 1_000
-/** A service that refuses says so at once; one that is silent is not waited for at length. */
+/**
+ * A service that refuses connections fails at once; this limits the wait for one that does not
+ * respond.
+ */
 const startTimeoutMs = 5_000
 
 /** Request limits that several processes share. */
@@ -29,7 +32,7 @@ export async function openSharedLimits(
   let askAgainAtMs = 0
   let changedAtMs = Number.NEGATIVE_INFINITY
 
-  // Of questions that were on their way at a change, the answers tell nothing about the time after.
+  // Responses to calls that were in progress at a change of state say nothing about the new state.
   const change = (askedAtMs: number, toDown: boolean, say: () => void) => {
     if (isDown === toDown || askedAtMs < changedAtMs) return
     isDown = toDown
@@ -39,14 +42,16 @@ export async function openSharedLimits(
   }
   const onAnswer = (askedAtMs: number) =>
     change(askedAtMs, false, () =>
-      log.warning(`The rate limit service ${serviceName} answers again: processes count together`),
+      log.warning(
+        `The rate limit service ${serviceName} responds again; counts are shared between processes`,
+      ),
     )
   const onFailure = (askedAtMs: number, error: unknown) => {
     if (isClosed) return
     if (error === late && askedAtMs >= changedAtMs) service.drop()
     change(askedAtMs, true, () =>
       log.warning(
-        `The rate limit service ${serviceName} does not answer: ${toReason(error)}; until it ` +
+        `The rate limit service ${serviceName} does not respond: ${toReason(error)}; until it ` +
           'does, this process counts requests by itself',
       ),
     )
@@ -56,9 +61,12 @@ export async function openSharedLimits(
   try {
     await within(startTimeoutMs, service.connect())
   } catch (error) {
-    onFailure(startedAtMs, error === late ? new Error('no connection so far') : error)
+    onFailure(startedAtMs, error === late ? new Error('not connected yet') : error)
   }
-  /** Asks the service where there is a limit, and this process where the service does not answer. */
+  /**
+   * Calls the service if there is a limit, and falls back to this process if the service does not
+   * respond.
+   */
   const ask = async <Result>(
     limit: RequestLimit | undefined,
     askService: (limit: RequestLimit) => Promise<Result>,
@@ -90,7 +98,7 @@ export async function openSharedLimits(
         () => own.peek(limiter, key),
       ),
     async clear(limiter, key) {
-      // It may have counted while the service was away.
+      // This process may have counted while the service was unavailable.
       await own.clear(limiter, key)
       await ask(
         limits[limiter],
@@ -105,11 +113,12 @@ export async function openSharedLimits(
   }
 }
 
-const late = new Error('no answer in time')
+const late = new Error('no response in time')
 
 async function within<Result>(timeoutMs: number, work: Promise<Result>): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>()
-  // One turn more: where this process was busy itself, the answer may be there, unread.
+  // Waits for another turn of the event loop: if this process was busy, the response may have
+  // arrived unread.
   const timer = setTimeout(() => setImmediate(() => reject(late)), timeoutMs)
   try {
     return await Promise.race([work, promise])

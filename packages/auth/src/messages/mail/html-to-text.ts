@@ -1,10 +1,10 @@
 import { decodeEntities } from '@portcullis/service-kit/html-entities'
 import { indexOr, searchOr } from '../../template/scan.ts'
 
-/** What is between these and their end is not for reading. */
+/** The content of these elements is not displayed. */
 const hidden = new Set(['head', 'style', 'script', 'title'])
 
-/** What a tag means on paper. */
+/** The line breaks that a tag produces in plain text. */
 const breaks = new Map<string, string>([
   ...['br', 'hr', '/tr', '/li', '/dt', '/dd'].map((tag) => [tag, '\n'] as const),
   ...['/p', '/div', '/table', '/ul', '/ol', '/blockquote', '/section', '/header', '/footer'].map(
@@ -17,8 +17,8 @@ const breaks = new Map<string, string>([
 ])
 
 /**
- * The text part of a message, for those who read no HTML: what a page says, without its looks.
- * Goes through the page once, however broken it is.
+ * Converts a page to the plain-text part of a message. It makes a single pass over the page, even
+ * if the HTML is malformed.
  */
 export function htmlToText(html: string): string {
   let text = ''
@@ -39,7 +39,7 @@ export function htmlToText(html: string): string {
     if (open === html.length) break
     const [start = ''] = /^<(?:!--|!|\?|\/?[a-z][a-z0-9]*)/i.exec(html.slice(open, open + 20)) ?? []
     if (start === '') {
-      // A bracket that begins nothing.
+      // The bracket does not start a tag.
       add('<')
       at = open + 1
       continue
@@ -71,7 +71,7 @@ function toTarget(tag: string): string {
   return decodeEntities(double ?? single ?? bare ?? '')
 }
 
-/** The URL on a line of its own, which programs recognise as a link. */
+/** Puts the URL on a separate line, which mail programs recognise as a link. */
 function toLink(target: string, label: string): string {
   const words = label.trim()
   if (target === '' || target.startsWith('#')) return label

@@ -22,20 +22,20 @@ export interface RenderedMail {
 }
 
 export interface MailRenderer {
-  /** @throws {UndeliverableError} where there is no such message, or nobody wants it any more. */
+  /** @throws {UndeliverableError} if the kind of message is unknown or disabled. */
   render(kind: string, variables: unknown): Promise<RenderedMail>
 }
 
 export interface MailRendererSettings {
   readonly mail: Pick<MailConfig, 'messages' | 'notifications' | 'templates'>
-  /** Its host may be inside the network: it is where operators keep their templates. */
+  /** Its host may be in the internal network, because operators keep their templates there. */
   readonly siteUrl: string
   readonly log: Pick<Log, 'warning' | 'info'>
   /** For tests. */
   readonly fetching?: Partial<FetchSettings>
 }
 
-/** How long a template from a URL may take (reference 11.4). */
+/** Timeout for fetching a template. */
 const fetchTimeoutMs = 10_000
 
 interface Kind {
@@ -44,7 +44,10 @@ interface Kind {
   readonly source: TemplateSource | undefined
 }
 
-/** Makes messages of their variables. A template that cannot be used is replaced by the built-in one. */
+/**
+ * Renders messages from their variables. If a template cannot be used, the built-in one is used
+ * instead.
+ */
 export function createMailRenderer(settings: MailRendererSettings): MailRenderer {
   const { messages, notifications } = settings.mail
   const wanted = notificationKinds
@@ -57,7 +60,7 @@ export function createMailRenderer(settings: MailRendererSettings): MailRenderer
   return {
     async render(name, variables) {
       const kind = kinds.get(name)
-      if (kind === undefined) throw new UndeliverableError(`There is no message ${name}`)
+      if (kind === undefined) throw new UndeliverableError(`Unknown message ${name}`)
       const { subject, builtIn, source } = kind
       const html = (await renderFrom(source, variables)) ?? builtIn.render(variables)
       return { subject: subject.render(variables), html, text: htmlToText(html) }
@@ -85,7 +88,7 @@ function createKind(
   settings: MailRendererSettings,
 ): Kind {
   return {
-    // The configuration has refused what is no template.
+    // The configuration check has rejected invalid templates.
     subject: parseLineTemplate(subject),
     builtIn: parseHtmlTemplate(readBuiltInTemplate(name)),
     source: templateUrl === '' ? undefined : toSource(name, templateUrl, settings),
@@ -99,7 +102,9 @@ function toSource(
 ): TemplateSource | undefined {
   const url = toTemplateUrl(templateUrl, siteUrl)
   if (url === undefined) {
-    log.warning(`The template of the message ${name} is not at a URL: the built-in one is used`)
+    log.warning(
+      `The template of the ${name} message has an invalid URL; the built-in template is used`,
+    )
     return undefined
   }
   const { maxBytes, maxAgeMs, retryMs } = mail.templates
@@ -118,8 +123,8 @@ const read = (file: string) =>
   readFileSync(join(import.meta.dirname, 'templates', file), 'utf8').trimEnd()
 
 /**
- * The page of a message that comes with the server. Its file begins with the heading, which is the title
- * too; how a page looks is in the layout alone.
+ * Returns the built-in page of a message. The first line of its file is the heading, which is also
+ * used as the title; the layout is in a separate file.
  */
 export function readBuiltInTemplate(name: string): string {
   const [heading = '', ...lines] = read(`${name.replaceAll('_', '-')}.html`).split('\n')

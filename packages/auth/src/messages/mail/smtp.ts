@@ -6,37 +6,39 @@ import type { RenderedMail } from './mail-renderer.ts'
 
 export interface OutgoingMail extends RenderedMail {
   readonly to: string
-  /** The same for every attempt: mailboxes recognise a message that came twice. */
+  /** The same for every attempt, so that mailboxes recognise a duplicate. */
   readonly messageId: string
 }
 
 export interface SmtpClient extends AsyncDisposable {
-  /** Resolves once the server has taken the message over. Closes the connection when `signal` fires. */
+  /**
+   * Resolves when the server has accepted the message. Closes the connection when `signal` fires.
+   */
   send(mail: OutgoingMail, signal: AbortSignal): Promise<void>
 }
 
 export interface SmtpSettings extends SmtpConfig {
-  /** How long a connection is kept for the next message. */
+  /** How long an idle connection is kept. */
   readonly idleMs?: number
-  /** TLS from the start; where nothing is said, on port 465. */
+  /** Whether to use implicit TLS. Default: on port 465. */
   readonly isSecure?: boolean
-  /** An authority to trust besides those of the system, as PEM. */
+  /** An additional trusted certificate authority, as PEM. */
   readonly ca?: string
 }
 
-/** After so many messages a connection is replaced, as some servers ask for. */
+/** A connection is replaced after this many messages, because some servers limit them. */
 const maxMessages = 100
 const stepTimeoutMs = 30_000
 
 interface PooledConnection {
   readonly connection: SMTPConnection
-  /** Rejects when the connection ends, whoever ended it. */
+  /** Rejects when either side closes the connection. */
   readonly ended: Promise<never>
   messages: number
   idleTimer: NodeJS.Timeout | undefined
 }
 
-/** Connections are reused, and there are as many as messages are sent at a time. */
+/** Connections are reused; there are as many as messages are sent concurrently. */
 export function openSmtp(settings: SmtpSettings): SmtpClient {
   const { from, idleMs = 30_000 } = settings
   const idle: PooledConnection[] = []
@@ -63,7 +65,7 @@ export function openSmtp(settings: SmtpSettings): SmtpClient {
   const create = (): PooledConnection => {
     const connection = createConnection(settings)
     const { promise: ended, reject } = Promise.withResolvers<never>()
-    // It may also end while nobody uses it.
+    // The connection may also end while it is idle.
     ended.catch(() => undefined)
     const pooled: PooledConnection = { connection, ended, messages: 0, idleTimer: undefined }
     all.add(pooled)
@@ -85,7 +87,7 @@ export function openSmtp(settings: SmtpSettings): SmtpClient {
 
   return {
     async send(mail, signal) {
-      if (!isSendable(mail.to)) throw new UndeliverableError('the address is not one')
+      if (!isSendable(mail.to)) throw new UndeliverableError('the address is invalid')
       const message = await compose(mail, from)
       signal.throwIfAborted()
       const { pooled, isNew } = take()
@@ -98,7 +100,7 @@ export function openSmtp(settings: SmtpSettings): SmtpClient {
         const envelope = { from: from.address, to: [mail.to] }
         await promised((done) => connection.send(envelope, message, done))
       }
-      // Whatever the server is doing, nobody waits for it any longer.
+      // Stops waiting for the server.
       const abort = () => drop(pooled)
       signal.addEventListener('abort', abort, { once: true })
       try {
@@ -121,7 +123,7 @@ export function openSmtp(settings: SmtpSettings): SmtpClient {
 function createConnection({ host, port, ca, isSecure }: SmtpSettings): SMTPConnection {
   return new SMTPConnection({
     ...{ host, port },
-    // Elsewhere STARTTLS is used where the server offers it.
+    // On other ports, STARTTLS is used if the server offers it.
     secure: isSecure ?? port === 465,
     connectionTimeout: stepTimeoutMs,
     greetingTimeout: stepTimeoutMs,
@@ -133,10 +135,10 @@ function createConnection({ host, port, ca, isSecure }: SmtpSettings): SMTPConne
 
 async function logIn(connection: SMTPConnection, settings: SmtpSettings): Promise<void> {
   const { host, user, password } = settings
-  // A server that asks nobody who they are, such as a catcher of test mail, cannot be told either.
+  // A server without authentication, such as a test mail catcher, accepts no credentials.
   if (user === '' || !connection.allowsAuth) return
   if (!connection.secure && !isThisMachine(host)) {
-    throw new Error('The mail server offers no encryption: the password is not sent to it')
+    throw new Error('The mail server does not offer encryption, so the password is not sent')
   }
   await promised((done) =>
     connection.login({ user, pass: password, credentials: { user, pass: password } }, done),
@@ -150,7 +152,7 @@ function isThisMachine(host: string): boolean {
 async function compose(mail: OutgoingMail, from: SmtpConfig['from']): Promise<Buffer> {
   const { to, subject, html, text, messageId } = mail
   const composer = new MailComposer({
-    // As objects these are taken as they are: no comma or bracket in them means anything.
+    // Passed as objects, so that commas and brackets are not interpreted.
     from: { name: toOneLine(from.name), address: from.address },
     to: { name: '', address: to },
     ...{ subject, html, text, messageId },
@@ -162,7 +164,7 @@ async function compose(mail: OutgoingMail, from: SmtpConfig['from']): Promise<Bu
   return await composer.compile().build()
 }
 
-/** One address, which cannot end the line or the brackets it is put into. */
+/** A single address that cannot break out of the SMTP command line. */
 function isSendable(address: string): boolean {
   return /^[^\s<>\p{Cc}]+@[^\s<>@\p{Cc}]+$/u.test(address)
 }
@@ -172,10 +174,13 @@ function toOneLine(text: string): string {
 }
 
 const refusedCommands = new Set(['RCPT TO', 'DATA'])
-/** Of our account, which an operator can put right (RFC 4954, 6). */
+/** This concerns our account, which an operator can fix (RFC 4954, section 6). */
 const authenticationRequired = 530
 
-/** A server that refuses this address or this message will do so again (RFC 5321, 4.2.1). */
+/**
+ * A server that rejects an address or message permanently would reject it again (RFC 5321, section
+ * 4.2.1).
+ */
 function toSendError(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const { responseCode, command } = Object.assign({ responseCode: 0, command: '' }, error)

@@ -3,26 +3,29 @@ import { type FetchSettings, fetchGuarded } from '../../outgoing/guarded-fetch.t
 import { parseHtmlTemplate, type Template } from '../../template/index.ts'
 
 export interface TemplateSource {
-  /** Undefined: not to be had now, and never before. It never fails. */
+  /** Undefined if it has never been available. Never rejects. */
   find(): Promise<Template | undefined>
-  /** It could be read, but not be used for one message. Others may not be concerned. */
+  /**
+   * Reports that the template could be parsed, but not be rendered for one message; others may
+   * succeed.
+   */
   complain(reason: string): void
 }
 
 export interface TemplateSourceSettings {
   readonly url: URL
-  /** For the log: which message it is for. */
+  /** The kind of message, for the log. */
   readonly name: string
-  /** How long a copy is good. */
+  /** How long a copy is cached. */
   readonly maxAgeMs: number
-  /** After a failure, how long not to ask again. */
+  /** How long to wait after a failure before fetching again. */
   readonly retryMs: number
   readonly fetching: FetchSettings
   readonly log: Pick<Log, 'warning' | 'info'>
   readonly now?: () => number
 }
 
-/** A template that lives on some web server. The last good copy serves while a newer is not to be had. */
+/** A template on a web server. The last good copy is used while a newer one is unavailable. */
 export function createTemplateSource(settings: TemplateSourceSettings): TemplateSource {
   const { url, name, maxAgeMs, retryMs, fetching, log, now = Date.now } = settings
   let copy: Template | undefined
@@ -33,19 +36,19 @@ export function createTemplateSource(settings: TemplateSourceSettings): Template
 
   const fail = (reason: string): void => {
     nextFetchAt = now() + retryMs
-    // A problem is told once, not with every message.
+    // A problem is logged once, not for every message.
     if (problem === reason) return
     problem = reason
-    const instead = copy === undefined ? 'the built-in one' : 'the last good copy'
+    const instead = copy === undefined ? 'the built-in template' : 'the last good copy'
     log.warning(
-      `The template of the message ${name} is not available, ${instead} is used: ${reason}`,
+      `The template of the ${name} message is not available, ${instead} is used: ${reason}`,
     )
   }
   const fetchCopy = async (): Promise<void> => {
     try {
       copy = parseHtmlTemplate(await fetchGuarded(url, fetching))
       nextFetchAt = now() + maxAgeMs
-      if (problem !== undefined) log.info(`The template of the message ${name} is available again`)
+      if (problem !== undefined) log.info(`The template of the ${name} message is available again`)
       problem = undefined
     } catch (error) {
       fail(error instanceof Error ? error.message : String(error))
@@ -54,7 +57,7 @@ export function createTemplateSource(settings: TemplateSourceSettings): Template
   return {
     async find() {
       if (now() >= nextFetchAt) {
-        // All that wait, wait for one request.
+        // Concurrent callers share one request.
         fetched ??= fetchCopy().finally(() => {
           fetched = undefined
         })
@@ -65,7 +68,9 @@ export function createTemplateSource(settings: TemplateSourceSettings): Template
     complain(reason) {
       if (complaint === reason) return
       complaint = reason
-      log.warning(`The template of the message ${name} failed, the built-in one is used: ${reason}`)
+      log.warning(
+        `The template of the ${name} message failed, the built-in template is used: ${reason}`,
+      )
     },
   }
 }

@@ -5,19 +5,19 @@ import type { Services } from '../../services.ts'
 import { toGapError, toSmsGapError } from './message-gaps.ts'
 import { findTestCode } from './phone-gateway.ts'
 
-/** Where a message with a code or a link goes. */
+/** The recipient of a message with a code or link. */
 export interface CodeRecipient {
   readonly channel: 'email' | 'sms'
-  /** The address in lower case, or the digits of the number. */
+  /** The email address in lower case, or the digits of the phone number. */
   readonly name: string
 }
 
 const toError = { email: toGapError, sms: toSmsGapError } as const
 
 /**
- * Sends codes where each recipient may be sent another one today, whether there is such a user or not.
- * A code dies of five wrong guesses; this bounds how many codes there are to guess.
- * @param send what it throws has sent nothing, and is not counted. @throws {ApiError}
+ * Sends codes if no recipient has reached the daily limit, whether such a user exists or not. A
+ * code is invalidated after five wrong guesses; this limits how many codes can be guessed at.
+ * @param send if it throws, nothing was sent, and nothing is counted. @throws {ApiError}
  */
 export async function guardCodes<Result>(
   services: Services,
@@ -35,7 +35,7 @@ export async function guardCodes<Result>(
   return result
 }
 
-/** For a code that is sent in any case. @throws {ApiError} where there may be no other one today. */
+/** Counts a code that is sent in any case. @throws {ApiError} if the daily limit is reached. */
 export async function countCode(services: Services, recipient: CodeRecipient): Promise<void> {
   const { limiter, key, toError } = toLimit(services, recipient)
   const waitSeconds = await services.requestLimits.take(limiter, key)
@@ -45,13 +45,13 @@ export async function countCode(services: Services, recipient: CodeRecipient): P
 function toLimit({ accountKeys }: Services, { channel, name }: CodeRecipient) {
   return {
     limiter: 'codes',
-    // Of all audiences: they share the mailbox.
+    // Shared by all audiences, because they share the mailbox.
     key: accountKeys.toKey({ audience: '', name }),
     toError: toError[channel],
   } as const
 }
 
-/** A number for tests has its code already. */
+/** A test phone number has a fixed code, and nothing is sent to it. */
 function isSentAnything(services: Services, { channel, name }: CodeRecipient): boolean {
   return channel === 'email' || findTestCode(services, name) === undefined
 }
@@ -61,7 +61,9 @@ interface Names {
   readonly phone?: string | undefined
 }
 
-/** Whom a request names. What cannot be read is nobody: the endpoint refuses it by itself. */
+/**
+ * Reads the recipients of a request. Invalid ones are skipped, because the endpoint rejects them.
+ */
 export function readRecipients({ email = '', phone = '' }: Names): readonly CodeRecipient[] {
   const recipients = [
     email === '' ? undefined : tryToRead('email', email, parseEmail),

@@ -9,26 +9,26 @@ import type {
 import { toConfirmationUrl } from '../../features/redirects/confirmation-link.ts'
 import type { NewFlow, NewMessage, NewToken } from '../statements/request-parts.ts'
 
-/** A message with a one-time token, still to be written. */
+/** A request for a message with a one-time token. */
 export interface MailRequest {
   readonly kind: MailKind
   readonly tokenType: OneTimeTokenType
   /** The address of the account. */
   readonly email: string
-  /** Where it goes, if not there. */
+  /** The recipient, if it is not the address of the account. */
   readonly recipient?: string
   readonly newEmail?: string
-  /** Checked already. */
+  /** Already validated. */
   readonly redirectTo: string
   readonly externalUrl: string
-  /** Where the link leads to a code instead of tokens. */
+  /** Set if the link returns a code instead of tokens. */
   readonly pkce?: Pkce | undefined
 }
 
 export interface Pkce {
   readonly challenge: string
   readonly method: 's256' | 'plain'
-  /** How the user will have signed in: `email/signup`, `magiclink`, … */
+  /** The method that the sign-in will be recorded with: `email/signup`, `magiclink`, … */
   readonly authenticationMethod: string
 }
 
@@ -36,13 +36,13 @@ export interface MailPlan {
   readonly token: NewToken
   readonly flow: NewFlow | null
   readonly message: NewMessage
-  /** For who may see them: `generate_link`. */
+  /** Only for callers that may see them: `generate_link`. */
   readonly digits: string
   readonly linkToken: string
   readonly actionLink: string
 }
 
-/** Makes tokens and messages; writes and sends nothing. */
+/** Creates tokens and messages without storing or sending them. */
 export interface MailPlanner {
   plan(request: MailRequest): MailPlan
 }
@@ -114,32 +114,32 @@ function toMessage(
 
 type MessageKind = MailKind
 
-/** Values inside `Data`, which are whatever users put into their metadata. */
+/** Values of `Data`, which are the metadata of the user. */
 type MessageData = Readonly<Record<string, unknown>>
 
 interface AnyMessage {
   /** SITE_URL */
   readonly siteUrl: string
-  /** The address of the account, which need not be the one the message goes to. */
+  /** The address of the account, which may differ from the recipient. */
   readonly email: string
   /** The digits of the code. */
   readonly token: string
-  /** user_metadata. May be left out where the statement adds it: see `insertMessage`. */
+  /** user_metadata. Omitted if the statement adds it; see `insertMessage`. */
   readonly data?: MessageData
 }
 
 /** A message with a code and a link. */
 interface LinkMessage extends AnyMessage {
   readonly kind: Exclude<MessageKind, 'reauthentication'>
-  /** The link token, with `pkce_` before it where the flow is PKCE. */
+  /** The link token, with the prefix `pkce_` in a PKCE flow. */
   readonly tokenHash: string
-  /** Checked already. */
+  /** Already validated. */
   readonly redirectTo: string
-  /** Of `toExternalUrl`. */
+  /** The result of `toExternalUrl`. */
   readonly externalUrl: string
   /** `config.mail.messages[kind].path` */
   readonly path: string
-  /** Of a change of address: the new one, and the one this copy goes to. */
+  /** For an email change: the new address, and the recipient of this copy. */
   readonly newEmail?: string
   readonly sendingTo?: string
 }
@@ -152,9 +152,9 @@ interface CodeMessage extends AnyMessage {
 type Message = LinkMessage | CodeMessage
 
 /**
- * What waits in the outbox: the variables of the template, by the names that templates know them
- * by (reference 11.2). The text itself is made when the message leaves, because a template may have
- * to be fetched, and no request waits for that.
+ * The content of the outbox: the variables of the template by their names in templates. The text is
+ * rendered when the message is sent, because the template may have to be fetched and requests must
+ * not wait for that.
  */
 interface MessagePayload {
   readonly SiteURL: string

@@ -10,8 +10,8 @@ import { findMessageWait, type PermitValues } from '../statements/message-gaps.t
 import type { RequestParts } from '../statements/request-parts.ts'
 
 /**
- * What runs for each address by itself. Each kind of message has its own: otherwise anybody who asks
- * for a magic link for an address would keep its owner from recovering the account.
+ * The cooldowns of an address. Each kind of message has its own; otherwise, requesting magic links
+ * for an address would prevent its owner from recovering the account.
  */
 export type GapClock =
   | 'confirmation'
@@ -21,17 +21,17 @@ export type GapClock =
   | 'sms'
   | 'phone_change'
 
-/** A message that anybody may ask for, whether there is somebody to send it to or not. */
+/** A request for a message that any client may make, whether the recipient exists or not. */
 export interface GapAsk {
   readonly clock: GapClock
   readonly audience: string
-  /** The address or number. */
+  /** The email address or phone number. */
   readonly name: string
-  /** How long after the one before. */
+  /** The minimum interval since the previous message. */
   readonly gapMs: number
 }
 
-/** Tells one clock of an address from all others, and nobody which it is. */
+/** Creates keys for cooldowns, from which the address cannot be derived. */
 export interface MessageGaps {
   toKey(ask: Pick<GapAsk, 'audience' | 'name'> & { readonly clock: GapClock | 'code' }): string
 }
@@ -48,10 +48,10 @@ export function createMessageGaps(keys: KeyRing): MessageGaps {
 
 export type GapParts = Required<Pick<RequestParts, 'gap_key' | 'gap_seconds'>>
 
-/** Of a message for which somebody has waited already. */
+/** For a message whose cooldown was already checked. */
 export const noGap: GapParts = { gap_key: null, gap_seconds: 0 }
 
-/** As statements take it. Without a gap there is nothing to remember. */
+/** Converts the cooldown to statement parameters. Without a cooldown, nothing is stored. */
 export function toGapParts(messageGaps: MessageGaps, ask: GapAsk): GapParts {
   return {
     gap_key: ask.gapMs > 0 ? messageGaps.toKey(ask) : null,
@@ -67,7 +67,9 @@ export function toPermitValues(
   return { most, refillMs: refillMs ?? null, now, ...gap }
 }
 
-/** The first row. Undefined also where another request for the same address was faster. */
+/**
+ * Returns the first row. Also undefined if a concurrent request for the same address was faster.
+ */
 export async function runGapped<V extends object, R extends Row>(
   db: Queries,
   statement: Statement<V, R>,
@@ -92,8 +94,9 @@ export interface Refusal {
 }
 
 /**
- * Why a message was not permitted: this address was sent one just now, or the server as a whole may
- * send no more. Undefined: neither; whom it was for is gone. One statement.
+ * Returns why a message was not allowed: the cooldown of the address, or the limit of the whole
+ * server. Undefined if neither applies, because the recipient no longer exists. Takes one
+ * statement.
  */
 export async function findRefusal(
   db: Queries,
@@ -109,12 +112,12 @@ export async function findRefusal(
   return { why: 'cap', error: errors[channel].toOverCap(wait?.cap_seconds ?? undefined) }
 }
 
-/** The cap as statements take it. */
+/** Converts the cap to statement parameters. */
 export function toCapParts({ most, refillMs }: MessageCap) {
   return { cap_most: most, cap_refill_ms: refillMs ?? null }
 }
 
-/** The server as a whole may send no more. */
+/** The limit of the whole server is reached. */
 export async function toCapError(
   db: Queries,
   { most, refillMs }: MessageCap,
@@ -129,14 +132,14 @@ export async function toCapError(
   return toOverCap(row?.wait_seconds)
 }
 
-/** @param seconds until one more may be sent. */
+/** @param seconds until another message may be sent. */
 function toOverCap(seconds: number | undefined): ApiError {
   return new ApiError('over_email_send_rate_limit', 'email rate limit exceeded', {
     retryAfterSeconds: Math.max(1, seconds ?? 3_600),
   })
 }
 
-/** Seconds until a user may be sent another message of a kind; 0: now, as always without a gap. */
+/** Seconds until a user may be sent another message of a kind; 0 if one may be sent now. */
 export function secondsUntilDue(sentAt: string | null, gapMs: number, nowMs: number): number {
   if (sentAt === null || gapMs === 0) return 0
   return Math.max(0, Math.ceil((Date.parse(sentAt) + gapMs - nowMs) / 1_000))
@@ -150,7 +153,7 @@ export function toGapError(seconds: number): ApiError {
   )
 }
 
-/** The server as a whole may send no more text messages. */
+/** The limit of text messages of the whole server is reached. */
 export async function toSmsCapError(
   db: Queries,
   { most, refillMs }: MessageCap,
@@ -160,7 +163,7 @@ export async function toSmsCapError(
   return toSmsOverCap(row?.wait_seconds)
 }
 
-/** @param seconds until one more may be sent. */
+/** @param seconds until another message may be sent. */
 function toSmsOverCap(seconds: number | undefined): ApiError {
   return new ApiError('over_sms_send_rate_limit', 'SMS rate limit exceeded', {
     retryAfterSeconds: Math.max(1, seconds ?? 3_600),

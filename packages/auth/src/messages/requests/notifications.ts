@@ -4,16 +4,16 @@ import type { UserRow } from '../../features/users/statements/user-row.ts'
 import type { Services } from '../../services.ts'
 import type { Notice } from '../statements/request-parts.ts'
 
-/** There is no code in it that ends; but nobody wants to hear of yesterday. */
+/** A notification contains no code that expires, but is not useful after a day. */
 const expiresInSeconds = 24 * 60 * 60
 
-/** Variables of its template (reference 11.2). */
+/** Variables of the template. */
 type Facts = Readonly<Partial<Record<'Phone' | 'OldPhone' | 'Provider' | 'FactorType', string>>>
 
 /**
- * What somebody is told after a change of their account; empty where the operator does not want it,
- * or where there is no address that is known to be theirs. Neither the gap between two messages nor
- * the cap of the server holds it back: whoever changes an account could use up both before.
+ * Plans the notification about a change of an account. Empty if the operator has disabled it, or if
+ * the user has no confirmed email address. It is not subject to cooldowns and the cap of the
+ * server, because an attacker who changes an account could use up both before.
  */
 export function planNotices(
   services: Pick<Services, 'config'>,
@@ -30,8 +30,8 @@ export function planNotices(
 type Draft = Omit<Notice, 'recipient'>
 
 /**
- * Where only the statement knows who gets it and what was there before. It does not know who may be
- * written to where that is not everybody.
+ * For statements that determine the recipient and the previous values. They cannot check the list of
+ * authorized addresses, so there is no notice if such a list is configured.
  */
 export function draftNotice(
   services: Pick<Services, 'config'>,
@@ -46,7 +46,7 @@ function toDraft(
 ): Draft | null {
   const name = `${kind}_notification` as const
   if (!mail.notifications[name].isEnabled) return null
-  // Hooks that send email are told where this server is.
+  // Hooks that send email need the URL of this server.
   const payload = { SiteURL: site.url, ExternalURL: api.externalUrl }
   return { kind: name, payload, expires_in_seconds: expiresInSeconds }
 }

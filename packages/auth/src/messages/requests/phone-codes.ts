@@ -8,26 +8,29 @@ import { findTestCode, type TextKind, toTextPayload } from './phone-gateway.ts'
 export interface CodeRequest {
   readonly kind: TextKind
   readonly tokenType: OneTimeTokenType
-  /** Where it goes; it is no good for another number. */
+  /** The recipient; the code is not valid for another number. */
   readonly phone: string
   readonly channel: TextChannel
 }
 
-/** A text message with its one-time token, still to be written. */
+/** A text message with its one-time token, not yet stored. */
 export interface CodePlan {
   readonly token: NewToken
-  /** With the token. */
+  /** Includes the token. */
   readonly parts: Pick<
     RequestParts,
     'token' | 'flow' | 'messages' | 'channel' | 'cap_most' | 'cap_refill_ms'
   >
-  /** How long after the one before. */
+  /** The minimum interval since the previous message. */
   readonly gapMs: number
 }
 
 type Planning = Pick<Services, 'config' | 'oneTimeTokens' | 'now'>
 
-/** Makes a token and its message; writes and sends nothing. A test number has its code and no message. */
+/**
+ * Creates a token and its message without storing or sending them. A test number has a fixed code
+ * and no message.
+ */
 export function planCode(services: Planning, request: CodeRequest): CodePlan {
   const { config, oneTimeTokens, now } = services
   const { kind, tokenType, phone, channel } = request
@@ -63,7 +66,7 @@ export function planCode(services: Planning, request: CodeRequest): CodePlan {
   }
 }
 
-/** Who is sent nothing need not wait. */
+/** Test numbers have no cooldown, because nothing is sent to them. */
 export function findTextGapMs(services: Pick<Services, 'config' | 'now'>, phone: string): number {
   const isTest = findTestCode(services, phone) !== undefined
   return isTest ? 0 : services.config.sms.maxFrequencyMs

@@ -3,10 +3,10 @@ import type { HooksConfig } from '../../plugins/hooks/settings.ts'
 import type { TextChannel } from '../../plugins/sms/gateway.ts'
 import type { SmsConfig } from '../../plugins/sms/settings.ts'
 
-/** Why a code is sent, as errors and the outbox call it. */
+/** The purpose of a code, as named in errors and in the outbox. */
 export type TextKind = 'confirmation' | 'phone_change' | 'reauthentication'
 
-/** What decides whether and how text messages are sent. */
+/** The settings that determine whether and how text messages are sent. */
 export interface TextSettings {
   readonly config: {
     readonly sms: SmsConfig
@@ -18,17 +18,17 @@ interface Known extends TextSettings {
   readonly now: () => number
 }
 
-/** What the channel for text messages reads of a row of the outbox. */
+/** The fields that the SMS channel reads from a row of the outbox. */
 export function toTextPayload(code: string, channel: TextChannel) {
   return { Code: code, Channel: channel }
 }
 
-/** The field `channel` of a body (reference 1.6). @throws {ApiError} */
+/** Parses the field `channel` of a body. @throws {ApiError} */
 export function parseTextChannel(
   { config: { sms, hooks } }: TextSettings,
   text: string | undefined,
 ): TextChannel {
-  // The hook decides which way its messages go.
+  // The hook decides how its messages are sent.
   if (hooks.sendSms !== undefined) return 'sms'
   const known: readonly TextChannel[] = sms.gateway.isReady ? sms.gateway.channels : ['sms']
   const channel = known.find((each) => each === (text || 'sms'))
@@ -38,15 +38,15 @@ export function parseTextChannel(
   )
 }
 
-/** The code of a number that nothing is sent to (AUTH_SMS_TEST_OTP). */
+/** The fixed code of a test number (AUTH_SMS_TEST_OTP). */
 export function findTestCode({ config, now }: Known, phone: string): string | undefined {
   const { byPhone, validUntilMs } = config.sms.testCodes
   return now() < validUntilMs ? byPhone.get(phone) : undefined
 }
 
 /**
- * What can be known before anything is sent: whether there is a gateway at all. Asked before anybody
- * is looked up, so that the answer tells nothing about who has an account. @throws {ApiError}
+ * Checks that a gateway is configured. It is called before the user is looked up, so that the
+ * response does not reveal who has an account. @throws {ApiError}
  */
 export function requireGateway(services: Known, phone: string, kind: TextKind): void {
   const { gateway } = services.config.sms
@@ -56,7 +56,7 @@ export function requireGateway(services: Known, phone: string, kind: TextKind): 
   throw new ApiError('sms_send_failed', message)
 }
 
-/** The same for a phone factor, whose errors say less (reference 12.1). @throws {ApiError} */
+/** The same check for a phone factor, with less specific errors. @throws {ApiError} */
 export function requireFactorGateway(services: Known, phone: string): void {
   const { gateway } = services.config.sms
   if (gateway.isReady || findTestCode(services, phone) !== undefined) return

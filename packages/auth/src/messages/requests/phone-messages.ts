@@ -26,7 +26,7 @@ import {
 import { type CodeRequest, findTextGapMs, planCode } from './phone-codes.ts'
 import { findTestCode } from './phone-gateway.ts'
 
-/** Somebody asks for a message to a number, whoever they are. */
+/** A request of any client for a message to a phone number. */
 export interface PhoneAsk {
   readonly phone: string
   readonly audience: string
@@ -36,17 +36,17 @@ export interface PhoneAsk {
 
 type TextClock = Extract<GapClock, 'sms' | 'phone_change'>
 
-/** What a code that is sent to a user is for. */
+/** The purpose of a code that is sent to a user. */
 export interface TextReason {
   readonly action: AuditAction
-  /** Whether the request has waited already: `deferCode` has taken it down. */
+  /** Whether the cooldown was already checked by `deferCode`. */
   readonly hasWaited?: boolean
 }
 
 /**
- * Sends a user a code that confirms their number and signs them in. @throws {ApiError} where their
- * number was sent one just now, or no message may go out: `textNobody` says the same of a number that
- * nobody has.
+ * Sends a user a code that confirms their phone number and signs them in. @throws {ApiError} during
+ * the cooldown of the number, or if no message may be sent. `textNobody` returns the same errors
+ * for a number without a user.
  */
 export async function textUser(
   services: Services,
@@ -74,8 +74,8 @@ export async function textUser(
 }
 
 /**
- * Takes down a request that is answered alike, and in the same time, whether there is a user or not:
- * features/deferred-messages.ts looks for them afterwards. @throws {ApiError} as `textUser`
+ * Stores a request whose response, including its timing, must not depend on whether the user
+ * exists; features/deferred-messages.ts looks up the user later. @throws {ApiError} as `textUser`
  */
 export async function deferCode(
   services: Services,
@@ -91,7 +91,10 @@ export async function deferCode(
   services.wakeMessages()
 }
 
-/** What `textUser` would do, for a user who does not exist or needs no message. @throws {ApiError} */
+/**
+ * Does the same checks as `textUser` for a user who does not exist or needs no message. @throws
+ * {ApiError}
+ */
 export async function textNobody(
   services: Services,
   ask: Pick<PhoneAsk, 'phone' | 'audience'>,
@@ -114,7 +117,7 @@ async function permit(
   if (room === undefined) await refuse(services, gap, now)
 }
 
-/** Tells why nothing was sent, unless whom it was for is gone. @throws {ApiError} */
+/** Reports why nothing was sent, unless the recipient no longer exists. @throws {ApiError} */
 export async function refuse(
   { db, config }: Pick<Services, 'db' | 'config'>,
   gap: GapParts,
@@ -124,7 +127,7 @@ export async function refuse(
   if (refusal !== undefined) throw refusal.error
 }
 
-/** Why a user was not made who was to be sent a message. */
+/** Returns why a user who was to be sent a message was not created. */
 export async function toTextError(
   { db, config: { limits } }: Pick<Services, 'db' | 'config'>,
   gap: GapParts,
@@ -134,7 +137,7 @@ export async function toTextError(
   return refusal?.error ?? toSmsCapError(db, limits.smsSent, now)
 }
 
-/** Reference 8.3: of a number, whoever has it. */
+/** The cooldown of a phone number, whether a user has it or not. */
 export function toTextGap(
   services: Pick<Services, 'messageGaps' | 'config' | 'now'>,
   { phone, audience }: Pick<PhoneAsk, 'phone' | 'audience'>,

@@ -30,13 +30,13 @@ import {
   toPermitValues,
 } from './message-gaps.ts'
 
-/** Somebody asks for a message to an address, whoever they are. */
+/** A request of any client for a message to an email address. */
 export interface MailAsk {
   readonly email: string
   readonly audience: string
   readonly client: Client
   readonly challenge: Challenge | undefined
-  /** Checked already. */
+  /** Already validated. */
   readonly redirectTo: string
   readonly externalUrl: string
 }
@@ -44,26 +44,26 @@ export interface MailAsk {
 export interface UserMail {
   readonly kind: MailRequest['kind']
   readonly tokenType: 'confirmation' | 'recovery'
-  /** When the user was last sent one. */
+  /** The column with the time of the last message. */
   readonly sentAt: 'confirmation_sent_at' | 'recovery_sent_at'
   readonly authenticationMethod: string
   readonly action: AuditAction
-  /** Undefined: the request has waited already. */
+  /** Undefined: the cooldown was already checked. */
   readonly wait: MailWait | undefined
 }
 
-/** The same message, for a request that `deferMail` has taken down. */
+/** The same message for a request that `deferMail` has stored. */
 export function afterWait(mail: UserMail): UserMail {
   return { ...mail, wait: undefined }
 }
 
-/** Which clock of the address must have run for how long. */
+/** The cooldown that applies to a message. */
 export interface MailWait {
   readonly clock: GapClock
   readonly gap: 'gapMs' | 'magicLinkGapMs'
 }
 
-/** Reference 8.3. Nothing about an account decides which of them a request gets. */
+/** The cooldown depends only on the request, so that it reveals nothing about accounts. */
 export const mailWaits = {
   confirmation: { clock: 'confirmation', gap: 'gapMs' },
   recovery: { clock: 'recovery', gap: 'gapMs' },
@@ -99,8 +99,8 @@ export const userMails = {
 } as const satisfies Record<string, UserMail>
 
 /**
- * Sends a message to a user. @throws {ApiError} where their address was sent one just now, or no email
- * may go out: `mailNobody` says the same of an address that nobody has.
+ * Sends a message to a user. @throws {ApiError} during the cooldown of the address, or if no email
+ * may be sent. `mailNobody` returns the same errors for an address without a user.
  */
 export async function mailUser(
   services: Services,
@@ -113,7 +113,7 @@ export async function mailUser(
   if (refusal !== undefined) throw refusal.error
 }
 
-/** The same. @returns why it was not sent. */
+/** Like `mailUser`. @returns why the message was not sent. */
 export async function tryToMail(
   services: Services,
   ask: MailAsk,
@@ -144,8 +144,8 @@ export async function tryToMail(
 }
 
 /**
- * Takes down a request that is answered alike, and in the same time, whether there is a user or not:
- * features/deferred-messages.ts looks for them afterwards. @throws {ApiError} as `mailUser`
+ * Stores a request whose response, including its timing, must not depend on whether the user
+ * exists; features/deferred-messages.ts looks up the user later. @throws {ApiError} as `mailUser`
  */
 export async function deferMail(
   services: Services,
@@ -162,7 +162,8 @@ export async function deferMail(
 }
 
 /**
- * What `mailUser` would do, for a user who does not exist or needs no message. @throws {ApiError}
+ * Does the same checks as `mailUser` for a user who does not exist or needs no message. @throws
+ * {ApiError}
  */
 export async function mailNobody(
   services: Services,
@@ -187,7 +188,7 @@ async function permit(
   if (refusal !== undefined) throw refusal.error
 }
 
-/** Why a user was not made who was to be sent a message. */
+/** Returns why a user who was to be sent a message was not created. */
 export async function toMailError(
   { db, config: { limits } }: Pick<Services, 'db' | 'config'>,
   gap: GapParts,
@@ -218,14 +219,14 @@ export function toMailRequest(ask: MailAsk, mail: UserMail): MailRequest {
   }
 }
 
-/** Of every request that sends a message with a link. */
+/** The fields of every request that sends a message with a link. */
 export interface MailBody {
   readonly email?: string
   readonly code_challenge?: string
   readonly code_challenge_method?: string
 }
 
-/** @throws {ApiError} before anything has happened. */
+/** @throws {ApiError} before anything is changed. */
 export function readMailAsk(call: Call<MailBody>, services: Services, email: string): MailAsk {
   const { body, audience, client, externalUrl } = call
   checkAuthorized(services, email)

@@ -1,6 +1,6 @@
 import type { OutboxRow } from '../statements/outbox.ts'
 
-/** Trying again would not help. */
+/** A permanent failure; a retry would not help. */
 export class UndeliverableError extends Error {
   override readonly name = 'UndeliverableError'
 }
@@ -8,8 +8,8 @@ export class UndeliverableError extends Error {
 const maxLength = 300
 
 /**
- * Why a message did not leave, for the log and the table: one line, and nothing of the message in
- * it. Mail servers and gateways like to repeat what they were told.
+ * Describes why a message was not sent, for the log and the table: one line without any content of
+ * the message, because mail servers and gateways often quote their input.
  */
 export function describeFailure(error: Error, row: OutboxRow): string {
   const { Token, TokenHash, ConfirmationURL, Code, CurrentToken, CurrentTokenHash } = row.payload
@@ -22,7 +22,7 @@ export function describeFailure(error: Error, row: OutboxRow): string {
   return text.replace(/[\s\p{Cc}]+/gu, ' ').slice(0, maxLength)
 }
 
-/** Enough for an operator to see whose mail server it is about, or which of some numbers. */
+/** Enough for an operator to identify the mail server or the phone number. */
 function maskRecipient({ channel, recipient }: OutboxRow): string {
   return `…${recipient.slice(channel === 'sms' ? -3 : Math.max(recipient.lastIndexOf('@'), 0))}`
 }

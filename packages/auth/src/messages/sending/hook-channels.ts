@@ -12,8 +12,8 @@ import { UndeliverableError } from './failures.ts'
 import type { Deliver } from './outbox-sender.ts'
 
 /**
- * Hooks that take the place of the mail server or the gateway get their messages from the outbox too:
- * no request waits for them, and what they do not take is offered again while its code is valid.
+ * Hooks that replace the mail server or the SMS gateway get their messages from the outbox as well:
+ * requests do not wait for them, and failed calls are retried while the code is valid.
  */
 export function createEmailHookChannel(db: Queries, send: HookCall<EmailToSend, void>): Deliver {
   return toChannel(db, send, (user, row) => ({ user, email_data: toEmailData(row) }))
@@ -30,14 +30,14 @@ export function createSmsHookChannel(db: Queries, send: HookCall<SmsToSend, void
   }))
 }
 
-/** @param tell undefined: the hook has been switched off since the message was written. */
+/** @param tell undefined if the hook was disabled after the message was stored. */
 export function createNoticeChannel(
   db: Queries,
   tell: HookCall<NewUserNotice, void> | undefined,
 ): Deliver {
   if (tell !== undefined) return toChannel(db, tell, (user) => ({ user }))
   return async () => {
-    throw new UndeliverableError('that hook is off')
+    throw new UndeliverableError('the hook is disabled')
   }
 }
 
@@ -49,21 +49,21 @@ function toChannel<Input extends object>(
   return async (row, signal) => {
     const userId = readText(row.payload, 'UserID')
     const [user] = userId === '' ? [] : await db.run(findUserById, { id: userId })
-    if (user === undefined) throw new UndeliverableError('its user does not exist any more')
+    if (user === undefined) throw new UndeliverableError('its user no longer exists')
     const occasion = { ip: readText(row.payload, 'IP'), id: toMessageId(row), signal }
     try {
       await call(toInput(toUserRecord(user), row), occasion)
     } catch (error) {
       if (!(error instanceof HookRejection)) throw error
-      throw new UndeliverableError(`the hook rejects it: ${error.message}`)
+      throw new UndeliverableError(`the hook rejected it: ${error.message}`)
     }
   }
 }
 
-/** The same whenever the message is offered: who has taken it already can tell. */
+/** The same for every attempt, so that receivers recognise a duplicate. */
 function toMessageId({ id, channel, created_at }: OutboxRow): string {
   const hash = createHash('sha256').update(`${channel} ${id} ${created_at}`).digest('hex')
-  // Version 8 of RFC 9562: a UUID made by rules of one's own.
+  // Version 8 of RFC 9562: a UUID with custom content.
   return `${hash.slice(0, 8)}-${hash.slice(8, 12)}-8${hash.slice(13, 16)}-8${hash.slice(17, 20)}-${hash.slice(20, 32)}`
 }
 
@@ -83,8 +83,8 @@ function toEmailData({ kind, recipient, payload }: OutboxRow): EmailData {
     factor_type: text('FactorType'),
   }
   if (kind !== 'email_change') return data
-  // Receivers of today read these names crosswise: `token` goes with `token_hash_new` to the present
-  // address, and `token_new` with `token_hash` to the new one.
+  // Existing receivers use these fields crosswise: `token` with `token_hash_new` for the current
+  // address, and `token_new` with `token_hash` for the new one.
   if (text('CurrentTokenHash') !== '') {
     return {
       ...data,

@@ -23,16 +23,16 @@ export interface MessagesSettings {
   readonly config: Pick<Config, 'mail' | 'messages' | 'mfa' | 'site' | 'sms'>
   readonly db: Queries
   readonly log: Pick<Log, 'error' | 'warning' | 'info'>
-  /** Those that take messages. */
+  /** The hooks that receive messages. */
   readonly hooks?: Pick<Hooks, 'sendEmail' | 'sendSms' | 'afterUserCreated'>
   readonly sending?: Partial<OutboxSenderSettings>
   readonly onAttempt?: OnAttempt
   readonly onGivenUp?: OutboxSenderSettings['onGivenUp']
-  /** Answers requests that were taken down. */
+  /** Processes deferred requests. */
   readonly answerRequest?: Deliver
 }
 
-/** Everything from the outbox to the mail server and the gateway for text messages. */
+/** Opens the path from the outbox to the mail server and the SMS gateway. */
 export function openMessages(settings: MessagesSettings): OutboxSender {
   const { config, db, log, sending, hooks } = settings
   const { mail, site } = config
@@ -71,7 +71,7 @@ export function openMessages(settings: MessagesSettings): OutboxSender {
 
 type Channels = Readonly<Partial<Record<MessageChannel, Deliver>>>
 
-/** Hears of every attempt to send a message, by the kind of message. */
+/** Called for every attempt to send a message, with the kind of message. */
 type OnAttempt = (channel: MessageChannel, kind: string, isFailed: boolean) => void
 
 function watchChannels(channels: Channels, onAttempt: OnAttempt): Channels {
@@ -90,7 +90,7 @@ function watchChannels(channels: Channels, onAttempt: OnAttempt): Channels {
   return Object.fromEntries(entries.map(([name, deliver]) => [name, watch(name, deliver)]))
 }
 
-/** Loaded when the first message leaves: a server that sends none does without it. */
+/** Loaded when the first message is sent, so that a server that sends none does not need it. */
 function openSmtpLater(settings: SmtpSettings): SmtpClient {
   let loaded: Promise<SmtpClient> | undefined
   return {
@@ -107,11 +107,11 @@ function openSmtpLater(settings: SmtpSettings): SmtpClient {
 interface MailChannelSettings {
   readonly renderer: MailRenderer
   readonly smtp: SmtpClient
-  /** SMTP_ADMIN_EMAIL; its domain is that of the message ids. */
+  /** SMTP_ADMIN_EMAIL; its domain is used in message ids. */
   readonly fromAddress: string
 }
 
-/** Rows of the outbox become email. */
+/** Sends rows of the outbox as email. */
 function createMailChannel({ renderer, smtp, fromAddress }: MailChannelSettings): Deliver {
   const domain = fromAddress.split('@').at(-1) ?? 'localhost'
   return async ({ id, kind, recipient, payload, created_at }, signal) => {
@@ -122,7 +122,7 @@ function createMailChannel({ renderer, smtp, fromAddress }: MailChannelSettings)
   }
 }
 
-/** Without a mail server messages go nowhere. The log says so, without the code and the link. */
+/** Without a mail server, messages are dropped. This is logged without the code and the link. */
 function createNoMailChannel(log: Pick<Log, 'warning'>): Deliver {
   return async ({ id, kind }) => {
     log.warning(`The message ${id} (${kind}) is dropped: no mail server is configured`)

@@ -12,35 +12,35 @@ import {
 } from '../statements/outbox.ts'
 import { describeFailure, UndeliverableError } from './failures.ts'
 
-/** Resolves once somebody else answers for the message. @throws UndeliverableError */
+/** Resolves when the next system has accepted the message. @throws UndeliverableError */
 export type Deliver = (message: OutboxRow, signal: AbortSignal) => Promise<void>
 
 export interface OutboxSenderSettings {
   readonly db: Queries
-  /** Messages of other channels are left to others. */
+  /** Messages of other channels are left to other processes. */
   readonly channels: Readonly<Partial<Record<MessageChannel, Deliver>>>
   readonly log: Pick<Log, 'error' | 'warning'>
-  /** Messages under way at a time, of each channel: none waits because another hangs. */
+  /** Messages in progress at a time per channel; a slow channel does not delay the others. */
   readonly concurrency?: number
-  /** How often to look for messages of processes that are gone, and for those to try again. */
+  /** How often to look for retries and for messages of processes that have ended. */
   readonly pollMs?: number
   readonly sendTimeoutMs?: number
-  /** Longer than a message can take: afterwards other processes send it. */
+  /** Longer than a message can take; afterwards other processes may send it. */
   readonly leaseMs?: number
-  /** Waits after the first, second, … failure; the last one repeats. */
+  /** Delays after the first, second, … failure; the last one repeats. */
   readonly backoffMs?: readonly number[]
-  /** How long a stop waits for a mail server. */
+  /** How long a shutdown waits for a mail server. */
   readonly drainTimeoutMs?: number
-  /** Called for each message that is given up. */
+  /** Called for each message that has failed permanently. */
   readonly onGivenUp?: (channel: MessageChannel, kind: string) => void
 }
 
 export interface OutboxSender extends AsyncDisposable {
-  /** There is something to send. Never waits and never fails. */
+  /** Signals that there are messages to send. Returns immediately and never fails. */
   notify(): void
   /**
-   * Takes no more, and waits a while for the messages under way, at most until `expired` fires. What
-   * is not sent by then goes back to the outbox.
+   * Stops claiming messages, and waits for those in progress until `expired` fires at the latest.
+   * Unsent messages return to the outbox.
    */
   drain(expired: AbortSignal): Promise<void>
 }
@@ -51,9 +51,9 @@ const maxAttempts = 50
 const closeTimeoutMs = 4_000
 
 /**
- * Sends what is in the outbox, after the statement that wrote it has been committed. No connection
- * to the database is held while a message is under way. A process that dies between sending and
- * saying so makes its message go out twice; none is lost.
+ * Sends the messages in the outbox after the statement that wrote them has been committed. No
+ * database connection is held while a message is being sent. If a process ends between sending a
+ * message and recording that, the message is sent twice; none is lost.
  */
 export function openOutboxSender(settings: OutboxSenderSettings): OutboxSender {
   const { db, channels, log, concurrency = 4, pollMs = 5_000, sendTimeoutMs = minute } = settings
@@ -64,10 +64,10 @@ export function openOutboxSender(settings: OutboxSenderSettings): OutboxSender {
   const active = new Set<Promise<void>>()
   let isDraining = false
   let claiming: Promise<void> | undefined
-  /** Channels of which more may be due than the last look brought. */
+  /** Channels that may have more messages due than the last query returned. */
   const due = new Set<string>()
-  const underWay = new Map<string, number>(names.map((name) => [name, 0]))
-  const roomOf = (name: string) => concurrency - (underWay.get(name) ?? 0)
+  const inProgress = new Map<string, number>(names.map((name) => [name, 0]))
+  const roomOf = (name: string) => concurrency - (inProgress.get(name) ?? 0)
   let isDatabaseLost = false
 
   const notify = (): void => {
@@ -94,15 +94,15 @@ export function openOutboxSender(settings: OutboxSenderSettings): OutboxSender {
       }
       for (const row of rows) track(row)
     } catch (error) {
-      if (!isDatabaseLost) log.error(`The outbox cannot be read: ${toReason(error)}`)
+      if (!isDatabaseLost) log.error(`Cannot read the outbox: ${toReason(error)}`)
       isDatabaseLost = true
-      // The next poll tries again.
+      // The next poll retries.
       due.clear()
     }
   }
   const track = (row: OutboxRow): void => {
     const { channel } = row
-    const count = (more: number) => underWay.set(channel, (underWay.get(channel) ?? 0) + more)
+    const count = (more: number) => inProgress.set(channel, (inProgress.get(channel) ?? 0) + more)
     const work = handle(row)
     active.add(work)
     count(1)
@@ -124,9 +124,9 @@ export function openOutboxSender(settings: OutboxSenderSettings): OutboxSender {
     const reason = describeFailure(outcome, row)
     const label = `The message ${id} (${row.kind})`
     const waitMs = backoffMs[Math.min(attempts, backoffMs.length) - 1] ?? minute
-    const isHopeless = outcome instanceof UndeliverableError || attempts >= maxAttempts
-    if (isHopeless || waitMs >= leftMs) {
-      log.error(`${label} is given up after ${attempts} attempts: ${reason}`)
+    const isPermanent = outcome instanceof UndeliverableError || attempts >= maxAttempts
+    if (isPermanent || waitMs >= leftMs) {
+      log.error(`${label} failed permanently after ${attempts} attempts: ${reason}`)
       onGivenUp?.(row.channel, row.kind)
       return await settle(id, () => db.run(failMessage, { id, attempts, error: reason }))
     }
@@ -135,7 +135,7 @@ export function openOutboxSender(settings: OutboxSenderSettings): OutboxSender {
   }
   const toOutcome = async (row: OutboxRow): Promise<'sent' | 'stopped' | Error> => {
     const deliver = channels[row.channel]
-    if (deliver === undefined) return new UndeliverableError('there is no way to send it')
+    if (deliver === undefined) return new UndeliverableError('its channel is not configured')
     if (row.expires_in_ms <= 0) return new UndeliverableError('the code in it is no longer valid')
     const timeout = AbortSignal.timeout(sendTimeoutMs)
     const signal = AbortSignal.any([stopping.signal, timeout])
@@ -144,11 +144,13 @@ export function openOutboxSender(settings: OutboxSenderSettings): OutboxSender {
       return 'sent'
     } catch (error) {
       if (stopping.signal.aborted) return 'stopped'
-      if (timeout.aborted) return new Error(`it took longer than ${sendTimeoutMs} ms`)
+      if (timeout.aborted) return new Error(`sending took longer than ${sendTimeoutMs} ms`)
       return error instanceof Error ? error : new Error(String(error))
     }
   }
-  /** Says what became of a message. Until that is known, it would be sent again: so it insists. */
+  /**
+   * Records the result of a message. It retries, because the message would otherwise be sent again.
+   */
   const settle = async (id: number, note: () => Promise<unknown>): Promise<void> => {
     const endsAt = performance.now() + leaseMs
     for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 5_000)) {
@@ -157,7 +159,7 @@ export function openOutboxSender(settings: OutboxSenderSettings): OutboxSender {
         return
       } catch (error) {
         if (stopping.signal.aborted || performance.now() + waitMs > endsAt) {
-          log.error(`What became of the message ${id} is not noted: ${toReason(error)}`)
+          log.error(`The result of message ${id} could not be recorded: ${toReason(error)}`)
           return
         }
         await sleep(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined)
@@ -175,7 +177,7 @@ export function openOutboxSender(settings: OutboxSenderSettings): OutboxSender {
     const timer = setTimeout(stop, drainTimeoutMs)
     if (expired.aborted) stop()
     expired.addEventListener('abort', stop, { once: true })
-    // What is being claimed will be under way in a moment.
+    // Messages that are being claimed will be in progress soon.
     await claiming
     await Promise.all(active)
     expired.removeEventListener('abort', stop)

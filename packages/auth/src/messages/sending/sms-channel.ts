@@ -8,31 +8,30 @@ import type { Deliver } from './outbox-sender.ts'
 
 export interface SmsChannelSettings {
   readonly config: Pick<Config, 'sms' | 'mfa'>
-  /** In place of the gateway's own, for tests. */
+  /** Overrides the URL of the gateway, for tests. */
   readonly baseUrl?: string
   readonly limits?: HttpLimits
 }
 
-/** Reference 12.1. */
 const postLimits: HttpLimits = { timeoutMs: 10_000, maxBytes: 65_536 }
 
-/** The kind of message that a phone factor asks for; it has a template of its own. */
+/** The kind of message of a phone factor, which has its own template. */
 const factorKind = 'mfa_code'
 
-/** Rows of the outbox become text messages. */
+/** Sends rows of the outbox as text messages. */
 export function createSmsChannel(settings: SmsChannelSettings): Deliver {
   const { config, limits = postLimits } = settings
   const { sms, mfa } = config
-  // The configuration has refused what is no template.
+  // The configuration check has rejected invalid templates.
   const template = parseTextTemplate(sms.template)
   const factorTemplate = parseTextTemplate(mfa.kinds.phone.template)
   return async ({ kind, recipient, payload }, signal) => {
-    // Somebody has changed the configuration since it was written.
+    // The configuration has changed since the message was stored.
     if (!sms.gateway.isReady) throw new UndeliverableError(sms.gateway.problem)
     const gateway: Gateway = gateways[sms.gateway.name]
     const { baseUrl = gateway.baseUrl } = settings
     const { Code: code, Channel: channel } = payload
-    if (typeof code !== 'string') throw new UndeliverableError('there is no code in it')
+    if (typeof code !== 'string') throw new UndeliverableError('it contains no code')
     const text = (kind === factorKind ? factorTemplate : template).render({ Code: code })
     const message = { to: recipient, text, code, channel: toTextChannel(channel) }
     const request = gateway.toRequest(message, sms.gateway.settings, baseUrl)

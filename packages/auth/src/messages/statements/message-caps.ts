@@ -1,25 +1,25 @@
 import { statement } from '../../db/statement.ts'
 import { type MessageChannel, toChannel } from './outbox.ts'
 
-/** Each a piece of SQL: `$4`, or `(select count(*) from found)`. */
+/** SQL fragments: `$4`, or `(select count(*) from found)`. */
 export interface CapSpending {
-  /** How many there may be, `config.limits.emailSent.most`. Null: no limit. */
+  /** The maximum, `config.limits.emailSent.most`. Null: no limit. */
   readonly most: string
-  /** `refillMs` of the same; null: most in a fixed hour. */
+  /** `refillMs` of the same cap; null: per fixed hour. */
   readonly refillMs: string
-  /** How many messages this statement writes. With 0 it only asks whether one could go out. */
+  /** How many messages this statement writes. With 0 it only checks whether one could be sent. */
   readonly count: string
   readonly now: string
 }
 
 /**
- * Two parts of a `with` that take messages off what the whole server may still send. The second,
- * `cap`, has one row when there was room, and none otherwise: what depends on it selects from it,
- * so that a statement over the limit writes nothing. The row of the channel is locked from here
- * to the end of the statement, which makes the count exact among all processes. To never wait for
- * each other in a circle, statements lock the user before this.
+ * Two parts of a `with` that subtract messages from what the whole server may still send. The
+ * second, `cap`, has one row if there was room and none otherwise; dependent parts select from it,
+ * so that a statement over the limit writes nothing. The row of the channel stays locked until the
+ * end of the statement, which makes the count exact across all processes. To avoid deadlocks,
+ * statements lock the user first.
  *
- * An hour begins with the first message in it.
+ * An hour starts with its first message.
  */
 export function spendCap(channel: MessageChannel | 'asked', spending: CapSpending): string {
   const most = `(${spending.most})::integer`
@@ -44,7 +44,7 @@ export function spendCap(channel: MessageChannel | 'asked', spending: CapSpendin
    )`
 }
 
-/** How many messages may still go out, of the row `c`. */
+/** The number of messages that may still be sent, computed from the row `c`. */
 export function toRoom(most: string, refillMs: string, now: string): string {
   return `case when ${refillMs} is null
        then ${most} - case when ${toIsOver(now)} then 0 else c.sent end
@@ -55,13 +55,13 @@ function toIsOver(now: string): string {
   return `c.window_start <= ${now} - interval '1 hour'`
 }
 
-/** A clock that was set back takes nothing away. */
+/** A clock that was set back removes no tokens. */
 function toTokens(most: string, refillMs: string, now: string): string {
   const passedMs = `greatest(extract(epoch from ${now} - c.refilled_at)::double precision * 1000, 0)`
   return `least(${most}, c.tokens + ${passedMs} / ${refillMs})`
 }
 
-/** Seconds until one message could go out again, of the row `c`. */
+/** Seconds until another message can be sent, computed from the row `c`. */
 export function toCapWait(most: string, refillMs: string, now: string): string {
   return `greatest(0, ceil(case when ${refillMs} is null
      then extract(epoch from c.window_start + interval '1 hour' - ${now})

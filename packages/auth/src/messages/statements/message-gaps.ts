@@ -3,19 +3,19 @@ import { type NamedValues, statement } from '../../db/statement.ts'
 import { spendCap, toCapWait, toRoom } from './message-caps.ts'
 import { insertMessage, type MessageChannel } from './outbox.ts'
 
-/** Each a piece of SQL. */
+/** SQL fragments. */
 export interface GapRequest {
   /** Cooldown key from requests/message-gaps.ts, as bytes; null when no cooldown applies. */
   readonly key: string
   readonly seconds: string
   readonly now: string
-  /** Whether a message is asked for at all. */
+  /** Whether a message is requested at all. */
   readonly condition: string
 }
 
 /**
- * Whether the last message is too recent. One of the future, by more than the gap, was sent by a clock
- * that has since been set back: nobody waits for that.
+ * Whether the last message is too recent. A time in the future by more than the cooldown comes from
+ * a clock that has since been set back, and is ignored.
  */
 function isTooRecent(now: string, seconds: string): string {
   const gap = `make_interval(secs => (${seconds}))`
@@ -23,8 +23,8 @@ function isTooRecent(now: string, seconds: string): string {
 }
 
 /**
- * `gap` has the row of the address where there is one, locked: of several requests one goes on, and
- * the others see what it has left. It comes after the user and before the cap.
+ * `gap` has the row of the address, if there is one, locked: one of several concurrent requests
+ * proceeds, and the others see its result. It is locked after the user and before the cap.
  */
 export function lockGap({ key, seconds, now, condition }: GapRequest): string {
   return `gap as materialized (
@@ -38,9 +38,9 @@ export function lockGap({ key, seconds, now, condition }: GapRequest): string {
 export const isGapOpen = 'not exists (select from gap where is_closed)'
 
 /**
- * `permit` has a row where both the gap and the cap let a message pass, and then the gap begins anew.
- * Two requests that both see no row of the address cannot both write it: one of them violates
- * `message_gaps_pkey`, and nothing of it remains, not even what it took from the cap.
+ * `permit` has a row if both the cooldown and the cap allow a message, and then the cooldown
+ * restarts. If two requests both see no row of the address, only one can insert it: the other
+ * violates `message_gaps_pkey` and is rolled back completely, including what it took from the cap.
  */
 export function takeGap({ key, now, condition }: GapRequest): string {
   return `permit as materialized (
@@ -60,8 +60,8 @@ const permitParameters = ['most', 'refillMs', 'now', 'gap_key', 'gap_seconds'] a
 export type PermitValues = NamedValues<(typeof permitParameters)[number]>
 
 /**
- * `permit` where a message that is not sent would be permitted: it costs what sending one does and lets
- * as much time pass before the next, so neither reveals whether a message was sent.
+ * `permit` for a message that is not sent: it uses up the cap and starts the cooldown like a real
+ * one, so that neither reveals whether a message was sent.
  */
 function askPermit(channel: MessageChannel): string {
   const gap: GapRequest = {
@@ -75,14 +75,14 @@ function askPermit(channel: MessageChannel): string {
 }
 
 interface MessageWait extends Row {
-  /** Until the gap is over; null: it is. */
+  /** Seconds until the cooldown ends; null if it has ended. */
   readonly gap_seconds: number | null
-  /** Until one more message could go out, where none can now. */
+  /** Seconds until another message can be sent, if the cap is reached. */
   readonly cap_seconds: number | null
   readonly has_room: boolean
 }
 
-/** Why no message was permitted. */
+/** Returns why no message was allowed. */
 export const findMessageWait = statement(
   'find_message_wait',
   ['channel', ...permitParameters],
@@ -100,21 +100,23 @@ export const findMessageWait = statement(
      left join {ns}.message_caps c on c.channel = asked.channel`,
 ).returning<MessageWait>()
 
-/** A row where another email could go out, to that address and at all. */
+/** Returns a row if another email may be sent, by the cooldown of the address and by the cap. */
 export const askEmailCap = statement(
   'ask_email_cap',
   permitParameters,
   `with ${askPermit('email')} select 1 as has_room from permit`,
 )
 
-/** A row where another text message could go out, to that number and at all. */
+/**
+ * Returns a row if another text message may be sent, by the cooldown of the number and by the cap.
+ */
 export const askSmsCap = statement(
   'ask_sms_cap',
   permitParameters,
   `with ${askPermit('sms')} select 1 as has_room from permit`,
 )
 
-/** What a request asks for. */
+/** The kind of a deferred request. */
 export type DeferredKind =
   | 'recovery'
   | 'magic_link'
@@ -125,9 +127,9 @@ export type DeferredKind =
   | 'resend_phone_change'
 
 /**
- * Takes down a request for a message, whether there is anybody to send it to or not: looking for them
- * is left to whoever empties the outbox. A row where a message could go out, to that address and at
- * all; otherwise nothing is written.
+ * Stores a request for a message whether a recipient exists or not; the sender of the outbox looks
+ * up the recipient. Returns a row if a message may be sent, by cooldown and cap; otherwise nothing
+ * is written.
  */
 const toStatement = (channel: 'email' | 'sms') =>
   statement(

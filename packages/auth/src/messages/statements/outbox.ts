@@ -2,31 +2,34 @@ import type { Row } from '../../db/database.ts'
 import { statement } from '../../db/statement.ts'
 
 /**
- * `hook`: no message to anybody, but what a hook of the operator is told. `request`: somebody asked
- * for a message, and it is still to be found out who gets it.
+ * `hook`: not a message, but a call to a hook of the operator. `request`: a deferred request for a
+ * message, whose recipient is still to be looked up.
  */
 export type MessageChannel = 'email' | 'sms' | 'hook' | 'request'
 
-/** A channel as a piece of SQL; `asked` is the one that `p` names. */
+/** A channel as an SQL fragment; `asked` is the channel named in `p`. */
 export function toChannel(channel: MessageChannel | 'asked'): string {
   return channel === 'asked' ? "(select coalesce(channel, 'email') from p)" : `'${channel}'`
 }
 
-/** Each a piece of SQL: `$4`, or `u.email`. */
+/** SQL fragments: `$4`, or `u.email`. */
 export interface MessageInsert {
   readonly kind: string
   readonly recipient: string
-  /** Of `toMessagePayload`; or `$5::jsonb || jsonb_build_object('Data', u.raw_user_meta_data)`. */
+  /**
+   * The result of `toMessagePayload`, or `$5::jsonb || jsonb_build_object('Data',
+   * u.raw_user_meta_data)`.
+   */
   readonly payload: string
-  /** How long the code in it is valid. */
+  /** Lifetime of the code in the message. */
   readonly expiresInSeconds: string
-  /** One message for each row: `cap`, or `found u cross join cap`. */
+  /** One message per row: `cap`, or `found u cross join cap`. */
   readonly from: string
 }
 
 /**
- * Writes messages as part of a larger statement: `with …, message as (${insertMessage(…)}) …`.
- * The clock of the outbox is that of the database, which all processes share.
+ * Writes messages as part of a larger statement: `with …, message as (${insertMessage(…)}) …`. The
+ * outbox uses the clock of the database, which all processes share.
  */
 export function insertMessage(channel: MessageChannel | 'asked', message: MessageInsert): string {
   const { kind, recipient, payload, expiresInSeconds, from } = message
@@ -49,13 +52,19 @@ export interface OutboxRow extends Row {
   readonly kind: string
   readonly recipient: string
   readonly payload: Readonly<Record<string, unknown>>
-  /** This one included. Whoever claims it next raises it, and the one before has no say any more. */
+  /**
+   * Includes the current attempt. The next process that claims the message increments it, and then
+   * updates of the previous one have no effect.
+   */
   readonly attempts: number
   readonly created_at: string
   readonly expires_in_ms: number
 }
 
-/** Of the channels `c`: what is due, the oldest first. Reads the index outbox_due and nothing else. */
+/**
+ * Lists the messages that are due in the channels `c`, the oldest first. Uses an index-only scan of
+ * outbox_due.
+ */
 const listDue = (priority: 0 | 1, limit: string) => `select c.channel, d.id
      from unnest($1::text[], $2::integer[]) as c(channel, room) cross join lateral (
        select o.id from {ns}.outbox o
@@ -66,9 +75,9 @@ const listDue = (priority: 0 | 1, limit: string) => `select c.channel, d.id
      ) d`
 
 /**
- * Takes messages that are due, so that no other process does until the lease ends: new one-time codes
- * first, then those that were tried before, invitations and notifications. `rooms` says how many of
- * each of the channels.
+ * Claims messages that are due, so that no other process does until the lease ends: new one-time
+ * codes first, then retries, invitations and notifications. `rooms` is the maximum number per
+ * channel.
  */
 export const claimMessages = statement(
   'claim_messages',
@@ -87,14 +96,14 @@ export const claimMessages = statement(
      extract(epoch from o.expires_at - now())::double precision * 1000 as expires_in_ms`,
 ).returning<OutboxRow>()
 
-/** It was sent, and the code in it is no business of ours any more. */
+/** Deletes a message that was sent, because its code must not be kept. */
 export const deleteMessage = statement(
   'delete_message',
   ['id'],
   'delete from {ns}.outbox where id = $1',
 )
 
-/** Codes that were not tried yet go first from now on. */
+/** Retries have a lower priority than codes that were not tried yet. */
 export const retryMessage = statement(
   'retry_message',
   ['id', 'attempts', 'waitMs', 'error'],
@@ -103,7 +112,7 @@ export const retryMessage = statement(
    where id = $1 and attempts = $2 and failed_at is null`,
 )
 
-/** As if it had never been claimed. */
+/** Reverts the claim. */
 export const releaseMessage = statement(
   'release_message',
   ['id', 'attempts'],
@@ -111,7 +120,7 @@ export const releaseMessage = statement(
    where id = $1 and attempts = $2 and failed_at is null`,
 )
 
-/** Keeps that it failed and why, and neither the code nor who it was for. */
+/** Keeps the failure and its reason, but neither the code nor the recipient. */
 export const failMessage = statement(
   'fail_message',
   ['id', 'attempts', 'error'],

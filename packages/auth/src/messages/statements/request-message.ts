@@ -3,7 +3,7 @@ import type { Metadata } from '../../features/users/metadata.ts'
 import { selectUser, type UserRow } from '../../features/users/statements/user-row.ts'
 import { partColumns, permitMessages, type RequestParts, writeParts } from './request-parts.ts'
 
-/** Columns that say when a user was last sent a message of a kind. */
+/** Columns with the time of the last message of a kind. */
 export type SentColumn =
   | 'confirmation_sent_at'
   | 'recovery_sent_at'
@@ -12,17 +12,17 @@ export type SentColumn =
 
 export interface MessageRequest extends RequestParts {
   readonly user_id: string
-  /** Not within this of the last one by the user's own clock; null: whenever. */
+  /** The cooldown by the user's own column; null if there is none. */
   readonly own_gap_seconds: number | null
-  /** Also set where the user is invited. */
+  /** Set if the user is invited. */
   readonly invited_at: Date | null
-  /** Of the invitation: stays when the user proves to own the account. */
+  /** Metadata of the invitation, which are kept when the user proves to own the account. */
   readonly admin_metadata?: Metadata
 }
 
 /**
- * Sends a message to a user who exists. No row: the one before is too recent, or no more may be sent
- * now; nothing was written.
+ * Sends a message to an existing user. Returns no row if the previous message is too recent or the
+ * cap is reached; then nothing was written.
  */
 const toStatement = (column: SentColumn) =>
   statement(

@@ -4,9 +4,9 @@ import { type GapRequest, isGapOpen, lockGap, takeGap } from './message-gaps.ts'
 import { insertMessage, type MessageChannel } from './outbox.ts'
 
 /**
- * What statements that answer one request write beside their own rows. Each such statement takes one
- * JSON object, `$1`, whose fields it reads from `p`: a dozen numbered parameters tell nobody what
- * they are.
+ * Rows that statements for one request write in addition to their own. Each such statement takes
+ * one JSON object, `$1`, whose fields it reads from `p`, because a dozen numbered parameters would
+ * be unreadable.
  */
 export interface RequestParts {
   readonly now: Date
@@ -15,14 +15,15 @@ export interface RequestParts {
   readonly token: NewToken | readonly NewToken[] | null
   readonly flow: NewFlow | null
   readonly messages: readonly NewMessage[]
-  /** The way that all of them go; email where nothing is said. */
+  /** The channel of all messages. Default: email. */
   readonly channel?: MessageChannel
-  /** Of AUTH_RATE_LIMIT_EMAIL_SENT or AUTH_RATE_LIMIT_SMS_SENT; null: no limit. */
+  /** From AUTH_RATE_LIMIT_EMAIL_SENT or AUTH_RATE_LIMIT_SMS_SENT; null: no limit. */
   readonly cap_most: number | null
   readonly cap_refill_ms: number | null
   /**
-   * Of requests/message-gaps.ts, in hexadecimal digits: nothing is written where the address was sent a
-   * message within these seconds. Only statements with `permitMessages` look at it.
+   * Cooldown key from requests/message-gaps.ts, in hexadecimal digits: nothing is written if the
+   * address was sent a message within these seconds. Only statements with `permitMessages` check
+   * it.
    */
   readonly gap_key?: string | null
   readonly gap_seconds?: number
@@ -33,33 +34,33 @@ export interface NewAuditEntry {
   readonly payload: Metadata
 }
 
-/** A one-time token, in place of one of the same type. */
+/** A one-time token, which replaces one of the same type. */
 export interface NewToken {
   readonly token_type: string
-  /** In hexadecimal digits, as the next. */
+  /** In hexadecimal digits, like the next field. */
   readonly token_hash: string
   readonly otp_hash: string
   readonly relates_to: string
   readonly is_pkce: boolean
   readonly expires_at: Date
-  /** Undefined: whoever shows the token has proven before to own the account. */
+  /** Undefined: the user has already proven to own the account. */
   readonly claim?: AccountClaim
 }
 
 /**
- * What the request that a token was sent for says about its account. Where nobody has proven to own
- * the account yet, the proof replaces what is there: it may be that of a stranger.
+ * Data of the request that a token was sent for. If no user has proven to own the account yet, this
+ * data replaces the existing data, which may come from someone else.
  */
 export interface AccountClaim {
-  /** Of the password. Absent: the account has none afterwards. */
+  /** The hash of the password. Absent: the account has no password afterwards. */
   readonly hash?: string
   /** The metadata of the user. */
   readonly data?: Metadata
-  /** The identity at a provider that the person came with. */
+  /** The identity at a provider that the user signed in with. */
   readonly identity_id?: string
 }
 
-/** Where a link of a PKCE flow leads to. */
+/** The PKCE flow that a link continues. */
 export interface NewFlow {
   readonly id: string
   readonly auth_code: string
@@ -81,8 +82,8 @@ export const partColumns = `now timestamptz, ip text, audit jsonb, token jsonb, 
   gap_key text, gap_seconds double precision`
 
 /**
- * `cap` has a row when the messages may go out. Without messages it always has one.
- * @param condition whether they are to go out at all; otherwise nothing is spent.
+ * `cap` has a row if the messages may be sent. Without messages, it always has one.
+ * @param condition whether the messages are to be sent; otherwise nothing is subtracted.
  */
 export function spendMessages(condition = 'true'): string {
   return spendCap('asked', {
@@ -94,8 +95,8 @@ export function spendMessages(condition = 'true'): string {
 }
 
 /**
- * The same for messages that anybody may ask for: `permit` has a row when they may go out, to this
- * address and at all.
+ * The same for messages that any client may request: `permit` has a row if cooldown and cap allow
+ * them.
  */
 export function permitMessages(condition = 'true'): string {
   const gap: GapRequest = {
@@ -108,8 +109,8 @@ export function permitMessages(condition = 'true'): string {
 }
 
 /**
- * Token, flow, messages and audit entry of a user.
- * @param user what has the user's row once everything is permitted, and is empty otherwise.
+ * Writes the token, flow, messages and audit entry of a user.
+ * @param user the part with the row of the user if everything is allowed; empty otherwise.
  */
 export function writeParts(user: string): string {
   return `token_written as (
@@ -137,7 +138,8 @@ export function writeParts(user: string): string {
      ${insertMessage('asked', {
        kind: 'm.kind',
        recipient: 'm.recipient',
-       // Words that a stranger put into the account do not go to the owner of the address.
+       // Metadata that someone else may have put into the account are not sent to the owner of the
+       // address.
        payload: `m.payload || jsonb_build_object('Data', case
            when u.email_confirmed_at is null and u.phone_confirmed_at is null and p.token ? 'claim'
            then coalesce(p.token #> '{claim,data}', '{}')
@@ -155,16 +157,16 @@ export function writeParts(user: string): string {
    )`
 }
 
-/** One, several or none. */
+/** Accepts one value, several or none. */
 function toArray(value: string): string {
   return `case jsonb_typeof(${value}) when 'array' then ${value}
        when 'object' then jsonb_build_array(${value}) else '[]' end`
 }
 
-/** An email about what a statement has changed, written with it. */
+/** An email about a change, written by the statement that makes the change. */
 export type Notice = NewMessage
 
-/** For statements that may have some. */
+/** For statements that may write notices. */
 export interface WithNotices {
   /** Undefined: none. */
   readonly notices?: readonly Notice[]
@@ -174,8 +176,8 @@ export interface WithNotices {
 export const noticeColumn = 'notices jsonb'
 
 /**
- * Part of a `with`.
- * @param from has the user's row as `u` once all is changed, and nothing otherwise; and `p`.
+ * A part of a `with`.
+ * @param from has the row of the user as `u` if everything was changed, no row otherwise; and `p`.
  */
 export function writeNotices(from: string): string {
   return `notices_written as (
@@ -190,7 +192,9 @@ export function writeNotices(from: string): string {
    )`
 }
 
-/** The same for one that the statement completes: `notice jsonb` of `p`, a `Notice` or null. */
+/**
+ * The same for a notice that the statement completes: `notice jsonb` of `p`, a `Notice` or null.
+ */
 export function completeNotice(recipient: string, facts: string, from: string): string {
   return `notice_written as (
        ${insertMessage('email', {

@@ -4,7 +4,7 @@ import type { WrittenFormat } from './password-format.ts'
 const pattern =
   /^\$argon2(?:id|i)\$v=19\$m=(?<memory>\d{1,7}),t=(?<time>\d{1,2}),p=(?<lanes>\d{1,2})\$(?<salt>[A-Za-z0-9+/]+)\$(?<hash>[A-Za-z0-9+/]+)$/
 
-/** What OWASP recommends at the least: 19 MiB, two passes, one lane. */
+/** The minimum that OWASP recommends: 19 MiB, two passes, one lane. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
 const prefix = `$argon2id$v=19$m=${cost.memoryCost},t=${cost.timeCost},p=${cost.parallelism}$`
 
@@ -14,7 +14,8 @@ export const argon2id: WrittenFormat = {
   accepts: (text) => {
     const { memory, time, lanes, salt = '', hash = '' } = pattern.exec(text)?.groups ?? {}
     const [m, t, p] = [Number(memory), Number(time), Number(lanes)]
-    // The lower bounds are those of RFC 9106: without them a login would fail and not just be wrong.
+    // The lower bounds of RFC 9106; with smaller values, verification would throw instead of
+    // returning false.
     return (
       p >= 1 &&
       p <= 16 &&
@@ -32,12 +33,12 @@ export const argon2id: WrittenFormat = {
   createUnusable: () => `${prefix}${toRandomBase64(16)}$${toRandomBase64(32)}`,
 }
 
-/** Loaded late: the settings need the names of the formats, and no command that only reads them hashes. */
+/** Loaded on demand: the settings need only the names of the formats. */
 function load() {
   return import('@node-rs/argon2')
 }
 
-/** NaN where it is not exactly what an encoder writes. */
+/** NaN if it is not canonical base64. */
 function countBytes(text: string): number {
   const bytes = Buffer.from(text, 'base64')
   return bytes.toString('base64').replaceAll('=', '') === text ? bytes.length : Number.NaN

@@ -3,7 +3,7 @@ import type { WrittenFormat } from './password-format.ts'
 
 const pattern = /^\$2[aby]\$(?<cost>\d\d)\$[./A-Za-z0-9]{53}$/
 
-/** @param cost each step doubles the work. */
+/** @param cost each increment doubles the work. */
 export function createBcrypt(cost: number): WrittenFormat {
   return {
     names: ['bcrypt'],
@@ -14,7 +14,7 @@ export function createBcrypt(cost: number): WrittenFormat {
     },
     verify: async (password, hash) => (await load()).verify(password, hash),
     hash: async (password) => (await load()).hash(password, { cost }),
-    // Stricter than reference 12.5: a cost of 5 to 9 is raised as well.
+    // Any other cost is outdated, so that hashes with a lower cost are replaced.
     isCurrent: (hash) => readCost(hash) === cost,
     createUnusable: () => `$2b$${`${cost}`.padStart(2, '0')}$${toDigits(16)}${toDigits(23)}`,
   }
@@ -22,7 +22,7 @@ export function createBcrypt(cost: number): WrittenFormat {
 
 export const bcrypt = createBcrypt(10)
 
-/** Loaded late: the settings need the names of the formats, and no command that only reads them hashes. */
+/** Loaded on demand: the settings need only the names of the formats. */
 function load() {
   return import('@node-rs/bcrypt')
 }
@@ -35,7 +35,7 @@ const standard = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 /** bcrypt has its own order of the same characters. */
 const alphabet = './ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-/** Random bytes, without padding. */
+/** Returns random bytes in this alphabet, without padding. */
 function toDigits(byteCount: number): string {
   const text = randomBytes(byteCount).toString('base64').replaceAll('=', '')
   return text.replace(/./g, (digit) => alphabet.charAt(standard.indexOf(digit)))

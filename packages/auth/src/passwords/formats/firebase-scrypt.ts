@@ -10,7 +10,7 @@ export const firebaseScrypt: PasswordFormat = {
   example: 'Firebase scrypt ($fbscrypt$v=1,…)',
   accepts: (hash) => {
     const { n, r, p } = pattern.exec(hash)?.groups ?? {}
-    // 128 · N · r bytes: at most 128 MiB.
+    // Memory is 128 · N · r bytes; at most 128 MiB.
     return (
       Number(n) >= 1 &&
       Number(n) <= 20 &&
@@ -25,7 +25,7 @@ export const firebaseScrypt: PasswordFormat = {
 
 const deriveKey = promisify<string, Buffer, number, object, Buffer>(scrypt)
 
-/** Firebase encrypts a key of the project with a key made from the password. */
+/** Firebase encrypts the key of the project with a key derived from the password. */
 async function verifyFirebase(password: string, hash: string): Promise<boolean> {
   const {
     n,

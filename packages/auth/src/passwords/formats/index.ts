@@ -3,14 +3,14 @@ import { bcrypt } from './bcrypt.ts'
 import { firebaseScrypt } from './firebase-scrypt.ts'
 import type { PasswordFormat, WrittenFormat } from './password-format.ts'
 
-/** What may be imported: a file and a line for each. One with `hash` may be written as well. */
+/** All formats that can be imported. Formats with `hash` can also be used for new passwords. */
 const formats = { bcrypt, argon2id, firebaseScrypt } satisfies Record<string, PasswordFormat>
 
 export type WrittenFormatName = {
   [Name in keyof typeof formats]: (typeof formats)[Name] extends WrittenFormat ? Name : never
 }[keyof typeof formats]
 
-/** By AUTH_PASSWORD_HASH; hashes of another format are replaced when their owner signs in. */
+/** By AUTH_PASSWORD_HASH; hashes in another format are replaced when their user signs in. */
 export const writtenFormats = Object.fromEntries(
   Object.entries(formats).filter(([, format]) => 'hash' in format),
 ) as Readonly<Record<WrittenFormatName, WrittenFormat>>
@@ -29,7 +29,7 @@ export const formatNames = toAlternatives(
   ' or ',
 )
 
-/** For error messages: how the hashes of each begin. */
+/** For error messages: the prefixes of the hashes. */
 export const formatExamples = toAlternatives(
   all.map(({ example }) => example),
   ', or ',

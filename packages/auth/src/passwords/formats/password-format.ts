@@ -1,22 +1,22 @@
-/** A way to store passwords. */
+/** A format of stored passwords. */
 export interface PasswordFormat {
-  /** What people call it, for the description of the API. */
+  /** The common names, for the description of the API. */
   readonly names: readonly string[]
-  /** How its hashes begin, for error messages. */
+  /** The prefix of its hashes, for error messages. */
   readonly example: string
-  /** Whether the hash is one of these, with parameters that are safe to compute. */
+  /** Whether the hash has this format, with parameters that are safe to compute. */
   accepts(hash: string): boolean
   verify(password: string, hash: string): Promise<boolean>
 }
 
-/** One that new passwords may be stored in. */
+/** A format in which new passwords can be stored. */
 export interface WrittenFormat extends PasswordFormat {
   hash(password: string): Promise<string>
-  /** Whether a hash has the parameters of those that are written today. */
+  /** Whether a hash has the current parameters. */
   isCurrent(hash: string): boolean
   /**
-   * The hash of no password at all: instead of hashing a random text, the hash itself is random. To check
-   * a password against it costs what it always costs.
+   * Creates a random hash that no password matches, without hashing anything. Checking a password
+   * against it takes the usual time.
    */
   createUnusable(): string
 }

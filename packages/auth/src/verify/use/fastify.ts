@@ -6,7 +6,7 @@ export type { RequireTokenOptions } from './read-claims.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of the access token that {@link requireToken} has verified. */
+    /** The claims of the access token that {@link requireToken} has verified. */
     claims?: AccessTokenClaims | undefined
   }
 }

@@ -3,7 +3,7 @@ import { createReadClaims, type RequireTokenOptions } from './read-claims.ts'
 
 export type { RequireTokenOptions } from './read-claims.ts'
 
-/** Called with the claims of a verified token; without any only if tokens are optional. */
+/** Called with the claims of a verified token. They are undefined only if tokens are optional. */
 export type TokenHandler<Claims> = (
   request: Request,
   claims: Claims,

@@ -5,7 +5,7 @@ import { createReadClaims, type RequireTokenOptions } from './read-claims.ts'
 
 export type { RequireTokenOptions } from './read-claims.ts'
 
-/** What is used of the request that a GraphQL-over-HTTP handler passes to its options. */
+/** The part of the request that is needed from a GraphQL-over-HTTP handler. */
 interface GraphqlRequest {
   readonly headers:
     | { readonly get: (name: string) => string | null }
@@ -17,11 +17,11 @@ type GraphqlResponse = [
   init: { status: number; statusText: string; headers: Record<string, string> },
 ]
 
-/** Options for a handler of `@portcullis/graphql-over-http`, made by {@link requireToken}. */
+/** Options for a handler of `@portcullis/graphql-over-http`, created by {@link requireToken}. */
 export interface TokenOptions<Claims> {
-  /** Answers requests with a bad token, and leaves the rest to the handler. */
+  /** Responds to requests with an invalid token, and leaves all others to the handler. */
   readonly parseRequestParams: (request: GraphqlRequest) => Promise<GraphqlResponse | undefined>
-  /** What resolvers receive: the claims of the verified token. */
+  /** The context for resolvers: the claims of the verified token. */
   readonly context: (request: GraphqlRequest) => { readonly claims: Claims | undefined }
 }
 
@@ -63,7 +63,7 @@ function readAuthorization({ headers }: GraphqlRequest): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** Clients of GraphQL show `errors`, so the reason is one. */
+/** GraphQL clients display `errors`, so the reason is one of them. */
 function toGraphqlBody({ code, message }: Refusal): string {
   return JSON.stringify({ errors: [{ message, extensions: { code } }] })
 }

@@ -3,7 +3,7 @@ import { createReadClaims, type RequireTokenOptions } from './read-claims.ts'
 
 export type { RequireTokenOptions } from './read-claims.ts'
 
-/** What is used of Hono's `Context`. */
+/** The part of Hono's `Context` that is needed. */
 interface HonoContext {
   readonly req: { header(name: string): string | undefined }
   set(key: 'claims', value: unknown): void

@@ -4,15 +4,18 @@ import { checkNames } from '../verifier-options.ts'
 
 /** Options of `requireToken` in every adapter. */
 export interface RequireTokenOptions<Claims extends AccessTokenClaims = AccessTokenClaims> {
-  /** Made by `createVerifier`. One verifier can serve several adapters. */
+  /** Created by `createVerifier`. One verifier can serve several adapters. */
   readonly verifier: Verifier<Claims>
-  /** True: requests without a token pass, with no claims. One with a bad token never does. */
+  /**
+   * Whether requests without a token are allowed, without claims. An invalid token is always
+   * rejected.
+   */
   readonly isOptional?: boolean
-  /** For an answer of your own. The default is the JSON body that `toRefusal` makes. */
+  /** Creates a custom response body. Default: the JSON body of `toRefusal`. */
   readonly toBody?: (refusal: Refusal, error: Error) => string
   /**
-   * Called with the reason why the keys of the auth server cannot be fetched, at most once a minute: clients
-   * do not see it. Default: `console.warn`; `false` turns it off.
+   * Called with the reason if the keys of the auth server cannot be fetched, at most once a minute,
+   * because clients do not see it. Default: `console.warn`; `false` turns it off.
    */
   readonly warn?: ((message: string) => void) | false
 }
@@ -28,19 +31,19 @@ const optionNames: readonly (keyof RequireTokenOptions)[] = [
   'warn',
 ]
 
-/** The least time between two warnings. */
+/** The minimum interval between two warnings. */
 const warningPauseMs = 60_000
 
 /**
- * The part that all adapters share: from an `Authorization` header to claims or a refusal. What it returns
- * throws any error that is not about the token.
+ * Shared by all adapters: converts an `Authorization` header to claims or a refusal. The returned
+ * function throws any error that does not concern the token.
  */
 export function createReadClaims<Claims extends AccessTokenClaims>(
   options: RequireTokenOptions<Claims>,
 ): (authorization: string | null | undefined) => Promise<Outcome<Claims>> {
   if (typeof options?.verifier?.verifyHeader !== 'function')
     throw new TypeError(
-      'requireToken: option "verifier" must be made by createVerifier: requireToken({ verifier })',
+      'requireToken: option "verifier" must be created by createVerifier: requireToken({ verifier })',
     )
   checkNames('requireToken', options, optionNames)
   const { verifier, isOptional = false, toBody, warn = console.warn } = options

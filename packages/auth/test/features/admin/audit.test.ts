@@ -262,6 +262,6 @@ test('audit entries are kept for AUTH_AUDIT_LOG_RETENTION', () => {
   const [fault] = parse('10m').faults
   assert.deepEqual(
     [fault?.variable, fault?.message],
-    ['AUTH_AUDIT_LOG_RETENTION', 'must be at least 1h, or 0 to keep audit entries for ever'],
+    ['AUTH_AUDIT_LOG_RETENTION', 'must be at least 1h, or 0 to keep audit entries forever'],
   )
 })

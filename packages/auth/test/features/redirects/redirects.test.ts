@@ -108,9 +108,9 @@ test('the verdict includes the reason', () => {
 })
 
 test('an invalid pattern is refused at start', () => {
-  assert.throws(() => parseRedirectPattern('https://a[b.example'), /a \[ without its \]/)
-  assert.throws(() => parseRedirectPattern('https://{a.example'), /braces that do not match/)
-  assert.throws(() => parseRedirectPattern('https://a}.example'), /braces that do not match/)
+  assert.throws(() => parseRedirectPattern('https://a[b.example'), /a \[ without a closing \]/)
+  assert.throws(() => parseRedirectPattern('https://{a.example'), /unbalanced braces/)
+  assert.throws(() => parseRedirectPattern('https://a}.example'), /unbalanced braces/)
   assert.throws(() => parseRedirectPattern('https://a.example/[z-a]'), /range z-a/)
   assert.throws(() => parseRedirectPattern('https://b\u00fccher-*.example'), /in ASCII letters/)
   assert.throws(() => parseRedirectPattern('example.com'), /has no scheme/)

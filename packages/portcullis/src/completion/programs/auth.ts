@@ -2,18 +2,18 @@ import type { CommandNode, CommandOption } from '../command-tree.ts'
 
 const config: CommandOption = {
   flags: ['-c', '--config'],
-  summary: 'read this file of variables in place of .env',
+  summary: 'read variables from this file instead of .env',
   value: 'file',
 }
 const folder: CommandOption = {
   flags: ['-d', '--config-dir'],
-  summary: 'read the files *.env of this folder as well',
+  summary: 'also read the files *.env of this folder',
   value: 'directory',
 }
 const files = [config, folder] as const
 const audience: CommandOption = {
   flags: ['--aud'],
-  summary: 'of the user; AUTH_JWT_AUD by default',
+  summary: 'audience of the user; default: AUTH_JWT_AUD',
   value: 'any',
 }
 
@@ -21,37 +21,47 @@ export const authTree: CommandNode = {
   summary: 'the auth server and its commands',
   commands: {
     up: { summary: 'migrate, then serve', options: files },
-    serve: { summary: 'serve, on tables that are up to date', options: files },
+    serve: { summary: 'serve without migrating', options: files },
     migrate: {
-      summary: 'bring the tables up to date',
+      summary: 'migrate the tables to the current schema',
       options: [
         ...files,
-        { flags: ['--print-grants'], summary: 'print what a role needs to serve', value: 'any' },
-        { flags: ['--accept-changed'], summary: 'accept files that were changed afterwards' },
+        {
+          flags: ['--print-grants'],
+          summary: 'print the privileges that a role needs to serve',
+          value: 'any',
+        },
+        {
+          flags: ['--accept-changed'],
+          summary: 'accept migration files that were changed afterwards',
+        },
       ],
     },
     backup: {
-      summary: 'write a backup of the database, while servers run',
+      summary: 'write a backup of the database; servers may be running',
       options: files,
       operands: 'file',
     },
     restore: {
-      summary: 'fill an empty database from a backup',
+      summary: 'restore a backup into an empty database',
       options: files,
       operands: 'file',
     },
     keys: {
-      summary: 'show and replace the keys of refresh tokens, codes and second factors',
+      summary: 'show and replace the keys for refresh tokens, codes and second factors',
       options: files,
       commands: {
-        list: { summary: 'the versions of each key', options: files, operands: 'any' },
+        list: { summary: 'list the versions of each key', options: files, operands: 'any' },
         rotate: { summary: 'add a new version', options: files, operands: 'any' },
         retire: {
-          summary: 'delete older versions that nothing needs any more',
-          options: [...files, { flags: ['--force'], summary: 'also where sessions or codes end' }],
+          summary: 'delete older versions that are no longer needed',
+          options: [
+            ...files,
+            { flags: ['--force'], summary: 'continue even if sessions or codes become invalid' },
+          ],
           operands: 'any',
         },
-        unwrap: { summary: 'store all keys without encryption', options: files },
+        unwrap: { summary: 'store all keys unencrypted', options: files },
       },
     },
     admin: {
@@ -59,37 +69,37 @@ export const authTree: CommandNode = {
       options: files,
       commands: {
         createuser: {
-          summary: 'create a user; nothing is sent',
+          summary: 'create a user without sending a message',
           options: [
             ...files,
-            { flags: ['--confirm'], summary: 'the address counts as confirmed' },
-            { flags: ['--admin'], summary: 'the role is that of an admin' },
+            { flags: ['--confirm'], summary: 'mark the email address as confirmed' },
+            { flags: ['--admin'], summary: 'use the admin role' },
             audience,
           ],
           operands: 'any',
         },
         deleteuser: {
-          summary: 'delete a user with all that belongs to them',
-          options: [...files, { flags: ['--soft'], summary: 'keep the id alone' }, audience],
+          summary: 'delete a user and all their data',
+          options: [...files, { flags: ['--soft'], summary: 'keep only the id' }, audience],
           operands: 'any',
         },
         banuser: {
-          summary: 'keep a user out for a time',
+          summary: 'ban a user for a duration',
           options: [...files, audience],
           operands: 'any',
         },
         revokesessions: {
-          summary: 'sign a user out everywhere, or everybody',
-          options: [...files, { flags: ['--all'], summary: 'every user' }, audience],
+          summary: 'sign out all sessions of a user, or of all users',
+          options: [...files, { flags: ['--all'], summary: 'all users' }, audience],
           operands: 'any',
         },
         listusers: {
-          summary: 'the newest users',
+          summary: 'list the newest users',
           options: [
             ...files,
-            { flags: ['--filter'], summary: 'only those that hold this text', value: 'any' },
+            { flags: ['--filter'], summary: 'only users that contain this text', value: 'any' },
             { flags: ['--limit'], summary: 'how many', value: 'any' },
-            { flags: ['--json'], summary: 'one object a line' },
+            { flags: ['--json'], summary: 'print one JSON object per line' },
             audience,
           ],
         },
@@ -103,7 +113,7 @@ export const authTree: CommandNode = {
       },
     },
     redirect: {
-      summary: 'explain why a URL is permitted as redirect_to, or not',
+      summary: 'explain why a URL is or is not allowed as redirect_to',
       options: files,
       commands: {
         explain: { summary: 'say for each URL whether', options: files, operands: 'any' },
