@@ -19,19 +19,19 @@ export const covered: readonly string[] = [
   'scripts',
 ]
 
-/** Folders below them whose files are not written by hand. */
+/** Folders below them that are not checked, mostly because their files are not written by hand. */
 export const skippedFolders: readonly string[] = [
   'node_modules',
   'dist',
   'artifacts',
   'coverage',
   'generated',
+  // A released migration does not change any more.
+  'migrations',
 ]
 
-/** Files that contain the phrases on purpose, or are generated from folders that are not covered yet. */
+/** Files that contain the phrases on purpose. */
 export const skippedFiles: readonly string[] = [
-  'docs/auth-api.md',
-  'docs/auth-environment.md',
   'scripts/words/coverage.ts',
   'scripts/words/phrases.ts',
   'scripts/test/words.test.ts',
@@ -47,6 +47,11 @@ export interface Exception {
 
 /** An exception that no longer occurs in its file is reported. */
 export const exceptions: readonly Exception[] = [
+  {
+    file: 'packages/auth/src/db/embedded/account.ts',
+    phrase: 'nobody',
+    because: 'It is the name of a Unix account.',
+  },
   {
     file: 'packages/portcullis/src/api/schema.ts',
     phrase: 'stranger',
