@@ -27,7 +27,7 @@ export const passkeys = {
       'AUTH_WEBAUTHN_RP_ID',
       '',
       'Domain (relying party id) for which passkeys and security keys are created. They work on it ' +
-        +'and its subdomains, and become unusable if it changes',
+        'and its subdomains, and become unusable if it changes',
       { defaultText: 'the host of AUTH_SITE_URL' },
     ),
     rpName: string('AUTH_WEBAUTHN_RP_DISPLAY_NAME', '', 'Name of the site that browsers show', {

@@ -148,7 +148,7 @@ export const metadata = {
       'AUTH_JWT_MAX_BYTES',
       12_288,
       'Maximum size of an access token in bytes; a longer one is issued without user_metadata. Many ' +
-        +'servers and proxies limit all request headers together, token included, to 8 or 16 kB',
+        'servers and proxies limit all request headers together, token included, to 8 or 16 kB',
       { min: 4_096, max: 14_336 },
     ),
   }),
