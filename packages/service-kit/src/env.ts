@@ -239,5 +239,9 @@ function mapValues<In, Out>(
 
 /** `KVSTORE_POOL_SIZE="ten": must be a whole number of at least 1` */
 export function toFaultText({ variable, value, message }: Fault): string {
-  return `${variable}${value === undefined ? '' : `=${JSON.stringify(value)}`}: ${message}`
+  if (value !== undefined) return `${variable}=${JSON.stringify(value)}: ${message}`
+  // "AUTH_SITE_URL is required" is a sentence; other messages do not continue the name.
+  return /^(?:is|must|cannot|has|needs) /.test(message)
+    ? `${variable} ${message}`
+    : `${variable}: ${message}`
 }

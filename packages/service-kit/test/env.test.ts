@@ -196,7 +196,7 @@ test('a fault names the variable as it was set', () => {
   })
   assert.equal(
     toFaultText(readSettings(chapters, {}).toFault(url, 'is missing')),
-    'STORE_URL: is missing',
+    'STORE_URL is missing',
   )
 })
 

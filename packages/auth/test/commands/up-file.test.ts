@@ -42,6 +42,6 @@ test('a file .env of another program does not hide the server, and one of a serv
   writeFileSync(join(folder, '.env'), 'AUTH_SITE_URL=https://other.example\n')
   const other = await runAuth(args, { cwd: folder })
   assert.equal(other.code, 2)
-  assert.match(other.stderr, /^ {2}AUTH_DB_DATABASE_URL: is required/m)
-  assert.match(other.stderr, /With\nup --data DIR, use --config DIR\/auth\.env\.\n$/)
+  assert.match(other.stderr, /^ {2}AUTH_DB_DATABASE_URL is required/m)
+  assert.match(other.stderr, /For up --data DIR, pass --config DIR\/auth\.env\.\n$/)
 })

@@ -107,7 +107,7 @@ test('provider variables in the specification', async (t) => {
       assert.ok(keycloak.href.startsWith(`${server.at('keycloak').url}/protocol/`))
       assert.deepEqual(faultsOf(register('gitlab')), [])
       const [fault = ''] = faultsOf(register('keycloak'))
-      assert.match(fault, /^AUTH_EXTERNAL_KEYCLOAK_URL: must be the URL of your keycloak/)
+      assert.match(fault, /^AUTH_EXTERNAL_KEYCLOAK_URL must be the URL of your keycloak/)
     },
   )
 })

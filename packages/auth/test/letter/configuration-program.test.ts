@@ -62,7 +62,7 @@ test('Configuration › variables carry the prefix `AUTH_` unless noted', async 
   const { AUTH_SITE_URL, DATABASE_URL, ...rest } = required
   const { code, stderr } = await check({ ...rest, SITE_URL: AUTH_SITE_URL, DATABASE_URL })
   assert.equal(code, 2)
-  assert.match(stderr, /^ {2}AUTH_SITE_URL: is required/m)
+  assert.match(stderr, /^ {2}AUTH_SITE_URL is required/m)
   assert.doesNotMatch(stderr, /DATABASE_URL/)
 })
 
@@ -70,7 +70,7 @@ test('Configuration: required variables', async (t) => {
   const { code, stderr } = await check({})
   const isMissing = (name: string) => {
     assert.equal(code, 2)
-    assert.match(stderr, new RegExp(`^ {2}AUTH_${name}: is required`, 'm'))
+    assert.match(stderr, new RegExp(`^ {2}AUTH_${name} is required`, 'm'))
   }
   await t.test('Configuration › SITE_URL: required', () => isMissing('SITE_URL'))
   await t.test('Configuration › API_EXTERNAL_URL: required', () => isMissing('API_EXTERNAL_URL'))

@@ -197,7 +197,7 @@ test('header names are used only if headers are enabled', () => {
 test('TLS on the gRPC listener needs a certificate and a key', () => {
   const tls = { GRPC_SERVER_USE_TLS: 'true' }
   assert.deepEqual(faultsOf({ ...tls, GRPC_SERVER_TLS_CERT: '/c.pem' }), [
-    'GRPC_SERVER_TLS_KEY: must name a PEM file when GRPC_SERVER_USE_TLS is true',
+    'GRPC_SERVER_TLS_KEY must name a PEM file when GRPC_SERVER_USE_TLS is true',
   ])
   assert.equal(faultsOf(tls).length, 2)
   const whole = {

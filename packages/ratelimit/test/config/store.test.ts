@@ -141,7 +141,7 @@ test('a sentinel address needs a master and a sentinel', () => {
 
 test('a client certificate needs its key', () => {
   assert.deepEqual(faultsOf({ REDIS_URL: 'a:1', REDIS_TLS_CLIENT_CERT: '/c.pem' }), [
-    'KVSTORE_TLS_CLIENT_KEY: must name the key of REDIS_TLS_CLIENT_CERT',
+    'KVSTORE_TLS_CLIENT_KEY must name the key of REDIS_TLS_CLIENT_CERT',
   ])
 })
 
@@ -154,7 +154,7 @@ test('memcached nodes come from a list or from a record, not from both', () => {
     ],
   )
   assert.deepEqual(faultsOf(memcache), [
-    'DISTCACHE_HOST_PORT: must list host:port of the nodes, unless DISTCACHE_SRV names a record',
+    'DISTCACHE_HOST_PORT must list host:port of the nodes, unless DISTCACHE_SRV names a record',
   ])
   assert.deepEqual(faultsOf({ ...memcache, MEMCACHE_HOST_PORT: 'a:1,b' }), [
     'MEMCACHE_HOST_PORT="a:1,b": must be a list of host:port, but contains b',
