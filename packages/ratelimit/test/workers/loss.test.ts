@@ -144,6 +144,6 @@ test('a service whose workers cannot be replaced exits and logs why', async (t) 
     service.log,
     /level=fatal msg="Worker \d \(pid \d+\) was lost \(it cannot start: .*tls/,
   )
-  assert.match(service.log, /the next try is in 400 ms/)
+  assert.match(service.log, /retrying in 400 ms/)
   assert.deepEqual(first.filter(isAlive), [])
 })
