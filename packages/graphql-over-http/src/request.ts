@@ -51,7 +51,7 @@ export interface Request<Raw, Context> {
         | Promise<string | Record<string, unknown> | null>)
   /** The host's own request. */
   readonly raw: Raw
-  /** What the adapter adds. */
+  /** Data that the adapter passes to the options, such as the response of the host. */
   readonly context: Context
   /**
    * Aborts when the client disconnects before the response. Undefined on hosts that cannot detect

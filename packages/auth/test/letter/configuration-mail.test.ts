@@ -266,7 +266,7 @@ test('Configuration: email with autoconfirm', async (t) => {
     assert.deepEqual([body.token_type, body.expires_in], ['bearer', 3_600])
   })
 
-  await t.test('Errors › a duplicate email signup with autoconfirm (D6)', async () => {
+  await t.test('Errors › a duplicate email signup with autoconfirm', async () => {
     const { email } = await createUser(server)
     const { status, body } = await server.post('/signup', { email, password })
     assert.deepEqual([status, body.code, body.msg], [400, 400, 'User already registered'])

@@ -107,7 +107,7 @@ test('Configuration › PORT (no prefix) or API_PORT: listen port, default 8081'
   )
 })
 
-test('Configuration › DB_NAMESPACE: default not shown (D30: auth)', () => {
+test('Configuration › DB_NAMESPACE: default not shown (auth)', () => {
   assert.equal(parseConfig(required).config.database.namespace, 'auth')
 })
 

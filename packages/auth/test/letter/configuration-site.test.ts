@@ -48,7 +48,7 @@ test('Configuration: only the required variables', async (t) => {
     },
   )
 
-  await t.test('Configuration › RATE_LIMIT_EMAIL_SENT: default not shown (N8: 30)', async () => {
+  await t.test('Configuration › RATE_LIMIT_EMAIL_SENT: default not shown (30)', async () => {
     server.clock.aheadMs += 3_600_000
     const invite = () => ask(url, '/invite', { token: serviceToken, body: { email: newEmail() } })
     for (let i = 0; i < 30; i++) assert.equal((await invite()).status, 200)

@@ -161,7 +161,7 @@ test('Endpoints: admin users', async (t) => {
   })
 
   await t.test(
-    'Endpoints › gap: response body of the admin user create/update (N3: the user record)',
+    'Endpoints › gap: response body of the admin user create/update (the user record)',
     async () => {
       for (const record of await bothWays({ role: 'reader' })) {
         assert.match(record.id, uuid)

@@ -58,7 +58,7 @@ test('Endpoints: settings, sign-up, invitation and tokens', async (t) => {
     ['service_role', 'Endpoints › POST /invite: bearer JWT with the service role'],
     [
       'supabase_admin',
-      'Endpoints › POST /invite: or the second privileged administrative role (N27: supabase_admin)',
+      'Endpoints › POST /invite: or the second privileged administrative role (supabase_admin)',
     ],
   ] as const
   for (const [role, name] of admins) {
@@ -172,7 +172,7 @@ test('Endpoints: settings, sign-up, invitation and tokens', async (t) => {
     }
   })
 
-  await t.test('Endpoints › gap: the path of the health check endpoint (N1)', async () => {
+  await t.test('Endpoints › gap: the path of the health check endpoint', async () => {
     const { status, body } = await ask(url, '/health')
     assert.equal(status, 200)
     assert.deepEqual(Object.keys(body).toSorted(), ['description', 'name', 'version'])

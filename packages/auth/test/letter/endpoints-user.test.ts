@@ -132,13 +132,13 @@ test('Endpoints: own account', async (t) => {
     }
   })
 
-  await t.test('Endpoints › gap: response body of logout (N4: none)', async () => {
+  await t.test('Endpoints › gap: response body of logout (none)', async () => {
     const { token } = await signIn(server)
     const { status, body } = await ask(url, '/logout', { method: 'POST', token })
     assert.deepEqual([status, body], [204, ''])
   })
 
-  await t.test('Authentication › the request that performs an anonymous sign-in (N7)', async () => {
+  await t.test('Authentication › the request that performs an anonymous sign-in', async () => {
     const { status, body } = await post('/signup', { data: { theme: 'dark' } })
     assert.equal(status, 200)
     const user = await ask(url, '/user', { token: body.access_token })

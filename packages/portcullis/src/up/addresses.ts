@@ -22,7 +22,7 @@ export interface Place {
   readonly publicUrl?: string | undefined
 }
 
-/** Returns scheme and host of printed addresses and of links in mails. */
+/** Returns scheme and host of printed addresses and of links in emails. */
 export function toShownBase({ host, publicUrl }: Place): string {
   return publicUrl ?? `http://${toShownHost(host)}`
 }

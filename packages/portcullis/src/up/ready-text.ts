@@ -72,7 +72,7 @@ function toWarning({ host, publicUrl, has }: ReadyInfo): string {
     reachable.length === 0 ? '' : ` Addresses of this machine: ${reachable.join(', ')}.`
   const links =
     publicUrl === undefined && reachable.length > 1
-      ? `\nLinks in mails use the first address; choose another with --public-url.`
+      ? `\nLinks in emails use the first address; choose another with --public-url.`
       : ''
   return `WARNING: other machines can reach these servers. Everything listens on ${host}, without TLS and with
   development limits.${consoleToo}${places}${links}`

@@ -35,7 +35,7 @@ export const upOptions: Readonly<Record<string, UpOption>> = {
   },
   'public-url': {
     value: 'URL',
-    meaning: 'scheme and host name for printed addresses and links in mails',
+    meaning: 'scheme and host name for printed addresses and links in emails',
     needs: 'a scheme and a name: --public-url https://gate.example.com',
   },
   'allowed-host': {
@@ -57,7 +57,7 @@ function toPortOption(name: (typeof listenerNames)[number]): UpOption {
 export const upUsage = `Usage: portcullis up [OPTION…]
 
 Starts an auth server with an embedded PostgreSQL, the rate limit service, a GraphQL API that uses both,
-a mailbox that catches mails and text messages, and a console. Nothing else has to be installed or
+a mailbox that catches emails and text messages, and a console. Nothing else has to be installed or
 running. Press Ctrl-C to stop everything; users and rules are kept for the next start.
 
 Options:

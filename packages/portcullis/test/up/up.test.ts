@@ -105,7 +105,7 @@ describe('portcullis up', { timeout }, () => {
     assert.deepEqual(more, [])
   })
 
-  test('links in mails use the public URL', async () => {
+  test('links in emails use the public URL', async () => {
     const box = join(folder, 'mailbox/new')
     while (readdirSync(box).length === 0) await sleep(20)
     const [name = ''] = readdirSync(box)

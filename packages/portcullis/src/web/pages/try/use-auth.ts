@@ -98,7 +98,7 @@ function provideClient(flow: Flow): AuthClient {
   return clients[flow]
 }
 
-/** The address that links in mails lead back to. */
+/** The address that links in emails lead back to. */
 export function toReturnUrl(): string {
   return `${location.origin}/try`
 }
