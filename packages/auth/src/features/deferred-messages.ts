@@ -8,8 +8,9 @@ import { type DeferredMagicLink, sendMagicLink } from './sign-in/magic-link.ts'
 import { type DeferredOtp, sendPhoneOtp } from './sign-in/phone-otp.ts'
 
 /**
- * Message requests, by the kind of their outbox row, that are answered before the account is looked
- * up. Otherwise the response time would reveal whether the account exists.
+ * The functions that process stored requests, by the kind of the outbox row. These requests are
+ * answered before the account is looked up; otherwise the response time would reveal whether the
+ * account exists.
  */
 const senders = {
   recovery: (services: Services, ask: MailAsk) => sendRecovery(services, ask),

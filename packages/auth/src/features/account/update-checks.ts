@@ -86,7 +86,7 @@ export async function checkRights(services: Services, update: SelfUpdate): Promi
   }
 }
 
-/** A user who signed in with a recovery link has just proven to own the mailbox. */
+/** Not after a sign-in with a recovery link, which has just proven access to the mailbox. */
 function needsNonce({ config }: Services, { is_recovery: isRecovery }: SelfUser): boolean {
   return config.site.requiresReauthentication && isRecovery !== true
 }
@@ -105,8 +105,8 @@ export async function checkDatabase(
   const isNamed = email !== undefined || phone !== undefined
   if (!isNamed && nonceHashes === null) return null
   const now = new Date(services.now())
-  // Clients rely on the error that an address is taken, so its number per user is limited to
-  // prevent enumeration.
+  // Clients rely on the error for an address that is taken. The number of these errors per user is
+  // limited, so that accounts cannot be enumerated.
   const limits = isNamed ? [{ limiter: 'taken', key: user.id } as const] : []
   const { verdict } = await services.guesses.guard(limits, async () => {
     const [verdict] = await db.run(checkUserUpdate, {

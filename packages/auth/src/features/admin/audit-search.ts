@@ -29,8 +29,8 @@ export interface AuditSearch {
 }
 
 /**
- * The entry after which a page begins: `2026-03-04T00:00:00Z`, or the same with `_` and the entry's
- * ID.
+ * The entry after which a page begins. Requests send it as a time such as `2026-03-04T00:00:00Z`,
+ * optionally followed by `_` and the ID of an entry.
  */
 interface AuditPosition {
   readonly time: string
@@ -40,7 +40,7 @@ interface AuditPosition {
 interface AuditPage {
   readonly entries: readonly AuditRow[]
   readonly total: number
-  /** False when the total is an estimate, or one more than the number counted. */
+  /** False when the total is an estimate, or only a lower bound. */
   readonly isExact: boolean
   /** The next page, if there may be one. */
   readonly next: { readonly page: number } | { readonly before: string } | undefined
@@ -49,7 +49,7 @@ interface AuditPage {
 const firstId = '00000000-0000-0000-0000-000000000000'
 const newest: AuditPosition = { time: 'infinity', id: firstId }
 
-/** The largest offset. Beyond it, paging by time is faster. */
+/** A larger offset is refused, because paging by time is faster. */
 const mostSkipped = 100_000
 /**
  * How many entries a search without an index reads: first a few, which is enough when many match,
@@ -169,8 +169,8 @@ function toEntries(rows: readonly (AuditPageRow | AuditWindowRow)[]): readonly A
 const dayMs = 86_400_000
 
 /**
- * Counts the sign-ins of the last day. @param sinceMs counts only later ones. Default: the whole
- * day.
+ * Counts the sign-ins of the last day.
+ * @param sinceMs only sign-ins after this time are counted. Default: the whole day.
  */
 export async function countSignIns({ db, now, startedAt }: Services, sinceMs = 0) {
   const first = new Date(Math.max(sinceMs, now() - dayMs))
@@ -182,7 +182,7 @@ export async function countSignIns({ db, now, startedAt }: Services, sinceMs = 0
   }
 }
 
-/** @param userId returns only the failures of this user. */
+/** @param userId if given, only the failures of this user are returned. */
 export async function findSignInFailures(
   { db }: Services,
   { offset, size }: Page,

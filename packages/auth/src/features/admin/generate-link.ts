@@ -103,8 +103,8 @@ async function linkFor(
     invited_at: type === 'invite' ? now : null,
     user_metadata: refusesConfirmed ? data : null,
     email_change: changesEmail ? (newEmail ?? null) : null,
-    // A link for a different new address starts a new change, so the token of the other half is
-    // removed.
+    // A link for a different new address starts a new change, so the token for the other address
+    // is removed.
     cleared_tokens:
       changesEmail && known.email_change !== newEmail
         ? ([type === 'email_change_new' ? 'email_change_current' : 'email_change_new'] as const)
@@ -125,7 +125,7 @@ async function linkFor(
   return toLinkResponse(user, request, plan)
 }
 
-/** Searches all audiences: an address belongs to one user. */
+/** Searches all audiences, because an address can belong to only one user. */
 async function checkFree({ db, now }: Services, email: string, known: UserRow): Promise<void> {
   const check: UpdateCheck = {
     ...{ user_id: known.id, email, phone: null },
@@ -172,7 +172,7 @@ interface LinkDefinition {
   readonly action: AuditAction
   /** The column with the time at which the last such link was created. */
   readonly sentColumn?: 'confirmation_sent_at' | 'recovery_sent_at'
-  /** Whether the link is only for users who have not confirmed an address yet. */
+  /** Whether the link is only for users who have not confirmed their email address yet. */
   readonly refusesConfirmed: boolean
   readonly changesEmail: boolean
 }

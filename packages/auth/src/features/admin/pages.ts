@@ -13,7 +13,11 @@ const defaultSize = 50
 const largestSize = 10_000
 const largestNumber = 1e12
 
-/** Parses `page` and `per_page`. The client library sends empty values. @throws {ApiError} */
+/**
+ * Parses `page` and `per_page`. Empty values count as omitted, because the client library sends
+ * them.
+ * @throws {ApiError}
+ */
 export function parsePage(query: Query): Page {
   const number = parseCount('page', query['page'], 1, largestNumber)
   const size = parseCount('per_page', query['per_page'], defaultSize, largestSize)

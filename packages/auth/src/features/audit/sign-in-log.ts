@@ -88,7 +88,7 @@ export const stepSeconds = 10
 /** Failures with the same name, reason and IP address within this period share a row. */
 const periodMs = 600_000
 const writeAfterMs = 1_000
-/** The limit between two writes. Further failures are counted, but not stored. */
+/** How many different failures are kept until the next write. Further ones are only counted. */
 const mostFailures = 500
 const longestName = 255
 const dayMs = 86_400_000

@@ -23,7 +23,7 @@ import {
   findCandidates,
 } from './statements/external-accounts.ts'
 
-/** A user has signed in at a provider. */
+/** A sign-in at a provider, with the profile that the provider returned. */
 export interface AccountAsk {
   readonly provider: Pick<ExternalProvider, 'id' | 'isEmailOptional'>
   readonly profile: ExternalProfile
@@ -86,7 +86,10 @@ export function planLinked(
   return planNotices(services, 'identity_linked', user, { Provider: provider.id })
 }
 
-/** Undefined when a concurrent request changed the same rows, so that nothing was written. */
+/**
+ * Undefined when nothing was written: in the cases documented at `changeExternally`, and when a
+ * concurrent request has taken the address or the identity.
+ */
 export async function change(
   { db, wakeMessages }: Services,
   values: ExternalChange,
@@ -105,7 +108,7 @@ export function isConcurrentChange(error: unknown): boolean {
   return isTaken(error, 'users_email') || isTaken(error, 'identities_provider_provider_id_key')
 }
 
-/** A user who confirms an address that the provider has not verified keeps this identity. */
+/** If the user confirms an address that the provider has not verified, this identity is kept. */
 export function toClaim({ id, identity_data: data }: Pick<NewIdentity, 'id' | 'identity_data'>) {
   return { data, identity_id: id } satisfies AccountClaim
 }

@@ -9,9 +9,9 @@ import type { CandidateRow } from './statements/external-accounts.ts'
 
 /** Which account a profile belongs to. */
 export type Belonging =
-  /** A user has this identity. */
+  /** The user has this identity. */
   | { readonly kind: 'known'; readonly user: UserRow }
-  /** A user has an address that the provider has verified. */
+  /** The user has an address that the provider has verified. */
   | { readonly kind: 'alike'; readonly user: UserRow }
   /** There is no such account. `email` is undefined when another user has the address. */
   | { readonly kind: 'new'; readonly email: ExternalEmail | undefined }
@@ -47,8 +47,8 @@ export function findBelonging(
 /** What must happen to the address of an account before the user may sign in. */
 interface Standing {
   /**
-   * No user has ever proven to own the account, so its password, identities and sessions are
-   * removed.
+   * Whether the address of the account was never confirmed, so that someone else may have created
+   * the account. Its password, identities and sessions are then removed.
    */
   readonly takesOver: boolean
   readonly confirms: boolean
@@ -83,7 +83,7 @@ export function findStanding(
   }
   const main = findMainEmail(emails)
   if (main?.isVerified) {
-    // An address that another user has stays with that user; this account then has none.
+    // An address that another user has stays with that user; this account does not change.
     if (isTaken(main.email)) return asItIs
     const takesOver = user.email !== null
     return { takesOver, confirms: true, email: main.email, mustConfirm: false }

@@ -148,7 +148,7 @@ export async function acceptInvitation(
   throw new ApiError('identity_already_exists', 'Identity is already linked to another user')
 }
 
-/** Respects the cooldown of confirmation emails. */
+/** Sends the confirmation email again, unless its cooldown is still running. */
 async function mailAgain(services: Services, ask: AccountAsk, user: UserRow): Promise<void> {
   if (user.email === null) return
   const { gapMs } = services.config.mail

@@ -27,7 +27,7 @@ interface ReturnInput {
 
 export type Returned =
   | { readonly outcome: 'code'; readonly code: string }
-  /** The user already has a session, and the browser may be another one. */
+  /** No tokens are returned: the user already has a session, and this may be another browser. */
   | { readonly outcome: 'linked' }
   | {
       readonly outcome: 'tokens'

@@ -19,7 +19,7 @@ import { enterAccount } from './external-accounts.ts'
 import { noEmail } from './external-return.ts'
 import { type LinkingTarget, linkIdentity } from './identities.ts'
 
-/** An app has signed a user in with the provider's own SDK. */
+/** The request of an app that has signed a user in with the provider's own SDK. */
 interface IdTokenAsk {
   readonly idToken: string
   readonly provider: string
@@ -57,7 +57,7 @@ interface Found {
   readonly idTokens: ExternalIdTokens
 }
 
-/** Finds a configured provider: the issuer and audience that the client names are not trusted. */
+/** The issuer and client ID in the request only select one of the configured providers. */
 function findProvider({ providers }: Services, ask: IdTokenAsk): Found {
   const { clientId, issuer } = ask
   if (ask.provider !== '') return withIdTokens(providers.find(ask.provider))

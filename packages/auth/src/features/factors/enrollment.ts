@@ -80,7 +80,9 @@ export async function enroll(services: Services, request: EnrollRequest): Promis
   } catch (error) {
     if (isTaken(error, 'mfa_factors_name')) throw nameConflict(friendlyName)
     // A concurrent request enrolls the same phone number.
-    if (isTaken(error, 'mfa_factors_phone')) throw new ApiError('conflict', 'Try again')
+    if (isTaken(error, 'mfa_factors_phone')) {
+      throw new ApiError('conflict', 'The account is being changed, please try again')
+    }
     throw error
   }
   return {

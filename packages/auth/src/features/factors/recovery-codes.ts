@@ -38,7 +38,7 @@ interface Ask {
   readonly client: Client
 }
 
-/** Counts the codes that are left. @throws {ApiError} */
+/** Returns the number of codes and how many are unused. @throws {ApiError} */
 export async function findRecoveryCodes({ db }: Services, user: UserRow): Promise<Metadata> {
   const { id } = requireSet(user)
   const [count] = await db.run(countRecoveryCodes, { factorId: id })
@@ -130,7 +130,7 @@ export async function verifyRecoveryCode(
     const waitSeconds = toWaitSeconds(verdict.locked_until, now)
     throw new ApiError(
       'mfa_recovery_codes_locked',
-      `Too many wrong recovery codes: they can be used again after ${waitSeconds} seconds.`,
+      `Too many wrong recovery codes: try again after ${waitSeconds} seconds.`,
       { retryAfterSeconds: waitSeconds },
     )
   }

@@ -77,14 +77,14 @@ function toLocation(target: string, verified: Verified, isPkce: boolean): string
   return withFragment(isPkce ? withQuery(target, message) : target, message)
 }
 
-/** A prefetching browser must not use the link up, because its user may never follow it. */
+/** A prefetch must not use up the link, because the user may never follow it. */
 function isPrefetch(header: (name: string) => string | undefined): boolean {
   return ['sec-purpose', 'purpose', 'x-purpose', 'x-moz'].some((name) =>
     /\b(?:prefetch|preview)\b/i.test(header(name) ?? ''),
   )
 }
 
-/** An error, because the browser would cache a success for when the link is followed. */
+/** An error, because browsers would reuse a successful response when the user follows the link. */
 const notNow: Answer = { status: 503 }
 
 const body = Type.Object({
@@ -180,8 +180,8 @@ function readEmail(email: string): string {
 }
 
 /**
- * Only users who sign up or accept an invitation may lack a password; for other types it is
- * ignored.
+ * Only users who sign up or accept an invitation may lack a password. For other types, the password
+ * in the request is ignored.
  */
 async function readPassword(
   { password = '' }: Body,

@@ -242,7 +242,7 @@ function toAudit(effect: EffectName, wantsCode: boolean) {
   if (effect === 'change' || effect === 'change_phone') {
     return { first: part('user_modified'), later: part('user_modified') }
   }
-  // With a code, the user has not signed in yet; the exchange of the code logs it.
+  // With a code, the user has not signed in yet; the exchange of the code logs the sign-in.
   return { first: part('user_signedup'), later: wantsCode ? null : part('login') }
 }
 

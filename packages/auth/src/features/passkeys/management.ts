@@ -67,7 +67,8 @@ export async function removeOwnPasskey(
 }
 
 /**
- * Works even if passkeys are disabled, because existing ones are kept; so does the removal.
+ * For administrators. Works even if passkeys are disabled, because existing ones are kept; so does
+ * `removePasskeyOf`.
  * @throws {ApiError}
  */
 export async function findPasskeysOf(

@@ -80,7 +80,7 @@ export async function createCreationOptions(ask: CreationAsk): Promise<WebAuthnO
 
 export interface RequestAsk {
   readonly relyingParty: RelyingParty
-  /** Undefined: any credential of this site. */
+  /** The accepted credentials. Default: any credential of this site. */
   readonly allow?: readonly Named[]
   readonly timeoutMs: number
 }

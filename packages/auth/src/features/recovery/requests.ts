@@ -45,7 +45,7 @@ const mailResendings = {
     wait: mailWaits.confirmation,
     async send(services, ask, user) {
       if (user.email_confirmed_at !== null) return
-      // The request may not come from the user who signed up.
+      // The request may not come from the user who signed up, so the sign-up's data is not kept.
       await mailUser(services, ask, user, afterWait(userMails.confirmation), claimsNothing)
     },
   },

@@ -35,7 +35,11 @@ export function readSessionId({ session_id: id }: Claims): string | undefined {
   throw badToken('invalid claim: session_id claim must be a UUID')
 }
 
-/** Finds the user of an access token. @throws {ApiError} */
+/**
+ * Finds the user of an access token.
+ * @param acceptsEnded whether the session may have been revoked.
+ * @throws {ApiError}
+ */
 export async function findUserOfClaims(
   claims: Claims,
   { db, now }: Pick<Services, 'db' | 'now'>,
@@ -58,8 +62,8 @@ export async function findUserOfClaims(
   if (user.banned_until !== null && Date.parse(user.banned_until) > now()) {
     throw new ApiError('user_banned', 'User is banned')
   }
-  // A token from before the second factor stays at aal1, and so does a session that has lost its
-  // factor.
+  // A token that was issued before the second factor was verified stays at aal1, and so does a
+  // session whose factor was removed.
   return { ...user, aal: claims['aal'] === 'aal2' ? user.aal : 'aal1' }
 }
 

@@ -12,9 +12,9 @@ interface Attempt {
 }
 
 /**
- * Checks a password unless there were too many wrong ones: from this IP address for this account,
- * which a correct one resets, or from all addresses together. The latter limit would let anyone
- * lock the owner out, so addresses from which the account has been used are exempt.
+ * Checks a password unless there were too many wrong ones for this account: from this IP address,
+ * which a correct one resets, or from all IP addresses together. The latter limit would let anyone
+ * lock the owner out, so networks from which the account has been used are exempt.
  * @throws {ApiError} the same for accounts that do not exist.
  */
 export function guardPassword<Checked extends Guess>(

@@ -21,7 +21,7 @@ export function noSession(): ApiError {
   return new ApiError('session_not_found', `${prefix}No Valid Session Found`, { status: 400 })
 }
 
-/** Finds reasons to refuse a session whatever token is presented. */
+/** Why a session is refused, whichever token is presented; undefined when it is valid. */
 export function findFlaw(
   row: RefreshRow,
   settings: RefreshSettings,

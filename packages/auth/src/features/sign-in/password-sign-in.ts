@@ -9,7 +9,7 @@ import { parsePhone } from '../users/addresses.ts'
 import { isStorableText } from '../users/metadata.ts'
 import { findUserByEmail, findUserByPhone, type UserRow } from '../users/statements/user-row.ts'
 
-/** A concurrent sign-in may replace an outdated hash of the same password. */
+/** If a concurrent sign-in replaces an outdated hash of the same password, the check is repeated. */
 const mostTries = 3
 
 export interface PasswordSignIn {

@@ -42,7 +42,7 @@ const never = {
 
 /**
  * Returns exactly what a new user with this name would get, so that the response does not reveal
- * the account.
+ * that the account exists.
  */
 export async function answerRepeatedSignUp(
   services: Pick<Services, 'db' | 'config' | 'decoyIds' | 'now'>,

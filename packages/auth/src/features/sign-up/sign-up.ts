@@ -197,7 +197,7 @@ async function repeat<Input extends NamedSignUp>(
   const { audience, data, client } = input
   const repeated = { name: by.toName(input), draft: by.draft, audience, data, client }
   if (known !== undefined && isWaiting) {
-    // The account keeps its password until the token is used; this one then replaces it.
+    // The account keeps its password until the token is used; the new password then replaces it.
     const data = toDraft(services, by, input, known.id).raw_user_meta_data
     await by.messageUser(services, input, known, { hash, data })
     return answerRepeatedSignUp(services, { ...repeated, waiting: known })

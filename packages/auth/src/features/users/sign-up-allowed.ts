@@ -3,7 +3,7 @@ import { ApiError } from '../../errors.ts'
 import type { Services } from '../../services.ts'
 import type { UserRow } from './statements/user-row.ts'
 
-/** Otherwise only invitations and administrators create users. */
+/** If not, only administrators can create or invite users. */
 export function isSignupAllowed({ config: { site } }: Pick<Services, 'config'>): boolean {
   return !site.disableSignup
 }
@@ -14,7 +14,10 @@ export function checkSignupAllowed(services: Pick<Services, 'config'>): void {
   throw new ApiError('signup_disabled', 'Signups not allowed for this instance')
 }
 
-/** What a request for a code or link does for a user who does not exist; `ignore` does not reveal that. */
+/**
+ * What a request for a code or link does if the user does not exist. With `ignore`, nothing is sent
+ * and the response is the same as for a known user.
+ */
 export type Newcomer = 'create' | 'ignore' | 'refuse'
 
 interface SignUpOnDemand {
@@ -26,8 +29,8 @@ interface SignUpOnDemand {
 }
 
 /**
- * Signs up a user who asks for a code or link, unless they are known.
- * @returns the known user; undefined where the address or number belongs to another audience.
+ * Signs up a user who requests a code or link, unless they are known.
+ * @returns the known user; undefined when the address or number belongs to another audience.
  * @throws {ApiError}
  */
 export async function signUpUnlessKnown(
@@ -48,15 +51,16 @@ export async function signUpUnlessKnown(
   }
 }
 
-/** Whether the user of an account may sign in although nothing is confirmed yet. */
+/**
+ * Whether a known user may sign in. While sign-ups are disabled, an account without a confirmed
+ * address or phone number can be used only if an administrator created it or invited the user.
+ */
 export function mayFinish(services: Pick<Services, 'config'>, user: UserRow): boolean {
   const isWanted = user.invited_at !== null || user.admin_data !== null
   return isSignupAllowed(services) || isWanted || !isUnproven(user)
 }
 
-/**
- * Whether no user has proven to own the account, so that it may have been created by someone else.
- */
+/** Whether nothing is confirmed, so that someone else may have created the account. */
 function isUnproven(user: Pick<UserRow, 'email_confirmed_at' | 'phone_confirmed_at'>): boolean {
   return user.email_confirmed_at === null && user.phone_confirmed_at === null
 }

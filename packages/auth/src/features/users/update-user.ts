@@ -46,8 +46,8 @@ export const noChange = {
 } as const satisfies Partial<UserChange>
 
 /**
- * Returns undefined in the cases documented at `updateUser`. @throws {ApiError} when the address or
- * phone number is taken
+ * Returns undefined in the cases documented at `updateUser`.
+ * @throws {ApiError} when the address or phone number is taken.
  */
 export async function changeUser(
   db: Queries,
@@ -61,7 +61,10 @@ export async function changeUser(
   }
 }
 
-/** Also ends sessions that are being opened concurrently, if the change ends sessions. */
+/**
+ * Like `changeUser`. If the change ends sessions, sessions that are opened concurrently are ended
+ * too.
+ */
 export async function changeUserWhole(
   db: Database,
   change: UserChange,
@@ -71,7 +74,7 @@ export async function changeUserWhole(
   return db.transaction((queries) => changeAndEnd(queries, change, speaker))
 }
 
-/** Must run in a transaction if sessions end. */
+/** The same for a caller with its own transaction, which is required if sessions end. */
 export async function changeAndEnd(
   db: Queries,
   change: UserChange,

@@ -14,7 +14,10 @@ type Nullable<Type> = { readonly [Name in keyof Type]: Type[Name] | null }
 
 /** When the page is empty, one row with only the counts is returned, and its ID is null. */
 export interface AuditPageRow extends Nullable<AuditRow> {
-  /** Exact up to `exactlyCounted`. Above that, an estimate or one more than counted. */
+  /**
+   * Exact up to `exactlyCounted`, and up to `exactlyMatched` in a search. Above that, an estimate;
+   * in a search, one more than the limit.
+   */
   readonly total: number
 }
 

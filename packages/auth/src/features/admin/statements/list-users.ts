@@ -52,7 +52,7 @@ function toPageStatement(direction: SortDirection) {
   ).returning<UserPageRow>()
 }
 
-/** The users after the one with this time and id, or the first users if both are null. */
+/** The users after the one with this time and ID, or the first users if both are null. */
 function toCursorStatement(direction: SortDirection) {
   return statement(
     `list_users_after_${direction}`,

@@ -25,7 +25,7 @@ const parameters = {
 
 const common = {
   path: '/callback',
-  summary: 'Receives users back from a provider and redirects them to the site',
+  summary: 'Handles the redirect from a provider and redirects to the site',
   allowed: 'anyone',
   limiter: 'callback',
   success: {
@@ -42,7 +42,7 @@ export const callback = defineEndpoint({
   handle: (call, services) => comeBack(call, services, call.query),
 })
 
-/** Apple returns with a posted form. */
+/** Apple sends users back with a form POST. */
 export const callbackByForm = defineEndpoint({
   ...common,
   method: 'POST',

@@ -28,7 +28,7 @@ export const linkUserIdentity = defineEndpoint({
   success: {
     status: 200,
     description:
-      'The URL of the provider, or without PKCE of a confirmation page. Without skip_http_redirect, a redirect (302) to the provider',
+      'The URL of the provider or, without PKCE, of a confirmation page. Without skip_http_redirect, a redirect (302) to the provider',
   },
   async handle(call, services) {
     const { caller } = call
@@ -116,7 +116,7 @@ async function open(call: Call, services: Services): Promise<Answer> {
 
 async function decide(call: Call, services: Services): Promise<Answer> {
   const { state, choice } = readForm(call.body)
-  // Only our own page can post this form: pages of other origins cannot set this header.
+  // Only our own page may post this form. Pages of other origins cannot forge the Origin header.
   if (call.header('origin') !== new URL(services.config.api.externalUrl).origin) {
     throw new ApiError('bad_oauth_state', 'OAuth state not found or expired')
   }

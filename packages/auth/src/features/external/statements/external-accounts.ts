@@ -66,9 +66,9 @@ export interface ExternalChange extends RequestParts, WithNotices {
   /** In bytes of PostgreSQL's text format. */
   readonly most_user_metadata: number
   /**
-   * Set when no user has ever proven to own the account, so that it may have been created by
-   * someone else. Removes the password, metadata, identities, factors, passkeys, sessions and
-   * pending codes. Metadata that an administrator set stays.
+   * Set when the address of the account was never confirmed, so that someone else may have created
+   * the account. Removes the password, phone number, metadata, other identities, factors, passkeys,
+   * sessions and pending codes. Metadata that an administrator set stays.
    */
   readonly takes_over: boolean
   /** The new address; null when it does not change. */

@@ -5,7 +5,7 @@ import type { Time } from '../../users/statements/user-row.ts'
 
 /**
  * The state of the browser that opens the URL given to a script. `unseen`: the URL has not been
- * opened. `proven`: the browser has the script's cookie. `asked`: it has not, so its user is asked.
+ * opened. `proven`: the browser has the script's cookie. `asked`: it does not, so its user is asked.
  * `agreed`: the user has agreed.
  */
 type LinkingStep = 'unseen' | 'proven' | 'asked' | 'agreed'
@@ -20,12 +20,12 @@ export interface NewExternalFlow {
   readonly provider_memo: Metadata
   readonly aud: string
   readonly referrer: string
-  /** In hexadecimal, as is the other hash. */
+  /** In hexadecimal, as is `invite_token_hash`. */
   readonly browser_hash: string | null
   readonly asks_scopes: boolean
   readonly linking_target_id: string | null
   readonly linking_session_id: string | null
-  /** Null when the browser proves in another way that it started the flow. */
+  /** Null when no confirmation page is needed. */
   readonly linking_step: LinkingStep | null
   readonly provider_url: string | null
   readonly invite_token_hash: string | null
@@ -136,12 +136,12 @@ export const issueExternalCode = statement(
    returning auth_code`,
 ).returning<{ readonly auth_code: string }>()
 
-/** A flow whose browser may have to prove that it started the flow. */
+/** A linking flow whose confirmation URL a browser has opened. */
 export interface OpenedLinking extends Row {
   readonly linking_step: Exclude<LinkingStep, 'unseen'>
   readonly provider_type: string
   readonly provider_url: string
-  /** Whether the cookie of the request stays valid for the flow. */
+  /** Whether the browser has the cookie of the flow; otherwise it gets a new one. */
   readonly is_same: boolean
   /** The address of the user who gets the identity. */
   readonly email: string | null
@@ -156,8 +156,8 @@ const isOpen = `f.id = $1 and f.linking_step is not null and f.claimed_at is nul
        and f.created_at >= $3`
 
 /**
- * Opens the URL given to a script. A browser with the script's cookie has proven to be the same
- * browser. Otherwise the first browser without a cookie gets one, and no other can continue.
+ * Opens the URL given to a script. The script's cookie proves that this is the same browser.
+ * Otherwise the first browser without a cookie gets one, and no other can continue.
  * Returns no row when the flow is over or belongs to another browser.
  */
 export const openLinking = statement(

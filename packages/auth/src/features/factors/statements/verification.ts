@@ -119,7 +119,7 @@ export const tryChallenge = statement(
        session_id uuid, most_attempts integer, ${sessionFailureColumns}, ${factorFailureColumns},
        ip text, now timestamptz, audit jsonb)
    ), session as materialized (
-     -- Locks the session before the factor, as every statement that locks both.
+     -- Locks the session before the factor, as does every statement that locks both.
      select s.id, ${isSessionOpen} as is_open, ${sessionLockedUntil} as locked_until
      from {ns}.sessions s cross join p
      where s.id = p.session_id and s.user_id = p.user_id

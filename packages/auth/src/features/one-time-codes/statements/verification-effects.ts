@@ -14,9 +14,9 @@ interface Effect {
 
 /**
  * SQL on `consumed c` and `p`: whether the token opens a session, if one is requested. A link to
- * the new address of an account does not: the person who reads that mailbox may not be the owner of
- * the account, who may want to lure them into using it. (Digits are typed in by the user who
- * requested them.)
+ * the new address of an account does not. Otherwise the owner of an account could have such a link
+ * sent to another person, who would then use that account without noticing.
+ * (Digits are typed in by the user who requested them.)
  */
 export const signsIn = `(jsonb_typeof(p.session) = 'object'
            and (c.token_type <> 'email_change_new' or p.otp_hashes is not null))`
@@ -153,7 +153,8 @@ function provenFields(provider: Effect['provider'], name: string): string {
 }
 
 /**
- * SQL on `consumed c`: whether an identity belongs neither to this confirmation nor to its request.
+ * SQL on `consumed c`: whether an identity is neither the one that is confirmed nor the one that the
+ * token's request named.
  */
 export function isStrange(identity: string, provider: Effect['provider']): string {
   return `${identity}.provider <> '${provider}'

@@ -15,7 +15,7 @@ export interface Verification {
   /** The hash of a link's token, in hexadecimal. */
   readonly token_hash: string | null
   readonly is_pkce: boolean
-  /** The hashes of the digits, in hexadecimal, together with the recipient. */
+  /** The possible hashes of the digits and the recipient, in hexadecimal; null for a link. */
   readonly otp_hashes: readonly string[] | null
   readonly relates_to: string | null
   readonly aud: string | null
@@ -61,8 +61,8 @@ interface AuditPart {
 }
 
 /**
- * `whole`: the verification is complete. `half`: the other address must confirm too. All others
- * name the obstacle, and nothing was written.
+ * `whole`: the verification is complete. `half`: the other address must confirm too. The others say
+ * why nothing was written.
  */
 export type Verdict = 'whole' | 'half' | 'banned' | 'no flow' | 'no password'
 
@@ -117,10 +117,10 @@ export type LookupName = keyof typeof lookups
  * token, exactly one succeeds. Returns no row when the token does not exist or has expired, or when
  * too many codes were tried.
  *
- * The user is locked first and the tokens after, in the same order as in statements that send new
- * ones. PostgreSQL checks conditions again when a concurrent transaction has changed a row, but
- * subqueries still see the old snapshot. Tables that are written to are therefore joined with the
- * known rows.
+ * The user is locked first and the tokens after, in the same order as in statements that write new
+ * tokens. When a concurrent transaction has changed a row, PostgreSQL checks the condition again,
+ * but subqueries in it still see the old snapshot. Writes are therefore joined with the rows found
+ * before, instead of selecting them in a subquery.
  */
 function toStatement(how: LookupName, what: EffectName): VerificationStatement {
   const { before, named, isOwner } = lookups[how]

@@ -8,7 +8,7 @@ interface SessionLimitValues {
   /** For a session whose user has a second factor but has not verified it. */
   readonly earliestLowAalCreation: Date
   readonly isSinglePerUser: boolean
-  /** If each user may have only one session: one per tag. */
+  /** With `isSinglePerUser`, a user may have one session per tag. */
   readonly tags: readonly string[]
 }
 
@@ -25,8 +25,8 @@ export const limitParameters = [
 const last = (session: string) => `coalesce(${session}.refreshed_at, ${session}.created_at)`
 
 /**
- * Whether a session is within its own limits. @param first the number of the first of
- * `limitParameters`
+ * Whether a session is within its own limits.
+ * @param first the number of the first of `limitParameters`.
  */
 export function isWithinLimits(session: string, first: number): string {
   const s = session

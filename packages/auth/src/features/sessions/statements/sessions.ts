@@ -127,7 +127,7 @@ export const markDelivered = statement(
    from present p where s.id = p.id`,
 )
 
-/** Finds the reason why `rotateSession` returned no row. */
+/** Reads a session for a refresh, also to find out why `rotateSession` returned no row. */
 export const findRefresh = statement(
   'find_refresh',
   ['sessionId', ...limitParameters],

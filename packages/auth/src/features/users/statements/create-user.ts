@@ -54,7 +54,7 @@ export const createUser = statement(
   toCreation(),
 ).returning<UserRow>()
 
-/** Also queues a call of the hook for new users. */
+/** Like `createUser`, and also queues a call of the hook for new users. */
 export const createUserAndTell = statement(
   'create_user_and_tell',
   object<NewUser>(),

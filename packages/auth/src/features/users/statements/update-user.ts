@@ -223,8 +223,8 @@ export const updateUser = statement(
 ).returning<UserRow>()
 
 /**
- * Ends sessions that were opened while `updateUser` waited for the lock of the user, which its
- * snapshot does not contain. Must run in the same transaction, while no other session can be
+ * Ends sessions that were opened while `updateUser` waited for the lock of the user; its snapshot
+ * does not contain them. Must run in the same transaction, which keeps other sessions from being
  * opened. The session that is kept may be null.
  */
 export const endSessionsMeanwhile = statement(
