@@ -8,7 +8,7 @@ import { openSignInLog } from './features/audit/sign-in-log.ts'
 import { sendDeferred } from './features/deferred-messages.ts'
 import { endpoints } from './features/index.ts'
 import { openCleanup } from './features/server/cleanup.ts'
-import { closedFeatures } from './features/server/endpoints.ts'
+import { disabledFeatures } from './features/server/endpoints.ts'
 import { openDeliveries } from './features/sessions/deliveries.ts'
 import { type Connections, trackConnections } from './http/connections.ts'
 import { listenOnFirst, toListenHosts } from './http/listen-hosts.ts'
@@ -151,7 +151,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
     }),
   )
   const server = createServer({
-    endpoints: [...endpoints, ...closedFeatures],
+    endpoints: [...endpoints, ...disabledFeatures],
     services,
     log,
     // The request log is last, so that it includes what the others have recorded.

@@ -66,11 +66,11 @@ function toMessages(
   { config: { hooks } }: Pick<Services, 'config'>,
   plans: readonly MailPlan[],
 ): readonly NewMessage[] {
-  const [toNew, toPresent] = plans
-  if (hooks.sendEmail === undefined || toNew === undefined || toPresent === undefined) {
+  const [toNew, toCurrent] = plans
+  if (hooks.sendEmail === undefined || toNew === undefined || toCurrent === undefined) {
     return plans.map(({ message }) => message)
   }
-  const { digits: CurrentToken, linkToken: CurrentTokenHash } = toPresent
+  const { digits: CurrentToken, linkToken: CurrentTokenHash } = toCurrent
   const payload = { ...toNew.message.payload, CurrentToken, CurrentTokenHash }
   return [{ ...toNew.message, payload }]
 }
@@ -80,7 +80,7 @@ function needsBoth({ config: { mail } }: Pick<Services, 'config'>): boolean {
 }
 
 /** A user with a pending change of the email address. */
-interface EmailMover extends UserRow {
+interface UserWithEmailChange extends UserRow {
   readonly email_change: string
 }
 
@@ -94,7 +94,7 @@ interface EmailMover extends UserRow {
 export async function resendEmailChange(
   services: Services,
   ask: MailAsk,
-  user: EmailMover,
+  user: UserWithEmailChange,
 ): Promise<void> {
   const { db, config } = services
   const now = new Date(services.now())
@@ -154,7 +154,7 @@ export function planPhoneChange(
 }
 
 /** A user with a pending change of the phone number. */
-interface PhoneMover extends UserRow {
+interface UserWithPhoneChange extends UserRow {
   readonly phone_change: string
 }
 
@@ -166,7 +166,7 @@ interface PhoneMover extends UserRow {
 export async function resendPhoneChange(
   services: Services,
   ask: PhoneAsk,
-  user: PhoneMover,
+  user: UserWithPhoneChange,
 ): Promise<void> {
   const now = new Date(services.now())
   const change = planPhoneChange(services, user.phone_change, ask.channel)

@@ -50,21 +50,21 @@ export async function checkRights(services: Services, update: SelfUpdate): Promi
   if (appMetadata !== undefined && (user.role !== adminGroup || user.aud !== audience)) {
     throw new ApiError('not_admin', 'Updating app_metadata requires admin privileges')
   }
-  const isNameless = email === undefined && phone === undefined
-  if (!(isNameless && password === undefined) && isBelowLevel(user)) {
+  const changesAddress = email !== undefined || phone !== undefined
+  if ((changesAddress || password !== undefined) && isBelowLevel(user)) {
     throw new ApiError(
       'insufficient_aal',
       'AAL2 session is required to update email or password when MFA is enabled.',
       { status: 401 },
     )
   }
-  if (user.is_anonymous && password !== undefined && isNameless) {
+  if (user.is_anonymous && password !== undefined && !changesAddress) {
     throw invalid(
       'Updating password of an anonymous user without an email or phone is not allowed',
       { status: 422 },
     )
   }
-  if (user.is_sso_user && !(isNameless && password === undefined)) {
+  if (user.is_sso_user && (changesAddress || password !== undefined)) {
     throw new ApiError(
       'user_sso_managed',
       'Updating email, phone, password of a SSO account only possible via SSO',
@@ -80,7 +80,7 @@ export async function checkRights(services: Services, update: SelfUpdate): Promi
       throw new ApiError('reauthentication_needed', 'Password update requires reauthentication')
     }
   }
-  if (email !== undefined && !isAtOnce(services, user)) checkAuthorized(services, email)
+  if (email !== undefined && !skipsEmailConfirmation(services, user)) checkAuthorized(services, email)
   if (phone !== undefined && !config.sms.autoconfirm) {
     requireGateway(services, phone, 'phone_change')
   }
@@ -102,12 +102,12 @@ export async function checkDatabase(
     password !== undefined && nonce !== undefined && needsNonce(services, user)
       ? hashNonce(services, user, nonce)
       : null
-  const isNamed = email !== undefined || phone !== undefined
-  if (!isNamed && nonceHashes === null) return null
+  const changesAddress = email !== undefined || phone !== undefined
+  if (!changesAddress && nonceHashes === null) return null
   const now = new Date(services.now())
   // Clients rely on the error for an address that is taken. The number of these errors per user is
   // limited, so that accounts cannot be enumerated.
-  const limits = isNamed ? [{ limiter: 'taken', key: user.id } as const] : []
+  const limits = changesAddress ? [{ limiter: 'taken', key: user.id } as const] : []
   const { verdict } = await services.guesses.guard(limits, async () => {
     const [verdict] = await db.run(checkUserUpdate, {
       user_id: user.id,
@@ -122,7 +122,7 @@ export async function checkDatabase(
   if (verdict?.is_email_taken) throw emailExists()
   if (verdict?.is_phone_taken) throw phoneExists('own')
   if (nonceHashes !== null && !verdict?.is_nonce_right) throw badNonce()
-  if (email !== undefined && !isAtOnce(services, user)) {
+  if (email !== undefined && !skipsEmailConfirmation(services, user)) {
     const waitSeconds = secondsUntilDue(user.email_change_sent_at, config.mail.gapMs, now.getTime())
     if (waitSeconds > 0) throw toGapError(waitSeconds)
   }
@@ -139,17 +139,17 @@ export function badNonce(): ApiError {
 }
 
 /** Only an anonymous user gets a new address without confirming it, and only with autoconfirm. */
-export function isAtOnce({ config }: Services, user: UserRow): boolean {
+export function skipsEmailConfirmation({ config }: Services, user: UserRow): boolean {
   return user.is_anonymous && config.mail.autoconfirm
 }
 
-export async function hashNew(services: Services, update: SelfUpdate): Promise<string | null> {
+export async function hashNewPassword(services: Services, update: SelfUpdate): Promise<string | null> {
   const { passwords } = services
   const { user, password } = update
   if (password === undefined) return null
   const before = user.encrypted_password
   if (before !== null) {
-    await checkCurrent(services, update, before)
+    await checkCurrentPassword(services, update, before)
     if ((await passwords.check(password, before)).isRight) {
       throw new ApiError('same_password', 'New password should be different from the old password.')
     }
@@ -158,7 +158,7 @@ export async function hashNew(services: Services, update: SelfUpdate): Promise<s
 }
 
 /** A current password that is sent is checked even if it is not required. */
-async function checkCurrent(services: Services, update: SelfUpdate, hash: string): Promise<void> {
+async function checkCurrentPassword(services: Services, update: SelfUpdate, hash: string): Promise<void> {
   const { passwords, config } = services
   const { user, currentPassword, client } = update
   const text = 'Current password required when setting new password.'

@@ -14,15 +14,15 @@ import { toAuditEntry } from '../audit/audit.ts'
 import { checkMetadataSize, type Metadata, omitKeys } from '../users/metadata.ts'
 import type { UserChange } from '../users/statements/update-user.ts'
 import { findUserById } from '../users/statements/user-row.ts'
-import { allTokensBut, changeAndEnd, noChange, toReachChange } from '../users/update-user.ts'
+import { allTokensBut, changeUserAndEndSessions, noChange, toAddressChange } from '../users/update-user.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
 import { planEmailChange, planPhoneChange } from './address-changes.ts'
 import {
   badNonce,
   checkDatabase,
   checkRights,
-  hashNew,
-  isAtOnce,
+  hashNewPassword,
+  skipsEmailConfirmation,
   type SelfUpdate,
   type SelfUser,
 } from './update-checks.ts'
@@ -35,11 +35,11 @@ export async function updateSelf(services: Services, update: SelfUpdate): Promis
   const changes = { ...update, email, phone, data: update.data && toOwnData(user, update.data) }
   await checkRights(services, changes)
   const nonceHashes = await checkDatabase(services, changes)
-  const hash = await hashNew(services, changes)
+  const hash = await hashNewPassword(services, changes)
   const shownHash = update.currentPassword === undefined ? null : user.encrypted_password
   const [first, second] = toChanges(services, changes, { hash, nonceHashes, shownHash })
   const apply = async (db: Queries, change: UserChange) => {
-    const updated = await changeAndEnd(db, change, 'own')
+    const updated = await changeUserAndEndSessions(db, change, 'own')
     if (updated === undefined) throw await findReason(db, services, change)
     return updated
   }
@@ -80,10 +80,10 @@ function toChanges(
   const { user, email, phone, channel, data, appMetadata, client } = update
   const { config } = services
   const now = new Date(services.now())
-  const emailNow = isAtOnce(services, user) ? email : undefined
-  const asked = emailNow === undefined ? email : undefined
+  const emailNow = skipsEmailConfirmation(services, user) ? email : undefined
+  const emailToConfirm = emailNow === undefined ? email : undefined
   const plan =
-    asked === undefined ? undefined : planEmailChange(services, { ...update, newEmail: asked })
+    emailToConfirm === undefined ? undefined : planEmailChange(services, { ...update, newEmail: emailToConfirm })
   const phoneNow = config.sms.autoconfirm ? phone : undefined
   const phoneChange =
     phone === undefined || phoneNow !== undefined
@@ -98,7 +98,7 @@ function toChanges(
     phone: phoneNow ?? null,
     phone_confirmed_at: phoneNow === undefined ? null : now,
     is_anonymous: emailNow === undefined && phoneNow === undefined ? null : false,
-    ...toReachChange(user.id, {
+    ...toAddressChange(user.id, {
       email: emailNow,
       isEmailVerified: true,
       phone: phoneNow,
@@ -113,8 +113,8 @@ function toChanges(
     app_metadata: appMetadata ?? null,
     most_user_metadata: config.metadata.mostUserBytes,
     most_app_metadata: config.metadata.mostAppBytes,
-    ...(asked !== undefined && {
-      email_change: asked,
+    ...(emailToConfirm !== undefined && {
+      email_change: emailToConfirm,
       restarts_email_change: true,
       email_change_gap_seconds: config.mail.gapMs / 1_000,
     }),

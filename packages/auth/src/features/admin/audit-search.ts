@@ -89,14 +89,14 @@ export async function searchAudit(
     return readPage(list, page, before, exactlyMatched)
   }
   if (scope === 'user') return await find(listUserAuditEntries, text)
-  if (scope !== 'author' && !isOfRefreshes(scope, text)) {
+  if (scope !== 'author' && !mayMatchRefreshes(scope, text)) {
     return await find(listAuditEntriesByKind[scope], toSubstringPattern(text))
   }
   return await readWindow({ db }, readAuditEntries[scope], page, before, text)
 }
 
 /** Whether token refreshes may match. The index of types and actions does not contain them. */
-function isOfRefreshes(scope: 'action' | 'type', text: string): boolean {
+function mayMatchRefreshes(scope: 'action' | 'type', text: string): boolean {
   const wanted = text.toLowerCase()
   return Object.entries(auditActions).some(
     ([action, type]) => type === 'token' && { action, type }[scope].includes(wanted),

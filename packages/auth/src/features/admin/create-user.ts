@@ -9,7 +9,7 @@ import type { Client } from '../sessions/sessions.ts'
 import { toTakenError } from '../users/addresses.ts'
 import type { Metadata } from '../users/metadata.ts'
 import { insertUser, unconfirmed } from '../users/new-users.ts'
-import { toReachChange } from '../users/update-user.ts'
+import { toAddressChange } from '../users/update-user.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
 
 interface AdminNewUser {
@@ -38,7 +38,7 @@ export async function createUserAsAdmin(
   const { config } = services
   checkAudience(input.aud, config.tokens)
   const { id = randomUUID(), email, phone, isEmailConfirmed, isPhoneConfirmed } = input
-  const { identities } = toReachChange(id, {
+  const { identities } = toAddressChange(id, {
     email,
     isEmailVerified: isEmailConfirmed,
     phone,
@@ -51,11 +51,11 @@ export async function createUserAsAdmin(
   }
   const encryptedPassword = await toHash(services, input)
   const now = new Date(services.now())
-  const reach = { id, email: email ?? null, phone: phone ?? null }
+  const subject = { id, email: email ?? null, phone: phone ?? null }
   try {
     const user = await insertUser(services, {
       ...unconfirmed,
-      ...reach,
+      ...subject,
       aud: input.aud,
       role: input.role ?? config.tokens.defaultGroup,
       encrypted_password: encryptedPassword,
@@ -72,7 +72,7 @@ export async function createUserAsAdmin(
       },
       now,
       ip: input.client.ip,
-      audit: toSubjectEntry('user_signedup', input.adminRole, reach),
+      audit: toSubjectEntry('user_signedup', input.adminRole, subject),
       token: null,
       flow: null,
       messages: [],

@@ -8,7 +8,7 @@ import type { Client } from '../sessions/sessions.ts'
 import { checkMetadataSize, type Metadata } from '../users/metadata.ts'
 import type { IdentityPatch, UserChange } from '../users/statements/update-user.ts'
 import { findUserById, type UserRow } from '../users/statements/user-row.ts'
-import { allTokensBut, changeUserWhole, noChange, toReachChange } from '../users/update-user.ts'
+import { allTokensBut, changeUserInTransaction, noChange, toAddressChange } from '../users/update-user.ts'
 import { getUser, toUserRecord, type UserRecord, userNotFound } from '../users/user-record.ts'
 import { deleteUser, softDeleteUser } from './statements/delete-user.ts'
 
@@ -59,7 +59,7 @@ export async function updateUserAsAdmin(
     most_app_metadata: mostAppBytes,
   }
   checkMetadataSize(services, user, change)
-  const updated = await changeUserWhole(db, change, 'admin')
+  const updated = await changeUserInTransaction(db, change, 'admin')
   if (updated === undefined) {
     const [present] = await db.run(findUserById, { id: update.userId })
     if (present !== undefined) checkMetadataSize(services, present, change)
@@ -74,7 +74,7 @@ function toChange(update: AdminUpdate, user: UserRow, hash: string | null, now: 
   const phone = update.phone === user.phone ? undefined : update.phone
   const emailIsProven = confirmsEmail && (email ?? user.email) !== null
   const phoneIsProven = confirmsPhone && (phone ?? user.phone) !== null
-  const reach = toReachChange(user.id, {
+  const addresses = toAddressChange(user.id, {
     email,
     isEmailVerified: confirmsEmail,
     phone,
@@ -98,12 +98,12 @@ function toChange(update: AdminUpdate, user: UserRow, hash: string | null, now: 
     email_confirmed_at: emailIsProven && isNew(email, user.email_confirmed_at) ? now : null,
     phone: phone ?? null,
     phone_confirmed_at: phoneIsProven && isNew(phone, user.phone_confirmed_at) ? now : null,
-    identities: reach.identities,
+    identities: addresses.identities,
     identity_patches: patches,
     copied_metadata: Object.assign(
       {},
       ...patches.map(({ identity_data: data }) => data),
-      reach.copied_metadata,
+      addresses.copied_metadata,
     ),
     is_anonymous: emailIsProven || phoneIsProven ? false : null,
     encrypted_password: hash,

@@ -24,7 +24,7 @@ import {
 } from './statements/external-accounts.ts'
 
 /** A sign-in at a provider, with the profile that the provider returned. */
-export interface AccountAsk {
+export interface ProviderSignIn {
   readonly provider: Pick<ExternalProvider, 'id' | 'isEmailOptional'>
   readonly profile: ExternalProfile
   readonly audience: string
@@ -34,9 +34,9 @@ export interface AccountAsk {
   readonly externalUrl: string
 }
 
-export async function findAll(
+export async function findCandidateUsers(
   { db }: Services,
-  { provider, profile }: Pick<AccountAsk, 'provider' | 'profile'>,
+  { provider, profile }: Pick<ProviderSignIn, 'provider' | 'profile'>,
 ): Promise<readonly CandidateRow[]> {
   const verified = profile.emails.filter(({ isVerified }) => isVerified)
   return db.run(findCandidates, {
@@ -61,10 +61,10 @@ export function checkBan({ now, signInLog }: Services, user: UserRow, ip?: strin
 /** Adds an identity to a user and changes nothing else. */
 export function toChange(
   services: Services,
-  ask: Pick<AccountAsk, 'provider' | 'profile'>,
+  signIn: Pick<ProviderSignIn, 'provider' | 'profile'>,
   user: Pick<UserRow, 'id'>,
 ): Omit<ExternalChange, keyof RequestParts> {
-  const identity = toNewIdentity(services, ask)
+  const identity = toNewIdentity(services, signIn)
   return {
     user_id: user.id,
     identity,
@@ -81,7 +81,7 @@ export function toChange(
 export function planLinked(
   services: Services,
   user: UserRow,
-  { provider }: Pick<AccountAsk, 'provider'>,
+  { provider }: Pick<ProviderSignIn, 'provider'>,
 ): readonly Notice[] {
   return planNotices(services, 'identity_linked', user, { Provider: provider.id })
 }
@@ -90,7 +90,7 @@ export function planLinked(
  * Undefined when nothing was written: in the cases documented at `changeExternally`, and when a
  * concurrent request has taken the address or the identity.
  */
-export async function change(
+export async function applyChange(
   { db, wakeMessages }: Services,
   values: ExternalChange,
 ): Promise<UserRow | undefined> {
@@ -119,18 +119,18 @@ export function toClaim({ id, identity_data: data }: Pick<NewIdentity, 'id' | 'i
  */
 export function toParts(
   services: Services,
-  ask: Omit<AccountAsk, 'provider' | 'profile'>,
+  signIn: Omit<ProviderSignIn, 'provider' | 'profile'>,
   now: Date,
   confirmed: string | null,
   claim?: AccountClaim,
 ): Omit<RequestParts, 'audit'> {
-  const always = { now, ip: ask.client.ip, flow: null }
+  const always = { now, ip: signIn.client.ip, flow: null }
   if (confirmed === null) {
     return { ...always, token: null, messages: [], cap_most: null, cap_refill_ms: null }
   }
   checkAuthorized(services, confirmed)
   const { token, message } = services.mail.plan(
-    toMailRequest({ ...ask, email: confirmed, challenge: undefined }, userMails.confirmation),
+    toMailRequest({ ...signIn, email: confirmed, challenge: undefined }, userMails.confirmation),
   )
   const cap = toCapParts(services.config.limits.emailSent)
   return { ...always, token: { ...token, ...(claim && { claim }) }, messages: [message], ...cap }
@@ -138,7 +138,7 @@ export function toParts(
 
 export function toNewIdentity(
   { config }: Services,
-  { provider, profile }: Pick<AccountAsk, 'provider' | 'profile'>,
+  { provider, profile }: Pick<ProviderSignIn, 'provider' | 'profile'>,
 ): NewIdentity {
   return {
     id: randomUUID(),

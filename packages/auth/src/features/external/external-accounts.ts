@@ -11,10 +11,10 @@ import { checkAuthorized } from '../users/addresses.ts'
 import { insertUser, unconfirmed } from '../users/new-users.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 import {
-  type AccountAsk,
-  change,
+  type ProviderSignIn,
+  applyChange,
   checkBan,
-  findAll,
+  findCandidateUsers,
   isConcurrentChange,
   planLinked,
   toChange,
@@ -22,21 +22,21 @@ import {
   toNewIdentity,
   toParts,
 } from './account-changes.ts'
-import { type Belonging, findBelonging, findStanding } from './account-linking.ts'
+import { type AccountMatch, matchAccount, decideEmail } from './account-linking.ts'
 import { type CandidateRow, findInvitedUser } from './statements/external-accounts.ts'
 
 /** If a concurrent request changes the same accounts, the lookup is repeated. */
 const mostTries = 3
 
 /** Finds or creates the account of a user who signs in with a provider. @throws {ApiError} */
-export async function enterAccount(services: Services, ask: AccountAsk): Promise<UserRow> {
+export async function findOrCreateAccount(services: Services, signIn: ProviderSignIn): Promise<UserRow> {
   for (let tries = 1; tries <= mostTries; tries++) {
-    const candidates = await findAll(services, ask)
-    const belonging = findBelonging(candidates, ask.profile, ask.audience)
+    const candidates = await findCandidateUsers(services, signIn)
+    const match = matchAccount(candidates, signIn.profile, signIn.audience)
     const user =
-      belonging.kind === 'new'
-        ? await createAccount(services, ask, belonging.email)
-        : await enterExisting(services, ask, belonging, candidates)
+      match.kind === 'new'
+        ? await createAccount(services, signIn, match.email)
+        : await updateAccount(services, signIn, match, candidates)
     if (user !== undefined) return user
   }
   throw new ApiError('conflict', 'The account is being changed, please try again')
@@ -45,11 +45,11 @@ export async function enterAccount(services: Services, ask: AccountAsk): Promise
 /** Undefined when a concurrent request created the account. */
 async function createAccount(
   services: Services,
-  ask: AccountAsk,
+  signIn: ProviderSignIn,
   email: ExternalEmail | undefined,
 ): Promise<UserRow | undefined> {
   const { db, config } = services
-  const { provider, audience } = ask
+  const { provider, audience } = signIn
   if (config.site.disableSignup) {
     throw new ApiError('signup_disabled', 'Signups not allowed for this instance')
   }
@@ -58,7 +58,7 @@ async function createAccount(
   const needsMail = email !== undefined && !isConfirmed
   if (needsMail) await countCode(services, { channel: 'email', name: email.email })
   const now = new Date(services.now())
-  const identity = toNewIdentity(services, ask)
+  const identity = toNewIdentity(services, signIn)
   const actor = { id: randomUUID(), email: email?.email ?? null, phone: null, is_sso_user: false }
   try {
     const user = await insertUser(services, {
@@ -74,13 +74,13 @@ async function createAccount(
       raw_user_meta_data: identity.identity_data,
       is_anonymous: false,
       identities: [identity],
-      ...toParts(services, ask, now, needsMail ? actor.email : null, toClaim(identity)),
+      ...toParts(services, signIn, now, needsMail ? actor.email : null, toClaim(identity)),
       audit: toAuditEntry('user_signedup', actor, { provider: provider.id }),
     })
     if (user === undefined) throw await toCapError(db, config.limits.emailSent, now)
     if (needsMail) services.wakeMessages()
-    const isFine = isConfirmed || (email === undefined && (autoconfirm || provider.isEmailOptional))
-    if (!isFine) throw needsVerification(provider.id, needsMail)
+    const maySignIn = isConfirmed || (email === undefined && (autoconfirm || provider.isEmailOptional))
+    if (!maySignIn) throw needsVerification(provider.id, needsMail)
     return user
   } catch (error) {
     if (isConcurrentChange(error)) return undefined
@@ -89,33 +89,33 @@ async function createAccount(
 }
 
 /** Undefined when the account has changed since it was read. */
-async function enterExisting(
+async function updateAccount(
   services: Services,
-  ask: AccountAsk,
-  belonging: Exclude<Belonging, { kind: 'new' }>,
+  signIn: ProviderSignIn,
+  match: Exclude<AccountMatch, { kind: 'new' }>,
   candidates: readonly CandidateRow[],
 ): Promise<UserRow | undefined> {
-  const { kind, user } = belonging
-  checkBan(services, user, ask.client.ip)
-  const standing = findStanding(belonging, ask.profile, {
+  const { kind, user } = match
+  checkBan(services, user, signIn.client.ip)
+  const decision = decideEmail(match, signIn.profile, {
     autoconfirms: services.config.mail.autoconfirm,
-    isEmailOptional: ask.provider.isEmailOptional,
+    isEmailOptional: signIn.provider.isEmailOptional,
     isTaken: (email) => candidates.some((other) => other.id !== user.id && other.email === email),
   })
-  if (standing.mustConfirm) {
-    await mailAgain(services, ask, user)
-    throw needsVerification(ask.provider.id, user.email !== null)
+  if (decision.mustConfirm) {
+    await resendConfirmation(services, signIn, user)
+    throw needsVerification(signIn.provider.id, user.email !== null)
   }
   const now = new Date(services.now())
-  return change(services, {
-    ...toChange(services, ask, user),
-    ...toParts(services, ask, now, null),
-    takes_over: standing.takesOver,
-    confirms: standing.confirms,
-    email: standing.email,
+  return applyChange(services, {
+    ...toChange(services, signIn, user),
+    ...toParts(services, signIn, now, null),
+    takes_over: decision.takesOver,
+    confirms: decision.confirms,
+    email: decision.email,
     audit:
-      kind === 'known' ? [] : toAuditEntry('identity_linked', user, { provider: ask.provider.id }),
-    notices: kind === 'known' ? [] : planLinked(services, user, ask),
+      kind === 'known' ? [] : toAuditEntry('identity_linked', user, { provider: signIn.provider.id }),
+    notices: kind === 'known' ? [] : planLinked(services, user, signIn),
   })
 }
 
@@ -123,41 +123,41 @@ async function enterExisting(
 export async function acceptInvitation(
   services: Services,
   tokenHash: string,
-  ask: AccountAsk,
+  signIn: ProviderSignIn,
 ): Promise<UserRow> {
   const now = new Date(services.now())
   const [user] = await services.db.run(findInvitedUser, { tokenHash, now })
   if (user === undefined) {
     throw new ApiError('user_not_found', 'User identified by token not found')
   }
-  checkBan(services, user, ask.client.ip)
-  if (!ask.profile.emails.some(({ email }) => email === user.email)) {
+  checkBan(services, user, signIn.client.ip)
+  if (!signIn.profile.emails.some(({ email }) => email === user.email)) {
     const message = 'Invited email does not match emails from external provider'
     throw new ApiError('bad_oauth_callback', message)
   }
-  const changed = await change(services, {
-    ...toChange(services, ask, user),
-    ...toParts(services, ask, now, null),
+  const changed = await applyChange(services, {
+    ...toChange(services, signIn, user),
+    ...toParts(services, signIn, now, null),
     // The link proves that the user owns the mailbox, so data that others left in the account is
     // removed.
     takes_over: true,
     confirms: true,
-    audit: toAuditEntry('invite_accepted', user, { provider: ask.provider.id }),
+    audit: toAuditEntry('invite_accepted', user, { provider: signIn.provider.id }),
   })
   if (changed !== undefined) return changed
   throw new ApiError('identity_already_exists', 'Identity is already linked to another user')
 }
 
 /** Sends the confirmation email again, unless its cooldown is still running. */
-async function mailAgain(services: Services, ask: AccountAsk, user: UserRow): Promise<void> {
+async function resendConfirmation(services: Services, signIn: ProviderSignIn, user: UserRow): Promise<void> {
   if (user.email === null) return
   const { gapMs } = services.config.mail
   if (secondsUntilDue(user.confirmation_sent_at, gapMs, services.now()) > 0) return
   checkAuthorized(services, user.email)
   await countCode(services, { channel: 'email', name: user.email })
-  const mail = { ...ask, email: user.email, challenge: undefined }
+  const mail = { ...signIn, email: user.email, challenge: undefined }
   const known = user.identities.find(
-    ({ provider, provider_id: id }) => provider === ask.provider.id && id === ask.profile.id,
+    ({ provider, provider_id: id }) => provider === signIn.provider.id && id === signIn.profile.id,
   )
   const claim = known === undefined ? claimsNothing : toClaim(known)
   const refusal = await tryToMail(services, mail, user, userMails.confirmation, claim)

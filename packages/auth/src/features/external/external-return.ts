@@ -13,8 +13,8 @@ import type {
 import type { Services } from '../../services.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
-import type { AccountAsk } from './account-changes.ts'
-import { acceptInvitation, enterAccount } from './external-accounts.ts'
+import type { ProviderSignIn } from './account-changes.ts'
+import { acceptInvitation, findOrCreateAccount } from './external-accounts.ts'
 import { checkLinkable, type LinkingTarget, linkIdentity } from './identities.ts'
 import { type ClaimedFlow, issueExternalCode } from './statements/flows.ts'
 
@@ -101,9 +101,9 @@ function findUser(
     profile,
     client,
     externalUrl,
-  }: ReturnInput & Pick<AccountAsk, 'provider' | 'profile'>,
+  }: ReturnInput & Pick<ProviderSignIn, 'provider' | 'profile'>,
 ): Promise<UserRow> {
-  const ask: AccountAsk = {
+  const signIn: ProviderSignIn = {
     provider,
     profile,
     client,
@@ -112,12 +112,12 @@ function findUser(
     redirectTo: flow.referrer,
   }
   const target = toLinkingTarget(flow)
-  if (target !== undefined) return linkIdentity(services, target, ask)
+  if (target !== undefined) return linkIdentity(services, target, signIn)
   if (profile.emails.length === 0 && !provider.isEmailOptional) throw noEmail()
   if (flow.invite_token_hash !== null) {
-    return acceptInvitation(services, flow.invite_token_hash, ask)
+    return acceptInvitation(services, flow.invite_token_hash, signIn)
   }
-  return enterAccount(services, ask)
+  return findOrCreateAccount(services, signIn)
 }
 
 function toLinkingTarget(flow: ClaimedFlow): LinkingTarget | undefined {

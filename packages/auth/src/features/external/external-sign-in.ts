@@ -90,7 +90,7 @@ function findBinding(
   services: Services,
   { linking, isByScript, challenge, provider }: ExternalRequest,
 ): 'cookie' | 'confirmation' | 'none' {
-  const isBindable = keepsCookies(services, provider)
+  const isBindable = canUseCookie(services, provider)
   if (linking === undefined || challenge !== undefined) {
     return isBindable && !isByScript ? 'cookie' : 'none'
   }
@@ -103,7 +103,7 @@ function findBinding(
 }
 
 /** A cookie of this host is not sent to another host, nor with a cross-site form without TLS. */
-function keepsCookies({ config }: Services, provider: ExternalProvider): boolean {
+function canUseCookie({ config }: Services, provider: ExternalProvider): boolean {
   const here = new URL(config.api.externalUrl)
   const there = new URL(provider.redirectUri)
   const isSecure = here.protocol === 'https:'

@@ -14,13 +14,13 @@ import {
 import type { Services } from '../../services.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
-import type { AccountAsk } from './account-changes.ts'
-import { enterAccount } from './external-accounts.ts'
+import type { ProviderSignIn } from './account-changes.ts'
+import { findOrCreateAccount } from './external-accounts.ts'
 import { noEmail } from './external-return.ts'
 import { type LinkingTarget, linkIdentity } from './identities.ts'
 
 /** The request of an app that has signed a user in with the provider's own SDK. */
-interface IdTokenAsk {
+interface IdTokenRequest {
   readonly idToken: string
   readonly provider: string
   /** Older apps send these two instead of the provider. */
@@ -37,18 +37,18 @@ interface IdTokenAsk {
 }
 
 /** Handles the grant `id_token`. @throws {ApiError} */
-export async function signInByIdToken(services: Services, ask: IdTokenAsk): Promise<TokenResponse> {
-  if (ask.idToken === '') throw refused('id_token required')
-  const { provider, idTokens } = findProvider(services, ask)
-  const claims = await idTokens.verify(ask.idToken).catch((error: unknown) => {
+export async function signInByIdToken(services: Services, request: IdTokenRequest): Promise<TokenResponse> {
+  if (request.idToken === '') throw refused('id_token required')
+  const { provider, idTokens } = findProvider(services, request)
+  const claims = await idTokens.verify(request.idToken).catch((error: unknown) => {
     if (error instanceof IdTokenError) throw refused(error.message, error)
     const message = `Cannot fetch the keys of ${provider.id}`
     throw new ApiError('unexpected_failure', message, { cause: error })
   })
-  if (!idTokens.skipsNonce) checkNonce(claims, ask.nonce)
-  checkAccessToken(claims, ask)
-  const user = await findUser(services, ask, provider, readProfile(idTokens, claims))
-  const { client } = ask
+  if (!idTokens.skipsNonce) checkNonce(claims, request.nonce)
+  checkAccessToken(claims, request)
+  const user = await findUser(services, request, provider, readProfile(idTokens, claims))
+  const { client } = request
   return services.sessions.open({ user, method: 'oauth', provider: provider.id, client })
 }
 
@@ -58,9 +58,9 @@ interface Found {
 }
 
 /** The issuer and client ID in the request only select one of the configured providers. */
-function findProvider({ providers }: Services, ask: IdTokenAsk): Found {
-  const { clientId, issuer } = ask
-  if (ask.provider !== '') return withIdTokens(providers.find(ask.provider))
+function findProvider({ providers }: Services, request: IdTokenRequest): Found {
+  const { clientId, issuer } = request
+  if (request.provider !== '') return withIdTokens(providers.find(request.provider))
   if (clientId === '' || issuer === '') {
     throw refused('provider or client_id and issuer required')
   }
@@ -98,10 +98,10 @@ function checkNonce({ nonce: claimed }: IdTokenClaims, nonce: string): void {
 }
 
 /** OpenID Connect Core, section 3.1.3.6: the access token must belong to the ID token. */
-function checkAccessToken({ at_hash: claimed }: IdTokenClaims, ask: IdTokenAsk): void {
-  if (ask.accessToken === '' || claimed === undefined || claimed === null) return
+function checkAccessToken({ at_hash: claimed }: IdTokenClaims, request: IdTokenRequest): void {
+  if (request.accessToken === '' || claimed === undefined || claimed === null) return
   if (typeof claimed !== 'string') throw refused('Bad ID token: at_hash must be a string')
-  const hash = createHash(readHashName(ask.idToken)).update(ask.accessToken).digest()
+  const hash = createHash(readHashName(request.idToken)).update(request.accessToken).digest()
   const expected = hash.subarray(0, hash.length / 2).toString('base64url')
   if (!isSame(claimed, expected)) throw refused('Bad ID token')
 }
@@ -131,14 +131,14 @@ function readProfile(idTokens: ExternalIdTokens, claims: IdTokenClaims): Externa
 
 function findUser(
   services: Services,
-  { linking, ...ask }: IdTokenAsk,
+  { linking, ...request }: IdTokenRequest,
   provider: ExternalProvider,
   profile: ExternalProfile,
 ): Promise<UserRow> {
-  const account: AccountAsk = { ...ask, provider, profile }
+  const account: ProviderSignIn = { ...request, provider, profile }
   if (linking !== undefined) return linkIdentity(services, linking, account)
   if (profile.emails.length === 0 && !provider.isEmailOptional) throw noEmail()
-  return enterAccount(services, account)
+  return findOrCreateAccount(services, account)
 }
 
 function refused(message: string, cause?: unknown): ApiError {

@@ -20,10 +20,10 @@ import { findCaller } from '../sessions/statements/sessions.ts'
 import { checkAuthorized, emailExists } from '../users/addresses.ts'
 import { findUserById, type IdentityRow, type UserRow } from '../users/statements/user-row.ts'
 import {
-  type AccountAsk,
-  change,
+  type ProviderSignIn,
+  applyChange,
   checkBan,
-  findAll,
+  findCandidateUsers,
   planLinked,
   toChange,
   toParts,
@@ -68,13 +68,13 @@ interface Linkable {
 export async function checkLinkable(
   services: Services,
   { userId, sessionId }: LinkingTarget,
-  ask: Pick<AccountAsk, 'provider' | 'profile'>,
+  signIn: Pick<ProviderSignIn, 'provider' | 'profile'>,
 ): Promise<Linkable> {
   const user = await findLinker(services, userId, sessionId)
-  const candidates = await findAll(services, ask)
+  const candidates = await findCandidateUsers(services, signIn)
   const owner = candidates.find(({ has_identity: isOwner }) => isOwner)
   if (owner !== undefined) throw alreadyLinked(owner.id === userId)
-  const main = user.email === null ? findMainEmail(ask.profile.emails) : undefined
+  const main = user.email === null ? findMainEmail(signIn.profile.emails) : undefined
   if (main && candidates.some(({ id, email }) => id !== userId && email === main.email)) {
     throw emailExists()
   }
@@ -106,33 +106,33 @@ async function findLinker(
 export async function linkIdentity(
   services: Services,
   target: LinkingTarget,
-  ask: AccountAsk,
+  signIn: ProviderSignIn,
 ): Promise<UserRow> {
   const { db, config } = services
-  const { user, main } = await checkLinkable(services, target, ask)
+  const { user, main } = await checkLinkable(services, target, signIn)
   const confirms = main !== undefined && (main.isVerified || config.mail.autoconfirm)
-  const asked = main !== undefined && !confirms ? main.email : undefined
-  if (asked !== undefined) await countCode(services, { channel: 'email', name: asked })
+  const emailToConfirm = main !== undefined && !confirms ? main.email : undefined
+  if (emailToConfirm !== undefined) await countCode(services, { channel: 'email', name: emailToConfirm })
   const now = new Date(services.now())
-  const changed = await change(services, {
-    ...toChange(services, ask, user),
-    ...toParts(services, ask, now, null),
-    ...(asked !== undefined && askForAddress(services, user, ask, asked)),
+  const changed = await applyChange(services, {
+    ...toChange(services, signIn, user),
+    ...toParts(services, signIn, now, null),
+    ...(emailToConfirm !== undefined && planEmailConfirmation(services, user, signIn, emailToConfirm)),
     email: confirms ? main.email : null,
     confirms,
-    audit: toAuditEntry('identity_linked', user, { provider: ask.provider.id }),
-    notices: planLinked(services, user, ask),
+    audit: toAuditEntry('identity_linked', user, { provider: signIn.provider.id }),
+    notices: planLinked(services, user, signIn),
   })
   if (changed === undefined) {
-    throw asked === undefined
+    throw emailToConfirm === undefined
       ? alreadyLinked(false)
       : await toCapError(db, config.limits.emailSent, now)
   }
-  if (asked === undefined) return changed
+  if (emailToConfirm === undefined) return changed
   services.wakeMessages()
   throw new ApiError(
     'email_not_confirmed',
-    `Unverified email with ${ask.provider.id}. A confirmation email has been sent to your ${ask.provider.id} email`,
+    `Unverified email with ${signIn.provider.id}. A confirmation email has been sent to your ${signIn.provider.id} email`,
     { status: 422 },
   )
 }
@@ -141,12 +141,12 @@ export async function linkIdentity(
  * The account already has an owner, so the new address is confirmed like a change with PUT /user:
  * the link confirms the address but does not sign in the person who opens it. @throws {ApiError}
  */
-function askForAddress(services: Services, user: UserRow, ask: AccountAsk, newEmail: string) {
+function planEmailConfirmation(services: Services, user: UserRow, signIn: ProviderSignIn, newEmail: string) {
   const { mail, limits } = services.config
   checkAuthorized(services, newEmail)
   const waitSeconds = secondsUntilDue(user.email_change_sent_at, mail.gapMs, services.now())
   if (waitSeconds > 0) throw toGapError(waitSeconds)
-  const { redirectTo, externalUrl } = ask
+  const { redirectTo, externalUrl } = signIn
   const request = { user, newEmail, challenge: undefined, redirectTo, externalUrl }
   const { tokens, messages } = planEmailChange(services, request)
   return { email_change: newEmail, token: tokens, messages, ...toCapParts(limits.emailSent) }

@@ -38,8 +38,8 @@ export async function challenge(services: Services, request: ChallengeRequest): 
   if (!settings.verify) throw verifyDisabled(kind)
   if (!isVerified(factor)) requireLevelToAdd(member)
   const id = randomUUID()
-  const asked = { challengeId: id, user: member, factor, channel, webauthn }
-  const draft = await kind.challenge(services, asked, settings)
+  const input = { challengeId: id, user: member, factor, channel, webauthn }
+  const draft = await kind.challenge(services, input, settings)
   const now = new Date(services.now())
   const expiresAt = new Date(now.getTime() + config.mfa.challengeExpiresInMs)
   const row: NewChallenge = {

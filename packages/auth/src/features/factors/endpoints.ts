@@ -14,7 +14,7 @@ import {
   generateRecoveryCodes as generate,
   regenerateRecoveryCodes as regenerate,
   requireSecondLevel,
-  requireSet,
+  requireRecoverySet,
   verifyRecoveryCode as verifyCode,
 } from './recovery-codes.ts'
 import { notingFactorFailure, verifyFactor as verify } from './verify.ts'
@@ -208,7 +208,7 @@ export const removeRecoveryCodes = defineEndpoint({
   success: { status: 200, description: 'The ID of the removed factor' },
   async handle({ caller, client }, services) {
     const member = requireMember(caller)
-    const { id: factorId } = requireSet(member)
+    const { id: factorId } = requireRecoverySet(member)
     requireSecondLevel(member, 'remove')
     const { id } = await unenroll(services, { member, factorId, ip: client.ip })
     return json({ id })

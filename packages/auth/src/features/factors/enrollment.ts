@@ -183,7 +183,7 @@ async function remove(services: Services, removal: Removal): Promise<FactorRow> 
   return removed
 }
 
-interface FactorOrder {
+interface AdminFactorRequest {
   readonly userId: string
   readonly factorId: string
   readonly adminRole: string
@@ -191,13 +191,13 @@ interface FactorOrder {
 }
 
 /** @throws {ApiError} */
-export async function deleteFactor(services: Services, order: FactorOrder): Promise<FactorRow> {
-  const { userId, factorId, ip } = order
-  const { audit } = await find(services, order, 'factor_deleted')
+export async function deleteFactor(services: Services, request: AdminFactorRequest): Promise<FactorRow> {
+  const { userId, factorId, ip } = request
+  const { audit } = await findFactor(services, request, 'factor_deleted')
   return remove(services, { userId, factorId, ip, audit })
 }
 
-interface FactorChange extends FactorOrder {
+interface FactorChange extends AdminFactorRequest {
   /** Undefined fields stay unchanged. */
   readonly friendlyName: string | undefined
   readonly phone: string | undefined
@@ -206,7 +206,7 @@ interface FactorChange extends FactorOrder {
 /** @throws {ApiError} */
 export async function changeFactor(services: Services, change: FactorChange): Promise<FactorRow> {
   const { userId, factorId, ip, friendlyName, phone } = change
-  const { factor, audit } = await find(services, change, 'factor_updated')
+  const { factor, audit } = await findFactor(services, change, 'factor_updated')
   if (phone !== undefined && factor.phone === null) {
     throw invalid('Only a phone factor has a phone number')
   }
@@ -230,9 +230,9 @@ export async function changeFactor(services: Services, change: FactorChange): Pr
   }
 }
 
-async function find(
+async function findFactor(
   services: Services,
-  { userId, factorId, adminRole }: FactorOrder,
+  { userId, factorId, adminRole }: AdminFactorRequest,
   action: AuditAction,
 ): Promise<{ readonly factor: FactorRow; readonly audit: AuditEntry }> {
   const user = await getUser(services, userId)

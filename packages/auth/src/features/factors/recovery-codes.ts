@@ -33,14 +33,14 @@ const codeLength = 16
 const codesInSet = 10
 const defaultName = 'Recovery codes'
 
-interface Ask {
+interface MemberRequest {
   readonly member: Member
   readonly client: Client
 }
 
 /** Returns the number of codes and how many are unused. @throws {ApiError} */
 export async function findRecoveryCodes({ db }: Services, user: UserRow): Promise<Metadata> {
-  const { id } = requireSet(user)
+  const { id } = requireRecoverySet(user)
   const [count] = await db.run(countRecoveryCodes, { factorId: id })
   return {
     id,
@@ -53,11 +53,11 @@ export async function findRecoveryCodes({ db }: Services, user: UserRow): Promis
 /** Creates the first set. The codes are returned only once. @throws {ApiError} */
 export async function generateRecoveryCodes(
   services: Services,
-  { member, client, friendlyName }: Ask & { readonly friendlyName: string },
+  { member, client, friendlyName }: MemberRequest & { readonly friendlyName: string },
 ): Promise<Metadata> {
   checkAdding(services, member, 'generate')
-  if (!member.factors.some((factor) => isVerified(factor) && !isSet(factor))) throw soleFactor()
-  if (member.factors.some(isSet)) throw setExists()
+  if (!member.factors.some((factor) => isVerified(factor) && !isRecoverySet(factor))) throw soleFactor()
+  if (member.factors.some(isRecoverySet)) throw setExists()
   const name = friendlyName === '' ? defaultName : friendlyName
   const set = draftSet(services, randomUUID(), member, client)
   try {
@@ -72,27 +72,27 @@ export async function generateRecoveryCodes(
     throw error
   }
   if (set.row.notices.length > 0) services.wakeMessages()
-  return toAnswer(set.row.factor_id, name, set.codes)
+  return toResponse(set.row.factor_id, name, set.codes)
 }
 
 /** Replaces the set. Codes of the previous set stop working. @throws {ApiError} */
 export async function regenerateRecoveryCodes(
   services: Services,
-  { member, client }: Ask,
+  { member, client }: MemberRequest,
 ): Promise<Metadata> {
   checkAdding(services, member, 'regenerate')
-  const { id, friendly_name: name } = requireSet(member)
+  const { id, friendly_name: name } = requireRecoverySet(member)
   const set = draftSet(services, id, member, client)
   const [replaced] = await services.db.run(replaceRecoveryCodes, set.row)
   if (replaced === undefined) throw factorNotFound()
   if (set.row.notices.length > 0) services.wakeMessages()
-  return toAnswer(id, name, set.codes)
+  return toResponse(id, name, set.codes)
 }
 
 /** @throws {ApiError} */
 export async function verifyRecoveryCode(
   services: Services,
-  { member, client, code }: Ask & { readonly code: string },
+  { member, client, code }: MemberRequest & { readonly code: string },
 ): Promise<TokenResponse> {
   const { db, config, sessions } = services
   if (!config.mfa.recoveryCodes.verify) {
@@ -101,7 +101,7 @@ export async function verifyRecoveryCode(
       'MFA verification is disabled for recovery codes',
     )
   }
-  const factor = member.factors.find(isSet)
+  const factor = member.factors.find(isRecoverySet)
   const canonical = code.toLowerCase().replaceAll(/[\s-]/g, '')
   if (factor === undefined || canonical === '') throw wrongCode()
   const now = new Date(services.now())
@@ -156,8 +156,8 @@ async function judge(
 }
 
 /** @throws {ApiError} */
-export function requireSet({ factors }: UserRow): FactorRow {
-  const factor = factors.find(isSet)
+export function requireRecoverySet({ factors }: UserRow): FactorRow {
+  const factor = factors.find(isRecoverySet)
   if (factor === undefined) throw factorNotFound()
   return factor
 }
@@ -178,7 +178,7 @@ function checkAdding({ config }: Services, member: Member, verb: string): void {
   requireSecondLevel(member, verb)
 }
 
-function isSet({ factor_type: type }: FactorRow): boolean {
+function isRecoverySet({ factor_type: type }: FactorRow): boolean {
   return type === recoveryCodeType
 }
 
@@ -214,7 +214,7 @@ function hashCode({ oneTimeTokens }: Services, code: string, factorId: string): 
   return oneTimeTokens.hashDigits(code, factorId).toString('hex')
 }
 
-function toAnswer(id: string, name: string, codes: readonly string[]): Metadata {
+function toResponse(id: string, name: string, codes: readonly string[]): Metadata {
   return {
     id,
     type: recoveryCodeType,

@@ -82,7 +82,7 @@ export async function verifyFactor(
   }
   const [challenge] = await db.run(tryChallenge, attempt)
   if (challenge === undefined) throw unknownChallenge()
-  if (!challenge.is_counted) throw toFlaw(challenge, attempt)
+  if (!challenge.is_counted) throw toRefusal(challenge, attempt)
   const proof = await kind.check(services, { challengeId, user: member, factor, answer, challenge })
   await judgeFactor(services, { user: member, factor, isRight: proof !== undefined, client })
   if (proof === undefined) throw wrongAnswer(kind.wrongAnswer)
@@ -130,7 +130,7 @@ function unknownChallenge(): ApiError {
 }
 
 /** Why the answer was not checked. */
-function toFlaw(challenge: TriedChallenge, attempt: ChallengeTry): ApiError {
+function toRefusal(challenge: TriedChallenge, attempt: ChallengeTry): ApiError {
   const { now, ip, challenge_id: id } = attempt
   if (challenge.verified_at !== null || challenge.ip_address !== ip) {
     return new ApiError('mfa_ip_address_mismatch', 'Challenge and verify IP addresses mismatch.')

@@ -46,7 +46,7 @@ export const verifyGet = defineEndpoint({
     if (token === '') throw invalid('Verify requires a token or a token hash')
     if (type === '') throw invalid('Verify requires a verification type')
     const target = findRedirectTarget(call, services.redirects)
-    if (isPrefetch(call.header)) return notNow
+    if (isPrefetch(call.header)) return prefetchResponse
     const isPkce = token.startsWith(pkcePrefix)
     try {
       if (!isEmailVerification(type)) throw invalid('Invalid email verification type')
@@ -54,7 +54,7 @@ export const verifyGet = defineEndpoint({
         type,
         proof: { how: 'link', token },
         wantsCode: isPkce,
-        asksPassword: false,
+        requiresPassword: false,
         password: undefined,
         client: call.client,
       })
@@ -85,7 +85,7 @@ function isPrefetch(header: (name: string) => string | undefined): boolean {
 }
 
 /** An error, because browsers would reuse a successful response when the user follows the link. */
-const notNow: Answer = { status: 503 }
+const prefetchResponse: Answer = { status: 503 }
 
 const body = Type.Object({
   type: Type.Optional(
@@ -134,7 +134,7 @@ export const verifyPost = defineEndpoint({
       type,
       proof,
       wantsCode: false,
-      asksPassword: type === 'signup',
+      requiresPassword: type === 'signup',
       password: await readPassword(call.body, type, services),
       client: call.client,
     })

@@ -68,23 +68,23 @@ interface DigitsProof {
 /** The token of a link, or the digits that were sent to an address or phone number. */
 export type Proof = { readonly how: 'link'; readonly token: string } | DigitsProof
 
-interface Verifying {
+interface VerificationInput {
   readonly type: keyof typeof rules
   readonly proof: Proof
   /** Whether the link of a PKCE flow leads to a code instead of tokens. */
   readonly wantsCode: boolean
   /** Whether a user without a password must send one. */
-  readonly asksPassword: boolean
+  readonly requiresPassword: boolean
   /** Already checked; undefined when none was sent. */
   readonly password: string | undefined
   readonly client: Client
 }
 
-export interface VerifyInput extends Verifying {
+export interface VerifyInput extends VerificationInput {
   readonly type: EmailVerificationType
 }
 
-export interface VerifyPhoneInput extends Pick<Verifying, 'client'> {
+export interface VerifyPhoneInput extends Pick<VerificationInput, 'client'> {
   readonly type: PhoneVerificationType
   readonly proof: DigitsProof
 }
@@ -110,10 +110,10 @@ export function verifyEmail(services: Services, input: VerifyInput): Promise<Ver
 
 /** Verifies the digits of a text message. @throws {ApiError} */
 export function verifyPhone(services: Services, input: VerifyPhoneInput): Promise<Verified> {
-  return verify(services, { ...input, wantsCode: false, asksPassword: false, password: undefined })
+  return verify(services, { ...input, wantsCode: false, requiresPassword: false, password: undefined })
 }
 
-function verify(services: Services, input: Verifying): Promise<Verified> {
+function verify(services: Services, input: VerificationInput): Promise<Verified> {
   const { type, proof, client } = input
   const isSignIn = type !== 'email_change' && type !== 'phone_change'
   // Failed links are not logged: they name no address, and most of them were only opened twice.
@@ -124,7 +124,7 @@ function verify(services: Services, input: Verifying): Promise<Verified> {
   )
 }
 
-async function verifyProof(services: Services, input: Verifying): Promise<Verified> {
+async function verifyProof(services: Services, input: VerificationInput): Promise<Verified> {
   const { type, password } = input
   const { effect, methods } = rules[type]
   const run = (change: Partial<Verification>) =>
@@ -153,7 +153,7 @@ async function verifyProof(services: Services, input: Verifying): Promise<Verifi
 
 async function runVerification(
   { db }: Services,
-  { type, proof }: Verifying,
+  { type, proof }: VerificationInput,
   verification: Verification,
 ): Promise<VerdictRow | undefined> {
   const statements: Readonly<Partial<Record<Proof['how'], VerificationStatement>>> =
@@ -168,7 +168,7 @@ async function runVerification(
   }
 }
 
-function toVerification(services: Services, input: Verifying): Verification {
+function toVerification(services: Services, input: VerificationInput): Verification {
   const { config, passwords, now: readClock } = services
   const { type, proof, wantsCode, client, password } = input
   const { effect, methods } = rules[type]
@@ -180,7 +180,7 @@ function toVerification(services: Services, input: Verifying): Verification {
     methods,
     ...toProof(services, proof),
     most_attempts: mostAttempts,
-    needs_password: input.asksPassword || password !== undefined,
+    needs_password: input.requiresPassword || password !== undefined,
     new_hash: type === 'invite' ? passwords.createUnusable() : null,
     offers_password: password !== undefined,
     void_hash: services.passwords.createUnusable(),
@@ -264,7 +264,7 @@ const problems: Readonly<Partial<Record<Verdict, () => ApiError>>> = {
 }
 
 /** The same error for unknown, wrong, used and expired tokens. */
-function expired({ proof }: Verifying): ApiError {
+function expired({ proof }: VerificationInput): ApiError {
   return new ApiError(
     'otp_expired',
     proof.how === 'link'

@@ -7,7 +7,7 @@ import { checkText } from '../users/metadata.ts'
 import type { CeremonyAnswer } from './ceremony.ts'
 import {
   findOwnPasskeys,
-  nameOwnPasskey,
+  renameOwnPasskey,
   passkeyNotFound,
   removeOwnPasskey,
   toPasskeyRecord,
@@ -101,8 +101,8 @@ export const updateOwnPasskey = defineEndpoint({
   async handle({ body, params, caller, client }, services) {
     const passkeyId = readPasskeyId(params)
     const friendlyName = parseName(body.friendly_name)
-    const order = { person: caller, passkeyId, friendlyName, ip: client.ip }
-    return json(toPasskeyRecord(await nameOwnPasskey(services, order)))
+    const request = { person: caller, passkeyId, friendlyName, ip: client.ip }
+    return json(toPasskeyRecord(await renameOwnPasskey(services, request)))
   },
 })
 

@@ -36,7 +36,7 @@ interface OwnPasskey {
 }
 
 /** @throws {ApiError} */
-export async function nameOwnPasskey(
+export async function renameOwnPasskey(
   services: Services,
   { person, passkeyId, friendlyName, ip }: OwnPasskey & { readonly friendlyName: string },
 ): Promise<PasskeyRow> {
@@ -84,9 +84,9 @@ export async function findPasskeysOf(
 /** @throws {ApiError} */
 export async function removePasskeyOf(
   services: Services,
-  order: { userId: string; passkeyId: string; adminRole: string; ip: string },
+  request: { userId: string; passkeyId: string; adminRole: string; ip: string },
 ): Promise<void> {
-  const { userId, passkeyId, adminRole, ip } = order
+  const { userId, passkeyId, adminRole, ip } = request
   const user = await getUser(services, userId)
   const audit = toSubjectEntry('passkey_deleted', adminRole, user, { passkey_id: passkeyId })
   await remove(services, { userId, passkeyId, ip, audit })

@@ -81,7 +81,7 @@ async function signIn(
     }),
   )
   // Checked after the signature, because the errors would reveal that the user exists.
-  requireWelcome(passkey, nowMs)
+  checkMaySignIn(passkey, nowMs)
   const [used] = await db.run(usePasskey, {
     id: passkey.passkey_id,
     signCount: signed.counter,
@@ -108,7 +108,7 @@ function toUserId(userHandle = ''): string | null {
 }
 
 /** @throws {ApiError} */
-function requireWelcome(owner: OwnedPasskey, nowMs: number): void {
+function checkMaySignIn(owner: OwnedPasskey, nowMs: number): void {
   if (owner.email !== null && owner.email_confirmed_at === null) {
     throw new ApiError('email_not_confirmed', 'Email not confirmed', { status: 403 })
   }

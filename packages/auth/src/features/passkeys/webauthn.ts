@@ -37,7 +37,7 @@ const algorithms = [-8, -7, -257]
 
 type Named = Pick<Credential, 'id' | 'transports'>
 
-export interface CreationAsk {
+export interface CreationRequest {
   readonly relyingParty: RelyingParty
   /** An authenticator keeps one discoverable credential per user handle. */
   readonly userHandle: string
@@ -55,43 +55,43 @@ export interface WebAuthnOptions {
   readonly json: Metadata
 }
 
-export async function createCreationOptions(ask: CreationAsk): Promise<WebAuthnOptions> {
+export async function createCreationOptions(request: CreationRequest): Promise<WebAuthnOptions> {
   const { generateRegistrationOptions } = await loadServer()
-  const userName = ask.user.email ?? ask.user.phone ?? ask.user.id
-  const { name } = ask.user.raw_user_meta_data
+  const userName = request.user.email ?? request.user.phone ?? request.user.id
+  const { name } = request.user.raw_user_meta_data
   const options = await generateRegistrationOptions({
-    rpID: ask.relyingParty.id,
-    rpName: ask.relyingParty.name,
-    userID: new TextEncoder().encode(ask.userHandle),
+    rpID: request.relyingParty.id,
+    rpName: request.relyingParty.name,
+    userID: new TextEncoder().encode(request.userHandle),
     // Browsers show these names when the user chooses between accounts.
     userName,
     userDisplayName: typeof name === 'string' && name !== '' ? name : userName,
-    timeout: ask.timeoutMs,
+    timeout: request.timeoutMs,
     attestationType: 'none',
     supportedAlgorithmIDs: algorithms,
-    excludeCredentials: ask.exclude.map(toDescriptor),
+    excludeCredentials: request.exclude.map(toDescriptor),
     authenticatorSelection: {
-      residentKey: ask.isDiscoverable ? 'required' : 'discouraged',
-      userVerification: toUserVerification(ask.relyingParty),
+      residentKey: request.isDiscoverable ? 'required' : 'discouraged',
+      userVerification: toUserVerification(request.relyingParty),
     },
   })
   return { challenge: options.challenge, json: toJson(options) }
 }
 
-export interface RequestAsk {
+export interface AssertionRequest {
   readonly relyingParty: RelyingParty
   /** The accepted credentials. Default: any credential of this site. */
   readonly allow?: readonly Named[]
   readonly timeoutMs: number
 }
 
-export async function createRequestOptions(ask: RequestAsk): Promise<WebAuthnOptions> {
+export async function createRequestOptions(request: AssertionRequest): Promise<WebAuthnOptions> {
   const { generateAuthenticationOptions } = await loadServer()
   const options = await generateAuthenticationOptions({
-    rpID: ask.relyingParty.id,
-    timeout: ask.timeoutMs,
-    userVerification: toUserVerification(ask.relyingParty),
-    ...(ask.allow && { allowCredentials: ask.allow.map(toDescriptor) }),
+    rpID: request.relyingParty.id,
+    timeout: request.timeoutMs,
+    userVerification: toUserVerification(request.relyingParty),
+    ...(request.allow && { allowCredentials: request.allow.map(toDescriptor) }),
   })
   return { challenge: options.challenge, json: toJson(options) }
 }
@@ -126,7 +126,7 @@ export async function verifyCreation(
 ): Promise<NewCredential> {
   const { verifyRegistrationResponse } = await loadServer()
   const { isoCBOR, decodeAttestationObject } = await loadHelpers()
-  return refuseFlaws(async () => {
+  return wrapErrors(async () => {
     const parsed = parseCreation(response)
     // No attestation is requested, and an unrequested one is ignored: verifying it would mean
     // fetching URLs from certificates that an attacker can write.
@@ -183,7 +183,7 @@ export async function verifyAssertion(
   credential: SigningCredential,
 ): Promise<SignedCredential> {
   const { verifyAuthenticationResponse } = await loadServer()
-  return refuseFlaws(async () => {
+  return wrapErrors(async () => {
     if (assertion.id !== credential.id)
       throw new CredentialError('The credential ID does not match')
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
@@ -208,7 +208,7 @@ export async function verifyAssertion(
 }
 
 /** Any other error of the library is caused by the client's input. */
-async function refuseFlaws<Result>(verify: () => Promise<Result>): Promise<Result> {
+async function wrapErrors<Result>(verify: () => Promise<Result>): Promise<Result> {
   try {
     return await verify()
   } catch (error) {

@@ -87,7 +87,7 @@ type Route = Pick<Endpoint, 'method' | 'path'>
  * Features of Supabase Auth that this server does not have. The routes respond as if the feature
  * were disabled, which clients can distinguish from a wrong URL.
  */
-function close(
+function toDisabledEndpoints(
   code: ErrorCode,
   message: string,
   summary: string,
@@ -106,7 +106,7 @@ function close(
   )
 }
 
-const saml = close(
+const saml = toDisabledEndpoints(
   'saml_provider_disabled',
   'SAML 2.0 is disabled',
   'Single sign-on with SAML. Not supported',
@@ -117,7 +117,7 @@ const saml = close(
   { method: 'POST', path: '/admin/sso/providers' },
 )
 
-const oauthServer = close(
+const oauthServer = toDisabledEndpoints(
   'feature_disabled',
   'OAuth server is disabled',
   'OAuth 2.1 authorization server for other sites. Not supported',
@@ -130,7 +130,7 @@ const oauthServer = close(
   { method: 'POST', path: '/admin/oauth/clients' },
 )
 
-const customProviders = close(
+const customProviders = toDisabledEndpoints(
   'feature_disabled',
   'Custom OAuth providers are disabled',
   'Custom OAuth providers. Not supported',
@@ -138,4 +138,4 @@ const customProviders = close(
   { method: 'POST', path: '/admin/custom-providers' },
 )
 
-export const closedFeatures: readonly Endpoint[] = [...saml, ...oauthServer, ...customProviders]
+export const disabledFeatures: readonly Endpoint[] = [...saml, ...oauthServer, ...customProviders]

@@ -41,21 +41,21 @@ export function createReadiness({
   waitMs = 2_000,
 }: ReadinessSettings): Readiness {
   let known: { readonly at: number; readonly state: ReadinessState } | undefined
-  let asking: Promise<ReadinessState> | undefined
+  let pending: Promise<ReadinessState> | undefined
 
-  const ask = async (): Promise<ReadinessState> => {
+  const query = async (): Promise<ReadinessState> => {
     const at = performance.now()
     const state = await readState(db)
     known = { at, state }
-    asking = undefined
+    pending = undefined
     return state
   }
   return {
     async check() {
       if (known !== undefined && performance.now() - known.at < freshMs) return known.state
       // While a query is pending, no other one is started.
-      asking ??= ask()
-      return await Promise.race([asking, afterWaiting(waitMs)])
+      pending ??= query()
+      return await Promise.race([pending, afterWaiting(waitMs)])
     },
   }
 }

@@ -43,7 +43,7 @@ export function readSessionId({ session_id: id }: Claims): string | undefined {
 export async function findUserOfClaims(
   claims: Claims,
   { db, now }: Pick<Services, 'db' | 'now'>,
-  takesEnded: boolean,
+  acceptsEnded: boolean,
 ): Promise<CallerRow> {
   const { sub } = claims
   if (typeof sub !== 'string' || sub === '') throw badToken('invalid claim: missing sub claim')
@@ -55,7 +55,7 @@ export async function findUserOfClaims(
       status: 403,
     })
   }
-  const hasEnded = user.session_revoked_at !== null && !takesEnded
+  const hasEnded = user.session_revoked_at !== null && !acceptsEnded
   if (sessionId !== undefined && (user.session_id === null || hasEnded)) {
     throw new ApiError('session_not_found', 'Session from session_id claim in JWT does not exist')
   }

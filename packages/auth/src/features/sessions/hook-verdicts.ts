@@ -14,8 +14,8 @@ interface Attempt {
 /** Lets a hook reject the attempt, whether the password is correct or not. @throws {ApiError} */
 export async function judgePassword(services: Services, attempt: Attempt): Promise<void> {
   const { user, isRight, client } = attempt
-  const ask = services.hooks.passwordVerificationAttempt
-  const verdict = await ask?.({ user_id: user.id, valid: isRight }, { ip: client.ip })
+  const hook = services.hooks.passwordVerificationAttempt
+  const verdict = await hook?.({ user_id: user.id, valid: isRight }, { ip: client.ip })
   if (!verdict?.isRejected) return
   if (verdict.logsUserOut) await endSessions(services, attempt)
   throw new ApiError(

@@ -32,7 +32,7 @@ export function guardPassword<Checked extends Guess>(
     {
       limiter: 'password_account',
       key,
-      isExempt: () => isKnown(services, account, client),
+      isExempt: () => isKnownNetwork(services, account, client),
     },
   ]
   return services.guesses.guard(limits, check)
@@ -42,7 +42,7 @@ export function guardPassword<Checked extends Guess>(
  * This statement runs only while an account is under attack, and also for accounts that do not
  * exist.
  */
-async function isKnown(
+async function isKnownNetwork(
   { db }: Services,
   { audience, name }: Account,
   { ip }: Client,

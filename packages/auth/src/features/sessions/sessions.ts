@@ -114,8 +114,8 @@ export function createSessions(parts: SessionParts): Sessions {
     const claims = toAccessClaims(settings, signedIn, nowMs)
     if (customize === undefined) return fitClaims(tokenSize, claims, false)
     const newest = amr.reduce((last, one) => (one.timestamp >= last.timestamp ? one : last), none)
-    const question = { user_id: row.id, claims, authentication_method: method ?? newest.method }
-    return fitClaims(tokenSize, await customize(question, { ip: client.ip }), true)
+    const input = { user_id: row.id, claims, authentication_method: method ?? newest.method }
+    return fitClaims(tokenSize, await customize(input, { ip: client.ip }), true)
   }
 
   /**

@@ -19,7 +19,7 @@ import type { Metadata } from '../users/metadata.ts'
 import { confirmEmail, draftEmailUser, insertUser, unconfirmed } from '../users/new-users.ts'
 import {
   isSignupAllowed,
-  mayFinish,
+  maySignIn,
   type Newcomer,
   signUpUnlessKnown,
 } from '../users/sign-up-allowed.ts'
@@ -62,7 +62,7 @@ export async function requestMagicLink(services: Services, ask: MagicLinkAsk): P
 /** Handles a stored request. @throws {ApiError} */
 export async function sendMagicLink(services: Services, ask: DeferredMagicLink): Promise<void> {
   const user = await findUser(services, ask)
-  if (user === undefined || !mayFinish(services, user)) return
+  if (user === undefined || !maySignIn(services, user)) return
   await mailKnown(services, ask, user, afterWait)
 }
 

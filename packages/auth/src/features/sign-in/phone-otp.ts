@@ -16,7 +16,7 @@ import type { Metadata } from '../users/metadata.ts'
 import { confirmPhone, draftPhoneUser, insertUser, unconfirmed } from '../users/new-users.ts'
 import {
   isSignupAllowed,
-  mayFinish,
+  maySignIn,
   type Newcomer,
   signUpUnlessKnown,
 } from '../users/sign-up-allowed.ts'
@@ -54,7 +54,7 @@ export async function requestPhoneOtp(services: Services, ask: PhoneOtpAsk): Pro
 /** Handles a stored request. @throws {ApiError} */
 export async function sendPhoneOtp(services: Services, ask: DeferredOtp): Promise<void> {
   const user = await findUser(services, ask)
-  if (user === undefined || !mayFinish(services, user)) return
+  if (user === undefined || !maySignIn(services, user)) return
   await textKnown(services, ask, user, true)
 }
 

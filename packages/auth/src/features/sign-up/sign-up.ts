@@ -95,7 +95,7 @@ async function signUp<Input extends NamedSignUp>(
   const draft = toDraft(services, by, input)
   try {
     if (!by.isAutoconfirmed(services)) {
-      return toUserRecord(await createWaiting(services, by, input, { draft, hash }))
+      return toUserRecord(await createUnconfirmed(services, by, input, { draft, hash }))
     }
     const { provider } = by
     const { client } = input
@@ -119,7 +119,7 @@ function toDraft<Input extends NamedSignUp>(
 }
 
 /** Creates the user and sends a message to confirm the name. */
-async function createWaiting<Input extends NamedSignUp>(
+async function createUnconfirmed<Input extends NamedSignUp>(
   services: Services,
   by: NameKind<Input>,
   input: Input,
@@ -191,7 +191,7 @@ async function repeat<Input extends NamedSignUp>(
   { hash, known }: Repetition,
 ): Promise<UserRecord> {
   const isWaiting = known?.[`${by.provider}_confirmed_at`] === null
-  if (by.tellsTaken(services, isWaiting)) {
+  if (by.reportsTaken(services, isWaiting)) {
     throw new ApiError('user_already_exists', 'User already registered', { status: 400 })
   }
   const { audience, data, client } = input
@@ -218,7 +218,7 @@ interface NameKind<Input> {
   readonly confirm: (draft: UserDraft) => UserDraft
   isAutoconfirmed(services: Services): boolean
   /** Whether the response says that the name is taken. */
-  tellsTaken(services: Services, isWaiting: boolean): boolean
+  reportsTaken(services: Services, isWaiting: boolean): boolean
   find(services: Services, input: Input): Promise<UserRow | undefined>
   planMessage(services: Services, input: Input): FirstMessage
   /** Why the message could not be sent. */
@@ -241,7 +241,7 @@ const byEmail: NameKind<EmailSignUp> = {
   draft: draftEmailUser,
   confirm: confirmEmail,
   isAutoconfirmed: ({ config }) => config.mail.autoconfirm,
-  tellsTaken: ({ config }, isWaiting) => config.mail.autoconfirm && !isWaiting,
+  reportsTaken: ({ config }, isWaiting) => config.mail.autoconfirm && !isWaiting,
   find: async ({ db }, input) => (await db.run(findUserByEmail, input))[0],
   planMessage(services, input) {
     const request = toMailRequest(input, userMails.confirmation)
@@ -264,7 +264,7 @@ const byPhone: NameKind<PhoneSignUp> = {
   draft: draftPhoneUser,
   confirm: confirmPhone,
   isAutoconfirmed: ({ config }) => config.sms.autoconfirm,
-  tellsTaken: ({ config }) => config.sms.autoconfirm,
+  reportsTaken: ({ config }) => config.sms.autoconfirm,
   find: async ({ db }, input) => (await db.run(findUserByPhone, input))[0],
   planMessage(services, input) {
     const { token, parts } = planCode(services, toConfirmation(input))

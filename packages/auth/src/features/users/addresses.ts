@@ -61,17 +61,17 @@ export const phoneTexts = {
   admin: 'Phone number already registered by another user',
 } as const
 
-export function phoneExists(speaker: keyof typeof phoneTexts): ApiError {
-  return new ApiError('phone_exists', phoneTexts[speaker])
+export function phoneExists(requester: keyof typeof phoneTexts): ApiError {
+  return new ApiError('phone_exists', phoneTexts[requester])
 }
 
 /**
  * Converts the violation of a unique constraint on the address, phone number or ID. Returns other
  * errors unchanged.
  */
-export function toTakenError(error: unknown, speaker: keyof typeof phoneTexts): unknown {
+export function toTakenError(error: unknown, requester: keyof typeof phoneTexts): unknown {
   if (isTaken(error, 'users_email')) return emailExists()
-  if (isTaken(error, 'users_phone')) return phoneExists(speaker)
+  if (isTaken(error, 'users_phone')) return phoneExists(requester)
   if (isTaken(error, 'users_pkey')) {
     return new ApiError('user_already_exists', 'A user with this ID has already been registered')
   }

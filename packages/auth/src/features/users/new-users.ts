@@ -4,7 +4,7 @@ import type { Services } from '../../services.ts'
 import type { Metadata } from './metadata.ts'
 import {
   createUser,
-  createUserAndTell,
+  createUserAndQueueHook,
   type NewIdentity,
   type NewUser,
 } from './statements/create-user.ts'
@@ -146,7 +146,7 @@ export async function insertUser(
   await hooks.beforeUserCreated?.({ user: toUserRecord(toFutureRow(user)) }, { ip: user.ip })
   if (hooks.afterUserCreated === undefined) return runGapped(db, createUser, user)
   // The hook is called through the outbox after the commit, so that it is retried if it fails.
-  const created = await runGapped(db, createUserAndTell, user)
+  const created = await runGapped(db, createUserAndQueueHook, user)
   if (created !== undefined) wakeMessages()
   return created
 }

@@ -55,9 +55,9 @@ export async function signUpUnlessKnown(
  * Whether a known user may sign in. While sign-ups are disabled, an account without a confirmed
  * address or phone number can be used only if an administrator created it or invited the user.
  */
-export function mayFinish(services: Pick<Services, 'config'>, user: UserRow): boolean {
-  const isWanted = user.invited_at !== null || user.admin_data !== null
-  return isSignupAllowed(services) || isWanted || !isUnproven(user)
+export function maySignIn(services: Pick<Services, 'config'>, user: UserRow): boolean {
+  const isByAdmin = user.invited_at !== null || user.admin_data !== null
+  return isSignupAllowed(services) || isByAdmin || !isUnproven(user)
 }
 
 /** Whether nothing is confirmed, so that someone else may have created the account. */

@@ -52,12 +52,12 @@ export const noChange = {
 export async function changeUser(
   db: Queries,
   change: UserChange,
-  speaker: 'own' | 'admin',
+  requester: 'own' | 'admin',
 ): Promise<UserRow | undefined> {
   try {
     return await runGapped(db, updateUser, change)
   } catch (error) {
-    throw toTakenError(error, speaker)
+    throw toTakenError(error, requester)
   }
 }
 
@@ -65,22 +65,22 @@ export async function changeUser(
  * Like `changeUser`. If the change ends sessions, sessions that are opened concurrently are ended
  * too.
  */
-export async function changeUserWhole(
+export async function changeUserInTransaction(
   db: Database,
   change: UserChange,
-  speaker: 'own' | 'admin',
+  requester: 'own' | 'admin',
 ): Promise<UserRow | undefined> {
-  if (change.ended_sessions === null) return changeUser(db, change, speaker)
-  return db.transaction((queries) => changeAndEnd(queries, change, speaker))
+  if (change.ended_sessions === null) return changeUser(db, change, requester)
+  return db.transaction((queries) => changeUserAndEndSessions(queries, change, requester))
 }
 
 /** The same for a caller with its own transaction, which is required if sessions end. */
-export async function changeAndEnd(
+export async function changeUserAndEndSessions(
   db: Queries,
   change: UserChange,
-  speaker: 'own' | 'admin',
+  requester: 'own' | 'admin',
 ): Promise<UserRow | undefined> {
-  const user = await changeUser(db, change, speaker)
+  const user = await changeUser(db, change, requester)
   if (user !== undefined && change.ended_sessions !== null) {
     const kept = change.ended_sessions === 'others' ? change.session_id : null
     await db.run(endSessionsMeanwhile, {
@@ -93,7 +93,7 @@ export async function changeAndEnd(
 }
 
 /** The new addresses of a user, which replace the previous ones. */
-export interface Reach {
+export interface NewAddresses {
   readonly email: string | undefined
   readonly isEmailVerified: boolean
   readonly phone: string | undefined
@@ -101,9 +101,9 @@ export interface Reach {
 }
 
 /** The identities and metadata that change with an address or phone number. */
-export function toReachChange(
+export function toAddressChange(
   userId: string,
-  { email, isEmailVerified, phone, isPhoneVerified }: Reach,
+  { email, isEmailVerified, phone, isPhoneVerified }: NewAddresses,
 ): Pick<UserChange, 'identities' | 'copied_metadata'> {
   return {
     identities: [

@@ -75,7 +75,7 @@ function openServices(row: Partial<VerdictRow> = {}, { hasNotices = false } = {}
 
 async function verify(type: EmailVerificationType, changed: Partial<VerifyInput> = {}) {
   const opened = openServices()
-  const plain = { wantsCode: false, asksPassword: false, password: undefined }
+  const plain = { wantsCode: false, requiresPassword: false, password: undefined }
   await verifyEmail(opened.services, { type, proof: link, client, ...plain, ...changed })
   const [first] = opened.asked
   assert.ok(first)
@@ -138,7 +138,7 @@ test('the statement gets whether a password is required and whether the request 
     offers_password,
   ]
   assert.deepEqual(pick(await verify('signup')), [false, false])
-  assert.deepEqual(pick(await verify('signup', { asksPassword: true })), [true, false])
+  assert.deepEqual(pick(await verify('signup', { requiresPassword: true })), [true, false])
   assert.deepEqual(pick(await verify('signup', { password: 'secret' })), [true, true])
 })
 
@@ -159,7 +159,7 @@ test('each verification type accepts its own token types, with their PKCE method
 })
 
 test('the response names the type of the token, not the type in the request', async () => {
-  const plain = { wantsCode: false, asksPassword: false, password: undefined }
+  const plain = { wantsCode: false, requiresPassword: false, password: undefined }
   const typeOf = async (type: EmailVerificationType, tokenType: string) => {
     const { services } = openServices({ token_type: tokenType })
     const verified = await verifyEmail(services, { type, proof: link, client, ...plain })
@@ -171,7 +171,7 @@ test('the response names the type of the token, not the type in the request', as
 })
 
 test('a code, a half-confirmed change and an already used token have different results', async () => {
-  const plain = { wantsCode: false, asksPassword: false, password: undefined }
+  const plain = { wantsCode: false, requiresPassword: false, password: undefined }
   const run = (row: Partial<VerdictRow>) =>
     verifyEmail(openServices(row).services, { type: 'signup', proof: link, client, ...plain })
   assert.deepEqual(await run({ auth_code: 'code' }), { outcome: 'code', code: 'code' })

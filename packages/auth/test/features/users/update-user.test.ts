@@ -9,7 +9,7 @@ import { statement } from '../../../src/db/statement.ts'
 import { deleteUser, softDeleteUser } from '../../../src/features/admin/statements/delete-user.ts'
 import { rotateSession } from '../../../src/features/sessions/statements/sessions.ts'
 import type { UserChange } from '../../../src/features/users/statements/update-user.ts'
-import { changeUserWhole, noChange } from '../../../src/features/users/update-user.ts'
+import { changeUserInTransaction, noChange } from '../../../src/features/users/update-user.ts'
 import { openSharedPostgres, runIn } from '../../support/shared-postgres.ts'
 import { openTestSchema } from '../../support/test-schema.ts'
 
@@ -88,7 +88,7 @@ test('refreshing sessions while they are ended causes no deadlock', async (t) =>
   })
   const ending = async () => {
     for (let round = 0; round < 30; round += 1) {
-      if ((await changeUserWhole(db, end, 'own')) !== undefined) ended += 1
+      if ((await changeUserInTransaction(db, end, 'own')) !== undefined) ended += 1
       await db.run(revive)
     }
     isOver = true

@@ -59,7 +59,7 @@ export const deleteUser = statement(
 )
 
 /** A random hash: the original value cannot be recovered, not even by guessing. */
-const veil = (value: string) =>
+const anonymize = (value: string) =>
   `encode(sha256(convert_to(${value} || gen_random_uuid()::text, 'UTF8')), 'hex')`
 
 /**
@@ -73,14 +73,14 @@ export const softDeleteUser = statement(
      select u.* from {ns}.users u where u.id = $1 and ${afterSessions} for update
    ), gone as (
      update {ns}.users u set deleted_at = coalesce(u.deleted_at, $5), updated_at = $5,
-       email = ${veil('u.email')}, phone = ${veil('u.phone')},
+       email = ${anonymize('u.email')}, phone = ${anonymize('u.phone')},
        email_change = null, email_change_sent_at = null, email_change_confirm_status = 0,
        phone_change = null, phone_change_sent_at = null, encrypted_password = null,
        raw_user_meta_data = '{}', raw_app_meta_data = '{}'
      from before where u.id = before.id
      returning u.id
-   ), identities_veiled as (
-     update {ns}.identities i set provider_id = ${veil('i.provider_id')}, identity_data = '{}',
+   ), identities_anonymized as (
+     update {ns}.identities i set provider_id = ${anonymize('i.provider_id')}, identity_data = '{}',
        updated_at = $5
      from gone where i.user_id = gone.id
    ), sessions_gone as (

@@ -82,7 +82,7 @@ type ReadNumbers = {
 }
 
 type FoundNumbers = {
-  /** Capped at `mostFound + 1`. Null when the search index does not exist. */
+  /** Exact up to `mostFound`. Null when the search index does not exist. */
   readonly matched: number | null
 }
 

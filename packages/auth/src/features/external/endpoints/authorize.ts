@@ -37,7 +37,7 @@ export const authorize = defineEndpoint({
  * provider redirects and what it returns. `request` and `request_uri` could replace any of them
  * (RFC 9101).
  */
-const kept: ReadonlySet<string> = new Set([
+const withheld: ReadonlySet<string> = new Set([
   ...['provider', 'scopes', 'redirect_to', 'invite_token', 'skip_http_redirect'],
   ...['client_id', 'client_secret', 'redirect_uri', 'response_type', 'response_mode', 'scope'],
   ...['state', 'code_challenge', 'code_challenge_method', 'code_verifier'],
@@ -56,7 +56,7 @@ export async function startRequest(
   const provider = services.providers.find(query['provider'] ?? '')
   const parameters = Object.entries(query).filter(
     (entry): entry is [string, string] =>
-      entry[1] !== undefined && !kept.has(entry[0].toLowerCase()),
+      entry[1] !== undefined && !withheld.has(entry[0].toLowerCase()),
   )
   const request: ExternalRequest = {
     provider,

@@ -39,7 +39,7 @@ export const callback = defineEndpoint({
   ...common,
   method: 'GET',
   query: parameters,
-  handle: (call, services) => comeBack(call, services, call.query),
+  handle: (call, services) => handleReturn(call, services, call.query),
 })
 
 /** Apple sends users back with a form POST. */
@@ -47,7 +47,7 @@ export const callbackByForm = defineEndpoint({
   ...common,
   method: 'POST',
   takesForms: true,
-  handle: (call, services) => comeBack(call, services, toTexts(call.body)),
+  handle: (call, services) => handleReturn(call, services, toTexts(call.body)),
 })
 
 type Texts = Readonly<Record<string, string | undefined>>
@@ -58,11 +58,11 @@ function toTexts(body: unknown): Texts {
 }
 
 /** Redirects to the site in any case, because a browser cannot handle an error response. */
-async function comeBack(call: Call, services: Services, texts: Texts): Promise<Answer> {
+async function handleReturn(call: Call, services: Services, texts: Texts): Promise<Answer> {
   const { state = '' } = texts
   const secret = readCookie(call.header('cookie'), toCookieName(services, state))
   const visitor = { browserSecret: secret, isBrowser: isBrowser(call) }
-  const flow = await claimExternal(services, state, visitor).catch(toKnown)
+  const flow = await claimExternal(services, state, visitor).catch(toApiError)
   if (flow instanceof ApiError) {
     // Without a valid state, the redirect target of the request is unknown.
     const where = withQuery(services.redirects.siteUrl, toErrorParameters(flow, 'server_error'))
@@ -70,11 +70,11 @@ async function comeBack(call: Call, services: Services, texts: Texts): Promise<A
   }
   const target = services.config.externalFlow.redirectUrl || flow.referrer
   const cookie = secret === undefined ? {} : { 'set-cookie': dropCookie(services, state) }
-  const answer = await goOn(call, services, flow, texts, target)
+  const answer = await finishFlow(call, services, flow, texts, target)
   return { ...answer, headers: { ...answer.headers, ...cookie } }
 }
 
-async function goOn(
+async function finishFlow(
   { client, externalUrl }: Call,
   services: Services,
   flow: Awaited<ReturnType<typeof claimExternal>>,
@@ -93,14 +93,14 @@ async function goOn(
     parameters: texts,
     client,
     externalUrl,
-  }).catch(toKnown)
+  }).catch(toApiError)
   if (!(returned instanceof ApiError)) return redirect(toLocation(target, returned), 302)
   const where = withBoth(target, toErrorParameters(returned, 'server_error'))
   return { ...redirect(where, 302), failure: returned }
 }
 
 /** Rethrows other errors, which are internal failures. */
-function toKnown(error: unknown): ApiError {
+function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   throw error
 }

@@ -78,7 +78,7 @@ export const confirmLinking = defineEndpoint({
     description:
       'A page, or a redirect (302) to the provider if this browser is known to have started the flow',
   },
-  handle: (call, services) => orGoHome(services, () => open(call, services)),
+  handle: (call, services) => orRedirectToSite(services, () => open(call, services)),
 })
 
 /** Handles the buttons of the confirmation page. */
@@ -93,7 +93,7 @@ export const decideLinking = defineEndpoint({
     status: 303,
     description: 'Redirect to the provider, or to the site if the user cancels',
   },
-  handle: (call, services) => orGoHome(services, () => decide(call, services)),
+  handle: (call, services) => orRedirectToSite(services, () => decide(call, services)),
 })
 
 async function open(call: Call, services: Services): Promise<Answer> {
@@ -143,7 +143,7 @@ function readSecret(call: Call, services: Services, state: string): string | und
 }
 
 /** A browser cannot handle an error response, so errors redirect to the site. */
-async function orGoHome(services: Services, handle: () => Promise<Answer>): Promise<Answer> {
+async function orRedirectToSite(services: Services, handle: () => Promise<Answer>): Promise<Answer> {
   try {
     return await handle()
   } catch (error) {

@@ -28,7 +28,8 @@ export interface NewFactor {
 }
 
 /**
- * Inserts an unverified factor. Returns no row when the user does not exist. A name that is taken
+ * Inserts an unverified factor. Deletes other unverified factors of the user that have expired or
+ * have the same phone number. Returns no row when the user does not exist. A name that is taken
  * violates `mfa_factors_name`, a phone number that is taken `mfa_factors_phone`.
  */
 export const enrollFactor = statement(

@@ -156,7 +156,7 @@ function provenFields(provider: Effect['provider'], name: string): string {
  * SQL on `consumed c`: whether an identity is neither the one that is confirmed nor the one that the
  * token's request named.
  */
-export function isStrange(identity: string, provider: Effect['provider']): string {
+export function isUnclaimed(identity: string, provider: Effect['provider']): string {
   return `${identity}.provider <> '${provider}'
          and ${identity}.id is distinct from (c.claim ->> 'identity_id')::uuid`
 }
@@ -178,7 +178,7 @@ function verifyIdentity(provider: Effect['provider']): string {
        select p.identity_id, c.user_id, '${provider}', c.user_id, ${fields}, p.now, p.now, p.now
        from consumed c cross join p
        where c.takes_over and not exists (select from {ns}.identities i
-         where i.user_id = c.user_id and not (${isStrange('i', provider)}))
+         where i.user_id = c.user_id and not (${isUnclaimed('i', provider)}))
        returning i.*
      ), identified as materialized (
        select * from verified union all select * from made
@@ -195,7 +195,7 @@ function providersOf(identified: string, provider: Effect['provider']): string {
        union all
        select i.* from {ns}.identities i join consumed c on c.user_id = i.user_id
        where not exists (select from ${identified} n where n.id = i.id)
-         and not (c.takes_over and ${isStrange('i', provider)})
+         and not (c.takes_over and ${isUnclaimed('i', provider)})
      ), provided as materialized (
        select case when count(*) = 0 then '{}' else jsonb_build_object(
          'provider', (array_agg(n.provider order by n.since, n.provider))[1],

@@ -3,7 +3,7 @@ import { object, type Statement, statement } from '../../../db/statement.ts'
 import type { Notice } from '../../../messages/statements/request-parts.ts'
 import { type Amr, selectSession } from '../../sessions/statements/sessions.ts'
 import { selectUserWith } from '../../users/statements/user-row.ts'
-import { type EffectName, effects, isStrange, signsIn } from './verification-effects.ts'
+import { type EffectName, effects, isUnclaimed, signsIn } from './verification-effects.ts'
 
 /** An attempt to use a one-time token. */
 export interface Verification {
@@ -189,7 +189,7 @@ function toStatement(how: LookupName, what: EffectName): VerificationStatement {
        where f.id = c.flow_id and c.verdict = 'whole'
          and jsonb_typeof(p.session) is distinct from 'object'
        returning f.auth_code
-     ), ${endStrangers(provider)}, ${parts}, opened as (
+     ), ${removeUnclaimed(provider)}, ${parts}, opened as (
        insert into {ns}.sessions
          (id, user_id, amr, user_agent, ip, is_recovery, tag, created_at, updated_at)
        select (p.session ->> 'id')::uuid, u.id, p.session -> 'amr', p.user_agent, p.ip,
@@ -231,16 +231,16 @@ const claimedHash = `case when ${takesOver} then coalesce(t.claim ->> 'hash',
  * Removes what someone else could have left in the account. Signing in with a provider does the
  * same.
  */
-function endStrangers(provider: 'email' | 'phone'): string {
-  return `strange_identities as (
+function removeUnclaimed(provider: 'email' | 'phone'): string {
+  return `unclaimed_identities as (
        delete from {ns}.identities i using consumed c
-       where c.takes_over and i.user_id = c.user_id and ${isStrange('i', provider)}
-     ), strange_factors as (
+       where c.takes_over and i.user_id = c.user_id and ${isUnclaimed('i', provider)}
+     ), unclaimed_factors as (
        delete from {ns}.mfa_factors f using consumed c where c.takes_over and f.user_id = c.user_id
-     ), strange_passkeys as (
+     ), unclaimed_passkeys as (
        delete from {ns}.webauthn_credentials k using consumed c
        where c.takes_over and k.user_id = c.user_id
-     ), strange_sessions as (
+     ), unclaimed_sessions as (
        update {ns}.sessions s set revoked_at = p.now, updated_at = p.now
        from consumed c cross join p cross join ending e
        where c.takes_over and e.user_id = c.user_id and s.id = e.id

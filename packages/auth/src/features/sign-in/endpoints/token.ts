@@ -38,7 +38,7 @@ const body = Type.Object({
 })
 
 /** Grants with credentials that could be tried out in bulk need a CAPTCHA. */
-const humanGrants: ReadonlySet<string> = new Set(['password', 'web3'])
+const captchaGrants: ReadonlySet<string> = new Set(['password', 'web3'])
 
 export const token = defineEndpoint({
   method: 'POST',
@@ -46,7 +46,7 @@ export const token = defineEndpoint({
   summary: 'Exchanges a password, a refresh token, a code or an ID token for tokens',
   allowed: 'anyone',
   limiter: 'token',
-  captcha: ({ grant_type: name = '' }) => humanGrants.has(name),
+  captcha: ({ grant_type: name = '' }) => captchaGrants.has(name),
   query: { grant_type: 'password, refresh_token, pkce or id_token' },
   body,
   success: { status: 200, description: 'A token response' },

@@ -55,10 +55,10 @@ export const createUser = statement(
 ).returning<UserRow>()
 
 /** Like `createUser`, and also queues a call of the hook for new users. */
-export const createUserAndTell = statement(
-  'create_user_and_tell',
+export const createUserAndQueueHook = statement(
+  'create_user_and_queue_hook',
   object<NewUser>(),
-  toCreation(`, told as (
+  toCreation(`, hook_queued as (
      ${insertMessage('hook', {
        kind: `'after_user_created'`,
        recipient: `''`,
