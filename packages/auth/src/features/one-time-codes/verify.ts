@@ -116,7 +116,7 @@ export function verifyPhone(services: Services, input: VerifyPhoneInput): Promis
 function verify(services: Services, input: VerificationInput): Promise<Verified> {
   const { type, proof, client } = input
   const isSignIn = type !== 'email_change' && type !== 'phone_change'
-  // Failed links are not logged: they name no address, and most of them were only opened twice.
+  // Failed links are not logged: they name no address, and most of them were just opened twice.
   if (proof.how === 'link' || !isSignIn) return verifyProof(services, input)
   const found = { name: proof.recipient, audience: proof.audience, userId: undefined }
   return notingFailure(services.signInLog, { ...found, ip: client.ip }, () =>

@@ -21,9 +21,9 @@ export interface Deliveries extends AsyncDisposable {
 const mostWaiting = 10_000
 
 /**
- * Stores in the background which refresh tokens were sent: one statement for all marks since the
- * last one. If marks are lost, with the process or while the database is unavailable, a session
- * only becomes more lenient: the previous token is accepted until the undelivered one is used.
+ * Stores in the background which refresh tokens were sent: each statement writes all marks since
+ * the previous statement. If marks are lost, with the process or while the database is unavailable,
+ * a session only becomes more lenient: the previous token is accepted until the current one is used.
  */
 export function openDeliveries(settings: DeliverySettings): Deliveries {
   const { db, log, now, retryMs = 1_000 } = settings

@@ -7,7 +7,7 @@ export interface RefreshSettings extends SessionLimits {
   readonly reuseIntervalMs: number
   /** Whether the reuse of an old token ends the session. */
   readonly rotates: boolean
-  /** Whether the token before an unused one is accepted at any age. */
+  /** Whether the previous token is accepted at any age as long as the current one is unused. */
   readonly parentGrace: boolean
 }
 

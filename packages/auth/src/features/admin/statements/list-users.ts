@@ -24,7 +24,7 @@ function toWholePages(direction: SortDirection): string {
    ), near as (
      select u.id from {ns}.users u where u.aud = $1 order by ${order}
      -- A subquery hides the number from the planner, which would otherwise plan each page again.
-     -- That takes as long as reading one.
+     -- Planning takes as long as reading a page.
      offset (select $2::bigint)
      limit (select case when $2::bigint * 2 <= total then $3::bigint else 0 end from total)
    ), far as (

@@ -98,7 +98,7 @@ const grants: Readonly<Record<string, Grant>> = {
     )
   },
 
-  /** Web3 wallets are not supported; the error is the one of a server on which they are disabled. */
+  /** Web3 wallets are not supported. The error is the same as if they were disabled. */
   web3: () => Promise.reject(new ApiError('web3_provider_disabled', 'Web3 provider is disabled')),
 }
 
