@@ -80,7 +80,8 @@ export async function checkRights(services: Services, update: SelfUpdate): Promi
       throw new ApiError('reauthentication_needed', 'Password update requires reauthentication')
     }
   }
-  if (email !== undefined && !skipsEmailConfirmation(services, user)) checkAuthorized(services, email)
+  if (email !== undefined && !skipsEmailConfirmation(services, user))
+    checkAuthorized(services, email)
   if (phone !== undefined && !config.sms.autoconfirm) {
     requireGateway(services, phone, 'phone_change')
   }
@@ -143,7 +144,10 @@ export function skipsEmailConfirmation({ config }: Services, user: UserRow): boo
   return user.is_anonymous && config.mail.autoconfirm
 }
 
-export async function hashNewPassword(services: Services, update: SelfUpdate): Promise<string | null> {
+export async function hashNewPassword(
+  services: Services,
+  update: SelfUpdate,
+): Promise<string | null> {
   const { passwords } = services
   const { user, password } = update
   if (password === undefined) return null
@@ -158,7 +162,11 @@ export async function hashNewPassword(services: Services, update: SelfUpdate): P
 }
 
 /** A current password that is sent is checked even if it is not required. */
-async function checkCurrentPassword(services: Services, update: SelfUpdate, hash: string): Promise<void> {
+async function checkCurrentPassword(
+  services: Services,
+  update: SelfUpdate,
+  hash: string,
+): Promise<void> {
   const { passwords, config } = services
   const { user, currentPassword, client } = update
   const text = 'Current password required when setting new password.'

@@ -14,7 +14,12 @@ import { toAuditEntry } from '../audit/audit.ts'
 import { checkMetadataSize, type Metadata, omitKeys } from '../users/metadata.ts'
 import type { UserChange } from '../users/statements/update-user.ts'
 import { findUserById } from '../users/statements/user-row.ts'
-import { allTokensBut, changeUserAndEndSessions, noChange, toAddressChange } from '../users/update-user.ts'
+import {
+  allTokensBut,
+  changeUserAndEndSessions,
+  noChange,
+  toAddressChange,
+} from '../users/update-user.ts'
 import { toUserRecord, type UserRecord } from '../users/user-record.ts'
 import { planEmailChange, planPhoneChange } from './address-changes.ts'
 import {
@@ -22,9 +27,9 @@ import {
   checkDatabase,
   checkRights,
   hashNewPassword,
-  skipsEmailConfirmation,
   type SelfUpdate,
   type SelfUser,
+  skipsEmailConfirmation,
 } from './update-checks.ts'
 
 /** Updates a user at their own request. @throws {ApiError} */
@@ -83,7 +88,9 @@ function toChanges(
   const emailNow = skipsEmailConfirmation(services, user) ? email : undefined
   const emailToConfirm = emailNow === undefined ? email : undefined
   const plan =
-    emailToConfirm === undefined ? undefined : planEmailChange(services, { ...update, newEmail: emailToConfirm })
+    emailToConfirm === undefined
+      ? undefined
+      : planEmailChange(services, { ...update, newEmail: emailToConfirm })
   const phoneNow = config.sms.autoconfirm ? phone : undefined
   const phoneChange =
     phone === undefined || phoneNow !== undefined

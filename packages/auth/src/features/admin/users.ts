@@ -8,7 +8,12 @@ import type { Client } from '../sessions/sessions.ts'
 import { checkMetadataSize, type Metadata } from '../users/metadata.ts'
 import type { IdentityPatch, UserChange } from '../users/statements/update-user.ts'
 import { findUserById, type UserRow } from '../users/statements/user-row.ts'
-import { allTokensBut, changeUserInTransaction, noChange, toAddressChange } from '../users/update-user.ts'
+import {
+  allTokensBut,
+  changeUserInTransaction,
+  noChange,
+  toAddressChange,
+} from '../users/update-user.ts'
 import { getUser, toUserRecord, type UserRecord, userNotFound } from '../users/user-record.ts'
 import { deleteUser, softDeleteUser } from './statements/delete-user.ts'
 

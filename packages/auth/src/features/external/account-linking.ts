@@ -58,7 +58,12 @@ interface EmailDecision {
   readonly mustConfirm: boolean
 }
 
-const unchanged: EmailDecision = { takesOver: false, confirms: false, email: null, mustConfirm: false }
+const unchanged: EmailDecision = {
+  takesOver: false,
+  confirms: false,
+  email: null,
+  mustConfirm: false,
+}
 
 interface EmailRules {
   readonly autoconfirms: boolean

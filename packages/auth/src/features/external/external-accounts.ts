@@ -11,25 +11,28 @@ import { checkAuthorized } from '../users/addresses.ts'
 import { insertUser, unconfirmed } from '../users/new-users.ts'
 import type { UserRow } from '../users/statements/user-row.ts'
 import {
-  type ProviderSignIn,
   applyChange,
   checkBan,
   findCandidateUsers,
   isConcurrentChange,
+  type ProviderSignIn,
   planLinked,
   toChange,
   toClaim,
   toNewIdentity,
   toParts,
 } from './account-changes.ts'
-import { type AccountMatch, matchAccount, decideEmail } from './account-linking.ts'
+import { type AccountMatch, decideEmail, matchAccount } from './account-linking.ts'
 import { type CandidateRow, findInvitedUser } from './statements/external-accounts.ts'
 
 /** If a concurrent request changes the same accounts, the lookup is repeated. */
 const mostTries = 3
 
 /** Finds or creates the account of a user who signs in with a provider. @throws {ApiError} */
-export async function findOrCreateAccount(services: Services, signIn: ProviderSignIn): Promise<UserRow> {
+export async function findOrCreateAccount(
+  services: Services,
+  signIn: ProviderSignIn,
+): Promise<UserRow> {
   for (let tries = 1; tries <= mostTries; tries++) {
     const candidates = await findCandidateUsers(services, signIn)
     const match = matchAccount(candidates, signIn.profile, signIn.audience)
@@ -79,7 +82,8 @@ async function createAccount(
     })
     if (user === undefined) throw await toCapError(db, config.limits.emailSent, now)
     if (needsMail) services.wakeMessages()
-    const maySignIn = isConfirmed || (email === undefined && (autoconfirm || provider.isEmailOptional))
+    const maySignIn =
+      isConfirmed || (email === undefined && (autoconfirm || provider.isEmailOptional))
     if (!maySignIn) throw needsVerification(provider.id, needsMail)
     return user
   } catch (error) {
@@ -114,7 +118,9 @@ async function updateAccount(
     confirms: decision.confirms,
     email: decision.email,
     audit:
-      kind === 'known' ? [] : toAuditEntry('identity_linked', user, { provider: signIn.provider.id }),
+      kind === 'known'
+        ? []
+        : toAuditEntry('identity_linked', user, { provider: signIn.provider.id }),
     notices: kind === 'known' ? [] : planLinked(services, user, signIn),
   })
 }
@@ -149,7 +155,11 @@ export async function acceptInvitation(
 }
 
 /** Sends the confirmation email again, unless its cooldown is still running. */
-async function resendConfirmation(services: Services, signIn: ProviderSignIn, user: UserRow): Promise<void> {
+async function resendConfirmation(
+  services: Services,
+  signIn: ProviderSignIn,
+  user: UserRow,
+): Promise<void> {
   if (user.email === null) return
   const { gapMs } = services.config.mail
   if (secondsUntilDue(user.confirmation_sent_at, gapMs, services.now()) > 0) return

@@ -37,7 +37,10 @@ interface IdTokenRequest {
 }
 
 /** Handles the grant `id_token`. @throws {ApiError} */
-export async function signInByIdToken(services: Services, request: IdTokenRequest): Promise<TokenResponse> {
+export async function signInByIdToken(
+  services: Services,
+  request: IdTokenRequest,
+): Promise<TokenResponse> {
   if (request.idToken === '') throw refused('id_token required')
   const { provider, idTokens } = findProvider(services, request)
   const claims = await idTokens.verify(request.idToken).catch((error: unknown) => {

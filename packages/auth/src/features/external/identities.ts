@@ -20,10 +20,10 @@ import { findCaller } from '../sessions/statements/sessions.ts'
 import { checkAuthorized, emailExists } from '../users/addresses.ts'
 import { findUserById, type IdentityRow, type UserRow } from '../users/statements/user-row.ts'
 import {
-  type ProviderSignIn,
   applyChange,
   checkBan,
   findCandidateUsers,
+  type ProviderSignIn,
   planLinked,
   toChange,
   toParts,
@@ -112,12 +112,14 @@ export async function linkIdentity(
   const { user, main } = await checkLinkable(services, target, signIn)
   const confirms = main !== undefined && (main.isVerified || config.mail.autoconfirm)
   const emailToConfirm = main !== undefined && !confirms ? main.email : undefined
-  if (emailToConfirm !== undefined) await countCode(services, { channel: 'email', name: emailToConfirm })
+  if (emailToConfirm !== undefined)
+    await countCode(services, { channel: 'email', name: emailToConfirm })
   const now = new Date(services.now())
   const changed = await applyChange(services, {
     ...toChange(services, signIn, user),
     ...toParts(services, signIn, now, null),
-    ...(emailToConfirm !== undefined && planEmailConfirmation(services, user, signIn, emailToConfirm)),
+    ...(emailToConfirm !== undefined &&
+      planEmailConfirmation(services, user, signIn, emailToConfirm)),
     email: confirms ? main.email : null,
     confirms,
     audit: toAuditEntry('identity_linked', user, { provider: signIn.provider.id }),
@@ -141,7 +143,12 @@ export async function linkIdentity(
  * The account already has an owner, so the new address is confirmed like a change with PUT /user:
  * the link confirms the address but does not sign in the person who opens it. @throws {ApiError}
  */
-function planEmailConfirmation(services: Services, user: UserRow, signIn: ProviderSignIn, newEmail: string) {
+function planEmailConfirmation(
+  services: Services,
+  user: UserRow,
+  signIn: ProviderSignIn,
+  newEmail: string,
+) {
   const { mail, limits } = services.config
   checkAuthorized(services, newEmail)
   const waitSeconds = secondsUntilDue(user.email_change_sent_at, mail.gapMs, services.now())

@@ -13,8 +13,8 @@ import {
   findRecoveryCodes,
   generateRecoveryCodes as generate,
   regenerateRecoveryCodes as regenerate,
-  requireSecondLevel,
   requireRecoverySet,
+  requireSecondLevel,
   verifyRecoveryCode as verifyCode,
 } from './recovery-codes.ts'
 import { notingFactorFailure, verifyFactor as verify } from './verify.ts'

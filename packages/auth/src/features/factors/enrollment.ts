@@ -191,7 +191,10 @@ interface AdminFactorRequest {
 }
 
 /** @throws {ApiError} */
-export async function deleteFactor(services: Services, request: AdminFactorRequest): Promise<FactorRow> {
+export async function deleteFactor(
+  services: Services,
+  request: AdminFactorRequest,
+): Promise<FactorRow> {
   const { userId, factorId, ip } = request
   const { audit } = await findFactor(services, request, 'factor_deleted')
   return remove(services, { userId, factorId, ip, audit })

@@ -56,7 +56,8 @@ export async function generateRecoveryCodes(
   { member, client, friendlyName }: MemberRequest & { readonly friendlyName: string },
 ): Promise<Metadata> {
   checkAdding(services, member, 'generate')
-  if (!member.factors.some((factor) => isVerified(factor) && !isRecoverySet(factor))) throw soleFactor()
+  if (!member.factors.some((factor) => isVerified(factor) && !isRecoverySet(factor)))
+    throw soleFactor()
   if (member.factors.some(isRecoverySet)) throw setExists()
   const name = friendlyName === '' ? defaultName : friendlyName
   const set = draftSet(services, randomUUID(), member, client)

@@ -110,7 +110,12 @@ export function verifyEmail(services: Services, input: VerifyInput): Promise<Ver
 
 /** Verifies the digits of a text message. @throws {ApiError} */
 export function verifyPhone(services: Services, input: VerifyPhoneInput): Promise<Verified> {
-  return verify(services, { ...input, wantsCode: false, requiresPassword: false, password: undefined })
+  return verify(services, {
+    ...input,
+    wantsCode: false,
+    requiresPassword: false,
+    password: undefined,
+  })
 }
 
 function verify(services: Services, input: VerificationInput): Promise<Verified> {

@@ -7,9 +7,9 @@ import { checkText } from '../users/metadata.ts'
 import type { CeremonyAnswer } from './ceremony.ts'
 import {
   findOwnPasskeys,
-  renameOwnPasskey,
   passkeyNotFound,
   removeOwnPasskey,
+  renameOwnPasskey,
   toPasskeyRecord,
 } from './management.ts'
 import { finishRegistration, startRegistration } from './registration.ts'

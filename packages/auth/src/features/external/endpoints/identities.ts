@@ -143,7 +143,10 @@ function readSecret(call: Call, services: Services, state: string): string | und
 }
 
 /** A browser cannot handle an error response, so errors redirect to the site. */
-async function orRedirectToSite(services: Services, handle: () => Promise<Answer>): Promise<Answer> {
+async function orRedirectToSite(
+  services: Services,
+  handle: () => Promise<Answer>,
+): Promise<Answer> {
   try {
     return await handle()
   } catch (error) {
