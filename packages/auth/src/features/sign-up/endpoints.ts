@@ -47,8 +47,8 @@ export const signup = defineEndpoint({
   async handle(call, services) {
     const { email = '', phone = '' } = call.body
     const signUp = email === '' && phone === '' ? anonymous : named
-    const answer = await signUp(call, services)
-    return call.isSdk ? answer : withUserRecord(answer)
+    const response = await signUp(call, services)
+    return call.isSdk ? response : withUserRecord(response)
   },
 })
 
@@ -56,10 +56,10 @@ export const signup = defineEndpoint({
  * The response is the user record. If no confirmation is required, it also has the tokens; clients
  * of Supabase Auth expect only the token response, with the record in `user`.
  */
-function withUserRecord(answer: Answer): Answer {
-  const { body } = answer
-  if (typeof body !== 'object' || body === null || !('user' in body)) return answer
-  return { ...answer, body: { ...(typeof body.user === 'object' && body.user), ...body } }
+function withUserRecord(response: Answer): Answer {
+  const { body } = response
+  if (typeof body !== 'object' || body === null || !('user' in body)) return response
+  return { ...response, body: { ...(typeof body.user === 'object' && body.user), ...body } }
 }
 
 type SignupCall = Call<Static<typeof body>>

@@ -24,11 +24,11 @@ export const authorize = defineEndpoint({
   query: { ...externalQuery, invite_token: 'The token from the link in an invitation' },
   success: { status: 302, description: 'Redirect to the provider' },
   async handle(call, services) {
-    const { url: _, ...answer } = await startRequest(call, services, {
+    const { url: _, ...response } = await startRequest(call, services, {
       linking: undefined,
       isByScript: false,
     })
-    return answer
+    return response
   },
 })
 
@@ -74,8 +74,8 @@ export async function startRequest(
     browserSecret === undefined
       ? {}
       : { 'set-cookie': createCookie(services, provider, state, browserSecret) }
-  const answer = redirect(url, 302)
-  return { ...answer, headers: { ...answer.headers, ...cookie }, url }
+  const response = redirect(url, 302)
+  return { ...response, headers: { ...response.headers, ...cookie }, url }
 }
 
 /** With the prefix `__Host-`, no other host can set the cookie. */

@@ -70,8 +70,8 @@ async function handleReturn(call: Call, services: Services, texts: Texts): Promi
   }
   const target = services.config.externalFlow.redirectUrl || flow.referrer
   const cookie = secret === undefined ? {} : { 'set-cookie': dropCookie(services, state) }
-  const answer = await finishFlow(call, services, flow, texts, target)
-  return { ...answer, headers: { ...answer.headers, ...cookie } }
+  const response = await finishFlow(call, services, flow, texts, target)
+  return { ...response, headers: { ...response.headers, ...cookie } }
 }
 
 async function finishFlow(

@@ -34,12 +34,12 @@ export const linkUserIdentity = defineEndpoint({
     const { caller } = call
     requireLinker(services, caller)
     const isByScript = call.query['skip_http_redirect'] === 'true'
-    const { url, ...answer } = await startRequest(call, services, {
+    const { url, ...response } = await startRequest(call, services, {
       linking: { userId: caller.id, sessionId: caller.session_id },
       isByScript,
     })
-    if (!isByScript) return answer
-    const { location: _, ...headers } = answer.headers
+    if (!isByScript) return response
+    const { location: _, ...headers } = response.headers
     return json({ url }, headers)
   },
 })
@@ -125,10 +125,10 @@ async function decide(call: Call, services: Services): Promise<Answer> {
   const referrer = await cancel(services, visit)
   const denied = { error: 'access_denied', error_description: 'The user cancelled' }
   const target = services.config.externalFlow.redirectUrl || referrer
-  const answer = redirect(withFragment(withQuery(target, denied), denied))
+  const response = redirect(withFragment(withQuery(target, denied), denied))
   return {
-    ...answer,
-    headers: { ...answer.headers, 'set-cookie': dropCookie(services, state) },
+    ...response,
+    headers: { ...response.headers, 'set-cookie': dropCookie(services, state) },
   }
 }
 
