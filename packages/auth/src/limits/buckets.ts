@@ -9,7 +9,7 @@ interface Bucket {
 /** Limits memory under attack; the least recently used buckets are discarded first. */
 const mostBuckets = 100_000
 
-/** Sent to peers for a bucket that is reset, regardless of their counts. */
+/** The count sent to peers to reset a bucket, regardless of their own counts. */
 const everything = Number.NEGATIVE_INFINITY
 
 /** Other worker processes that count the same requests. */
@@ -86,8 +86,8 @@ function toWaitSeconds({ tokens }: Bucket, { most, periodMs }: RequestLimit): nu
 }
 
 /**
- * The owner of an IPv6 address usually has a whole network and could change the address with each
- * request.
+ * Returns the /64 network of an IPv6 address, because its owner usually has all of it and could
+ * change the address with each request. An IPv4 address is returned unchanged.
  */
 export function toNetwork(ip: string): string {
   if (isIP(ip) !== 6) return ip

@@ -7,7 +7,7 @@ export interface GuessLimit {
   readonly key: string
   /** Whether a correct guess resets the count of wrong ones. */
   readonly endsWithSuccess?: boolean
-  /** Called if the limit is reached: whether this caller may guess nevertheless. */
+  /** Called if the limit is reached. Resolves to whether this caller may guess nevertheless. */
   readonly isExempt?: () => Promise<boolean>
   /** The error if the limit is reached. */
   readonly toError?: (waitSeconds: number) => ApiError
@@ -19,9 +19,9 @@ export interface Guess {
 
 export interface Guesses {
   /**
-   * Checks a guess if all limits allow a further wrong one. Correct guesses are not counted, and
-   * any number of them may run at once: guesses beyond the limit wait until the earlier ones are
-   * decided. @throws {ApiError}
+   * Checks a guess if all limits allow a further wrong one. Correct guesses are not counted, so
+   * concurrent ones are not rejected: guesses that could exceed the limit wait until the earlier
+   * ones are decided. @throws {ApiError}
    */
   guard<Checked extends Guess>(
     limits: readonly GuessLimit[],
@@ -59,7 +59,7 @@ export function createGuesses(requestLimits: RequestLimits): Guesses {
     }
   }
 
-  /** @throws {ApiError} if the limit is reached. @returns a function that admits the next one. */
+  /** @throws {ApiError} if the limit is reached. @returns a function to call after the guess. */
   const enter = async (limit: GuessLimit): Promise<() => void> => {
     const id = `${limit.limiter}\0${limit.key}`
     const lane = lanes.get(id) ?? {

@@ -21,7 +21,6 @@ const usual = {
   passwordAccount: { most: 100, periodMs: 60 * minute, burst: 100 },
 } as const satisfies Record<string, Usual>
 
-/** Returns the configured limits. */
 export function toLimitTable({ limits, mfa }: Pick<Config, 'limits' | 'mfa'>): LimitTable {
   const otp = toLimit(usual.requests, limits.otp)
   // An external sign-in has the defaults of /token.
@@ -48,7 +47,7 @@ export function toLimitTable({ limits, mfa }: Pick<Config, 'limits' | 'mfa'>): L
 }
 
 /**
- * At most this many in any 24 hours: half of them at once, and the other half over the day.
+ * Allows at most this many in any 24 hours: half of them at once, and the other half over the day.
  * @param most 0: the limit is off.
  */
 function toDailyLimit(most: number): RequestLimit | undefined {
@@ -58,8 +57,9 @@ function toDailyLimit(most: number): RequestLimit | undefined {
 }
 
 /**
- * Scales the burst with the rate, so that a rate that is never reached has no lower burst. Below
- * the default rate, the burst stays the same as far as the rate allows.
+ * Above the default rate, the burst grows in proportion to the rate, because a rate that is too
+ * high to reject anything must not reject bursts either. Below it, the default burst is kept as
+ * long as a period allows that many requests.
  * @param most 0: the limit is off.
  */
 export function toLimit({ most: usualMost, periodMs, burst }: Usual, most: number) {

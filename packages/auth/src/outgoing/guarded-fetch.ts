@@ -103,7 +103,7 @@ async function resolveHost(host: string): Promise<readonly ResolvedAddress[]> {
   return await lookupHost(host, { all: true })
 }
 
-/** For connections that are used for several requests: each is made to a checked address. */
+/** For agents that keep connections: each connection is made to a checked address. */
 export function createGuardedLookup(
   isInsideAllowed: boolean,
   resolve: (host: string) => Promise<readonly ResolvedAddress[]> = resolveHost,

@@ -51,12 +51,12 @@ export async function request(
     const response = await fetch(url, { ...init, signal })
     const text = await readLimited(response.body ?? [], maxBytes)
     if (text === undefined) {
-      throw new OutgoingError(`${host} answered more than ${maxBytes} bytes`)
+      throw new OutgoingError(`the response of ${host} is longer than ${maxBytes} bytes`)
     }
     return { status: response.status, headers: response.headers, text }
   } catch (error) {
     if (timeout.aborted) {
-      throw new OutgoingError(`${host} did not answer within ${timeoutMs} ms`, { cause: error })
+      throw new OutgoingError(`${host} did not respond within ${timeoutMs} ms`, { cause: error })
     }
     if (error instanceof TypeError) {
       const message = `${host} cannot be reached: ${toReason(error.cause ?? error)}`
@@ -76,7 +76,7 @@ export interface OutgoingPost {
 
 export interface PostAnswer {
   readonly status: number
-  /** Undefined if it is not JSON. */
+  /** Parsed JSON; undefined if the response is not JSON. */
   readonly body: unknown
 }
 
@@ -124,7 +124,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** An AggregateError has no message. */
+/** An AggregateError has no message, so its code is used. */
 function toReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const code = 'code' in error && typeof error.code === 'string' ? error.code : 'no connection'

@@ -126,10 +126,10 @@ for (const [name, openPlace] of Object.entries(limitPlaces)) {
       await store.kill()
       await waitAfterAll(limits, key)
       assert.equal(limits.log.length, 1)
-      assert.match(limits.log[0] ?? '', /level=warning .*does not respond: .+counts.*by itself/)
+      assert.match(limits.log[0] ?? '', /level=warning .*cannot be used: .+counts.*by itself/)
       assert.doesNotMatch(limits.log.join(), /p%40ss|p@ss/)
       const late = await place.openLimits()
-      assert.match(late.log.join(), /does not respond: .*ECONNREFUSED/)
+      assert.match(late.log.join(), /cannot be used: .*ECONNREFUSED/)
       assert.equal(await late.take('verify', key), undefined)
 
       await store.restart()

@@ -212,7 +212,7 @@ test('the outbox sender', async (t) => {
     await until(async () => (await readOutbox(db))[0]?.failed_at !== null)
     assert.match(
       log[0] ?? '',
-      /failed permanently after 1 attempts: the code in it is no longer valid/,
+      /failed permanently after 1 attempt: the code is no longer valid/,
     )
     assert.equal(server.received.length, 0)
   })

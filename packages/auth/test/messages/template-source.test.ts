@@ -41,7 +41,7 @@ test('a template is cached for its maximum age', async (t) => {
   assert.equal(page.requests, 2)
 })
 
-test('the last good copy is used while the template is unavailable', async (t) => {
+test('the last valid copy is used while the template is unavailable', async (t) => {
   const { page, clock, log, render } = await openTemplate(t)
   await render()
   page.status = 500
@@ -53,7 +53,7 @@ test('the last good copy is used while the template is unavailable', async (t) =
   assert.equal(await render(), 'one &lt;')
   assert.equal(page.requests, 3)
   assert.deepEqual(log, [
-    'The template of the invite message is not available, the last good copy is used: the response status was 500',
+    'The template of the invite message is not available, the last valid copy is used: the response status was 500',
   ])
   Object.assign(page, { status: 200, body: 'new' })
   clock.nowMs += 10_000

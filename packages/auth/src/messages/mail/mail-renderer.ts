@@ -28,7 +28,7 @@ export interface MailRenderer {
 
 export interface MailRendererSettings {
   readonly mail: Pick<MailConfig, 'messages' | 'notifications' | 'templates'>
-  /** Its host may be in the internal network, because operators keep their templates there. */
+  /** The host of the site may be in the internal network, because it often serves the templates. */
   readonly siteUrl: string
   readonly log: Pick<Log, 'warning' | 'info'>
   /** For tests. */
@@ -38,24 +38,22 @@ export interface MailRendererSettings {
 /** Timeout for fetching a template. */
 const fetchTimeoutMs = 10_000
 
+/** The templates of one kind of message. */
 interface Kind {
   readonly subject: Template
   readonly builtIn: Template
   readonly source: TemplateSource | undefined
 }
 
-/**
- * Renders messages from their variables. If a template cannot be used, the built-in one is used
- * instead.
- */
+/** If a configured template cannot be fetched or rendered, the built-in one is used instead. */
 export function createMailRenderer(settings: MailRendererSettings): MailRenderer {
   const { messages, notifications } = settings.mail
-  const wanted = notificationKinds
+  const enabled = notificationKinds
     .map((kind): NotificationMessage => `${kind}_notification`)
     .filter((name) => notifications[name].isEnabled)
   const kinds = new Map<string, Kind>([
     ...mailKinds.map((name) => [name, createKind(name, messages[name], settings)] as const),
-    ...wanted.map((name) => [name, createKind(name, notifications[name], settings)] as const),
+    ...enabled.map((name) => [name, createKind(name, notifications[name], settings)] as const),
   ])
   return {
     async render(name, variables) {

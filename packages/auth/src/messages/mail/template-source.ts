@@ -3,12 +3,9 @@ import { type FetchSettings, fetchGuarded } from '../../outgoing/guarded-fetch.t
 import { parseHtmlTemplate, type Template } from '../../template/index.ts'
 
 export interface TemplateSource {
-  /** Undefined if it has never been available. Never rejects. */
+  /** Undefined if the template has never been available. Never rejects. */
   find(): Promise<Template | undefined>
-  /**
-   * Reports that the template could be parsed, but not be rendered for one message; others may
-   * succeed.
-   */
+  /** Logs that the template could not be rendered for one message; others may succeed. */
   complain(reason: string): void
 }
 
@@ -25,7 +22,7 @@ export interface TemplateSourceSettings {
   readonly now?: () => number
 }
 
-/** A template on a web server. The last good copy is used while a newer one is unavailable. */
+/** A template on a web server. The last valid copy is used while a newer one is unavailable. */
 export function createTemplateSource(settings: TemplateSourceSettings): TemplateSource {
   const { url, name, maxAgeMs, retryMs, fetching, log, now = Date.now } = settings
   let copy: Template | undefined
@@ -39,7 +36,7 @@ export function createTemplateSource(settings: TemplateSourceSettings): Template
     // A problem is logged once, not for every message.
     if (problem === reason) return
     problem = reason
-    const instead = copy === undefined ? 'the built-in template' : 'the last good copy'
+    const instead = copy === undefined ? 'the built-in template' : 'the last valid copy'
     log.warning(
       `The template of the ${name} message is not available, ${instead} is used: ${reason}`,
     )

@@ -67,9 +67,7 @@ export function toPermitValues(
   return { most, refillMs: refillMs ?? null, now, ...gap }
 }
 
-/**
- * Returns the first row. Also undefined if a concurrent request for the same address was faster.
- */
+/** Returns the first row; undefined as well if a concurrent request for the address was faster. */
 export async function runGapped<V extends object, R extends Row>(
   db: Queries,
   statement: Statement<V, R>,
@@ -95,8 +93,7 @@ export interface Refusal {
 
 /**
  * Returns why a message was not allowed: the cooldown of the address, or the limit of the whole
- * server. Undefined if neither applies, because the recipient no longer exists. Takes one
- * statement.
+ * server. Undefined if neither applies, because then the recipient no longer exists.
  */
 export async function findRefusal(
   db: Queries,
@@ -117,7 +114,7 @@ export function toCapParts({ most, refillMs }: MessageCap) {
   return { cap_most: most, cap_refill_ms: refillMs ?? null }
 }
 
-/** The limit of the whole server is reached. */
+/** The error if the limit of emails of the whole server is reached. */
 export async function toCapError(
   db: Queries,
   { most, refillMs }: MessageCap,
@@ -153,7 +150,7 @@ export function toGapError(seconds: number): ApiError {
   )
 }
 
-/** The limit of text messages of the whole server is reached. */
+/** The error if the limit of text messages of the whole server is reached. */
 export async function toSmsCapError(
   db: Queries,
   { most, refillMs }: MessageCap,

@@ -26,7 +26,7 @@ import {
 import { type CodeRequest, findTextGapMs, planCode } from './phone-codes.ts'
 import { findTestCode } from './phone-gateway.ts'
 
-/** A request of any client for a message to a phone number. */
+/** A client's request for a message to a phone number; clients need not be authenticated. */
 export interface PhoneAsk {
   readonly phone: string
   readonly audience: string
@@ -127,7 +127,7 @@ export async function refuse(
   if (refusal !== undefined) throw refusal.error
 }
 
-/** Returns why a user who was to be sent a message was not created. */
+/** Returns why a new user was not created: the message to them was not allowed. */
 export async function toTextError(
   { db, config: { limits } }: Pick<Services, 'db' | 'config'>,
   gap: GapParts,

@@ -30,7 +30,7 @@ import {
   toPermitValues,
 } from './message-gaps.ts'
 
-/** A request of any client for a message to an email address. */
+/** A client's request for a message to an email address; clients need not be authenticated. */
 export interface MailAsk {
   readonly email: string
   readonly audience: string
@@ -113,7 +113,7 @@ export async function mailUser(
   if (refusal !== undefined) throw refusal.error
 }
 
-/** Like `mailUser`. @returns why the message was not sent. */
+/** Like `mailUser`. @returns why the message was not sent; undefined if it was sent. */
 export async function tryToMail(
   services: Services,
   ask: MailAsk,
@@ -188,7 +188,7 @@ async function permit(
   if (refusal !== undefined) throw refusal.error
 }
 
-/** Returns why a user who was to be sent a message was not created. */
+/** Returns why a new user was not created: the message to them was not allowed. */
 export async function toMailError(
   { db, config: { limits } }: Pick<Services, 'db' | 'config'>,
   gap: GapParts,

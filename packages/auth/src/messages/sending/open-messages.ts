@@ -28,7 +28,7 @@ export interface MessagesSettings {
   readonly sending?: Partial<OutboxSenderSettings>
   readonly onAttempt?: OnAttempt
   readonly onGivenUp?: OutboxSenderSettings['onGivenUp']
-  /** Processes deferred requests. */
+  /** Processes the requests that `deferMail` and `deferCode` have stored. */
   readonly answerRequest?: Deliver
 }
 
@@ -90,7 +90,7 @@ function watchChannels(channels: Channels, onAttempt: OnAttempt): Channels {
   return Object.fromEntries(entries.map(([name, deliver]) => [name, watch(name, deliver)]))
 }
 
-/** Loaded when the first message is sent, so that a server that sends none does not need it. */
+/** Loads the SMTP client with the first message, so that a server without email never loads it. */
 function openSmtpLater(settings: SmtpSettings): SmtpClient {
   let loaded: Promise<SmtpClient> | undefined
   return {
@@ -122,7 +122,7 @@ function createMailChannel({ renderer, smtp, fromAddress }: MailChannelSettings)
   }
 }
 
-/** Without a mail server, messages are dropped. This is logged without the code and the link. */
+/** Drops messages if no mail server is configured, and logs neither the code nor the link. */
 function createNoMailChannel(log: Pick<Log, 'warning'>): Deliver {
   return async ({ id, kind }) => {
     log.warning(`The message ${id} (${kind}) is dropped: no mail server is configured`)

@@ -23,8 +23,9 @@ function isTooRecent(now: string, seconds: string): string {
 }
 
 /**
- * `gap` has the row of the address, if there is one, locked: one of several concurrent requests
- * proceeds, and the others see its result. It is locked after the user and before the cap.
+ * `gap` has the row of the address, if there is one. The row is locked, so that one of several
+ * concurrent requests proceeds and the others see its result. To avoid deadlocks, it is locked
+ * after the user and before the cap.
  */
 export function lockGap({ key, seconds, now, condition }: GapRequest): string {
   return `gap as materialized (
@@ -55,13 +56,14 @@ export function takeGap({ key, now, condition }: GapRequest): string {
    )`
 }
 
-/** The parameters of a statement that `askPermit` reads, in this order. The key may be null. */
+/** The first parameters of statements with `askPermit`, in this order. The key may be null. */
 const permitParameters = ['most', 'refillMs', 'now', 'gap_key', 'gap_seconds'] as const
 export type PermitValues = NamedValues<(typeof permitParameters)[number]>
 
 /**
- * `permit` for a message that is not sent: it uses up the cap and starts the cooldown like a real
- * one, so that neither reveals whether a message was sent.
+ * `permit` for a request that does not send a message now. It takes as long as one that does and
+ * starts the cooldown as well, so that neither reveals whether a message was sent. The cap is only
+ * checked.
  */
 function askPermit(channel: MessageChannel): string {
   const gap: GapRequest = {
@@ -77,7 +79,7 @@ function askPermit(channel: MessageChannel): string {
 interface MessageWait extends Row {
   /** Seconds until the cooldown ends; null if it has ended. */
   readonly gap_seconds: number | null
-  /** Seconds until another message can be sent, if the cap is reached. */
+  /** Seconds until the cap allows another message. */
   readonly cap_seconds: number | null
   readonly has_room: boolean
 }

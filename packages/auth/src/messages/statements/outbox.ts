@@ -40,7 +40,7 @@ export function insertMessage(channel: MessageChannel | 'asked', message: Messag
      from ${from}`
 }
 
-/** 0 for one-time codes, for which a user is waiting; 1 for invitations, notifications and hooks. */
+/** 0 for one-time codes, because users wait for them; 1 for invitations, notices and hooks. */
 function toPriority(channel: MessageChannel | 'asked', kind: string): string {
   if (channel === 'hook') return '1'
   return `case when (${kind})::text = 'invite' or (${kind})::text like '%\\_notification' then 1 else 0 end`
@@ -112,7 +112,7 @@ export const retryMessage = statement(
    where id = $1 and attempts = $2 and failed_at is null`,
 )
 
-/** Reverts the claim. */
+/** Reverts the claim of a message whose sending was stopped, so that it does not count as tried. */
 export const releaseMessage = statement(
   'release_message',
   ['id', 'attempts'],

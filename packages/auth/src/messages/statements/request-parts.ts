@@ -37,19 +37,19 @@ export interface NewAuditEntry {
 /** A one-time token, which replaces one of the same type. */
 export interface NewToken {
   readonly token_type: string
-  /** In hexadecimal digits, like the next field. */
+  /** In hexadecimal digits, like `otp_hash`. */
   readonly token_hash: string
   readonly otp_hash: string
   readonly relates_to: string
   readonly is_pkce: boolean
   readonly expires_at: Date
-  /** Undefined: the user has already proven to own the account. */
+  /** Undefined if the user has already proven that they own the account. */
   readonly claim?: AccountClaim
 }
 
 /**
- * Data of the request that a token was sent for. If no user has proven to own the account yet, this
- * data replaces the existing data, which may come from someone else.
+ * Data of the request that a token was sent for. If no user has proven yet that they own the
+ * account, this data replaces the existing data, which may come from someone else.
  */
 export interface AccountClaim {
   /** The hash of the password. Absent: the account has no password afterwards. */
@@ -95,8 +95,8 @@ export function spendMessages(condition = 'true'): string {
 }
 
 /**
- * The same for messages that any client may request: `permit` has a row if cooldown and cap allow
- * them.
+ * The same for messages that any client may request: `permit` has a row if both the cooldown and
+ * the cap allow them.
  */
 export function permitMessages(condition = 'true'): string {
   const gap: GapRequest = {
@@ -138,7 +138,7 @@ export function writeParts(user: string): string {
      ${insertMessage('asked', {
        kind: 'm.kind',
        recipient: 'm.recipient',
-       // Metadata that someone else may have put into the account are not sent to the owner of the
+       // Metadata that someone else may have put into the account is not sent to the owner of the
        // address.
        payload: `m.payload || jsonb_build_object('Data', case
            when u.email_confirmed_at is null and u.phone_confirmed_at is null and p.token ? 'claim'
@@ -193,7 +193,9 @@ export function writeNotices(from: string): string {
 }
 
 /**
- * The same for a notice that the statement completes: `notice jsonb` of `p`, a `Notice` or null.
+ * The same for one notice whose recipient and variables the statement adds: `notice jsonb` of `p`,
+ * the other fields of a `Notice`, or null.
+ * @param from has the row of the user as `u`, the row before the change as `o`, and `p`.
  */
 export function completeNotice(recipient: string, facts: string, from: string): string {
   return `notice_written as (

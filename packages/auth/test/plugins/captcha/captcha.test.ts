@@ -84,7 +84,7 @@ test('a slow or unreachable service fails after the configured timeout', async (
   if (!slow) return
   const body = { email: newEmail(), captcha_token: 'x' }
   assert.deepEqual(errorOf(await ask(slow.url, '/recover', { body })), failed)
-  assert.match(slow.log.join(''), /127\.0\.0\.1:\d+ did not answer within 50 ms/)
+  assert.match(slow.log.join(''), /127\.0\.0\.1:\d+ did not respond within 50 ms/)
 
   const away = await openAuthServer(t, {
     env: toCaptchaEnvironment('turnstile'),

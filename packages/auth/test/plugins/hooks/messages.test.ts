@@ -125,7 +125,7 @@ test('the send email hook', async (t) => {
           line.includes('failed permanently') && line.includes('no list')
         while (!server.log.some(isGivenUp)) await new Promise((resolve) => setTimeout(resolve, 10))
         const line = server.log.find(isGivenUp) ?? ''
-        assert.match(line, /the hook rejected it: …@example\.com with … is on no list/)
+        assert.match(line, /the hook rejected the message: …@example\.com with … is on no list/)
         assert.ok(!containsSecret(line, data.token))
       },
     )

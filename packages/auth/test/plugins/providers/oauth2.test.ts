@@ -104,9 +104,9 @@ async function openAnswer(t: TestContext, listener: RequestListener): Promise<st
 
 test('a provider response is limited in time and size, and redirects are not followed', async (t) => {
   const cases: readonly (readonly [string, RequestListener, RegExp])[] = [
-    ['no answer', () => {}, /did not answer within 100 ms/],
-    ['half a response', (_, to) => void to.write('{"a":'), /did not answer within 100 ms/],
-    ['too much', (_, to) => void to.end(`"${'x'.repeat(2_000)}"`), /answered more than 1000 bytes/],
+    ['no response', () => {}, /did not respond within 100 ms/],
+    ['half a response', (_, to) => void to.write('{"a":'), /did not respond within 100 ms/],
+    ['too much', (_, to) => void to.end(`"${'x'.repeat(2_000)}"`), /is longer than 1000 bytes/],
     ['a redirect', (_, to) => void to.writeHead(302, { location: '/' }).end(), /cannot be reached/],
     ['no JSON', (_, to) => void to.end('<html>'), /x responded with neither JSON nor form data/],
     ['a list', (_, to) => void to.end('[]'), /JSON that is not an object/],
