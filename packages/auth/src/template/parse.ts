@@ -24,7 +24,7 @@ export interface Block {
 const blockTypes = { if: 'if', range: 'range', with: 'with' } as const
 const unsupported = new Set(['define', 'template', 'block', 'break', 'continue'])
 
-/** Far beyond any real template; prevents a stack overflow. */
+/** Prevents a stack overflow; no real template is nested this deeply. */
 const maxDepth = 50
 
 type Action = Extract<Segment, { type: 'action' }>

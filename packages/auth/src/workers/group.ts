@@ -54,8 +54,8 @@ export type FromWorker =
   | { readonly kind: 'warning'; readonly topic: string; readonly message: string }
 
 /**
- * How long other workers may not know of a request that was allowed here. A message per request
- * would cost as much as the request itself, so they are batched.
+ * The delay before other workers learn of a request that was allowed here. A message per request
+ * would cost as much as the request itself, so counts are sent in batches.
  */
 const tellAfterMs = 100
 

@@ -224,7 +224,7 @@ test('the outbox sender', async (t) => {
     const { log } = openSender(t, db, server.port, { ...quick, backoffMs: [120_000] })
     await addMessage(db, { expiresInSeconds: 60 })
     await until(async () => (await readOutbox(db))[0]?.failed_at !== null)
-    assert.match(log[0] ?? '', /failed permanently after 1 attempts/)
+    assert.match(log[0] ?? '', /failed permanently after 1 attempt/)
   })
 
   await t.test('holds no database connection while a mail server is slow', async (t) => {

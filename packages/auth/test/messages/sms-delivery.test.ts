@@ -68,7 +68,7 @@ test('text messages are sent through the gateway', async (t) => {
     assert.deepEqual([row.recipient, row.payload], ['', {}])
     assert.equal(row.last_error, 'the webhook responded with 422')
     const { code } = callsTo(phone)[0]
-    const logged = server.log.filter((line) => line.includes('failed permanently after 1 attempts'))
+    const logged = server.log.filter((line) => line.includes('failed permanently after 1 attempt'))
     assert.equal(logged.length, 1)
     assert.ok(!logged.some((line) => line.includes(phone)))
     assert.ok(!containsSecret(server.log.join(''), code))

@@ -13,8 +13,8 @@ import type { NewMessage } from '../../messages/statements/request-parts.ts'
 import type { SecretBox } from '../../tokens/secret-box.ts'
 
 /**
- * The services that factor kinds use. `Services` cannot be imported here: it imports their
- * settings.
+ * The services that factor kinds use. `Services` cannot be imported here, because it imports the
+ * settings of the kinds.
  */
 export interface FactorServices {
   readonly config: TextSettings['config'] & {
@@ -28,7 +28,7 @@ export interface FactorServices {
   readonly now: () => number
 }
 
-/** The switches that every kind has. Each variable also gets its GOTRUE_ name. */
+/** The variables that every kind has. Each variable also gets its GOTRUE_ name. */
 export interface FactorVariables extends Variables {
   readonly enroll: Variable<boolean>
   readonly verify: Variable<boolean>

@@ -68,8 +68,8 @@ export const webauthn = defineFactorKind({
   async check(services, attempt) {
     const { factor, answer, challenge } = attempt
     const { type, response } = toParts(answer.webauthn)
-    const { type: asked, challenge: text } = challenge.web_authn_data ?? {}
-    if (type !== asked || typeof text !== 'string') return undefined
+    const { type: requested, challenge: text } = challenge.web_authn_data ?? {}
+    if (type !== requested || typeof text !== 'string') return undefined
     // Another challenge for the same factor may have been answered first; its key is kept.
     if (type === 'create' && factor.status === 'verified') return undefined
     try {

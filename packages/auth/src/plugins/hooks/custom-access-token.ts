@@ -33,7 +33,7 @@ export const customAccessToken: HookDefinition<TokenToIssue, Claims> = {
     const flaws = [
       ...Object.entries(required).flatMap(([name, type]) => findFlaw(name, type, claims[name])),
       ...fixed.flatMap((name) =>
-        claims[name] === input.claims[name] ? [] : [`${name} must stay as it was`],
+        claims[name] === input.claims[name] ? [] : [`${name} must not be changed`],
       ),
     ]
     if (flaws.length === 0) return claims

@@ -59,10 +59,10 @@ export class HookRejection extends ApiError {}
 /** @throws {ApiError} when the hook fails or rejects. */
 export type HookCall<Input extends object, Output> = (
   input: Input,
-  occasion: Occasion,
+  options: HookCallOptions,
 ) => Promise<Output>
 
-export interface Occasion {
+export interface HookCallOptions {
   /** The client's IP address; empty when it is unknown. */
   readonly ip: string
   /** An idempotency key: the same for a repeated call. Default: a new UUID. */
@@ -74,7 +74,7 @@ export interface Occasion {
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /** Sends a payload to the hook. Returns undefined when the answer has no body. @throws {ApiError} */
-export type Transport = (question: object, id: string, stopped?: AbortSignal) => Promise<unknown>
+export type Transport = (payload: object, id: string, stopped?: AbortSignal) => Promise<unknown>
 
 export interface CallParts {
   readonly transport: Transport
@@ -98,7 +98,9 @@ export function createHookCall<Input extends object, Output>(
       return definition.parseAnswer(answer, input)
     } catch (error) {
       // The error that the client gets does not name the hook, so the log does.
-      if (!(error instanceof HookRejection)) log.warning(`The hook ${name}: ${toReason(error)}`)
+      if (!(error instanceof HookRejection)) {
+        log.warning(`The hook ${name} failed: ${toReason(error)}`)
+      }
       throw error
     }
   }

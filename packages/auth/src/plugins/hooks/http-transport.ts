@@ -66,14 +66,14 @@ export function createHttpTransport(parts: HttpTransportParts): Transport {
     try {
       return await read(await send(outgoing, body), limits.maxBytes)
     } catch (error) {
-      // The server closed an idle connection, so this does not count as an attempt.
+      // The receiver has closed an idle connection, so this does not count as an attempt.
       if (outgoing.reusedSocket && isReset(error)) return await post(body, id, signal)
       throw error
     }
   }
 
-  return async (question, id, stopped) => {
-    const body = JSON.stringify(question)
+  return async (payload, id, stopped) => {
+    const body = JSON.stringify(payload)
     const timeout = AbortSignal.timeout(limits.totalMs)
     const signal = stopped === undefined ? timeout : AbortSignal.any([timeout, stopped])
     try {
@@ -84,7 +84,7 @@ export function createHttpTransport(parts: HttpTransportParts): Transport {
           failure = toFailure(error, signal)
           return undefined
         })
-        if (answer !== undefined && !answer.isLater) return toBody(answer)
+        if (answer !== undefined && !answer.isRetryRequested) return toBody(answer)
       }
       throw new ApiError('hook_timeout_after_retry', 'Failed to reach hook after maximum retries', {
         cause: failure,
@@ -100,8 +100,8 @@ interface Answer {
   readonly status: number
   readonly contentType: string
   readonly text: string
-  /** Whether the server asked for a retry (`Retry-After`). */
-  readonly isLater: boolean
+  /** Whether the receiver is busy and requests a retry (`Retry-After`). */
+  readonly isRetryRequested: boolean
 }
 
 async function send(outgoing: ClientRequest, body: string): Promise<IncomingMessage> {
@@ -124,7 +124,7 @@ async function read(response: IncomingMessage, maxBytes: number): Promise<Answer
     status,
     contentType: headers['content-type'] ?? '',
     text,
-    isLater: isBusy && headers['retry-after'] !== undefined,
+    isRetryRequested: isBusy && headers['retry-after'] !== undefined,
   }
 }
 

@@ -20,11 +20,11 @@ export interface PostgresTransportParts {
 export function createPostgresTransport(parts: PostgresTransportParts): Transport {
   const { target, name, db, timeoutMs = 2_000 } = parts
   const call = toFunctionCall(name, target.schema, target.functionName)
-  return async (question) => {
+  return async (payload) => {
     try {
       return await db.transaction(async (queries) => {
         await queries.run(limitStatements, { timeout: `${timeoutMs}` })
-        const [row] = await queries.run(call, { argument: JSON.stringify(question) })
+        const [row] = await queries.run(call, { argument: JSON.stringify(payload) })
         // A function that returns void yields an empty string.
         return row?.answer || undefined
       })

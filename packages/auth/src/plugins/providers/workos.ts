@@ -4,7 +4,7 @@ import { isObject } from './oauth/provider-http.ts'
 
 const trustsEmails = true
 
-/** The application chooses where users sign in: `connection`, `organization` or `workos_provider`. */
+/** Clients choose where users sign in: `connection`, `organization` or `workos_provider`. */
 export const workos = defineOAuth2({
   trustsEmails,
   url: 'https://api.workos.com',

@@ -38,28 +38,27 @@ export interface OAuth2Definition extends Omit<ProviderDefinition, 'create'> {
   /** Whether the provider returns to the callback with a POST request. */
   readonly returnsByForm?: boolean
   readonly idTokens?: IdTokenDefinition
-  readProfile(visit: Visit): Promise<ExternalProfile>
+  readProfile(context: ProfileContext): Promise<ExternalProfile>
 }
 
 export interface IdTokenDefinition {
   isIssuer(issuer: string, at: Addresses): boolean
-  /** The URL below which `/.well-known/openid-configuration` is found. Default: the issuer. */
+  /** The URL to which `/.well-known/openid-configuration` is appended. Default: the issuer. */
   discoveryUrl?(issuer: string, at: Addresses): string
   /** Whether the provider's SDKs create nonces that cannot be checked. */
   readonly skipsNonce?: boolean
   toProfile(claims: IdTokenClaims, at: Addresses): ExternalProfile
 }
 
-/** What `readProfile` works with. */
-export interface Visit {
+export interface ProfileContext {
   readonly setup: ProviderSetup
   readonly tokens: ExternalTokens
-  /** The parameters that the browser brought back. */
+  /** The request to the callback URL. */
   readonly back: ExternalReturn
   /** Calls the API with the access token. */
   get(url: string, headers?: Readonly<Record<string, string>>): Promise<JsonObject>
   getList(url: string): Promise<readonly JsonObject[]>
-  /** Reads the ID token that came with the access token. Undefined when there was none. */
+  /** Reads the profile from the ID token that came with the access token; undefined without one. */
   readIdToken(): Promise<ExternalProfile | undefined>
 }
 
@@ -168,7 +167,7 @@ function readIssuer(idToken: string): string {
   }
 }
 
-/** Errors after which the other way of client authentication is tried. */
+/** Whether the other way of client authentication should be tried after this error. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof OutgoingError)) return false
   return error.status === 401 || error.code === 'invalid_client'

@@ -14,7 +14,7 @@ export interface OpenIdSettings {
 
 const cachedMs = 3_600_000
 const mostIssuers = 200
-/** Only asymmetric algorithms: the client secret is not known to the issuer alone. */
+/** Only asymmetric algorithms, because the client secret is known not only to the issuer. */
 const algorithms = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
@@ -78,7 +78,7 @@ export function createOpenId({ http, now }: OpenIdSettings): OpenId {
   }
 }
 
-/** Whether the token is invalid, as opposed to a key server that does not respond. */
+/** Whether the token is invalid; otherwise the keys could not be fetched. */
 function isFault(error: unknown): boolean {
   return error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout)
 }

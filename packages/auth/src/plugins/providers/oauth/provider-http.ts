@@ -9,7 +9,7 @@ export interface ProviderRequest {
   readonly form?: Readonly<Record<string, string>>
 }
 
-/** All requests to providers go through this: with a timeout, a size limit, and no redirects. */
+/** Sends all requests to providers, with a timeout and a size limit. Redirects are errors. */
 export interface ProviderHttp {
   /** @throws {OutgoingError} unless the response is a JSON object or a form. */
   ask(url: string, request?: ProviderRequest): Promise<JsonObject>
