@@ -15,7 +15,7 @@ import { createGuesses } from './limits/guesses.ts'
 import { toLimitTable } from './limits/limit-table.ts'
 import type { LimitTable, RequestLimits } from './limits/request-limits.ts'
 import { createMailPlanner } from './messages/requests/mail-plan.ts'
-import { createMessageGaps } from './messages/requests/message-gaps.ts'
+import { createCooldownKeys } from './messages/requests/message-cooldowns.ts'
 import { post } from './outgoing/http-client.ts'
 import { writtenFormats } from './passwords/formats/index.ts'
 import type { WrittenFormat } from './passwords/formats/password-format.ts'
@@ -101,7 +101,7 @@ export async function createServices(settings: ServicesSettings): Promise<Servic
     ...createChecks(settings),
     oneTimeTokens,
     decoyIds: createDecoyIds(keys.ring('decoy_ids')),
-    messageGaps: createMessageGaps(keys.ring('message_gaps')),
+    cooldownKeys: createCooldownKeys(keys.ring('message_gaps')),
     factorSecrets: createSecretBox(keys.ring('factor_secrets')),
     mail: createMailPlanner({ config: config.mail, siteUrl: site.url, oneTimeTokens, now }),
     wakeMessages,

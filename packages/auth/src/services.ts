@@ -10,7 +10,7 @@ import type { DecoyIds } from './features/sign-up/decoy-ids.ts'
 import type { Guesses } from './limits/guesses.ts'
 import type { RequestLimits } from './limits/request-limits.ts'
 import type { MailPlanner } from './messages/requests/mail-plan.ts'
-import type { MessageGaps } from './messages/requests/message-gaps.ts'
+import type { CooldownKeys } from './messages/requests/message-cooldowns.ts'
 import type { PasswordPolicy } from './passwords/password-policy.ts'
 import type { Passwords } from './passwords/passwords.ts'
 import type { Captcha } from './plugins/captcha/captcha.ts'
@@ -34,7 +34,7 @@ export interface Services {
   readonly captcha: Captcha | undefined
   readonly oneTimeTokens: OneTimeTokens
   readonly decoyIds: DecoyIds
-  readonly messageGaps: MessageGaps
+  readonly cooldownKeys: CooldownKeys
   readonly factorSecrets: SecretBox
   readonly providers: ExternalProviders
   readonly hooks: Hooks

@@ -1,6 +1,6 @@
-import type { PhoneAsk } from '../messages/requests/phone-messages.ts'
-import type { MailAsk } from '../messages/requests/user-mail.ts'
-import type { DeferredKind } from '../messages/statements/message-gaps.ts'
+import type { ClientTextRequest } from '../messages/requests/phone-messages.ts'
+import type { ClientMailRequest } from '../messages/requests/user-mail.ts'
+import type { DeferredKind } from '../messages/statements/message-cooldowns.ts'
 import type { OutboxRow } from '../messages/statements/outbox.ts'
 import type { Services } from '../services.ts'
 import { sendEmailAgain, sendRecovery, sendTextAgain } from './recovery/requests.ts'
@@ -12,14 +12,15 @@ import { type DeferredOtp, sendPhoneOtp } from './sign-in/phone-otp.ts'
  * up. Otherwise the response time would reveal whether the account exists.
  */
 const senders = {
-  recovery: (services: Services, ask: MailAsk) => sendRecovery(services, ask),
+  recovery: (services: Services, ask: ClientMailRequest) => sendRecovery(services, ask),
   magic_link: (services: Services, ask: DeferredMagicLink) => sendMagicLink(services, ask),
-  resend_signup: (services: Services, ask: MailAsk) => sendEmailAgain(services, 'signup', ask),
-  resend_email_change: (services: Services, ask: MailAsk) =>
+  resend_signup: (services: Services, ask: ClientMailRequest) =>
+    sendEmailAgain(services, 'signup', ask),
+  resend_email_change: (services: Services, ask: ClientMailRequest) =>
     sendEmailAgain(services, 'email_change', ask),
   phone_otp: (services: Services, ask: DeferredOtp) => sendPhoneOtp(services, ask),
-  resend_sms: (services: Services, ask: PhoneAsk) => sendTextAgain(services, 'sms', ask),
-  resend_phone_change: (services: Services, ask: PhoneAsk) =>
+  resend_sms: (services: Services, ask: ClientTextRequest) => sendTextAgain(services, 'sms', ask),
+  resend_phone_change: (services: Services, ask: ClientTextRequest) =>
     sendTextAgain(services, 'phone_change', ask),
 } as const satisfies Record<DeferredKind, (services: Services, ask: never) => Promise<void>>
 

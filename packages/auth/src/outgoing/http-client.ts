@@ -3,7 +3,7 @@ export interface HttpLimits {
   readonly maxBytes: number
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly status: number
   readonly headers: Headers
   readonly text: string
@@ -43,7 +43,7 @@ export async function request(
   init: RequestInit & { readonly redirect: 'manual' | 'error' },
   { timeoutMs, maxBytes }: HttpLimits,
   stopped?: AbortSignal,
-): Promise<HttpAnswer> {
+): Promise<HttpResponse> {
   const timeout = AbortSignal.timeout(timeoutMs)
   const signal = stopped === undefined ? timeout : AbortSignal.any([timeout, stopped])
   const { host } = new URL(url)
@@ -74,7 +74,7 @@ export interface OutgoingPost {
     | { readonly json: Readonly<Record<string, string>> }
 }
 
-export interface PostAnswer {
+export interface PostResponse {
   readonly status: number
   /** Parsed JSON; undefined if the response is not JSON. */
   readonly body: unknown
@@ -85,7 +85,7 @@ export async function post(
   { url, headers = {}, body }: OutgoingPost,
   limits: HttpLimits,
   stopped?: AbortSignal,
-): Promise<PostAnswer> {
+): Promise<PostResponse> {
   const init = {
     method: 'POST',
     redirect: 'manual',

@@ -27,7 +27,7 @@ export interface Telemetry extends AsyncDisposable {
   /** Counts an attempt to send a message. */
   countMessage(channel: string, kind: string, isFailed: boolean): void
   countCleanup(round: CleanupRound): void
-  /** Counts a sign-in. @param outcome `success`, or the reason of the failure. */
+  /** Counts a sign-in. @param outcome `succeeded`, or the reason of the failure. */
   countSignIn(outcome: string): void
   /** Sends pending data within the time limit for shutdown, or until `giveUp` fires. */
   flush(giveUp: AbortSignal): Promise<void>

@@ -14,7 +14,7 @@ export interface WatchedCall {
   readonly params: Readonly<Record<string, string>>
   readonly header: (name: string) => string | undefined
   readonly requestId: string
-  /** The address of the client, behind proxies. */
+  /** The client address, also behind proxies. */
   readonly address: string
   readonly userAgent: string
   readonly grantType: string | undefined

@@ -151,7 +151,12 @@ function parseExpression(source: string, action: Action, from: number): Expressi
     while (startsOperand(tokens[next])) operands.push(parseOperand(depth))
     if (piped !== undefined) operands.push(piped)
     if (operands.length < rule.least || operands.length > rule.most) {
-      throw templateErrorAt(source, first.at, `${name} got ${operands.length} values`)
+      const allowed = rule.least === rule.most ? rule.least : `${rule.least} to ${rule.most}`
+      throw templateErrorAt(
+        source,
+        first.at,
+        `wrong number of operands for ${name}: ${operands.length} instead of ${allowed}`,
+      )
     }
     return { type: 'call', name, operands }
   }

@@ -43,7 +43,10 @@ export const addFirstKey = statement(
    on conflict (name, version) do nothing`,
 )
 
-/** Has no effect if another process was faster; `before` is the previous fingerprint. */
+/**
+ * Replaces the value unless another process was faster; `before` is the previous fingerprint. Also
+ * deletes the unencrypted copy for servers of the previous release.
+ */
 export const rewrapKey = statement(
   'rewrap_key',
   ['name', 'version', 'value', 'fingerprint', 'before'],

@@ -305,8 +305,8 @@ test('booleans have the spellings of Go, and no others', () => {
 
 test('SMTP_MAX_FREQUENCY accepts seconds and durations, and has two defaults when unset', () => {
   const gapsOf = (env: Environment) => {
-    const { gapMs, magicLinkGapMs } = withRequired(env).mail
-    return [gapMs, magicLinkGapMs]
+    const { cooldownMs, magicLinkCooldownMs } = withRequired(env).mail
+    return [cooldownMs, magicLinkCooldownMs]
   }
   assert.deepEqual(gapsOf({}), [900_000, 60_000])
   for (const text of ['900', '900s', '15m']) {

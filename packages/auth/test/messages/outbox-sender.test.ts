@@ -210,10 +210,7 @@ test('the outbox sender', async (t) => {
     const { log } = openSender(t, db, server.port, quick)
     await addMessage(db, { expiresInSeconds: -1 })
     await until(async () => (await readOutbox(db))[0]?.failed_at !== null)
-    assert.match(
-      log[0] ?? '',
-      /failed permanently after 1 attempt: the code is no longer valid/,
-    )
+    assert.match(log[0] ?? '', /failed permanently after 1 attempt: the code is no longer valid/)
     assert.equal(server.received.length, 0)
   })
 

@@ -21,7 +21,7 @@ async function openTemplate(t: TestContext) {
     name: 'invite',
     maxAgeMs: 600_000,
     retryMs: 10_000,
-    fetching: { timeoutMs: 5_000, maxBytes: 1_000, insideHosts: ['127.0.0.1'] },
+    fetching: { timeoutMs: 5_000, maxBytes: 1_000, internalHosts: ['127.0.0.1'] },
     log: { warning: (text) => log.push(String(text)), info: (text) => log.push(String(text)) },
     now: () => clock.nowMs,
   })
@@ -76,8 +76,8 @@ test('a template that cannot be parsed counts as unavailable and is logged once'
 
 test('a rendering failure does not disable the template, and is logged once', async (t) => {
   const { log, source, render } = await openTemplate(t)
-  source.complain('odd data')
-  source.complain('odd data')
+  source.reportRenderFailure('odd data')
+  source.reportRenderFailure('odd data')
   assert.equal(await render(), 'one &lt;')
   assert.equal(log.length, 1)
 })

@@ -81,7 +81,7 @@ test('leaked passwords are refused, and reported at sign-in', async (t) => {
     service.failure = 'broken'
     const body = { email: newEmail(), password: 'another of theirs' }
     assert.equal((await ask(url, '/signup', { body })).status, 200)
-    assert.match(server.log.join('\n'), /not be checked for leaks: 127\.0\.0\.1:\d+ answered/)
+    assert.match(server.log.join('\n'), /not be checked for leaks: 127\.0\.0\.1:\d+ responded with/)
   })
 
   assert.deepEqual(service.faults, [])

@@ -15,9 +15,9 @@ test('18.29 no hook on an internal address is called, whatever DNS returns', asy
   }
   const resolve = async (host: string): Promise<readonly ResolvedAddress[]> =>
     (addresses[host] ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
-  const ask = (host: string, isInsideAllowed: boolean) =>
+  const ask = (host: string, isInternalAllowed: boolean) =>
     createHttpTransport({
-      target: { kind: 'http', url: `http://${host}:${receiver.port}/`, isInsideAllowed },
+      target: { kind: 'http', url: `http://${host}:${receiver.port}/`, isInternalAllowed },
       secrets: [],
       now: Date.now,
       limits: { pauseMs: 1 },

@@ -1,13 +1,13 @@
-import { toCapParts } from '../../messages/requests/message-gaps.ts'
+import { toCapParts } from '../../messages/requests/message-cooldowns.ts'
 import {
-  afterWait,
+  type ClientMailRequest,
   deferMail,
-  type MailAsk,
-  mailNobody,
+  mailCooldowns,
   mailUser,
-  mailWaits,
+  simulateMail,
+  skipCooldown,
+  toMailCooldown,
   toMailError,
-  toMailGap,
   toMailRequest,
   type UserMail,
   userMails,
@@ -26,7 +26,7 @@ import {
 import type { NewUser } from '../users/statements/create-user.ts'
 import { findUserByEmail, type UserRow } from '../users/statements/user-row.ts'
 
-export interface MagicLinkAsk extends MailAsk {
+export interface MagicLinkAsk extends ClientMailRequest {
   /** The metadata of a user who is created. */
   readonly data: Metadata
   readonly newcomer: Newcomer
@@ -47,7 +47,7 @@ export type DeferredMagicLink = Omit<MagicLinkAsk, 'newcomer'>
 export async function requestMagicLink(services: Services, ask: MagicLinkAsk): Promise<void> {
   const { newcomer, ...deferred } = ask
   if (newcomer === 'ignore' || !isSignupAllowed(services)) {
-    return deferMail(services, deferred, mailWaits.magicLink, 'magic_link')
+    return deferMail(services, deferred, mailCooldowns.magicLink, 'magic_link')
   }
   const user = await signUpUnlessKnown({
     newcomer,
@@ -55,7 +55,7 @@ export async function requestMagicLink(services: Services, ask: MagicLinkAsk): P
     find: () => findUser(services, ask),
     create: () => createNewcomer(services, ask),
   })
-  if (user === undefined) return mailNobody(services, ask, mailWaits.magicLink)
+  if (user === undefined) return simulateMail(services, ask, mailCooldowns.magicLink)
   if (user !== 'created') await mailKnown(services, ask, user)
 }
 
@@ -63,10 +63,10 @@ export async function requestMagicLink(services: Services, ask: MagicLinkAsk): P
 export async function sendMagicLink(services: Services, ask: DeferredMagicLink): Promise<void> {
   const user = await findUser(services, ask)
   if (user === undefined || !mayFinish(services, user)) return
-  await mailKnown(services, ask, user, afterWait)
+  await mailKnown(services, ask, user, skipCooldown)
 }
 
-async function findUser({ db }: Services, { email, audience }: MailAsk) {
+async function findUser({ db }: Services, { email, audience }: ClientMailRequest) {
   return (await db.run(findUserByEmail, { email, audience }))[0]
 }
 
@@ -90,7 +90,7 @@ async function mailKnown(
 function findFirstMail({ config }: Services, { firstMail }: DeferredMagicLink) {
   return config.mail.autoconfirm
     ? userMails.magicLink
-    : { ...userMails[firstMail], wait: mailWaits.magicLink }
+    : { ...userMails[firstMail], cooldown: mailCooldowns.magicLink }
 }
 
 function toDraft({ config }: Services, { email, audience, data }: DeferredMagicLink, id?: string) {
@@ -106,7 +106,7 @@ async function createNewcomer(services: Services, ask: MagicLinkAsk): Promise<vo
   const actor = { ...draft, is_sso_user: false }
   const mail = findFirstMail(services, ask)
   const { token, flow, message } = services.mail.plan(toMailRequest(ask, mail))
-  const gap = toMailGap(services, ask, mail.wait)
+  const cooldown = toMailCooldown(services, ask, mail.cooldown)
   const newcomer: NewUser = {
     ...(autoconfirm ? confirmEmail(draft) : draft),
     ...unconfirmed,
@@ -125,9 +125,9 @@ async function createNewcomer(services: Services, ask: MagicLinkAsk): Promise<vo
     flow,
     messages: [message],
     ...toCapParts(config.limits.emailSent),
-    ...gap,
+    ...cooldown,
   }
   const user = await insertUser(services, newcomer)
-  if (user === undefined) throw await toMailError(services, gap, now)
+  if (user === undefined) throw await toMailError(services, cooldown, now)
   services.wakeMessages()
 }

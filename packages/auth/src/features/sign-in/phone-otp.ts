@@ -1,13 +1,13 @@
 import { planCode } from '../../messages/requests/phone-codes.ts'
 import { findTestCode, requireGateway } from '../../messages/requests/phone-gateway.ts'
 import {
+  type ClientTextRequest,
   deferCode,
-  type PhoneAsk,
-  textNobody,
+  simulateText,
   textUser,
   toConfirmation,
+  toTextCooldown,
   toTextError,
-  toTextGap,
 } from '../../messages/requests/phone-messages.ts'
 import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'
@@ -22,7 +22,7 @@ import {
 } from '../users/sign-up-allowed.ts'
 import { findUserByPhone, type UserRow } from '../users/statements/user-row.ts'
 
-export interface PhoneOtpAsk extends PhoneAsk {
+export interface PhoneOtpAsk extends ClientTextRequest {
   /** The metadata of a user who is created. */
   readonly data: Metadata
   readonly newcomer: Newcomer
@@ -47,7 +47,7 @@ export async function requestPhoneOtp(services: Services, ask: PhoneOtpAsk): Pro
     find: () => findUser(services, ask),
     create: () => createNewcomer(services, ask),
   })
-  if (user === undefined) return textNobody(services, ask, 'sms')
+  if (user === undefined) return simulateText(services, ask, 'sms')
   if (user !== 'created') await textKnown(services, ask, user)
 }
 
@@ -58,7 +58,7 @@ export async function sendPhoneOtp(services: Services, ask: DeferredOtp): Promis
   await textKnown(services, ask, user, true)
 }
 
-async function findUser({ db }: Services, { phone, audience }: PhoneAsk) {
+async function findUser({ db }: Services, { phone, audience }: ClientTextRequest) {
   return (await db.run(findUserByPhone, { phone, audience }))[0]
 }
 
@@ -66,16 +66,16 @@ async function textKnown(
   services: Services,
   ask: DeferredOtp,
   user: UserRow,
-  hasWaited = false,
+  isCooldownChecked = false,
 ): Promise<void> {
   if (user.phone_confirmed_at !== null) {
-    const reason = { action: 'user_recovery_requested', hasWaited } as const
+    const reason = { action: 'user_recovery_requested', isCooldownChecked } as const
     return textUser(services, ask, user, reason, claimsNothing)
   }
   const { autoconfirm } = services.config.sms
   const action = autoconfirm ? 'user_recovery_requested' : 'user_confirmation_requested'
   const data = toDraft(services, ask, user.id).raw_user_meta_data
-  return textUser(services, ask, user, { action, hasWaited }, { data })
+  return textUser(services, ask, user, { action, isCooldownChecked }, { data })
 }
 
 function toDraft({ config }: Services, { phone, audience, data }: DeferredOtp, id?: string) {
@@ -86,7 +86,7 @@ function toDraft({ config }: Services, { phone, audience, data }: DeferredOtp, i
 async function createNewcomer(services: Services, ask: PhoneOtpAsk): Promise<void> {
   const { config } = services
   const now = new Date(services.now())
-  const gap = toTextGap(services, ask, 'sms')
+  const cooldown = toTextCooldown(services, ask, 'sms')
   const { autoconfirm } = config.sms
   const draft = toDraft(services, ask)
   const { token, parts } = planCode(services, toConfirmation(ask))
@@ -104,8 +104,8 @@ async function createNewcomer(services: Services, ask: PhoneOtpAsk): Promise<voi
       : toAuditEntry('user_confirmation_requested', actor, { channel: ask.channel }),
     ...parts,
     token: { ...token, claim: { data: draft.raw_user_meta_data } },
-    ...gap,
+    ...cooldown,
   })
-  if (user === undefined) throw await toTextError(services, gap, now)
+  if (user === undefined) throw await toTextError(services, cooldown, now)
   services.wakeMessages()
 }

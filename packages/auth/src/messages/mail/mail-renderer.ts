@@ -73,7 +73,7 @@ async function renderFrom(
   try {
     return (await source?.find())?.render(variables)
   } catch (error) {
-    source?.complain(toReason(error))
+    source?.reportRenderFailure(toReason(error))
     return undefined
   }
 }
@@ -106,10 +106,10 @@ function toSource(
     return undefined
   }
   const { maxBytes, maxAgeMs, retryMs } = mail.templates
-  const insideHosts = [URL.parse(siteUrl)?.hostname ?? '', ...mail.templates.insideHosts]
+  const internalHosts = [URL.parse(siteUrl)?.hostname ?? '', ...mail.templates.internalHosts]
   return createTemplateSource({
     ...{ url, name, maxAgeMs, retryMs, log },
-    fetching: { timeoutMs: fetchTimeoutMs, maxBytes, insideHosts, ...fetching },
+    fetching: { timeoutMs: fetchTimeoutMs, maxBytes, internalHosts, ...fetching },
   })
 }
 

@@ -6,7 +6,7 @@ export interface TemplateSource {
   /** Undefined if the template has never been available. Never rejects. */
   find(): Promise<Template | undefined>
   /** Logs that the template could not be rendered for one message; others may succeed. */
-  complain(reason: string): void
+  reportRenderFailure(reason: string): void
 }
 
 export interface TemplateSourceSettings {
@@ -29,7 +29,7 @@ export function createTemplateSource(settings: TemplateSourceSettings): Template
   let nextFetchAt = Number.NEGATIVE_INFINITY
   let fetched: Promise<void> | undefined
   let problem: string | undefined
-  let complaint: string | undefined
+  let renderFailure: string | undefined
 
   const fail = (reason: string): void => {
     nextFetchAt = now() + retryMs
@@ -62,9 +62,9 @@ export function createTemplateSource(settings: TemplateSourceSettings): Template
       }
       return copy
     },
-    complain(reason) {
-      if (complaint === reason) return
-      complaint = reason
+    reportRenderFailure(reason) {
+      if (renderFailure === reason) return
+      renderFailure = reason
       log.warning(
         `The template of the ${name} message failed, the built-in template is used: ${reason}`,
       )

@@ -2,7 +2,7 @@ import { ApiError } from '../../errors.ts'
 import { parseEmail, parsePhone } from '../../features/users/addresses.ts'
 import type { GuessLimit } from '../../limits/guesses.ts'
 import type { Services } from '../../services.ts'
-import { toGapError, toSmsGapError } from './message-gaps.ts'
+import { toCooldownError, toSmsCooldownError } from './message-cooldowns.ts'
 import { findTestCode } from './phone-gateway.ts'
 
 /** The recipient of a message with a code or link. */
@@ -12,7 +12,7 @@ export interface CodeRecipient {
   readonly name: string
 }
 
-const toError = { email: toGapError, sms: toSmsGapError } as const
+const toError = { email: toCooldownError, sms: toSmsCooldownError } as const
 
 /**
  * Sends codes if no recipient has reached the daily limit, whether such a user exists or not. A

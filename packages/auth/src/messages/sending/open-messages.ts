@@ -29,7 +29,7 @@ export interface MessagesSettings {
   readonly onAttempt?: OnAttempt
   readonly onGivenUp?: OutboxSenderSettings['onGivenUp']
   /** Processes the requests that `deferMail` and `deferCode` have stored. */
-  readonly answerRequest?: Deliver
+  readonly deliverDeferred?: Deliver
 }
 
 /** Opens the path from the outbox to the mail server and the SMS gateway. */
@@ -54,7 +54,10 @@ export function openMessages(settings: MessagesSettings): OutboxSender {
   const watched = settings.onAttempt ? watchChannels(channels, settings.onAttempt) : channels
   const sender = openOutboxSender({
     db,
-    channels: { ...watched, ...(settings.answerRequest && { request: settings.answerRequest }) },
+    channels: {
+      ...watched,
+      ...(settings.deliverDeferred && { request: settings.deliverDeferred }),
+    },
     log,
     concurrency: config.messages.concurrency,
     ...(settings.onGivenUp && { onGivenUp: settings.onGivenUp }),

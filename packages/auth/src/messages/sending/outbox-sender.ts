@@ -20,9 +20,9 @@ export interface OutboxSenderSettings {
   /** Messages of other channels are left to other processes. */
   readonly channels: Readonly<Partial<Record<MessageChannel, Deliver>>>
   readonly log: Pick<Log, 'error' | 'warning'>
-  /** The maximum of messages in progress per channel; a slow channel does not delay others. */
+  /** The maximum number of messages in progress per channel; a slow one does not delay others. */
   readonly concurrency?: number
-  /** The interval of searches for retries and for messages of processes that have ended. */
+  /** How often to search for retries and for messages of processes that have ended. */
   readonly pollMs?: number
   readonly sendTimeoutMs?: number
   /** How long no other process may send a claimed message; must exceed `sendTimeoutMs`. */

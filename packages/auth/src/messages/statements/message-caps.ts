@@ -21,7 +21,7 @@ export interface CapSpending {
  *
  * Without `refillMs`, an hour starts with its first message.
  */
-export function spendCap(channel: MessageChannel | 'asked', spending: CapSpending): string {
+export function spendCap(channel: MessageChannel | 'given', spending: CapSpending): string {
   const most = `(${spending.most})::integer`
   const refillMs = `(${spending.refillMs})::double precision`
   const now = `(${spending.now})::timestamptz`

@@ -1,6 +1,11 @@
 import type { Metadata } from '../../features/users/metadata.ts'
 import { spendCap } from './message-caps.ts'
-import { type GapRequest, isGapOpen, lockGap, takeGap } from './message-gaps.ts'
+import {
+  type CooldownFragments,
+  isCooldownOver,
+  lockCooldown,
+  startCooldown,
+} from './message-cooldowns.ts'
 import { insertMessage, type MessageChannel } from './outbox.ts'
 
 /**
@@ -21,7 +26,7 @@ export interface RequestParts {
   readonly cap_most: number | null
   readonly cap_refill_ms: number | null
   /**
-   * Cooldown key from requests/message-gaps.ts, in hexadecimal digits: nothing is written if the
+   * Cooldown key from requests/message-cooldowns.ts, in hexadecimal digits: nothing is written if the
    * address was sent a message within these seconds. Only statements with `permitMessages` check
    * it.
    */
@@ -86,7 +91,7 @@ export const partColumns = `now timestamptz, ip text, audit jsonb, token jsonb, 
  * @param condition whether the messages are to be sent; otherwise nothing is subtracted.
  */
 export function spendMessages(condition = 'true'): string {
-  return spendCap('asked', {
+  return spendCap('given', {
     most: 'select case when jsonb_array_length(messages) > 0 then cap_most end from p',
     refillMs: 'select cap_refill_ms from p',
     count: `select case when ${condition} then jsonb_array_length(messages) else 0 end from p`,
@@ -99,13 +104,14 @@ export function spendMessages(condition = 'true'): string {
  * the cap allow them.
  */
 export function permitMessages(condition = 'true'): string {
-  const gap: GapRequest = {
+  const cooldown: CooldownFragments = {
     key: "select decode(gap_key, 'hex') from p",
     seconds: 'select gap_seconds from p',
     now: 'select now from p',
     condition,
   }
-  return `${lockGap(gap)}, ${spendMessages(`(${condition}) and ${isGapOpen}`)}, ${takeGap(gap)}`
+  const spent = spendMessages(`(${condition}) and ${isCooldownOver}`)
+  return `${lockCooldown(cooldown)}, ${spent}, ${startCooldown(cooldown)}`
 }
 
 /**
@@ -135,7 +141,7 @@ export function writeParts(user: string): string {
        code_challenge text, code_challenge_method text, authentication_method text)
      where jsonb_typeof(p.flow) = 'object'
    ), messages_written as (
-     ${insertMessage('asked', {
+     ${insertMessage('given', {
        kind: 'm.kind',
        recipient: 'm.recipient',
        // Metadata that someone else may have put into the account is not sent to the owner of the

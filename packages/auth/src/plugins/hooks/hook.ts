@@ -44,7 +44,7 @@ export interface Verdict {
 function parseVerdict(answer: JsonObject): Verdict {
   const { decision = 'continue', message, should_logout_user: logout } = answer
   if (decision !== 'continue' && decision !== 'reject') {
-    throw badAnswer('Hook must decide continue or reject')
+    throw toHookError('Hook must decide continue or reject')
   }
   return {
     isRejected: decision === 'reject',
@@ -92,7 +92,7 @@ export function createHookCall<Input extends object, Output>(
     const metadata = { uuid: id, time, name, ip_address: ip }
     try {
       const answer = (await transport({ metadata, ...input }, id, signal)) ?? {}
-      if (!isObject(answer)) throw badAnswer('Hook must answer with a JSON object')
+      if (!isObject(answer)) throw toHookError('Hook must answer with a JSON object')
       const rejection = findRejection(answer)
       if (rejection !== undefined) throw rejection
       return definition.parseAnswer(answer, input)
@@ -117,7 +117,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-export function badAnswer(message: string, cause?: unknown): ApiError {
+export function toHookError(message: string, cause?: unknown): ApiError {
   return new ApiError('unexpected_failure', message, { cause })
 }
 

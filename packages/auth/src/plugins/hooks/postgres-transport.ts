@@ -1,7 +1,7 @@
 import type { Database, Row } from '../../db/database.ts'
 import { DatabaseLostError } from '../../db/database-errors.ts'
 import { statement } from '../../db/statement.ts'
-import { badAnswer, type Transport, toTimeout } from './hook.ts'
+import { type Transport, toHookError, toTimeout } from './hook.ts'
 import type { FunctionTarget } from './uri.ts'
 
 export interface PostgresTransportParts {
@@ -30,7 +30,7 @@ export function createPostgresTransport(parts: PostgresTransportParts): Transpor
       })
     } catch (error) {
       if (!(error instanceof DatabaseLostError))
-        throw badAnswer('Hook function failed', toCause(error))
+        throw toHookError('Hook function failed', toCause(error))
       throw error.isTimeout ? toTimeout(timeoutMs, error) : error
     }
   }

@@ -45,7 +45,7 @@ export const hooks = {
   hooks: {
     title: 'Hooks',
     variables: withOldNames({
-      insideHosts: list(
+      internalHosts: list(
         'AUTH_HOOK_ALLOWED_HOSTS',
         [],
         'Hosts on the internal network at which hooks may be called',
@@ -69,7 +69,7 @@ type HookSettings = ReturnType<typeof readSettings<typeof hooks>>['settings']
 
 export function toHooks(settings: HookSettings, databaseUrl: string, check: Check): HooksConfig {
   const rules: HookTargetRules = {
-    insideHosts: settings.hooks.insideHosts,
+    internalHosts: settings.hooks.internalHosts,
     database: URL.parse(databaseUrl)?.pathname.slice(1) || undefined,
   }
   return Object.fromEntries(

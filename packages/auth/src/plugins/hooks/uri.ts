@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { SettingError } from '../../errors.ts'
-import { toReach } from '../../outgoing/address-check.ts'
+import { classifyAddress } from '../../outgoing/address-check.ts'
 
 /** Where to call a hook. Plain data, because the configuration is sent to workers. */
 export type HookTarget = HttpTarget | FunctionTarget
@@ -9,7 +9,7 @@ export interface HttpTarget {
   readonly kind: 'http'
   readonly url: string
   /** Whether the host may resolve to an address on the internal network. */
-  readonly isInsideAllowed: boolean
+  readonly isInternalAllowed: boolean
 }
 
 export interface FunctionTarget {
@@ -21,7 +21,7 @@ export interface FunctionTarget {
 /** Which targets the URI of a hook may name. */
 export interface HookTargetRules {
   /** AUTH_HOOK_ALLOWED_HOSTS */
-  readonly insideHosts: readonly string[]
+  readonly internalHosts: readonly string[]
   /** The name of the server's database; undefined when it is unknown. */
   readonly database: string | undefined
 }
@@ -51,17 +51,19 @@ export function parseHookUri(text: string, rules: HookTargetRules): HookTarget {
       `must start with https://. http:// is allowed only for ${[...localHosts].join(', ')}`,
     )
   }
-  const isInsideAllowed = isLocal || rules.insideHosts.some((name) => name.toLowerCase() === host)
-  checkAddress(host, isInsideAllowed)
-  return { kind: 'http', url: url.href, isInsideAllowed }
+  const isInternalAllowed =
+    isLocal || rules.internalHosts.some((name) => name.toLowerCase() === host)
+  checkAddress(host, isInternalAllowed)
+  return { kind: 'http', url: url.href, isInternalAllowed }
 }
 
 /** An IP address is never resolved through DNS, so it is checked here. */
-function checkAddress(host: string, isInsideAllowed: boolean): void {
+function checkAddress(host: string, isInternalAllowed: boolean): void {
   if (isIP(host) === 0) return
-  const reach = toReach(host)
-  if (reach === 'outside' || (reach === 'inside' && isInsideAllowed)) return
-  const remedy = reach === 'inside' ? '. To allow it, add it to AUTH_HOOK_ALLOWED_HOSTS' : ''
+  const addressClass = classifyAddress(host)
+  if (addressClass === 'public' || (addressClass === 'internal' && isInternalAllowed)) return
+  const remedy =
+    addressClass === 'internal' ? '. To allow it, add it to AUTH_HOOK_ALLOWED_HOSTS' : ''
   throw new SettingError(`points to ${host}, which is not a public address${remedy}`)
 }
 

@@ -14,7 +14,7 @@ export const workos = defineOAuth2({
   renamed: { workos_provider: 'provider' },
   credentials: 'body',
   async readProfile({ setup: { at }, tokens }) {
-    const { profile } = tokens.answer
+    const { profile } = tokens.response
     const user = isObject(profile) ? profile : {}
     return toProfile({
       id: user['id'],

@@ -366,7 +366,7 @@ test('registering and managing passkeys', async (t) => {
     const [{ count }] = await query('select count(*)::integer from webauthn_challenges')
     assert.ok(count > 0)
     const purge = async (aheadMs: number) => {
-      const ages = { linkSeconds: 3_600, gapMs: 86_400_000 }
+      const ages = { linkSeconds: 3_600, cooldownMs: 86_400_000 }
       const { deleted } = await cleanUp(db, clock.now() + aheadMs, ages)
       return deleted.get('passkey challenges') ?? 0
     }

@@ -14,7 +14,7 @@ import { openFlowServer } from '../../support/flow-server.ts'
 import { ask, newEmail, password } from '../../support/http-client.ts'
 import { openOutboxDatabase } from '../../support/outbox.ts'
 
-const ages = { linkSeconds: 3_600, gapMs: 86_400_000 }
+const ages = { linkSeconds: 3_600, cooldownMs: 86_400_000 }
 
 test('sessions that ended more than a day ago are deleted, others are kept', async (t) => {
   const server = await openAuthServer(t)
@@ -85,7 +85,7 @@ test('message cooldowns are deleted after the longest cooldown has passed', asyn
   const counts = []
   for (const aheadMs of [600_000, 1_200_000]) {
     const nowMs = server.clock.now() + aheadMs
-    const { deleted } = await cleanUp(db, nowMs, { ...ages, gapMs: 900_000 })
+    const { deleted } = await cleanUp(db, nowMs, { ...ages, cooldownMs: 900_000 })
     counts.push(deleted.get('message gaps') ?? 0)
   }
   assert.deepEqual(counts, [0, 1])

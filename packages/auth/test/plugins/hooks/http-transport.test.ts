@@ -16,7 +16,7 @@ const id = '6a3f4d0e-58a1-4e5c-9a52-0d0f5a9b1c11'
 
 const createTransport = (url: string, more: Partial<HttpTransportParts> = {}) =>
   createHttpTransport({
-    target: { kind: 'http', url, isInsideAllowed: true },
+    target: { kind: 'http', url, isInternalAllowed: true },
     secrets: [secret],
     now: Date.now,
     limits: { pauseMs: 1 },

@@ -117,7 +117,7 @@ test('a provider response is limited in time and size, and redirects are not fol
       // A slow machine must not affect the cases that expect a response.
       const timeoutMs = message.source.includes('100 ms') ? 100 : 20_000
       const http = createProviderHttp({ timeoutMs, maxBytes: 1_000 })
-      await assert.rejects(http.ask(await openAnswer(t, listener)), (error) => {
+      await assert.rejects(http.fetchObject(await openAnswer(t, listener)), (error) => {
         assert.ok(error instanceof OutgoingError)
         assert.match(error.message, message)
         return !error.message.includes('secret')

@@ -120,11 +120,11 @@ function openRecorder() {
   const asked: string[] = []
   const token = { access_token: 'token', oauth_token: 'token', oauth_token_secret: 'hidden' }
   const http: ProviderHttp = {
-    async ask(url) {
+    async fetchObject(url) {
       asked.push(url)
       return { ...token, id: 'user' }
     },
-    async askList(url) {
+    async fetchList(url) {
       asked.push(url)
       return []
     },

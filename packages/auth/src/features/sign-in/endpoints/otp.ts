@@ -4,7 +4,7 @@ import { defineEndpoint } from '../../../http/endpoint.ts'
 import { type Static, Type } from '../../../http/schema.ts'
 import { readRecipients } from '../../../messages/requests/daily-codes.ts'
 import { parseTextChannel } from '../../../messages/requests/phone-gateway.ts'
-import { type MailBody, readMailAsk } from '../../../messages/requests/user-mail.ts'
+import { type MailBody, readClientMailRequest } from '../../../messages/requests/user-mail.ts'
 import type { Services } from '../../../services.ts'
 import { parseEmail, parsePhone } from '../../users/addresses.ts'
 import { parseOwnMetadata } from '../../users/metadata.ts'
@@ -57,7 +57,7 @@ export async function sendMagicLink(
 ): Promise<void> {
   const email = parseEmail(call.body.email)
   await requestMagicLink(services, {
-    ...readMailAsk(call, services, email),
+    ...readClientMailRequest(call, services, email),
     data: parseOwnMetadata(services, call.body.data),
     newcomer,
     firstMail: call.isSdk ? 'confirmation' : 'magicLink',

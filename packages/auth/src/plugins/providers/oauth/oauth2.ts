@@ -102,13 +102,13 @@ function createSteps(definition: OAuth2Definition, setup: ProviderSetup): Provid
         throw new OutgoingError(`The code was not issued by ${setup.id}`)
       }
       const { verifier } = memo
-      const answer = await askForTokens(definition, setup, {
+      const response = await requestTokens(definition, setup, {
         grant_type: 'authorization_code',
         code,
         redirect_uri: setup.redirectUri,
         ...(typeof verifier === 'string' && { code_verifier: verifier }),
       })
-      return toTokens(answer, setup.id)
+      return toTokens(response, setup.id)
     },
 
     readProfile(tokens, back) {
@@ -117,8 +117,9 @@ function createSteps(definition: OAuth2Definition, setup: ProviderSetup): Provid
         setup,
         tokens,
         back,
-        get: (target, headers) => http.ask(target, { headers: { ...authorization, ...headers } }),
-        getList: (target) => http.askList(target, { headers: authorization }),
+        get: (target, headers) =>
+          http.fetchObject(target, { headers: { ...authorization, ...headers } }),
+        getList: (target) => http.fetchList(target, { headers: authorization }),
         async readIdToken() {
           if (idTokens === undefined || tokens.idToken === undefined) return undefined
           return idTokens.toProfile(await idTokens.verify(tokens.idToken))
@@ -173,7 +174,7 @@ function isRefusal(error: unknown): boolean {
   return error.status === 401 || error.code === 'invalid_client'
 }
 
-async function askForTokens(
+async function requestTokens(
   { credentials, tokenUrl }: OAuth2Definition,
   { at, http, clientIds, secret }: ProviderSetup,
   form: Readonly<Record<string, string>>,
@@ -181,11 +182,11 @@ async function askForTokens(
   const url = tokenUrl(at)
   const [clientId] = clientIds
   const inBody = () =>
-    http.ask(url, { form: { ...form, client_id: clientId, client_secret: secret } })
+    http.fetchObject(url, { form: { ...form, client_id: clientId, client_secret: secret } })
   if (credentials === 'body') return inBody()
   const basic = Buffer.from(`${toFormText(clientId)}:${toFormText(secret)}`).toString('base64')
   try {
-    return await http.ask(url, { form, headers: { authorization: `Basic ${basic}` } })
+    return await http.fetchObject(url, { form, headers: { authorization: `Basic ${basic}` } })
   } catch (error) {
     if (credentials === 'basic' || !isRefusal(error)) throw error
     return inBody()
@@ -198,17 +199,18 @@ function toFormText(text: string): string {
 }
 
 /** Some providers respond with status 200 and an error in the body. */
-function toTokens(answer: JsonObject, id: string): ExternalTokens {
-  const { access_token: accessToken, refresh_token: refreshToken, id_token: idToken } = answer
+function toTokens(response: JsonObject, id: string): ExternalTokens {
+  const { access_token: accessToken, refresh_token: refreshToken, id_token: idToken } = response
   if (!isToken(accessToken)) {
-    const reason = typeof answer['error'] === 'string' ? `: ${answer['error'].slice(0, 100)}` : ''
+    const { error } = response
+    const reason = typeof error === 'string' ? `: ${error.slice(0, 100)}` : ''
     throw new OutgoingError(`${id} returned no access token${reason}`)
   }
   return {
     accessToken,
     refreshToken: isToken(refreshToken) ? refreshToken : undefined,
     idToken: isToken(idToken) ? idToken : undefined,
-    answer,
+    response,
   }
 }
 

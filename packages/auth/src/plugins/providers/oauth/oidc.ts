@@ -26,7 +26,8 @@ export function createOpenId({ http, now }: OpenIdSettings): OpenId {
   const known = new Map<string, { readonly keys: Promise<KeySet>; readonly untilMs: number }>()
 
   async function discover(url: string, isIssuer: IdTokenExpectation['isIssuer']): Promise<KeySet> {
-    const { issuer, jwks_uri: keysUrl } = await http.ask(`${url}/.well-known/openid-configuration`)
+    const configuration = await http.fetchObject(`${url}/.well-known/openid-configuration`)
+    const { issuer, jwks_uri: keysUrl } = configuration
     if (typeof issuer !== 'string' || !isIssuer(issuer)) {
       throw new IdTokenError(`${url} names a different issuer`)
     }

@@ -92,7 +92,7 @@ export interface ExternalTokens {
   readonly refreshToken: string | undefined
   readonly idToken: string | undefined
   /** The provider's whole response. */
-  readonly answer: Readonly<Record<string, unknown>>
+  readonly response: Readonly<Record<string, unknown>>
 }
 
 export type IdTokenClaims = Readonly<Record<string, unknown>>

@@ -3,9 +3,9 @@ import { type NamedValues, statement } from '../../db/statement.ts'
 import { spendCap, toCapWait, toRoom } from './message-caps.ts'
 import { insertMessage, type MessageChannel } from './outbox.ts'
 
-/** SQL fragments. */
-export interface GapRequest {
-  /** Cooldown key from requests/message-gaps.ts, as bytes; null when no cooldown applies. */
+/** SQL fragments about one cooldown. The table of cooldowns is called `message_gaps`. */
+export interface CooldownFragments {
+  /** Cooldown key from requests/message-cooldowns.ts, as bytes; null when no cooldown applies. */
   readonly key: string
   readonly seconds: string
   readonly now: string
@@ -18,8 +18,8 @@ export interface GapRequest {
  * a clock that has since been set back, and is ignored.
  */
 function isTooRecent(now: string, seconds: string): string {
-  const gap = `make_interval(secs => (${seconds}))`
-  return `(g.sent_at > (${now}) - ${gap} and g.sent_at <= (${now}) + ${gap})`
+  const interval = `make_interval(secs => (${seconds}))`
+  return `(g.sent_at > (${now}) - ${interval} and g.sent_at <= (${now}) + ${interval})`
 }
 
 /**
@@ -27,7 +27,7 @@ function isTooRecent(now: string, seconds: string): string {
  * concurrent requests proceeds and the others see its result. To avoid deadlocks, it is locked
  * after the user and before the cap.
  */
-export function lockGap({ key, seconds, now, condition }: GapRequest): string {
+export function lockCooldown({ key, seconds, now, condition }: CooldownFragments): string {
   return `gap as materialized (
      select g.key, ${isTooRecent(now, seconds)} as is_closed
      from {ns}.message_gaps g
@@ -36,16 +36,16 @@ export function lockGap({ key, seconds, now, condition }: GapRequest): string {
    )`
 }
 
-export const isGapOpen = 'not exists (select from gap where is_closed)'
+export const isCooldownOver = 'not exists (select from gap where is_closed)'
 
 /**
  * `permit` has a row if both the cooldown and the cap allow a message, and then the cooldown
  * restarts. If two requests both see no row of the address, only one can insert it: the other
  * violates `message_gaps_pkey` and is rolled back completely, including what it took from the cap.
  */
-export function takeGap({ key, now, condition }: GapRequest): string {
+export function startCooldown({ key, now, condition }: CooldownFragments): string {
   return `permit as materialized (
-     select 1 as allowed from cap where ${isGapOpen}
+     select 1 as allowed from cap where ${isCooldownOver}
    ), gap_moved as (
      update {ns}.message_gaps g set sent_at = (${now})
      from gap cross join permit where g.key = gap.key
@@ -56,7 +56,7 @@ export function takeGap({ key, now, condition }: GapRequest): string {
    )`
 }
 
-/** The first parameters of statements with `askPermit`, in this order. The key may be null. */
+/** The first parameters of statements with `takePermit`, in this order. The key may be null. */
 const permitParameters = ['most', 'refillMs', 'now', 'gap_key', 'gap_seconds'] as const
 export type PermitValues = NamedValues<(typeof permitParameters)[number]>
 
@@ -65,15 +65,15 @@ export type PermitValues = NamedValues<(typeof permitParameters)[number]>
  * starts the cooldown as well, so that neither reveals whether a message was sent. The cap is only
  * checked.
  */
-function askPermit(channel: MessageChannel): string {
-  const gap: GapRequest = {
+function takePermit(channel: MessageChannel): string {
+  const cooldown: CooldownFragments = {
     key: "decode($4::text, 'hex')",
     seconds: '$5::double precision',
     now: '$3::timestamptz',
     condition: 'true',
   }
-  return `${lockGap(gap)}, ${spendCap(channel, { most: '$1', refillMs: '$2', count: '0', now: '$3' })},
-   ${takeGap(gap)}`
+  return `${lockCooldown(cooldown)}, ${spendCap(channel, { most: '$1', refillMs: '$2', count: '0', now: '$3' })},
+   ${startCooldown(cooldown)}`
 }
 
 interface MessageWait extends Row {
@@ -103,19 +103,19 @@ export const findMessageWait = statement(
 ).returning<MessageWait>()
 
 /** Returns a row if another email may be sent, by the cooldown of the address and by the cap. */
-export const askEmailCap = statement(
+export const takeEmailPermit = statement(
   'ask_email_cap',
   permitParameters,
-  `with ${askPermit('email')} select 1 as has_room from permit`,
+  `with ${takePermit('email')} select 1 as has_room from permit`,
 )
 
 /**
  * Returns a row if another text message may be sent, by the cooldown of the number and by the cap.
  */
-export const askSmsCap = statement(
+export const takeSmsPermit = statement(
   'ask_sms_cap',
   permitParameters,
-  `with ${askPermit('sms')} select 1 as has_room from permit`,
+  `with ${takePermit('sms')} select 1 as has_room from permit`,
 )
 
 /** The kind of a deferred request. */
@@ -137,7 +137,7 @@ const toStatement = (channel: 'email' | 'sms') =>
   statement(
     `defer_${channel}`,
     [...permitParameters, 'kind', 'recipient', 'request', 'expiresInSeconds'],
-    `with ${askPermit(channel)}, deferred as (
+    `with ${takePermit(channel)}, deferred as (
        ${insertMessage('request', {
          kind: '$6::text',
          recipient: '$7::text',

@@ -6,14 +6,14 @@ import type { Statement } from '../../db/statement.ts'
 import { ApiError } from '../../errors.ts'
 import type { KeyRing } from '../../tokens/key-ring.ts'
 import { findCapWait } from '../statements/message-caps.ts'
-import { findMessageWait, type PermitValues } from '../statements/message-gaps.ts'
+import { findMessageWait, type PermitValues } from '../statements/message-cooldowns.ts'
 import type { RequestParts } from '../statements/request-parts.ts'
 
 /**
- * The cooldowns of an address. Each kind of message has its own; otherwise, requesting magic links
- * for an address would prevent its owner from recovering the account.
+ * Each kind of message to a recipient has its own cooldown. Otherwise, requesting magic links for an
+ * address would prevent its owner from recovering the account.
  */
-export type GapClock =
+export type CooldownKind =
   | 'confirmation'
   | 'recovery'
   | 'magic_link'
@@ -21,54 +21,58 @@ export type GapClock =
   | 'sms'
   | 'phone_change'
 
-/** A request for a message that any client may make, whether the recipient exists or not. */
-export interface GapAsk {
-  readonly clock: GapClock
+/** The minimum interval between two messages of a kind to a recipient, who need not exist. */
+export interface MessageCooldown {
+  readonly kind: CooldownKind
   readonly audience: string
   /** The email address or phone number. */
   readonly name: string
-  /** The minimum interval since the previous message. */
-  readonly gapMs: number
+  readonly cooldownMs: number
 }
 
-/** Creates keys for cooldowns, from which the address cannot be derived. */
-export interface MessageGaps {
-  toKey(ask: Pick<GapAsk, 'audience' | 'name'> & { readonly clock: GapClock | 'code' }): string
+/** What is stored about a recipient; `code` is the count of wrong one-time codes. */
+interface RecipientRecord extends Pick<MessageCooldown, 'audience' | 'name'> {
+  readonly kind: CooldownKind | 'code'
+}
+
+/** Creates keys from which the recipient cannot be derived. */
+export interface CooldownKeys {
+  toKey(record: RecipientRecord): string
 }
 
 /** @param keys shared by all processes of a database. */
-export function createMessageGaps(keys: KeyRing): MessageGaps {
+export function createCooldownKeys(keys: KeyRing): CooldownKeys {
   return {
-    toKey: ({ clock, audience, name }) =>
+    toKey: ({ kind, audience, name }) =>
       createHmac('sha256', keys.current())
-        .update(JSON.stringify([clock, audience, name]))
+        .update(JSON.stringify([kind, audience, name]))
         .digest('hex'),
   }
 }
 
-export type GapParts = Required<Pick<RequestParts, 'gap_key' | 'gap_seconds'>>
+export type CooldownParts = Required<Pick<RequestParts, 'gap_key' | 'gap_seconds'>>
 
-/** For a message whose cooldown was already checked. */
-export const noGap: GapParts = { gap_key: null, gap_seconds: 0 }
+/** Statement parameters for a message whose cooldown was already checked. */
+export const noCooldown: CooldownParts = { gap_key: null, gap_seconds: 0 }
 
-/** Converts the cooldown to statement parameters. Without a cooldown, nothing is stored. */
-export function toGapParts(messageGaps: MessageGaps, ask: GapAsk): GapParts {
+/** Converts a cooldown to statement parameters. If it is 0, nothing is stored. */
+export function toCooldownParts(keys: CooldownKeys, cooldown: MessageCooldown): CooldownParts {
   return {
-    gap_key: ask.gapMs > 0 ? messageGaps.toKey(ask) : null,
-    gap_seconds: ask.gapMs / 1_000,
+    gap_key: cooldown.cooldownMs > 0 ? keys.toKey(cooldown) : null,
+    gap_seconds: cooldown.cooldownMs / 1_000,
   }
 }
 
 export function toPermitValues(
   { most, refillMs }: MessageCap,
-  gap: GapParts,
+  cooldownParts: CooldownParts,
   now: Date,
 ): PermitValues {
-  return { most, refillMs: refillMs ?? null, now, ...gap }
+  return { most, refillMs: refillMs ?? null, now, ...cooldownParts }
 }
 
 /** Returns the first row; undefined as well if a concurrent request for the address was faster. */
-export async function runGapped<V extends object, R extends Row>(
+export async function runWithCooldown<V extends object, R extends Row>(
   db: Queries,
   statement: Statement<V, R>,
   values: NoInfer<V>,
@@ -82,12 +86,12 @@ export async function runGapped<V extends object, R extends Row>(
 }
 
 const errors = {
-  email: { toGapError, toOverCap },
-  sms: { toGapError: toSmsGapError, toOverCap: toSmsOverCap },
+  email: { toCooldownError, toOverCap },
+  sms: { toCooldownError: toSmsCooldownError, toOverCap: toSmsOverCap },
 } as const
 
 export interface Refusal {
-  readonly why: 'gap' | 'cap'
+  readonly why: 'cooldown' | 'cap'
   readonly error: ApiError
 }
 
@@ -99,12 +103,15 @@ export async function findRefusal(
   db: Queries,
   channel: keyof typeof errors,
   cap: MessageCap,
-  gap: GapParts,
+  cooldownParts: CooldownParts,
   now: Date,
 ): Promise<Refusal | undefined> {
-  const [wait] = await db.run(findMessageWait, { channel, ...toPermitValues(cap, gap, now) })
+  const [wait] = await db.run(findMessageWait, {
+    channel,
+    ...toPermitValues(cap, cooldownParts, now),
+  })
   const seconds = wait?.gap_seconds ?? null
-  if (seconds !== null) return { why: 'gap', error: errors[channel].toGapError(seconds) }
+  if (seconds !== null) return { why: 'cooldown', error: errors[channel].toCooldownError(seconds) }
   if (wait?.has_room === true) return undefined
   return { why: 'cap', error: errors[channel].toOverCap(wait?.cap_seconds ?? undefined) }
 }
@@ -137,12 +144,12 @@ function toOverCap(seconds: number | undefined): ApiError {
 }
 
 /** Seconds until a user may be sent another message of a kind; 0 if one may be sent now. */
-export function secondsUntilDue(sentAt: string | null, gapMs: number, nowMs: number): number {
-  if (sentAt === null || gapMs === 0) return 0
-  return Math.max(0, Math.ceil((Date.parse(sentAt) + gapMs - nowMs) / 1_000))
+export function secondsUntilDue(sentAt: string | null, cooldownMs: number, nowMs: number): number {
+  if (sentAt === null || cooldownMs === 0) return 0
+  return Math.max(0, Math.ceil((Date.parse(sentAt) + cooldownMs - nowMs) / 1_000))
 }
 
-export function toGapError(seconds: number): ApiError {
+export function toCooldownError(seconds: number): ApiError {
   return new ApiError(
     'over_email_send_rate_limit',
     `For security purposes, you can only request this after ${seconds} seconds.`,
@@ -167,7 +174,7 @@ function toSmsOverCap(seconds: number | undefined): ApiError {
   })
 }
 
-export function toSmsGapError(seconds: number): ApiError {
+export function toSmsCooldownError(seconds: number): ApiError {
   return new ApiError(
     'over_sms_send_rate_limit',
     `For security purposes, you can only request this after ${seconds} seconds.`,
