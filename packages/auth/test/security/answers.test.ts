@@ -20,7 +20,7 @@ test('responses', async (t) => {
   const { url, query } = server
   const token = server.serviceToken
 
-  await t.test('18.34 wildcards match literally', async () => {
+  await t.test('SQL wildcards in a search match literally (property 34)', async () => {
     const add = async (name: string) =>
       ask(url, '/admin/users', {
         body: { email: newEmail(), user_metadata: { full_name: name } },
@@ -64,7 +64,7 @@ test('responses', async (t) => {
     ...['authorization', 'apikey', 'content-type', 'accept', 'x-client-info', 'x-client-ip'],
     ...['x-jwt-aud', 'x-use-cookie', 'x-supabase-api-version'],
   ]
-  await t.test('18.38 browsers may send every header of the client, from any origin', async () => {
+  await t.test('browsers may send every header of the client, from any origin (property 38)', async () => {
     for (const { method, path } of endpoints) {
       const answer = await ask(url, path, {
         method: 'OPTIONS',
@@ -84,7 +84,7 @@ test('responses', async (t) => {
     }
   })
 
-  await t.test('18.38 an invalid origin is not allowed, and there is no wildcard', async () => {
+  await t.test('an invalid origin is not allowed, and there is no wildcard (property 38)', async () => {
     for (const path of ['/user', '/settings', '/nowhere']) {
       for (const method of ['GET', 'OPTIONS']) {
         for (const headers of [{ origin: 'null' }, {}]) {
@@ -105,7 +105,7 @@ test('responses', async (t) => {
     assert.equal((await ask(url, '/admin/users', { headers: cookies })).status, 401)
   })
 
-  await t.test('18.39 errors are JSON that no browser interprets as a page', async () => {
+  await t.test('errors are JSON that no browser interprets as a page (property 39)', async () => {
     const evil = '<script>alert(1)</script>'
     const encoded = encodeURIComponent(evil)
     const answers = [
@@ -135,7 +135,7 @@ test('responses', async (t) => {
     }
   })
 
-  await t.test('18.39 including responses to input that is not a request', async () => {
+  await t.test('responses to input that is not an HTTP request are JSON too (property 39)', async () => {
     const { hostname, port } = new URL(url)
     const requests = [
       'GET / HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n',
@@ -152,7 +152,7 @@ test('responses', async (t) => {
     }
   })
 
-  await t.test('18.32 responses to bad requests reveal no internal details', async () => {
+  await t.test('responses to bad requests reveal no internal details (property 32)', async () => {
     const bad = '\u0000\u0001{"'
     const answers = [
       await ask(url, '/signup', { body: bad }),
@@ -175,7 +175,7 @@ test('responses', async (t) => {
   })
 
   // This test must be the last one, because it drops tables.
-  await t.test('18.32 a failure returns an id, and the log has the details', async () => {
+  await t.test('a failure returns an id, and the log has the details (property 32)', async () => {
     const email = newEmail()
     await query('alter table users rename to users_away')
     const requests = [

@@ -10,7 +10,7 @@ import { ask, newEmail, password, sdk } from '../support/http-client.ts'
 
 const refusal = [400, 'validation_failed', 'The audience is not allowed']
 
-test('18.51 only audiences that the operator allows can be chosen', async (t) => {
+test('only audiences that the operator allows can be chosen (property 51)', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_JWT_AUD: 'authenticated',
     AUTH_JWT_ALLOWED_AUDIENCES: 'staff, partners',
@@ -25,7 +25,7 @@ test('18.51 only audiences that the operator allows can be chosen', async (t) =>
   const userToken: string = (await signIn()).body.access_token
   const others = ['billing', 'Authenticated', 'authenticated,billing', 'service_role', '*', 'null']
 
-  await t.test('18.51 with the header, at any endpoint', async () => {
+  await t.test('with the header, at any endpoint (property 51)', async () => {
     const bodies: Readonly<Record<string, object>> = {
       '/otp': { email: newEmail() },
       '/token': { email, password },
@@ -44,7 +44,7 @@ test('18.51 only audiences that the operator allows can be chosen', async (t) =>
     }
   })
 
-  await t.test('18.51 a refused request has no effect', async () => {
+  await t.test('a refused request has no effect (property 51)', async () => {
     const unknown = newEmail()
     const before = await server.query('select count(*) from users')
     for (const aud of others) {
@@ -64,7 +64,7 @@ test('18.51 only audiences that the operator allows can be chosen', async (t) =>
     assert.deepEqual([await server.mailsTo(unknown), await server.mailsTo(email)], [[], []])
   })
 
-  await t.test('18.51 administrators cannot either, in the body or in a header', async () => {
+  await t.test('administrators cannot either, in the body or in a header (property 51)', async () => {
     const create = (body: object, headers = {}) =>
       ask(url, '/admin/users', {
         body: { email: newEmail(), ...body },
@@ -80,7 +80,7 @@ test('18.51 only audiences that the operator allows can be chosen', async (t) =>
     assert.equal((await create({ aud: '' })).body.aud, 'authenticated')
   })
 
-  await t.test('18.51 allowed audiences are separate from each other and the default', async () => {
+  await t.test('allowed audiences are separate from each other and the default (property 51)', async () => {
     for (const aud of ['staff', 'partners', 'authenticated', '']) {
       const headers = { 'x-jwt-aud': aud }
       const person = newEmail()

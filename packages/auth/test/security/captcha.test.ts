@@ -52,7 +52,7 @@ test('a CAPTCHA protects every endpoint that can be abused in bulk', async (t) =
   } as const
   const paths = Object.entries(guarded)
 
-  await t.test('18.31 a token that is missing, empty or wrong is refused', async () => {
+  await t.test('a token that is missing, empty or wrong is refused (property 31)', async () => {
     for (const [path, [toBody]] of paths) {
       server.takeStatements()
       const forms = service.forms.length
@@ -76,7 +76,7 @@ test('a CAPTCHA protects every endpoint that can be abused in bulk', async (t) =
     }
   })
 
-  await t.test('18.31 a token is accepted in both places, once', async () => {
+  await t.test('a token is accepted in both places, once (property 31)', async () => {
     for (const [path, [toBody, status]] of paths) {
       for (const toExtra of [
         (token: string) => ({ captcha_token: token }),
@@ -94,7 +94,7 @@ test('a CAPTCHA protects every endpoint that can be abused in bulk', async (t) =
     }
   })
 
-  await t.test('18.31 of two tokens the first place is used', async () => {
+  await t.test('if both places have a token, only `captcha_token` is used (property 31)', async () => {
     const body = { email: newEmail(), password }
     const good = service.solve()
     const nested = { captcha_token: 'made up', gotrue_meta_security: { captcha_token: good } }
@@ -104,7 +104,7 @@ test('a CAPTCHA protects every endpoint that can be abused in bulk', async (t) =
     assert.equal((await ask(url, '/signup', { body: { ...body, ...top } })).status, 200)
   })
 
-  await t.test('18.31 only an administrator with a valid token can bypass it', async () => {
+  await t.test('only an administrator with a valid token can bypass it (property 31)', async () => {
     const { access_token: own } = await signInByLink(server, email)
     const sign = (claims: Readonly<Record<string, unknown>>, secret: string = jwtSecret) =>
       new SignJWT(claims)
@@ -134,7 +134,7 @@ test('a CAPTCHA protects every endpoint that can be abused in bulk', async (t) =
     }
   })
 
-  await t.test('18.31 grants that cannot be guessed need no token', async () => {
+  await t.test('grants that cannot be guessed need no token (property 31)', async () => {
     const { refresh_token } = await signInByLink(server, email)
     const path = '/token?grant_type=refresh_token'
     assert.equal((await ask(url, path, { body: { refresh_token } })).status, 200)
@@ -148,7 +148,7 @@ test('a CAPTCHA protects every endpoint that can be abused in bulk', async (t) =
     assert.deepEqual(errorOf(answer), refused('no captcha_token found'))
   })
 
-  await t.test('18.31 the secret is in no response and in no log', async () => {
+  await t.test('the secret is in no response and in no log (property 31)', async () => {
     const body = { email, captcha_token: 'made up' }
     const answer = await ask(url, '/recover', { body })
     assert.equal(answer.status, 400)

@@ -132,7 +132,7 @@ const cases: readonly (readonly [name: string, env: Env, headers: Headers, expec
 ]
 
 for (const [name, env, headers, expected] of cases) {
-  test(`18.53 the same address for sessions, audit, challenges, CAPTCHA and log: ${name}`, async (t) => {
+  test(`the same address for sessions, audit, challenges, CAPTCHA and log: ${name} (property 53)`, async (t) => {
     const witness = await openAddressServer(t, env)
     if (!witness) return
     assert.deepEqual(await witness.findPlaces(headers), all(expected))
@@ -154,7 +154,7 @@ function verifyWith(url: string, lines: readonly (readonly [string, string])[]):
   return promise
 }
 
-test('18.53 a proxy that appends to X-Forwarded-For does not bypass the limits', async (t) => {
+test('a proxy that appends to X-Forwarded-For does not bypass the limits (property 53)', async (t) => {
   const limits = { AUTH_RATE_LIMIT_VERIFY: '3' }
   for (const env of [
     { ...limits, AUTH_RATE_LIMIT_HEADER: 'X-Forwarded-For' },
@@ -187,7 +187,7 @@ test('18.53 a proxy that appends to X-Forwarded-For does not bypass the limits',
   }
 })
 
-test('18.53 untrusted forwarding headers are reported once, also by workers', async (t) => {
+test('untrusted forwarding headers are reported once, also by workers (property 53)', async (t) => {
   const env = await openProgramEnvironment(t)
   if (!env) return
   for (const workers of ['1', '2']) {

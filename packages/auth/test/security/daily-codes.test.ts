@@ -20,7 +20,7 @@ test('codes by email', async (t) => {
   if (!server) return
   const { url, clock, post } = server
 
-  await t.test('18.15 at most thirty codes a day are sent to an address', async (t) => {
+  await t.test('at most thirty codes a day are sent to an address (property 15)', async (t) => {
     t.after(() => {
       clock.aheadMs = 0
     })
@@ -36,7 +36,7 @@ test('codes by email', async (t) => {
     assert.equal((await server.mailsTo(email)).length, sent)
   })
 
-  await t.test('18.15 all kinds of codes count, and half of them may be sent at once', async () => {
+  await t.test('all kinds of codes count, and half of them may be sent at once (property 15)', async () => {
     const { email } = await newPerson(server)
     const { access_token: token } = await signInByLink(server, email)
     const sends = [
@@ -67,7 +67,7 @@ test('codes by email', async (t) => {
     assert.equal((await signInByLink(server, email)).refresh_token.length > 0, true)
   })
 
-  await t.test('18.15 addresses without an account are refused in the same way', async () => {
+  await t.test('addresses without an account are refused in the same way (property 15)', async () => {
     const { email } = await newPerson(server)
     const transcript = async (name: string, path: string, extra: object) => {
       const lines: unknown[] = []
@@ -84,7 +84,7 @@ test('codes by email', async (t) => {
     assert.deepEqual(await transcript(newEmail(), '/resend', { type: 'signup' }), expected)
   })
 
-  await t.test('18.15 a request that sends nothing is not counted', async () => {
+  await t.test('a request that sends nothing is not counted (property 15)', async () => {
     const { email } = await newPerson(server)
     for (let at = 0; at < 20; at += 1) {
       const body = { email, code_challenge: 'too short', code_challenge_method: 's256' }
@@ -93,7 +93,7 @@ test('codes by email', async (t) => {
     assert.equal((await post('/otp', { email })).status, 200)
   })
 
-  await t.test('18.15 a day allows 150 guesses, a chance of one in 6,666', async (t) => {
+  await t.test('a day allows 150 guesses, a chance of one in 6,666 (property 15)', async (t) => {
     t.after(() => {
       clock.aheadMs = 0
     })
@@ -112,7 +112,7 @@ test('codes by email', async (t) => {
     assert.ok(guesses >= 145 && guesses <= 150, `${guesses}`)
   })
 
-  await t.test('18.15 invitations and links of administrators are not limited', async () => {
+  await t.test('invitations and links of administrators are not limited (property 15)', async () => {
     const email = newEmail()
     const admin = { authorization: `Bearer ${server.serviceToken}` }
     for (let at = 0; at < 20; at += 1) {
@@ -123,7 +123,7 @@ test('codes by email', async (t) => {
   })
 })
 
-test('18.15 a request refused by the cooldown does not count for the day', async (t) => {
+test('a request refused by the cooldown does not count for the day (property 15)', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   const { email } = await newPerson(server)
@@ -148,7 +148,7 @@ test('codes by text message', async (t) => {
   const { post } = server
   const calls = createFactorCalls(server)
 
-  await t.test('18.15 a phone number has the same limit as an email address', async () => {
+  await t.test('a phone number has the same limit as an email address (property 15)', async () => {
     const phone = newPhone()
     const answers: unknown[] = []
     for (let at = 0; at < 16; at += 1)
@@ -161,7 +161,7 @@ test('codes by text message', async (t) => {
     }
   })
 
-  await t.test('18.15 codes of a phone factor count too', async () => {
+  await t.test('codes of a phone factor count too (property 15)', async () => {
     const who = await calls.newSignedInUser()
     const phone = newPhone()
     const { body } = await calls.enroll(who, { factor_type: 'phone', phone })
@@ -172,7 +172,7 @@ test('codes by text message', async (t) => {
   })
 })
 
-test('18.15 the code limit can be set and disabled', async (t) => {
+test('the code limit can be set and disabled (property 15)', async (t) => {
   const few = await openFlowServer(t, { ...environment, AUTH_RATE_LIMIT_CODES: '4' })
   const none = await openFlowServer(t, { ...environment, AUTH_RATE_LIMIT_CODES: 'off' })
   if (!few || !none) return

@@ -33,7 +33,7 @@ test('deleted users', async (t) => {
     )
 
   await t.test(
-    '18.36 a deleted user has no session, token or identity and cannot sign in',
+    'a deleted user has no session, token or identity and cannot sign in (property 36)',
     async () => {
       const { id, email } = await newPerson(server)
       const tokens = await signInByLink(server, email)
@@ -72,7 +72,7 @@ test('deleted users', async (t) => {
     },
   )
 
-  await t.test('18.40 after a soft deletion no table has personal data', async () => {
+  await t.test('after a soft deletion no table has personal data (property 40)', async () => {
     const secrets = {
       email: `zelda.${crypto.randomUUID()}@example.org`,
       firstWish: `wish1.${crypto.randomUUID()}@example.org`,

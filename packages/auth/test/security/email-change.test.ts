@@ -37,12 +37,12 @@ async function signInTimeOf({ query }: FlowServer, id: string): Promise<unknown>
   return user.last_sign_in_at
 }
 
-test('18.61 confirming an address for the account of another person does not sign in to it', async (t) => {
+test('confirming an address for the account of another person does not sign in to it (property 61)', async (t) => {
   const server = await openFlowServer(t, { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' })
   if (!server) return
   const { url, post } = server
 
-  await t.test('18.61 with the link, after the other address was confirmed', async () => {
+  await t.test('with the link, after the other address was confirmed (property 61)', async () => {
     const { id, email, victim } = await openChange(server)
     const { token } = await server.mailTo(email)
     await post('/verify', { type: 'email_change', token_hash: token })
@@ -54,7 +54,7 @@ test('18.61 confirming an address for the account of another person does not sig
     assert.deepEqual(await signInTimeOf(server, id), since)
   })
 
-  await t.test('18.61 with the token of the link, sent by a page', async () => {
+  await t.test('with the token of the link, sent by a page (property 61)', async () => {
     for (const field of ['token_hash', 'token']) {
       const { id, email, victim } = await openChange(server)
       const current = await server.mailTo(email)
@@ -67,7 +67,7 @@ test('18.61 confirming an address for the account of another person does not sig
     }
   })
 
-  await t.test('18.61 for an anonymous account', async () => {
+  await t.test('for an anonymous account (property 61)', async () => {
     const { body } = await post('/signup', {})
     const victim = newEmail()
     const change = { email: victim }
@@ -77,7 +77,7 @@ test('18.61 confirming an address for the account of another person does not sig
     assert.equal(await sessionsOf(server, body.user.id), 1)
   })
 
-  await t.test('18.61 with the code of a PKCE flow, which needs the verifier', async () => {
+  await t.test('with the code of a PKCE flow, which needs the verifier (property 61)', async () => {
     const { id, email, victim } = await openChange(server, {
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
       code_challenge_method: 's256',
@@ -93,7 +93,7 @@ test('18.61 confirming an address for the account of another person does not sig
   })
 
   await t.test(
-    '18.61 the account owner is signed in by the current mailbox or by typing the code',
+    'the account owner is signed in by the current mailbox or by typing the code (property 61)',
     async () => {
       const owner = await openChange(server)
       await ask(url, (await server.mailTo(owner.victim)).path)
@@ -108,7 +108,7 @@ test('18.61 confirming an address for the account of another person does not sig
   )
 })
 
-test('18.61 the same holds if one confirmation is enough', async (t) => {
+test('the same holds if one confirmation is enough (property 61)', async (t) => {
   const server = await openFlowServer(t, { AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED: 'false' })
   if (!server) return
   const { id, victim } = await openChange(server)
@@ -118,7 +118,7 @@ test('18.61 the same holds if one confirmation is enough', async (t) => {
   assert.equal(await sessionsOf(server, id), before)
 })
 
-test('18.61 the same holds for an unverified address of a linked identity', async (t) => {
+test('the same holds for an unverified address of a linked identity (property 61)', async (t) => {
   const server = await openExternalServer(t, ['keycloak'], {
     AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true',
     AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',

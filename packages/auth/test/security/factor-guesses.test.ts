@@ -67,7 +67,7 @@ test('guessing codes of second factors', async (t) => {
     return looked
   }
 
-  await t.test('18.54 ten wrong codes lock the session that sent them, and no other', async () => {
+  await t.test('ten wrong codes lock the session that sent them, and no other (property 54)', async () => {
     const owner = await newOwner()
     const attacker = await owner.enter()
     for (let at = 0; at < 10; at += 1) {
@@ -87,7 +87,7 @@ test('guessing codes of second factors', async (t) => {
     assert.equal(elsewhere.status, 200)
   })
 
-  await t.test('18.54 also if the attacker has the same address', async () => {
+  await t.test('the owner is not locked even if the attacker has the same address (property 54)', async () => {
     const owner = await newOwner()
     const attacker = await owner.enter()
     for (let at = 0; at < 10; at += 1) await answer(attacker, owner.app.wrongCode())
@@ -97,7 +97,7 @@ test('guessing codes of second factors', async (t) => {
   })
 
   await t.test(
-    '18.54 a session is locked for ten minutes, and a success resets the count',
+    'a session is locked for ten minutes, and a success resets the count (property 54)',
     async (t) => {
       t.after(() => {
         clock.aheadMs = 0
@@ -117,7 +117,7 @@ test('guessing codes of second factors', async (t) => {
     },
   )
 
-  await t.test('18.54 many sessions do not help: 50 guesses a day, 25 at once', async (t) => {
+  await t.test('many sessions do not help: 50 guesses a day, 25 at once (property 54)', async (t) => {
     t.after(() => {
       clock.aheadMs = 0
     })
@@ -146,7 +146,7 @@ test('guessing codes of second factors', async (t) => {
   })
 
   await t.test(
-    '18.54 a known address of the owner has its own limit of the same size',
+    'a known address of the owner has its own limit of the same size (property 54)',
     async () => {
       const owner = await newOwner()
       assert.equal(await guessOn(owner, () => home, 60), 25)
@@ -156,7 +156,7 @@ test('guessing codes of second factors', async (t) => {
     },
   )
 
-  await t.test('18.54 concurrent guesses are counted as well', async () => {
+  await t.test('concurrent guesses are counted as well (property 54)', async () => {
     const owner = await newOwner()
     // Sessions are opened one by one, because a new link replaces the previous one.
     const sessions: Target[] = []
@@ -170,7 +170,7 @@ test('guessing codes of second factors', async (t) => {
     assert.equal(looked.length, 25)
   })
 
-  await t.test('18.54 wrong recovery codes lock only their session', async () => {
+  await t.test('wrong recovery codes lock only their session (property 54)', async () => {
     const owner = await newOwner()
     const { body } = await calls.call(owner, '/factors/recovery-codes')
     const verify = ({ token }: Pick<Target, 'token'>, code: string) =>

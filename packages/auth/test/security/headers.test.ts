@@ -159,7 +159,7 @@ async function checkScenes(
     Object.entries(headers).filter(([name]) => !refusable.has(name) && !ahead.has(name)),
   )
   for (const [name, makeScene] of Object.entries(scenes)) {
-    await t.test(`18.56 no header changes: ${name}`, async () => {
+    await t.test(`no header changes: ${name} (property 56)`, async () => {
       const { outcome: expected } = await play(url, await makeScene(), {})
       for (const [header, added] of Object.entries({ ...trials, 'all together': together })) {
         const { outcome, before } = await play(url, await makeScene(), added)
@@ -192,7 +192,7 @@ async function checkPairs(
   exceptions: Readonly<Record<string, Readonly<Record<string, string>>>> = {},
 ): Promise<void> {
   for (const [name, [makeKnown, makeUnknown]] of Object.entries(pairs)) {
-    await t.test(`18.56 no header reveals an account: ${name}`, async () => {
+    await t.test(`no header reveals an account: ${name} (property 56)`, async () => {
       for (const [header, added] of Object.entries({ '': {}, ...trials })) {
         const { answer: known } = await play(url, await makeKnown(), added)
         const { answer: unknown } = await play(url, await makeUnknown(), added)
@@ -553,7 +553,7 @@ test('no header bypasses a limit', async (t) => {
   )
 })
 
-test('18.56 every header that the server reads is tested', () => {
+test('every header that the server reads is tested (property 56)', () => {
   const source = join(import.meta.dirname, '../../src')
   const files = globSync('{http,features,messages,telemetry}/**/*.ts', { cwd: source })
   assert.ok(files.length > 50)

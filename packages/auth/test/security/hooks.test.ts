@@ -4,7 +4,7 @@ import type { ResolvedAddress } from '../../src/outgoing/guarded-fetch.ts'
 import { createHttpTransport } from '../../src/plugins/hooks/http-transport.ts'
 import { openHookReceiver } from '../support/hook-receiver.ts'
 
-test('18.29 no hook on an internal address is called, whatever DNS returns', async (t) => {
+test('no hook on an internal address is called, whatever DNS returns (property 29)', async (t) => {
   const receiver = await openHookReceiver(t)
   const addresses: Readonly<Record<string, readonly string[]>> = {
     'inside.example': ['127.0.0.1'],

@@ -8,7 +8,7 @@ import { ask } from '../support/http-client.ts'
 
 const fourHundred = { body: { type: 'signup', token: '' } }
 
-test('18.30 limits apply by default, and headers do not bypass them', async (t) => {
+test('limits apply by default, and headers do not bypass them (property 30)', async (t) => {
   const server = await openAuthServer(t)
   if (!server) return
   const spoofed = (at: number) => ({
@@ -57,7 +57,7 @@ test('18.30 limits apply by default, and headers do not bypass them', async (t) 
   }
 })
 
-test('18.30 only a trusted header is used as the address; without it the connection is used', async (t) => {
+test('only a trusted header is used as the address; without it the connection is used (property 30)', async (t) => {
   const server = await openAuthServer(t, {
     env: { AUTH_RATE_LIMIT_HEADER: 'X-Real-Client', AUTH_RATE_LIMIT_VERIFY: '2' },
   })
@@ -78,7 +78,7 @@ test('18.30 only a trusted header is used as the address; without it the connect
   assert.equal(await verify({ 'x-real-client': 'b, ' }), 429)
 })
 
-test('18.30 Sb-Forwarded-For is used as the address if enabled', async (t) => {
+test('Sb-Forwarded-For is used as the address if enabled (property 30)', async (t) => {
   const server = await openAuthServer(t, {
     env: {
       AUTH_SECURITY_SB_FORWARDED_FOR_ENABLED: 'true',
@@ -100,7 +100,7 @@ test('18.30 Sb-Forwarded-For is used as the address if enabled', async (t) => {
   assert.match(logged, /203\.0\.113\.9/)
 })
 
-test('18.30 addresses in one IPv6 network share a limit', async (t) => {
+test('addresses in one IPv6 network share a limit (property 30)', async (t) => {
   const server = await openAuthServer(t, {
     env: { AUTH_RATE_LIMIT_HEADER: 'X-Real-Client', AUTH_RATE_LIMIT_VERIFY: '1' },
   })

@@ -43,7 +43,7 @@ async function providersOf({ query }: ExternalServer, id: string): Promise<reado
 const unlink = ({ url }: ExternalServer, token: string, id: string) =>
   ask(url, `/user/identities/${id}`, { method: 'DELETE', token })
 
-test('18.57 changing identities needs the level of an email change and never changes the address', async (t) => {
+test('changing identities needs the assurance level of an email change and never changes the address (property 57)', async (t) => {
   const server = await openExternalServer(t, ['keycloak'], env)
   if (!server) return
   const calls = createFactorCalls(server)
@@ -65,7 +65,7 @@ test('18.57 changing identities needs the level of an email change and never cha
     return row.id as string
   }
 
-  await t.test('18.57 a user with a second factor can link and unlink only at aal2', async () => {
+  await t.test('a user with a second factor can link and unlink only at aal2 (property 57)', async () => {
     const member = await calls.newMember()
     const lower = await calls.signIn(member.email)
     for (const flow of ['pkce', 'implicit'] as const) {
@@ -82,7 +82,7 @@ test('18.57 changing identities needs the level of an email change and never cha
     assert.equal((await unlink(server, member.token, linked)).status, 200)
   })
 
-  await t.test('18.57 a factor that is verified meanwhile is required', async () => {
+  await t.test('a factor that is verified meanwhile is required (property 57)', async () => {
     const who = await calls.newSignedInUser()
     const before = who.token
     const account = newAccount()
@@ -99,7 +99,7 @@ test('18.57 changing identities needs the level of an email change and never cha
     assert.deepEqual(await providersOf(server, who.id), ['email'])
   })
 
-  await t.test('18.57 nothing is linked after the session that started it has ended', async () => {
+  await t.test('nothing is linked after the session that started it has ended (property 57)', async () => {
     const signOut = (token: string) =>
       ask(server.url, '/logout', { method: 'POST', token, body: {} })
     const who = await calls.newSignedInUser()
@@ -115,7 +115,7 @@ test('18.57 changing identities needs the level of an email change and never cha
     assert.deepEqual(await providersOf(server, who.id), ['email'])
   })
 
-  await t.test('18.57 a stolen session cannot move the account to another address', async () => {
+  await t.test('a stolen session cannot move the account to another address (property 57)', async () => {
     const who = await calls.newSignedInUser()
     const account = newAccount()
     await link(server, who.token, account)
@@ -130,7 +130,7 @@ test('18.57 changing identities needs the level of an email change and never cha
   })
 })
 
-test('18.58 an identity is linked only in the browser that started the flow', async (t) => {
+test('an identity is linked only in the browser that started the flow (property 58)', async (t) => {
   const server = await openExternalServer(t, ['keycloak', 'apple'], env)
   if (!server) return
   const calls = createFactorCalls(server)
@@ -143,7 +143,7 @@ test('18.58 an identity is linked only in the browser that started the flow', as
   const open = (url: string, cookie = '') =>
     ask(server.url, pathOf(url), { headers: cookie === '' ? {} : { cookie } })
 
-  await t.test('18.58 PKCE: another browser gets no session and links nothing', async () => {
+  await t.test('PKCE: another browser gets no session and links nothing (property 58)', async () => {
     const { attacker, url } = await start('pkce')
     keycloak.account = newAccount()
     const back = await server.arrive(await keycloak.agree(url), '')
@@ -163,7 +163,7 @@ test('18.58 an identity is linked only in the browser that started the flow', as
     assert.notEqual(body.id, attacker.id)
   })
 
-  await t.test('18.58 PKCE: the verifier links the identity once', async () => {
+  await t.test('PKCE: the verifier links the identity once (property 58)', async () => {
     const { attacker, url } = await start('pkce')
     keycloak.account = newAccount()
     const { code = '' } = queryOf(await server.arrive(await keycloak.agree(url), ''))
@@ -173,7 +173,7 @@ test('18.58 an identity is linked only in the browser that started the flow', as
     assert.deepEqual(await providersOf(server, attacker.id), ['email', 'keycloak'])
   })
 
-  await t.test('18.58 without PKCE: another browser is asked and gets no session', async () => {
+  await t.test('without PKCE: another browser asks for consent and gets no session (property 58)', async () => {
     const { attacker, url } = await start('implicit')
     keycloak.account = newAccount()
     const page = await open(url)
@@ -189,7 +189,7 @@ test('18.58 an identity is linked only in the browser that started the flow', as
     assert.deepEqual(queryOf(back), {})
   })
 
-  await t.test('18.58 without PKCE: the callback requires prior consent', async () => {
+  await t.test('without PKCE: the callback requires prior consent (property 58)', async () => {
     const { attacker, url } = await start('implicit')
     const state = new URL(url).searchParams.get('state') ?? ''
     const [{ provider_url: there }] = await server.query(
@@ -213,7 +213,7 @@ test('18.58 an identity is linked only in the browser that started the flow', as
     assert.deepEqual(await providersOf(server, attacker.id), ['email'])
   })
 
-  await t.test('18.58 only one browser can continue the flow', async () => {
+  await t.test('only one browser can continue the flow (property 58)', async () => {
     const { url } = await start('implicit')
     const first = await open(url)
     const cookie = cookieOf(first)
@@ -225,7 +225,7 @@ test('18.58 an identity is linked only in the browser that started the flow', as
     assert.equal((await ask(server.url, pathOf(url), { method: 'HEAD' })).status, 200)
   })
 
-  await t.test('18.58 consent needs the cookie and the origin of the page', async () => {
+  await t.test('consent needs the cookie and the origin of the page (property 58)', async () => {
     const { url } = await start('implicit')
     const cookie = cookieOf(await open(url))
     for (const origin of ['https://evil.example', 'null', 'https://auth.example.evil.example']) {
@@ -238,7 +238,7 @@ test('18.58 an identity is linked only in the browser that started the flow', as
     assert.equal((await decide(server, url, cookie)).status, 303)
   })
 
-  await t.test('18.58 a refusal ends the flow', async () => {
+  await t.test('a refusal ends the flow (property 58)', async () => {
     const { attacker, url } = await start('implicit')
     const cookie = cookieOf(await open(url))
     const answer = await decide(server, url, cookie, 'cancel')
@@ -248,7 +248,7 @@ test('18.58 an identity is linked only in the browser that started the flow', as
   })
 
   await t.test(
-    '18.58 a script of the same origin has the cookie, so its browser is recognized',
+    'a script of the same origin has the cookie, so its browser is recognized (property 58)',
     async () => {
       const { attacker, url, cookie } = await start('implicit')
       assert.match(cookie, /auth-flow-/)
@@ -262,7 +262,7 @@ test('18.58 an identity is linked only in the browser that started the flow', as
     },
   )
 
-  await t.test('18.58 the page escapes its content and cannot be framed', async () => {
+  await t.test('the page escapes its content and cannot be framed (property 58)', async () => {
     const { attacker } = await start('implicit')
     const email = `o'hara&{b}-${randomUUID()}@example.com`
     await server.query('update users set email = $2 where id = $1', [attacker.id, email])
@@ -279,7 +279,7 @@ test('18.58 an identity is linked only in the browser that started the flow', as
     assert.doesNotMatch(html, /<script/i)
   })
 
-  await t.test('18.58 the URL expires', async () => {
+  await t.test('the URL expires (property 58)', async () => {
     const { url } = await start('implicit')
     const cookie = cookieOf(await open(url))
     server.clock.aheadMs += 301_000
@@ -291,7 +291,7 @@ test('18.58 an identity is linked only in the browser that started the flow', as
     }
   })
 
-  await t.test('18.58 a provider that returns by a form post also needs the cookie', async () => {
+  await t.test('a provider that returns by a form post also needs the cookie (property 58)', async () => {
     const attacker = await calls.newSignedInUser()
     const { body } = await askToLink(server, attacker.token, 'implicit', 'apple')
     const page = await open(body.url)

@@ -14,7 +14,7 @@ import { openHttpCollector } from '../telemetry/support/collector.ts'
 
 const smtpPassword = `smtp-${randomUUID()}`
 
-test('18.33 no secret is in the log, in traces or in metrics', async (t) => {
+test('no secret is in the log, in traces or in metrics (property 33)', async (t) => {
   const collector = await openHttpCollector()
   // The mail server repeats the message in its refusal.
   const mailServer = await openMailServer(t, {

@@ -91,7 +91,7 @@ test('user data cannot do harm in a message', async (t) => {
   const expected = toTags(plain?.parts.get('text/html') ?? '')
   assert.ok(expected.length > 15)
 
-  await t.test('18.28 every message has the tags of its template, and no others', () => {
+  await t.test('every message has the tags of its template, and no others (property 28)', () => {
     for (const { parts, to } of received) {
       const html = parts.get('text/html') ?? ''
       assert.deepEqual(toTags(html), expected, html)
@@ -109,7 +109,7 @@ test('user data cannot do harm in a message', async (t) => {
     }
   })
 
-  await t.test('18.27 no header or recipient is added, and a subject stays one line', () => {
+  await t.test('no header or recipient is added, and a subject stays one line (property 27)', () => {
     for (const mail of received) {
       assert.equal(mail.to.length, 1)
       assert.match(mail.to[0] ?? '', /^user-[\w-]+@example\.com$/)
@@ -120,9 +120,9 @@ test('user data cannot do harm in a message', async (t) => {
     }
   })
 
-  await t.test('18.28 built-in messages contain no user data', async (t) => {
-    const letters = await openMailServer(t)
-    const plainServer = await openFlowServer(t, { AUTH_SMTP_PORT: `${letters.port}` })
+  await t.test('built-in messages contain no user data (property 28)', async (t) => {
+    const inbox = await openMailServer(t)
+    const plainServer = await openFlowServer(t, { AUTH_SMTP_PORT: `${inbox.port}` })
     if (!plainServer) return
     const data = { name: '<b>evil</b>', Token: 'evil', ConfirmationURL: 'https://evil.example' }
     await ask(plainServer.url, '/signup', { body: { email: newEmail(), password, data } })
@@ -130,13 +130,13 @@ test('user data cannot do harm in a message', async (t) => {
       body: { email: newEmail(), data },
       token: plainServer.serviceToken,
     })
-    for (const { raw, parts } of await letters.waitFor(2)) {
+    for (const { raw, parts } of await inbox.waitFor(2)) {
       assert.doesNotMatch(`${raw}${[...parts.values()].join()}`, /evil/)
     }
   })
 })
 
-test('18.29 no template is fetched from the internal network, however it is named', async (t) => {
+test('no template is fetched from the internal network, however it is named (property 29)', async (t) => {
   let requests = 0
   const port = await openWebServer(t, (request, response) => {
     requests += 1

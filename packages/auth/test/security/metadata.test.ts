@@ -35,7 +35,7 @@ async function sizeOf({ query }: FlowServer, id: string): Promise<number> {
   return row.bytes
 }
 
-test('18.59 the size of metadata and of the token with it is limited', async (t) => {
+test('the size of metadata and of the token with it is limited (property 59)', async (t) => {
   const server = await openFlowServer(t, env)
   if (!server) return
   const { url, post, query, serviceToken } = server
@@ -63,14 +63,14 @@ test('18.59 the size of metadata and of the token with it is limited', async (t)
       asAdmin(`/admin/users/${person.id}`, { user_metadata: large }, 'PUT'),
   }
   for (const [name, request] of Object.entries(paths)) {
-    await t.test(`18.59 ${name}`, async () => {
+    await t.test(`${name} (property 59)`, async () => {
       const before = await query('select count(*) from users')
       assert.deepEqual(errorOf(await request()), tooLarge('user_metadata'))
       assert.deepEqual(await query('select count(*) from users'), before)
     })
   }
 
-  await t.test('18.59 app_metadata set by an administrator', async () => {
+  await t.test('app_metadata set by an administrator (property 59)', async () => {
     const refused = [
       await asAdmin('/admin/users', { email: newEmail(), app_metadata: large }),
       await asAdmin(`/admin/users/${person.id}`, { app_metadata: large }, 'PUT'),
@@ -78,12 +78,12 @@ test('18.59 the size of metadata and of the token with it is limited', async (t)
     for (const answer of refused) assert.deepEqual(errorOf(answer), tooLarge('app_metadata'))
   })
 
-  await t.test('18.59 also for an address that has an account', async () => {
+  await t.test('sign-up with an address that already has an account (property 59)', async () => {
     const known = await post('/signup', { email: person.email, password, data: large })
     assert.deepEqual(errorOf(known), tooLarge('user_metadata'))
   })
 
-  await t.test('18.59 the limit applies to the size after the merge', async () => {
+  await t.test('the limit applies to the size after the merge (property 59)', async () => {
     const { id, email } = await newPerson(server)
     const { access_token } = await signInByLink(server, email)
     const part = 'x'.repeat(3_500)
@@ -109,7 +109,7 @@ test('18.59 the size of metadata and of the token with it is limited', async (t)
     }
   })
 
-  await t.test('18.59 also for concurrent changes', async () => {
+  await t.test('concurrent changes do not exceed the limit (property 59)', async () => {
     const { id, email } = await newPerson(server)
     const { access_token } = await signInByLink(server, email)
     const answers = await Promise.all(
@@ -122,7 +122,7 @@ test('18.59 the size of metadata and of the token with it is limited', async (t)
     assert.ok((await sizeOf(server, id)) <= mostBytes)
   })
 
-  await t.test('18.59 metadata that is already too large does not lock the user out', async () => {
+  await t.test('metadata that is already too large does not lock the user out (property 59)', async () => {
     const { id, email } = await server.newUser()
     await query('update users set raw_user_meta_data = $2 where id = $1', [
       id,
@@ -145,7 +145,7 @@ test('18.59 the size of metadata and of the token with it is limited', async (t)
     assert.deepEqual(claimsOf(refreshed.body.access_token)['user_metadata'], { name: 'Ada' })
   })
 
-  await t.test('18.59 all metadata can be removed at once', async () => {
+  await t.test('all metadata can be removed at once (property 59)', async () => {
     const { id, email } = await newPerson(server)
     const keys = Array.from({ length: 5_000 }, (_, at) => `key ${at}`)
     await query('update users set raw_user_meta_data = $2 where id = $1', [
@@ -158,7 +158,7 @@ test('18.59 the size of metadata and of the token with it is limited', async (t)
     assert.equal(await sizeOf(server, id), '{"name": "Ada"}'.length)
   })
 
-  await t.test('18.59 the largest possible token fits into a request', async () => {
+  await t.test('the largest possible token fits into a request (property 59)', async () => {
     const { id, email } = await newPerson(server)
     const full = (keys: object) => {
       const empty = JSON.stringify({ text: '', ...keys }).length + 40
@@ -177,7 +177,7 @@ test('18.59 the size of metadata and of the token with it is limited', async (t)
   })
 })
 
-test('18.59 metadata from a provider is truncated and does not block a sign-in', async (t) => {
+test('metadata from a provider is truncated and does not block a sign-in (property 59)', async (t) => {
   const server = await openExternalServer(t, ['keycloak'])
   if (!server) return
   const account = newAccount({ name: 'Ada', department: 'x'.repeat(200_000) })
@@ -192,7 +192,7 @@ test('18.59 metadata from a provider is truncated and does not block a sign-in',
   assert.ok((await sizeOf(server, sub)) <= mostBytes)
 })
 
-test('18.59 no hook can make a token that servers refuse', async (t) => {
+test('no hook can make a token that servers refuse (property 59)', async (t) => {
   const server = await openHookedServer(t, ['customize-access-token'])
   if (!server) return
   const { email } = await server.newUser()
@@ -218,7 +218,7 @@ test('18.59 no hook can make a token that servers refuse', async (t) => {
   )
 })
 
-test('18.60 users cannot write the fields of their metadata that the server sets', async (t) => {
+test('users cannot write the fields of their metadata that the server sets (property 60)', async (t) => {
   const server = await openFlowServer(t, env)
   if (!server) return
   const claimed = {
@@ -232,7 +232,7 @@ test('18.60 users cannot write the fields of their metadata that the server sets
     return user.raw_user_meta_data
   }
 
-  await t.test('18.60 at sign-up', async () => {
+  await t.test('at sign-up (property 60)', async () => {
     const email = newEmail()
     const named = await server.post('/signup', {
       email,
@@ -246,7 +246,7 @@ test('18.60 users cannot write the fields of their metadata that the server sets
     assert.deepEqual(anonymous.body.user.user_metadata, { name: 'Ada' })
   })
 
-  await t.test('18.60 with /otp and /magiclink', async () => {
+  await t.test('with /otp and /magiclink (property 60)', async () => {
     for (const path of ['/otp', '/magiclink']) {
       const email = newEmail()
       await server.post(path, { email, data: claimed })
@@ -256,7 +256,7 @@ test('18.60 users cannot write the fields of their metadata that the server sets
     }
   })
 
-  await t.test('18.60 later', async () => {
+  await t.test('with PUT /user (property 60)', async () => {
     const { id, email } = await server.newUser()
     const { body } = await server.post('/token?grant_type=password', { email, password })
     const before = await metadataOf(id)
@@ -267,7 +267,7 @@ test('18.60 users cannot write the fields of their metadata that the server sets
     assert.deepEqual(await metadataOf(id), { ...before, name: 'Ada' })
   })
 
-  await t.test('18.60 users can set a phone number until the account has one', async () => {
+  await t.test('users can set a phone number until the account has one (property 60)', async () => {
     const { id, email } = await server.newUser()
     const { body } = await server.post('/token?grant_type=password', { email, password })
     await put(server, body.access_token, { phone: 'home' })

@@ -23,7 +23,7 @@ test('second factors', async (t) => {
   const { call, challenge, answer } = calls
   const put = (token: string, body: object) => ask(url, '/user', { method: 'PUT', token, body })
 
-  await t.test('18.24 at aal1 a user cannot change what a factor protects', async () => {
+  await t.test('at aal1 a user cannot change what a factor protects (property 24)', async () => {
     const member = await calls.newMember()
     const lower = await calls.signIn(member.email)
     const refused = [
@@ -41,7 +41,7 @@ test('second factors', async (t) => {
     assert.equal((await calls.user(member)).factors.length, 1)
   })
 
-  await t.test('18.24 a token from before the second factor stays at aal1', async () => {
+  await t.test('a token from before the second factor stays at aal1 (property 24)', async () => {
     const who = await calls.newSignedInUser()
     const before = who.token
     const { body: factor } = await calls.enroll(who)
@@ -53,7 +53,7 @@ test('second factors', async (t) => {
     assert.equal((await put(who.token, { email: newEmail() })).status, 200)
   })
 
-  await t.test('18.24 a code works once, for any challenge', async () => {
+  await t.test('a code works once, for any challenge (property 24)', async () => {
     const member = await calls.newMember()
     assert.deepEqual(errorOf(await answer(member, member.factorId, member.app.lastCode())), wrong)
     const code = member.app.nextCode()
@@ -67,7 +67,7 @@ test('second factors', async (t) => {
     assert.deepEqual(errorOf(await answer(member, member.factorId, code)), wrong)
   })
 
-  await t.test('18.24 only one of several concurrent requests with a code succeeds', async () => {
+  await t.test('only one of several concurrent requests with a code succeeds (property 24)', async () => {
     const member = await calls.newMember()
     const code = member.app.nextCode()
     const sessions = [await calls.signIn(member.email), await calls.signIn(member.email)]
@@ -85,7 +85,7 @@ test('second factors', async (t) => {
     assert.equal(answers.filter(({ status }) => status === 200).length, 1)
   })
 
-  await t.test('18.24 a challenge works once, from the address that requested it', async () => {
+  await t.test('a challenge works once, from the address that requested it (property 24)', async () => {
     const member = await calls.newMember()
     const path = `/factors/${member.factorId}`
     const { body: used } = await challenge(member, member.factorId)
@@ -99,7 +99,7 @@ test('second factors', async (t) => {
     assert.equal((await verify(ours.id, member.app.lastCode())).status, 200)
   })
 
-  await t.test('18.24 factors and challenges of other users are not found', async () => {
+  await t.test('factors and challenges of other users are not found (property 24)', async () => {
     const [one, other] = [await calls.newMember(), await calls.newMember()]
     const { body } = await challenge(other, other.factorId)
     const code = other.app.nextCode()
@@ -117,7 +117,7 @@ test('second factors', async (t) => {
     assert.equal(own.status, 200)
   })
 
-  await t.test('18.24 a refresh token from before a second factor stops working', async () => {
+  await t.test('a refresh token from before a second factor stops working (property 24)', async () => {
     const who = await calls.newSignedInUser()
     const { refreshToken: before } = who
     const { body: factor } = await calls.enroll(who)
@@ -130,7 +130,7 @@ test('second factors', async (t) => {
   })
 
   await t.test(
-    '18.24 removing a factor lowers the session to aal1, even if its token says aal2',
+    'removing a factor lowers the session to aal1, even if its token says aal2 (property 24)',
     async () => {
       const member = await calls.newMember()
       const { body: spare } = await calls.enroll(member)
@@ -150,7 +150,7 @@ test('second factors', async (t) => {
     },
   )
 
-  await t.test('18.24 guessing is limited across all addresses', async (t) => {
+  await t.test('guessing is limited across all addresses (property 24)', async (t) => {
     t.after(() => {
       clock.aheadMs = 0
     })
@@ -186,7 +186,7 @@ test('second factors', async (t) => {
     assert.ok(rows.every(({ factor_failures: failures }) => isDeepStrictEqual(failures, {})))
   })
 
-  await t.test('18.24 the log has neither secrets nor codes', async () => {
+  await t.test('the log has neither secrets nor codes (property 24)', async () => {
     const member = await calls.newMember()
     const { body } = await call(member, '/factors/recovery-codes')
     const rows = await query('select payload::text as text from audit_log_entries')
@@ -197,7 +197,7 @@ test('second factors', async (t) => {
     assert.match(texts, /verification_attempted/)
   })
 
-  await t.test('18.37 an anonymous user can have no factors and no password alone', async () => {
+  await t.test('an anonymous user cannot have factors, or a password without an address (property 37)', async () => {
     const { body } = await server.post('/signup', {})
     const who = { token: body.access_token as string }
     const refused = [403, 'no_authorization', 'Anonymous user not allowed to perform these actions']

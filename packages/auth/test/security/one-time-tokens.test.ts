@@ -36,7 +36,7 @@ test('one-time tokens', async (t) => {
   const put = (token: string, body: object) => ask(url, '/user', { method: 'PUT', body, token })
 
   await t.test(
-    '18.15 after five wrong codes the right one fails too, from any address',
+    'after five wrong codes the right one fails too, from any address (property 15)',
     async () => {
       for (const type of ['signup', 'email']) {
         const { email, mail } = await signedUp()
@@ -50,7 +50,7 @@ test('one-time tokens', async (t) => {
     },
   )
 
-  await t.test('18.15 of fifty concurrent guesses only five are checked', async () => {
+  await t.test('of fifty concurrent guesses only five are checked (property 15)', async () => {
     const { email, mail } = await recovering()
     const guesses = Array.from({ length: 50 }, () =>
       verify({ type: 'recovery', email, token: other(mail.code) }),
@@ -62,7 +62,7 @@ test('one-time tokens', async (t) => {
     assert.equal((await verify({ type: 'recovery', token: mail.token })).status, 200)
   })
 
-  await t.test('18.15 wrong types and other spellings of a code count as guesses', async () => {
+  await t.test('wrong types and other spellings of a code count as guesses (property 15)', async () => {
     const { email, mail } = await recovering()
     for (const type of ['recovery', 'magiclink', 'email', 'recovery', 'magiclink']) {
       await verify({ type, email: email.toUpperCase(), token: other(mail.code) })
@@ -73,7 +73,7 @@ test('one-time tokens', async (t) => {
     )
   })
 
-  await t.test('18.15 five wrong guesses invalidate a reauthentication code too', async (t) => {
+  await t.test('five wrong guesses invalidate a reauthentication code too (property 15)', async (t) => {
     const strict = await openFlowServer(t, {
       AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION: 'true',
     })
@@ -95,7 +95,7 @@ test('one-time tokens', async (t) => {
   })
 
   await t.test(
-    '18.15 the token of a link has 224 random bits and is unrelated to the code',
+    'the token of a link has 224 random bits and is unrelated to the code (property 15)',
     async () => {
       const seen = new Set<string>()
       for (let count = 0; count < 5; count += 1) {
@@ -120,7 +120,7 @@ test('one-time tokens', async (t) => {
     },
   )
 
-  await t.test('18.16 each works once, as link or as code, also concurrently', async () => {
+  await t.test('a token works once, as a link or as a code, also for concurrent requests (property 16)', async () => {
     const { email, mail } = await recovering()
     const link = { type: 'recovery', token_hash: mail.token }
     const answers = await Promise.all(Array.from({ length: 10 }, () => verify(link)))
@@ -133,7 +133,7 @@ test('one-time tokens', async (t) => {
     assert.equal(fragmentOf(await ask(url, mail.path))['error_code'], 'otp_expired')
   })
 
-  await t.test('18.16 a new token replaces the previous one', async () => {
+  await t.test('a new token replaces the previous one (property 16)', async () => {
     const { email, mail } = await recovering()
     server.clock.aheadMs += 900_000
     await post('/recover', { email })
@@ -142,14 +142,14 @@ test('one-time tokens', async (t) => {
     assert.equal((await verify({ type: 'recovery', token_hash: newest.token })).status, 200)
   })
 
-  await t.test('18.16 tokens are invalidated by a password change', async () => {
+  await t.test('tokens are invalidated by a password change (property 16)', async () => {
     const { token, mail } = await recovering()
     const changed = await put(token, { password: 'another password' })
     assert.equal(changed.status, 200)
     assert.deepEqual(errorOf(await verify({ type: 'recovery', token_hash: mail.token })), wrongLink)
   })
 
-  await t.test('18.16 and by an email change, also one made by an administrator', async () => {
+  await t.test('tokens are invalidated by an email change, also by an administrator (property 16)', async () => {
     const { id, email, token: session, mail } = await recovering()
     const newAddress = newEmail()
     await put(session, { email: newAddress })
@@ -171,7 +171,7 @@ test('one-time tokens', async (t) => {
     assert.deepEqual(errorOf(late), wrongLink)
   })
 
-  await t.test('18.16 no token works for another purpose', async () => {
+  await t.test('no token works for another purpose (property 16)', async () => {
     const signup = await signedUp()
     const recovery = await recovering()
     const changer = await newPerson(server)
@@ -209,7 +209,7 @@ test('one-time tokens', async (t) => {
     assert.equal(row.email, changer.email)
   })
 
-  await t.test('18.16 a PKCE link gives no tokens without its prefix', async () => {
+  await t.test('a PKCE link gives no tokens without its prefix (property 16)', async () => {
     const { email } = await newPerson(server)
     const challenge = { code_challenge: 'c'.repeat(43), code_challenge_method: 'plain' }
     await post('/recover', { email, ...challenge })
@@ -221,7 +221,7 @@ test('one-time tokens', async (t) => {
     assert.equal(fragmentOf(followed)['error_code'], 'otp_expired')
   })
 
-  await t.test('18.16 a token expires after an hour', async () => {
+  await t.test('a token expires after an hour (property 16)', async () => {
     const first = await recovering()
     const second = await recovering()
     server.clock.aheadMs += 3_599_000
@@ -233,7 +233,7 @@ test('one-time tokens', async (t) => {
     assert.deepEqual(errorOf(await verify({ type, email, token: mail.code })), wrongDigits)
   })
 
-  await t.test('18.17 a code of one user does not work for another', async () => {
+  await t.test('a code of one user does not work for another (property 17)', async () => {
     const { email, mail } = await recovering()
     const victim = await recovering()
     const [name = '', host = ''] = email.split('@')
@@ -258,7 +258,7 @@ test('one-time tokens', async (t) => {
     assert.equal(own.body.user.email, email)
   })
 
-  await t.test('18.18 link previews and prefetching do not use up a link', async () => {
+  await t.test('link previews and prefetching do not use up a link (property 18)', async () => {
     const { mail } = await recovering()
     const head = await fetch(`${url}${mail.path}`, { method: 'HEAD', redirect: 'manual' })
     assert.equal(head.headers.get('location'), null)

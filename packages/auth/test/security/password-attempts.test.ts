@@ -35,7 +35,7 @@ test('guessing passwords', async (t) => {
   if (!server) return
   const { url, clock } = server
 
-  await t.test('18.30 ten wrong passwords for an account block further guesses', async () => {
+  await t.test('ten wrong passwords for an account block further guesses (property 30)', async () => {
     const email = await newUser(server)
     for (let at = 0; at < 10; at += 1) {
       assert.deepEqual(errorOf(await login(url, { email, password: guess() })), wrong)
@@ -54,7 +54,7 @@ test('guessing passwords', async (t) => {
     assert.deepEqual(errorOf(await login(url, { email, password })), tooMany)
   })
 
-  await t.test('18.30 the block is short, and guesses come back one at a time', async (t) => {
+  await t.test('the block is short, and guesses come back one at a time (property 30)', async (t) => {
     t.after(() => {
       clock.aheadMs = 0
     })
@@ -69,7 +69,7 @@ test('guessing passwords', async (t) => {
     assert.equal((await login(url, { email, password })).status, 200)
   })
 
-  await t.test('18.30 a right password resets the wrong ones from its address', async () => {
+  await t.test('a right password resets the wrong ones from its address (property 30)', async () => {
     const email = await newUser(server)
     for (const rounds of [9, 9, 10]) {
       for (let at = 0; at < rounds; at += 1) {
@@ -84,7 +84,7 @@ test('guessing passwords', async (t) => {
     assert.equal((await login(url, { email, password })).status, 429)
   })
 
-  await t.test('18.30 unknown accounts are refused in the same way', async () => {
+  await t.test('unknown accounts are refused in the same way (property 30)', async () => {
     const known = await newUser(server)
     const unknown = newEmail()
     const phones = { phone: '15550100' }
@@ -104,7 +104,7 @@ test('guessing passwords', async (t) => {
     assert.equal((await login(url, { ...phones, password })).status, 422)
   })
 
-  await t.test('18.30 of fifty concurrent guesses only ten are checked', async () => {
+  await t.test('of fifty concurrent guesses only ten are checked (property 30)', async () => {
     const email = await newUser(server)
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => login(url, { email, password: guess() })),
@@ -119,7 +119,7 @@ test('guessing passwords', async (t) => {
     assert.deepEqual(new Set(logins.map(({ status }) => status)), new Set([200]))
   })
 
-  await t.test('18.30 the password cannot be guessed in a stolen session either', async () => {
+  await t.test('the password cannot be guessed in a stolen session either (property 30)', async () => {
     const email = await newUser(server)
     const { body } = await login(url, { email, password })
     const change = () =>
@@ -136,7 +136,7 @@ test('guessing passwords', async (t) => {
   })
 })
 
-test('18.30 guessing from many addresses is slowed, and the owner can still sign in', async (t) => {
+test('guessing from many addresses is slowed, and the owner can still sign in (property 30)', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_TRUSTED_HOPS: '1',
     AUTH_RATE_LIMIT_PASSWORD_ACCOUNT: '20',
@@ -172,7 +172,7 @@ test('18.30 guessing from many addresses is slowed, and the owner can still sign
   assert.equal((await login(url, { email, password }, from('198.51.100.1'))).status, 200)
 })
 
-test('18.30 servers that share a Redis count wrong passwords together', async (t) => {
+test('servers that share a Redis count wrong passwords together (property 30)', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   // With a short timeout a busy machine could be taken for a lost Redis, and servers would count
@@ -205,7 +205,7 @@ test('18.30 servers that share a Redis count wrong passwords together', async (t
   }
 })
 
-test('18.30 both password limits can be disabled', async (t) => {
+test('both password limits can be disabled (property 30)', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_RATE_LIMIT_PASSWORD: 'off',
     AUTH_RATE_LIMIT_PASSWORD_ACCOUNT: '0',

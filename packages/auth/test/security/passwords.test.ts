@@ -21,7 +21,7 @@ test('changing a password', async (t) => {
   const signIn = (email: string, word: string) =>
     post('/token?grant_type=password', { email, password: word })
 
-  await t.test('18.25 ends the other sessions and every one-time token', async () => {
+  await t.test('changing a password ends the other sessions and every one-time token (property 25)', async () => {
     const { id, email } = await server.newUser()
     const bystander = await newPerson(server)
     const theirs = await signInByLink(server, bystander.email)
@@ -49,7 +49,7 @@ test('changing a password', async (t) => {
     assert.equal((await signIn(email, newPassword)).status, 200)
   })
 
-  await t.test('18.25 ends all sessions if an administrator does it', async () => {
+  await t.test('a password change by an administrator ends all sessions (property 25)', async () => {
     const { id, email } = await newPerson(server)
     const mine = await signInByLink(server, email)
     await ask(url, `/admin/users/${id}`, {
@@ -61,7 +61,7 @@ test('changing a password', async (t) => {
   })
 })
 
-test('18.25 the reauthentication code for a password change', async (t) => {
+test('the reauthentication code for a password change (property 25)', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION: 'true',
   })
@@ -80,11 +80,11 @@ test('18.25 the reauthentication code for a password change', async (t) => {
   const victim = await prepare()
   const attacker = await prepare()
 
-  await t.test('of one user does not work for another', async () => {
+  await t.test('the code of one user does not work for another', async () => {
     const body = { password: newPassword, nonce: attacker.nonce }
     assert.deepEqual(errorOf(await put(victim.token, body)).slice(0, 2), refused)
   })
-  await t.test('is required, and does not sign in', async () => {
+  await t.test('the code is required, and does not sign in', async () => {
     const without = await put(victim.token, { password: newPassword })
     assert.deepEqual(errorOf(without).slice(0, 2), [400, 'reauthentication_needed'])
     for (const type of ['signup', 'recovery', 'magiclink', 'email', 'email_change']) {
@@ -92,7 +92,7 @@ test('18.25 the reauthentication code for a password change', async (t) => {
       assert.equal((await ask(url, '/verify', { body })).status, 403, type)
     }
   })
-  await t.test('works once, also concurrently', async () => {
+  await t.test('the code works once, also for concurrent requests', async () => {
     const body = { password: newPassword, nonce: victim.nonce }
     const answers = await Promise.all([1, 2, 3].map(() => put(victim.token, body)))
     const statuses = answers.map(({ status }) => status).sort()
@@ -100,7 +100,7 @@ test('18.25 the reauthentication code for a password change', async (t) => {
     const again = await put(victim.token, { ...body, password: 'yet another password' })
     assert.deepEqual(errorOf(again).slice(0, 2), refused)
   })
-  await t.test('expires', async () => {
+  await t.test('the code expires', async () => {
     server.clock.aheadMs += 3_601_000
     const { access_token: token } = await signInByLink(server, attacker.email)
     const late = await put(token, { password: newPassword, nonce: attacker.nonce })
@@ -108,7 +108,7 @@ test('18.25 the reauthentication code for a password change', async (t) => {
   })
 })
 
-test('18.63 only the complete password signs in', async (t) => {
+test('only the complete password signs in (property 63)', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   const signIn = (email: string, word: string) =>
@@ -126,7 +126,7 @@ test('18.63 only the complete password signs in', async (t) => {
     ['a\ufffdb and more', ['a\ud800b and more', 'a\udfffb and more']],
   ]
   for (const [format, toHash] of Object.entries(hashers)) {
-    await t.test(`18.63 an imported hash, ${format}`, async () => {
+    await t.test(`an imported hash accepts only the complete password, ${format} (property 63)`, async () => {
       for (const [word, others] of alike) {
         const { email } = await importUser(server, await toHash(word))
         for (const other of others) assert.deepEqual(errorOf(await signIn(email, other)), refused)
@@ -140,7 +140,7 @@ test('18.63 only the complete password signs in', async (t) => {
     })
   }
 
-  await t.test('18.63 the current password when a new one is set', async () => {
+  await t.test('only the complete current password allows setting a new one (property 63)', async () => {
     const { email } = await importUser(server, await hashers.bcrypt(longest))
     const { access_token: token } = (await signIn(email, longest)).body
     const put = (current: string) =>
@@ -153,7 +153,7 @@ test('18.63 only the complete password signs in', async (t) => {
     assert.equal((await put(longest)).status, 200)
   })
 
-  await t.test('18.63 a password that others would match is refused', async () => {
+  await t.test('a new password that other passwords would match is refused (property 63)', async () => {
     for (const word of ['secret\0one', 'a half \ud800']) {
       const answer = await server.post('/signup', { email: newEmail(), password: word })
       assert.deepEqual(errorOf(answer), [

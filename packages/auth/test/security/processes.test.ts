@@ -17,7 +17,7 @@ import { openSharedPostgres } from '../support/shared-postgres.ts'
 const refresh = (url: string, token: string) =>
   ask(url, '/token?grant_type=refresh_token', { body: { refresh_token: token } })
 
-test('18.41 of two processes that start together on an empty database, one migrates and both serve', async (t) => {
+test('of two processes that start together on an empty database, one migrates and both serve (property 41)', async (t) => {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return
   const { url } = postgres
@@ -43,7 +43,7 @@ test('18.41 of two processes that start together on an empty database, one migra
   assert.equal((await refresh(one.url, rotated.body.refresh_token)).status, 200)
 })
 
-test('18.42 SIGTERM waits for running requests and leaves no refresh token half rotated', async (t) => {
+test('SIGTERM waits for running requests and leaves no refresh token half rotated (property 42)', async (t) => {
   const env = await openProgramEnvironment(t)
   if (!env) return
   const started = {

@@ -64,7 +64,7 @@ function isPermitted({ protocol, hostname, pathname, port }: URL, providerUrl: U
   return hostname === providerUrl.hostname && port === providerUrl.port
 }
 
-test('18.48 whatever a request contains, it gets a response, and any redirect is a valid URL', async (t) => {
+test('whatever a request contains, it gets a response, and any redirect is a valid URL (property 48)', async (t) => {
   const env = await openProgramEnvironment(t)
   const shape = providerShapes.find(({ id }) => id === 'keycloak')
   if (!env || shape === undefined) return

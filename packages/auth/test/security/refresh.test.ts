@@ -19,7 +19,7 @@ test('refresh tokens', async (t) => {
   const used = [400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used'] as const
   const ended = [400, 'session_not_found', 'Invalid Refresh Token: No Valid Session Found'] as const
 
-  await t.test('18.12 the previous token returns the same token in the interval', async () => {
+  await t.test('the previous token returns the same token in the interval (property 12)', async () => {
     const { refresh_token: first } = await signIn()
     const { body: rotated } = await refresh(first)
     server.clock.aheadMs += 9_000
@@ -29,7 +29,7 @@ test('refresh tokens', async (t) => {
     assert.equal((await refresh(rotated.refresh_token)).status, 200)
   })
 
-  await t.test('18.12 later the previous token ends the whole family', async () => {
+  await t.test('later the previous token ends the whole family (property 12)', async () => {
     const { refresh_token: first } = await signIn()
     const { body: rotated } = await refresh(first)
     server.clock.aheadMs += 10_001
@@ -48,7 +48,7 @@ test('refresh tokens', async (t) => {
     )
   })
 
-  await t.test('18.12 an older token ends the family at any time', async () => {
+  await t.test('an older token ends the family at any time (property 12)', async () => {
     const { refresh_token: first } = await signIn()
     const { body: second } = await refresh(first)
     const { body: third } = await refresh(second.refresh_token)
@@ -57,7 +57,7 @@ test('refresh tokens', async (t) => {
     assert.deepEqual(errorOf(await refresh(second.refresh_token)), ended)
   })
 
-  await t.test('18.12 an ended family does not affect other sessions of the user', async () => {
+  await t.test('an ended family does not affect other sessions of the user (property 12)', async () => {
     const { refresh_token: first } = await signIn()
     const { refresh_token: other } = await signIn()
     await refresh((await refresh(first)).body.refresh_token)
@@ -65,7 +65,7 @@ test('refresh tokens', async (t) => {
     assert.equal((await refresh(other)).status, 200)
   })
 
-  await t.test('18.12 tampered tokens are refused and end nothing', async () => {
+  await t.test('tampered tokens are refused and end nothing (property 12)', async () => {
     const { refresh_token: token } = await signIn()
     const bytes = Buffer.from(token, 'base64url')
     const missing = [400, 'refresh_token_not_found']
@@ -81,7 +81,7 @@ test('refresh tokens', async (t) => {
     assert.equal((await refresh(token)).status, 200)
   })
 
-  await t.test('18.13 fifty concurrent refreshes on two servers rotate once', async (t) => {
+  await t.test('fifty concurrent refreshes on two servers rotate once (property 13)', async (t) => {
     const second = await openAuthServer(t, {
       env: { AUTH_MAILER_AUTOCONFIRM: 'true' },
       database: { url: server.databaseUrl, schema: server.schema },
@@ -113,7 +113,7 @@ test('refresh tokens', async (t) => {
     assert.equal((await refresh([...children][0] ?? '', second.url)).status, 200)
   })
 
-  await t.test('18.14 each scope of a logout ends only the sessions that it names', async () => {
+  await t.test('each scope of a logout ends only the sessions that it names (property 14)', async () => {
     const scopes = {
       '?scope=local': { own: 400, other: 200 },
       '?scope=others': { own: 200, other: 400 },
@@ -147,7 +147,7 @@ test('refresh tokens', async (t) => {
     assert.equal(bad.status, 400)
   })
 
-  await t.test('18.14 the token of another user cannot log a user out', async () => {
+  await t.test('the token of another user cannot log a user out (property 14)', async () => {
     const otherUser = await signIn((await newPerson(server)).email)
     const mine = await signIn()
     const [, claims = ''] = mine.access_token.split('.')
@@ -158,7 +158,7 @@ test('refresh tokens', async (t) => {
     assert.equal((await refresh(mine.refresh_token)).status, 200)
   })
 
-  await t.test('18.12 a token from another database is refused', async (t) => {
+  await t.test('a token from another database is refused (property 12)', async (t) => {
     const other = await openAuthServer(t)
     if (!other) return
     const body = { email: newEmail(), password }

@@ -17,7 +17,7 @@ import { until } from '../support/outbox.ts'
 const oldKey = 'the first key of thirty-two characters or more'
 const newKey = 'the second key of thirty-two characters or more'
 
-test('18.64 reading the database is not enough to make tokens', async (t) => {
+test('reading the database is not enough to make tokens (property 64)', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   const calls = createFactorCalls(server)
@@ -58,7 +58,7 @@ test('keys in AUTH_SECRETS_KEY', async (t) => {
   const { email, refreshToken } = await calls.newSignedInUser()
   let current = refreshToken
 
-  await t.test('18.64 encrypt existing keys without ending sessions', async () => {
+  await t.test('existing keys are encrypted without ending sessions (property 64)', async () => {
     assert.deepEqual(await fingerprints(), [null])
     const encrypted = await open(oldKey)
     const [fingerprint] = await fingerprints()
@@ -69,19 +69,19 @@ test('keys in AUTH_SECRETS_KEY', async (t) => {
     current = body.refresh_token
   })
 
-  await t.test('18.64 a wrong or missing key stops the start with an error', async () => {
+  await t.test('a wrong or missing key stops the start with an error (property 64)', async () => {
     const refusal =
       /AUTH_SECRETS_KEY has another key\. Set it to the key that they were encrypted with/
     await assert.rejects(open(newKey), refusal)
     await assert.rejects(open(''), /AUTH_SECRETS_KEY is not set/)
   })
 
-  await t.test('18.64 a server of the previous version cannot insert its own keys', async () => {
+  await t.test('a server of the previous version cannot insert its own keys (property 64)', async () => {
     const add = "insert into server_keys (name, value) values ('refresh_tokens', '\\x00')"
     await assert.rejects(query(add), /encrypted with AUTH_SECRETS_KEY/)
   })
 
-  await t.test('18.65 can be replaced without ending sessions', async () => {
+  await t.test('the key can be replaced without ending sessions (property 65)', async () => {
     const [before] = await fingerprints()
     const both = await open(`${newKey},${oldKey}`)
     const [after] = await fingerprints()
@@ -92,7 +92,7 @@ test('keys in AUTH_SECRETS_KEY', async (t) => {
     assert.deepEqual([first.status, second.status], [200, 200])
   })
 
-  await t.test('if they are lost, new ones are created after the table was emptied', async () => {
+  await t.test('if the key is lost, new keys are created after the table was emptied', async () => {
     await query('delete from secret_keys')
     const anew = await open(oldKey)
     const at = anew?.url ?? ''
@@ -107,7 +107,7 @@ test('keys in AUTH_SECRETS_KEY', async (t) => {
   })
 })
 
-test('18.65 every key can be replaced without logging users out', async (t) => {
+test('every key can be replaced without logging users out (property 65)', async (t) => {
   const server = await openFlowServer(t, factorEnvironment)
   if (!server) return
   const { query, databaseUrl, schema, clock, url } = server
@@ -192,7 +192,7 @@ test('18.65 every key can be replaced without logging users out', async (t) => {
     assert.equal((await at(`/factors/${member.factorId}/verify`, answer, token)).status, 200)
   })
 
-  await t.test('--force deletes them and ends what depends on them', async () => {
+  await t.test('--force deletes versions in use and ends the sessions that depend on them', async () => {
     const renewed = await refresh(active.refreshToken)
     const forced = await keys('retire', 'refresh_tokens', '--force')
     assert.match(forced.stdout, /^refresh_tokens: version 2 is now the only version$/m)

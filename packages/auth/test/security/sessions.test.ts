@@ -9,7 +9,7 @@ import { createFactorCalls } from '../support/factors.ts'
 import { openFlowServer } from '../support/flow-server.ts'
 import { ask } from '../support/http-client.ts'
 
-test('18.66 administrators can revoke all sessions', async (t) => {
+test('administrators can revoke all sessions (property 66)', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   const { url, serviceToken, query } = server

@@ -24,7 +24,7 @@ test('addresses and phone numbers of other users', async (t) => {
   }
 
   await t.test(
-    '18.55 a user can find out five times an hour that an address or number is taken',
+    'a user can find out five times an hour that an address or number is taken (property 55)',
     async (t) => {
       t.after(() => {
         clock.aheadMs = 0
@@ -56,7 +56,7 @@ test('addresses and phone numbers of other users', async (t) => {
     },
   )
 
-  await t.test('18.55 addresses that are not taken do not count', async () => {
+  await t.test('addresses that are not taken do not count (property 55)', async () => {
     const caller = await newCaller()
     for (let at = 0; at < 7; at += 1) {
       assert.equal((await caller.put({ email: newEmail() })).status, 200)
@@ -65,7 +65,7 @@ test('addresses and phone numbers of other users', async (t) => {
     assert.equal((await caller.put({ email })).body.error_code, 'email_exists')
   })
 
-  await t.test('18.55 of many concurrent requests only five get the answer', async () => {
+  await t.test('of many concurrent requests only five reveal a taken address (property 55)', async () => {
     const caller = await newCaller()
     const { email } = await newPerson(server)
     const answers = await Promise.all(Array.from({ length: 20 }, () => caller.put({ email })))

@@ -200,13 +200,13 @@ const channels = {
   phone: { newName: () => ({ phone: newPhone() }), arrivals: byPhone },
 } as const
 
-test('18.43 the person who proves to own an address or phone number owns the account', async (t) => {
+test('the person who proves to own an address or phone number owns the account (property 43)', async (t) => {
   const server = await openServer(t)
   if (!server) return
   const { post, query, url } = server
   for (const [channel, { newName, arrivals }] of Object.entries(channels)) {
     for (const [way, { arrive, data, provider, ...arrival }] of Object.entries(arrivals)) {
-      await t.test(`18.21, 18.43 ${channel}: ${way}`, async () => {
+      await t.test(`${channel}: ${way} (properties 21 and 43)`, async () => {
         const name = newName()
         const { id, session } = await registerAttacker(server, name)
         const token = await arrive(server, name)
@@ -240,7 +240,7 @@ test('18.43 the person who proves to own an address or phone number owns the acc
     }
   }
 
-  await t.test('18.43 until then a repeated sign-up does not replace the password', async () => {
+  await t.test('until then a repeated sign-up does not replace the password (property 43)', async () => {
     const name = { email: newEmail() }
     const { body: made } = await post('/signup', { ...name, password })
     const read = () => query('select encrypted_password from users where id = $1', [made.id])
@@ -250,7 +250,7 @@ test('18.43 the person who proves to own an address or phone number owns the acc
     assert.deepEqual(await read(), before)
   })
 
-  await t.test('18.43 data of the attacker is not in messages to the owner', async () => {
+  await t.test('data of the attacker is not in messages to the owner (property 43)', async () => {
     const name = { email: newEmail() }
     await post('/signup', { ...name, password, data: ofAttacker })
     for (const path of ['/recover', '/otp', '/resend', '/signup']) {
@@ -263,7 +263,7 @@ test('18.43 the person who proves to own an address or phone number owns the acc
     }
   })
 
-  await t.test('18.43 a link that leads to a PKCE code is the same proof', async () => {
+  await t.test('a link that leads to a PKCE code is the same proof (property 43)', async () => {
     const name = { email: newEmail() }
     await registerAttacker(server, name)
     const challenge = { code_challenge: 'c'.repeat(43), code_challenge_method: 'plain' }
@@ -275,7 +275,7 @@ test('18.43 the person who proves to own an address or phone number owns the acc
   })
 
   await t.test(
-    '18.43 also if the attacker signed up with a provider and has no password',
+    'the owner also gets an account that the attacker created with a provider, without a password (property 43)',
     async () => {
       const name = { email: newEmail() }
       const { id } = await registerAttacker(server, name)
@@ -289,7 +289,7 @@ test('18.43 the person who proves to own an address or phone number owns the acc
   )
 })
 
-test('18.43 data set by the owner or an administrator is kept', async (t) => {
+test('data set by the owner or an administrator is kept (property 43)', async (t) => {
   const server = await openServer(t)
   if (!server) return
   const { post, url } = server

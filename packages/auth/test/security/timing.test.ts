@@ -91,11 +91,11 @@ const questions: Readonly<Record<string, Question>> = {
   },
 }
 
-test('18.45 the response time does not reveal who has an account', async (t) => {
+test('the response time does not reveal who has an account (property 45)', async (t) => {
   const server = await openPhoneServer(t)
   if (!server) return
   for (const [name, { makeKnown, makeUnknown, ask }] of Object.entries(questions)) {
-    await t.test(`18.45 ${name}`, async (t) => {
+    await t.test(`${name} (property 45)`, async (t) => {
       const known: string[] = []
       for (let at = 0; at < samples; at += 1) known.push(await makeKnown(server))
       await server.untilAnswered()

@@ -11,7 +11,7 @@ import { createHandler as createNetlifyHandler } from '../../src/adapters/netlif
 import { createHandler as createUwsHandler } from '../../src/adapters/uws.ts'
 import { createHandler } from '../../src/handler.ts'
 import type { Response as Pair } from '../../src/request.ts'
-import { createUwsExchange } from '../letter/uws-exchange.ts'
+import { createUwsExchange } from '../specification/uws-exchange.ts'
 import { listen, shut } from '../support/hosts/listen.ts'
 import { GR, get, J, type PlainRequest, post } from '../support/request.ts'
 import { schema } from '../support/schema.ts'

@@ -35,7 +35,7 @@ test('traces, and metrics that are pulled', async (t) => {
     AUTH_METRICS_EXPORTER: 'pull',
     OTEL_EXPORTER_PULL_HOST: '127.0.0.1',
     OTEL_EXPORTER_PULL_PORT: '0',
-    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=letter',
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=staging',
     DEBUG: 'true',
   })
   if (!server) return
@@ -62,7 +62,7 @@ test('traces, and metrics that are pulled', async (t) => {
     'Configuration › tracing: resource attribute `auth.version` holds the build version; `OTEL_RESOURCE_ATTRIBUTES` adds more',
     () => {
       assert.equal(span.resource['auth.version'], '0.0.0-test')
-      assert.equal(span.resource['deployment.environment.name'], 'letter')
+      assert.equal(span.resource['deployment.environment.name'], 'staging')
     },
   )
 

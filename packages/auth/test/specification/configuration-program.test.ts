@@ -32,7 +32,7 @@ const check = (env: Env, cwd = '/', run = runCommand) => run(['config', 'check']
 const faultsOf = (env: Env) => parseConfig({ ...required, ...env }).faults.map(toFaultText)
 
 function openFolder(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'auth-letter-'))
+  const folder = mkdtempSync(join(tmpdir(), 'auth-specification-'))
   t.after(() => rmSync(folder, { recursive: true }))
   return folder
 }
