@@ -1,12 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { formatAims, toExitCode } from '@portcullis/bench-kit/aims'
+import { formatGoals, toExitCode } from '@portcullis/bench-kit/goals'
 import { startChild } from '@portcullis/bench-kit/child'
 import { createCommand } from '@portcullis/bench-kit/command'
 import { readResidentMegabytes } from '@portcullis/bench-kit/process-usage'
 import { createProgress } from '@portcullis/bench-kit/progress'
 import { describeMachine } from '@portcullis/bench-kit/results'
 import { endOnSignals } from '@portcullis/bench-kit/server-process'
-import { checkAims } from './aims.ts'
+import { checkGoals } from './goals.ts'
 import { type Case, cases } from './cases.ts'
 import { type Entrant, measureCase, type Series, secondsOfCase, type Tools } from './measure.ts'
 import { drawScores, formatScores, formatStatements } from './report.ts'
@@ -51,10 +51,10 @@ async function compare(settings: Settings): Promise<number> {
   const { statements, idleMegabytes, ...measured } = await measureAll(settings, databases)
   const scores = toScores(measured.series)
   const ours = idleMegabytes.find(({ name }) => name === 'ours')
-  const aims = checkAims({ ...measured, idleMegabytes: ours?.megabytes ?? Number.NaN })
+  const goals = checkGoals({ ...measured, idleMegabytes: ours?.megabytes ?? Number.NaN })
   if (scores.length > 0) console.log(`\n${formatScores(scores)}`)
   if (statements.length > 0) console.log(`\n${formatStatements(statements)}`)
-  console.log(`\n${formatAims(aims)}`)
+  console.log(`\n${formatGoals(goals)}`)
 
   if (settings.isComplete) {
     const content = {
@@ -65,7 +65,7 @@ async function compare(settings: Settings): Promise<number> {
       bcryptPerSecond: measured.bcryptPerSecond,
       statements,
       idleMegabytes,
-      aims,
+      goals,
     }
     const files = [
       await writeResult('auth.json', content),
@@ -75,7 +75,7 @@ async function compare(settings: Settings): Promise<number> {
   } else {
     console.log('\nThe run was not complete, so no results were written.')
   }
-  return toExitCode(aims, settings.isStrict)
+  return toExitCode(goals, settings.isStrict)
 }
 
 /**

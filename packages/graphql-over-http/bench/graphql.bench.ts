@@ -1,7 +1,7 @@
-import { formatAims, toExitCode } from '@portcullis/bench-kit/aims'
+import { formatGoals, toExitCode } from '@portcullis/bench-kit/goals'
 import { createCommand } from '@portcullis/bench-kit/command'
 import { createProgress } from '@portcullis/bench-kit/progress'
-import { checkAims } from './aims.ts'
+import { checkGoals } from './goals.ts'
 import { contenders } from './contenders.ts'
 import { runDistinct } from './distinct.ts'
 import { type Home, install } from './installs.ts'
@@ -51,10 +51,10 @@ async function compare({ plan, leftOut, isComplete, isStrict }: Settings): Promi
 
   const results = toContenderResults(samples, plan.queries)
   const handlerResults = toHandlerResults(handlerSamples, plan.queries)
-  const aims = checkAims(samples, handlerSamples)
+  const goals = checkGoals(samples, handlerSamples)
   for (const query of plan.queries) console.log(`\n${formatQueryTable(results, query)}`)
   if (isComplete) console.log(`\n${formatHandlerTable(handlerResults, plan.queries)}`)
-  if (aims.length > 0) console.log(`\n${formatAims(aims)}`)
+  if (goals.length > 0) console.log(`\n${formatGoals(goals)}`)
 
   if (isComplete) {
     const name = plan.graphql === 16 ? 'graphql' : `graphql-${plan.graphql}`
@@ -64,7 +64,7 @@ async function compare({ plan, leftOut, isComplete, isStrict }: Settings): Promi
       settings: describePlan(plan),
       contenders: results,
       handlers: handlerResults,
-      aims,
+      goals,
     }
     const files = [
       await writeResult(`${name}.json`, content),
@@ -74,5 +74,5 @@ async function compare({ plan, leftOut, isComplete, isStrict }: Settings): Promi
   } else {
     console.log('\nNot everything was measured, so no results were written.')
   }
-  return toExitCode(aims, isStrict)
+  return toExitCode(goals, isStrict)
 }

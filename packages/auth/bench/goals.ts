@@ -1,4 +1,4 @@
-import { type Aim, judgeAims, toWish, type WishRow } from '@portcullis/bench-kit/aims'
+import { type GoalResult, evaluateGoals, toGoal, type GoalRow } from '@portcullis/bench-kit/goals'
 import { median, medianRatio } from '@portcullis/bench-kit/statistics'
 import type { Sample, Series } from './measure.ts'
 import type { ContestantName } from './servers/contestants.ts'
@@ -13,17 +13,17 @@ export interface Measured {
 const perSecond = (sample: Sample) => sample.perSecond
 
 /** Compares the results with the goals of the server. */
-export function checkAims({ series, bcryptPerSecond, idleMegabytes }: Measured): readonly Aim[] {
+export function checkGoals({ series, bcryptPerSecond, idleMegabytes }: Measured): readonly GoalResult[] {
   const samplesOf = (name: string, contestant: ContestantName): readonly Sample[] =>
     series.find((one) => one.case.name === name && one.contestant === contestant)?.samples ?? []
   const timesPeer = (name: string, peersName = name) =>
     medianRatio(samplesOf(name, 'ours').map(perSecond), samplesOf(peersName, 'peer').map(perSecond))
   const logins = samplesOf('login', 'ours')
-  const rows: readonly WishRow[] = [
+  const rows: readonly GoalRow[] = [
     ['refresh: times the requests per second of the peer', 'at least', 4, timesPeer('refresh')],
     ['GET /user: times the requests per second of the peer', 'at least', 3, timesPeer('user')],
     ...(['first', 'deep', 'filter'] as const).map(
-      (page): WishRow => [
+      (page): GoalRow => [
         `admin list at 1M users, ${page}: times the requests per second of the peer`,
         'at least',
         20,
@@ -50,5 +50,5 @@ export function checkAims({ series, bcryptPerSecond, idleMegabytes }: Measured):
     ],
     ['resident memory in MB when idle', 'at most', 150, idleMegabytes],
   ]
-  return judgeAims(rows.map(toWish))
+  return evaluateGoals(rows.map(toGoal))
 }

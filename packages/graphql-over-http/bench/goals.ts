@@ -1,4 +1,4 @@
-import { type Aim, isMeasured, judgeAims } from '@portcullis/bench-kit/aims'
+import { type GoalResult, isMeasured, evaluateGoals } from '@portcullis/bench-kit/goals'
 import { medianRatio } from '@portcullis/bench-kit/statistics'
 import type { ContenderName } from './contenders.ts'
 import type { Samples } from './measure.ts'
@@ -6,7 +6,7 @@ import type { HandlerSamples } from './measure-handlers.ts'
 import type { QueryName } from './queries.ts'
 
 /** Compares the measurements with the performance targets of the library. */
-export function checkAims(samples: Samples, handlerSamples: HandlerSamples): readonly Aim[] {
+export function checkGoals(samples: Samples, handlerSamples: HandlerSamples): readonly GoalResult[] {
   const rates = (name: ContenderName, query: QueryName) =>
     samples.get(name)?.[query].map(({ perCpuSecond }) => perCpuSecond) ?? []
   const compare = (name: ContenderName, other: ContenderName, query: QueryName) =>
@@ -57,6 +57,6 @@ export function checkAims(samples: Samples, handlerSamples: HandlerSamples): rea
       compare('portcullis-jit', 'mercurius-jit', 'list'),
     ],
   ]
-  const wishes = rows.map(([text, wanted, reached]) => ({ text, wanted, reached }))
-  return judgeAims(wishes).filter(isMeasured)
+  const goals = rows.map(([text, wanted, reached]) => ({ text, wanted, reached }))
+  return evaluateGoals(goals).filter(isMeasured)
 }

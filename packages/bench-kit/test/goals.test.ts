@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { formatAims, isMeasured, judgeAims, toExitCode, toWish } from '../src/aims.ts'
+import { formatGoals, isMeasured, evaluateGoals, toExitCode, toGoal } from '../src/goals.ts'
 
-const aims = judgeAims([
-  toWish(['rate', 'at least', 2, 2]),
+const goals = evaluateGoals([
+  toGoal(['rate', 'at least', 2, 2]),
   { text: 'pause', direction: 'at most', wanted: 20, reached: 20.00049 },
   { text: 'ratio', wanted: 9, reached: 8.99951 },
   { text: 'peer', wanted: 1, reached: Number.NaN },
@@ -12,7 +12,7 @@ const aims = judgeAims([
 
 test('a target is reached, missed or not measured, and ratios are rounded to thousandths', () => {
   assert.deepEqual(
-    aims.map(({ reached, isReached }) => [reached, isReached]),
+    goals.map(({ reached, isReached }) => [reached, isReached]),
     [
       [2, true],
       [20, false],
@@ -21,19 +21,19 @@ test('a target is reached, missed or not measured, and ratios are rounded to tho
       [null, null],
     ],
   )
-  assert.deepEqual(Object.keys(aims[0] ?? {}), [
+  assert.deepEqual(Object.keys(goals[0] ?? {}), [
     'text',
     'direction',
     'wanted',
     'reached',
     'isReached',
   ])
-  assert.deepEqual(Object.keys(aims[2] ?? {}), ['text', 'wanted', 'reached', 'isReached'])
-  assert.equal(aims.filter(isMeasured).length, 3)
+  assert.deepEqual(Object.keys(goals[2] ?? {}), ['text', 'wanted', 'reached', 'isReached'])
+  assert.equal(goals.filter(isMeasured).length, 3)
 })
 
 test('targets are listed with the required value', () => {
-  const [, rate, pause, ratio, peer] = formatAims(aims).split('\n')
+  const [, rate, pause, ratio, peer] = formatGoals(goals).split('\n')
   assert.match(rate ?? '', /reached.* {2}rate: 2\.00 \(wanted at least 2\)$/)
   assert.match(pause ?? '', /missed .* {2}pause: 20\.0 \(wanted at most 20\)$/)
   assert.match(ratio ?? '', /missed .* {2}ratio: 9\.00 \(wanted 9\)$/)
@@ -41,8 +41,8 @@ test('targets are listed with the required value', () => {
 })
 
 test('only a missed target fails a strict run', () => {
-  const unknown = judgeAims([{ text: 'peer', wanted: 1, reached: undefined }])
-  assert.equal(toExitCode(aims, true), 1)
-  assert.equal(toExitCode(aims, false), 0)
+  const unknown = evaluateGoals([{ text: 'peer', wanted: 1, reached: undefined }])
+  assert.equal(toExitCode(goals, true), 1)
+  assert.equal(toExitCode(goals, false), 0)
   assert.equal(toExitCode(unknown, true), 0)
 })

@@ -1,4 +1,4 @@
-import { type Aim, isMeasured, judgeAims, toWish, type WishRow } from '@portcullis/bench-kit/aims'
+import { type GoalResult, isMeasured, evaluateGoals, toGoal, type GoalRow } from '@portcullis/bench-kit/goals'
 import { median, medianRatio } from '@portcullis/bench-kit/statistics'
 import type { Sample, Series } from './measure.ts'
 import type { MemoryResult, Pause, PauseName } from './solo.ts'
@@ -10,7 +10,7 @@ export interface Measured {
 }
 
 /** Checks the performance goals that were measured. */
-export function checkAims({ series, memory, pauses }: Measured): readonly Aim[] {
+export function checkGoals({ series, memory, pauses }: Measured): readonly GoalResult[] {
   const samplesOf = (shape: string, contender: string): readonly Sample[] =>
     series.find((one) => one.shape.name === shape && one.contender.name === contender)?.samples ??
     []
@@ -24,7 +24,7 @@ export function checkAims({ series, memory, pauses }: Measured): readonly Aim[] 
     compare(value, shape, contender, 'peer-redis')
   const pause = (name: PauseName) => pauses.find((one) => one.name === name)?.longestMs
 
-  const rows: readonly WishRow[] = [
+  const rows: readonly GoalRow[] = [
     [
       'Redis, 8 × 64: times the decisions per CPU-second of the peer',
       'at least',
@@ -62,7 +62,7 @@ export function checkAims({ series, memory, pauses }: Measured): readonly Aim[] 
       timesPeer(({ p99Ms }) => p99Ms, '5000/s', 'redis'),
     ],
     ...(['memory', 'redis'] as const).map(
-      (store): WishRow => [
+      (store): GoalRow => [
         `${store === 'redis' ? 'Redis' : store}: cost of a decision with 100,000 rules over 10 rules`,
         'at most',
         1.2,
@@ -74,7 +74,7 @@ export function checkAims({ series, memory, pauses }: Measured): readonly Aim[] 
     ['ms that statistics of 100,000 rules block', 'at most', 20, pause('statistics')],
     ['ms that the expiry of 1 M counters blocks', 'at most', 20, pause('sweep')],
   ]
-  return judgeAims(rows.map(toWish)).filter(isMeasured)
+  return evaluateGoals(rows.map(toGoal)).filter(isMeasured)
 }
 
 const perCpuSecond = (sample: Sample) => sample.perCpuSecond
