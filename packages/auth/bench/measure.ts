@@ -2,7 +2,7 @@ import type { Child } from '@portcullis/bench-kit/child'
 import { runLoad } from '@portcullis/bench-kit/load-process'
 import type { Case } from './cases.ts'
 import type { BcryptOutcome } from './load/bcrypt.ts'
-import type { LoadOrder, LoadOutcome } from './load/order.ts'
+import type { LoadJob, LoadOutcome } from './load/job.ts'
 import type { Contestant, ContestantName, Member } from './servers/contestants.ts'
 import { createServiceToken } from './servers/contestants.ts'
 
@@ -77,7 +77,7 @@ export async function runSlice(
   announce(seconds, `${one.title}, ${contestant.label}`)
   firstUnique += uniquePerSlice
   const [member] = members
-  const order: LoadOrder = {
+  const job: LoadJob = {
     target: contestant.target,
     script: one.script,
     connections: one.connections,
@@ -89,7 +89,7 @@ export async function runSlice(
       member && { probe: { perSecond: one.probesPerSecond, accessToken: member.accessToken } }),
   }
   const pids = [contestant.pid, contestant.databasePid]
-  const { outcome, cpuSeconds } = await runLoad<LoadOutcome>(load, order, pids)
+  const { outcome, cpuSeconds } = await runLoad<LoadOutcome>(load, job, pids)
   if (one.script === 'refresh') entrant.refreshTokens = outcome.credentials
   if (one.script === 'storm') entrant.stormTokens = outcome.credentials
   const [serverSeconds = 0, databaseSeconds = 0] = cpuSeconds
@@ -139,7 +139,7 @@ export async function measureCase(
     }
     if (one.script === 'login') {
       tools.announce(seconds, 'bcrypt without a server')
-      const outcome = await tools.bcrypt.ask<BcryptOutcome>(seconds)
+      const outcome = await tools.bcrypt.request<BcryptOutcome>(seconds)
       bcryptPerSecond.push(outcome.checks / outcome.seconds)
     }
   }

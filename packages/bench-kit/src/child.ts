@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 export interface Child extends Disposable {
   /** Sends a message and waits for the reply. Only one message may be sent at a time. */
-  ask<Answer>(message: object | string | number): Promise<Answer>
+  request<Answer>(message: object | string | number): Promise<Answer>
   /** Waits for an unsolicited message. */
   receive<Answer>(): Promise<Answer>
 }
@@ -32,14 +32,14 @@ export function startChild(module: URL, settings: ChildSettings = {}): Child {
   })
   const name = [relative(process.cwd(), file), ...args].join(' ')
   return {
-    ask: (message) => askProcess(child, name, message, silenceSeconds),
+    request: (message) => requestFrom(child, name, message, silenceSeconds),
     receive: () => nextMessage(child, name, silenceSeconds),
     [Symbol.dispose]: () => void child.kill(),
   }
 }
 
 /** For a process that other code has started with a channel. */
-export function askProcess<Answer>(
+export function requestFrom<Answer>(
   child: ChildProcess,
   name: string,
   message: object | string | number,

@@ -7,7 +7,7 @@ import { answerParent } from '@portcullis/bench-kit/answer-parent'
 import { parseMajor, useOneGraphql } from './one-graphql.ts'
 
 /** How many distinct documents to send repeatedly, and the minimum number of requests. */
-export interface HandleOrder {
+export interface HandleJob {
   /** The template of the documents; `%` stands for the number of the document. */
   readonly template: string
   readonly documents: number
@@ -44,7 +44,7 @@ async function run({
   documents,
   requests,
   seconds,
-}: HandleOrder): Promise<HandleOutcome> {
+}: HandleJob): Promise<HandleOutcome> {
   const cpuBefore = process.cpuUsage()
   const deadline = performance.now() + seconds * 1000
   let sent = 0

@@ -5,7 +5,7 @@ import type { ContenderName } from './contenders.ts'
 import type { GraphqlMajor } from './one-graphql.ts'
 import { type QueryName, queries, toRequestBody } from './queries.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
-import type { SliceOrder, SliceOutcome } from './slice.ts'
+import type { SliceJob, SliceOutcome } from './slice.ts'
 
 export interface Plan extends RoundPlan {
   readonly contenders: readonly ContenderName[]
@@ -91,14 +91,14 @@ async function measureSlice(
   query: QueryName,
   { connections, seconds }: Pick<Plan, 'connections' | 'seconds'>,
 ): Promise<Sample> {
-  const order: SliceOrder = {
+  const job: SliceJob = {
     port: server.port,
     body: toRequestBody(query),
     connections,
     seconds,
   }
   const before = await server.readUsage()
-  const outcome = await load.ask<SliceOutcome>(order)
+  const outcome = await load.request<SliceOutcome>(job)
   const after = await server.readUsage()
   return {
     perCpuSecond: outcome.requests / (after.cpuSeconds - before.cpuSeconds),

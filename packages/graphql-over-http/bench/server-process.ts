@@ -32,7 +32,7 @@ export async function startServer(
   const stop = () => child[Symbol.dispose]()
   try {
     const { port } = await child.receive<{ port: number }>()
-    return { name, port, readUsage: () => child.ask('usage'), [Symbol.dispose]: stop }
+    return { name, port, readUsage: () => child.request('usage'), [Symbol.dispose]: stop }
   } catch (error) {
     stop()
     throw error

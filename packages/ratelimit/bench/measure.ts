@@ -1,7 +1,7 @@
 import type { Child } from '@portcullis/bench-kit/child'
 import { runLoad } from '@portcullis/bench-kit/load-process'
 import { beginsAnew, inTurn, type OnProgress, type RoundPlan } from '@portcullis/bench-kit/rounds'
-import type { LoadOrder, LoadOutcome, Pace } from './load/order.ts'
+import type { LoadJob, LoadOutcome, Pace } from './load/job.ts'
 import { valuesKinds } from './requests.ts'
 import type { Contender, Group, Shape } from './scenarios.ts'
 import type { Contestant, OpenContestants } from './servers/contestants.ts'
@@ -115,9 +115,9 @@ function createSlices(load: Child, announce: (seconds: number, what: string) => 
   return async (contestant, shape, seconds) => {
     announce(seconds, `${shape.title}, ${contestant.contender.label}`)
     firstUnique += uniquePerSlice
-    const order = toOrder(contestant, shape, seconds, firstUnique)
-    const sample = await measureSlice(load, contestant, order)
-    if (valuesKinds[order.requests.values].isUnique) await contestant.emptyStore()
+    const job = toJob(contestant, shape, seconds, firstUnique)
+    const sample = await measureSlice(load, contestant, job)
+    if (valuesKinds[job.requests.values].isUnique) await contestant.emptyStore()
     return sample
   }
 }
@@ -125,12 +125,12 @@ function createSlices(load: Child, announce: (seconds: number, what: string) => 
 /** More than a slice can use; ten digits are enough for a thousand slices. */
 const uniquePerSlice = 10_000_000
 
-function toOrder(
+function toJob(
   { contender, target }: Contestant,
   shape: Shape,
   seconds: number,
   firstUnique: number,
-): LoadOrder {
+): LoadJob {
   const pace: Pace =
     shape.pace === 'open'
       ? { kind: 'open', perSecond: shape.intensity, seconds }
@@ -152,9 +152,9 @@ function toOrder(
 async function measureSlice(
   load: Child,
   { pid, storePids }: Contestant,
-  order: LoadOrder,
+  job: LoadJob,
 ): Promise<Sample> {
-  const { outcome, cpuSeconds } = await runLoad<LoadOutcome>(load, order, [pid, ...storePids])
+  const { outcome, cpuSeconds } = await runLoad<LoadOutcome>(load, job, [pid, ...storePids])
   const [serverSeconds = 0, ...storeSeconds] = cpuSeconds
   return toSample(outcome, {
     serverSeconds,

@@ -1,4 +1,4 @@
-import type { Pace } from './load/order.ts'
+import type { Pace } from './load/job.ts'
 import type { Values } from './requests.ts'
 
 /** A server configuration that is measured. */

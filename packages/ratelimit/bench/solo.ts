@@ -2,9 +2,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { askProcess, type Child } from '@portcullis/bench-kit/child'
+import { requestFrom, type Child } from '@portcullis/bench-kit/child'
 import { runLoad } from '@portcullis/bench-kit/load-process'
-import type { LoadOrder, LoadOutcome, Pace } from './load/order.ts'
+import type { LoadJob, LoadOutcome, Pace } from './load/job.ts'
 import { silenceSeconds } from './load/start-load.ts'
 import { createRequest, type Values } from './requests.ts'
 import { type RuleFolder, writeRules } from './rule-files.ts'
@@ -32,7 +32,7 @@ export type PauseName = 'quiet' | 'reload' | 'statistics' | 'growth' | 'sweep'
 interface OpenServer {
   readonly process: ServerProcess
   readonly rules: RuleFolder
-  ask<Answer>(question: 'memory' | 'reset' | 'pauses'): Promise<Answer>
+  request<Answer>(message: 'memory' | 'reset' | 'pauses'): Promise<Answer>
   run(values: Values, pace: Pace): Promise<LoadOutcome>
 }
 
@@ -59,9 +59,9 @@ async function withServer<Result>(
     return await use({
       process: server,
       rules: ruleFolder,
-      ask: (question) => askProcess(server.child, 'our server', question, silenceSeconds),
+      request: (message) => requestFrom(server.child, 'our server', message, silenceSeconds),
       async run(values, pace) {
-        const order: LoadOrder = {
+        const job: LoadJob = {
           target: server.target,
           requests: { values, descriptors: 1, rules },
           hasChangingHeaders: false,
@@ -70,7 +70,7 @@ async function withServer<Result>(
           pace,
         }
         firstUnique += 100_000_000
-        const { outcome } = await runLoad<LoadOutcome>(load, order)
+        const { outcome } = await runLoad<LoadOutcome>(load, job)
         if (outcome.errors > 0) throw new Error(`${outcome.errors} calls failed`)
         return outcome
       },
@@ -81,13 +81,13 @@ async function withServer<Result>(
 }
 
 export async function measureMemory(counters: number, load: Child): Promise<MemoryResult> {
-  return withServer(10, load, async ({ ask, run }) => {
+  return withServer(10, load, async ({ request, run }) => {
     const fill = (calls: number) => run('unique-hour', { kind: 'count', streams: 64, calls })
     // Compiled code, buffers and the first tables must not be counted.
     await fill(20_000)
-    const before = await ask<MemoryReading>('memory')
+    const before = await request<MemoryReading>('memory')
     await fill(counters)
-    const after = await ask<MemoryReading>('memory')
+    const after = await request<MemoryReading>('memory')
     return {
       counters,
       bytesPerCounter: (after.liveBytes - before.liveBytes) / counters,
@@ -125,9 +125,9 @@ export async function measurePauses(
       const readings: PauseReading[] = []
       for (let count = 0; count < tries; count++) {
         onProgress(label)
-        await server.ask('reset')
+        await server.request('reset')
         await provoke()
-        readings.push(await server.ask<PauseReading>('pauses'))
+        readings.push(await server.request<PauseReading>('pauses'))
       }
       const [calmest] = readings.toSorted((a, b) => a.longestMs - b.longestMs)
       if (!calmest) throw new Error('A pause must be tried at least once')
@@ -150,7 +150,7 @@ export async function measurePauses(
       }),
       await look('sweep', `${millions} expire at once`, async () => {
         const { expired } = await fillMinute(server, counters)
-        await server.ask('reset')
+        await server.request('reset')
         await steady(expired + 10)
       }),
     ]

@@ -1,4 +1,4 @@
-import type { LoadOrder } from './order.ts'
+import type { LoadJob } from './job.ts'
 import { get, logIn, refresh, signUp } from './requests.ts'
 import type { Response } from './response-reader.ts'
 
@@ -14,10 +14,10 @@ export interface Script {
 
 export type ScriptName = 'user' | 'refresh' | 'storm' | 'login' | 'signup' | 'list'
 
-type Orders = Pick<LoadOrder, 'connections' | 'credentials' | 'path' | 'firstUnique'>
+type JobParts = Pick<LoadJob, 'connections' | 'credentials' | 'path' | 'firstUnique'>
 
 /** Add new kinds of load here. */
-export const scripts: Readonly<Record<ScriptName, (order: Orders) => Script>> = {
+export const scripts: Readonly<Record<ScriptName, (job: JobParts) => Script>> = {
   user: ({ credentials }) =>
     repeat(credentials, (connection) => get('/user', pick(credentials, connection), connection)),
 

@@ -5,7 +5,7 @@ import { inTurn } from '@portcullis/bench-kit/rounds'
 import { median, medianRatio } from '@portcullis/bench-kit/statistics'
 import { formatRatio, formatTable, left, right } from '@portcullis/bench-kit/table'
 import {
-  type CounterOrder,
+  type CounterJob,
   type CounterOutcome,
   type Implementation,
   implementations,
@@ -59,8 +59,8 @@ async function compare(series: number, adds: number, rounds: number): Promise<st
   }))
   for (let round = 0; round < rounds; round++) {
     for (const { implementation, child, adds: count, nanoseconds } of inTurn(processes, round)) {
-      const order: CounterOrder = { implementation, series, adds: count }
-      const { cpuSeconds } = await child.ask<CounterOutcome>(order)
+      const job: CounterJob = { implementation, series, adds: count }
+      const { cpuSeconds } = await child.request<CounterOutcome>(job)
       nanoseconds.push((cpuSeconds / count) * 1e9)
     }
   }

@@ -15,7 +15,7 @@ import { oursOnly, toEnvironment } from '../servers/environment.ts'
 import { growUsers } from '../servers/grow-users.ts'
 import { ourProgram, type ServerProcess, startServer } from '../servers/server-process.ts'
 import { type MailSink, openMailSink } from './mail-sink.ts'
-import type { SoakOrder, Stretch, StretchOutcome } from './mixed-load.ts'
+import type { SoakJob, Stretch, StretchOutcome } from './mixed-load.ts'
 import { help, parseSoakSettings, type SoakSettings } from './settings.ts'
 import { type SoakSample, toVerdict, type Verdict } from './verdict.ts'
 
@@ -69,12 +69,12 @@ async function soakServer(settings: SoakSettings): Promise<Soaked> {
     const server = stack.use(await openSoakServer(stack, databaseUrl, mail, settings))
     await growUsers(databaseUrl, 0, settings.users)
     const load = stack.use(startChild(new URL('./load.ts', import.meta.url)))
-    const order: SoakOrder = {
+    const job: SoakJob = {
       target: server.target,
       members: await signUpMembers(server.target, settings.connections),
       serviceToken: createServiceToken(),
     }
-    await load.ask(order)
+    await load.request(job)
     progress.note('searching for the maximum load')
     const perSecond = Math.max(1, Math.floor((await search(load)) * settings.share))
     const { samples, callsByKind } = await runStretches(load, server, settings, perSecond, progress)
@@ -114,7 +114,7 @@ async function search(load: Child): Promise<number> {
   let perSecond = 0
   for (const seconds of searchSeconds) {
     const stretch: Stretch = { seconds }
-    const outcome = await load.ask<StretchOutcome>(stretch)
+    const outcome = await load.request<StretchOutcome>(stretch)
     if (outcome.errors > 0) throw new Error(`The server returned an error: ${outcome.firstError}`)
     perSecond = outcome.calls / outcome.seconds
   }
@@ -135,7 +135,7 @@ async function runStretches(
   const stretch: Stretch = { seconds: (minutes * 60) / stretches, perSecond }
   for (let number = 0; number < stretches; number += 1) {
     progress.show(number, stretches, `${perSecond} requests a second`)
-    const { callsByKind: calls, ...outcome } = await load.ask<StretchOutcome>(stretch)
+    const { callsByKind: calls, ...outcome } = await load.request<StretchOutcome>(stretch)
     for (const [name, count] of Object.entries(calls)) {
       callsByKind[name] = (callsByKind[name] ?? 0) + count
     }

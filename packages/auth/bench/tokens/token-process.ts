@@ -11,7 +11,7 @@ export type Implementation = (typeof implementations)[number]
 export const algorithms = ['HS256', 'RS256', 'ES256', 'EdDSA'] as const
 export type Algorithm = (typeof algorithms)[number]
 
-export interface TokenOrder {
+export interface TokenJob {
   readonly implementation: Implementation
   readonly algorithm: Algorithm
   readonly operation: 'sign' | 'verify'
@@ -52,8 +52,8 @@ const claims = {
 
 const opened = new Map<string, Tokens>()
 
-answerParent(async (order: TokenOrder): Promise<TokenOutcome> => {
-  const { implementation, algorithm, operation, calls } = order
+answerParent(async (job: TokenJob): Promise<TokenOutcome> => {
+  const { implementation, algorithm, operation, calls } = job
   const name = `${implementation} ${algorithm}`
   const tokens = opened.get(name) ?? (await createTokens[implementation](algorithm))
   const token = String(await tokens.sign())

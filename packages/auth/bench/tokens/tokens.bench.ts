@@ -8,7 +8,7 @@ import {
   type Algorithm,
   algorithms,
   implementations,
-  type TokenOrder,
+  type TokenJob,
   type TokenOutcome,
 } from './token-process.ts'
 
@@ -63,13 +63,13 @@ async function measure({ only, rounds, calls }: ReturnType<typeof parseSettings>
 }
 
 /** An RSA signature takes a hundred times as long as the others. */
-function countFor(algorithm: Algorithm, operation: TokenOrder['operation'], calls: number): number {
+function countFor(algorithm: Algorithm, operation: TokenJob['operation'], calls: number): number {
   if (algorithm === 'HS256') return calls
   return Math.ceil(calls / (algorithm === 'RS256' && operation === 'sign' ? 50 : 5))
 }
 
 async function compare(
-  order: Omit<TokenOrder, 'implementation'>,
+  job: Omit<TokenJob, 'implementation'>,
   rounds: number,
 ): Promise<string[][]> {
   using children = new DisposableStack()
@@ -80,17 +80,17 @@ async function compare(
   }))
   for (let round = 0; round < rounds; round++) {
     for (const { implementation, child, seconds } of inTurn(processes, round)) {
-      const outcome = await child.ask<TokenOutcome>({ ...order, implementation })
+      const outcome = await child.request<TokenOutcome>({ ...job, implementation })
       seconds.push(outcome.cpuSeconds)
     }
   }
   const ours = processes[0]?.seconds ?? []
   return processes.map(({ implementation, seconds }) => [
-    order.algorithm,
-    order.operation,
+    job.algorithm,
+    job.operation,
     implementation,
-    formatCount(order.calls / median(seconds)),
-    ((median(seconds) / order.calls) * 1e6).toFixed(1),
+    formatCount(job.calls / median(seconds)),
+    ((median(seconds) / job.calls) * 1e6).toFixed(1),
     formatRatio(medianRatio(seconds, ours)),
   ])
 }

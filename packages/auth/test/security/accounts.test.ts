@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { Client } from 'pg'
 import { writtenFormats } from '../../src/passwords/formats/index.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask, type HttpAnswer, newEmail, password, sdk } from '../support/http-client.ts'
+import { send, type HttpAnswer, newEmail, password, sdk } from '../support/http-client.ts'
 import { newPhone, openPhoneServer } from '../support/phone-server.ts'
 import { openCountedServer } from './counted-server.ts'
 
@@ -22,7 +22,7 @@ test('responses do not reveal who has an account', async (t) => {
   t.after(() => client.end())
 
   const post = (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
-    ask(url, path, { body, headers })
+    send(url, path, { body, headers })
   const hash = await writtenFormats.bcrypt.hash(password)
   const newUser = async (change: string) => {
     const email = newEmail()

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { endpoints } from '../../src/features/index.ts'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail, password, sdk } from '../support/http-client.ts'
+import { send, newEmail, password, sdk } from '../support/http-client.ts'
 
 const refusal = [400, 'validation_failed', 'The audience is not allowed']
 
@@ -33,7 +33,7 @@ test('only audiences that the operator allows can be chosen (property 51)', asyn
     for (const { method, path, allowed } of endpoints) {
       const token = { user: userToken, 'former user': userToken, admin: serviceToken, anyone: '' }
       const body = bodies[path] ?? { email: newEmail(), password, type: 'signup' }
-      const answer = await ask(url, path.replaceAll(/:\w+/g, crypto.randomUUID()), {
+      const answer = await send(url, path.replaceAll(/:\w+/g, crypto.randomUUID()), {
         method,
         ...(allowed !== 'anyone' && { token: token[allowed] }),
         ...(method !== 'GET' && { body }),
@@ -66,7 +66,7 @@ test('only audiences that the operator allows can be chosen (property 51)', asyn
 
   await t.test('administrators cannot either, in the body or in a header (property 51)', async () => {
     const create = (body: object, headers = {}) =>
-      ask(url, '/admin/users', {
+      send(url, '/admin/users', {
         body: { email: newEmail(), ...body },
         token: serviceToken,
         headers,
@@ -87,16 +87,16 @@ test('only audiences that the operator allows can be chosen (property 51)', asyn
       const { body } = await post('/signup', { email: person, password }, headers)
       const expected = aud || 'authenticated'
       assert.equal(decodeJwt(body.access_token).aud, expected)
-      const shown = await ask(url, '/user', { token: body.access_token })
+      const shown = await send(url, '/user', { token: body.access_token })
       assert.deepEqual([shown.status, shown.body.aud], [200, expected])
       const elsewhere = aud === 'staff' ? 'partners' : 'staff'
-      const login = await ask(url, '/token?grant_type=password', {
+      const login = await send(url, '/token?grant_type=password', {
         body: { email: person, password },
         headers: { 'x-jwt-aud': elsewhere },
       })
       assert.equal(login.body.error_code, 'invalid_credentials')
       // The header names another audience than the token.
-      const mismatch = await ask(url, '/user', {
+      const mismatch = await send(url, '/user', {
         token: body.access_token,
         headers: { 'x-jwt-aud': elsewhere },
       })

@@ -8,7 +8,7 @@ import { openProgramEnvironment, startAuth } from '../support/auth-program.ts'
 import { openCaptchaService, toCaptchaEnvironment } from '../support/captcha-service.ts'
 import { createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { send, newEmail, password } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 
 type Env = Readonly<Record<string, string>>
@@ -44,17 +44,17 @@ async function openAddressServer(t: TestContext, env: Env) {
   /** Reads each place once after requests with these headers. */
   const findPlaces = async (headers: Headers) => {
     const { email } = await newUser()
-    const { body } = await ask(url, '/token?grant_type=password', {
+    const { body } = await send(url, '/token?grant_type=password', {
       body: { email, password, captcha_token: captcha.solve() },
       headers,
     })
     const { access_token: token } = body
-    const { body: factor } = await ask(url, '/factors', {
+    const { body: factor } = await send(url, '/factors', {
       token,
       headers,
       body: { factor_type: 'totp' },
     })
-    await ask(url, `/factors/${factor.id}/challenge`, { token, headers, body: {} })
+    await send(url, `/factors/${factor.id}/challenge`, { token, headers, body: {} })
     const [row] = await query(
       `select (select ip from sessions where user_id = $1) as session,
          (select ip_address from audit_log_entries where payload ->> 'actor_id' = $1::text
@@ -73,7 +73,7 @@ async function openAddressServer(t: TestContext, env: Env) {
   }
   const newUser = async () => {
     const email = newEmail()
-    await ask(url, '/admin/users', {
+    await send(url, '/admin/users', {
       token: server.serviceToken,
       body: { email, password, email_confirm: true },
     })
@@ -195,7 +195,7 @@ test('untrusted forwarding headers are reported once, also by workers (property 
     assert.match(server.output(), /No proxy is trusted.*AUTH_TRUSTED_PROXIES/)
     // Each request uses a new connection, so that all workers get some.
     const headers = { ...forged, connection: 'close' }
-    for (let at = 0; at < 8; at += 1) await ask(server.url, '/settings', { headers })
+    for (let at = 0; at < 8; at += 1) await send(server.url, '/settings', { headers })
     const path = '"path":"/settings"'
     await until(() => server.output().split(path).length > 8)
     const lines = server.output().split('\n')

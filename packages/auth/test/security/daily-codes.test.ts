@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
-import { ask, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
+import { send, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
 import { newPhone, openPhoneServer, toWrongCode } from '../support/phone-server.ts'
 import { newPerson, signInByLink } from './people.ts'
 
@@ -39,30 +39,30 @@ test('codes by email', async (t) => {
   await t.test('all kinds of codes count, and half of them may be sent at once (property 15)', async () => {
     const { email } = await newPerson(server)
     const { access_token: token } = await signInByLink(server, email)
-    const sends = [
+    const requests = [
       () => post('/otp', { email }),
       () => post('/magiclink', { email }),
       () => post('/recover', { email: email.toUpperCase() }),
       () => post('/resend', { type: 'signup', email }),
       () => post('/resend', { type: 'email_change', email }),
       () => post('/signup', { email, password }),
-      () => ask(url, '/reauthenticate', { token }),
-      () => ask(url, '/user', { method: 'PUT', token, body: { email: newEmail() } }),
+      () => send(url, '/reauthenticate', { token }),
+      () => send(url, '/user', { method: 'PUT', token, body: { email: newEmail() } }),
     ]
     const answers: unknown[] = []
     for (let at = 0; at < 15; at += 1) {
-      answers.push((await sends[at % sends.length]?.())?.status)
+      answers.push((await requests[at % requests.length]?.())?.status)
     }
     assert.deepEqual(answers, Array(15).fill(200))
-    for (const [at, send] of sends.entries()) {
-      const refused = await send()
+    for (const [at, request] of requests.entries()) {
+      const refused = await request()
       const seconds = Number(refused.headers.get('retry-after'))
       const text = `For security purposes, you can only request this after ${seconds} seconds.`
       assert.deepEqual(errorOf(refused), [429, 'over_email_send_rate_limit', text], `${at}`)
       assert.equal(seconds, 5_760)
     }
     // Requests without a code still work.
-    const { status } = await ask(url, '/user', { method: 'PUT', token, body: { data: {} } })
+    const { status } = await send(url, '/user', { method: 'PUT', token, body: { data: {} } })
     assert.equal(status, 200)
     assert.equal((await signInByLink(server, email)).refresh_token.length > 0, true)
   })

@@ -12,7 +12,7 @@ import {
   openFlowServer,
   queryOf,
 } from '../support/flow-server.ts'
-import { ask, newEmail } from '../support/http-client.ts'
+import { send, newEmail } from '../support/http-client.ts'
 import { link } from '../support/linking.ts'
 import { newPerson, signInByLink } from './people.ts'
 
@@ -24,7 +24,7 @@ async function openChange(server: FlowServer, more: object = {}) {
   const attacker = await newPerson(server)
   const { access_token: token } = await signInByLink(server, attacker.email)
   const victim = newEmail()
-  await ask(server.url, '/user', { method: 'PUT', body: { email: victim, ...more }, token })
+  await send(server.url, '/user', { method: 'PUT', body: { email: victim, ...more }, token })
   return { ...attacker, victim, token }
 }
 
@@ -47,7 +47,7 @@ test('confirming an address for the account of another person does not sign in t
     const { token } = await server.mailTo(email)
     await post('/verify', { type: 'email_change', token_hash: token })
     const [before, since] = [await sessionsOf(server, id), await signInTimeOf(server, id)]
-    const followed = await ask(url, (await server.mailTo(victim)).path)
+    const followed = await send(url, (await server.mailTo(victim)).path)
     assert.deepEqual(fragmentOf(followed), { message: changed, sb: '' })
     assert.deepEqual(queryOf(followed), {})
     assert.equal(await sessionsOf(server, id), before)
@@ -71,8 +71,8 @@ test('confirming an address for the account of another person does not sign in t
     const { body } = await post('/signup', {})
     const victim = newEmail()
     const change = { email: victim }
-    await ask(url, '/user', { method: 'PUT', body: change, token: body.access_token })
-    const followed = await ask(url, (await server.mailTo(victim)).path)
+    await send(url, '/user', { method: 'PUT', body: change, token: body.access_token })
+    const followed = await send(url, (await server.mailTo(victim)).path)
     assert.deepEqual(fragmentOf(followed), { message: changed, sb: '' })
     assert.equal(await sessionsOf(server, body.user.id), 1)
   })
@@ -82,9 +82,9 @@ test('confirming an address for the account of another person does not sign in t
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
       code_challenge_method: 's256',
     })
-    await ask(url, (await server.mailTo(email)).path)
+    await send(url, (await server.mailTo(email)).path)
     const before = await sessionsOf(server, id)
-    const { code = '' } = queryOf(await ask(url, (await server.mailTo(victim)).path))
+    const { code = '' } = queryOf(await send(url, (await server.mailTo(victim)).path))
     const exchange = (code_verifier: string) =>
       post('/token?grant_type=pkce', { auth_code: code, code_verifier })
     assert.equal(errorOf(await exchange('w'.repeat(64)))[1], 'bad_code_verifier')
@@ -96,11 +96,11 @@ test('confirming an address for the account of another person does not sign in t
     'the account owner is signed in by the current mailbox or by typing the code (property 61)',
     async () => {
       const owner = await openChange(server)
-      await ask(url, (await server.mailTo(owner.victim)).path)
-      const fragment = fragmentOf(await ask(url, (await server.mailTo(owner.email)).path))
+      await send(url, (await server.mailTo(owner.victim)).path)
+      const fragment = fragmentOf(await send(url, (await server.mailTo(owner.email)).path))
       assert.ok(fragment['access_token'])
       const typing = await openChange(server)
-      await ask(url, (await server.mailTo(typing.email)).path)
+      await send(url, (await server.mailTo(typing.email)).path)
       const { code } = await server.mailTo(typing.victim)
       const proof = { type: 'email_change', email: typing.victim, token: code }
       assert.ok((await post('/verify', proof)).body.access_token)
@@ -113,7 +113,7 @@ test('the same holds if one confirmation is enough (property 61)', async (t) => 
   if (!server) return
   const { id, victim } = await openChange(server)
   const before = await sessionsOf(server, id)
-  const followed = await ask(server.url, (await server.mailTo(victim)).path)
+  const followed = await send(server.url, (await server.mailTo(victim)).path)
   assert.deepEqual(fragmentOf(followed), { message: changed, sb: '' })
   assert.equal(await sessionsOf(server, id), before)
 })
@@ -130,7 +130,7 @@ test('the same holds for an unverified address of a linked identity (property 61
   assert.equal(errorOf(answer)[1], 'email_not_confirmed')
   // The address stays available to its owner until it is confirmed.
   assert.deepEqual(await server.query('select 1 from users where email = $1', [account.email]), [])
-  const followed = await ask(server.url, (await server.mailTo(account.email)).path)
+  const followed = await send(server.url, (await server.mailTo(account.email)).path)
   assert.deepEqual(fragmentOf(followed), { message: changed, sb: '' })
   assert.equal(await sessionsOf(server, body.user.id), 1)
   const [user] = await server.query('select email from users where id = $1', [body.user.id])

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { type ExternalServer, newAccount, openExternalServer } from '../support/external-server.ts'
 import { fragmentOf, queryOf } from '../support/flow-server.ts'
-import { ask, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
+import { send, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
 import { openOAuthServer } from '../support/oauth-server.ts'
 import { keycloak as keycloakShape } from '../support/provider-shapes/keycloak.ts'
 import { openRawConnection } from '../support/raw-connection.ts'
@@ -203,7 +203,7 @@ test('registering the address of another person gives no access once the owner s
   const { path: link } = await server.mailTo(email)
 
   const fragment = fragmentOf(await server.goThrough('keycloak', newAccount({ email })))
-  const { body: user } = await ask(server.url, '/user', { token: fragment['access_token'] ?? '' })
+  const { body: user } = await send(server.url, '/user', { token: fragment['access_token'] ?? '' })
   assert.deepEqual([user.id, user.email, user.phone], [made.id, email, ''])
   assert.ok(user.email_confirmed_at)
   assert.deepEqual(user.app_metadata, { provider: 'keycloak', providers: ['keycloak'] })
@@ -224,16 +224,16 @@ test('registering the address of another person gives no access once the owner s
     const { refresh_token, access_token: token } = session
     const refreshed = await server.post('/token?grant_type=refresh_token', { refresh_token })
     assert.equal(refreshed.status, 400)
-    const changed = await ask(server.url, '/user', { method: 'PUT', token, body: { data: {} } })
+    const changed = await send(server.url, '/user', { method: 'PUT', token, body: { data: {} } })
     assert.equal(changed.body.error_code, 'session_not_found')
   })
   await t.test('earlier links no longer work (property 21)', async () => {
-    assert.equal(fragmentOf(await ask(server.url, link))['error_code'], 'otp_expired')
+    assert.equal(fragmentOf(await send(server.url, link))['error_code'], 'otp_expired')
   })
   await t.test('the identity of the attacker is unlinked (property 21)', async () => {
     const google = { sub: 'attacker', email: 'attacker@evil.example', email_verified: true }
     const other = fragmentOf(await server.goThrough('google', google))
-    const { body } = await ask(server.url, '/user', { token: other['access_token'] ?? '' })
+    const { body } = await send(server.url, '/user', { token: other['access_token'] ?? '' })
     assert.notEqual(body.id, made.id)
   })
 })
@@ -247,7 +247,7 @@ test('an address that the provider has not verified is not linked (property 22)'
       if (!server) return
       const email = newEmail()
       const created = { token: server.serviceToken, body: { email, password, email_confirm: true } }
-      const { body: victim } = await ask(server.url, '/admin/users', created)
+      const { body: victim } = await send(server.url, '/admin/users', created)
       const attacker = newAccount({ email, email_verified: false })
       const answer = await server.goThrough('keycloak', attacker)
       if (autoconfirm === 'false') {
@@ -266,7 +266,7 @@ test('an address that the provider has not verified is not linked (property 22)'
 
       const google = { sub: randomUUID(), email, email_verified: true }
       const fragment = fragmentOf(await server.goThrough('google', google))
-      const { body: user } = await ask(server.url, '/user', {
+      const { body: user } = await send(server.url, '/user', {
         token: fragment['access_token'] ?? '',
       })
       assert.equal(user.id, victim.id, 'the verified user is not merged into the other account')

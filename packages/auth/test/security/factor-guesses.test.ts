@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createApp, createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask, type HttpAnswer } from '../support/http-client.ts'
+import { send, type HttpAnswer } from '../support/http-client.ts'
 
 const day = 86_400_000
 const home = '2001:db8:1:2::1'
@@ -26,8 +26,8 @@ test('guessing codes of second factors', async (t) => {
   /** Requests a challenge and answers it from one address. */
   const answer = async ({ token, factorId }: Target, code: string, ip = home) => {
     const options = { token, headers: atHome(ip) }
-    const { body } = await ask(url, `/factors/${factorId}/challenge`, { ...options, body: {} })
-    return ask(url, `/factors/${factorId}/verify`, {
+    const { body } = await send(url, `/factors/${factorId}/challenge`, { ...options, body: {} })
+    return send(url, `/factors/${factorId}/verify`, {
       ...options,
       body: { challenge_id: body.id, code },
     })
@@ -174,7 +174,7 @@ test('guessing codes of second factors', async (t) => {
     const owner = await newOwner()
     const { body } = await calls.call(owner, '/factors/recovery-codes')
     const verify = ({ token }: Pick<Target, 'token'>, code: string) =>
-      ask(url, '/factors/recovery-codes/verify', { token, body: { code } })
+      send(url, '/factors/recovery-codes/verify', { token, body: { code } })
     const attacker = await owner.enter()
     for (let at = 0; at < 10; at += 1) {
       assert.equal(codeOf(await verify(attacker, 'x'.repeat(16))), 'mfa_verification_failed')

@@ -10,7 +10,7 @@ import { jwtSecret } from '../support/auth-server.ts'
 import { openCaptchaService, toCaptchaEnvironment } from '../support/captcha-service.ts'
 import { createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { type FlowServer, openFlowServer } from '../support/flow-server.ts'
-import { type Ask, ask, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
+import { type RequestOptions, send, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
 import { newPerson, signInByLink } from './people.ts'
 
 type Headers = Readonly<Record<string, string>>
@@ -103,7 +103,7 @@ interface Outcome {
 /** A request that must be refused or reveal nothing. Each scene is created for one request. */
 interface Scene {
   readonly path: string
-  readonly options: Ask
+  readonly options: RequestOptions
   /** The state of the user concerned. */
   readonly effects: () => Promise<unknown>
 }
@@ -126,7 +126,7 @@ function toOutcome(answer: HttpAnswer, effects: unknown): Outcome {
 /** Sends the request of a scene with additional headers. */
 async function play(url: string, { path, options, effects }: Scene, added: Headers) {
   const before = await effects()
-  const answer = await ask(url, path, {
+  const answer = await send(url, path, {
     ...options,
     headers: { ...added, ...toAuthorization(options), ...options.headers },
   })
@@ -134,7 +134,7 @@ async function play(url: string, { path, options, effects }: Scene, added: Heade
 }
 
 /** Keeps the token of the scene, which an added header must not replace. */
-function toAuthorization({ token }: Ask): Headers {
+function toAuthorization({ token }: RequestOptions): Headers {
   return token === undefined ? {} : { authorization: `Bearer ${token}` }
 }
 
@@ -293,7 +293,7 @@ test('no header weakens a check', async (t) => {
     'a banned user': async () => {
       const { email, id } = await withPassword()
       const ban = { method: 'PUT', token: serviceToken, body: { ban_duration: '1h' } }
-      await ask(url, `/admin/users/${id}`, ban)
+      await send(url, `/admin/users/${id}`, ban)
       return post('/token?grant_type=password', { email, password }, watch(server, email))
     },
     'an unknown refresh token': async () =>
@@ -339,7 +339,7 @@ test('no header weakens a check', async (t) => {
     'a change after sign-out': async () => {
       const { email } = await newPerson(server)
       const { access_token: token } = await signInByLink(server, email)
-      await ask(url, '/logout', { method: 'POST', token })
+      await send(url, '/logout', { method: 'POST', token })
       const options = { method: 'PUT', token, body: { data: { a: 1 } } }
       return { path: '/user', options, effects: watch(server, email) }
     },
@@ -393,7 +393,7 @@ test('no header weakens a check', async (t) => {
     'a foreign redirect of a link': async () => {
       const { email } = await newPerson(server)
       const admin = { token: serviceToken, body: { type: 'magiclink', email } }
-      const { body } = await ask(url, '/admin/generate_link', admin)
+      const { body } = await send(url, '/admin/generate_link', admin)
       return {
         path: `/verify?type=magiclink&token=${body.hashed_token}&redirect_to=${evil}`,
         options: {},
@@ -541,7 +541,7 @@ test('no header bypasses a limit', async (t) => {
     '/otp': { email },
     '/signup': { email, password },
   }
-  for (const [path, body] of Object.entries(limited)) await ask(url, path, { body })
+  for (const [path, body] of Object.entries(limited)) await send(url, path, { body })
   await checkScenes(
     t,
     url,

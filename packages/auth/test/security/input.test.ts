@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
-import { ask, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
+import { send, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
 import { newPerson, signInByLink } from './people.ts'
 
 test('unusual input', async (t) => {
@@ -14,7 +14,7 @@ test('unusual input', async (t) => {
   const { url, post, query } = server
   const { id, email } = await newPerson(server)
   const { access_token: token } = await signInByLink(server, email)
-  const put = (body: unknown) => ask(url, '/user', { method: 'PUT', body, token })
+  const put = (body: unknown) => send(url, '/user', { method: 'PUT', body, token })
   const signIn = (address: string, word: string) =>
     post('/token?grant_type=password', { email: address, password: word })
   const signUp = async (word: string) => {
@@ -113,9 +113,9 @@ test('unusual input', async (t) => {
         await put({ data: { [text]: text } }),
         await put({ email: text }),
         await put({ nonce: text, password: text, current_password: text }),
-        await ask(url, `/verify?type=signup&token=${encodeURIComponent(text.toWellFormed())}`),
-        await ask(url, `/verify?type=${encodeURIComponent(text.toWellFormed())}&token=x`),
-        await ask(url, `/logout?scope=${encodeURIComponent(text.toWellFormed())}`, {
+        await send(url, `/verify?type=signup&token=${encodeURIComponent(text.toWellFormed())}`),
+        await send(url, `/verify?type=${encodeURIComponent(text.toWellFormed())}&token=x`),
+        await send(url, `/logout?scope=${encodeURIComponent(text.toWellFormed())}`, {
           method: 'POST',
           token,
         }),
@@ -127,13 +127,13 @@ test('unusual input', async (t) => {
             `/admin/users?limit=1&cursor=${encodeURIComponent(text.toWellFormed())}`,
             `/admin/users/${encodeURIComponent(text.toWellFormed())}`,
             `/admin/audit?query=author:${encodeURIComponent(text.toWellFormed())}`,
-          ].map((path) => ask(url, path, { token: server.serviceToken })),
+          ].map((path) => send(url, path, { token: server.serviceToken })),
         )),
-        await ask(url, '/admin/users', {
+        await send(url, '/admin/users', {
           body: { email: newEmail(), role: text, user_metadata: { [text]: text } },
           token: server.serviceToken,
         }),
-        await ask(url, '/admin/users', {
+        await send(url, '/admin/users', {
           body: { email: newEmail(), app_metadata: { [text]: text }, ban_duration: text },
           token: server.serviceToken,
         }),
@@ -163,10 +163,10 @@ test('unusual input', async (t) => {
         post('/resend', { type: name, email }),
         post('/verify', { type: name, token_hash: 'x' }),
         post('/verify', { type: name, token: '123456', email }),
-        ask(url, `/logout?scope=${name}`, { method: 'POST', token }),
-        ask(url, '/admin/generate_link', { body: { type: name, email }, ...admin }),
-        ask(url, `/admin/audit?query=${name}:x`, admin),
-        ask(url, `/admin/users?sort=${name}`, admin),
+        send(url, `/logout?scope=${name}`, { method: 'POST', token }),
+        send(url, '/admin/generate_link', { body: { type: name, email }, ...admin }),
+        send(url, `/admin/audit?query=${name}:x`, admin),
+        send(url, `/admin/users?sort=${name}`, admin),
         post('/otp', { phone: '15550100', channel: name }),
         post('/recover', {
           email,
@@ -236,7 +236,7 @@ test('unusual input', async (t) => {
     for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'valueOf']) {
       assert.ok(Object.hasOwn(JSON.parse(row.data), name), name)
     }
-    const own = await ask(url, '/user', { token })
+    const own = await send(url, '/user', { token })
     assert.equal(own.body.user_metadata.toString, 'x')
     assert.equal(own.body.role, '')
     const address = newEmail()
@@ -245,7 +245,7 @@ test('unusual input', async (t) => {
       `{"email":"${address}","password":"${password}","data":${evil}}`,
     )
     assert.equal(created.status, 200)
-    const made = await ask(url, '/admin/users', {
+    const made = await send(url, '/admin/users', {
       body: `{"email":"${newEmail()}","user_metadata":${evil},"app_metadata":${evil}}`,
       token: server.serviceToken,
     })
@@ -298,7 +298,7 @@ test('unusual input', async (t) => {
         assert.equal(answer.status, 400, `${path} ${JSON.stringify(email)}`)
         assert.equal(answer.body.error_code, 'validation_failed')
       }
-      const made = await ask(url, '/admin/users', { body: { email }, token: server.serviceToken })
+      const made = await send(url, '/admin/users', { body: { email }, token: server.serviceToken })
       assert.equal(made.status, 400, JSON.stringify(email))
       const verified = await post('/verify', { type: 'signup', token: '123456', email })
       assert.equal(verified.status, 422, JSON.stringify(email))

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openAuthServer } from '../support/auth-server.ts'
-import { ask } from '../support/http-client.ts'
+import { send } from '../support/http-client.ts'
 
 const fourHundred = { body: { type: 'signup', token: '' } }
 
@@ -34,7 +34,7 @@ test('limits apply by default, and headers do not bypass them (property 30)', as
   for (const [path, options] of Object.entries(paths)) {
     const statuses = []
     for (let at = 0; at < 31; at += 1) {
-      const answer = await ask(server.url, path, { ...options, headers: spoofed(at) })
+      const answer = await send(server.url, path, { ...options, headers: spoofed(at) })
       statuses.push(answer.status)
       if (at < 30) continue
       assert.equal(answer.body.error_code, 'over_request_rate_limit', path)
@@ -49,11 +49,11 @@ test('limits apply by default, and headers do not bypass them (property 30)', as
     ['/callback', { body: { state: 'x' } }],
     ['/user/identities/authorize?provider=github', { token: 'x' }],
   ] as const) {
-    assert.equal((await ask(server.url, path, options)).status, 429, path)
+    assert.equal((await send(server.url, path, options)).status, 429, path)
   }
   // Another spelling of a path shares the limit.
   for (const path of ['/verify/', '/verify?x=1']) {
-    assert.equal((await ask(server.url, path, fourHundred)).status, 429, path)
+    assert.equal((await send(server.url, path, fourHundred)).status, 429, path)
   }
 })
 
@@ -63,7 +63,7 @@ test('only a trusted header is used as the address; without it the connection is
   })
   if (!server) return
   const verify = async (headers: Readonly<Record<string, string>>) =>
-    (await ask(server.url, '/verify', { ...fourHundred, headers })).status
+    (await send(server.url, '/verify', { ...fourHundred, headers })).status
   for (const status of [400, 400, 429, 429]) {
     // Only the last value comes from the proxy; earlier values have no effect.
     const forwarded = `198.51.100.${Math.random()}`
@@ -88,7 +88,7 @@ test('Sb-Forwarded-For is used as the address if enabled (property 30)', async (
   })
   if (!server) return
   const verify = async (headers: Readonly<Record<string, string>>) =>
-    (await ask(server.url, '/verify', { ...fourHundred, headers })).status
+    (await send(server.url, '/verify', { ...fourHundred, headers })).status
   for (const [at, status] of [400, 429].entries()) {
     const others = { 'x-real-client': `${at}`, 'x-forwarded-for': `198.51.100.${at}` }
     assert.equal(await verify({ ...others, 'sb-forwarded-for': 'x, 203.0.113.9' }), status)
@@ -107,7 +107,7 @@ test('addresses in one IPv6 network share a limit (property 30)', async (t) => {
   if (!server) return
   const verify = async (address: string) => {
     const headers = { 'x-real-client': address }
-    return (await ask(server.url, '/verify', { ...fourHundred, headers })).status
+    return (await send(server.url, '/verify', { ...fourHundred, headers })).status
   }
   const addresses = {
     '2001:db8:1:2::1': 400,

@@ -7,9 +7,9 @@ import { test } from 'node:test'
 import { type ExternalServer, newAccount, openExternalServer } from '../support/external-server.ts'
 import { createApp, createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { errorOf, fragmentOf, queryOf } from '../support/flow-server.ts'
-import { ask, type HttpAnswer } from '../support/http-client.ts'
+import { send, type HttpAnswer } from '../support/http-client.ts'
 import {
-  askToLink,
+  requestLinkUrl,
   cookieOf,
   decide,
   exchange,
@@ -41,7 +41,7 @@ async function providersOf({ query }: ExternalServer, id: string): Promise<reado
 }
 
 const unlink = ({ url }: ExternalServer, token: string, id: string) =>
-  ask(url, `/user/identities/${id}`, { method: 'DELETE', token })
+  send(url, `/user/identities/${id}`, { method: 'DELETE', token })
 
 test('changing identities needs the assurance level of an email change and never changes the address (property 57)', async (t) => {
   const server = await openExternalServer(t, ['keycloak'], env)
@@ -49,7 +49,7 @@ test('changing identities needs the assurance level of an email change and never
   const calls = createFactorCalls(server)
   const keycloak = server.at('keycloak')
   const linkByIdToken = async (token: string) =>
-    ask(server.url, '/token?grant_type=id_token', {
+    send(server.url, '/token?grant_type=id_token', {
       body: {
         provider: 'keycloak',
         id_token: await keycloak.createIdToken({ ...newAccount() }),
@@ -69,10 +69,10 @@ test('changing identities needs the assurance level of an email change and never
     const member = await calls.newMember()
     const lower = await calls.signIn(member.email)
     for (const flow of ['pkce', 'implicit'] as const) {
-      assert.deepEqual(errorOf(await askToLink(server, lower.token, flow)), tooLow)
+      assert.deepEqual(errorOf(await requestLinkUrl(server, lower.token, flow)), tooLow)
     }
     const redirected = '/user/identities/authorize?provider=keycloak'
-    assert.deepEqual(errorOf(await ask(server.url, redirected, { token: lower.token })), tooLow)
+    assert.deepEqual(errorOf(await send(server.url, redirected, { token: lower.token })), tooLow)
     assert.deepEqual(errorOf(await linkByIdToken(lower.token)), tooLow)
     assert.deepEqual(await providersOf(server, member.id), ['email'])
     assert.equal((await link(server, member.token, newAccount())).status, 200)
@@ -87,7 +87,7 @@ test('changing identities needs the assurance level of an email change and never
     const before = who.token
     const account = newAccount()
     keycloak.account = account
-    const asked = await askToLink(server, before, 'pkce')
+    const asked = await requestLinkUrl(server, before, 'pkce')
     const other = { ...who, ...(await calls.signIn(who.email)) }
     const { body: factor } = await calls.enroll(other)
     const app = createApp(factor.totp.secret, server.clock)
@@ -101,11 +101,11 @@ test('changing identities needs the assurance level of an email change and never
 
   await t.test('nothing is linked after the session that started it has ended (property 57)', async () => {
     const signOut = (token: string) =>
-      ask(server.url, '/logout', { method: 'POST', token, body: {} })
+      send(server.url, '/logout', { method: 'POST', token, body: {} })
     const who = await calls.newSignedInUser()
     keycloak.account = newAccount()
-    const early = await askToLink(server, who.token, 'pkce')
-    const late = await askToLink(server, who.token, 'pkce')
+    const early = await requestLinkUrl(server, who.token, 'pkce')
+    const late = await requestLinkUrl(server, who.token, 'pkce')
     const issued = await server.arrive(await keycloak.agree(late.body.url), '')
     const { code = '' } = queryOf(issued)
     await signOut(who.token)
@@ -137,11 +137,11 @@ test('an identity is linked only in the browser that started the flow (property 
   const keycloak = server.at('keycloak')
   const start = async (flow: LinkingFlow) => {
     const attacker = await calls.newSignedInUser()
-    const { body, headers } = await askToLink(server, attacker.token, flow)
+    const { body, headers } = await requestLinkUrl(server, attacker.token, flow)
     return { attacker, url: body.url as string, cookie: cookieOf({ headers } as HttpAnswer) }
   }
   const open = (url: string, cookie = '') =>
-    ask(server.url, pathOf(url), { headers: cookie === '' ? {} : { cookie } })
+    send(server.url, pathOf(url), { headers: cookie === '' ? {} : { cookie } })
 
   await t.test('PKCE: another browser gets no session and links nothing (property 58)', async () => {
     const { attacker, url } = await start('pkce')
@@ -159,7 +159,7 @@ test('an identity is linked only in the browser that started the flow (property 
     assert.deepEqual(await providersOf(server, attacker.id), ['email'])
     // The identity is still not linked to any user.
     const fragment = fragmentOf(await server.goThrough('keycloak', keycloak.account))
-    const { body } = await ask(server.url, '/user', { token: fragment['access_token'] ?? '' })
+    const { body } = await send(server.url, '/user', { token: fragment['access_token'] ?? '' })
     assert.notEqual(body.id, attacker.id)
   })
 
@@ -208,7 +208,7 @@ test('an identity is linked only in the browser that started the flow (property 
     }
     // Clients that are not browsers need it too.
     const { url: back } = await keycloak.agree(there)
-    const program = await ask(server.url, pathOf(back), { headers: { 'user-agent': 'curl/8' } })
+    const program = await send(server.url, pathOf(back), { headers: { 'user-agent': 'curl/8' } })
     assert.deepEqual(problemOf(program), noState)
     assert.deepEqual(await providersOf(server, attacker.id), ['email'])
   })
@@ -222,7 +222,7 @@ test('an identity is linked only in the browser that started the flow (property 
     assert.deepEqual(problemOf(await open(url, `${cookie}x`)), noState)
     const again = await open(url, cookie)
     assert.deepEqual([again.status, cookieOf(again)], [200, ''])
-    assert.equal((await ask(server.url, pathOf(url), { method: 'HEAD' })).status, 200)
+    assert.equal((await send(server.url, pathOf(url), { method: 'HEAD' })).status, 200)
   })
 
   await t.test('consent needs the cookie and the origin of the page (property 58)', async () => {
@@ -257,7 +257,7 @@ test('an identity is linked only in the browser that started the flow (property 
       assert.equal(opened.status, 302)
       const there = opened.headers.get('location') ?? ''
       const back = fragmentOf(await server.arrive(await keycloak.agree(there), cookie))
-      const { body } = await ask(server.url, '/user', { token: back['access_token'] ?? '' })
+      const { body } = await send(server.url, '/user', { token: back['access_token'] ?? '' })
       assert.deepEqual([body.id, body.app_metadata.providers], [attacker.id, ['email', 'keycloak']])
     },
   )
@@ -266,7 +266,7 @@ test('an identity is linked only in the browser that started the flow (property 
     const { attacker } = await start('implicit')
     const email = `o'hara&{b}-${randomUUID()}@example.com`
     await server.query('update users set email = $2 where id = $1', [attacker.id, email])
-    const { body } = await askToLink(server, attacker.token, 'implicit')
+    const { body } = await requestLinkUrl(server, attacker.token, 'implicit')
     const { body: html, headers } = await open(body.url)
     assert.ok(html.includes(`o&#39;hara&amp;{b}-`), html)
     assert.ok(!html.includes("o'hara"))
@@ -286,14 +286,14 @@ test('an identity is linked only in the browser that started the flow (property 
     assert.deepEqual(problemOf(await open(url, cookie)), noState)
     assert.deepEqual(problemOf(await decide(server, url, cookie)), noState)
     for (const state of ['', 'x', `${randomUUID()}`]) {
-      const strange = await ask(server.url, `/user/identities/confirm?state=${state}`)
+      const strange = await send(server.url, `/user/identities/confirm?state=${state}`)
       assert.equal(strange.status, 303)
     }
   })
 
   await t.test('a provider that returns by a form post also needs the cookie (property 58)', async () => {
     const attacker = await calls.newSignedInUser()
-    const { body } = await askToLink(server, attacker.token, 'implicit', 'apple')
+    const { body } = await requestLinkUrl(server, attacker.token, 'implicit', 'apple')
     const page = await open(body.url)
     assert.match(page.headers.get('set-cookie') ?? '', /SameSite=None/)
     const agreed = await decide(server, body.url, cookieOf(page))

@@ -9,7 +9,7 @@ import { parseConfig } from '../../src/config/config.ts'
 import { createMailRenderer } from '../../src/messages/mail/mail-renderer.ts'
 import type { FetchSettings } from '../../src/outgoing/guarded-fetch.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail, password, sdk } from '../support/http-client.ts'
+import { send, newEmail, password, sdk } from '../support/http-client.ts'
 import { openMailServer } from '../support/mail-server.ts'
 
 async function openWebServer(t: TestContext, listener: RequestListener): Promise<number> {
@@ -79,7 +79,7 @@ test('user data cannot do harm in a message', async (t) => {
     ...links.map((link) => ({ name: 'Ada', link })),
   ]
   for (const data of people) {
-    const { status } = await ask(server.url, '/magiclink', {
+    const { status } = await send(server.url, '/magiclink', {
       body: { email: newEmail(), data },
       headers: sdk,
     })
@@ -125,8 +125,8 @@ test('user data cannot do harm in a message', async (t) => {
     const plainServer = await openFlowServer(t, { AUTH_SMTP_PORT: `${inbox.port}` })
     if (!plainServer) return
     const data = { name: '<b>evil</b>', Token: 'evil', ConfirmationURL: 'https://evil.example' }
-    await ask(plainServer.url, '/signup', { body: { email: newEmail(), password, data } })
-    await ask(plainServer.url, '/invite', {
+    await send(plainServer.url, '/signup', { body: { email: newEmail(), password, data } })
+    await send(plainServer.url, '/invite', {
       body: { email: newEmail(), data },
       token: plainServer.serviceToken,
     })

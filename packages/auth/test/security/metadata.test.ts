@@ -7,7 +7,7 @@ import { newAccount, openExternalServer } from '../support/external-server.ts'
 import { claimsOf } from '../support/factors.ts'
 import { errorOf, type FlowServer, fragmentOf, openFlowServer } from '../support/flow-server.ts'
 import { openHookedServer } from '../support/hooked-server.ts'
-import { ask, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
+import { send, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
 import { newPerson, signInByLink } from './people.ts'
 
 const mostBytes = 6_144
@@ -25,7 +25,7 @@ const tooLarge = (name: string) => [
 ]
 
 const put = ({ url }: FlowServer, token: string, data: unknown) =>
-  ask(url, '/user', { method: 'PUT', body: { data }, token })
+  send(url, '/user', { method: 'PUT', body: { data }, token })
 
 async function sizeOf({ query }: FlowServer, id: string): Promise<number> {
   const [row] = await query(
@@ -40,7 +40,7 @@ test('the size of metadata and of the token with it is limited (property 59)', a
   if (!server) return
   const { url, post, query, serviceToken } = server
   const asAdmin = (path: string, body: object, method = 'POST') =>
-    ask(url, path, { method, body, token: serviceToken })
+    send(url, path, { method, body, token: serviceToken })
   const phone = () => `4917${Math.floor(Math.random() * 1e8)}`
   const large = { text: 'x'.repeat(mostBytes) }
   const person = await newPerson(server)
@@ -167,13 +167,13 @@ test('the size of metadata and of the token with it is limited (property 59)', a
     await asAdmin(`/admin/users/${id}`, { user_metadata: full({}) }, 'PUT')
     const one = await signInByLink(server, email)
     assert.equal(claimsOf(one.access_token)['user_metadata'].text.length > 6_000, true)
-    assert.equal((await ask(url, '/user', { token: one.access_token })).status, 200)
+    assert.equal((await send(url, '/user', { token: one.access_token })).status, 200)
     await asAdmin(`/admin/users/${id}`, { app_metadata: full({ a: 'x'.repeat(60) }) }, 'PUT')
     const both = await signInByLink(server, email)
     assert.ok(both.access_token.length <= mostTokenBytes)
     assert.deepEqual(claimsOf(both.access_token)['user_metadata'], {})
     assert.ok(claimsOf(both.access_token)['app_metadata'].text.length > 5_000)
-    assert.equal((await ask(url, '/user', { token: both.access_token })).status, 200)
+    assert.equal((await send(url, '/user', { token: both.access_token })).status, 200)
   })
 })
 

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { claimsOf, createApp, createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail } from '../support/http-client.ts'
+import { send, newEmail } from '../support/http-client.ts'
 
 const wrong = [422, 'mfa_verification_failed', 'Invalid TOTP code entered']
 const mismatch = [422, 'mfa_ip_address_mismatch', 'Challenge and verify IP addresses mismatch.']
@@ -21,7 +21,7 @@ test('second factors', async (t) => {
   const { url, query, clock } = server
   const calls = createFactorCalls(server)
   const { call, challenge, answer } = calls
-  const put = (token: string, body: object) => ask(url, '/user', { method: 'PUT', token, body })
+  const put = (token: string, body: object) => send(url, '/user', { method: 'PUT', token, body })
 
   await t.test('at aal1 a user cannot change what a factor protects (property 24)', async () => {
     const member = await calls.newMember()
@@ -90,7 +90,7 @@ test('second factors', async (t) => {
     const path = `/factors/${member.factorId}`
     const { body: used } = await challenge(member, member.factorId)
     const verify = (id: string, code: string, headers = {}) =>
-      ask(url, `${path}/verify`, { token: member.token, headers, body: { challenge_id: id, code } })
+      send(url, `${path}/verify`, { token: member.token, headers, body: { challenge_id: id, code } })
     calls.take(member, await verify(used.id, member.app.nextCode()))
     assert.deepEqual(errorOf(await verify(used.id, member.app.nextCode())), mismatch)
     const elsewhere = { 'x-forwarded-for': '203.0.113.9' }
@@ -157,14 +157,14 @@ test('second factors', async (t) => {
     const member = await calls.newMember()
     const lower = await calls.signIn(member.email)
     const guess = async (id: string, ip: string, code = member.app.wrongCode()) =>
-      ask(url, `/factors/${member.factorId}/verify`, {
+      send(url, `/factors/${member.factorId}/verify`, {
         token: lower.token,
         headers: { 'x-forwarded-for': ip },
         body: { challenge_id: id, code },
       })
     const challengeFrom = async (ip: string): Promise<string> => {
       const options = { token: lower.token, headers: { 'x-forwarded-for': ip }, body: {} }
-      return (await ask(url, `/factors/${member.factorId}/challenge`, options)).body.id
+      return (await send(url, `/factors/${member.factorId}/challenge`, options)).body.id
     }
     const first = await challengeFrom('203.0.113.1')
     const five = await Promise.all(Array.from({ length: 7 }, () => guess(first, '203.0.113.1')))

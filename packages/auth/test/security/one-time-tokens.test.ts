@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { errorOf, fragmentOf, openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail, sdk } from '../support/http-client.ts'
+import { send, newEmail, sdk } from '../support/http-client.ts'
 import { newPerson, signInByLink } from './people.ts'
 
 const wrongDigits = [403, 'otp_expired', 'Token has expired or is invalid'] as const
@@ -33,7 +33,7 @@ test('one-time tokens', async (t) => {
     return { id, email, token, mail: await server.mailTo(email) }
   }
   const signIn = async (email: string) => (await signInByLink(server, email)).access_token
-  const put = (token: string, body: object) => ask(url, '/user', { method: 'PUT', body, token })
+  const put = (token: string, body: object) => send(url, '/user', { method: 'PUT', body, token })
 
   await t.test(
     'after five wrong codes the right one fails too, from any address (property 15)',
@@ -80,11 +80,11 @@ test('one-time tokens', async (t) => {
     if (!strict) return
     const { email } = await newPerson(strict)
     const { access_token: token } = await signInByLink(strict, email)
-    await ask(strict.url, '/reauthenticate', { token })
+    await send(strict.url, '/reauthenticate', { token })
     const [row] = await strict.query('select payload from outbox where recipient = $1', [email])
     const nonce = row.payload.Token
     const change = (code: string) =>
-      ask(strict.url, '/user', {
+      send(strict.url, '/user', {
         method: 'PUT',
         body: { password: 'a new password', nonce: code },
         token,
@@ -130,7 +130,7 @@ test('one-time tokens', async (t) => {
       errorOf(await verify({ type: 'recovery', email, token: mail.code })),
       wrongDigits,
     )
-    assert.equal(fragmentOf(await ask(url, mail.path))['error_code'], 'otp_expired')
+    assert.equal(fragmentOf(await send(url, mail.path))['error_code'], 'otp_expired')
   })
 
   await t.test('a new token replaces the previous one (property 16)', async () => {
@@ -162,7 +162,7 @@ test('one-time tokens', async (t) => {
     assert.deepEqual(errorOf(await verify({ type: 'recovery', token_hash: mail.token })), wrongLink)
 
     const second = await recovering()
-    await ask(url, `/admin/users/${second.id}`, {
+    await send(url, `/admin/users/${second.id}`, {
       method: 'PUT',
       body: { email: newEmail() },
       token: server.serviceToken,
@@ -198,7 +198,7 @@ test('one-time tokens', async (t) => {
       const byLink = await verify({ type, token_hash: token, password: undefined })
       assert.deepEqual(errorOf(byLink), wrongLink, type)
       assert.deepEqual(errorOf(await verify({ type, email, token: code })), wrongDigits, type)
-      const followed = await ask(url, `/verify?type=${type}&token=${token}`)
+      const followed = await send(url, `/verify?type=${type}&token=${token}`)
       assert.equal(fragmentOf(followed)['error_code'], 'otp_expired', type)
     }
     // Confirming the same address twice does not complete the change.
@@ -217,7 +217,7 @@ test('one-time tokens', async (t) => {
     assert.match(token, /^pkce_/)
     const bare = token.slice('pkce_'.length)
     assert.deepEqual(errorOf(await verify({ type: 'recovery', token_hash: bare })), wrongLink)
-    const followed = await ask(url, `/verify?type=recovery&token=${bare}`)
+    const followed = await send(url, `/verify?type=recovery&token=${bare}`)
     assert.equal(fragmentOf(followed)['error_code'], 'otp_expired')
   })
 
@@ -272,10 +272,10 @@ test('one-time tokens', async (t) => {
       ['x-moz', 'prefetch'],
     ]
     for (const [name, value] of hints) {
-      const answer = await ask(url, mail.path, { headers: { [name]: value } })
+      const answer = await send(url, mail.path, { headers: { [name]: value } })
       assert.deepEqual([answer.status, answer.headers.get('location')], [503, null], name)
     }
-    await ask(url, mail.path, { method: 'OPTIONS' })
-    assert.ok(fragmentOf(await ask(url, mail.path))['access_token'])
+    await send(url, mail.path, { method: 'OPTIONS' })
+    assert.ok(fragmentOf(await send(url, mail.path))['access_token'])
   })
 })

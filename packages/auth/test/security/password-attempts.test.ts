@@ -6,13 +6,13 @@ import { test } from 'node:test'
 import { open } from '@portcullis/test-servers'
 import { openAuthServer } from '../support/auth-server.ts'
 import { errorOf, type FlowServer, openFlowServer } from '../support/flow-server.ts'
-import { ask, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
+import { send, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
 
 const wrong = [400, 'invalid_credentials', 'Invalid login credentials']
 const tooMany = [429, 'over_request_rate_limit', 'Request rate limit reached']
 
 const login = (url: string, body: object, headers: Readonly<Record<string, string>> = {}) =>
-  ask(url, '/token?grant_type=password', { body, headers })
+  send(url, '/token?grant_type=password', { body, headers })
 
 const from = (address: string) => ({ 'x-forwarded-for': address })
 
@@ -22,7 +22,7 @@ const guess = () => `wrong ${++guesses}`
 
 async function newUser({ url, serviceToken: token }: Pick<FlowServer, 'url' | 'serviceToken'>) {
   const email = newEmail()
-  await ask(url, '/admin/users', { token, body: { email, password, email_confirm: true } })
+  await send(url, '/admin/users', { token, body: { email, password, email_confirm: true } })
   return email
 }
 
@@ -123,7 +123,7 @@ test('guessing passwords', async (t) => {
     const email = await newUser(server)
     const { body } = await login(url, { email, password })
     const change = () =>
-      ask(url, '/user', {
+      send(url, '/user', {
         method: 'PUT',
         token: body.access_token,
         body: { password: 'another correct horse', current_password: guess() },

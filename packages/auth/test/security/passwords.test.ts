@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { hash as hashArgon2 } from '@node-rs/argon2'
 import { hash as hashBcrypt } from '@node-rs/bcrypt'
 import { errorOf, type FlowServer, openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { send, newEmail, password } from '../support/http-client.ts'
 import { newPerson, type Person, signInByLink } from './people.ts'
 
 const newPassword = 'a wholly new password'
@@ -15,7 +15,7 @@ test('changing a password', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   const { url, post, query } = server
-  const put = (token: string, body: object) => ask(url, '/user', { method: 'PUT', body, token })
+  const put = (token: string, body: object) => send(url, '/user', { method: 'PUT', body, token })
   const refresh = (token: string) =>
     post('/token?grant_type=refresh_token', { refresh_token: token })
   const signIn = (email: string, word: string) =>
@@ -52,7 +52,7 @@ test('changing a password', async (t) => {
   await t.test('a password change by an administrator ends all sessions (property 25)', async () => {
     const { id, email } = await newPerson(server)
     const mine = await signInByLink(server, email)
-    await ask(url, `/admin/users/${id}`, {
+    await send(url, `/admin/users/${id}`, {
       method: 'PUT',
       body: { password: newPassword },
       token: server.serviceToken,
@@ -67,12 +67,12 @@ test('the reauthentication code for a password change (property 25)', async (t) 
   })
   if (!server) return
   const { url, query } = server
-  const put = (token: string, body: object) => ask(url, '/user', { method: 'PUT', body, token })
+  const put = (token: string, body: object) => send(url, '/user', { method: 'PUT', body, token })
   const refused = [422, 'reauthentication_not_valid'] as const
   const prepare = async () => {
     const person = await newPerson(server)
     const { access_token: token } = await signInByLink(server, person.email)
-    await ask(url, '/reauthenticate', { token })
+    await send(url, '/reauthenticate', { token })
     const [row] = await query('select payload from outbox where recipient = $1', [person.email])
     const nonce: string = row.payload.Token
     return { ...person, token, nonce }
@@ -89,7 +89,7 @@ test('the reauthentication code for a password change (property 25)', async (t) 
     assert.deepEqual(errorOf(without).slice(0, 2), [400, 'reauthentication_needed'])
     for (const type of ['signup', 'recovery', 'magiclink', 'email', 'email_change']) {
       const body = { type, email: victim.email, token: victim.nonce }
-      assert.equal((await ask(url, '/verify', { body })).status, 403, type)
+      assert.equal((await send(url, '/verify', { body })).status, 403, type)
     }
   })
   await t.test('the code works once, also for concurrent requests', async () => {
@@ -144,7 +144,7 @@ test('only the complete password signs in (property 63)', async (t) => {
     const { email } = await importUser(server, await hashers.bcrypt(longest))
     const { access_token: token } = (await signIn(email, longest)).body
     const put = (current: string) =>
-      ask(server.url, '/user', {
+      send(server.url, '/user', {
         method: 'PUT',
         body: { password: newPassword, current_password: current },
         token,
@@ -168,7 +168,7 @@ test('only the complete password signs in (property 63)', async (t) => {
 async function importUser({ url, serviceToken: token }: FlowServer, hash: string): Promise<Person> {
   const email = newEmail()
   const fields = { email, email_confirm: true, password_hash: hash }
-  const { status, body } = await ask(url, '/admin/users', { body: fields, token })
+  const { status, body } = await send(url, '/admin/users', { body: fields, token })
   assert.equal(status, 200)
   return { id: body.id, email }
 }

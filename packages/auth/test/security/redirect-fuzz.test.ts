@@ -9,7 +9,7 @@ import { test } from 'node:test'
 import { enduranceOr } from '@portcullis/test-servers/endurance'
 import { openProgramEnvironment, startAuth } from '../support/auth-program.ts'
 import { serviceToken, unlimited } from '../support/crash-server.ts'
-import { ask, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
+import { send, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
 import { openOAuthServer } from '../support/oauth-server.ts'
 import { providerShapes } from '../support/provider-shapes/index.ts'
 import { createRandom } from '../support/random.ts'
@@ -95,23 +95,23 @@ test('whatever a request contains, it gets a response, and any redirect is a val
     assert.match(location, /^[!-~]+$/, request)
     assert.ok(isPermitted(new URL(location), providerUrl), `${location} ${request}`)
   }
-  const follow = async (path: string, options: Parameters<typeof ask>[2] = {}) => {
+  const follow = async (path: string, options: Parameters<typeof send>[2] = {}) => {
     const signal = AbortSignal.timeout(patienceMs)
     const gone = once(signal, 'abort').then(() => {
       throw new Error(`No answer to ${path}`)
     })
-    const answer = await Promise.race([ask(url, path, { headers, ...options }), gone])
+    const answer = await Promise.race([send(url, path, { headers, ...options }), gone])
     check(answer, path)
     return answer
   }
 
-  const { body: signedUp } = await ask(url, '/signup', { body: { email: newEmail(), password } })
+  const { body: signedUp } = await send(url, '/signup', { body: { email: newEmail(), password } })
   const token: string = signedUp.access_token
   const flags = ['', '', '&skip_http_redirect=true']
   const depart = async (
     random: Random,
     path: string,
-    options: Parameters<typeof ask>[2] = {},
+    options: Parameters<typeof send>[2] = {},
   ): Promise<string> => {
     const more = `&${toStrangeText(random)}=${toStrangeText(random)}&scopes=${toStrangeText(random)}`
     const target = `&redirect_to=${toStrangeTarget(random)}`
@@ -120,7 +120,7 @@ test('whatever a request contains, it gets a response, and any redirect is a val
     return location === null ? '' : (new URL(location).searchParams.get('state') ?? '')
   }
   const makeLink = async (): Promise<string> => {
-    const { status, body } = await ask(url, '/admin/generate_link', {
+    const { status, body } = await send(url, '/admin/generate_link', {
       body: { type: 'magiclink', email: newEmail() },
       token: serviceToken,
     })

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { fragmentOf, openFlowServer, queryOf } from '../support/flow-server.ts'
-import { ask, type HttpAnswer, newEmail, password, sdk } from '../support/http-client.ts'
+import { send, type HttpAnswer, newEmail, password, sdk } from '../support/http-client.ts'
 
 const site = 'https://site.example'
 
@@ -141,7 +141,7 @@ test('redirects stay within the permitted URLs', async (t) => {
   if (!server) return
   const { url, post } = server
   const follow = (target: string, headers = {}) =>
-    ask(url, `/verify?type=signup&token=none&redirect_to=${encodeURIComponent(target)}`, {
+    send(url, `/verify?type=signup&token=none&redirect_to=${encodeURIComponent(target)}`, {
       headers,
     })
 
@@ -186,7 +186,7 @@ test('redirects stay within the permitted URLs', async (t) => {
 
   await t.test('the same holds for a referrer and for the redirect in a link (property 50)', async () => {
     const headers = { referer: 'https://mine.example/mine/../evil/' }
-    const answer = await ask(url, '/verify?type=signup&token=none', { headers })
+    const answer = await send(url, '/verify?type=signup&token=none', { headers })
     assert.match(answer.headers.get('location') ?? '', /^https:\/\/site\.example#error=/)
     const { email } = await server.newUser()
     const redirectTo = encodeURIComponent('https://MINE.example/mine/./a/../\u00e4')
@@ -208,7 +208,7 @@ test('redirects stay within the permitted URLs', async (t) => {
 
   await t.test('a forbidden referrer is ignored (property 6)', async () => {
     for (const referer of ['https://evil.example/', 'https://site.example@evil.example']) {
-      const answer = await ask(url, '/verify?type=signup&token=none', { headers: { referer } })
+      const answer = await send(url, '/verify?type=signup&token=none', { headers: { referer } })
       assert.match(answer.headers.get('location') ?? '', /^https:\/\/site\.example#error=/)
     }
   })
@@ -281,7 +281,7 @@ test('redirects stay within the permitted URLs', async (t) => {
     ]
     const before = await readAll()
     for (const [method, path, options] of requests) {
-      const answer = await ask(url, path, { ...options, method })
+      const answer = await send(url, path, { ...options, method })
       assert.deepEqual(
         [answer.status, answer.body.msg],
         [400, 'redirect_to is not permitted'],
@@ -289,7 +289,7 @@ test('redirects stay within the permitted URLs', async (t) => {
       )
     }
     assert.equal(await readAll(), before)
-    const used = await ask(url, mail.path)
+    const used = await send(url, mail.path)
     assert.ok(fragmentOf(used)['access_token'])
   })
 
@@ -304,22 +304,22 @@ test('redirects stay within the permitted URLs', async (t) => {
     const refresh = { refresh_token: signedIn.body.refresh_token }
     keep(await post('/token?grant_type=refresh_token', refresh))
     keep(await post('/token?grant_type=refresh_token', { refresh_token: 'x' }))
-    keep(await ask(url, '/user', { token: signedIn.body.access_token }))
+    keep(await send(url, '/user', { token: signedIn.body.access_token }))
     keep(await post('/signup', { email: newEmail(), password }))
 
     await post('/recover', { email })
-    const implicit = keep(await ask(url, (await server.mailTo(email)).path))
-    keep(await ask(url, (await server.mailTo(email)).path))
+    const implicit = keep(await send(url, (await server.mailTo(email)).path))
+    keep(await send(url, (await server.mailTo(email)).path))
     await post('/otp', { email, ...challenge })
     server.clock.aheadMs += 61_000
     await post('/otp', { email, ...challenge })
     const link = await server.mailTo(email)
-    const withCode = keep(await ask(url, link.path))
+    const withCode = keep(await send(url, link.path))
     const code = queryOf(withCode)['code'] ?? ''
     const body = { auth_code: code, code_verifier: verifier }
     const exchanged = keep(await post('/token?grant_type=pkce', body))
     assert.ok(exchanged.body.access_token)
-    const made = await ask(url, '/admin/generate_link', {
+    const made = await send(url, '/admin/generate_link', {
       body: { type: 'magiclink', email },
       token: server.serviceToken,
     })

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openAuthServer } from '../support/auth-server.ts'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { send, newEmail, password } from '../support/http-client.ts'
 import { newPerson, signInByLink } from './people.ts'
 
 test('refresh tokens', async (t) => {
@@ -13,7 +13,7 @@ test('refresh tokens', async (t) => {
   if (!server) return
   const { url, query } = server
   const refresh = (token: string, at = url) =>
-    ask(at, '/token?grant_type=refresh_token', { body: { refresh_token: token } })
+    send(at, '/token?grant_type=refresh_token', { body: { refresh_token: token } })
   const { email, id } = await newPerson(server)
   const signIn = (address = email) => signInByLink(server, address)
   const used = [400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used'] as const
@@ -108,7 +108,7 @@ test('refresh tokens', async (t) => {
     )
     assert.equal(rotations.length, 1)
     for (const { body } of answers.slice(0, 4)) {
-      assert.equal((await ask(second.url, '/user', { token: body.access_token })).status, 200)
+      assert.equal((await send(second.url, '/user', { token: body.access_token })).status, 200)
     }
     assert.equal((await refresh([...children][0] ?? '', second.url)).status, 200)
   })
@@ -125,7 +125,7 @@ test('refresh tokens', async (t) => {
       const mine = await signIn()
       const elsewhere = await signIn()
       const otherSession = await signIn(otherUser.email)
-      const { status } = await ask(url, `/logout${scope}`, {
+      const { status } = await send(url, `/logout${scope}`, {
         method: 'POST',
         token: mine.access_token,
       })
@@ -133,14 +133,14 @@ test('refresh tokens', async (t) => {
       assert.equal((await refresh(mine.refresh_token)).status, own, `own, ${scope}`)
       assert.equal((await refresh(elsewhere.refresh_token)).status, other, `other, ${scope}`)
       assert.equal((await refresh(otherSession.refresh_token)).status, 200, `other user, ${scope}`)
-      const changed = await ask(url, '/user', {
+      const changed = await send(url, '/user', {
         method: 'PUT',
         body: { data: { a: 1 } },
         token: mine.access_token,
       })
       assert.equal(changed.status, own === 200 ? 200 : 403, `PUT /user, ${scope}`)
     }
-    const bad = await ask(url, '/logout?scope=everybody', {
+    const bad = await send(url, '/logout?scope=everybody', {
       method: 'POST',
       token: (await signIn()).access_token,
     })
@@ -153,7 +153,7 @@ test('refresh tokens', async (t) => {
     const [, claims = ''] = mine.access_token.split('.')
     const { session_id: session } = JSON.parse(Buffer.from(claims, 'base64url').toString())
     for (const path of ['/logout', `/logout?session_id=${session}&user_id=${id}`]) {
-      await ask(url, path, { method: 'POST', token: otherUser.access_token, body: { id, session } })
+      await send(url, path, { method: 'POST', token: otherUser.access_token, body: { id, session } })
     }
     assert.equal((await refresh(mine.refresh_token)).status, 200)
   })
@@ -162,7 +162,7 @@ test('refresh tokens', async (t) => {
     const other = await openAuthServer(t)
     if (!other) return
     const body = { email: newEmail(), password }
-    const foreign = (await ask(other.url, '/signup', { body })).body.refresh_token
+    const foreign = (await send(other.url, '/signup', { body })).body.refresh_token
     const answer = await refresh(foreign)
     assert.deepEqual(errorOf(answer).slice(0, 2), [400, 'refresh_token_not_found'])
   })

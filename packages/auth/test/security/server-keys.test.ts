@@ -11,7 +11,7 @@ import { openProgramEnvironment } from '../support/auth-program.ts'
 import { openAuthServer, testEnvironment } from '../support/auth-server.ts'
 import { claimsOf, createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask } from '../support/http-client.ts'
+import { send } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 
 const oldKey = 'the first key of thirty-two characters or more'
@@ -50,7 +50,7 @@ test('keys in AUTH_SECRETS_KEY', async (t) => {
       clock,
     })
   const refreshAt = (at: string, token: string) =>
-    ask(at, '/token?grant_type=refresh_token', { body: { refresh_token: token } })
+    send(at, '/token?grant_type=refresh_token', { body: { refresh_token: token } })
   const fingerprints = async () => {
     const rows = await query('select distinct wrapped_with as with from secret_keys')
     return rows.map((row) => row.with)
@@ -97,12 +97,12 @@ test('keys in AUTH_SECRETS_KEY', async (t) => {
     const anew = await open(oldKey)
     const at = anew?.url ?? ''
     assert.equal((await refreshAt(at, current)).body.error_code, 'refresh_token_not_found')
-    const link = await ask(at, '/admin/generate_link', {
+    const link = await send(at, '/admin/generate_link', {
       body: { type: 'magiclink', email },
       token: server.serviceToken,
     })
     const { hashed_token: hash } = link.body
-    const verified = await ask(at, '/verify', { body: { type: 'magiclink', token_hash: hash } })
+    const verified = await send(at, '/verify', { body: { type: 'magiclink', token_hash: hash } })
     assert.equal((await refreshAt(at, verified.body.refresh_token)).status, 200)
   })
 })
@@ -119,7 +119,7 @@ test('every key can be replaced without logging users out (property 65)', async 
   const away = await calls.newSignedInUser()
   const member = await calls.newMember()
   const codesPath = '/factors/recovery-codes'
-  const { codes } = (await ask(url, codesPath, { method: 'POST', token: member.token })).body
+  const { codes } = (await send(url, codesPath, { method: 'POST', token: member.token })).body
   // This code is sent before the rotation.
   const { email } = await server.newUser()
   await server.post('/otp', { email })
@@ -145,7 +145,7 @@ test('every key can be replaced without logging users out (property 65)', async 
   })
   const nextUrl = next?.url ?? ''
   const at = (path: string, body: unknown, token?: string) =>
-    ask(nextUrl, path, { body, ...(token !== undefined && { token }) })
+    send(nextUrl, path, { body, ...(token !== undefined && { token }) })
   const refresh = (token: string) => at('/token?grant_type=refresh_token', { refresh_token: token })
 
   await t.test(
@@ -199,7 +199,7 @@ test('every key can be replaced without logging users out (property 65)', async 
     const later = await openAuthServer(t, { database: { url: databaseUrl, schema }, clock })
     const refreshLater = async (token: string) => {
       const body = { refresh_token: token }
-      const answer = await ask(later?.url ?? '', '/token?grant_type=refresh_token', { body })
+      const answer = await send(later?.url ?? '', '/token?grant_type=refresh_token', { body })
       return [answer.status, answer.body.error_code]
     }
     assert.deepEqual(await refreshLater(away.refreshToken), [400, 'refresh_token_not_found'])

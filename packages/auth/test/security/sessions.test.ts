@@ -7,7 +7,7 @@ import { runCommand } from '../support/auth-command.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 import { createFactorCalls } from '../support/factors.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask } from '../support/http-client.ts'
+import { send } from '../support/http-client.ts'
 
 test('administrators can revoke all sessions (property 66)', async (t) => {
   const server = await openFlowServer(t)
@@ -15,7 +15,7 @@ test('administrators can revoke all sessions (property 66)', async (t) => {
   const { url, serviceToken, query } = server
   const calls = createFactorCalls(server)
   const revokeAll = (token?: string, parameters = '') =>
-    ask(url, `/admin/sessions${parameters}`, {
+    send(url, `/admin/sessions${parameters}`, {
       method: 'DELETE',
       ...(token !== undefined && { token }),
     })

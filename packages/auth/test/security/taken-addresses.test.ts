@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf } from '../support/flow-server.ts'
-import { ask, newEmail } from '../support/http-client.ts'
+import { send, newEmail } from '../support/http-client.ts'
 import { newPhone, openPhoneServer } from '../support/phone-server.ts'
 import { newPerson, signInByLink } from './people.ts'
 
@@ -19,7 +19,7 @@ test('addresses and phone numbers of other users', async (t) => {
     const { access_token: token } = await signInByLink(server, email)
     return {
       email,
-      put: (body: object) => ask(url, '/user', { method: 'PUT', token, body }),
+      put: (body: object) => send(url, '/user', { method: 'PUT', token, body }),
     }
   }
 

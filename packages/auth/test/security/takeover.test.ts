@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { type ExternalServer, newAccount, openExternalServer } from '../support/external-server.ts'
 import { fragmentOf } from '../support/flow-server.ts'
-import { ask, newEmail, password, sdk } from '../support/http-client.ts'
+import { send, newEmail, password, sdk } from '../support/http-client.ts'
 import { newPhone, phoneEnvironment } from '../support/phone-server.ts'
 
 /** An email address or a phone number. */
@@ -108,7 +108,7 @@ const byEmail: Readonly<Record<string, Arrival>> = {
   'POST /signup, answered by a link': {
     async arrive(server, { email = '' }) {
       await server.post('/signup', { email, password: ownerPassword, data: ofOwner })
-      const followed = await ask(server.url, (await server.mailTo(email)).path)
+      const followed = await send(server.url, (await server.mailTo(email)).path)
       return fragmentOf(followed)['access_token'] ?? ''
     },
     password: ownerPassword,
@@ -210,7 +210,7 @@ test('the person who proves to own an address or phone number owns the account (
         const name = newName()
         const { id, session } = await registerAttacker(server, name)
         const token = await arrive(server, name)
-        const { body: owner } = await ask(url, '/user', { token })
+        const { body: owner } = await send(url, '/user', { token })
         assert.equal(owner.id, id)
 
         const { user_metadata: metadata, identities } = owner
@@ -228,7 +228,7 @@ test('the person who proves to own an address or phone number owns the account (
         const refreshed = await post('/token?grant_type=refresh_token', { refresh_token })
         assert.equal(refreshed.status, 400, 'the session of the attacker')
         const change = { method: 'PUT', token: stale, body: { data: {} } }
-        assert.equal((await ask(url, '/user', change)).body.error_code, 'session_not_found')
+        assert.equal((await send(url, '/user', change)).body.error_code, 'session_not_found')
 
         const left = await query('select provider from identities where user_id = $1', [id])
         assert.deepEqual(left, [{ provider: provider ?? channel }])
@@ -268,7 +268,7 @@ test('the person who proves to own an address or phone number owns the account (
     await registerAttacker(server, name)
     const challenge = { code_challenge: 'c'.repeat(43), code_challenge_method: 'plain' }
     await post('/otp', { ...name, ...challenge })
-    const followed = await ask(url, (await server.mailTo(name.email)).path)
+    const followed = await send(url, (await server.mailTo(name.email)).path)
     assert.match(followed.headers.get('location') ?? '', /\?code=/)
     const login = await post('/token?grant_type=password', { ...name, password })
     assert.equal(login.body.error_code, 'invalid_credentials')
@@ -340,7 +340,7 @@ test('data set by the owner or an administrator is kept (property 43)', async (t
     const change = { user_metadata: { customer: '7' } }
     const headers = asAdmin(server)
     const put = { method: 'PUT', body: change, headers }
-    const { status: changed } = await ask(url, `/admin/users/${made.id}`, put)
+    const { status: changed } = await send(url, `/admin/users/${made.id}`, put)
     assert.equal(changed, 200)
     await verify(server, { type: 'signup', token: (await server.mailTo(email)).token })
     const { status, body } = await login({ email }, password)

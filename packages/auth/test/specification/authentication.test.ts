@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { jwtVerify } from 'jose'
 import { jwtSecret } from '../support/auth-server.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail } from '../support/http-client.ts'
+import { send, newEmail } from '../support/http-client.ts'
 import { createUser, refresh, signIn, signToken } from './people.ts'
 
 test('Authentication', async (t) => {
@@ -21,12 +21,12 @@ test('Authentication', async (t) => {
     async () => {
       const { token } = await signIn(server)
       const statusOf = async (authorization: string) =>
-        (await ask(url, '/user', { headers: { authorization } })).status
+        (await send(url, '/user', { headers: { authorization } })).status
       assert.equal(await statusOf(`Bearer ${token}`), 200)
       for (const wrong of [token, `Basic ${token}`, 'Bearer', `Bearer ${token} ${token}`]) {
         assert.equal(await statusOf(wrong), 401, wrong)
       }
-      assert.equal((await ask(url, `/user?access_token=${token}`)).status, 401)
+      assert.equal((await send(url, `/user?access_token=${token}`)).status, 401)
     },
   )
 
@@ -36,12 +36,12 @@ test('Authentication', async (t) => {
     const { payload, protectedHeader } = await jwtVerify(token, secret)
     assert.equal(protectedHeader.alg, 'HS256')
     assert.equal(payload.sub, id)
-    const own = await ask(url, '/user', { token: await signToken({ sub: id }) })
+    const own = await send(url, '/user', { token: await signToken({ sub: id }) })
     assert.equal(own.status, 200)
     const foreign = await signToken({ sub: id }, 'the secret of another auth server')
-    assert.equal((await ask(url, '/user', { token: foreign })).status, 403)
+    assert.equal((await send(url, '/user', { token: foreign })).status, 403)
     const unsigned = `${btoa('{"alg":"none"}')}.${token.split('.')[1]}.`
-    assert.equal((await ask(url, '/user', { token: unsigned })).status, 403)
+    assert.equal((await send(url, '/user', { token: unsigned })).status, 403)
   })
 
   await t.test('Authentication › valid JWT_EXP seconds (default 3600)', async () => {
@@ -49,9 +49,9 @@ test('Authentication', async (t) => {
     const { payload } = await jwtVerify(token, new TextEncoder().encode(jwtSecret))
     assert.equal((payload.exp ?? 0) - (payload.iat ?? 0), 3_600)
     server.clock.aheadMs = 3_540_000
-    assert.equal((await ask(url, '/user', { token })).status, 200)
+    assert.equal((await send(url, '/user', { token })).status, 200)
     server.clock.aheadMs = 3_601_000
-    assert.equal((await ask(url, '/user', { token })).status, 403)
+    assert.equal((await send(url, '/user', { token })).status, 403)
     server.clock.aheadMs = 0
   })
 
@@ -77,12 +77,12 @@ test('Authentication', async (t) => {
       ]
       for (const [method, path] of endpoints) {
         const body = method === 'GET' ? {} : { body: {} }
-        assert.equal((await ask(url, path, { method, ...body })).status, 401, path)
+        assert.equal((await send(url, path, { method, ...body })).status, 401, path)
         for (const token of wrong) {
-          const answer = await ask(url, path, { method, token, ...body })
+          const answer = await send(url, path, { method, token, ...body })
           assert.deepEqual([answer.status, answer.body.error_code], [403, 'not_admin'], path)
         }
-        const answer = await ask(url, path, { method, token: serviceToken, ...body })
+        const answer = await send(url, path, { method, token: serviceToken, ...body })
         assert.doesNotMatch(`${answer.status}`, /401|403/, path)
       }
     },
@@ -104,7 +104,7 @@ test('Authentication', async (t) => {
     async () => {
       const statusOf = async (target: string) => {
         const path = `/recover?redirect_to=${encodeURIComponent(target)}`
-        return (await ask(url, path, { body: { email: newEmail() } })).status
+        return (await send(url, path, { body: { email: newEmail() } })).status
       }
       const permitted = [
         'https://site.example',
@@ -129,7 +129,7 @@ test('Authentication', async (t) => {
   await t.test('Authentication › … or match URI_ALLOW_LIST', async () => {
     const statusOf = async (target: string) => {
       const path = `/recover?redirect_to=${encodeURIComponent(target)}`
-      return (await ask(url, path, { body: { email: newEmail() } })).status
+      return (await send(url, path, { body: { email: newEmail() } })).status
     }
     assert.equal(await statusOf('https://pr-7.preview.example/cb'), 200)
     assert.equal(await statusOf('myapp://login'), 200)

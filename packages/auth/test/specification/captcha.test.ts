@@ -8,7 +8,7 @@ import { parseConfig } from '../../src/config/config.ts'
 import { openAuthServer, testEnvironment } from '../support/auth-server.ts'
 import { openCaptchaService, toCaptchaEnvironment } from '../support/captcha-service.ts'
 import { errorOf } from '../support/flow-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { send, newEmail, password } from '../support/http-client.ts'
 
 const faultsOf = (env: Readonly<Record<string, string>>) => {
   const source = { ...testEnvironment, DATABASE_URL: 'postgres://db.example/auth', ...env }
@@ -22,7 +22,7 @@ test('CAPTCHA in the specification', async (t) => {
   const server = await openAuthServer(t, { env, checkers })
   if (!server) return
   const signUp = (url: string, fields: Readonly<Record<string, unknown>>) =>
-    ask(url, '/signup', { body: { email: newEmail(), password, ...fields } })
+    send(url, '/signup', { body: { email: newEmail(), password, ...fields } })
 
   await t.test(
     'Authentication › when CAPTCHA is enabled, the request body must carry `captcha_token`',

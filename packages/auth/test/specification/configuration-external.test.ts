@@ -10,7 +10,7 @@ import { providerIds } from '../../src/plugins/providers/index.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 import { openExternalServer } from '../support/external-server.ts'
 import { fragmentOf } from '../support/flow-server.ts'
-import { ask } from '../support/http-client.ts'
+import { send } from '../support/http-client.ts'
 
 type Env = Readonly<Record<string, string>>
 
@@ -47,7 +47,7 @@ test('provider variables in the specification', async (t) => {
     AUTH_EXTERNAL_GITLAB_URL: '',
   })
   if (!server) return
-  const { body: settings } = await ask(server.url, '/settings')
+  const { body: settings } = await send(server.url, '/settings')
 
   await t.test(
     'Configuration › external provider identifiers: seventeen lower-case provider names',

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { openAuthServer } from '../support/auth-server.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { send, newEmail, password } from '../support/http-client.ts'
 import { toMailEnvironment } from '../support/mail-environment.ts'
 import { openMailServer, type ReceivedMail } from '../support/mail-server.ts'
 import { until } from '../support/outbox.ts'
@@ -62,7 +62,7 @@ test('Configuration: email', async (t) => {
   })
   if (!server) return
   const { url, serviceToken } = server
-  const post = (path: string, body: unknown) => ask(url, path, { body })
+  const post = (path: string, body: unknown) => send(url, path, { body })
   const mailTo = async (email: string): Promise<ReceivedMail> => {
     const find = () => mailServer.received.find(({ to }) => to.includes(email))
     await until(() => find() !== undefined)
@@ -81,12 +81,12 @@ test('Configuration: email', async (t) => {
     MAGIC_LINK: await known(),
     EMAIL_CHANGE: newEmail(),
   }
-  await ask(url, '/invite', { token: serviceToken, body: { email: asked.INVITE } })
+  await send(url, '/invite', { token: serviceToken, body: { email: asked.INVITE } })
   await post('/signup', { email: asked.CONFIRMATION, password })
   await post('/recover', { email: asked.RECOVERY })
   await post('/otp', { email: asked.MAGIC_LINK })
   const change = { method: 'PUT', token: changing.token, body: { email: asked.EMAIL_CHANGE } }
-  await ask(url, '/user', change)
+  await send(url, '/user', change)
 
   await t.test('Configuration › SMTP_ADMIN_EMAIL: From address', async () => {
     const { from, headers } = await mailTo(asked.INVITE)
@@ -191,7 +191,7 @@ test('Configuration › SMTP_SENDER_NAME: string', async (t) => {
   })
   if (!server) return
   const body = { email: newEmail() }
-  await ask(server.url, '/invite', { token: server.serviceToken, body })
+  await send(server.url, '/invite', { token: server.serviceToken, body })
   const [mail] = await mailServer.waitFor(1)
   assert.match(mail?.headers.get('from') ?? '', /^"?The Portal"? <noreply@auth\.example>$/)
 })
@@ -209,17 +209,17 @@ test('Configuration: email in the outbox', async (t) => {
     async () => {
       const newcomer = newEmail()
       const { email } = await createUser(server)
-      const askBoth = async () => {
+      const requestBoth = async () => {
         await post('/signup', { email: newcomer, password })
         await post('/recover', { email })
       }
       const sent = async () => [(await mailsTo(newcomer)).length, (await mailsTo(email)).length]
-      await askBoth()
+      await requestBoth()
       server.clock.aheadMs += 10_000
-      await askBoth()
+      await requestBoth()
       assert.deepEqual(await sent(), [1, 1])
       server.clock.aheadMs += 11_000
-      await askBoth()
+      await requestBoth()
       assert.deepEqual(await sent(), [2, 2])
     },
   )
@@ -249,10 +249,10 @@ test('Configuration: email with autoconfirm', async (t) => {
   await t.test('Configuration › MAILER_AUTOCONFIRM: bool, default false', async () => {
     const email = newEmail()
     const { body } = await server.post('/signup', { email, password })
-    assert.equal((await ask(server.url, '/user', { token: body.access_token })).status, 200)
+    assert.equal((await send(server.url, '/user', { token: body.access_token })).status, 200)
     assert.ok(body.user.email_confirmed_at)
     assert.deepEqual(await server.mailsTo(email), [])
-    assert.equal((await ask(server.url, '/settings')).body.autoconfirm, true)
+    assert.equal((await send(server.url, '/settings')).body.autoconfirm, true)
   })
 
   await t.test('Endpoints › POST /signup: user record, with autoconfirm as well', async () => {

@@ -12,7 +12,7 @@ import { findFreePort } from '@portcullis/test-servers'
 import { chapters, parseConfig } from '../../src/config/config.ts'
 import { runCommand } from '../support/auth-command.ts'
 import { openProgramEnvironment, runAuth, startAuth } from '../support/auth-program.ts'
-import { ask } from '../support/http-client.ts'
+import { send } from '../support/http-client.ts'
 
 const required = {
   AUTH_SITE_URL: 'https://site.example',
@@ -155,7 +155,7 @@ test('Configuration: a server in a separate process', async (t) => {
   const server = await startAuth(t, [], { ...rest, ...inherited, PORT: `${port}` })
 
   await t.test('Configuration › PORT (no prefix): listen port', async () => {
-    const { status } = await ask(`http://127.0.0.1:${port}`, '/health')
+    const { status } = await send(`http://127.0.0.1:${port}`, '/health')
     assert.equal(status, 200)
   })
 
@@ -189,7 +189,7 @@ test('Configuration: a server in a separate process', async (t) => {
   })
 
   await t.test('Versioning › the server uses semantic versioning', async () => {
-    const { body } = await ask(server.url, '/health')
+    const { body } = await send(server.url, '/health')
     const semantic = /^(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)(?:-[\w.-]+)?(?:\+[\w.-]+)?$/
     assert.match(body.version, semantic)
     const { stdout } = await runAuth(['--version'])

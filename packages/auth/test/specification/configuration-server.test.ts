@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { type FlowServer, openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { send, newEmail, password } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 import { createUser, logIn, refresh, signIn, signToken, uuid } from './people.ts'
 
@@ -29,14 +29,14 @@ test('Configuration: tokens', async (t) => {
     const { iat = 0, exp } = decodeJwt(token)
     assert.equal(exp, iat + 120)
     server.clock.aheadMs = 121_000
-    assert.equal((await ask(url, '/user', { token })).status, 403)
+    assert.equal((await send(url, '/user', { token })).status, 403)
     server.clock.aheadMs = 0
   })
 
   await t.test('Configuration › JWT_AUD: default audience', async () => {
     const { token } = await signIn(server)
     assert.equal(decodeJwt(token).aud, 'people')
-    assert.equal((await ask(url, '/user', { token })).body.aud, 'people')
+    assert.equal((await send(url, '/user', { token })).body.aud, 'people')
   })
 
   await t.test('Configuration › JWT_DEFAULT_GROUP_NAME: group for new users', async () => {
@@ -51,7 +51,7 @@ test('Configuration: tokens', async (t) => {
       const { email } = await createUser(server, { role, password })
       const { body } = await logIn(url, email)
       const change = { method: 'PUT', body: { app_metadata: { plan: 'paid' } } }
-      return ask(url, '/user', { ...change, token: body.access_token })
+      return send(url, '/user', { ...change, token: body.access_token })
     }
     assert.equal((await put('member')).body.error_code, 'not_admin')
     assert.equal((await put('chief')).body.app_metadata.plan, 'paid')
@@ -61,7 +61,7 @@ test('Configuration: tokens', async (t) => {
     'Configuration › JWT_ADMIN_ROLES: role claim values that grant admin access',
     async () => {
       const statusOf = async (role: string) =>
-        (await ask(url, '/admin/users', { token: await signToken({ role }) })).status
+        (await send(url, '/admin/users', { token: await signToken({ role }) })).status
       const roles = ['service_role', 'boss', 'supabase_admin', 'member']
       assert.deepEqual(await Promise.all(roles.map(statusOf)), [200, 200, 403, 403])
     },
@@ -87,7 +87,7 @@ test('Configuration: tokens', async (t) => {
     const { url: link } = await server.mailTo(email)
     assert.equal(link.origin + link.pathname, 'https://id.example/auth/verify')
     const body = { type: 'magiclink', email: (await createUser(server)).email }
-    const made = await ask(url, '/admin/generate_link', { token: serviceToken, body })
+    const made = await send(url, '/admin/generate_link', { token: serviceToken, body })
     assert.match(made.body.action_link, /^https:\/\/id\.example\/auth\/verify\?token=/)
   })
 
@@ -97,8 +97,8 @@ test('Configuration: tokens', async (t) => {
       const { token } = await signIn(server)
       // A server error contains the id that is in the log.
       await server.query('alter table users rename to gone')
-      const known = await ask(url, '/user', { token, headers: { 'x-request-id': 'of-the-proxy' } })
-      const unknown = await ask(url, '/user', { token })
+      const known = await send(url, '/user', { token, headers: { 'x-request-id': 'of-the-proxy' } })
+      const unknown = await send(url, '/user', { token })
       await server.query('alter table gone rename to users')
       assert.deepEqual([known.status, known.body.error_id], [500, 'of-the-proxy'])
       assert.match(unknown.body.error_id, uuid)
@@ -141,7 +141,7 @@ test('Configuration: tokens and database with default settings', async (t) => {
     const { email } = await createUser(server, { role: 'admin', password })
     const { body } = await logIn(url, email)
     const change = { method: 'PUT', body: { app_metadata: { plan: 'paid' } } }
-    const answer = await ask(url, '/user', { ...change, token: body.access_token })
+    const answer = await send(url, '/user', { ...change, token: body.access_token })
     assert.equal(answer.body.app_metadata.plan, 'paid')
   })
 
@@ -167,7 +167,7 @@ async function countWaiting(
   try {
     await query('lock table users')
     const answers = Promise.all(
-      Array.from({ length: requests }, () => ask(url, '/user', { token })),
+      Array.from({ length: requests }, () => send(url, '/user', { token })),
     )
     await until(async () => (await count()) >= atLeast)
     const waiting = await count()

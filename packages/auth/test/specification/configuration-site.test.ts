@@ -5,11 +5,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openAuthServer } from '../support/auth-server.ts'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { send, newEmail, password } from '../support/http-client.ts'
 import { createUser, logIn, refresh, signIn } from './people.ts'
 
 const recoverTo = (url: string, target: string) =>
-  ask(url, `/recover?redirect_to=${encodeURIComponent(target)}`, { body: { email: newEmail() } })
+  send(url, `/recover?redirect_to=${encodeURIComponent(target)}`, { body: { email: newEmail() } })
 
 test('Configuration: only the required variables', async (t) => {
   const server = await openAuthServer(t, {
@@ -22,7 +22,7 @@ test('Configuration: only the required variables', async (t) => {
   })
   if (!server) return
   const { url, serviceToken } = server
-  const post = (path: string, body: unknown) => ask(url, path, { body })
+  const post = (path: string, body: unknown) => send(url, path, { body })
 
   await t.test('Configuration › URI_ALLOW_LIST: default empty', async () => {
     assert.equal((await recoverTo(url, 'https://site.example/x')).status, 200)
@@ -30,7 +30,7 @@ test('Configuration: only the required variables', async (t) => {
   })
 
   await t.test('Configuration › DISABLE_SIGNUP: default false', async () => {
-    assert.equal((await ask(url, '/settings')).body.disable_signup, false)
+    assert.equal((await send(url, '/settings')).body.disable_signup, false)
     assert.equal((await post('/signup', { email: newEmail(), password })).status, 200)
   })
 
@@ -50,7 +50,7 @@ test('Configuration: only the required variables', async (t) => {
 
   await t.test('Configuration › RATE_LIMIT_EMAIL_SENT: default not shown (30)', async () => {
     server.clock.aheadMs += 3_600_000
-    const invite = () => ask(url, '/invite', { token: serviceToken, body: { email: newEmail() } })
+    const invite = () => send(url, '/invite', { token: serviceToken, body: { email: newEmail() } })
     for (let i = 0; i < 30; i++) assert.equal((await invite()).status, 200)
     assert.equal((await invite()).status, 429)
     server.clock.aheadMs += 3_600_000
@@ -75,7 +75,7 @@ test('Configuration: site and passwords', async (t) => {
   await t.test('Configuration › SITE_URL: base URL of the site', async () => {
     const email = newEmail()
     await post('/signup', { email, password: 'a!x1234567' })
-    const { headers } = await ask(url, (await server.mailTo(email)).path)
+    const { headers } = await send(url, (await server.mailTo(email)).path)
     assert.match(headers.get('location') ?? '', /^https:\/\/app\.example\/start#access_token=/)
   })
 
@@ -179,8 +179,8 @@ test('Configuration: sign-up disabled', async (t) => {
       }
       await server.untilAnswered()
       assert.deepEqual(await server.query('select from users'), [])
-      assert.equal((await ask(url, '/settings')).body.disable_signup, true)
-      const invited = await ask(url, '/invite', { token: serviceToken, body: { email } })
+      assert.equal((await send(url, '/settings')).body.disable_signup, true)
+      const invited = await send(url, '/invite', { token: serviceToken, body: { email } })
       assert.equal(invited.status, 200)
       const { token } = await server.mailTo(email)
       assert.equal((await post('/verify', { type: 'invite', token })).status, 200)
@@ -223,11 +223,11 @@ test('Configuration: limits', async (t) => {
         const put = { method: 'PUT', token, body: { email: newEmail() } }
         const answers = [
           await post('/signup', { email: newEmail(), password }),
-          await ask(url, '/invite', admin),
+          await send(url, '/invite', admin),
           await post('/magiclink', { email: await email() }),
           await post('/recover', { email: await email() }),
           await post('/otp', { email: await email() }),
-          await ask(url, '/user', put),
+          await send(url, '/user', put),
         ]
         return answers.map(({ status, body }) => body.error_code ?? status)
       }

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf, fragmentOf, openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { send, newEmail, password } from '../support/http-client.ts'
 import { createUser, logIn, rfc3339, signIn, signToken, uuid } from './people.ts'
 
 test('Endpoints: admin users', async (t) => {
@@ -12,7 +12,7 @@ test('Endpoints: admin users', async (t) => {
   if (!server) return
   const { url, serviceToken } = server
   const update = (id: string, body: unknown) =>
-    ask(url, `/admin/users/${id}`, { method: 'PUT', token: serviceToken, body })
+    send(url, `/admin/users/${id}`, { method: 'PUT', token: serviceToken, body })
   /** The result of a field when a user is created with it and when a user is updated. */
   const bothWays = async (fields: Readonly<Record<string, unknown>>) => {
     const created = await createUser(server, fields)
@@ -26,12 +26,12 @@ test('Endpoints: admin users', async (t) => {
   await t.test('Endpoints › `POST /admin/users/<user_id>` (create)', async () => {
     const id = crypto.randomUUID()
     const email = newEmail()
-    const { status, body } = await ask(url, `/admin/users/${id}`, {
+    const { status, body } = await send(url, `/admin/users/${id}`, {
       token: serviceToken,
       body: { email },
     })
     assert.deepEqual([status, body.id, body.email], [200, id, email])
-    assert.equal((await ask(url, `/admin/users/${id}`, { token: serviceToken })).status, 200)
+    assert.equal((await send(url, `/admin/users/${id}`, { token: serviceToken })).status, 200)
   })
 
   await t.test('Endpoints › `PUT /admin/users/<user_id>` (update)', async () => {
@@ -49,7 +49,7 @@ test('Endpoints: admin users', async (t) => {
       for (const method of ['POST', 'PUT']) {
         const path = `/admin/users/${method === 'PUT' ? id : crypto.randomUUID()}`
         const answerTo = (token?: string) =>
-          ask(url, path, { method, ...(token && { token }), body: { email: newEmail() } })
+          send(url, path, { method, ...(token && { token }), body: { email: newEmail() } })
         assert.equal((await answerTo()).status, 401)
         assert.deepEqual(errorOf(await answerTo(ofUser)), [403, 'not_admin', 'User not allowed'])
         const elsewhere = await signToken({ role: 'service_role' }, 'the secret of another server')
@@ -62,7 +62,7 @@ test('Endpoints: admin users', async (t) => {
   await t.test('Endpoints › admin users: a user with one of these roles', async () => {
     const { email } = await createUser(server, { role: 'service_role', password })
     const { body } = await logIn(url, email)
-    const { status } = await ask(url, '/admin/users', { token: body.access_token })
+    const { status } = await send(url, '/admin/users', { token: body.access_token })
     assert.equal(status, 200)
   })
 
@@ -178,17 +178,17 @@ test('Endpoints: POST /admin/generate_link', async (t) => {
   if (!server) return
   const { url, serviceToken } = server
   const generate = (body: unknown) =>
-    ask(url, '/admin/generate_link', { token: serviceToken, body })
+    send(url, '/admin/generate_link', { token: serviceToken, body })
   const follow = (link: string) => {
     const { pathname, search } = new URL(link)
-    return ask(url, pathname + search)
+    return send(url, pathname + search)
   }
 
   await t.test('Endpoints › POST /admin/generate_link: bearer JWT with admin role', async () => {
     const { token } = await signIn(server)
     const body = { type: 'magiclink', email: newEmail() }
-    assert.equal((await ask(url, '/admin/generate_link', { body })).status, 401)
-    const answer = await ask(url, '/admin/generate_link', { token, body })
+    assert.equal((await send(url, '/admin/generate_link', { body })).status, 401)
+    const answer = await send(url, '/admin/generate_link', { token, body })
     assert.deepEqual(errorOf(answer), [403, 'not_admin', 'User not allowed'])
   })
 
@@ -206,7 +206,7 @@ test('Endpoints: POST /admin/generate_link', async (t) => {
       assert.equal(body.verification_type, type)
       const fragment = fragmentOf(await follow(body.action_link))
       assert.equal(fragment['type'], type)
-      const user = await ask(url, '/user', { token: fragment['access_token'] ?? '' })
+      const user = await send(url, '/user', { token: fragment['access_token'] ?? '' })
       assert.equal(user.body.email, email)
     })
   }

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf, fragmentOf, openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { send, newEmail, password } from '../support/http-client.ts'
 import { createUser, logIn, refresh } from './people.ts'
 
 test('Endpoints: sign-in messages', async (t) => {
@@ -100,7 +100,7 @@ test('Endpoints: sign-in messages', async (t) => {
       await post('/magiclink', { email })
       const { token } = await mailTo(email)
       // The specification writes the link with exactly these two parameters.
-      const followed = await ask(url, `/verify?type=magiclink&token=${token}`)
+      const followed = await send(url, `/verify?type=magiclink&token=${token}`)
       assert.match(followed.headers.get('location') ?? '', /^https:\/\/site\.example\/?#/)
       const { access_token = '', refresh_token, ...rest } = fragmentOf(followed)
       assert.ok(refresh_token)
@@ -108,7 +108,7 @@ test('Endpoints: sign-in messages', async (t) => {
         [rest['expires_in'], rest['token_type'], rest['type']],
         ['3600', 'bearer', 'magiclink'],
       )
-      assert.equal((await ask(url, '/user', { token: access_token })).body.id, id)
+      assert.equal((await send(url, '/user', { token: access_token })).body.id, id)
     },
   )
 
@@ -161,7 +161,7 @@ test('Endpoints: verification', async (t) => {
       const { status, body } = await post('/verify', { type, token })
       assert.equal(status, 200, JSON.stringify(body))
       assert.deepEqual([body.token_type, body.expires_in, body.type], ['bearer', 3_600, type])
-      const user = await ask(url, '/user', { token: body.access_token })
+      const user = await send(url, '/user', { token: body.access_token })
       assert.equal(user.body.email, email)
       assert.ok(user.body.email_confirmed_at)
       assert.equal((await refresh(url, body.refresh_token)).status, 200)
@@ -208,10 +208,10 @@ test('Endpoints: verification', async (t) => {
   ] as const) {
     await t.test(name, async () => {
       const { email, token } = await request(type)
-      const followed = await ask(url, `/verify?type=${type}&token=${token}`)
+      const followed = await send(url, `/verify?type=${type}&token=${token}`)
       const { access_token = '', refresh_token = '', type: told } = fragmentOf(followed)
       assert.equal(told, type)
-      assert.equal((await ask(url, '/user', { token: access_token })).body.email, email)
+      assert.equal((await send(url, '/user', { token: access_token })).body.email, email)
       assert.equal((await refresh(url, refresh_token)).status, 200)
     })
   }
@@ -220,7 +220,7 @@ test('Endpoints: verification', async (t) => {
     'Endpoints › GET /verify: redirects to SITE_URL followed by a fragment with `access_token`, `token_type`, `expires_in`, `refresh_token`, `type`',
     async () => {
       const { token } = await request('signup')
-      const followed = await ask(url, `/verify?type=signup&token=${token}`)
+      const followed = await send(url, `/verify?type=signup&token=${token}`)
       assert.equal(followed.status, 303)
       const location = new URL(followed.headers.get('location') ?? '')
       assert.equal(location.origin + location.pathname, 'https://site.example/')
@@ -236,13 +236,13 @@ test('Endpoints: verification', async (t) => {
   await t.test('Endpoints › GET /verify: query `redirect_to`', async () => {
     const { token } = await request('signup')
     const target = encodeURIComponent('https://site.example/welcome?from=mail')
-    const followed = await ask(url, `/verify?type=signup&token=${token}&redirect_to=${target}`)
+    const followed = await send(url, `/verify?type=signup&token=${token}&redirect_to=${target}`)
     const location = followed.headers.get('location') ?? ''
     assert.match(location, /^https:\/\/site\.example\/welcome\?from=mail#access_token=/)
   })
 
   await t.test('Endpoints › GET /verify: an invalid link does not log in', async () => {
-    const followed = await ask(url, `/verify?type=signup&token=${'b'.repeat(56)}`)
+    const followed = await send(url, `/verify?type=signup&token=${'b'.repeat(56)}`)
     const fragment = fragmentOf(followed)
     assert.equal(fragment['access_token'], undefined)
     assert.equal(fragment['error_code'], 'otp_expired')

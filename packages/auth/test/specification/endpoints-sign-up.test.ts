@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { send, newEmail, password } from '../support/http-client.ts'
 import { logIn, refresh, rfc3339, signIn, signToken, uuid } from './people.ts'
 
 test('Endpoints: settings, sign-up, invitation and tokens', async (t) => {
@@ -13,7 +13,7 @@ test('Endpoints: settings, sign-up, invitation and tokens', async (t) => {
   const { url, post, serviceToken } = server
 
   await t.test('Endpoints › GET /settings: no credentials, settings response', async () => {
-    const { status, body } = await ask(url, '/settings')
+    const { status, body } = await send(url, '/settings')
     assert.equal(status, 200)
     assert.deepEqual(
       [typeof body.external, body.disable_signup, body.autoconfirm],
@@ -29,7 +29,7 @@ test('Endpoints: settings, sign-up, invitation and tokens', async (t) => {
     assert.equal(body.email, email)
     assert.match(body.confirmation_sent_at, rfc3339)
     assert.equal(body.access_token, undefined)
-    const { body: stored } = await ask(url, `/admin/users/${body.id}`, { token: serviceToken })
+    const { body: stored } = await send(url, `/admin/users/${body.id}`, { token: serviceToken })
     assert.equal(stored.email, email)
   })
 
@@ -64,7 +64,7 @@ test('Endpoints: settings, sign-up, invitation and tokens', async (t) => {
   for (const [role, name] of admins) {
     await t.test(name, async () => {
       const token = await signToken({ role })
-      const answer = await ask(url, '/invite', { token, body: { email: newEmail() } })
+      const answer = await send(url, '/invite', { token, body: { email: newEmail() } })
       assert.equal(answer.status, 200)
     })
   }
@@ -76,7 +76,7 @@ test('Endpoints: settings, sign-up, invitation and tokens', async (t) => {
       assert.ok(other)
       const invite = async (role: string) => {
         const token = await signToken({ role })
-        return (await ask(other.url, '/invite', { token, body: { email: newEmail() } })).status
+        return (await send(other.url, '/invite', { token, body: { email: newEmail() } })).status
       }
       for (const role of ['service_role', 'supabase_admin', 'chief', 'editor_in_chief']) {
         assert.equal(await invite(role), 200, role)
@@ -86,7 +86,7 @@ test('Endpoints: settings, sign-up, invitation and tokens', async (t) => {
       }
       // The other admin endpoints accept only the configured roles.
       const token = await signToken({ role: 'service_role' })
-      assert.equal((await ask(other.url, '/admin/users', { token })).status, 403)
+      assert.equal((await send(other.url, '/admin/users', { token })).status, 403)
     },
   )
 
@@ -94,9 +94,9 @@ test('Endpoints: settings, sign-up, invitation and tokens', async (t) => {
     const { token: ofUser } = await signIn(server)
     const ofOther = await signToken({ role: 'authenticated' })
     const body = { email: newEmail() }
-    assert.equal((await ask(url, '/invite', { body })).status, 401)
+    assert.equal((await send(url, '/invite', { body })).status, 401)
     for (const token of [ofUser, ofOther]) {
-      const answer = await ask(url, '/invite', { token, body })
+      const answer = await send(url, '/invite', { token, body })
       assert.deepEqual(errorOf(answer), [403, 'not_admin', 'User not allowed'])
     }
     assert.deepEqual(await server.mailsTo(body.email), [])
@@ -104,7 +104,7 @@ test('Endpoints: settings, sign-up, invitation and tokens', async (t) => {
 
   await t.test('Endpoints › POST /invite: {email}, user record with `invited_at`', async () => {
     const email = newEmail()
-    const { status, body } = await ask(url, '/invite', { token: serviceToken, body: { email } })
+    const { status, body } = await send(url, '/invite', { token: serviceToken, body: { email } })
     assert.equal(status, 200)
     assert.match(body.id, uuid)
     assert.equal(body.email, email)
@@ -118,7 +118,7 @@ test('Endpoints: settings, sign-up, invitation and tokens', async (t) => {
       const { status, body } = await logIn(url, email)
       assert.equal(status, 200)
       assert.deepEqual([body.token_type, body.expires_in], ['bearer', 3_600])
-      assert.equal((await ask(url, '/user', { token: body.access_token })).status, 200)
+      assert.equal((await send(url, '/user', { token: body.access_token })).status, 200)
       assert.equal((await refresh(url, body.refresh_token)).status, 200)
     },
   )
@@ -134,7 +134,7 @@ test('Endpoints: settings, sign-up, invitation and tokens', async (t) => {
     'Endpoints › POST /token grant_type=password: or {phone, password}, token response',
     async () => {
       const made = { phone: '+15550100002', phone_confirm: true, password }
-      await ask(url, `/admin/users/${crypto.randomUUID()}`, { token: serviceToken, body: made })
+      await send(url, `/admin/users/${crypto.randomUUID()}`, { token: serviceToken, body: made })
       const { status, body } = await post('/token?grant_type=password', {
         phone: '+15550100002',
         password,
@@ -153,7 +153,7 @@ test('Endpoints: settings, sign-up, invitation and tokens', async (t) => {
       assert.equal(status, 200)
       assert.deepEqual([body.token_type, body.expires_in], ['bearer', 3_600])
       assert.notEqual(body.refresh_token, refreshToken)
-      const user = await ask(url, '/user', { token: body.access_token })
+      const user = await send(url, '/user', { token: body.access_token })
       assert.equal(user.body.id, id)
     },
   )
@@ -167,13 +167,13 @@ test('Endpoints: settings, sign-up, invitation and tokens', async (t) => {
   await t.test('Endpoints › each path is relative to {base_url}; bodies are JSON', async () => {
     const paths = ['/settings', '/user', '/nowhere', '/token?grant_type=password']
     for (const path of paths) {
-      const answer = await ask(url, path)
+      const answer = await send(url, path)
       assert.match(answer.headers.get('content-type') ?? '', /^application\/json/, path)
     }
   })
 
   await t.test('Endpoints › gap: the path of the health check endpoint', async () => {
-    const { status, body } = await ask(url, '/health')
+    const { status, body } = await send(url, '/health')
     assert.equal(status, 200)
     assert.deepEqual(Object.keys(body).toSorted(), ['description', 'name', 'version'])
   })

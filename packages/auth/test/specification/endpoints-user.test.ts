@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { send, newEmail, password } from '../support/http-client.ts'
 import {
   createUser,
   logIn,
@@ -21,7 +21,7 @@ test('Endpoints: own account', async (t) => {
   if (!server) return
   const { url, post, mailsTo, mailTo } = server
   const put = ({ token }: Pick<Person, 'token'>, body: unknown) =>
-    ask(url, '/user', { method: 'PUT', token, body })
+    send(url, '/user', { method: 'PUT', token, body })
 
   for (const [method, path, name] of [
     ['GET', '/user', 'Endpoints › GET /user: bearer access token'],
@@ -32,17 +32,17 @@ test('Endpoints: own account', async (t) => {
     await t.test(name, async () => {
       const { token } = await signIn(server)
       const body = method === 'GET' ? {} : { body: {} }
-      const without = await ask(url, path, { method, ...body })
+      const without = await send(url, path, { method, ...body })
       assert.deepEqual([without.status, without.body.code], [401, 401])
-      const wrong = await ask(url, path, { method, token: `${token}x`, ...body })
+      const wrong = await send(url, path, { method, token: `${token}x`, ...body })
       assert.deepEqual([wrong.status, wrong.body.code], [403, 403])
-      assert.match(`${(await ask(url, path, { method, token, ...body })).status}`, /^20[04]$/)
+      assert.match(`${(await send(url, path, { method, token, ...body })).status}`, /^20[04]$/)
     })
   }
 
   await t.test('Endpoints › GET /user: user record', async () => {
     const person = await signIn(server)
-    const { status, body } = await ask(url, '/user', { token: person.token })
+    const { status, body } = await send(url, '/user', { token: person.token })
     assert.equal(status, 200)
     assert.deepEqual([body.id, body.email], [person.id, person.email])
     assert.match(body.created_at, rfc3339)
@@ -66,8 +66,8 @@ test('Endpoints: own account', async (t) => {
     assert.equal(body.email, person.email)
     assert.equal((await mailTo(email)).kind, 'email_change')
     // Both addresses have to confirm before the address changes.
-    for (const address of [email, person.email]) await ask(url, (await mailTo(address)).path)
-    const changed = await ask(url, '/user', { token: person.token })
+    for (const address of [email, person.email]) await send(url, (await mailTo(address)).path)
+    const changed = await send(url, '/user', { token: person.token })
     assert.equal(changed.body.email, email)
   })
 
@@ -84,7 +84,7 @@ test('Endpoints: own account', async (t) => {
     const { body } = await put(person, { data })
     assert.equal(body.user_metadata.name, 'Ada')
     assert.deepEqual(body.user_metadata.nested, data.nested)
-    const later = await ask(url, '/user', { token: person.token })
+    const later = await send(url, '/user', { token: person.token })
     assert.deepEqual(later.body.user_metadata.nested, data.nested)
     assert.equal((await put(person, { data: 'no object' })).status, 400)
   })
@@ -103,7 +103,7 @@ test('Endpoints: own account', async (t) => {
         person.id,
         '15550100003',
       ])
-      const { status, body } = await ask(url, '/reauthenticate', { token: person.token })
+      const { status, body } = await send(url, '/reauthenticate', { token: person.token })
       assert.deepEqual([status, body], [200, {}])
       const rows = await server.query(
         `select kind, recipient, payload ->> 'Token' as nonce from outbox
@@ -118,7 +118,7 @@ test('Endpoints: own account', async (t) => {
 
   await t.test('Endpoints › GET /reauthenticate: the user needs one of them', async () => {
     const { body } = await post('/signup', { data: {} })
-    const answer = await ask(url, '/reauthenticate', { token: body.access_token })
+    const answer = await send(url, '/reauthenticate', { token: body.access_token })
     const msg = 'Reauthentication requires the user to have an email or a phone number'
     assert.deepEqual(errorOf(answer), [400, 'validation_failed', msg])
   })
@@ -126,7 +126,7 @@ test('Endpoints: own account', async (t) => {
   await t.test('Endpoints › POST /logout: revokes all refresh tokens', async () => {
     const one = await signIn(server)
     const two = await signInAgain(server, one)
-    await ask(url, '/logout', { method: 'POST', token: two.token })
+    await send(url, '/logout', { method: 'POST', token: two.token })
     for (const { refreshToken } of [one, two]) {
       assert.equal((await refresh(url, refreshToken)).status, 400)
     }
@@ -134,14 +134,14 @@ test('Endpoints: own account', async (t) => {
 
   await t.test('Endpoints › gap: response body of logout (none)', async () => {
     const { token } = await signIn(server)
-    const { status, body } = await ask(url, '/logout', { method: 'POST', token })
+    const { status, body } = await send(url, '/logout', { method: 'POST', token })
     assert.deepEqual([status, body], [204, ''])
   })
 
   await t.test('Authentication › the request that performs an anonymous sign-in', async () => {
     const { status, body } = await post('/signup', { data: { theme: 'dark' } })
     assert.equal(status, 200)
-    const user = await ask(url, '/user', { token: body.access_token })
+    const user = await send(url, '/user', { token: body.access_token })
     assert.match(user.body.id, uuid)
     assert.deepEqual([user.body.is_anonymous, user.body.email], [true, ''])
     assert.equal(user.body.user_metadata.theme, 'dark')
@@ -165,7 +165,7 @@ test('Endpoints: a new password with a nonce', async (t) => {
     'Endpoints › PUT /user: with reauthentication required the body also needs `nonce`',
     async () => {
       const { token, email } = await signIn(server)
-      const put = (body: unknown) => ask(url, '/user', { method: 'PUT', token, body })
+      const put = (body: unknown) => send(url, '/user', { method: 'PUT', token, body })
       const expected = [400, 'reauthentication_needed', 'Password update requires reauthentication']
       assert.deepEqual(errorOf(await put({ password: 'a new password' })), expected)
       const wrong = await put({ password: 'a new password', nonce: '000000' })
@@ -178,13 +178,13 @@ test('Endpoints: a new password with a nonce', async (t) => {
     'Authentication › a password update needs a nonce obtained through GET /reauthenticate',
     async () => {
       const { token, email } = await signIn(server)
-      await ask(url, '/reauthenticate', { token })
+      await send(url, '/reauthenticate', { token })
       const [row] = await server.query(
         `select payload ->> 'Token' as nonce from outbox where recipient = $1`,
         [email],
       )
       const body = { password: 'a new password', nonce: row.nonce }
-      const { status } = await ask(url, '/user', { method: 'PUT', token, body })
+      const { status } = await send(url, '/user', { method: 'PUT', token, body })
       assert.equal(status, 200)
       assert.equal((await logIn(url, email, 'a new password')).status, 200)
     },
@@ -192,7 +192,7 @@ test('Endpoints: a new password with a nonce', async (t) => {
 
   await t.test('Endpoints › PUT /user: … other fields need no `nonce`', async () => {
     const { token } = await signIn(server)
-    const { status } = await ask(url, '/user', { method: 'PUT', token, body: { data: { a: 1 } } })
+    const { status } = await send(url, '/user', { method: 'PUT', token, body: { data: { a: 1 } } })
     assert.equal(status, 200)
   })
 })

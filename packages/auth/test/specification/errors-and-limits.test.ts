@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { send, newEmail, password } from '../support/http-client.ts'
 import { createUser, logIn, signIn } from './people.ts'
 
 test('Errors', async (t) => {
@@ -31,7 +31,7 @@ test('Errors', async (t) => {
       assert.deepEqual(errorOf(answer), [422, 'weak_password', msg], weak)
     }
     const { token } = await signIn(server)
-    const put = await ask(url, '/user', { method: 'PUT', token, body: { password: 'abcdefg' } })
+    const put = await send(url, '/user', { method: 'PUT', token, body: { password: 'abcdefg' } })
     assert.deepEqual(errorOf(put), [422, 'weak_password', msg])
   })
 
@@ -40,7 +40,7 @@ test('Errors', async (t) => {
     const expected = [400, 'validation_failed', 'redirect_to is not permitted']
     const { id, token, email } = await signIn(server)
     const newcomer = newEmail()
-    const link = await ask(url, '/admin/generate_link', {
+    const link = await send(url, '/admin/generate_link', {
       token: serviceToken,
       body: { type: 'recovery', email },
     })
@@ -51,17 +51,17 @@ test('Errors', async (t) => {
       otp: await post(`/otp?${inQuery}`, { email: newcomer }),
       magiclink: await post(`/magiclink?${inQuery}`, { email: newcomer }),
       recover: await post(`/recover?${inQuery}`, { email }),
-      invite: await ask(url, `/invite?${inQuery}`, {
+      invite: await send(url, `/invite?${inQuery}`, {
         token: serviceToken,
         body: { email: newcomer },
       }),
-      put: await ask(url, `/user?${inQuery}`, { method: 'PUT', token, body: { email: newcomer } }),
-      link: await ask(url, '/admin/generate_link', {
+      put: await send(url, `/user?${inQuery}`, { method: 'PUT', token, body: { email: newcomer } }),
+      link: await send(url, '/admin/generate_link', {
         token: serviceToken,
         body: { type: 'invite', email: newcomer, redirect_to: outside },
       }),
       'POST /verify': await post('/verify', { ...proof, redirect_to: outside }),
-      'GET /verify': await ask(url, `/verify?${new URLSearchParams(proof)}&${inQuery}`),
+      'GET /verify': await send(url, `/verify?${new URLSearchParams(proof)}&${inQuery}`),
     }
     for (const [name, answer] of Object.entries(answers)) {
       assert.deepEqual(errorOf(answer), expected, name)
@@ -75,11 +75,11 @@ test('Errors', async (t) => {
   await t.test('Errors › missing credentials fail', async () => {
     const { email } = await createUser(server)
     const missing = [
-      [await ask(url, '/user'), 401],
-      [await ask(url, '/user', { method: 'PUT', body: {} }), 401],
-      [await ask(url, '/reauthenticate'), 401],
-      [await ask(url, '/logout', { method: 'POST' }), 401],
-      [await ask(url, '/invite', { body: { email: newEmail() } }), 401],
+      [await send(url, '/user'), 401],
+      [await send(url, '/user', { method: 'PUT', body: {} }), 401],
+      [await send(url, '/reauthenticate'), 401],
+      [await send(url, '/logout', { method: 'POST' }), 401],
+      [await send(url, '/invite', { body: { email: newEmail() } }), 401],
       [await post('/token?grant_type=password', { email }), 400],
       [await post('/token?grant_type=password', { password }), 400],
       [await post('/token?grant_type=refresh_token', {}), 400],
@@ -94,7 +94,7 @@ test('Errors', async (t) => {
 
   await t.test('Errors › insufficient credentials fail', async () => {
     const { token } = await signIn(server)
-    const answer = await ask(url, '/admin/users', { token })
+    const answer = await send(url, '/admin/users', { token })
     assert.deepEqual(errorOf(answer), [403, 'not_admin', 'User not allowed'])
     const { email } = await createUser(server, { email_confirm: false, password: good })
     const unconfirmed = await logIn(url, email, good)
@@ -135,8 +135,8 @@ test('Errors with restrictive settings', async (t) => {
 
   await t.test('Errors › an exceeded rate limit fails: the cooldown of a message', async () => {
     const { token } = await signIn(server)
-    assert.equal((await ask(url, '/reauthenticate', { token })).status, 200)
-    const answer = await ask(url, '/reauthenticate', { token })
+    assert.equal((await send(url, '/reauthenticate', { token })).status, 200)
+    const answer = await send(url, '/reauthenticate', { token })
     assert.deepEqual([answer.status, answer.body.code], [429, 429])
     assert.match(answer.body.msg, /^For security purposes, you can only request this after \d+ sec/)
     assert.match(answer.headers.get('retry-after') ?? '', /^[1-9]\d*$/)

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openAuthServer } from '../support/auth-server.ts'
-import { ask, newEmail, password, sdk } from '../support/http-client.ts'
+import { send, newEmail, password, sdk } from '../support/http-client.ts'
 import { toMailEnvironment } from '../support/mail-environment.ts'
 import { openMailbox } from '../support/mailbox.ts'
 import { untilAllSent } from '../support/outbox.ts'
@@ -17,7 +17,7 @@ test('Events', async (t) => {
   })
   if (!server) return
   const { url, serviceToken } = server
-  const post = (path: string, body: unknown) => ask(url, path, { body })
+  const post = (path: string, body: unknown) => send(url, path, { body })
   const sent: (readonly [string, string, string])[] = []
   const readNext = async (email: string) => {
     const { subject, link, code } = await mailbox.readNext(email)
@@ -37,7 +37,7 @@ test('Events', async (t) => {
 
   await t.test('Events › invite email: POST /invite, `You have been invited`', async () => {
     const email = newEmail()
-    await ask(url, '/invite', { token: serviceToken, body: { email } })
+    await send(url, '/invite', { token: serviceToken, body: { email } })
     const expected = { subject: 'You have been invited', type: 'invite' }
     assert.deepEqual(await readNext(email), expected)
   })
@@ -48,12 +48,12 @@ test('Events', async (t) => {
       const email = newEmail()
       const body = { type: 'invite', email }
       // The client library requests links to send them itself.
-      await ask(url, '/admin/generate_link', { token: serviceToken, body, headers: sdk })
-      const made = await ask(url, '/admin/generate_link', { token: serviceToken, body })
+      await send(url, '/admin/generate_link', { token: serviceToken, body, headers: sdk })
+      const made = await send(url, '/admin/generate_link', { token: serviceToken, body })
       const { subject, link } = await mailbox.readNext(email)
       assert.equal(subject, 'You have been invited')
       assert.equal(link, made.body.action_link)
-      assert.equal((await ask(url, link.slice('https://auth.example'.length))).status, 303)
+      assert.equal((await send(url, link.slice('https://auth.example'.length))).status, 303)
       assert.equal(mailbox.countOf(email), 1)
     },
   )
@@ -82,7 +82,7 @@ test('Events', async (t) => {
     async () => {
       const { token } = await signIn(server)
       const email = newEmail()
-      await ask(url, '/user', { method: 'PUT', token, body: { email } })
+      await send(url, '/user', { method: 'PUT', token, body: { email } })
       const expected = { subject: 'Confirm Email Change', type: 'email_change' }
       assert.deepEqual(await readNext(email), expected)
     },
@@ -90,7 +90,7 @@ test('Events', async (t) => {
 
   await t.test('Events › reauthentication nonce: GET /reauthenticate', async () => {
     const { token, email } = await signIn(server)
-    await ask(url, '/reauthenticate', { token })
+    await send(url, '/reauthenticate', { token })
     const { code } = await mailbox.readNext(email)
     assert.match(code, /^\d{6}$/)
   })
@@ -111,7 +111,7 @@ test('Events', async (t) => {
       { type: 'magiclink', email },
       { type: 'recovery', email },
     ]) {
-      await ask(url, '/admin/generate_link', { token: serviceToken, body })
+      await send(url, '/admin/generate_link', { token: serviceToken, body })
     }
     await untilAllSent(server)
     assert.deepEqual([mailbox.countOf(email), mailbox.countOf(newcomer)], [0, 0])

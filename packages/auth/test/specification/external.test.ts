@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newAccount, openExternalServer } from '../support/external-server.ts'
 import { fragmentOf } from '../support/flow-server.ts'
-import { ask } from '../support/http-client.ts'
+import { send } from '../support/http-client.ts'
 
 test('external sign-in in the specification', async (t) => {
   const server = await openExternalServer(t, ['keycloak'])
@@ -16,7 +16,7 @@ test('external sign-in in the specification', async (t) => {
     async () => {
       const account = newAccount()
       const fragment = fragmentOf(await server.goThrough('keycloak', account))
-      const { body } = await ask(server.url, '/user', { token: fragment['access_token'] ?? '' })
+      const { body } = await send(server.url, '/user', { token: fragment['access_token'] ?? '' })
       assert.equal(body.email, account.email)
     },
   )

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { SignJWT } from 'jose'
 import { jwtSecret } from '../support/auth-server.ts'
 import type { FlowServer } from '../support/flow-server.ts'
-import { ask, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
+import { send, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
 
 export const uuid = /^[\da-f]{8}-[\da-f]{4}-[1-8][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
 export const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/
@@ -18,7 +18,7 @@ export interface Person {
 type AdminServer = Pick<FlowServer, 'url' | 'serviceToken'>
 
 export function logIn(url: string, email: string, secret: string = password): Promise<HttpAnswer> {
-  return ask(url, '/token?grant_type=password', { body: { email, password: secret } })
+  return send(url, '/token?grant_type=password', { body: { email, password: secret } })
 }
 
 /** Creates a user with a confirmed address, no password, and a session. */
@@ -31,18 +31,18 @@ export async function signInAgain(
   { url, serviceToken }: AdminServer,
   { id, email }: Pick<Person, 'id' | 'email'>,
 ): Promise<Person> {
-  const link = await ask(url, '/admin/generate_link', {
+  const link = await send(url, '/admin/generate_link', {
     token: serviceToken,
     body: { type: 'magiclink', email },
   })
   const { hashed_token: token, verification_type: type } = link.body
-  const { status, body } = await ask(url, '/verify', { body: { type, token } })
+  const { status, body } = await send(url, '/verify', { body: { type, token } })
   assert.equal(status, 200, JSON.stringify(body))
   return { id, email, token: body.access_token, refreshToken: body.refresh_token }
 }
 
 export function refresh(url: string, refreshToken: string): Promise<HttpAnswer> {
-  return ask(url, '/token?grant_type=refresh_token', { body: { refresh_token: refreshToken } })
+  return send(url, '/token?grant_type=refresh_token', { body: { refresh_token: refreshToken } })
 }
 
 /** A JWT signed with the secret, for example by another service of the operator. */
@@ -62,7 +62,7 @@ export async function createUser(
 ): Promise<HttpAnswer['body']> {
   const body = { email: newEmail(), email_confirm: true, ...fields }
   const path = `/admin/users/${crypto.randomUUID()}`
-  const answer = await ask(url, path, { token: serviceToken, body })
+  const answer = await send(url, path, { token: serviceToken, body })
   assert.equal(answer.status, 200, JSON.stringify(answer.body))
   return answer.body
 }

@@ -178,16 +178,16 @@ test('SMS settings', async (t) => {
     assert.equal(faultsOf({ AUTH_SMS_OTP_EXP: 'long' }).length, 1)
     assert.equal(faultsOf({ AUTH_SMS_OTP_LENGTH: 'some' }).length, 1)
     const phone = newPhone()
-    const ask = async () => {
+    const send = async () => {
       await post('/otp', { phone })
       const [token = ''] = /\d+/.exec((await inbox.readNext(phone)).text) ?? []
       assert.match(token, /^\d{8}$/)
       return () => post('/verify', { type: 'sms', phone, token })
     }
-    const early = await ask()
+    const early = await send()
     clock.aheadMs += 250_000
     assert.equal((await early()).status, 200)
-    const late = await ask()
+    const late = await send()
     clock.aheadMs += 301_000
     const expired = [403, 'otp_expired', 'Token has expired or is invalid']
     assert.deepEqual(errorOf(await late()), expired)

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { send, newEmail, password } from '../support/http-client.ts'
 import { createUser, logIn, refresh, rfc3339, signIn, uuid } from './people.ts'
 
 test('Resources and their fields', async (t) => {
@@ -25,7 +25,7 @@ test('Resources and their fields', async (t) => {
     assert.equal(status, 200)
     assert.match(body.id, uuid)
     assert.notEqual(body.id, id)
-    const found = await ask(url, `/admin/users/${body.id}`, { token: serviceToken })
+    const found = await send(url, `/admin/users/${body.id}`, { token: serviceToken })
     assert.equal(found.status, 404)
   })
 
@@ -39,7 +39,7 @@ test('Resources and their fields', async (t) => {
     const { id, phone } = await createUser(server, { phone: '+15550100001' })
     // The number is stored as digits without the plus sign.
     assert.equal(phone, '15550100001')
-    const found = await ask(url, `/admin/users/${id}`, { token: serviceToken })
+    const found = await send(url, `/admin/users/${id}`, { token: serviceToken })
     assert.equal(found.body.phone, '15550100001')
   })
 
@@ -67,7 +67,7 @@ test('Resources and their fields', async (t) => {
     'User record › `email_change_sent_at`: after PUT /user with a new email',
     async () => {
       const { token } = await signIn(server)
-      const put = (body: unknown) => ask(url, '/user', { method: 'PUT', token, body })
+      const put = (body: unknown) => send(url, '/user', { method: 'PUT', token, body })
       assert.equal((await put({ data: { a: 1 } })).body.email_change_sent_at, undefined)
       assert.match((await put({ email: newEmail() })).body.email_change_sent_at, rfc3339)
     },
@@ -84,8 +84,8 @@ test('Resources and their fields', async (t) => {
     const answers = {
       signup,
       invite: await post('/invite', { email: newEmail() }, admin),
-      'GET /user': await ask(url, '/user', { token }),
-      'PUT /user': await ask(url, '/user', { method: 'PUT', token, body: { data: {} } }),
+      'GET /user': await send(url, '/user', { token }),
+      'PUT /user': await send(url, '/user', { method: 'PUT', token, body: { data: {} } }),
     }
     for (const [name, { status, body }] of Object.entries(answers)) {
       assert.equal(status, 200, name)
@@ -105,7 +105,7 @@ test('Resources and their fields', async (t) => {
       assert.equal(created.user_metadata.a, 1)
       assert.equal(created.app_metadata.plan, 'free')
       const second = { role: 'reader', user_metadata: { b: 2 }, app_metadata: { plan: 'paid' } }
-      const { body } = await ask(url, `/admin/users/${id}`, {
+      const { body } = await send(url, `/admin/users/${id}`, {
         method: 'PUT',
         token: serviceToken,
         body: second,
@@ -151,7 +151,7 @@ test('Resources and their fields', async (t) => {
     },
   )
 
-  const settings = await ask(url, '/settings')
+  const settings = await send(url, '/settings')
 
   await t.test(
     'Settings response › `external`: object mapping each external provider identifier to boolean',
@@ -190,7 +190,7 @@ test('Resources and their fields', async (t) => {
         ['type', 'redirect_to'].map((name) => action.searchParams.get(name)),
         ['signup', 'https://site.example/welcome'],
       )
-      const followed = await ask(url, action.pathname + action.search)
+      const followed = await send(url, action.pathname + action.search)
       assert.match(followed.headers.get('location') ?? '', /^https:\/\/site\.example\/welcome#acc/)
     },
   )
@@ -215,11 +215,11 @@ test('Resources and their fields', async (t) => {
 
   await t.test('Error body › `{code: integer, msg: string}`', async () => {
     const answers = [
-      await ask(url, '/user'),
+      await send(url, '/user'),
       await post('/signup', { email: 'nobody', password }),
       await post('/token?grant_type=password', { email: newEmail(), password }),
-      await ask(url, `/admin/users/${randomUUID()}`, { token: serviceToken }),
-      await ask(url, '/nowhere'),
+      await send(url, `/admin/users/${randomUUID()}`, { token: serviceToken }),
+      await send(url, '/nowhere'),
       await post('/signup', '{'),
     ]
     assert.deepEqual(

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask } from '../support/http-client.ts'
+import { send } from '../support/http-client.ts'
 import { refresh, signIn, signInAgain } from './people.ts'
 
 test('States and transitions', async (t) => {
@@ -17,7 +17,7 @@ test('States and transitions', async (t) => {
     const { token, refreshToken } = await signIn(server)
     const active = await refresh(url, refreshToken)
     assert.equal(active.status, 200)
-    await ask(url, '/logout', { method: 'POST', token })
+    await send(url, '/logout', { method: 'POST', token })
     assert.equal(await statusOf(active.body.refresh_token), 400)
   })
 
@@ -27,7 +27,7 @@ test('States and transitions', async (t) => {
       const one = await signIn(server)
       const two = await signInAgain(server, one)
       const otherUser = await signIn(server)
-      assert.equal((await ask(url, '/logout', { method: 'POST', token: one.token })).status, 204)
+      assert.equal((await send(url, '/logout', { method: 'POST', token: one.token })).status, 204)
       assert.equal(await statusOf(one.refreshToken), 400)
       assert.equal(await statusOf(two.refreshToken), 400)
       assert.equal(await statusOf(otherUser.refreshToken), 200)
@@ -36,14 +36,14 @@ test('States and transitions', async (t) => {
 
   await t.test('States › active, POST /logout, caller not authenticated: nothing', async () => {
     const { refreshToken } = await signIn(server)
-    assert.equal((await ask(url, '/logout', { method: 'POST' })).status, 401)
+    assert.equal((await send(url, '/logout', { method: 'POST' })).status, 401)
     assert.equal(await statusOf(refreshToken), 200)
   })
 
   await t.test('States › POST /logout: issued JWTs stay valid until expiry', async () => {
     const { id, token } = await signIn(server)
-    await ask(url, '/logout', { method: 'POST', token })
-    const look = () => ask(url, '/user', { token })
+    await send(url, '/logout', { method: 'POST', token })
+    const look = () => send(url, '/user', { token })
     assert.deepEqual([(await look()).status, (await look()).body.id], [200, id])
     server.clock.aheadMs += 3_601_000
     assert.equal((await look()).status, 403)

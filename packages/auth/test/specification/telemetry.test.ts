@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { type AnyVariable, toFaultText } from '@portcullis/service-kit/env'
 import { chapters, parseConfig } from '../../src/config/config.ts'
 import { testEnvironment } from '../support/auth-server.ts'
-import { ask } from '../support/http-client.ts'
+import { send } from '../support/http-client.ts'
 import { openCollectedServer } from '../telemetry/support/collected-server.ts'
 import { parsePage } from '../telemetry/support/prometheus-page.ts'
 
@@ -41,7 +41,7 @@ test('traces, and metrics that are pulled', async (t) => {
   if (!server) return
   const { url, collector } = server
   const userId = randomUUID()
-  await ask(url, `/admin/users/${userId}`, { token: server.serviceToken })
+  await send(url, `/admin/users/${userId}`, { token: server.serviceToken })
   const span = await collector.untilSpan('GET /admin/users/{user_id}')
 
   await t.test('Configuration › TRACING_EXPORTER: only `opentelemetry`', () => {
@@ -100,7 +100,7 @@ test('metrics that are pushed, without traces', async (t) => {
   })
   if (!server) return
   const { collector } = server
-  await ask(server.url, '/settings')
+  await send(server.url, '/settings')
 
   await t.test(
     'Configuration › METRICS_EXPORTER: `opentelemetry` or a pull-based format',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { type FlowServer, openFlowServer } from './flow-server.ts'
-import { ask, type HttpAnswer } from './http-client.ts'
+import { send, type HttpAnswer } from './http-client.ts'
 import { type Agreement, type OAuthServer, openOAuthServer } from './oauth-server.ts'
 import { openOAuth1Server } from './oauth1-server.ts'
 import type { Account } from './provider-shape.ts'
@@ -59,7 +59,7 @@ export async function openExternalServer(
     return provider
   }
   const depart: ExternalServer['depart'] = async (query, headers = {}) => {
-    const answer = await ask(server.url, `/authorize?${new URLSearchParams(query)}`, { headers })
+    const answer = await send(server.url, `/authorize?${new URLSearchParams(query)}`, { headers })
     const url = new URL(answer.headers.get('location') ?? 'none:')
     const [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';')
     return { answer, url, state: url.searchParams.get('state') ?? '', cookie }
@@ -67,8 +67,8 @@ export async function openExternalServer(
   const arrive: ExternalServer['arrive'] = ({ url, form }, cookie) => {
     const { pathname, search } = new URL(url)
     const headers = { cookie, 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' }
-    if (form === undefined) return ask(server.url, `${pathname}${search}`, { headers })
-    return ask(server.url, pathname, {
+    if (form === undefined) return send(server.url, `${pathname}${search}`, { headers })
+    return send(server.url, pathname, {
       body: `${new URLSearchParams(form)}`,
       headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
     })

@@ -18,7 +18,7 @@ import { writeRules } from '../rule-files.ts'
 import { answersByRule } from '../servers/contestants.ts'
 import { ourProgram, startServer } from '../servers/server-process.ts'
 import { createStores } from '../servers/stores.ts'
-import type { AttackOrder, AttackOutcome } from './attacker.ts'
+import type { AttackJob, AttackOutcome } from './attacker.ts'
 import { attacks } from './attacks.ts'
 
 const help = `Usage: npm run bench -- attacks [options]
@@ -85,10 +85,10 @@ async function measure({ names, seconds, store, isWritten }: Settings): Promise<
       const call = createHonestCalls(client)
       await call(1)
       const alone = await call(seconds)
-      const order: AttackOrder = { name, port: server.target.port, seconds: seconds + 0.5 }
+      const job: AttackJob = { name, port: server.target.port, seconds: seconds + 0.5 }
       using attacker = startChild(new URL('./attacker.ts', import.meta.url))
-      await attacker.ask('ready')
-      const ended = attacker.ask<AttackOutcome>(order)
+      await attacker.request('ready')
+      const ended = attacker.request<AttackOutcome>(job)
       await wait(250)
       const beside = await call(seconds)
       const memory = await readResidentMegabytes(server.pid)

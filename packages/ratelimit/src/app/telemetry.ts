@@ -8,7 +8,7 @@ import { noTracing, type Tracing } from '../tracing/tracing.ts'
 import { processGauges } from '../transports/debug/process-gauges.ts'
 import type { Primary } from './primary.ts'
 
-interface OutletSurroundings {
+interface OutletContext {
   readonly statistics: Statistics
   readonly rules: () => RuleSnapshot | undefined
   readonly log: Log
@@ -19,7 +19,7 @@ interface OutletSurroundings {
 /** Statistics leave the process through a sink; a worker sends them to the primary, which has the sink. */
 export async function openOutlet(
   config: StatsConfig,
-  { statistics, rules, log, now, primary }: OutletSurroundings,
+  { statistics, rules, log, now, primary }: OutletContext,
 ): Promise<AsyncDisposable> {
   if (primary !== undefined) {
     const sendsDurations = config.sink.kind !== 'none'

@@ -1,6 +1,6 @@
 import { stores } from './index.ts'
 import { memory } from './memory/plugin.ts'
-import type { OpenedStore, StorePlugin, StoreSurroundings } from './store-plugin.ts'
+import type { OpenedStore, StorePlugin, StoreContext } from './store-plugin.ts'
 
 /** Every counter store, as the service offers it. */
 export const storePlugins = await Promise.all(stores.map(({ loadPlugin }) => loadPlugin()))
@@ -12,9 +12,9 @@ export type StoreConfig = ReturnType<(typeof storePlugins)[number]['toConfig']>
 
 export function openStore(
   config: StoreConfig,
-  surroundings: StoreSurroundings,
+  context: StoreContext,
 ): Promise<OpenedStore> {
-  return findPlugin(config).open(config, surroundings)
+  return findPlugin(config).open(config, context)
 }
 
 /** Whether several processes can count in one place. */

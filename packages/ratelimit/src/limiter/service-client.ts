@@ -41,7 +41,7 @@ export class ServiceClient {
    * Rejects with a `ServiceError` if the service refuses the request, and with a `StoreError` for other
    * failures.
    */
-  ask(request: RateLimitRequest, timeoutMs: number): Promise<ServiceAnswer> {
+  call(request: RateLimitRequest, timeoutMs: number): Promise<ServiceAnswer> {
     const body = JSON.stringify(toJson(request))
     return new Promise((resolve, reject) => {
       let sent: ClientRequest | undefined

@@ -34,7 +34,7 @@ export interface OpenFault {
 
 export interface FaultResult {
   readonly name: string
-  readonly asked: number
+  readonly calls: number
   readonly failed: number
   readonly slowestMs: number
   /** The time from the end of the fault to the first response. */
@@ -108,7 +108,7 @@ export async function runFault(t: TestContext, fault: Fault): Promise<FaultResul
   )
   return {
     name: fault.name,
-    asked: during.length,
+    calls: during.length,
     failed: during.filter((call) => !isOk(call)).length,
     slowestMs: Math.max(...during.map(({ tookMs }) => tookMs)),
     backMs: backAt - healedAt,

@@ -3,7 +3,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { ask, descriptor } from '../support/decider.ts'
+import { requestFor, descriptor } from '../support/decider.ts'
 import { openDecisionClient, postJson } from '../support/service-client.ts'
 import { type RunningService, readMegabytes, startService } from '../support/service-process.ts'
 
@@ -45,7 +45,7 @@ const portOf = (url: string) => Number(url.slice(url.lastIndexOf(':') + 1))
 
 async function assertLives(t: TestContext, service: RunningService): Promise<void> {
   const { decide, close } = await openDecisionClient(t, service)
-  const { overallCode } = await decide(ask('d', descriptor('k=v', { hitsAddend: 0 })))
+  const { overallCode } = await decide(requestFor('d', descriptor('k=v', { hitsAddend: 0 })))
   assert.equal(overallCode, 1)
   await close()
   assert.equal((await fetch(`${service.httpUrl}/healthcheck`)).status, 200)

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { open } from '@portcullis/test-servers'
 import { command } from '../counters/redis/support/redis-client.ts'
-import { ask, descriptor } from '../support/decider.ts'
+import { requestFor, descriptor } from '../support/decider.ts'
 import { openService } from '../support/service-app.ts'
 import { openDecisionClient, postJson, readRule } from '../support/service-client.ts'
 
@@ -39,7 +39,7 @@ test('with a key-value store', async (t) => {
     const client = await openDecisionClient(t, service)
     const limits = async (domain: string, ...pairs: string[]) => {
       const { statuses } = await client.decide(
-        ask(domain, ...pairs.map((pair) => descriptor(pair))),
+        requestFor(domain, ...pairs.map((pair) => descriptor(pair))),
       )
       return statuses.map(({ currentLimit }) => currentLimit?.requestsPerUnit)
     }
@@ -66,7 +66,7 @@ test('with a key-value store', async (t) => {
 
   await t.test('a rule in shadow mode updates its counter in the store', async () => {
     for (let call = 0; call < 3; call += 1) {
-      const { overallCode } = await client.decide(ask('d', descriptor('shadow=v')))
+      const { overallCode } = await client.decide(requestFor('d', descriptor('shadow=v')))
       assert.equal(overallCode, 1)
     }
     assert.equal(await command(redis, 'GET', 'd_shadow_v_86400s_1699920000'), '3')
@@ -76,7 +76,7 @@ test('with a key-value store', async (t) => {
   await t.test('SHADOW_MODE=true updates the counters in the store', async () => {
     const { client } = await openWith({ SHADOW_MODE: 'true', CACHE_KEY_PREFIX: 'global_' })
     for (let call = 0; call < 3; call += 1) {
-      const { overallCode } = await client.decide(ask('d', descriptor('refused=v')))
+      const { overallCode } = await client.decide(requestFor('d', descriptor('refused=v')))
       assert.equal(overallCode, 1)
     }
     assert.equal(await command(redis, 'GET', 'global_d_refused_v_86400s_1699920000'), '3')
@@ -87,7 +87,7 @@ test('with a key-value store', async (t) => {
     async () => {
       const half = await openWith({ NEAR_LIMIT_RATIO: '0.5', CACHE_KEY_PREFIX: 'half_' })
       for (const { decide } of [client, half.client]) {
-        await decide(ask('d', descriptor('near=v', { hitsAddend: 10 })))
+        await decide(requestFor('d', descriptor('near=v', { hitsAddend: 10 })))
       }
       assert.equal((await readRule(service, 'd.near'))['near_limit'], 2)
       assert.equal((await readRule(half.service, 'd.near'))['near_limit'], 5)
@@ -100,7 +100,7 @@ test('with a key-value store', async (t) => {
       const readCount = async (sizeInBytes: string) => {
         const env = { LocalCacheSizeInBytes: sizeInBytes, CACHE_KEY_PREFIX: `c${sizeInBytes}_` }
         const { client } = await openWith(env)
-        const call = () => client.decide(ask('d', descriptor('refused=v')))
+        const call = () => client.decide(requestFor('d', descriptor('refused=v')))
         await call()
         await call()
         const key = `c${sizeInBytes}_d_refused_v_86400s_1699920000`
@@ -146,7 +146,7 @@ test('with a key-value store', async (t) => {
     async () => {
       const headersWith = async (env: Readonly<Record<string, string>>) => {
         const { client } = await openWith({ LIMIT_RESPONSE_HEADERS_ENABLED: 'true', ...env })
-        const request = ask('d', descriptor('h=headers', { hitsAddend: 0 }))
+        const request = requestFor('d', descriptor('h=headers', { hitsAddend: 0 }))
         const { responseHeadersToAdd } = await client.decide(request)
         return responseHeadersToAdd.map(({ key, value }) => `${key}: ${value}`)
       }
@@ -162,7 +162,7 @@ test('with a key-value store', async (t) => {
         LIMIT_RESET_HEADER: 'X-Reset',
       }
       assert.deepEqual(await headersWith(names), ['X-Limit: 50', 'X-Left: 50', `X-Reset: ${left}`])
-      const { responseHeadersToAdd } = await client.decide(ask('d', descriptor('h=headers')))
+      const { responseHeadersToAdd } = await client.decide(requestFor('d', descriptor('h=headers')))
       assert.deepEqual(responseHeadersToAdd, [])
     },
   )

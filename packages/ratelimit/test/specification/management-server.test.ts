@@ -6,14 +6,14 @@ import { ServerCredentials } from '@grpc/grpc-js'
 import { createAuthority, findFreePort } from '@portcullis/test-servers'
 import { parseConfig } from '../../src/config/config.ts'
 import { openAdsServer, toRules } from '../rules/sources/xds/support/ads-server.ts'
-import { ask, descriptor } from '../support/decider.ts'
+import { requestFor, descriptor } from '../support/decider.ts'
 import { letEventsPass, makeDirectory } from '../support/file-source.ts'
 import { openService } from '../support/service-app.ts'
 import { openDecisionClient } from '../support/service-client.ts'
 import { launchService, until, untilListening } from '../support/service-process.ts'
 
 const xds = { CONFIG_TYPE: 'GRPC_XDS_SOTW' }
-const request = ask('d', descriptor('k=v'))
+const request = requestFor('d', descriptor('k=v'))
 const firstResponse = { version: '1', nonce: 'a', resources: [toRules(7)] }
 
 test('a service with FORCE_START_WITHOUT_INITIAL_CONFIG=false opens no port before its first configuration', async (t) => {
@@ -45,11 +45,11 @@ test('a service with FORCE_START_WITHOUT_INITIAL_CONFIG=true starts, and loads t
     FORCE_START_WITHOUT_INITIAL_CONFIG: 'true',
   }
   const client = await openDecisionClient(t, await openService(t, { env }))
-  assert.notEqual((await client.ask(request)).code, 0)
+  assert.notEqual((await client.tryDecide(request)).code, 0)
   const stream = await ads.stream(1)
   stream.send(firstResponse)
   await until(
-    async () => (await client.ask(request)).code === 0,
+    async () => (await client.tryDecide(request)).code === 0,
     () => 'the configuration was in force',
   )
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdir, rename, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { ask, descriptor } from '../support/decider.ts'
+import { requestFor, descriptor } from '../support/decider.ts'
 import { letEventsPass, makeDirectory } from '../support/file-source.ts'
 import { openService } from '../support/service-app.ts'
 import { openDecisionClient } from '../support/service-client.ts'
@@ -16,7 +16,7 @@ async function openWith(t: TestContext, env: Readonly<Record<string, string>>) {
   const service = await openService(t, { env })
   const client = await openDecisionClient(t, service)
   const limitOf = async (domain = 'd', key = 'k') => {
-    const { statuses } = await client.decide(ask(domain, descriptor(`${key}=v`)))
+    const { statuses } = await client.decide(requestFor(domain, descriptor(`${key}=v`)))
     return statuses[0]?.currentLimit?.requestsPerUnit
   }
   return { service, client, limitOf }
@@ -81,7 +81,7 @@ test('two files may define one domain only with MERGE_DOMAIN_CONFIG=true', async
   const merged = await openWith(t, { RUNTIME_ROOT: root, MERGE_DOMAIN_CONFIG: 'true' })
   assert.deepEqual([await merged.limitOf('d', 'k'), await merged.limitOf('d', 'l')], [7, 8])
   const refused = await openWith(t, { RUNTIME_ROOT: root })
-  const { code } = await refused.client.ask(ask('d', descriptor('k=v')))
+  const { code } = await refused.client.tryDecide(requestFor('d', descriptor('k=v')))
   assert.notEqual(code, 0, 'no rules are in force')
   assert.ok(refused.service.log.some((line) => line.includes("duplicate domain 'd'")))
 })

@@ -7,9 +7,9 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createAuthority, findFreePort, open } from '@portcullis/test-servers'
 import { parseConfig } from '../../src/config/config.ts'
-import { command as askMemcached } from '../counters/memcached/support/memcached-client.ts'
+import { command as commandMemcached } from '../counters/memcached/support/memcached-client.ts'
 import { command } from '../counters/redis/support/redis-client.ts'
-import { ask, descriptor } from '../support/decider.ts'
+import { requestFor, descriptor } from '../support/decider.ts'
 import { openService } from '../support/service-app.ts'
 import { openDecisionClient, postJson } from '../support/service-client.ts'
 import { until } from '../support/service-process.ts'
@@ -25,7 +25,7 @@ descriptors:
 async function decideOnce(t: TestContext, env: Readonly<Record<string, string>>) {
   const service = await openService(t, { rules, env })
   const client = await openDecisionClient(t, service)
-  const { statuses } = await client.decide(ask('d', descriptor('day=v'), descriptor('second=v')))
+  const { statuses } = await client.decide(requestFor('d', descriptor('day=v'), descriptor('second=v')))
   await service.stop()
   return statuses.map(({ limitRemaining }) => limitRemaining)
 }
@@ -138,7 +138,7 @@ test('without KVSTORE_HEALTH_CHECK_ACTIVE_CONNECTION a lost store leaves the ser
     () => 'the service with the check was unhealthy',
   )
   const client = await openDecisionClient(t, service)
-  assert.notEqual((await client.ask(ask('d', descriptor('day=v')))).code, 0)
+  assert.notEqual((await client.tryDecide(requestFor('d', descriptor('day=v')))).code, 0)
   assert.equal(await health(service), 200)
 })
 
@@ -209,9 +209,9 @@ test('with the distributed memory cache', async (t) => {
 
   await t.test('instances with the same node list count together on all its nodes', async (t) => {
     const values = Array.from({ length: 20 }, (_, index) => `day=v${index}`)
-    const all = ask('d', ...values.map((value) => descriptor(value)))
+    const all = requestFor('d', ...values.map((value) => descriptor(value)))
     const second = await openDecisionClient(t, other)
-    const look = ask('d', ...values.map((value) => descriptor(value, { hitsAddend: 0 })))
+    const look = requestFor('d', ...values.map((value) => descriptor(value, { hitsAddend: 0 })))
     // The counts are written after the response, so the other instance may see them slightly later.
     await until(
       async () => {
@@ -223,23 +223,23 @@ test('with the distributed memory cache', async (t) => {
       120_000,
     )
     for (const port of ports) {
-      assert.match(await askMemcached(port, 'stats'), /STAT curr_items [1-9]/)
+      assert.match(await commandMemcached(port, 'stats'), /STAT curr_items [1-9]/)
     }
   })
 
   await t.test('a descriptor with a key of more than 250 characters fails the call', async () => {
     // With exact names, the default, no descriptor does, because long names are replaced by a hash.
     const long = 'x'.repeat(250)
-    assert.equal((await client.ask(ask('d', descriptor(`day=${long}`)))).code, 0)
+    assert.equal((await client.tryDecide(requestFor('d', descriptor(`day=${long}`)))).code, 0)
     const compatible = { ...env, CACHE_KEY_FORMAT: 'compatible' }
     const old = await openService(t, { rules, env: compatible })
     const oldClient = await openDecisionClient(t, old)
-    const { code, message } = await oldClient.ask(ask('d', descriptor(`day=${long}`)))
+    const { code, message } = await oldClient.requestFor(requestFor('d', descriptor(`day=${long}`)))
     assert.notEqual(code, 0)
     assert.match(message, /key is too long/)
     const body = { domain: 'd', descriptors: [{ entries: [{ key: 'day', value: long }] }] }
     assert.equal((await postJson(old, JSON.stringify(body))).status, 400)
-    const fits = await oldClient.ask(ask('d', descriptor(`day=${'x'.repeat(200)}`)))
+    const fits = await oldClient.requestFor(requestFor('d', descriptor(`day=${'x'.repeat(200)}`)))
     assert.equal(fits.code, 0)
   })
 })

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { parseClientFlags } from '../../src/commands/client-flags.ts'
 import { parseConfig } from '../../src/config/config.ts'
-import { ask, descriptor } from '../support/decider.ts'
+import { requestFor, descriptor } from '../support/decider.ts'
 import { openService } from '../support/service-app.ts'
 import { openDecisionClient, readStatistics } from '../support/service-client.ts'
 import { startService } from '../support/service-process.ts'
@@ -61,7 +61,7 @@ test('EXTRA_TAGS are on every statistic that is sent, at STATS_FLUSH_INTERVAL', 
   }
   const service = await openService(t, { rules, env })
   const { decide } = await openDecisionClient(t, service)
-  await decide(ask('d', descriptor('k=v')))
+  await decide(requestFor('d', descriptor('k=v')))
   const isSent = () => lines.some((line) => line.includes('.d.k.total_hits'))
   while (!isSent()) {
     const [packet] = await once(statsd, 'message')

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openFlowServer } from '../../support/flow-server.ts'
-import { ask } from '../../support/http-client.ts'
+import { send } from '../../support/http-client.ts'
 
 test('a search among many users reads a bounded number of rows', async (t) => {
   const server = await openFlowServer(t, { AUTH_JWT_AUD: 'authenticated' })
@@ -20,7 +20,7 @@ test('a search among many users reads a bounded number of rows', async (t) => {
   )
   await server.query('analyze users')
   const list = async (search: string) => {
-    const { status, body, headers } = await ask(server.url, `/admin/users?${search}`, {
+    const { status, body, headers } = await send(server.url, `/admin/users?${search}`, {
       token: server.serviceToken,
     })
     assert.equal(status, 200, JSON.stringify(body))

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openExternalServer } from '../../support/external-server.ts'
 import { errorOf } from '../../support/flow-server.ts'
-import { ask, password, sdk } from '../../support/http-client.ts'
+import { send, password, sdk } from '../../support/http-client.ts'
 
 const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
 
@@ -136,17 +136,17 @@ test('GET /authorize redirects to the provider', async (t) => {
   })
 
   await t.test('the settings list the enabled providers', async () => {
-    const { body } = await ask(server.url, '/settings')
+    const { body } = await send(server.url, '/settings')
     const enabled = Object.keys(body.external).filter((id) => body.external[id])
     assert.deepEqual([Object.keys(body.external).length, enabled], [17, ['github', 'keycloak']])
   })
 
   await t.test('manual linking requires a user and has to be enabled', async () => {
     const path = '/user/identities/authorize?provider=github&skip_http_redirect=true'
-    assert.equal((await ask(server.url, path)).status, 401)
+    assert.equal((await send(server.url, path)).status, 401)
     const { email } = await server.newUser()
     const { body } = await server.post('/token?grant_type=password', { email, password })
-    assert.deepEqual(errorOf(await ask(server.url, path, { token: body.access_token })), [
+    assert.deepEqual(errorOf(await send(server.url, path, { token: body.access_token })), [
       404,
       'manual_linking_disabled',
       'Manual linking is disabled',

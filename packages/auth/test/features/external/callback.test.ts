@@ -6,7 +6,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { newAccount, openExternalServer } from '../../support/external-server.ts'
 import { fragmentOf, queryOf } from '../../support/flow-server.ts'
-import { ask, type HttpAnswer, newEmail, password } from '../../support/http-client.ts'
+import { send, type HttpAnswer, newEmail, password } from '../../support/http-client.ts'
 
 const verifier = 'v'.repeat(64)
 const pkce = {
@@ -61,7 +61,7 @@ test('GET /callback completes an external sign-in', async (t) => {
     assert.equal(claims.email, account.email)
     const [{ method, provider }] = claims.amr
     assert.deepEqual([method, provider], ['oauth', 'keycloak'])
-    const { body: user } = await ask(server.url, '/user', { token: fragment['access_token'] ?? '' })
+    const { body: user } = await send(server.url, '/user', { token: fragment['access_token'] ?? '' })
     assert.ok(user.email_confirmed_at)
     assert.equal(user.identities[0].email, account.email)
     assert.deepEqual(await server.actionsOf(user.id), ['user_signedup', 'login'])
@@ -79,9 +79,9 @@ test('GET /callback completes an external sign-in', async (t) => {
     keycloak.account = newAccount()
     const { url } = await server.depart({ provider: 'keycloak' })
     const { pathname, search } = new URL((await keycloak.agree(`${url}`)).url)
-    const answer = await ask(server.url, `${pathname}${search}`)
+    const answer = await send(server.url, `${pathname}${search}`)
     assert.ok(fragmentOf(answer)['access_token'])
-    const again = await ask(server.url, `${pathname}${search}`)
+    const again = await send(server.url, `${pathname}${search}`)
     assert.equal(queryOf(again)['error_code'], 'bad_oauth_state')
   })
 
@@ -121,7 +121,7 @@ test('GET /callback completes an external sign-in', async (t) => {
     const { id } = await userWith(account.email)
     const moved = { ...account, email: newEmail(), name: 'Countess' }
     const fragment = fragmentOf(await server.goThrough('keycloak', moved))
-    const { body: user } = await ask(server.url, '/user', { token: fragment['access_token'] ?? '' })
+    const { body: user } = await send(server.url, '/user', { token: fragment['access_token'] ?? '' })
     assert.deepEqual([user.id, user.email], [id, account.email])
     assert.equal(user.user_metadata.name, 'Countess')
     assert.deepEqual(
@@ -135,7 +135,7 @@ test('GET /callback completes an external sign-in', async (t) => {
     async () => {
       const { id, email } = await server.newUser()
       const fragment = fragmentOf(await server.goThrough('keycloak', newAccount({ email })))
-      const { body: user } = await ask(server.url, '/user', {
+      const { body: user } = await send(server.url, '/user', {
         token: fragment['access_token'] ?? '',
       })
       assert.equal(user.id, id)
@@ -155,7 +155,7 @@ test('GET /callback completes an external sign-in', async (t) => {
       await server.goThrough('keycloak', account)
       const google = { sub: randomUUID(), email: account.email, email_verified: true }
       const fragment = fragmentOf(await server.goThrough('google', google))
-      const { body: user } = await ask(server.url, '/user', {
+      const { body: user } = await send(server.url, '/user', {
         token: fragment['access_token'] ?? '',
       })
       assert.deepEqual(user.app_metadata.providers, ['keycloak', 'google'])
@@ -192,7 +192,7 @@ test('GET /callback completes an external sign-in', async (t) => {
         ?.includes('access_token'),
       false,
     )
-    assert.ok(fragmentOf(await ask(server.url, path))['access_token'])
+    assert.ok(fragmentOf(await send(server.url, path))['access_token'])
     const fragment = fragmentOf(await server.goThrough('keycloak', account))
     assert.equal(fragment['provider'], 'keycloak')
   })
@@ -286,7 +286,7 @@ test('GET /callback completes an external sign-in', async (t) => {
   await t.test('no other endpoint accepts forms', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     const body = 'email=a%40b.example&password=correct+horse'
-    const { status } = await ask(server.url, '/signup', { body, headers })
+    const { status } = await send(server.url, '/signup', { body, headers })
     assert.equal(status, 400)
   })
 
@@ -306,7 +306,7 @@ test('GET /callback completes an external sign-in', async (t) => {
   await t.test('an invitation can be accepted only with the invited address', async () => {
     const email = newEmail()
     const invited = { token: server.serviceToken, body: { email, data: { team: 'red' } } }
-    await ask(server.url, '/invite', invited)
+    await send(server.url, '/invite', invited)
     const { token } = await server.mailTo(email)
     const mismatch = await server.goThrough('keycloak', newAccount(), { invite_token: token })
     assert.deepEqual(problemOf(mismatch), [
@@ -318,7 +318,7 @@ test('GET /callback completes an external sign-in', async (t) => {
     const fragment = fragmentOf(
       await server.goThrough('keycloak', account, { invite_token: token }),
     )
-    const { body: user } = await ask(server.url, '/user', { token: fragment['access_token'] ?? '' })
+    const { body: user } = await send(server.url, '/user', { token: fragment['access_token'] ?? '' })
     assert.deepEqual([user.email, user.user_metadata.team], [email, 'red'])
     assert.ok(user.email_confirmed_at)
     assert.ok((await server.actionsOf(user.id)).includes('invite_accepted'))
@@ -357,7 +357,7 @@ test('with sign-up disabled, existing users can still sign in', async (t) => {
   ])
   const email = newEmail()
   const created = { token: server.serviceToken, body: { email, email_confirm: true } }
-  await ask(server.url, '/admin/users', created)
+  await send(server.url, '/admin/users', created)
   const fine = await server.goThrough('keycloak', newAccount({ email }))
   assert.equal(claimsOf(fragmentOf(fine)['access_token']).email, email)
   assert.ok(fine.headers.get('location')?.startsWith('https://site.example/always#'))

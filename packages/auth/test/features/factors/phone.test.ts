@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { claimsOf, createFactorCalls, factorEnvironment, methodsOf } from '../../support/factors.ts'
 import { errorOf, openFlowServer } from '../../support/flow-server.ts'
-import { ask, type HttpAnswer } from '../../support/http-client.ts'
+import { send, type HttpAnswer } from '../../support/http-client.ts'
 import { containsSecret } from '../../support/is-told.ts'
 
 test('phone factors', async (t) => {
@@ -144,7 +144,7 @@ test('phone factors', async (t) => {
       const { id, phone } = await enrollPhone(who)
       await challenge(who, id)
       assert.equal((await messagesTo(phone)).length, 1)
-      const deleted: HttpAnswer = await ask(server.url, `/admin/users/${who.id}`, {
+      const deleted: HttpAnswer = await send(server.url, `/admin/users/${who.id}`, {
         method: 'DELETE',
         token: server.serviceToken,
         body: { should_soft_delete },

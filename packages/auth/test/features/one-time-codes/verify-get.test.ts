@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { errorOf, fragmentOf, openFlowServer, queryOf } from '../../support/flow-server.ts'
-import { ask, newEmail, password, sdk } from '../../support/http-client.ts'
+import { send, newEmail, password, sdk } from '../../support/http-client.ts'
 
 const gone = {
   error: 'access_denied',
@@ -19,7 +19,7 @@ test('GET /verify', async (t) => {
   })
   if (!server) return
   const { url, post, mailTo, query } = server
-  const get = (path: string, headers = {}) => ask(url, path, { headers })
+  const get = (path: string, headers = {}) => send(url, path, { headers })
   const signUp = async (redirectTo = '', more: object = {}) => {
     const email = newEmail()
     const path = redirectTo && `?redirect_to=${encodeURIComponent(redirectTo)}`
@@ -49,7 +49,7 @@ test('GET /verify', async (t) => {
     assert.deepEqual([sb, type, token_type, expires_in], ['', 'signup', 'bearer', '3600'])
     assert.equal(answer.headers.get('referrer-policy'), 'no-referrer')
     assert.equal(answer.headers.get('cache-control'), 'no-store')
-    const user = await ask(url, '/user', { token: access_token ?? '' })
+    const user = await send(url, '/user', { token: access_token ?? '' })
     assert.equal(user.body.email, email)
     const refreshed = await post('/token?grant_type=refresh_token', { refresh_token })
     assert.equal(refreshed.status, 200)

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf } from '../../support/flow-server.ts'
-import { ask, type HttpAnswer, password, sdk } from '../../support/http-client.ts'
+import { send, type HttpAnswer, password, sdk } from '../../support/http-client.ts'
 import { newPhone, openPhoneServer } from '../../support/phone-server.ts'
 
 test('POST /otp with a phone', async (t) => {
@@ -221,7 +221,7 @@ test('a misconfigured gateway is reported at once, for known and unknown phone n
   const unknown = await openPhoneServer(t, { AUTH_SMS_PROVIDER: '' })
   if (!server || !unknown) return
   const phone = newPhone()
-  await ask(server.url, '/admin/users', {
+  await send(server.url, '/admin/users', {
     token: server.serviceToken,
     body: { phone, phone_confirm: true },
   })

@@ -9,7 +9,7 @@ import { isTrusted } from '../../../src/plugins/providers/oauth/profile-parts.ts
 import type { ProviderDefinition } from '../../../src/plugins/providers/oauth/provider.ts'
 import { type ExternalServer, openExternalServer } from '../../support/external-server.ts'
 import { fragmentOf } from '../../support/flow-server.ts'
-import { ask, type HttpAnswer } from '../../support/http-client.ts'
+import { send, type HttpAnswer } from '../../support/http-client.ts'
 import type { Failure, OAuthServer } from '../../support/oauth-server.ts'
 import type { Account, ShapeExample } from '../../support/provider-shape.ts'
 import { providerShapes } from '../../support/provider-shapes/index.ts'
@@ -97,7 +97,7 @@ async function signIn(server: ExternalServer, id: string): Promise<void> {
   assert.equal(fragment['provider_token'], undefined)
   if (!identityData['email_verified']) return
   assert.equal(fragment['provider'], id)
-  const { body } = await ask(server.url, '/user', { token: fragment['access_token'] ?? '' })
+  const { body } = await send(server.url, '/user', { token: fragment['access_token'] ?? '' })
   assert.deepEqual([body.id, body.email], [user.id, identityData['email']])
 }
 

@@ -1,5 +1,5 @@
 import { toTlsFiles } from '../network/client-tls.ts'
-import type { OpenedStore, StorePlugin, StoreSurroundings } from '../store-plugin.ts'
+import type { OpenedStore, StorePlugin, StoreContext } from '../store-plugin.ts'
 import { type MemcachedConfig, memcachedChapter, toMemcached } from './variables.ts'
 
 const { hosts, srv } = memcachedChapter.variables
@@ -18,7 +18,7 @@ export const memcached: StorePlugin<{ memcached: typeof memcachedChapter }, Memc
 
 async function open(
   { nodes, maxIdleConnections, tls }: MemcachedConfig,
-  { log, statistics, expirationJitterMaxSeconds, isCompatible }: StoreSurroundings,
+  { log, statistics, expirationJitterMaxSeconds, isCompatible }: StoreContext,
 ): Promise<OpenedStore> {
   const { openMemcachedStore } = await import('./memcached-store.ts')
   const { createMemcachedStatistics } = await import('./statistics.ts')

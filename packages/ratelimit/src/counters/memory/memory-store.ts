@@ -1,5 +1,5 @@
 import { type Counted, type CounterStore, type Increment, StoreError } from '../counter-store.ts'
-import { lookThenAdd } from '../look-then-add.ts'
+import { readThenAdd } from '../read-then-add.ts'
 import { CounterTable, TableFullError } from './table.ts'
 
 const sweepMs = 50
@@ -94,7 +94,7 @@ class OpenMemoryStore implements MemoryStore {
 
   addSparing(increments: readonly Increment[], deadlineMs: number, counted: Counted): void {
     // The two steps are atomic here, because both complete synchronously.
-    lookThenAdd(this, increments, deadlineMs, counted)
+    readThenAdd(this, increments, deadlineMs, counted)
   }
 
   read(increments: readonly Increment[], _deadlineMs: number, counted: Counted): void {

@@ -1,5 +1,5 @@
 import { parseRedisAddress, parseRedisAuth } from '../../../../src/counters/redis/address.ts'
-import { askRedis } from '../../../../src/counters/redis/connection/ask.ts'
+import { runCommand } from '../../../../src/counters/redis/connection/run-command.ts'
 import type { LinkSettings } from '../../../../src/counters/redis/connection/link.ts'
 import type { Reply } from '../../../../src/counters/redis/connection/resp-reader.ts'
 
@@ -21,7 +21,7 @@ export function command(
     connectTimeoutMs: 120_000,
     ...settings,
   }
-  return askRedis(link, words.map(String), new AbortController().signal)
+  return runCommand(link, words.map(String), new AbortController().signal)
 }
 
 /** All keys with their TTL in seconds. */

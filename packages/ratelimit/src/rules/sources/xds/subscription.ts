@@ -5,7 +5,7 @@ import { DiscoveryRequestSchema } from '../../../protocol/generated/envoy/servic
 import type { DiscoveryStream } from './discovery-stream.ts'
 import { toReason } from './reason.ts'
 
-interface ConversationParts {
+interface SubscriptionParts {
   readonly subscription: Subscription
   /** Called for every response, before it is loaded. */
   readonly onResponse: () => void
@@ -18,13 +18,13 @@ const firstPauseMs = 100
 const longestPauseMs = 5_000
 
 /** Requests rules and acknowledges each response until the stream ends; then rejects with the reason. */
-export async function converse(
+export async function runSubscription(
   stream: DiscoveryStream,
-  { subscription, onResponse, load }: ConversationParts,
+  { subscription, onResponse, load }: SubscriptionParts,
 ): Promise<never> {
   let refusedVersion: string | undefined
   let pauseMs = 0
-  stream.send(subscription.ask())
+  stream.send(subscription.start())
   let upcoming = takeNext(stream)
   for (;;) {
     const response = await upcoming
@@ -74,7 +74,7 @@ interface Subscription {
   /** The version of the rules in force, or an empty text. It is kept across streams. */
   readonly version: string
   /** Creates the first request of a stream. */
-  ask(): Uint8Array
+  start(): Uint8Array
   /** Acknowledges a response, whose version is in force from now on. */
   accept(response: Envelope): Uint8Array
   refuse(response: Envelope, reason: string): Uint8Array
@@ -109,7 +109,7 @@ export function createSubscription(node: Node): Subscription {
     get version() {
       return version
     },
-    ask: () => toRequest(''),
+    start: () => toRequest(''),
     accept(response) {
       version = response.version
       return toRequest(response.nonce)
@@ -119,7 +119,7 @@ export function createSubscription(node: Node): Subscription {
 }
 
 /** Whether a response has our type. A server that omits the type has only one type. */
-export function isOurs(response: Envelope): boolean {
+export function hasRequestedType(response: Envelope): boolean {
   return response.typeUrl === '' || response.typeUrl.endsWith(`/${configType}`)
 }
 

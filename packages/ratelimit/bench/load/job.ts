@@ -2,7 +2,7 @@ import type { Target } from '@portcullis/bench-kit/server-process'
 import type { RequestPlan } from '../requests.ts'
 
 /** One phase of load on one server. */
-export interface LoadOrder {
+export interface LoadJob {
   readonly target: Target
   readonly requests: RequestPlan
   readonly hasChangingHeaders: boolean

@@ -3,15 +3,15 @@ import { CommandBuffer } from './command-buffer.ts'
 import { Link, type LinkSettings } from './link.ts'
 import { type Reply, ReplyError } from './resp-reader.ts'
 
-/** The longest delay of a search by a sentinel or node that does not answer. */
-export const maxAskMs = 2_000
+/** A sentinel or node that does not answer delays the search for a server at most this long. */
+export const discoveryTimeoutMs = 2_000
 
 /**
  * Sends one command over a separate connection. Discovery is rare, so a permanent connection is not worth
  * its maintenance.
  * @throws StoreError when there is no reply in time or the reply is an error
  */
-export function askRedis(
+export function runCommand(
   settings: LinkSettings,
   words: readonly string[],
   signal: AbortSignal,

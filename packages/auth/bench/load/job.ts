@@ -4,7 +4,7 @@ import type { ScriptName } from './scripts.ts'
 /**
  * One stretch of load on one server; every connection sends the next request after each response.
  */
-export interface LoadOrder {
+export interface LoadJob {
   readonly target: Target
   readonly script: ScriptName
   readonly connections: number

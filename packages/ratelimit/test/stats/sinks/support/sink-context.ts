@@ -1,18 +1,18 @@
 import { Statistics } from '../../../../src/stats/registry.ts'
-import type { SinkSurroundings } from '../../../../src/stats/sinks/sink.ts'
+import type { SinkContext } from '../../../../src/stats/sinks/sink.ts'
 import { collectLog } from '../../../support/collected-log.ts'
 
-export interface TestSurroundings extends SinkSurroundings {
+export interface TestSinkContext extends SinkContext {
   readonly logLines: string[]
 }
 
 export interface TestOptions {
   readonly maxRequestKeys?: number
   readonly domains?: readonly string[]
-  readonly processGauges?: SinkSurroundings['processGauges']
+  readonly processGauges?: SinkContext['processGauges']
 }
 
-export function createSurroundings(options: TestOptions = {}): TestSurroundings {
+export function createSinkContext(options: TestOptions = {}): TestSinkContext {
   const { maxRequestKeys = 1_000, domains = [], processGauges = () => [] } = options
   const { log, lines } = collectLog()
   return {

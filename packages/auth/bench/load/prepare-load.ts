@@ -1,26 +1,26 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { PreparedLoad } from '@portcullis/bench-kit/load-process'
 import { Connection } from './connection.ts'
-import type { LoadOrder, LoadOutcome, Probe } from './order.ts'
+import type { LoadJob, LoadOutcome, Probe } from './job.ts'
 import { get } from './requests.ts'
 import { scripts } from './scripts.ts'
 
 /** Opens the connections in advance, so that `run` measures only the load. */
-export async function prepareLoad(order: LoadOrder): Promise<PreparedLoad<LoadOutcome>> {
+export async function prepareLoad(job: LoadJob): Promise<PreparedLoad<LoadOutcome>> {
   const failure = Promise.withResolvers<never>()
   failure.promise.catch(() => {})
-  const count = order.connections + (order.probe ? 1 : 0)
+  const count = job.connections + (job.probe ? 1 : 0)
   const opened = await Promise.all(
-    Array.from({ length: count }, () => Connection.open(order.target, failure.reject)),
+    Array.from({ length: count }, () => Connection.open(job.target, failure.reject)),
   )
-  const connections = opened.slice(0, order.connections)
-  const prober = opened[order.connections]
+  const connections = opened.slice(0, job.connections)
+  const prober = opened[job.connections]
 
   async function run(): Promise<LoadOutcome> {
     const usageBefore = process.cpuUsage()
     const probing =
-      order.probe && prober ? probe(prober, order.probe, order.seconds) : Promise.resolve([])
-    const load = await Promise.race([failure.promise, drive(connections, order)])
+      job.probe && prober ? probe(prober, job.probe, job.seconds) : Promise.resolve([])
+    const load = await Promise.race([failure.promise, drive(connections, job)])
     const probes = await Promise.race([failure.promise, probing])
     const { user, system } = process.cpuUsage(usageBefore)
     const { latencies, ...rest } = load
@@ -41,24 +41,24 @@ export async function prepareLoad(order: LoadOrder): Promise<PreparedLoad<LoadOu
   }
 }
 
-function drive(connections: readonly Connection[], order: LoadOrder) {
-  const script = scripts[order.script](order)
+function drive(connections: readonly Connection[], job: LoadJob) {
+  const script = scripts[job.script](job)
   const latencies: number[] = []
   let errors = 0
   let firstError: string | undefined
   const idle = new Set(connections.keys())
   const startMs = performance.now()
-  const endMs = startMs + order.seconds * 1000
+  const endMs = startMs + job.seconds * 1000
   const { promise, resolve } = Promise.withResolvers<void>()
 
-  const askAll = () => {
+  const sendAll = () => {
     // The time is read once, so that all connections take part in a storm that has begun.
     const isOver = performance.now() >= endMs
     for (const index of idle) {
       const request = isOver ? undefined : script.next(index)
       if (request === undefined) break
       idle.delete(index)
-      connections[index]?.ask(request, (response, ms) => {
+      connections[index]?.send(request, (response, ms) => {
         latencies.push(ms)
         const flaw = script.check(index, response)
         if (flaw !== undefined) {
@@ -66,12 +66,12 @@ function drive(connections: readonly Connection[], order: LoadOrder) {
           firstError ??= flaw
         }
         idle.add(index)
-        askAll()
+        sendAll()
       })
     }
     if (idle.size === connections.length) resolve()
   }
-  askAll()
+  sendAll()
   return promise.then(() => ({
     latencies,
     errors,
@@ -98,7 +98,7 @@ async function probe(
     // A late timer is our own delay, so latency then starts now; only a slow previous probe counts
     // from the due time.
     const sinceMs = earlyMs > 0 ? performance.now() : dueMs
-    connection.ask(
+    connection.send(
       request,
       ({ status, body }, ms) => {
         if (status === 200) resolve(ms)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type Counted, type Increment, StoreError } from '../../src/counters/counter-store.ts'
-import { lookThenAdd } from '../../src/counters/look-then-add.ts'
+import { readThenAdd } from '../../src/counters/read-then-add.ts'
 import { type MemoryStore, openMemoryStore } from '../../src/counters/memory/memory-store.ts'
 import { testCounterStore } from './contract.ts'
 import { add, increment, sliding } from './contract-calls.ts'
@@ -31,7 +31,7 @@ function openDistantStore(): MemoryStore {
     add: store.add.bind(store),
     read: store.read.bind(store),
     addSparing: (increments, deadlineMs, counted) => {
-      lookThenAdd(steps, increments, deadlineMs, counted)
+      readThenAdd(steps, increments, deadlineMs, counted)
     },
     close: store.close.bind(store),
     [Symbol.asyncDispose]: store[Symbol.asyncDispose].bind(store),
@@ -48,12 +48,12 @@ function open(t: TestContext): MemoryStore {
   return store
 }
 
-function spare(
-  store: Parameters<typeof lookThenAdd>[0],
+function readAndAdd(
+  store: Parameters<typeof readThenAdd>[0],
   increments: readonly Increment[],
 ): Promise<StoreError | undefined> {
   return new Promise((resolve) => {
-    lookThenAdd(store, increments, Number.POSITIVE_INFINITY, resolve)
+    readThenAdd(store, increments, Number.POSITIVE_INFINITY, resolve)
   })
 }
 
@@ -88,10 +88,10 @@ test('a refund between the steps does not allow a call whose other counters were
       store.add(increments, deadlineMs, counted)
     },
   }
-  const ask = [increment('full_', 1, { most: 5 }), increment('free_', 1)]
-  assert.equal(await spare(between, ask), undefined)
+  const increments = [increment('full_', 1, { most: 5 }), increment('free_', 1)]
+  assert.equal(await readAndAdd(between, increments), undefined)
   assert.deepEqual(
-    ask.map(({ after }) => after),
+    increments.map(({ after }) => after),
     [6, 0],
   )
 })
@@ -104,10 +104,10 @@ test('a failure of either step is reported, and the second step does not follow 
     additions += 1
     store.add(increments, deadlineMs, counted)
   }
-  assert.equal((await spare({ read: broken, add }, [increment('a_', 1)]))?.message, 'broken')
+  assert.equal((await readAndAdd({ read: broken, add }, [increment('a_', 1)]))?.message, 'broken')
   assert.equal(additions, 0)
   const read = store.read.bind(store)
-  assert.equal((await spare({ read, add: broken }, [increment('a_', 1)]))?.message, 'broken')
+  assert.equal((await readAndAdd({ read, add: broken }, [increment('a_', 1)]))?.message, 'broken')
   const over = [increment('a_', 9, { most: 1 }), increment('b_', 1)]
-  assert.equal((await spare({ read, add: broken }, over))?.message, 'broken')
+  assert.equal((await readAndAdd({ read, add: broken }, over))?.message, 'broken')
 })

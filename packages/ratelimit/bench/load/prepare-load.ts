@@ -3,17 +3,17 @@ import { createRequests } from '../requests.ts'
 import { createCalls } from './calls.ts'
 import { Connection } from './connection.ts'
 import { BatchedLoop, ClosedLoop, type Driver, OpenLoop } from './drivers.ts'
-import type { LoadOrder, LoadOutcome, Pace } from './order.ts'
+import type { LoadJob, LoadOutcome, Pace } from './job.ts'
 
 /** Creates the requests and opens the connections, so that `run` only generates load. */
-export async function prepareLoad(order: LoadOrder): Promise<PreparedLoad<LoadOutcome>> {
-  const calls = createCalls(createRequests(order.requests), order)
-  const driver = createDriver(order.pace)
+export async function prepareLoad(job: LoadJob): Promise<PreparedLoad<LoadOutcome>> {
+  const calls = createCalls(createRequests(job.requests), job)
+  const driver = createDriver(job.pace)
   const failure = Promise.withResolvers<never>()
   failure.promise.catch(() => {})
   const connections = Array.from(
-    { length: order.connections },
-    () => new Connection(order.target, calls, driver, failure.reject),
+    { length: job.connections },
+    () => new Connection(job.target, calls, driver, failure.reject),
   )
   const close = () => {
     for (const connection of connections) connection.close()

@@ -5,7 +5,7 @@ import type { Counted, CounterStore, Increment } from './counter-store.ts'
  * Concurrent requests may both find room, so a request that is then refused may have been counted in
  * another counter. No request above a limit is allowed, because the second step decides.
  */
-export function lookThenAdd(
+export function readThenAdd(
   store: Pick<CounterStore, 'add' | 'read'>,
   increments: readonly Increment[],
   deadlineMs: number,
