@@ -157,8 +157,8 @@ export async function measureApps(
 }
 
 async function spend(child: Child, calls: number, together = 1): Promise<number> {
-  const order = { kind: 'spend', calls, concurrency: together }
-  return (await child.request<{ readonly microseconds: number }>(order)).microseconds
+  const job = { kind: 'spend', calls, concurrency: together }
+  return (await child.request<{ readonly microseconds: number }>(job)).microseconds
 }
 
 function startDecider(

@@ -4,7 +4,7 @@ import { createProgress } from '@portcullis/bench-kit/progress'
 import { checkGoals } from './goals.ts'
 import { contenders } from './contenders.ts'
 import { runDistinct } from './distinct.ts'
-import { type Home, install } from './installs.ts'
+import { type InstallLocation, install } from './installs.ts'
 import { measure } from './measure.ts'
 import { type HandlerSamples, measureHandlers } from './measure-handlers.ts'
 import { drawResults, formatHandlerTable, formatQueryTable } from './report.ts'
@@ -27,8 +27,8 @@ export const run = createCommand({
 })
 
 async function compare({ plan, leftOut, isComplete, isStrict }: Settings): Promise<number> {
-  const homes = plan.contenders.map((name): Home => contenders[name].home)
-  await install(new Set<Home>(isComplete ? [...homes, 'peers'] : homes))
+  const homes = plan.contenders.map((name): InstallLocation => contenders[name].home)
+  await install(new Set<InstallLocation>(isComplete ? [...homes, 'peers'] : homes))
 
   const machine = describeSetting(plan.graphql)
   const note =

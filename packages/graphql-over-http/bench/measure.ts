@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Child, startChild } from '@portcullis/bench-kit/child'
-import { beginsAnew, inTurn, type OnProgress, type RoundPlan } from '@portcullis/bench-kit/rounds'
+import { startsServers, toRoundOrder, type OnProgress, type RoundPlan } from '@portcullis/bench-kit/rounds'
 import type { ContenderName } from './contenders.ts'
 import type { GraphqlMajor } from './one-graphql.ts'
 import { type QueryName, queries, toRequestBody } from './queries.ts'
@@ -37,7 +37,7 @@ export async function measure(plan: Plan, onProgress: OnProgress): Promise<Sampl
   const samples = new Map(
     plan.contenders.map((name) => [name, { hello: [] as Sample[], list: [] as Sample[] }]),
   )
-  using load = startChild(new URL('./load.ts', import.meta.url), { silenceSeconds: 60 })
+  using load = startChild(new URL('./load.ts', import.meta.url), { replyTimeoutSeconds: 60 })
   const slices = plan.contenders.length * plan.queries.length
   const total = slices * (plan.starts * plan.warmupSeconds + plan.rounds * plan.seconds)
   let done = 0
@@ -50,7 +50,7 @@ export async function measure(plan: Plan, onProgress: OnProgress): Promise<Sampl
   let servers: readonly ServerProcess[] = []
   try {
     for (let round = 0; round < plan.rounds; round++) {
-      if (beginsAnew(round, plan)) {
+      if (startsServers(round, plan)) {
         for (const server of servers) server[Symbol.dispose]()
         servers = await startServers(plan)
         for (const query of plan.queries) {
@@ -58,7 +58,7 @@ export async function measure(plan: Plan, onProgress: OnProgress): Promise<Sampl
         }
       }
       for (const query of plan.queries) {
-        for (const server of inTurn(servers, round)) {
+        for (const server of toRoundOrder(servers, round)) {
           samples.get(server.name)?.[query].push(await runSlice(server, query, plan.seconds))
         }
       }

@@ -27,7 +27,7 @@ export async function startServer(
     args: [file, String(graphql)],
     execPath: nodeOf(home),
     env: productionEnvironment,
-    silenceSeconds: 60,
+    replyTimeoutSeconds: 60,
   })
   const stop = () => child[Symbol.dispose]()
   try {

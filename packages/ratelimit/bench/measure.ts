@@ -1,6 +1,6 @@
 import type { Child } from '@portcullis/bench-kit/child'
 import { runLoad } from '@portcullis/bench-kit/load-process'
-import { beginsAnew, inTurn, type OnProgress, type RoundPlan } from '@portcullis/bench-kit/rounds'
+import { startsServers, toRoundOrder, type OnProgress, type RoundPlan } from '@portcullis/bench-kit/rounds'
 import type { LoadJob, LoadOutcome, Pace } from './load/job.ts'
 import { valuesKinds } from './requests.ts'
 import type { Contender, Group, Shape } from './scenarios.ts'
@@ -76,7 +76,7 @@ async function measureGroup(
   let measured: readonly Contender[] = []
   try {
     for (let round = 0; round < plan.rounds; round++) {
-      if (beginsAnew(round, plan)) {
+      if (startsServers(round, plan)) {
         for (const one of contestants) await one[Symbol.asyncDispose]()
         contestants = await openContestants(group)
         measured = contestants.map(({ contender }) => contender)
@@ -85,7 +85,7 @@ async function measureGroup(
         }
       }
       for (const shape of group.shapes) {
-        for (const one of inTurn(contestants, round)) {
+        for (const one of toRoundOrder(contestants, round)) {
           const sample = await runSlice(one, shape, secondsOf(shape, plan.seconds))
           const list = samples.get(keyOf(shape, one.contender)) ?? []
           list.push(sample)

@@ -10,7 +10,7 @@ import { measure } from './measure.ts'
 import { drawResults, formatShapeTable, formatSolo } from './report.ts'
 import { toScores, writeResult } from './results.ts'
 import { writeRules } from './rule-files.ts'
-import { groups, usualRules } from './scenarios.ts'
+import { groups, defaultRuleCount } from './scenarios.ts'
 import { openCollector } from './servers/collector.ts'
 import { createContestants, withContendersFor } from './servers/contestants.ts'
 import { createStores } from './servers/stores.ts'
@@ -27,7 +27,7 @@ export const run = createCommand({
 })
 
 async function writeRulesFor(folder: string): Promise<number> {
-  const { root, subdirectory, appDirectory } = await writeRules(resolve(folder), usualRules)
+  const { root, subdirectory, appDirectory } = await writeRules(resolve(folder), defaultRuleCount)
   console.log(`Start the peer with these variables, and REDIS_URL of the Redis given by --redis:
   RUNTIME_ROOT=${root} RUNTIME_SUBDIRECTORY=${subdirectory} RUNTIME_APPDIRECTORY=${appDirectory}
   RUNTIME_WATCH_ROOT=false USE_STATSD=false USE_PROMETHEUS=true LOG_LEVEL=warn

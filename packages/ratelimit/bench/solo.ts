@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { requestFrom, type Child } from '@portcullis/bench-kit/child'
 import { runLoad } from '@portcullis/bench-kit/load-process'
 import type { LoadJob, LoadOutcome, Pace } from './load/job.ts'
-import { silenceSeconds } from './load/start-load.ts'
+import { replyTimeoutSeconds } from './load/start-load.ts'
 import { createRequest, type Values } from './requests.ts'
 import { type RuleFolder, writeRules } from './rule-files.ts'
 import { answersByRule } from './servers/contestants.ts'
@@ -59,7 +59,7 @@ async function withServer<Result>(
     return await use({
       process: server,
       rules: ruleFolder,
-      request: (message) => requestFrom(server.child, 'our server', message, silenceSeconds),
+      request: (message) => requestFrom(server.child, 'our server', message, replyTimeoutSeconds),
       async run(values, pace) {
         const job: LoadJob = {
           target: server.target,

@@ -30,8 +30,8 @@ export async function dispatch(
     io.stdout.write(`${program.version}\n`)
     return 0
   }
-  const asksForHelp = name === 'help' || helpFlags.has(name)
-  const [subject] = asksForHelp ? rest : [name]
+  const wantsHelp = name === 'help' || helpFlags.has(name)
+  const [subject] = wantsHelp ? rest : [name]
   if (subject === undefined) {
     io.stdout.write(rename(await toOverview(program)))
     return 0
@@ -50,7 +50,7 @@ export async function dispatch(
   // Arguments after `--` belong to the command, even if they look like options.
   const end = rest.indexOf('--')
   const options = end === -1 ? rest : rest.slice(0, end)
-  if (asksForHelp || options.some((arg) => helpFlags.has(arg))) {
+  if (wantsHelp || options.some((arg) => helpFlags.has(arg))) {
     io.stdout.write(renameOf(withNewline(command.usage)))
     return 0
   }

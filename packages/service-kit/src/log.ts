@@ -43,7 +43,7 @@ export interface LogSettings {
 
 export function createLog({ level, format, write }: LogSettings): EventLog {
   const threshold = logLevels.indexOf(level)
-  const isEnabled = (asked: LogLevel) => logLevels.indexOf(asked) <= threshold
+  const isEnabled = (messageLevel: LogLevel) => logLevels.indexOf(messageLevel) <= threshold
   const toLine = lineFormats[format]
   const now = createClock()
   const at = (own: LogLevel) => {

@@ -2,7 +2,7 @@ import type { Target } from '@portcullis/bench-kit/server-process'
 import type { ScriptName } from './scripts.ts'
 
 /**
- * One stretch of load on one server; every connection sends the next request after each response.
+ * One phase of load on one server; every connection sends the next request after each response.
  */
 export interface LoadJob {
   readonly target: Target
@@ -36,6 +36,6 @@ export interface LoadOutcome {
   readonly p99Ms: number
   /** Undefined without probes. */
   readonly probeP99Ms: number | undefined
-  /** The credentials for the next stretch. */
+  /** The credentials for the next phase. */
   readonly credentials: readonly string[]
 }

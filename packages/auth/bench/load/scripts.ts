@@ -2,13 +2,13 @@ import type { LoadJob } from './job.ts'
 import { get, logIn, refresh, signUp } from './requests.ts'
 import type { Response } from './response-reader.ts'
 
-/** The requests of the connections in a stretch of load. */
+/** The requests of the connections in a phase of load. */
 export interface Script {
   /** Returns undefined if this connection has to wait for others. */
   next(connection: number): string | undefined
   /** Returns the error in a response, or undefined. */
   check(connection: number, response: Response): string | undefined
-  /** The credentials for the next stretch. */
+  /** The credentials for the next phase. */
   readonly credentials: readonly string[]
 }
 

@@ -1,7 +1,7 @@
 import { startChild } from '@portcullis/bench-kit/child'
 import { createCommand } from '@portcullis/bench-kit/command'
 import { parseCount, parseOptions } from '@portcullis/bench-kit/options'
-import { inTurn } from '@portcullis/bench-kit/rounds'
+import { toRoundOrder } from '@portcullis/bench-kit/rounds'
 import { median, medianRatio } from '@portcullis/bench-kit/statistics'
 import { formatRatio, formatTable, left, right } from '@portcullis/bench-kit/table'
 import {
@@ -58,7 +58,7 @@ async function compare(series: number, adds: number, rounds: number): Promise<st
     nanoseconds: [] as number[],
   }))
   for (let round = 0; round < rounds; round++) {
-    for (const { implementation, child, adds: count, nanoseconds } of inTurn(processes, round)) {
+    for (const { implementation, child, adds: count, nanoseconds } of toRoundOrder(processes, round)) {
       const job: CounterJob = { implementation, series, adds: count }
       const { cpuSeconds } = await child.request<CounterOutcome>(job)
       nanoseconds.push((cpuSeconds / count) * 1e9)

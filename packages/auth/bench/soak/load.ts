@@ -1,11 +1,11 @@
 // The process that sends the load: it receives a job and then runs one phase after the other.
 
 import { answerParent } from '@portcullis/bench-kit/answer-parent'
-import { type MixedLoad, openMixedLoad, type SoakJob, type Stretch } from './mixed-load.ts'
+import { type MixedLoad, openMixedLoad, type SoakJob, type LoadPhase } from './mixed-load.ts'
 
 let load: MixedLoad | undefined
 
-answerParent(async (message: SoakJob | Stretch) => {
+answerParent(async (message: SoakJob | LoadPhase) => {
   if ('target' in message) {
     load = await openMixedLoad(message)
     return {}

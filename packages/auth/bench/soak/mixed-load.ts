@@ -12,13 +12,13 @@ export interface SoakJob {
 }
 
 /** A part of the whole run. */
-export interface Stretch {
+export interface LoadPhase {
   readonly seconds: number
   /** When undefined, as many requests are sent as the server can handle. */
   readonly perSecond?: number
 }
 
-export interface StretchOutcome {
+export interface LoadPhaseOutcome {
   readonly calls: number
   readonly errors: number
   readonly firstError: string | undefined
@@ -31,14 +31,14 @@ export interface StretchOutcome {
 }
 
 export interface MixedLoad {
-  run(stretch: Stretch): Promise<StretchOutcome>
+  run(phase: LoadPhase): Promise<LoadPhaseOutcome>
   close(): void
 }
 
 /** The interval of checks for due requests. */
 const tickMs = 2
 
-/** Opens connections that stay open across stretches and keep their sessions. */
+/** Opens connections that stay open across phases and keep their sessions. */
 export async function openMixedLoad(job: SoakJob): Promise<MixedLoad> {
   const failure = Promise.withResolvers<never>()
   failure.promise.catch(() => {})
@@ -47,7 +47,7 @@ export async function openMixedLoad(job: SoakJob): Promise<MixedLoad> {
   const users = members.map((member, client): LoadUser => ({ ...member, client, serviceToken }))
   let unique = 0
 
-  async function drive({ seconds, perSecond }: Stretch): Promise<StretchOutcome> {
+  async function drive({ seconds, perSecond }: LoadPhase): Promise<LoadPhaseOutcome> {
     const latencies: number[] = []
     const quick: number[] = []
     const callsByKind = Object.fromEntries(kindNames.map((name) => [name, 0])) as Record<

@@ -1,7 +1,7 @@
 import { startChild } from '@portcullis/bench-kit/child'
 import { createCommand } from '@portcullis/bench-kit/command'
-import { parseCount, parseOptions, parseWanted } from '@portcullis/bench-kit/options'
-import { inTurn } from '@portcullis/bench-kit/rounds'
+import { parseCount, parseOptions, parseSelection } from '@portcullis/bench-kit/options'
+import { toRoundOrder } from '@portcullis/bench-kit/rounds'
 import { median, medianRatio } from '@portcullis/bench-kit/statistics'
 import { formatCount, formatRatio, formatTable, left, right } from '@portcullis/bench-kit/table'
 import {
@@ -31,7 +31,7 @@ function parseSettings(args: readonly string[]) {
   const values = parseOptions(args, options)
   return {
     isHelpWanted: values.help,
-    only: parseWanted(values.only, algorithms),
+    only: parseSelection(values.only, algorithms),
     rounds: parseCount('rounds', values.rounds),
     calls: parseCount('calls', values.calls),
   }
@@ -79,7 +79,7 @@ async function compare(
     seconds: [] as number[],
   }))
   for (let round = 0; round < rounds; round++) {
-    for (const { implementation, child, seconds } of inTurn(processes, round)) {
+    for (const { implementation, child, seconds } of toRoundOrder(processes, round)) {
       const outcome = await child.request<TokenOutcome>({ ...job, implementation })
       seconds.push(outcome.cpuSeconds)
     }

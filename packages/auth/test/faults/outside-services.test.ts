@@ -122,7 +122,7 @@ test('a failing provider affects only its own sign-ins', async (t) => {
       const before = server.log.length
       provider.failure = failure
       let isAnswered = false
-      const coming = server.goThrough('keycloak', account).finally(() => {
+      const coming = server.signInWith('keycloak', account).finally(() => {
         isAnswered = true
       })
       const others = await Promise.all(
@@ -136,7 +136,7 @@ test('a failing provider affects only its own sign-ins', async (t) => {
       const logged = server.log.slice(before).join('')
       assert.match(logged, /OutgoingError: 127\.0\.0\.1/)
       provider.failure = undefined
-      const again = await server.goThrough('keycloak', account)
+      const again = await server.signInWith('keycloak', account)
       assert.ok(fragmentOf(again)['access_token'])
     })
   }

@@ -115,9 +115,9 @@ test('users are notified of changes to their account', async (t) => {
 
     const other = await calls.newSignedInUser()
     const account = newAccount({ email: other.email })
-    await server.goThrough('keycloak', account)
+    await server.signInWith('keycloak', account)
     assert.match(await post.read(other.email, 'A new identity has been linked'), /with keycloak/)
-    await server.goThrough('keycloak', account)
+    await server.signInWith('keycloak', account)
     assert.equal(post.find(other.email, 'A new identity has been linked').length, 1)
   })
 

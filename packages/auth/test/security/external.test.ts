@@ -29,7 +29,7 @@ const noState = ['bad_oauth_state', 'OAuth state not found or expired']
 /** A browser whose user has just agreed at the provider. */
 async function agree(server: ExternalServer, query: Readonly<Record<string, string>>) {
   const provider = server.at(query['provider'] ?? '')
-  const { url, cookie, state } = await server.depart(query)
+  const { url, cookie, state } = await server.startFlow(query)
   return { agreement: await provider.agree(`${url}`), cookie, state }
 }
 
@@ -48,7 +48,7 @@ test('a state works once, in time, and only in the browser that started the flow
     ] as const
     for (const [state, problem] of cases) {
       const url = `https://auth.example/callback?code=1&state=${state}`
-      const answer = await server.arrive({ url }, '')
+      const answer = await server.finishFlow({ url }, '')
       assert.equal(answer.status, 303)
       assert.ok(answer.headers.get('location')?.startsWith('https://site.example?error='))
       assert.deepEqual(problemOf(answer), problem)
@@ -58,18 +58,18 @@ test('a state works once, in time, and only in the browser that started the flow
   await t.test('a state that expired a second ago is refused (property 19)', async () => {
     const { agreement, cookie } = await agree(server, plain)
     server.clock.aheadMs += 301_000
-    const answer = await server.arrive(agreement, cookie)
+    const answer = await server.finishFlow(agreement, cookie)
     assert.deepEqual(problemOf(answer), ['bad_oauth_state', 'OAuth state has expired'])
   })
 
   await t.test('a state cannot be used twice, with tokens or with codes (property 19)', async () => {
     const implicit = await agree(server, plain)
-    await server.arrive(implicit.agreement, implicit.cookie)
-    const again = await server.arrive(implicit.agreement, implicit.cookie)
+    await server.finishFlow(implicit.agreement, implicit.cookie)
+    const again = await server.finishFlow(implicit.agreement, implicit.cookie)
     assert.deepEqual(problemOf(again), noState)
     const withCode = await agree(server, pkce)
-    await server.arrive(withCode.agreement, withCode.cookie)
-    assert.deepEqual(problemOf(await server.arrive(withCode.agreement, withCode.cookie)), [
+    await server.finishFlow(withCode.agreement, withCode.cookie)
+    assert.deepEqual(problemOf(await server.finishFlow(withCode.agreement, withCode.cookie)), [
       'flow_state_already_used',
       'State has already been used',
     ])
@@ -79,7 +79,7 @@ test('a state works once, in time, and only in the browser that started the flow
     for (const query of [plain, pkce]) {
       const { agreement, cookie } = await agree(server, query)
       const answers: readonly HttpAnswer[] = await Promise.all(
-        Array.from({ length: 20 }, () => server.arrive(agreement, cookie)),
+        Array.from({ length: 20 }, () => server.finishFlow(agreement, cookie)),
       )
       const inside = answers.filter(
         (answer) => fragmentOf(answer)['access_token'] ?? queryOf(answer)['code'],
@@ -92,7 +92,7 @@ test('a state works once, in time, and only in the browser that started the flow
     const { agreement } = await agree(server, plain)
     const ofVictim = await agree(server, plain)
     for (const cookie of ['', ofVictim.cookie]) {
-      assert.deepEqual(problemOf(await server.arrive(agreement, cookie)), noState)
+      assert.deepEqual(problemOf(await server.finishFlow(agreement, cookie)), noState)
     }
   })
 
@@ -115,7 +115,7 @@ test('a state works once, in time, and only in the browser that started the flow
     for (const query of [plain, pkce]) {
       const { agreement, cookie, state } = await agree(server, query)
       const guess = `${cookie.split('=')[0]}=${'A'.repeat(43)}`
-      assert.deepEqual(problemOf(await server.arrive(agreement, guess)), noState)
+      assert.deepEqual(problemOf(await server.finishFlow(agreement, guess)), noState)
       assert.equal(
         (await server.query('select 1 from flow_states where id = $1', [state])).length,
         1,
@@ -125,7 +125,7 @@ test('a state works once, in time, and only in the browser that started the flow
 
   await t.test('a code without a cookie is useless without the verifier (property 19)', async () => {
     const { agreement } = await agree(server, pkce)
-    const { code: auth_code } = queryOf(await server.arrive(agreement, ''))
+    const { code: auth_code } = queryOf(await server.finishFlow(agreement, ''))
     const refused = await exchange({ auth_code, code_verifier: 'w'.repeat(64) })
     assert.equal(refused.body.error_code, 'bad_code_verifier')
     assert.equal((await exchange({ auth_code })).status, 400)
@@ -137,7 +137,7 @@ test('a state works once, in time, and only in the browser that started the flow
 
   await t.test('a code expires after five minutes (property 19)', async () => {
     const { agreement, cookie } = await agree(server, pkce)
-    const { code: auth_code } = queryOf(await server.arrive(agreement, cookie))
+    const { code: auth_code } = queryOf(await server.finishFlow(agreement, cookie))
     server.clock.aheadMs += 301_000
     const late = await exchange({ auth_code, code_verifier: verifier })
     assert.equal(late.body.error_code, 'flow_state_expired')
@@ -149,7 +149,7 @@ test('a state works once, in time, and only in the browser that started the flow
     await server.post('/magiclink', { email, ...challenge })
     const [flow] = await server.query(`select id from flow_states where provider_type = ''`)
     const url = `https://auth.example/callback?code=1&state=${flow.id}`
-    assert.deepEqual(problemOf(await server.arrive({ url }, '')), noState)
+    assert.deepEqual(problemOf(await server.finishFlow({ url }, '')), noState)
   })
 })
 
@@ -158,20 +158,20 @@ test('the code of one provider does not work with the state of another (property
   if (!server) return
   const codeOf = (url: string) => new URL(url).searchParams.get('code') ?? ''
   const ofGoogle = await agree(server, { provider: 'google' })
-  const { cookie, state } = await server.depart({ provider: 'keycloak' })
+  const { cookie, state } = await server.startFlow({ provider: 'keycloak' })
   const query = new URLSearchParams({ state, code: codeOf(ofGoogle.agreement.url) })
-  const answer = await server.arrive({ url: `https://auth.example/callback?${query}` }, cookie)
+  const answer = await server.finishFlow({ url: `https://auth.example/callback?${query}` }, cookie)
   assert.match(`${problemOf(answer)[1]}`, /^Unable to exchange external code/)
   assert.deepEqual(server.at('keycloak').refusals, ['unknown code'])
 
   await t.test('nor does a code with the issuer of another provider (property 20)', async () => {
     const back = await agree(server, { provider: 'keycloak' })
     const iss = encodeURIComponent(server.at('google').url)
-    const mixed = await server.arrive({ url: `${back.agreement.url}&iss=${iss}` }, back.cookie)
+    const mixed = await server.finishFlow({ url: `${back.agreement.url}&iss=${iss}` }, back.cookie)
     assert.match(`${problemOf(mixed)[1]}`, /^Unable to exchange external code/)
     const right = await agree(server, { provider: 'keycloak' })
     const own = encodeURIComponent(server.at('keycloak').url)
-    const fine = await server.arrive({ url: `${right.agreement.url}&iss=${own}` }, right.cookie)
+    const fine = await server.finishFlow({ url: `${right.agreement.url}&iss=${own}` }, right.cookie)
     assert.equal(fragmentOf(fine)['provider'], 'keycloak')
   })
 })
@@ -202,7 +202,7 @@ test('registering the address of another person gives no access once the owner s
   )
   const { path: link } = await server.mailTo(email)
 
-  const fragment = fragmentOf(await server.goThrough('keycloak', newAccount({ email })))
+  const fragment = fragmentOf(await server.signInWith('keycloak', newAccount({ email })))
   const { body: user } = await send(server.url, '/user', { token: fragment['access_token'] ?? '' })
   assert.deepEqual([user.id, user.email, user.phone], [made.id, email, ''])
   assert.ok(user.email_confirmed_at)
@@ -232,7 +232,7 @@ test('registering the address of another person gives no access once the owner s
   })
   await t.test('the identity of the attacker is unlinked (property 21)', async () => {
     const google = { sub: 'attacker', email: 'attacker@evil.example', email_verified: true }
-    const other = fragmentOf(await server.goThrough('google', google))
+    const other = fragmentOf(await server.signInWith('google', google))
     const { body } = await send(server.url, '/user', { token: other['access_token'] ?? '' })
     assert.notEqual(body.id, made.id)
   })
@@ -249,7 +249,7 @@ test('an address that the provider has not verified is not linked (property 22)'
       const created = { token: server.serviceToken, body: { email, password, email_confirm: true } }
       const { body: victim } = await send(server.url, '/admin/users', created)
       const attacker = newAccount({ email, email_verified: false })
-      const answer = await server.goThrough('keycloak', attacker)
+      const answer = await server.signInWith('keycloak', attacker)
       if (autoconfirm === 'false') {
         assert.deepEqual(problemOf(answer), [
           'provider_email_needs_verification',
@@ -265,7 +265,7 @@ test('an address that the provider has not verified is not linked (property 22)'
       assert.deepEqual([separate.email, separate.email_confirmed_at], [null, null])
 
       const google = { sub: randomUUID(), email, email_verified: true }
-      const fragment = fragmentOf(await server.goThrough('google', google))
+      const fragment = fragmentOf(await server.signInWith('google', google))
       const { body: user } = await send(server.url, '/user', {
         token: fragment['access_token'] ?? '',
       })

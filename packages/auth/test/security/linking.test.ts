@@ -93,7 +93,7 @@ test('changing identities needs the assurance level of an email change and never
     const app = createApp(factor.totp.secret, server.clock)
     calls.take(other, await calls.answer(other, factor.id, app.nextCode()))
     // Verifying the factor ends sessions at aal1 and the flows they have started.
-    const back = await server.arrive(await keycloak.agree(asked.body.url), '')
+    const back = await server.finishFlow(await keycloak.agree(asked.body.url), '')
     assert.equal(queryOf(back)['code'], undefined)
     assert.equal(queryOf(back)['error_code'], 'session_not_found')
     assert.deepEqual(await providersOf(server, who.id), ['email'])
@@ -106,10 +106,10 @@ test('changing identities needs the assurance level of an email change and never
     keycloak.account = newAccount()
     const early = await requestLinkUrl(server, who.token, 'pkce')
     const late = await requestLinkUrl(server, who.token, 'pkce')
-    const issued = await server.arrive(await keycloak.agree(late.body.url), '')
+    const issued = await server.finishFlow(await keycloak.agree(late.body.url), '')
     const { code = '' } = queryOf(issued)
     await signOut(who.token)
-    const back = await server.arrive(await keycloak.agree(early.body.url), '')
+    const back = await server.finishFlow(await keycloak.agree(early.body.url), '')
     assert.equal(queryOf(back)['error_code'], 'session_not_found')
     assert.equal((await exchange(server, code)).body.error_code, 'session_not_found')
     assert.deepEqual(await providersOf(server, who.id), ['email'])
@@ -146,7 +146,7 @@ test('an identity is linked only in the browser that started the flow (property 
   await t.test('PKCE: another browser gets no session and links nothing (property 58)', async () => {
     const { attacker, url } = await start('pkce')
     keycloak.account = newAccount()
-    const back = await server.arrive(await keycloak.agree(url), '')
+    const back = await server.finishFlow(await keycloak.agree(url), '')
     assert.deepEqual(Object.keys(queryOf(back)), ['code'])
     assert.deepEqual(fragmentOf(back), {})
     assert.deepEqual(await providersOf(server, attacker.id), ['email'])
@@ -158,7 +158,7 @@ test('an identity is linked only in the browser that started the flow (property 
     assert.equal(guessed.body.error_code, 'bad_code_verifier')
     assert.deepEqual(await providersOf(server, attacker.id), ['email'])
     // The identity is still not linked to any user.
-    const fragment = fragmentOf(await server.goThrough('keycloak', keycloak.account))
+    const fragment = fragmentOf(await server.signInWith('keycloak', keycloak.account))
     const { body } = await send(server.url, '/user', { token: fragment['access_token'] ?? '' })
     assert.notEqual(body.id, attacker.id)
   })
@@ -166,7 +166,7 @@ test('an identity is linked only in the browser that started the flow (property 
   await t.test('PKCE: the verifier links the identity once (property 58)', async () => {
     const { attacker, url } = await start('pkce')
     keycloak.account = newAccount()
-    const { code = '' } = queryOf(await server.arrive(await keycloak.agree(url), ''))
+    const { code = '' } = queryOf(await server.finishFlow(await keycloak.agree(url), ''))
     const answers = await Promise.all(Array.from({ length: 8 }, () => exchange(server, code)))
     const statuses = answers.map(({ status }) => status)
     assert.equal(statuses.filter((status) => status === 200).length, 1)
@@ -183,7 +183,7 @@ test('an identity is linked only in the browser that started the flow (property 
     const victim = cookieOf(page)
     const agreed = await decide(server, url, victim)
     const there = agreed.headers.get('location') ?? ''
-    const back = await server.arrive(await keycloak.agree(there), victim)
+    const back = await server.finishFlow(await keycloak.agree(there), victim)
     // Even a victim who consents is not signed in to the account of the attacker.
     assert.deepEqual(fragmentOf(back), { message: 'Identity linked', sb: '' })
     assert.deepEqual(queryOf(back), {})
@@ -198,12 +198,12 @@ test('an identity is linked only in the browser that started the flow (property 
     )
     keycloak.account = newAccount()
     const victim = cookieOf(await open(url))
-    const unasked = await server.arrive(await keycloak.agree(there), victim)
+    const unasked = await server.finishFlow(await keycloak.agree(there), victim)
     assert.deepEqual(problemOf(unasked), noState)
     // The consent of the attacker does not apply to other browsers.
     await decide(server, url, victim)
     for (const cookie of ['', 'theme=dark', victim.replace(/=.*/, `=${'A'.repeat(43)}`)]) {
-      const foreign = await server.arrive(await keycloak.agree(there), cookie)
+      const foreign = await server.finishFlow(await keycloak.agree(there), cookie)
       assert.deepEqual(problemOf(foreign), noState)
     }
     // Clients that are not browsers need it too.
@@ -256,7 +256,7 @@ test('an identity is linked only in the browser that started the flow (property 
       const opened = await open(url, cookie)
       assert.equal(opened.status, 302)
       const there = opened.headers.get('location') ?? ''
-      const back = fragmentOf(await server.arrive(await keycloak.agree(there), cookie))
+      const back = fragmentOf(await server.finishFlow(await keycloak.agree(there), cookie))
       const { body } = await send(server.url, '/user', { token: back['access_token'] ?? '' })
       assert.deepEqual([body.id, body.app_metadata.providers], [attacker.id, ['email', 'keycloak']])
     },
@@ -299,7 +299,7 @@ test('an identity is linked only in the browser that started the flow (property 
     const agreed = await decide(server, body.url, cookieOf(page))
     const apple = server.at('apple')
     const there = agreed.headers.get('location') ?? ''
-    assert.deepEqual(problemOf(await server.arrive(await apple.agree(there), '')), noState)
+    assert.deepEqual(problemOf(await server.finishFlow(await apple.agree(there), '')), noState)
     assert.deepEqual(await providersOf(server, attacker.id), ['email'])
   })
 })

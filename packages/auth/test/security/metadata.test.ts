@@ -181,13 +181,13 @@ test('metadata from a provider is truncated and does not block a sign-in (proper
   const server = await openExternalServer(t, ['keycloak'])
   if (!server) return
   const account = newAccount({ name: 'Ada', department: 'x'.repeat(200_000) })
-  const { access_token = '' } = fragmentOf(await server.goThrough('keycloak', account))
+  const { access_token = '' } = fragmentOf(await server.signInWith('keycloak', account))
   const { sub, user_metadata: stored } = claimsOf(access_token)
   assert.deepEqual([stored.name, stored.custom_claims], ['Ada', undefined])
   assert.deepEqual([stored.email, stored.email_verified], [account.email, true])
   await put(server, access_token, { text: 'x'.repeat(5_000) })
   const again = { ...account, department: 'x'.repeat(4_000) }
-  const second = fragmentOf(await server.goThrough('keycloak', again))
+  const second = fragmentOf(await server.signInWith('keycloak', again))
   assert.equal(claimsOf(second['access_token'] ?? '').sub, sub)
   assert.ok((await sizeOf(server, sub)) <= mostBytes)
 })

@@ -108,7 +108,7 @@ test('whatever a request contains, it gets a response, and any redirect is a val
   const { body: signedUp } = await send(url, '/signup', { body: { email: newEmail(), password } })
   const token: string = signedUp.access_token
   const flags = ['', '', '&skip_http_redirect=true']
-  const depart = async (
+  const startFlow = async (
     random: Random,
     path: string,
     options: Parameters<typeof send>[2] = {},
@@ -139,10 +139,10 @@ test('whatever a request contains, it gets a response, and any redirect is a val
     async (random) => follow(`${await makeLink()}&redirect_to=${toStrangeTarget(random)}`),
     async (random) => follow(await makeLink(), { headers: { redirect_to: strangeHeader(random) } }),
     async (random) => follow(await makeLink(), { headers: { referer: strangeHeader(random) } }),
-    (random) => depart(random, '/authorize?provider=keycloak'),
-    (random) => depart(random, `/authorize?provider=${toStrangeText(random)}`),
+    (random) => startFlow(random, '/authorize?provider=keycloak'),
+    (random) => startFlow(random, `/authorize?provider=${toStrangeText(random)}`),
     (random) =>
-      depart(random, `/user/identities/authorize?provider=keycloak${flags[random(3)]}`, { token }),
+      startFlow(random, `/user/identities/authorize?provider=keycloak${flags[random(3)]}`, { token }),
     (random) => follow(`/user/identities/confirm?state=${toStrangeText(random)}`),
     async (random) => {
       const path = '/user/identities/authorize?provider=keycloak&skip_http_redirect=true'
@@ -162,16 +162,16 @@ test('whatever a request contains, it gets a response, and any redirect is a val
     },
     (random) => follow(`/callback?state=${toStrangeText(random)}&error=${toStrangeText(random)}`),
     async (random) => {
-      const state = await depart(random, '/authorize?provider=keycloak')
+      const state = await startFlow(random, '/authorize?provider=keycloak')
       const error = `error=${toStrangeText(random)}&error_description=${toStrangeText(random)}`
       await follow(`/callback?state=${state}&${random(2) === 0 ? error : 'error=x'}`)
     },
     async (random) => {
-      const state = await depart(random, '/authorize?provider=keycloak')
+      const state = await startFlow(random, '/authorize?provider=keycloak')
       await follow(`/callback?state=${state}&code=${toStrangeText(random)}`)
     },
     async (random) => {
-      const state = await depart(random, '/authorize?provider=keycloak')
+      const state = await startFlow(random, '/authorize?provider=keycloak')
       const form = `state=${state}&error=${toStrangeText(random)}`
       const type = { 'content-type': 'application/x-www-form-urlencoded' }
       await follow('/callback', { body: form, headers: { ...headers, ...type } })

@@ -47,7 +47,7 @@ interface Arrival {
    * Proves that the owner controls the address.
    * @returns the access token of the owner.
    */
-  arrive(server: ExternalServer, name: Name & Record<string, string>): Promise<string>
+  finishFlow(server: ExternalServer, name: Name & Record<string, string>): Promise<string>
   /** The password that works afterwards; undefined if none does. */
   readonly password?: string
   /** The metadata set by the owner or an administrator. */
@@ -101,12 +101,12 @@ function byAdminLink(type: string, body: object = {}) {
 
 const byEmail: Readonly<Record<string, Arrival>> = {
   'POST /signup': {
-    arrive: byMail('/signup', { password: ownerPassword, data: ofOwner }, 'signup'),
+    finishFlow: byMail('/signup', { password: ownerPassword, data: ofOwner }, 'signup'),
     password: ownerPassword,
     data: ofOwner,
   },
   'POST /signup, answered by a link': {
-    async arrive(server, { email = '' }) {
+    async finishFlow(server, { email = '' }) {
       await server.post('/signup', { email, password: ownerPassword, data: ofOwner })
       const followed = await send(server.url, (await server.mailTo(email)).path)
       return fragmentOf(followed)['access_token'] ?? ''
@@ -115,38 +115,38 @@ const byEmail: Readonly<Record<string, Arrival>> = {
     data: ofOwner,
   },
   'POST /signup, after the attacker requested a magic link': {
-    async arrive(server, name) {
+    async finishFlow(server, name) {
       await server.post('/otp', { ...name, data: ofAttacker })
       return byMail('/signup', { password: ownerPassword }, 'signup')(server, name)
     },
     password: ownerPassword,
   },
-  'POST /otp': { arrive: byMail('/otp', { data: ofOwner }, 'magiclink'), data: ofOwner },
+  'POST /otp': { finishFlow: byMail('/otp', { data: ofOwner }, 'magiclink'), data: ofOwner },
   'POST /otp of the client': {
-    arrive: byMail('/otp', { data: ofOwner }, 'signup', sdk),
+    finishFlow: byMail('/otp', { data: ofOwner }, 'signup', sdk),
     data: ofOwner,
   },
   'POST /otp, and the attacker requests another message': {
-    async arrive(server, { email = '' }) {
+    async finishFlow(server, { email = '' }) {
       await server.post('/otp', { email }, sdk)
       return byMail('/resend', { type: 'signup' }, 'signup')(server, { email })
     },
   },
   'POST /magiclink': {
-    arrive: byMail('/magiclink', { data: ofOwner }, 'magiclink'),
+    finishFlow: byMail('/magiclink', { data: ofOwner }, 'magiclink'),
     data: ofOwner,
   },
-  'POST /recover': { arrive: byMail('/recover', {}, 'recovery') },
-  'POST /resend': { arrive: byMail('/resend', { type: 'signup' }, 'signup') },
+  'POST /recover': { finishFlow: byMail('/recover', {}, 'recovery') },
+  'POST /resend': { finishFlow: byMail('/resend', { type: 'signup' }, 'signup') },
   'POST /invite': {
-    async arrive(server, { email = '' }) {
+    async finishFlow(server, { email = '' }) {
       await server.post('/invite', { email, data: ofOwner }, asAdmin(server))
       return verify(server, { type: 'invite', token: (await server.mailTo(email)).token })
     },
     data: ofOwner,
   },
   'POST /invite, answered with a password': {
-    async arrive(server, { email = '' }) {
+    async finishFlow(server, { email = '' }) {
       await server.post('/invite', { email, data: ofOwner }, asAdmin(server))
       const { token } = await server.mailTo(email)
       return verify(server, { type: 'invite', token, password: ownerPassword })
@@ -155,23 +155,23 @@ const byEmail: Readonly<Record<string, Arrival>> = {
     data: ofOwner,
   },
   'POST /invite, answered by a magic link': {
-    async arrive(server, { email = '' }) {
+    async finishFlow(server, { email = '' }) {
       await server.post('/invite', { email, data: ofOwner }, asAdmin(server))
       return byMail('/otp', {}, 'magiclink')(server, { email })
     },
     data: ofOwner,
   },
   'a link for signup': {
-    arrive: byAdminLink('signup', { password: ownerPassword, data: ofOwner }),
+    finishFlow: byAdminLink('signup', { password: ownerPassword, data: ofOwner }),
     password: ownerPassword,
     data: ofOwner,
   },
-  'a link for invite': { arrive: byAdminLink('invite', { data: ofOwner }), data: ofOwner },
-  'a link for magiclink': { arrive: byAdminLink('magiclink') },
-  'a link for recovery': { arrive: byAdminLink('recovery') },
+  'a link for invite': { finishFlow: byAdminLink('invite', { data: ofOwner }), data: ofOwner },
+  'a link for magiclink': { finishFlow: byAdminLink('magiclink') },
+  'a link for recovery': { finishFlow: byAdminLink('recovery') },
   'a provider that has verified the address': {
-    async arrive(server, { email = '' }) {
-      const answer = await server.goThrough('keycloak', newAccount({ email }))
+    async finishFlow(server, { email = '' }) {
+      const answer = await server.signInWith('keycloak', newAccount({ email }))
       return fragmentOf(answer)['access_token'] ?? ''
     },
     provider: 'keycloak',
@@ -180,19 +180,19 @@ const byEmail: Readonly<Record<string, Arrival>> = {
 
 const byPhone: Readonly<Record<string, Arrival>> = {
   'POST /signup': {
-    arrive: byText('/signup', { password: ownerPassword, data: ofOwner }),
+    finishFlow: byText('/signup', { password: ownerPassword, data: ofOwner }),
     password: ownerPassword,
     data: ofOwner,
   },
-  'POST /otp': { arrive: byText('/otp', { data: ofOwner }), data: ofOwner },
+  'POST /otp': { finishFlow: byText('/otp', { data: ofOwner }), data: ofOwner },
   'POST /otp, and the attacker requests another message': {
-    async arrive(server, { phone = '' }) {
+    async finishFlow(server, { phone = '' }) {
       await server.post('/otp', { phone })
       await server.query('delete from message_gaps')
       return byText('/resend', { type: 'sms' })(server, { phone })
     },
   },
-  'POST /resend': { arrive: byText('/resend', { type: 'sms' }) },
+  'POST /resend': { finishFlow: byText('/resend', { type: 'sms' }) },
 }
 
 const channels = {
@@ -205,11 +205,11 @@ test('the person who proves to own an address or phone number owns the account (
   if (!server) return
   const { post, query, url } = server
   for (const [channel, { newName, arrivals }] of Object.entries(channels)) {
-    for (const [way, { arrive, data, provider, ...arrival }] of Object.entries(arrivals)) {
+    for (const [way, { finishFlow, data, provider, ...arrival }] of Object.entries(arrivals)) {
       await t.test(`${channel}: ${way} (properties 21 and 43)`, async () => {
         const name = newName()
         const { id, session } = await registerAttacker(server, name)
-        const token = await arrive(server, name)
+        const token = await finishFlow(server, name)
         const { body: owner } = await send(url, '/user', { token })
         assert.equal(owner.id, id)
 

@@ -55,7 +55,7 @@ test('provider variables in the specification', async (t) => {
       assert.equal(providerIds.length, 17)
       for (const id of providerIds) assert.match(id, /^[a-z]+$/)
       assert.deepEqual(Object.keys(settings.external), [...providerIds])
-      const { answer } = await server.depart({ provider: 'myspace' })
+      const { answer } = await server.startFlow({ provider: 'myspace' })
       const message = 'Unsupported provider: Provider myspace could not be found'
       assert.deepEqual([answer.body.code, answer.body.msg], [400, message])
     },
@@ -67,7 +67,7 @@ test('provider variables in the specification', async (t) => {
       for (const id of providerIds) {
         const isEnabled = enabled.includes(id)
         assert.equal(settings.external[id], isEnabled, id)
-        const { answer } = await server.depart({ provider: id })
+        const { answer } = await server.startFlow({ provider: id })
         assert.equal(answer.status, isEnabled ? 302 : 400, id)
         if (isEnabled) continue
         const message = 'Unsupported provider: provider is not enabled'
@@ -78,32 +78,32 @@ test('provider variables in the specification', async (t) => {
 
   await t.test('Configuration › EXTERNAL_X_CLIENT_ID: required when enabled', async () => {
     assertRequired('CLIENT_ID')
-    const { url } = await server.depart({ provider: 'github' })
+    const { url } = await server.startFlow({ provider: 'github' })
     assert.equal(url.searchParams.get('client_id'), server.at('github').clientId)
   })
 
   await t.test('Configuration › EXTERNAL_X_SECRET: required when enabled', async () => {
     assertRequired('SECRET')
     const { account } = server.at('slack').shape.example
-    assert.ok(fragmentOf(await server.goThrough('slack', account))['access_token'])
+    assert.ok(fragmentOf(await server.signInWith('slack', account))['access_token'])
     const figma = server.at('figma')
-    const answer = await server.goThrough('figma', figma.shape.example.account)
+    const answer = await server.signInWith('figma', figma.shape.example.account)
     assert.equal(fragmentOf(answer)['access_token'], undefined)
     assert.deepEqual(figma.refusals, ['wrong credentials'])
   })
 
   await t.test('Configuration › EXTERNAL_X_REDIRECT_URI: required when enabled', async () => {
     assertRequired('REDIRECT_URI')
-    const { url } = await server.depart({ provider: 'discord' })
+    const { url } = await server.startFlow({ provider: 'discord' })
     assert.equal(url.searchParams.get('redirect_uri'), 'https://auth.example/callback')
   })
 
   await t.test(
     'Configuration › EXTERNAL_X_URL: one has a public default, the other must be set',
     async () => {
-      const { url: gitlab } = await server.depart({ provider: 'gitlab' })
+      const { url: gitlab } = await server.startFlow({ provider: 'gitlab' })
       assert.equal(`${gitlab.origin}${gitlab.pathname}`, 'https://gitlab.com/oauth/authorize')
-      const { url: keycloak } = await server.depart({ provider: 'keycloak' })
+      const { url: keycloak } = await server.startFlow({ provider: 'keycloak' })
       assert.ok(keycloak.href.startsWith(`${server.at('keycloak').url}/protocol/`))
       assert.deepEqual(faultsOf(register('gitlab')), [])
       const [fault = ''] = faultsOf(register('keycloak'))

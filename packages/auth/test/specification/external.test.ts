@@ -15,7 +15,7 @@ test('external sign-in in the specification', async (t) => {
     'What the service does › signs users in through external OAuth 2.0 providers',
     async () => {
       const account = newAccount()
-      const fragment = fragmentOf(await server.goThrough('keycloak', account))
+      const fragment = fragmentOf(await server.signInWith('keycloak', account))
       const { body } = await send(server.url, '/user', { token: fragment['access_token'] ?? '' })
       assert.equal(body.email, account.email)
     },
@@ -24,10 +24,10 @@ test('external sign-in in the specification', async (t) => {
   await t.test(
     'Token response › `provider_token`: only in the /callback redirect, when extra scopes were requested',
     async () => {
-      const without = fragmentOf(await server.goThrough('keycloak', newAccount()))
+      const without = fragmentOf(await server.signInWith('keycloak', newAccount()))
       assert.equal(without['provider_token'], undefined)
       const scopes = { scopes: 'offline_access' }
-      const fragment = fragmentOf(await server.goThrough('keycloak', newAccount(), scopes))
+      const fragment = fragmentOf(await server.signInWith('keycloak', newAccount(), scopes))
       assert.match(fragment['provider_token'] ?? '', /^access /)
       const { refresh_token } = fragment
       const { body } = await server.post('/token?grant_type=refresh_token', { refresh_token })
@@ -36,7 +36,7 @@ test('external sign-in in the specification', async (t) => {
   )
 
   await t.test('Token response › `provider`: only in the /callback redirect', async () => {
-    const { provider, refresh_token } = fragmentOf(await server.goThrough('keycloak', newAccount()))
+    const { provider, refresh_token } = fragmentOf(await server.signInWith('keycloak', newAccount()))
     assert.equal(provider, 'keycloak')
     const { body } = await server.post('/token?grant_type=refresh_token', { refresh_token })
     assert.deepEqual([typeof body.access_token, body.provider], ['string', undefined])
@@ -45,7 +45,7 @@ test('external sign-in in the specification', async (t) => {
   await t.test(
     'Endpoints › GET /authorize: query `provider`, `scopes`; redirect to the provider, then to /callback',
     async () => {
-      const { answer, url } = await server.depart({ provider: 'keycloak', scopes: 'phone' })
+      const { answer, url } = await server.startFlow({ provider: 'keycloak', scopes: 'phone' })
       assert.equal(answer.status, 302)
       assert.ok(url.href.startsWith(server.at('keycloak').url))
       assert.equal(url.searchParams.get('scope'), 'profile email phone')
@@ -57,7 +57,7 @@ test('external sign-in in the specification', async (t) => {
   await t.test(
     'Endpoints › GET /callback: redirect to SITE_URL with fragment `access_token`, `refresh_token`, `provider_token`, `expires_in`=3600, `provider`',
     async () => {
-      const answer = await server.goThrough('keycloak', newAccount(), { scopes: 'phone' })
+      const answer = await server.signInWith('keycloak', newAccount(), { scopes: 'phone' })
       assert.equal(answer.status, 302)
       assert.match(answer.headers.get('location') ?? '', /^https:\/\/site\.example#/)
       const fragment = fragmentOf(answer)
@@ -73,7 +73,7 @@ test('external sign-in in the specification', async (t) => {
     async () => {
       const keycloak = server.at('keycloak')
       keycloak.account = newAccount()
-      const { url, cookie, state } = await server.depart({ provider: 'keycloak' })
+      const { url, cookie, state } = await server.startFlow({ provider: 'keycloak' })
       const { client_id, response_type, redirect_uri } = Object.fromEntries(url.searchParams)
       assert.deepEqual(
         [client_id, response_type, redirect_uri],
@@ -83,7 +83,7 @@ test('external sign-in in the specification', async (t) => {
       const back = new URL(agreement.url).searchParams
       assert.equal(back.get('state'), state)
       assert.ok(back.get('code'))
-      assert.ok(fragmentOf(await server.arrive(agreement, cookie))['access_token'])
+      assert.ok(fragmentOf(await server.finishFlow(agreement, cookie))['access_token'])
       assert.deepEqual(keycloak.refusals, [])
     },
   )

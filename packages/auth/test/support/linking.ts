@@ -75,12 +75,12 @@ export async function link(
   assert.equal(asked.status, 200, JSON.stringify(asked.body))
   server.at(provider).account = account
   if (flow === 'pkce') {
-    const back = await server.arrive(await server.at(provider).agree(asked.body.url), '')
+    const back = await server.finishFlow(await server.at(provider).agree(asked.body.url), '')
     const { code } = queryOf(back)
     return code === undefined ? back : exchange(server, code)
   }
   const cookie = cookieOf(await send(server.url, pathOf(asked.body.url)))
   const agreed = await decide(server, asked.body.url, cookie)
   const there = agreed.headers.get('location') ?? ''
-  return server.arrive(await server.at(provider).agree(there), cookie)
+  return server.finishFlow(await server.at(provider).agree(there), cookie)
 }

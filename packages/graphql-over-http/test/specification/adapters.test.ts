@@ -24,7 +24,7 @@ import { createHandler as createKoaHandler } from '../../src/adapters/koa.ts'
 import { createHandler as createNetlifyHandler } from '../../src/adapters/netlify.ts'
 import { createHandler as createUwsHandler } from '../../src/adapters/uws.ts'
 import { openHttp2Fetch } from '../support/hosts/http2-fetch.ts'
-import { listen, shut } from '../support/hosts/listen.ts'
+import { listen, closeServer } from '../support/hosts/listen.ts'
 import { schema } from '../support/hosts/schema.ts'
 import { createUwsExchange } from './uws-exchange.ts'
 
@@ -67,7 +67,7 @@ async function assertServes(send: (init: RequestInit) => Promise<Response>): Pro
 }
 
 async function assertServerServes(t: TestContext, server: Server): Promise<void> {
-  t.after(() => shut(server))
+  t.after(() => closeServer(server))
   const url = `http://127.0.0.1:${await listen(server)}/`
   await assertServes((init) => fetch(url, init))
 }
@@ -98,7 +98,7 @@ test('the http2 adapter takes the native request and response, and writes to it'
   const client = openHttp2Fetch(origin)
   t.after(async () => {
     client.close()
-    await shut(server)
+    await closeServer(server)
   })
   await assertServes((init) => client.fetch(`${origin}/`, init))
   assert.ok(natives[0] instanceof Http2ServerRequest && natives[1] instanceof Http2ServerResponse)

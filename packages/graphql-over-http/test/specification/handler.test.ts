@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import * as library from '@portcullis/graphql-over-http'
 import { buildSchema, parse } from 'graphql'
 import { createHandler } from '../../src/handler.ts'
-import { listen, shut } from '../support/hosts/listen.ts'
+import { listen, closeServer } from '../support/hosts/listen.ts'
 import { GR, get, post, request, toAnswer } from '../support/request.ts'
 import { schema } from '../support/schema.ts'
 
@@ -47,7 +47,7 @@ test('a host that wraps the core handler can answer 500 with the message of a fa
       res.writeHead(500).end(error instanceof Error ? error.message : '')
     }
   })
-  t.after(() => shut(server))
+  t.after(() => closeServer(server))
   const response = await fetch(`http://127.0.0.1:${await listen(server)}/?query={hello}`)
   assert.equal(response.status, 500)
   assert.equal(await response.text(), 'the database is down')

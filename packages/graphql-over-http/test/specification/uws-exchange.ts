@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from '../../src/adapters/uws.ts'
 
 /** What was written to a response of uWebSockets. */
-export interface Written {
+export interface WrittenResponse {
   status?: string
   readonly headers: { [name: string]: string }
   body?: string
@@ -15,8 +15,8 @@ export function createUwsExchange(
   method: string,
   headers: { readonly [name: string]: string },
   body: string,
-): { readonly req: HttpRequest; readonly res: HttpResponse; readonly written: Written } {
-  const written: Written = { headers: {} }
+): { readonly req: HttpRequest; readonly res: HttpResponse; readonly written: WrittenResponse } {
+  const written: WrittenResponse = { headers: {} }
   const req: HttpRequest = {
     getMethod: () => method,
     getUrl: () => '/graphql',

@@ -7,7 +7,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import { openConsole, type RunningConsole } from '../../src/console/console.ts'
 import type {
   CheckedFile,
-  CounterNews,
+  CounterUpdate,
   ListedFile,
   RuleBook,
   SavedFile,
@@ -150,7 +150,7 @@ test('statistics by value are summed by rule, with a rate per second', async () 
     headers: { cookie },
     signal: leaving.signal,
   })
-  const news: CounterNews[] = []
+  const news: CounterUpdate[] = []
   let text = ''
   for await (const piece of stream.body ?? []) {
     text += Buffer.from(piece).toString()

@@ -9,7 +9,7 @@ import {
   parseChoice,
   parseOptions,
   parsePositive,
-  parseWanted,
+  parseSelection,
 } from '@portcullis/bench-kit/options'
 import { readResidentMegabytes } from '@portcullis/bench-kit/process-usage'
 import { openGrpcClient } from '@portcullis/grpc-unary/client'
@@ -42,7 +42,7 @@ function parseSettings(args: readonly string[]) {
   const values = parseOptions(args, options)
   return {
     isHelpWanted: values.help,
-    names: parseWanted(values.only, Object.keys(attacks)),
+    names: parseSelection(values.only, Object.keys(attacks)),
     seconds: parsePositive('seconds', values.seconds),
     store: parseChoice('store', values.store, ['memory', 'redis']),
     isWritten: values.write,
@@ -57,7 +57,7 @@ export const run = createCommand({ name: 'attacks', help, parse: parseSettings, 
 const rules = 100
 const path = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit'
 
-interface Honest {
+interface ClientResult {
   readonly p50: number
   readonly p99: number
   readonly calls: number
@@ -108,7 +108,7 @@ async function measure({ names, seconds, store, isWritten }: Settings): Promise<
 /** One call at a time, a millisecond apart, with five times the default deadline of Envoy. */
 function createHonestCalls(client: Awaited<ReturnType<typeof openGrpcClient>>) {
   let number = 0
-  return async (seconds: number): Promise<Honest> => {
+  return async (seconds: number): Promise<ClientResult> => {
     const latencies = new Latencies()
     const endMs = performance.now() + seconds * 1000
     let failed = 0
@@ -127,8 +127,8 @@ function createHonestCalls(client: Awaited<ReturnType<typeof openGrpcClient>>) {
 
 function toRow(
   name: string,
-  alone: Honest,
-  beside: Honest,
+  alone: ClientResult,
+  beside: ClientResult,
   outcome: AttackOutcome | undefined,
   megabytes: number,
 ): string {

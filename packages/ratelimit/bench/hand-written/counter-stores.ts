@@ -1,6 +1,6 @@
 import { startChild } from '@portcullis/bench-kit/child'
 import { readCpuTimes, toCpuSeconds } from '@portcullis/bench-kit/process-usage'
-import { inTurn } from '@portcullis/bench-kit/rounds'
+import { toRoundOrder } from '@portcullis/bench-kit/rounds'
 import { median, medianRatio } from '@portcullis/bench-kit/statistics'
 import { formatCount, formatRatio, formatTable, left, right } from '@portcullis/bench-kit/table'
 import { openMemcached, openRedis, openRedisCluster } from '@portcullis/test-servers'
@@ -66,7 +66,7 @@ async function measure(
   // Opens the store and compiles the code.
   for (const { contender, child } of processes) await child.request({ ...job, contender })
   for (let round = 0; round < rounds; round++) {
-    for (const { contender, child, readings } of inTurn(processes, round)) {
+    for (const { contender, child, readings } of toRoundOrder(processes, round)) {
       const before = await readServers(pids)
       const outcome = await child.request<StoreOutcome>({ ...job, contender })
       const after = await readServers(pids)

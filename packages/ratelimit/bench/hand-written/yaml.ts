@@ -1,5 +1,5 @@
 import { startChild } from '@portcullis/bench-kit/child'
-import { inTurn } from '@portcullis/bench-kit/rounds'
+import { toRoundOrder } from '@portcullis/bench-kit/rounds'
 import { median, medianRatio } from '@portcullis/bench-kit/statistics'
 import { formatRatio, formatTable, left, right } from '@portcullis/bench-kit/table'
 import { readers, type YamlJob, type YamlOutcome } from './yaml-process.ts'
@@ -16,7 +16,7 @@ export async function measureYaml({ rounds }: { readonly rounds: number }): Prom
       outcomes: [] as YamlOutcome[],
     }))
     for (let round = 0; round < rounds; round++) {
-      for (const { reader, child, outcomes } of inTurn(processes, round)) {
+      for (const { reader, child, outcomes } of toRoundOrder(processes, round)) {
         const job: YamlJob = { reader, rules }
         outcomes.push(await child.request<YamlOutcome>(job))
       }

@@ -10,7 +10,7 @@ import {
   startService,
   until,
 } from '../support/service-process.ts'
-import { hangMs, hasSoundReset, openSteadyLoad } from './steady-load.ts'
+import { hangMs, hasValidReset, openSteadyLoad } from './steady-load.ts'
 
 /** A fault in the environment of the service, and how it is undone. */
 export interface Fault {
@@ -164,7 +164,7 @@ async function untilCalm(calls: readonly LoadedCall[], healedAt: number): Promis
 function assertFailuresAreFine(calls: readonly LoadedCall[]): void {
   for (const call of calls) {
     assert.ok(call.tookMs < hangMs, `a call took ${Math.round(call.tookMs)} ms`)
-    assert.ok(hasSoundReset(call), 'a window was reported to end now or earlier')
+    assert.ok(hasValidReset(call), 'a window was reported to end now or earlier')
     assert.ok(isOk(call) || call.message.length > 5, `code ${call.code} without a reason`)
   }
 }

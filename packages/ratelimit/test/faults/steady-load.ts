@@ -92,7 +92,7 @@ export function openSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
 }
 
 /** A time until reset of 0 or less would mean that a wrong clock was trusted. */
-export function hasSoundReset({ code, response }: LoadedCall): boolean {
+export function hasValidReset({ code, response }: LoadedCall): boolean {
   if (code !== status.OK) return true
   const { statuses } = decodeResponse(response)
   return statuses.every(({ resetSeconds }) => resetSeconds !== undefined && resetSeconds >= 1)

@@ -12,7 +12,7 @@ const rules =
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 
 /** Sends the bytes and closes the connection, whatever the response. */
-async function hurl(port: number, bytes: Uint8Array): Promise<void> {
+async function sendAndClose(port: number, bytes: Uint8Array): Promise<void> {
   const socket = connect(port, '127.0.0.1')
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
   socket.on('error', () => {}).resume()
@@ -23,9 +23,9 @@ async function hurl(port: number, bytes: Uint8Array): Promise<void> {
 }
 
 /** Uses forty connections at a time. */
-async function hurlMany(port: number, count: number, toBytes: () => Uint8Array): Promise<void> {
+async function sendAndCloseMany(port: number, count: number, toBytes: () => Uint8Array): Promise<void> {
   const hurlInTurn = async () => {
-    for (let at = 0; at < count / 40; at += 1) await hurl(port, toBytes())
+    for (let at = 0; at < count / 40; at += 1) await sendAndClose(port, toBytes())
   }
   await Promise.all(Array.from({ length: 40 }, hurlInTurn))
 }
@@ -94,7 +94,7 @@ test('any bytes on any port leave the service unaffected', async (t) => {
   }
   for (const [what, toBytes] of Object.entries(kinds)) {
     await t.test(what, async (t) => {
-      for (const port of ports) await hurlMany(port, 80, toBytes)
+      for (const port of ports) await sendAndCloseMany(port, 80, toBytes)
       await assertLives(t, service)
     })
   }

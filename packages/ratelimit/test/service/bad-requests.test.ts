@@ -79,7 +79,7 @@ function extremes(toDescriptor: (hits: number) => Descriptor): Descriptor[] {
   return [2 ** 32 - 1, 2 ** 32, 2 ** 53 - 1, 2 ** 53, 2 ** 63 - 1024].map(toDescriptor)
 }
 
-async function assertLives({ decide }: Client): Promise<void> {
+async function assertServes({ decide }: Client): Promise<void> {
   const { overallCode } = await decide(requestFor('d', descriptor('k=alive', { hitsAddend: 0 })))
   assert.equal(overallCode, 1)
 }
@@ -96,7 +96,7 @@ async function runAll(t: TestContext, env: Readonly<Record<string, string>>) {
         const { statuses, overallCode } = await client.decide(request)
         assert.equal(statuses.length, request.descriptors.length)
         assert.ok(overallCode === 1 || overallCode === 2)
-        await assertLives(client)
+        await assertServes(client)
       },
     )
   }
@@ -109,7 +109,7 @@ async function runAll(t: TestContext, env: Readonly<Record<string, string>>) {
       const one = requestFor('d', descriptor('k=huge'))
       assert.equal((await client.decide(one)).overallCode, 2)
     }
-    await assertLives(client)
+    await assertServes(client)
   })
   assert.equal(service.hasEnded, false)
   return { service, client }
@@ -125,7 +125,7 @@ test('unusual requests to a service that counts in memory', async (t) => {
         const { status: code } = await postJson(service, JSON.stringify(toRequest()))
         assert.ok([200, 429, 413].includes(code), `${what}: ${code}`)
       }
-      await assertLives(client)
+      await assertServes(client)
     },
   )
   await t.test('statistics stay one line each, whatever the values are', async () => {

@@ -42,7 +42,7 @@ test('linking and unlinking identities', async (t) => {
     assert.deepEqual([user.id, user.email], [id, email])
     assert.deepEqual(user.app_metadata.providers, ['email', 'keycloak'])
     assert.ok((await server.actionsOf(id)).includes('identity_linked'))
-    const fragment = fragmentOf(await server.goThrough('keycloak', account))
+    const fragment = fragmentOf(await server.signInWith('keycloak', account))
     assert.equal((await userOf(fragment['access_token'] ?? '')).id, id)
   })
 
@@ -123,7 +123,7 @@ test('linking and unlinking identities', async (t) => {
     assert.deepEqual(user.app_metadata, { provider: 'email', providers: ['email'] })
     assert.equal(user.email, email)
     assert.ok((await server.actionsOf(id)).includes('identity_unlinked'))
-    const fragment = fragmentOf(await server.goThrough('keycloak', account))
+    const fragment = fragmentOf(await server.signInWith('keycloak', account))
     assert.notEqual((await userOf(fragment['access_token'] ?? '')).id, id)
   })
 

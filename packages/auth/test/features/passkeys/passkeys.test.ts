@@ -391,7 +391,7 @@ test('passkeys of an unconfirmed account are removed when the owner of the addre
     body.id,
     registered.id,
   ])
-  const { access_token = '' } = fragmentOf(await server.goThrough('keycloak', account))
+  const { access_token = '' } = fragmentOf(await server.signInWith('keycloak', account))
   const owner = { token: access_token }
   assert.equal((await calls.user(owner)).id, body.id)
   assert.deepEqual((await calls.list(owner)).body, [])

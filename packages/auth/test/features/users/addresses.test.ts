@@ -85,9 +85,9 @@ test('an unverified provider address that has to be confirmed must be authorized
     AUTH_EXTERNAL_EMAIL_AUTHORIZED_ADDRESSES: 'ada@team.example',
   })
   if (!server) return
-  const unverified = await server.goThrough('keycloak', newAccount({ email_verified: false }))
+  const unverified = await server.signInWith('keycloak', newAccount({ email_verified: false }))
   assert.equal(fragmentOf(unverified)['error_code'], 'email_address_not_authorized')
   assert.deepEqual(await server.query('select * from users'), [])
-  const verified = fragmentOf(await server.goThrough('keycloak', newAccount()))
+  const verified = fragmentOf(await server.signInWith('keycloak', newAccount()))
   assert.ok(verified['access_token'], 'a verified address needs no message')
 })

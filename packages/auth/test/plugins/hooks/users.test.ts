@@ -102,15 +102,15 @@ test('the user created hooks are called once for users of an external provider',
     )
   const account = newAccount()
   receiver.reply = () => rejection(403, 'By invitation only')
-  const refused = await server.goThrough('keycloak', account)
+  const refused = await server.signInWith('keycloak', account)
   assert.deepEqual(
     [queryOf(refused)['error_description'], queryOf(refused)['error_code']],
     ['By invitation only', 'unknown'],
   )
   assert.deepEqual(await server.query('select 1 from users where email = $1', [account.email]), [])
   receiver.reply = () => ({})
-  await server.goThrough('keycloak', account)
-  await server.goThrough('keycloak', account)
+  await server.signInWith('keycloak', account)
+  await server.signInWith('keycloak', account)
   const { body } = await receiver.waitFor((each) => each.body.metadata.name === names[1])
   assert.equal(body.user.identities[0].provider, 'keycloak')
   assert.equal(askedOf(names[0], account.email).length, 2)

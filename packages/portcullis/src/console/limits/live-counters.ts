@@ -8,7 +8,7 @@ export interface LiveCounts extends RuleCounts {
 }
 
 /** The whole state rather than a difference, so that a missed event does no harm. */
-export interface CounterNews {
+export interface CounterUpdate {
   /** Changes when the service has loaded rules. */
   readonly loads: number
   /** By statistics key; rules that never counted are left out. */
@@ -16,7 +16,7 @@ export interface CounterNews {
 }
 
 interface CounterListener {
-  onNews(news: CounterNews): void
+  onNews(news: CounterUpdate): void
   onError(error: unknown): void
 }
 
@@ -45,7 +45,7 @@ export function createLiveCounters(parts: LiveCountersParts): LiveCounters {
   const listeners = new Set<CounterListener>()
   let timer: NodeJS.Timeout | undefined
   let last: Reading | undefined
-  let news: CounterNews | undefined
+  let news: CounterUpdate | undefined
   let sumByRule: SumByRule | undefined
   let isPolling = false
 
@@ -55,7 +55,7 @@ export function createLiveCounters(parts: LiveCountersParts): LiveCounters {
       sumByRule = createSumByRule(await parts.readRuleBook())
     }
     const reading = { atMs: performance.now(), loads, rules: sumByRule(rules) }
-    news = toNews(reading, last)
+    news = toUpdate(reading, last)
     last = reading
     for (const listener of listeners) listener.onNews(news)
   }
@@ -98,7 +98,7 @@ export function createLiveCounters(parts: LiveCountersParts): LiveCounters {
   }
 }
 
-function toNews(reading: Reading, before: Reading | undefined): CounterNews {
+function toUpdate(reading: Reading, before: Reading | undefined): CounterUpdate {
   const seconds = before === undefined ? 0 : (reading.atMs - before.atMs) / 1000
   const rules = [...reading.rules].map(([key, counts]): [string, LiveCounts] => {
     const more = counts.total - (before?.rules.get(key) ?? noCounts).total

@@ -1,5 +1,5 @@
 import { toMessage } from '../errors.ts'
-import { ask, toKeyHeaders } from '../health/index.ts'
+import { callWithTimeout, toKeyHeaders } from '../health/index.ts'
 import type { AuthTarget } from '../settings.ts'
 import type { RangeName } from './decision-history.ts'
 import {
@@ -116,7 +116,7 @@ export function watchActivity(auth: AuthTarget): Watch<ActivityState> {
 
 async function readAuth({ url, key }: AuthTarget, path: string, signal: AbortSignal) {
   const headers = toKeyHeaders(await key())
-  return await ask('The auth server', `${url}${path}`, { headers, signal })
+  return await callWithTimeout('The auth server', `${url}${path}`, { headers, signal })
 }
 
 async function readPage(

@@ -4,7 +4,7 @@ import { testLimits } from './limits.ts'
 import { testMailbox } from './mailbox.ts'
 import { testOverview } from './overview.ts'
 import { testShell } from './shell.ts'
-import { testStory } from './story.ts'
+import { testWholeFlow } from './whole-flow.ts'
 import type { RunSuite } from './suite.ts'
 import { testTry } from './try.ts'
 import { testUsers } from './users.ts'
@@ -18,6 +18,6 @@ export const suites: Readonly<Record<string, RunSuite>> = {
   limits: testLimits,
   graphql: testGraphql,
   try: testTry,
-  story: testStory,
+  story: testWholeFlow,
   users: testUsers,
 }

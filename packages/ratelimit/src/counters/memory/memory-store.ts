@@ -65,7 +65,7 @@ class OpenMemoryStore implements MemoryStore {
     const { elapsed = settings.now ?? (() => performance.now()) } = settings
     this.#maxBytes = maxBytes
     this.#maxBytesName = settings.maxBytesName ?? 'maxBytes'
-    const nowSeconds = createPatientClock(now, elapsed)
+    const nowSeconds = createSteadyClock(now, elapsed)
     const table = new CounterTable({ nowSeconds, maxBytes, evicts: whenFull === 'evict' })
     this.#table = table
     let evicted = 0
@@ -161,7 +161,7 @@ const gainMs = 1000
  * @param nowMs - the wall clock
  * @param elapsedMs - a monotonic clock
  */
-export function createPatientClock(nowMs: () => number, elapsedMs: () => number): () => number {
+export function createSteadyClock(nowMs: () => number, elapsedMs: () => number): () => number {
   let difference = nowMs() - elapsedMs()
   let doubtedSince = Number.POSITIVE_INFINITY
   return () => {

@@ -2,7 +2,7 @@ import { highestCount, type Increment, StoreError } from '../counter-store.ts'
 import { answer, toSum } from './connection/answer.ts'
 import type { Call } from './connection/call.ts'
 import type { Connection, Replies } from './connection/connection.ts'
-import { isForbidden, isMisplaced, isOverflow } from './connection/reply-errors.ts'
+import { isForbidden, hasLostItsRole, isOverflow } from './connection/reply-errors.ts'
 import { expected } from './connection/reply-queue.ts'
 import { type Reply, ReplyError } from './connection/resp-reader.ts'
 import { sendAsking, type Cause, isUsable, read, refund, startScript } from './connection/send.ts'
@@ -165,7 +165,7 @@ export class Counting implements Replies {
     error: ReplyError,
   ): void {
     const { code } = error
-    if (isMisplaced(error)) {
+    if (hasLostItsRole(error)) {
       call.fail(new StoreError(`${from.name}: ${error.message}`))
       from.drop(error.message)
     } else if (kind === expected.creation) {

@@ -1,6 +1,6 @@
 import type { Descriptor, Entry, RateLimitRequest } from '../../engine.ts'
 import type { YamlNode } from '../../rules/index.ts'
-import { type FileReading, isWhole } from './file-reading.ts'
+import { type FileReading, isComplete } from './file-reading.ts'
 import { parseWrittenLimit } from './written-values.ts'
 
 export const requestFields = ['domain', 'descriptors', 'hits']
@@ -18,12 +18,12 @@ export function parseRequest(
   const descriptors = fields.get('descriptors')
   const hits = fields.get('hits')
   const named = own === undefined ? domain : reading.text(own, 'domain')
-  if (own === undefined && domain === undefined && isWhole(node, fields)) {
+  if (own === undefined && domain === undefined && isComplete(node, fields)) {
     const hint = "set it here, or for all requests as 'domain' of the test or of the file"
     reading.faults.add(node.offset, 'the request has no domain', hint)
   }
   if (descriptors === undefined) {
-    if (isWhole(node, fields)) reading.faults.add(node.offset, 'the request has no descriptors')
+    if (isComplete(node, fields)) reading.faults.add(node.offset, 'the request has no descriptors')
     return undefined
   }
   return {

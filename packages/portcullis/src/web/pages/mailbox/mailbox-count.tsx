@@ -9,7 +9,7 @@ export function MailboxCount(): JSX.Element | null {
 }
 
 function Count(): JSX.Element | null {
-  const unread = useMailboxNews().state?.unread ?? 0
+  const unread = useMailboxUpdate().state?.unread ?? 0
   if (unread === 0) return null
   return (
     <span class="count badge tone-accent">
@@ -20,13 +20,13 @@ function Count(): JSX.Element | null {
 }
 
 /** The latest state of the mailbox; a new object on every event. */
-export interface MailboxNews {
+export interface MailboxUpdate {
   readonly isConnected: boolean
   readonly state: MailboxState | undefined
 }
 
-const disconnected: MailboxNews = { isConnected: false, state: undefined }
-const listeners = new Set<(news: MailboxNews) => void>()
+const disconnected: MailboxUpdate = { isConnected: false, state: undefined }
+const listeners = new Set<(news: MailboxUpdate) => void>()
 let source: EventSource | undefined
 let news = disconnected
 
@@ -34,7 +34,7 @@ let news = disconnected
  * Receives mailbox events over one connection that all components share. Hidden pages disconnect, because
  * browsers allow only six connections per site. The first event of a connection contains the state.
  */
-export function useMailboxNews(): MailboxNews {
+export function useMailboxUpdate(): MailboxUpdate {
   const [shown, setShown] = useState(news)
   useEffect(() => {
     listeners.add(setShown)
@@ -62,7 +62,7 @@ function disconnect(): void {
   source = undefined
 }
 
-function publish(next: MailboxNews): void {
+function publish(next: MailboxUpdate): void {
   news = next
   for (const listener of listeners) listener(next)
 }

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { CounterFailure, CounterNews, RuleBook } from '../../../../console/routes/limits.ts'
+import type { CounterFailure, CounterUpdate, RuleBook } from '../../../../console/routes/limits.ts'
 import { callApi } from '../../../api.ts'
 import { Badge } from '../../../components/badge.tsx'
 import { Card } from '../../../components/card.tsx'
@@ -105,19 +105,19 @@ function toAbsence({ source, notice }: RuleBook): string {
     : 'Until it has loaded valid rules, the service answers every request with an error. Fix the file; its rules take effect at once.'
 }
 
-interface LiveNews {
-  readonly news: CounterNews | undefined
+interface LiveUpdate {
+  readonly news: CounterUpdate | undefined
   /** Why the counters are not updated. */
   readonly failure: string | undefined
   readonly isLive: boolean
 }
 
 /** Receives the counters while the page is shown. */
-function useLiveCounters(): LiveNews {
-  const [news, setNews] = useState<CounterNews>()
+function useLiveCounters(): LiveUpdate {
+  const [news, setNews] = useState<CounterUpdate>()
   const [failure, setFailure] = useState<string>()
   const isConnected = useEventStream('/api/limits/counters', {
-    counters: (latest: CounterNews) => {
+    counters: (latest: CounterUpdate) => {
       setNews(latest)
       setFailure(undefined)
     },

@@ -10,7 +10,7 @@ import {
   password,
   signUp,
   startOver,
-  takeOutStatuses,
+  removeStatusErrors,
 } from './try-steps.ts'
 
 async function queryMe(page: Page, email: string): Promise<void> {
@@ -33,7 +33,7 @@ async function exceedLimit(page: Page): Promise<string> {
   return 'never over the limit'
 }
 
-export const testStory: RunSuite = async (t, scene) => {
+export const testWholeFlow: RunSuite = async (t, scene) => {
   await using visitor = await openTry(scene)
   const { page } = visitor
 
@@ -56,7 +56,7 @@ export const testStory: RunSuite = async (t, scene) => {
     const calls = page.getByRole('list', { name: 'API calls' }).getByRole('listitem')
     const shown = await calls.allTextContents()
     assert.ok(shown.some((text) => /^429POST \/graphql/.test(text)))
-    takeOutStatuses(visitor, 429)
+    removeStatusErrors(visitor, 429)
   })
 
   await t.test('sign up with PKCE, then set up and use a second factor', async () => {

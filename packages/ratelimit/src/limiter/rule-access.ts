@@ -17,7 +17,7 @@ import {
 } from './rules-input.ts'
 
 /** The source of the rules, and how requests are matched with them. */
-export interface Ruling<Input, Rules> {
+export interface RuleAccess<Input, Rules> {
   /** Opens the rules, and calls back with each snapshot. Returns the source to close, if there is one. */
   open(parts: DirectoryParts): RuleSource | undefined
   match(parts: DecisionParts, rules: RuleSnapshot, input: Input, charging: Charging): MatchedRequest
@@ -26,7 +26,7 @@ export interface Ruling<Input, Rules> {
 }
 
 /** Rules from limits that are objects. */
-export function createKeyedRules(first: ParsedLimits, domain: string): Ruling<KeyValues, Limits> {
+export function createKeyedRules(first: ParsedLimits, domain: string): RuleAccess<KeyValues, Limits> {
   let limits: KeyedLimits | undefined
   const compile = (parsed: ParsedLimits, statistics: Statistics) => {
     const rules = compileRules(parsed.rules, statistics.rules)
@@ -59,7 +59,7 @@ export function createKeyedRules(first: ParsedLimits, domain: string): Ruling<Ke
 export function createWrittenRules(
   input: RulesInput,
   domain: string | undefined,
-): Ruling<LimitRequest, RulesText> {
+): RuleAccess<LimitRequest, RulesText> {
   const parsed = isDirectory(input) ? undefined : parseRulesText(input)
   const domainOf = (rules: RuleSnapshot) => {
     if (domain !== undefined || rules.domainCount !== 1) return domain ?? ''

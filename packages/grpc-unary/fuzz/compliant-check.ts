@@ -3,7 +3,7 @@ import { status } from '../src/status.ts'
 import { grpcMessage } from '../test/support/raw-client.ts'
 import { fail } from './failure.ts'
 import { LATE_REPLY, type paths } from './methods.ts'
-import type { Answer, Said } from './output-check.ts'
+import type { Answer, OutputSummary } from './output-check.ts'
 import type { Request, Session, StreamWindow } from './session.ts'
 
 /** The expected response to a complete request; undefined if the request is never answered. */
@@ -57,23 +57,23 @@ function toExpected(request: Request): Expected | undefined {
  * Checks that a client that follows the protocol gets no error, and receives exactly the expected
  * responses as far as its windows allow.
  */
-export function checkHonest(said: Said, session: Session): void {
-  if (said.goawayCode > errorCode.NO_ERROR) fail(`an honest client got GOAWAY ${said.goawayCode}`)
-  for (const code of said.resetCodes.values()) {
+export function checkCompliant(summary: OutputSummary, session: Session): void {
+  if (summary.goawayCode > errorCode.NO_ERROR) fail(`an honest client got GOAWAY ${summary.goawayCode}`)
+  for (const code of summary.resetCodes.values()) {
     if (code !== errorCode.NO_ERROR) fail(`an honest client got RST_STREAM ${code}`)
   }
   let sentBytes = 0
-  for (const { data } of said.answers.values()) sentBytes += lengthOf(data)
+  for (const { data } of summary.answers.values()) sentBytes += lengthOf(data)
   if (sentBytes > session.connectionWindow) fail('more DATA than the connection window')
 
   for (const [id, request] of session.requests) {
-    const answer = said.answers.get(id)
+    const answer = summary.answers.get(id)
     const window = session.streamWindows.get(id)
-    const mustGoOn = request.isWhole && sentBytes < session.connectionWindow
+    const mustGoOn = request.isComplete && sentBytes < session.connectionWindow
     if (answer !== undefined && window !== undefined) checkWindow(id, answer, window, mustGoOn)
-    if (!request.isWhole) continue
+    if (!request.isComplete) continue
     const expected = toExpected(request)
-    if (expected?.isEarly && request.message !== undefined && !said.resetCodes.has(id)) {
+    if (expected?.isEarly && request.message !== undefined && !summary.resetCodes.has(id)) {
       fail(`stream ${id} was answered early, but the rest of its request was not stopped`)
     }
     if (expected !== undefined) checkAnswer(id, answer, expected)

@@ -19,7 +19,7 @@ const mostPairs = 500_000
  * Finds pairs of rules whose counters can have the same name with CACHE_KEY_FORMAT=compatible, because a `_`
  * in a value looks the same as the separator between entries.
  */
-export function findMeetingKeys({ rules }: RuleSet): RuleFault[] {
+export function findCollidingKeys({ rules }: RuleSet): RuleFault[] {
   const keyed = rules.flatMap((rule) => (rule.limit?.unit ? [toKeyed(rule, rules)] : []))
   const warnings: RuleFault[] = []
   let pairs = 0
