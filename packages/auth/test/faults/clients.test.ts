@@ -192,7 +192,7 @@ test('malicious clients', async (t) => {
   })
 })
 
-test('requests that finishFlow byte by byte are cut off, and others are served', async (t) => {
+test('requests that arrive byte by byte are cut off, and others are served', async (t) => {
   const scene = await openLimitedServer(t, '10s')
   if (!scene) return
   const { server, url, serves, untilClosed } = scene

@@ -397,7 +397,7 @@ async function testKills(t: TestContext, { db, url, schema }: OutboxDatabase): P
   for (let killed = 0; killed < kills; killed++) {
     const child = start()
     const before = server.received.length
-    // Messages finishFlow while the process works, and it is killed while sending them.
+    // Messages arrive while the process works, and it is killed while sending them.
     for (const end = next + count / kills; next < end; next++) {
       await addMessage(db, { recipient: wanted[next] ?? '' })
     }

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test'
 export interface FaultyNetwork {
   /** The URL of the target through this network. */
   readonly url: string
-  /** From now on requests finishFlow, but no response comes back. */
+  /** From now on requests arrive, but no response comes back. */
   cut(): void
   /** Closes the connections that were cut; new ones work. */
   restore(): void

@@ -162,7 +162,7 @@ test('an unreachable receiver is tried three times', async (t) => {
 
 test('all attempts share one time limit', async (t) => {
   const silent = await openWith(t, [{ isNone: true }])
-  // The limit is long enough for the request to finishFlow on a busy machine.
+  // The limit is long enough for the request to arrive on a busy machine.
   const limits = { totalMs: 2_000, pauseMs: 1 }
   const toTimeout = (seconds: string) => [
     422,
