@@ -42,12 +42,12 @@ async function registerAttacker(server: ExternalServer, name: Name) {
   return { id: made.id as string, session }
 }
 
-interface Arrival {
+interface OwnerSignIn {
   /**
    * Proves that the owner controls the address.
    * @returns the access token of the owner.
    */
-  finishFlow(server: ExternalServer, name: Name & Record<string, string>): Promise<string>
+  signIn(server: ExternalServer, name: Name & Record<string, string>): Promise<string>
   /** The password that works afterwards; undefined if none does. */
   readonly password?: string
   /** The metadata set by the owner or an administrator. */
@@ -99,14 +99,14 @@ function byAdminLink(type: string, body: object = {}) {
   }
 }
 
-const byEmail: Readonly<Record<string, Arrival>> = {
+const byEmail: Readonly<Record<string, OwnerSignIn>> = {
   'POST /signup': {
-    finishFlow: byMail('/signup', { password: ownerPassword, data: ofOwner }, 'signup'),
+    signIn: byMail('/signup', { password: ownerPassword, data: ofOwner }, 'signup'),
     password: ownerPassword,
     data: ofOwner,
   },
   'POST /signup, answered by a link': {
-    async finishFlow(server, { email = '' }) {
+    async signIn(server, { email = '' }) {
       await server.post('/signup', { email, password: ownerPassword, data: ofOwner })
       const followed = await send(server.url, (await server.mailTo(email)).path)
       return fragmentOf(followed)['access_token'] ?? ''
@@ -115,38 +115,38 @@ const byEmail: Readonly<Record<string, Arrival>> = {
     data: ofOwner,
   },
   'POST /signup, after the attacker requested a magic link': {
-    async finishFlow(server, name) {
+    async signIn(server, name) {
       await server.post('/otp', { ...name, data: ofAttacker })
       return byMail('/signup', { password: ownerPassword }, 'signup')(server, name)
     },
     password: ownerPassword,
   },
-  'POST /otp': { finishFlow: byMail('/otp', { data: ofOwner }, 'magiclink'), data: ofOwner },
+  'POST /otp': { signIn: byMail('/otp', { data: ofOwner }, 'magiclink'), data: ofOwner },
   'POST /otp of the client': {
-    finishFlow: byMail('/otp', { data: ofOwner }, 'signup', sdk),
+    signIn: byMail('/otp', { data: ofOwner }, 'signup', sdk),
     data: ofOwner,
   },
   'POST /otp, and the attacker requests another message': {
-    async finishFlow(server, { email = '' }) {
+    async signIn(server, { email = '' }) {
       await server.post('/otp', { email }, sdk)
       return byMail('/resend', { type: 'signup' }, 'signup')(server, { email })
     },
   },
   'POST /magiclink': {
-    finishFlow: byMail('/magiclink', { data: ofOwner }, 'magiclink'),
+    signIn: byMail('/magiclink', { data: ofOwner }, 'magiclink'),
     data: ofOwner,
   },
-  'POST /recover': { finishFlow: byMail('/recover', {}, 'recovery') },
-  'POST /resend': { finishFlow: byMail('/resend', { type: 'signup' }, 'signup') },
+  'POST /recover': { signIn: byMail('/recover', {}, 'recovery') },
+  'POST /resend': { signIn: byMail('/resend', { type: 'signup' }, 'signup') },
   'POST /invite': {
-    async finishFlow(server, { email = '' }) {
+    async signIn(server, { email = '' }) {
       await server.post('/invite', { email, data: ofOwner }, asAdmin(server))
       return verify(server, { type: 'invite', token: (await server.mailTo(email)).token })
     },
     data: ofOwner,
   },
   'POST /invite, answered with a password': {
-    async finishFlow(server, { email = '' }) {
+    async signIn(server, { email = '' }) {
       await server.post('/invite', { email, data: ofOwner }, asAdmin(server))
       const { token } = await server.mailTo(email)
       return verify(server, { type: 'invite', token, password: ownerPassword })
@@ -155,22 +155,22 @@ const byEmail: Readonly<Record<string, Arrival>> = {
     data: ofOwner,
   },
   'POST /invite, answered by a magic link': {
-    async finishFlow(server, { email = '' }) {
+    async signIn(server, { email = '' }) {
       await server.post('/invite', { email, data: ofOwner }, asAdmin(server))
       return byMail('/otp', {}, 'magiclink')(server, { email })
     },
     data: ofOwner,
   },
   'a link for signup': {
-    finishFlow: byAdminLink('signup', { password: ownerPassword, data: ofOwner }),
+    signIn: byAdminLink('signup', { password: ownerPassword, data: ofOwner }),
     password: ownerPassword,
     data: ofOwner,
   },
-  'a link for invite': { finishFlow: byAdminLink('invite', { data: ofOwner }), data: ofOwner },
-  'a link for magiclink': { finishFlow: byAdminLink('magiclink') },
-  'a link for recovery': { finishFlow: byAdminLink('recovery') },
+  'a link for invite': { signIn: byAdminLink('invite', { data: ofOwner }), data: ofOwner },
+  'a link for magiclink': { signIn: byAdminLink('magiclink') },
+  'a link for recovery': { signIn: byAdminLink('recovery') },
   'a provider that has verified the address': {
-    async finishFlow(server, { email = '' }) {
+    async signIn(server, { email = '' }) {
       const answer = await server.signInWith('keycloak', newAccount({ email }))
       return fragmentOf(answer)['access_token'] ?? ''
     },
@@ -178,38 +178,38 @@ const byEmail: Readonly<Record<string, Arrival>> = {
   },
 }
 
-const byPhone: Readonly<Record<string, Arrival>> = {
+const byPhone: Readonly<Record<string, OwnerSignIn>> = {
   'POST /signup': {
-    finishFlow: byText('/signup', { password: ownerPassword, data: ofOwner }),
+    signIn: byText('/signup', { password: ownerPassword, data: ofOwner }),
     password: ownerPassword,
     data: ofOwner,
   },
-  'POST /otp': { finishFlow: byText('/otp', { data: ofOwner }), data: ofOwner },
+  'POST /otp': { signIn: byText('/otp', { data: ofOwner }), data: ofOwner },
   'POST /otp, and the attacker requests another message': {
-    async finishFlow(server, { phone = '' }) {
+    async signIn(server, { phone = '' }) {
       await server.post('/otp', { phone })
       await server.query('delete from message_gaps')
       return byText('/resend', { type: 'sms' })(server, { phone })
     },
   },
-  'POST /resend': { finishFlow: byText('/resend', { type: 'sms' }) },
+  'POST /resend': { signIn: byText('/resend', { type: 'sms' }) },
 }
 
 const channels = {
-  email: { newName: () => ({ email: newEmail() }), arrivals: byEmail },
-  phone: { newName: () => ({ phone: newPhone() }), arrivals: byPhone },
+  email: { newName: () => ({ email: newEmail() }), ownerSignIns: byEmail },
+  phone: { newName: () => ({ phone: newPhone() }), ownerSignIns: byPhone },
 } as const
 
 test('the person who proves to own an address or phone number owns the account (property 43)', async (t) => {
   const server = await openServer(t)
   if (!server) return
   const { post, query, url } = server
-  for (const [channel, { newName, arrivals }] of Object.entries(channels)) {
-    for (const [way, { finishFlow, data, provider, ...arrival }] of Object.entries(arrivals)) {
+  for (const [channel, { newName, ownerSignIns }] of Object.entries(channels)) {
+    for (const [way, { signIn, data, provider, ...expectation }] of Object.entries(ownerSignIns)) {
       await t.test(`${channel}: ${way} (properties 21 and 43)`, async () => {
         const name = newName()
         const { id, session } = await registerAttacker(server, name)
-        const token = await finishFlow(server, name)
+        const token = await signIn(server, name)
         const { body: owner } = await send(url, '/user', { token })
         assert.equal(owner.id, id)
 
@@ -221,7 +221,7 @@ test('the person who proves to own an address or phone number owns the account (
         const login = async (secret: string) =>
           (await post('/token?grant_type=password', { ...name, password: secret })).status
         assert.equal(await login(password), 400, 'the password of the attacker')
-        const expected = arrival.password === undefined ? 400 : 200
+        const expected = expectation.password === undefined ? 400 : 200
         assert.equal(await login(ownerPassword), expected, 'the password of the owner')
 
         const { refresh_token, access_token: stale } = session

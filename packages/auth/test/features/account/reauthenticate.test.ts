@@ -93,7 +93,7 @@ test('GET /reauthenticate and the password change that it allows', async (t) => 
   })
 
   await t.test(
-    'after five wrong codes the right one fails, even if they finishFlow concurrently',
+    'after five wrong codes the right one fails, even if they arrive concurrently',
     async () => {
       const { email, token } = await newSession(server)
       await reauthenticate(token)
