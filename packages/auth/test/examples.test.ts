@@ -91,7 +91,7 @@ test('the API keeps working while the auth server is down, and logs it', async (
   const api = await startExample(t, 'verify-jwt.ts', {
     AUTH_URL: `http://127.0.0.1:${await findFreePort()}`,
   })
-  const jwt = [{ alg: 'ES256', kid: 'any' }, { sub: 'somebody' }, {}]
+  const jwt = [{ alg: 'ES256', kid: 'any' }, { sub: 'another-user' }, {}]
     .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
     .join('.')
   for (let times = 0; times < 2; times++) {

@@ -1,4 +1,4 @@
-// Adds to the counters of one implementation, in a process of its own.
+// Adds to the counters of one implementation, in a separate process.
 
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics'
 import { answerParent } from '@portcullis/bench-kit/answer-parent'

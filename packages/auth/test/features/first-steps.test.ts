@@ -74,7 +74,7 @@ test('errors have the documented format, or the format of the client library if 
   const server = await openAuthServer(t)
   if (!server) return
   const { url } = server
-  const wrong = { body: { email: 'nobody@example.com', password: 'x' } }
+  const wrong = { body: { email: 'unknown@example.com', password: 'x' } }
   const plain = await send(url, '/token?grant_type=password', wrong)
   assert.equal(plain.status, 400)
   assert.deepEqual(plain.body, {

@@ -13,7 +13,7 @@ test('every error response has the request id that is in the log', async (t) => 
   const server = await openFlowServer(t, { REQUEST_ID_HEADER: 'X-Trace' })
   if (!server) return
   const { url } = server
-  const body = { email: 'nobody@example.com', password: 'wrong horse battery' }
+  const body = { email: 'unknown@example.com', password: 'wrong horse battery' }
   const failing: Readonly<Record<string, (headers?: object) => Promise<HttpAnswer>>> = {
     '400': (headers) => send(url, '/token?grant_type=password', { body, headers: { ...headers } }),
     '400 for invalid JSON': (headers) =>

@@ -215,7 +215,7 @@ test('notifications are disabled by default', async (t) => {
 test('no notification is sent to an address that is not authorized', async (t) => {
   await checkSilence(t, {
     ...allOn,
-    AUTH_EXTERNAL_EMAIL_AUTHORIZED_ADDRESSES: 'somebody@example.com',
+    AUTH_EXTERNAL_EMAIL_AUTHORIZED_ADDRESSES: 'only-this@example.com',
   })
 })
 

@@ -131,7 +131,7 @@ test('only the complete password signs in (property 63)', async (t) => {
         const { email } = await importUser(server, await toHash(word))
         for (const other of others) assert.deepEqual(errorOf(await signIn(email, other)), refused)
         assert.equal((await signIn(email, word)).status, 200)
-        // Now the hash is one of our own.
+        // The sign-in has replaced the imported hash.
         for (const other of others) assert.deepEqual(errorOf(await signIn(email, other)), refused)
         assert.equal((await signIn(email, word)).status, 200)
       }

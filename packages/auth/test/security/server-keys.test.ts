@@ -94,8 +94,8 @@ test('keys in AUTH_SECRETS_KEY', async (t) => {
 
   await t.test('if the key is lost, new keys are created after the table was emptied', async () => {
     await query('delete from secret_keys')
-    const anew = await open(oldKey)
-    const at = anew?.url ?? ''
+    const restarted = await open(oldKey)
+    const at = restarted?.url ?? ''
     assert.equal((await refreshAt(at, current)).body.error_code, 'refresh_token_not_found')
     const link = await send(at, '/admin/generate_link', {
       body: { type: 'magiclink', email },

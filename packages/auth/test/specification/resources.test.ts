@@ -216,7 +216,7 @@ test('Resources and their fields', async (t) => {
   await t.test('Error body › `{code: integer, msg: string}`', async () => {
     const answers = [
       await send(url, '/user'),
-      await post('/signup', { email: 'nobody', password }),
+      await post('/signup', { email: 'not-an-address', password }),
       await post('/token?grant_type=password', { email: newEmail(), password }),
       await send(url, `/admin/users/${randomUUID()}`, { token: serviceToken }),
       await send(url, '/nowhere'),

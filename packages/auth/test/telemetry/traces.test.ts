@@ -95,7 +95,7 @@ for (const protocol of ['http/protobuf', 'grpc'] as const) {
 
     await t.test('a server error is marked as such, without its message', async () => {
       await server.query('alter table users rename to users_away')
-      await send(url, '/magiclink', { body: { email: 'somebody@example.com' } })
+      await send(url, '/magiclink', { body: { email: 'unknown@example.com' } })
       await server.query('alter table users_away rename to users')
       const span = await collector.untilSpan('POST /magiclink')
       assert.deepEqual([span.statusCode, span.statusMessage], [2, ''])

@@ -86,7 +86,7 @@ test('GET /admin/users', async (t) => {
       ['0@list', [120, 110, 100, 90, 80, 70, 60, 50, 40, 30, 20, 10]],
       // This text is too short for the trigram index.
       [' 7', [79, 78, 77, 76, 75, 74, 73, 72, 71, 70, 7]],
-      ['nobody', []],
+      ['unknown', []],
     ]
     for (const [filter, numbers] of cases) {
       const search = new URLSearchParams({ filter })

@@ -366,8 +366,8 @@ test('administration of users', async (t) => {
     for (const [method, path, body] of requests) {
       const asUser = await send(url, path, { method, token: session.access_token, body })
       assert.deepEqual(errorOf(asUser), [403, 'not_admin', 'User not allowed'], path)
-      const asNobody = await send(url, path, { method, body })
-      assert.equal(asNobody.status, 401, path)
+      const anonymous = await send(url, path, { method, body })
+      assert.equal(anonymous.status, 401, path)
     }
     assert.equal((await admin(`/admin/users/${id}`)).body.role, 'authenticated')
     // A role assigned by an administrator takes effect at the next sign-in.

@@ -108,7 +108,7 @@ test('GET /authorize redirects to the provider', async (t) => {
 
   const refusals = [
     ['google', 'Unsupported provider: provider is not enabled'],
-    ['nobody', 'Unsupported provider: Provider nobody could not be found'],
+    ['unknown', 'Unsupported provider: Provider unknown could not be found'],
     ['', 'Unsupported provider: Provider  could not be found'],
     ['__proto__', 'Unsupported provider: Provider __proto__ could not be found'],
   ] as const

@@ -217,7 +217,7 @@ test('GET /callback completes an external sign-in', async (t) => {
   )
 
   await t.test('a profile without an address is accepted only where allowed', async () => {
-    const bare = { sub: randomUUID(), name: 'Nobody' }
+    const bare = { sub: randomUUID(), name: 'No Email' }
     assert.deepEqual(problemOf(await server.signInWith('keycloak', bare)), [
       'server_error',
       'unexpected_failure',

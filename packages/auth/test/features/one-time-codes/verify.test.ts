@@ -288,7 +288,7 @@ test('POST /verify', async (t) => {
         400,
         'Only an email address or phone number should be provided on verify',
       ],
-      [{ type: 'signup', token: 'x', email: 'nobody' }, 422, 'Invalid email format'],
+      [{ type: 'signup', token: 'x', email: 'not-an-address' }, 422, 'Invalid email format'],
       [{ type: 'other', token: 'x' }, 400, 'Invalid email verification type'],
       [{ type: 'other', token: 'x', email }, 400, 'Unsupported verification type'],
       [

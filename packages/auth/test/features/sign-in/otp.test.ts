@@ -165,7 +165,7 @@ test('POST /otp', async (t) => {
       [{}, 'One of email or phone must be set'],
       [{ email: null, phone: '' }, 'One of email or phone must be set'],
       [{ email, channel: 'sms' }, 'Channel should only be specified with Phone OTP'],
-      [{ email: 'nobody' }, 'Unable to validate email address: invalid format'],
+      [{ email: 'not-an-address' }, 'Unable to validate email address: invalid format'],
       [
         { email, code_challenge: 'c'.repeat(43) },
         'PKCE flow requires code_challenge_method and code_challenge',

@@ -94,7 +94,7 @@ test('the custom access token hook', async (t) => {
       await wrong({ role: null, is_anonymous: 'no' }),
       flaw('role is required, is_anonymous must be of type boolean'),
     )
-    assert.deepEqual(await wrong({ sub: 'somebody' }), flaw('sub must stay as it was'))
+    assert.deepEqual(await wrong({ sub: 'another-user' }), flaw('sub must stay as it was'))
     const empty = await withReply(name, () => ({}), login)
     assert.deepEqual(errorOf(empty).slice(0, 2), [500, 'unexpected_failure'])
     // No token was issued for these sessions, so they do not stay open.
