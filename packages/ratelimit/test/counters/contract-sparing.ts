@@ -29,7 +29,7 @@ export const sparingPoints = {
   },
 } satisfies Points
 
-/** Requirements for `addSparing` in stores that support it. Memcached never spares. */
+/** Requirements for `addSparing` in stores that support it. Memcached does not. */
 export const realSparingPoints = {
   'adds only to counters without room if a strict counter has none': async (store) => {
     const [full, free, sliding1] = [newKey(), newKey(), newKey()]
@@ -44,7 +44,7 @@ export const realSparingPoints = {
     assert.deepEqual(await readThese(store, [sliding(sliding1, 0)]), [2])
   },
 
-  'spares nothing if the counter without room is not strict': async (store) => {
+  'adds to every counter if the one without room is not strict': async (store) => {
     const [full, free] = [newKey(), newKey()]
     await add(store, [increment(full, 5)])
     const increments = [increment(full, 1, { most: 5, isStrict: false }), increment(free, 1, { most: 5 })]
@@ -52,7 +52,7 @@ export const realSparingPoints = {
     assert.deepEqual(await read(store, full, free), [6, 1])
   },
 
-  'spares a counter that is not strict only if it has room, like the others': async (store) => {
+  'leaves a counter that is not strict unchanged only if it has room, like the others': async (store) => {
     const [strict, full, free] = [newKey(), newKey(), newKey()]
     await add(store, [increment(strict, 5), increment(full, 5)])
     const counts = await addSparing(store, [
@@ -97,7 +97,7 @@ export const realSparingPoints = {
     assert.deepEqual(await addSparing(store, toIncrements(5)), [5, 1])
   },
 
-  'spares the same counter in one call as in two calls': async (store) => {
+  'leaves the same counter unchanged in one call as in two calls': async (store) => {
     const [full, free] = [newKey(), newKey()]
     await add(store, [increment(full, 5)])
     const increments = [increment(free, 1), increment(free, 2), increment(full, 1, { most: 5 })]

@@ -273,8 +273,8 @@ export type ContractPoint = keyof typeof points
 
 export interface StoreExceptions {
   /**
-   * Why the store counts only after it has answered, so that it neither spares nor is exact under
-   * concurrency.
+   * Why the store counts only after it has answered, so that it neither supports `addSparing` nor is exact
+   * under concurrency.
    */
   readonly countsAfterAnswer?: string
 }

@@ -78,7 +78,7 @@ test('concurrent calls may count refused hits, but never allow more than the lim
   assert.ok(free >= 10, `${free}`)
 })
 
-test('a refund between the steps does not allow a call whose other counters were spared', async (t) => {
+test('a refund between the steps does not allow a call whose other counters were left unchanged', async (t) => {
   const store = open(t)
   await add(store, [increment('full_', 5)])
   const between = {

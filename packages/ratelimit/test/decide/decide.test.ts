@@ -326,7 +326,7 @@ test('a failure counts as an error of the store, and an invalid name as an error
   const decider = openDecider(t, perMinute(3), {
     store: {
       add: (_increments, _deadlineMs, counted) => counted(failures.shift()),
-      addSparing: () => assert.fail('nothing is to be spared'),
+      addSparing: () => assert.fail('addSparing was called'),
       read: () => assert.fail('nothing is to be read'),
       async [Symbol.asyncDispose]() {},
     },

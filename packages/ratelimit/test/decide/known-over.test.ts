@@ -15,7 +15,7 @@ function openCachedDecider(t: TestContext, more = '') {
       storeCalls.count += 1
       memory.add(...args)
     },
-    addSparing: () => assert.fail('nothing is to be spared'),
+    addSparing: () => assert.fail('addSparing was called'),
     read: () => assert.fail('nothing is to be read'),
     [Symbol.asyncDispose]: () => memory[Symbol.asyncDispose](),
   }

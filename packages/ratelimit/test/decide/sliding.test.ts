@@ -216,7 +216,7 @@ test('an overlap is never longer than the window, whatever the clock', async (t)
         for (const { overlapMs } of increments) overlaps.push(overlapMs)
         counted(undefined)
       },
-      addSparing: () => assert.fail('nothing is to be spared'),
+      addSparing: () => assert.fail('addSparing was called'),
       read: () => assert.fail('nothing is to be read'),
       async [Symbol.asyncDispose]() {},
     },

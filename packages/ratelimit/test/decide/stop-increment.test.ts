@@ -37,7 +37,7 @@ test('only the limit that refuses is counted', async (t) => {
   assert.equal(decider.counters('d.a')['withinLimit'], 15)
 })
 
-test('a limit that is over according to the local cache spares the others', async (t) => {
+test('a limit that is over according to the local cache stops the increments of the others', async (t) => {
   const decider = openDecider(t, rules(), { settings, localCacheBytes: 1_000_000 })
   await decider.decide(requestFor('d', descriptor('b=1', { hitsAddend: 15 })))
   await decider.decide(hits(3))
@@ -66,7 +66,7 @@ descriptors:
     rate_limit: { unit: hour, requests_per_unit: 14, algorithm: sliding_window }
 `
 
-test('a sliding limit that refuses spares the others, and takes no hits itself', async (t) => {
+test('a sliding limit that refuses stops the increments of the others, and counts no hits itself', async (t) => {
   const decider = openDecider(t, slidingRules(), { settings })
   await decider.decide(hits(13))
   const answer = await decider.decide(hits(2))
@@ -80,7 +80,7 @@ test('a sliding limit that refuses spares the others, and takes no hits itself',
   )
 })
 
-test('a sliding limit is spared by another that refuses', async (t) => {
+test('a sliding limit is not incremented if another limit refuses', async (t) => {
   for (const localCacheBytes of [0, 1_000_000]) {
     const decider = openDecider(t, slidingRules(), { settings, localCacheBytes })
     await decider.decide(requestFor('d', descriptor('a=1', { hitsAddend: 16 })))

@@ -195,7 +195,7 @@ test('GET /verify', async (t) => {
     assert.deepEqual(fragmentOf(again), { ...gone, sb: '' })
   })
 
-  await t.test('fails if the flow of a PKCE link is gone, and keeps the link', async () => {
+  await t.test('fails if the flow of a PKCE link no longer exists, and keeps the link', async () => {
     const challenge = 'c'.repeat(43)
     const pkce = { code_challenge: challenge, code_challenge_method: 'plain' }
     const { id, mail } = await signUp('', pkce)

@@ -37,7 +37,7 @@ test('registering and managing passkeys', async (t) => {
   const { url, query, clock } = server
   const calls = createPasskeyCalls(server)
 
-  await t.test('the options ask for a discoverable key without attestation', async () => {
+  await t.test('the options request a discoverable key without attestation', async () => {
     const who = await calls.newSignedInUser()
     server.takeStatements()
     const { status, body } = await calls.registrationOptions(who)

@@ -50,7 +50,7 @@ test('POST /recover', async (t) => {
     }
   })
 
-  await t.test('says how long to wait before another request', async () => {
+  await t.test('returns how long to wait before another request', async () => {
     for (const email of [(await server.newUser()).email, newEmail()]) {
       await post('/recover', { email })
       server.clock.aheadMs += 100_000

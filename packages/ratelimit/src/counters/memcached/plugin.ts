@@ -34,7 +34,7 @@ async function open(
   return {
     store,
     ready: store.ready,
-    // memcached counts after the response was sent, so it cannot spare other counters.
+    // memcached counts after the response was sent, so it cannot leave other counters unchanged.
     countsBeforeAnswer: false,
     // The reads of a warm-up would appear in its statistics.
     warmsUp: false,

@@ -76,7 +76,7 @@ class Store implements RedisStore {
   addSparing(increments: readonly Increment[], deadlineMs: number, counted: Counted): void {
     const [first] = increments
     if (first === undefined || increments.length === 1) {
-      // There is no other counter to spare.
+      // There is no other counter that has to stay unchanged.
       this.add(increments, deadlineMs, counted)
     } else if (this.#counting.maySpare && this.#topology.hasInOnePlace(increments)) {
       const call = this.#open(false, increments, deadlineMs, counted)
