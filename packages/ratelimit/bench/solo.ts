@@ -117,7 +117,7 @@ export async function measurePauses(
       server.run('many', { kind: 'open', perSecond: callsPerSecond, seconds })
     await steady(2)
 
-    const look = async (
+    const observe = async (
       name: PauseName,
       label: string,
       provoke: () => Promise<unknown>,
@@ -137,18 +137,18 @@ export async function measurePauses(
     const count = rules.toLocaleString('en-US')
     const millions = `${(counters / 1e6).toFixed(1)} M counters`
     return [
-      await look('quiet', 'nothing but 1,000 calls a second', () => steady(2)),
-      await look('reload', `reload of ${count} rules`, () =>
+      await observe('quiet', 'nothing but 1,000 calls a second', () => steady(2)),
+      await observe('reload', `reload of ${count} rules`, () =>
         Promise.all([steady(4), reload(server, rules, ++limit)]),
       ),
-      await look('statistics', `statistics of ${count} rules`, () =>
+      await observe('statistics', `statistics of ${count} rules`, () =>
         Promise.all([steady(3), readStatistics(server)]),
       ),
-      await look('growth', `${millions} made at full speed`, async () => {
+      await observe('growth', `${millions} made at full speed`, async () => {
         await untilMinuteHasTimeFor(25)
         await server.run('unique-minute', { kind: 'count', streams: 64, calls: counters })
       }),
-      await look('sweep', `${millions} expire at once`, async () => {
+      await observe('sweep', `${millions} expire at once`, async () => {
         const { expired } = await fillMinute(server, counters)
         await server.request('reset')
         await steady(expired + 10)

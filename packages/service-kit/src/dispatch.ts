@@ -39,9 +39,9 @@ export async function dispatch(
   const load = Object.hasOwn(program.commands, subject) ? program.commands[subject] : undefined
   if (load === undefined) {
     const known = Object.keys(program.commands)
-    const question = toQuestion(subject, known)
+    const suggestion = toQuestion(subject, known)
     io.stderr.write(
-      `Unknown command ${JSON.stringify(subject)}. Commands: ${known.join(', ')}.${question}\n`,
+      `Unknown command ${JSON.stringify(subject)}. Commands: ${known.join(', ')}.${suggestion}\n`,
     )
     return 2
   }

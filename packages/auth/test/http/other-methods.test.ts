@@ -68,7 +68,7 @@ test('HEAD works for every public GET endpoint and has no side effects', async (
     assert.equal(answer.headers.get('cache-control'), 'no-store', path)
   }
   // HEAD requests are not counted by the rate limit either.
-  for (let look = 0; look < 3; look++) {
+  for (let attempt = 0; attempt < 3; attempt++) {
     assert.equal((await send(server.url, '/verify', { method: 'HEAD' })).status, 200)
   }
   // Readiness is checked, because monitoring tools may use HEAD.

@@ -168,9 +168,9 @@ test('responses', async (t) => {
       await send(url, '/nowhere'),
     ]
     for (const { status, body } of answers) {
-      const said = JSON.stringify(body)
-      assert.ok(status < 500, said)
-      assert.doesNotMatch(said, inner)
+      const text = JSON.stringify(body)
+      assert.ok(status < 500, text)
+      assert.doesNotMatch(text, inner)
     }
   })
 

@@ -152,7 +152,7 @@ test('a CAPTCHA protects every endpoint that can be abused in bulk', async (t) =
     const body = { email, captcha_token: 'made up' }
     const answer = await send(url, '/recover', { body })
     assert.equal(answer.status, 400)
-    const said = [JSON.stringify(answer.body), ...server.log].join('\n')
-    assert.doesNotMatch(said, /our secret there/)
+    const text = [JSON.stringify(answer.body), ...server.log].join('\n')
+    assert.doesNotMatch(text, /our secret there/)
   })
 })

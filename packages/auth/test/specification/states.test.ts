@@ -43,10 +43,10 @@ test('States and transitions', async (t) => {
   await t.test('States › POST /logout: issued JWTs stay valid until expiry', async () => {
     const { id, token } = await signIn(server)
     await send(url, '/logout', { method: 'POST', token })
-    const look = () => send(url, '/user', { token })
-    assert.deepEqual([(await look()).status, (await look()).body.id], [200, id])
+    const getUser = () => send(url, '/user', { token })
+    assert.deepEqual([(await getUser()).status, (await getUser()).body.id], [200, id])
     server.clock.aheadMs += 3_601_000
-    assert.equal((await look()).status, 403)
+    assert.equal((await getUser()).status, 403)
     server.clock.aheadMs = 0
   })
 

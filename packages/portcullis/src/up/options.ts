@@ -102,9 +102,9 @@ function toParts(values: ReadonlyMap<string, string>, faults: string[]): Readonl
   const names = only?.split(',').map((name) => name.trim())
   for (const name of names ?? []) {
     if (partNames.some((known) => known === name)) continue
-    const question = toQuestion(name, partNames)
+    const suggestion = toQuestion(name, partNames)
     faults.push(
-      `--only: unknown part ${JSON.stringify(name)}; the parts are ${listParts()}.${question}`,
+      `--only: unknown part ${JSON.stringify(name)}; the parts are ${listParts()}.${suggestion}`,
     )
   }
   const has = new Set(partNames.filter((name) => names === undefined || names.includes(name)))

@@ -211,12 +211,12 @@ test('with the distributed memory cache', async (t) => {
     const values = Array.from({ length: 20 }, (_, index) => `day=v${index}`)
     const all = requestFor('d', ...values.map((value) => descriptor(value)))
     const second = await openDecisionClient(t, other)
-    const look = requestFor('d', ...values.map((value) => descriptor(value, { hitsAddend: 0 })))
+    const read = requestFor('d', ...values.map((value) => descriptor(value, { hitsAddend: 0 })))
     // The counts are written after the response, so the other instance may see them slightly later.
     await until(
       async () => {
         await client.decide(all)
-        const { statuses } = await second.decide(look)
+        const { statuses } = await second.decide(read)
         return statuses.every(({ limitRemaining }) => limitRemaining < 9)
       },
       () => 'the other instance saw every count',

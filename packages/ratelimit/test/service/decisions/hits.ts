@@ -62,12 +62,12 @@ export const hits: readonly Scenario[] = [
     name: '0 hits change nothing, and are refused only above the limit',
     async run(stage) {
       const { brief } = await stage.open(domain(limit('k', 2)))
-      const look = descriptor('k=v', { hitsAddend: 0 })
-      assert.deepEqual(await brief(look), ['OK 2'])
+      const read = descriptor('k=v', { hitsAddend: 0 })
+      assert.deepEqual(await brief(read), ['OK 2'])
       await brief(descriptor('k=v', { hitsAddend: 2 }))
-      assert.deepEqual([...(await brief(look)), ...(await brief(look))], ['OK 0', 'OK 0'])
+      assert.deepEqual([...(await brief(read)), ...(await brief(read))], ['OK 0', 'OK 0'])
       await brief(descriptor('k=v'))
-      assert.deepEqual(await brief(look), ['OVER 0'])
+      assert.deepEqual(await brief(read), ['OVER 0'])
     },
   },
   {

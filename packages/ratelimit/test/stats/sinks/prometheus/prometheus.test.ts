@@ -329,8 +329,8 @@ test('a name with two types has the first one, and this is logged once', async (
   const families = await scrape()
   assert.deepEqual([...families.keys()], ['a_b', 't'])
   assert.deepEqual(list(families.get('a_b')), [{ labels: {}, value: 1 }])
-  const said = context.logLines.filter((line) => line.includes('of another type already'))
-  assert.equal(said.length, 2)
+  const warnings = context.logLines.filter((line) => line.includes('of another type already'))
+  assert.equal(warnings.length, 2)
 })
 
 test('other methods and paths are refused', async (t) => {
