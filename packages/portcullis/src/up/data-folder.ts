@@ -166,12 +166,12 @@ export function findFolderUser(folder: string): FolderUser | undefined {
 function lockFolder(folder: string): FolderLock | undefined {
   if (findFolderUser(folder) !== undefined) return undefined
   const path = join(folder, lockFile)
-  const own: FolderUser = { pid: process.pid, startedAt: readStartOf(process.pid) ?? 'unknown' }
+  const thisProcess: FolderUser = { pid: process.pid, startedAt: readStartOf(process.pid) ?? 'unknown' }
   const toText = (occupation: FolderUser) => `${JSON.stringify(occupation, undefined, 2)}\n`
   const release = () => rmSync(path, { force: true })
   release()
   try {
-    writeFileSync(path, toText(own), { mode: 0o600, flag: 'wx' })
+    writeFileSync(path, toText(thisProcess), { mode: 0o600, flag: 'wx' })
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return undefined
     throw error
@@ -179,7 +179,7 @@ function lockFolder(folder: string): FolderLock | undefined {
   process.once('exit', release)
   return {
     publishPorts(ports) {
-      replaceFile(`${path}.new`, toText({ ...own, ports }))
+      replaceFile(`${path}.new`, toText({ ...thisProcess, ports }))
       renameSync(`${path}.new`, path)
     },
     [Symbol.dispose]() {

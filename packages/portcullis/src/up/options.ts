@@ -124,8 +124,8 @@ function listParts(): string {
 function choosePorts(values: ReadonlyMap<string, string>, faults: string[]): Ports {
   const base = toNumber(values, 'port-base', 65_536 - listenerNames.length, faults)
   return toPorts((name, index) => {
-    const own = toNumber(values, toFlag(name), 65_535, faults)
-    if (own !== undefined) return own
+    const port = toNumber(values, toFlag(name), 65_535, faults)
+    if (port !== undefined) return port
     if (base === undefined) return listeners[name].port
     return base === 0 ? 0 : base + index
   })

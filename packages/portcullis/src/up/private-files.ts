@@ -42,10 +42,10 @@ function refuseLink(path: string, stats: Stats): void {
 
 function checkStats(path: string, stats: Stats): void {
   refuseLink(path, stats)
-  const own = process.getuid?.()
-  if (own === undefined || stats.uid === own) return
+  const uid = process.getuid?.()
+  if (uid === undefined || stats.uid === uid) return
   throw new UpRefusal(
-    `${path} belongs to user id ${stats.uid}, but up runs as user id ${own}. Run it as the owner, or ` +
+    `${path} belongs to user id ${stats.uid}, but up runs as user id ${uid}. Run it as the owner, or ` +
       'choose another folder: --data DIR',
   )
 }

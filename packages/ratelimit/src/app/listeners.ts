@@ -172,21 +172,21 @@ export async function openHttp(
     '/json': allowOrigins(handleJson, { allowedOrigins, failures }),
     '/healthcheck': createHealthCheckHandler(health),
   }
-  const own = (service: HttpService) => {
+  const manage = (service: HttpService) => {
     lifecycle.own('HTTP listener', service)
     lifecycle.drain('HTTP listener', (expired) => service.close(expired))
   }
   if (primary !== undefined) {
     const onConnections = (count: number) => primary.reportConnections('http', count)
     const service = createHttpService({ routes, onConnections })
-    own(service)
+    manage(service)
     primary.receive('http', (socket) => service.adopt(socket))
     return ''
   }
   const listener = await openHttpListener({ host, port, routes }).catch((error: unknown) => {
     throw toListenError(error, 'HTTP', 'HOST or PORT')
   })
-  own(listener)
+  manage(listener)
   log.warning(`Listening for HTTP on '${listener.address}'`)
   return listener.address
 }

@@ -105,11 +105,11 @@ function toJson({ domain, descriptors, hitsAddend }: RateLimitRequest): unknown 
   return {
     domain,
     hitsAddend,
-    descriptors: descriptors.map(({ entries, limit, hitsAddend: own, isNegativeHits }) => ({
+    descriptors: descriptors.map(({ entries, limit, hitsAddend: hits, isNegativeHits }) => ({
       entries,
       limit,
       // In JSON, protobuf encodes 64-bit numbers as strings.
-      hitsAddend: own === undefined ? undefined : `${own}`,
+      hitsAddend: hits === undefined ? undefined : `${hits}`,
       isNegativeHits,
     })),
   }

@@ -122,12 +122,12 @@ interface DetailedRule {
  * value: a key that matches their pattern, and is not the key of another rule, belongs to them.
  */
 function createSumByRule({ domains }: RuleBook): SumByRule {
-  const own = new Set<string>()
+  const ruleKeys = new Set<string>()
   const detailed: DetailedRule[] = []
   const visit = (rule: ShownRule, above: readonly ShownRule[], domain: string) => {
     const levels = [...above, rule]
     if (rule.limit !== undefined) {
-      own.add(rule.statisticsKey)
+      ruleKeys.add(rule.statisticsKey)
       const pattern = toPattern(domain, levels)
       if (pattern !== undefined) detailed.push({ statisticsKey: rule.statisticsKey, pattern })
     }
@@ -138,7 +138,7 @@ function createSumByRule({ domains }: RuleBook): SumByRule {
   return (counts) => {
     const sums = new Map<string, RuleCounts>()
     for (const [key, each] of counts) {
-      const owner = own.has(key)
+      const owner = ruleKeys.has(key)
         ? key
         : detailed.find(({ pattern }) => pattern.test(key))?.statisticsKey
       if (owner !== undefined) sums.set(owner, add(sums.get(owner) ?? noCounts, each))

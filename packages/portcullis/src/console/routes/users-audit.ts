@@ -37,10 +37,10 @@ export async function readUserAudit(
   first: number,
   reply: FastifyReply,
 ): Promise<UserAudit | FastifyReply> {
-  const own = await readPage(auth, first, ownPageSize, `user:${userId}`)
-  if (own.answer.status === 400) return readLog(auth, userId, first, reply)
-  if (!own.answer.ok) return forward(own, reply)
-  const { log, read, total } = parsePage(own)
+  const page = await readPage(auth, first, ownPageSize, `user:${userId}`)
+  if (page.answer.status === 400) return readLog(auth, userId, first, reply)
+  if (!page.answer.ok) return forward(page, reply)
+  const { log, read, total } = parsePage(page)
   const hasMore = read < total
   // Older failures come with older entries. Newer ones may be repeated; the page removes duplicates.
   const oldest = hasMore ? toTime(log.at(-1)) : 0

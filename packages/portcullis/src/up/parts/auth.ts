@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
-import { toAllowedHosts, toOwnHost, toShownBase } from '../addresses.ts'
+import { toAllowedHosts, toLocalHost, toShownBase } from '../addresses.ts'
 import type { StartPart, UpContext } from '../part.ts'
 import { replaceFile } from '../private-files.ts'
 import { startService } from '../service-process.ts'
@@ -111,10 +111,10 @@ function toPasskeys(context: UpContext): Variables {
 
 /** Sends all messages to the mailbox. */
 function toMessages({ host, ports, secrets }: UpContext): Variables {
-  const own = toOwnHost(host)
+  const localHost = toLocalHost(host)
   return {
     AUTH_MAILER_AUTOCONFIRM: 'false',
-    AUTH_SMTP_HOST: own.replaceAll(/[[\]]/g, ''),
+    AUTH_SMTP_HOST: localHost.replaceAll(/[[\]]/g, ''),
     AUTH_SMTP_PORT: `${ports.smtp}`,
     AUTH_SMTP_USER: '',
     AUTH_SMTP_PASS: '',
@@ -123,7 +123,7 @@ function toMessages({ host, ports, secrets }: UpContext): Variables {
     AUTH_EXTERNAL_PHONE_ENABLED: 'true',
     AUTH_SMS_AUTOCONFIRM: 'false',
     AUTH_SMS_PROVIDER: 'webhook',
-    AUTH_SMS_WEBHOOK_URL: `http://${own}:${ports.sms}/`,
+    AUTH_SMS_WEBHOOK_URL: `http://${localHost}:${ports.sms}/`,
     AUTH_SMS_WEBHOOK_SECRET: secrets.smsSecret,
     // The default of one minute is too short to find the code in another window.
     AUTH_SMS_OTP_EXP: '600',

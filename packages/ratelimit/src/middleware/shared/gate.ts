@@ -101,10 +101,10 @@ function toFields(style: HeaderStyle | false | undefined, result: LimitResult) {
 /** Header fields from `onLimited` replace those of the middleware. */
 function mergeHeaders(
   fields: readonly HeaderPair[],
-  own: readonly HeaderPair[],
+  custom: readonly HeaderPair[],
 ): readonly HeaderPair[] {
-  const names = new Set(own.map(([name]) => name.toLowerCase()))
-  return [...fields.filter(([name]) => !names.has(name.toLowerCase())), ...own]
+  const names = new Set(custom.map(([name]) => name.toLowerCase()))
+  return [...fields.filter(([name]) => !names.has(name.toLowerCase())), ...custom]
 }
 
 function toWarn(warn: CommonOptions<[]>['warn']): ((message: string) => void) | undefined {

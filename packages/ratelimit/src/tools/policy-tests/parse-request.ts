@@ -14,11 +14,11 @@ export function parseRequest(
   reading: FileReading,
 ): RateLimitRequest | undefined {
   const fields = reading.fields(node, 'a request', requestFields)
-  const own = fields.get('domain')
+  const domainNode = fields.get('domain')
   const descriptors = fields.get('descriptors')
   const hits = fields.get('hits')
-  const named = own === undefined ? domain : reading.text(own, 'domain')
-  if (own === undefined && domain === undefined && isComplete(node, fields)) {
+  const named = domainNode === undefined ? domain : reading.text(domainNode, 'domain')
+  if (domainNode === undefined && domain === undefined && isComplete(node, fields)) {
     const hint = "set it here, or for all requests as 'domain' of the test or of the file"
     reading.faults.add(node.offset, 'the request has no domain', hint)
   }

@@ -69,12 +69,12 @@ function parseTest(node: YamlNode, shared: string | undefined, reading: FileRead
     if (steps === undefined) reading.faults.add(node.offset, 'the test has no steps')
   }
   const startMs = (at && parseInstant(at, reading)) ?? defaultStartMs
-  const own = domain === undefined ? shared : reading.text(domain, 'domain')
+  const testDomain = domain === undefined ? shared : reading.text(domain, 'domain')
   return {
     name: (name && reading.text(name, 'name')) ?? '',
     place: reading.placeOf(node),
     startMs,
-    steps: steps === undefined ? [] : parseSteps(steps, startMs, own, reading),
+    steps: steps === undefined ? [] : parseSteps(steps, startMs, testDomain, reading),
   }
 }
 
