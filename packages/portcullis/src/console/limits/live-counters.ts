@@ -16,7 +16,7 @@ export interface CounterUpdate {
 }
 
 interface CounterListener {
-  onNews(news: CounterUpdate): void
+  onUpdate(update: CounterUpdate): void
   onError(error: unknown): void
 }
 
@@ -45,7 +45,7 @@ export function createLiveCounters(parts: LiveCountersParts): LiveCounters {
   const listeners = new Set<CounterListener>()
   let timer: NodeJS.Timeout | undefined
   let last: Reading | undefined
-  let news: CounterUpdate | undefined
+  let update: CounterUpdate | undefined
   let sumByRule: SumByRule | undefined
   let isPolling = false
 
@@ -55,9 +55,9 @@ export function createLiveCounters(parts: LiveCountersParts): LiveCounters {
       sumByRule = createSumByRule(await parts.readRuleBook())
     }
     const reading = { atMs: performance.now(), loads, rules: sumByRule(rules) }
-    news = toUpdate(reading, last)
+    update = toUpdate(reading, last)
     last = reading
-    for (const listener of listeners) listener.onNews(news)
+    for (const listener of listeners) listener.onUpdate(update)
   }
 
   async function poll(): Promise<void> {
@@ -68,7 +68,7 @@ export function createLiveCounters(parts: LiveCountersParts): LiveCounters {
       await refresh()
     } catch (error) {
       last = undefined
-      news = undefined
+      update = undefined
       for (const listener of listeners) listener.onError(error)
     } finally {
       isPolling = false
@@ -84,11 +84,11 @@ export function createLiveCounters(parts: LiveCountersParts): LiveCounters {
       if (listeners.size === 1) {
         // An old reading would give the average rate since then instead of the current rate.
         last = undefined
-        news = undefined
+        update = undefined
         clearTimeout(timer)
         void poll()
-      } else if (news !== undefined) {
-        listener.onNews(news)
+      } else if (update !== undefined) {
+        listener.onUpdate(update)
       }
       return () => {
         listeners.delete(listener)

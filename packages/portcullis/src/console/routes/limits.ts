@@ -70,7 +70,7 @@ export const addRoutes: AddRoutes = (server, { ratelimit, streams }) => {
   server.get('/api/limits/counters', (_request, reply) => {
     const stream = streams.open(reply)
     const stop = counters.listen({
-      onNews: (news: CounterUpdate) => stream.send('counters', news),
+      onUpdate: (update: CounterUpdate) => stream.send('counters', update),
       onError: (error) => stream.send('failure', toFailure(error)),
     })
     stream.closed.addEventListener('abort', stop)

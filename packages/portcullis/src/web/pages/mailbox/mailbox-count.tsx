@@ -26,19 +26,19 @@ export interface MailboxUpdate {
 }
 
 const disconnected: MailboxUpdate = { isConnected: false, state: undefined }
-const listeners = new Set<(news: MailboxUpdate) => void>()
+const listeners = new Set<(update: MailboxUpdate) => void>()
 let source: EventSource | undefined
-let news = disconnected
+let update = disconnected
 
 /**
  * Receives mailbox events over one connection that all components share. Hidden pages disconnect, because
  * browsers allow only six connections per site. The first event of a connection contains the state.
  */
 export function useMailboxUpdate(): MailboxUpdate {
-  const [shown, setShown] = useState(news)
+  const [shown, setShown] = useState(update)
   useEffect(() => {
     listeners.add(setShown)
-    setShown(news)
+    setShown(update)
     connect()
     return () => {
       listeners.delete(setShown)
@@ -51,7 +51,7 @@ export function useMailboxUpdate(): MailboxUpdate {
 function connect(): void {
   if (source !== undefined || document.hidden) return
   source = new EventSource('/api/mailbox/events')
-  source.onerror = () => publish({ ...news, isConnected: false })
+  source.onerror = () => publish({ ...update, isConnected: false })
   source.addEventListener('state', (event) => {
     publish({ isConnected: true, state: JSON.parse(event.data) })
   })
@@ -63,7 +63,7 @@ function disconnect(): void {
 }
 
 function publish(next: MailboxUpdate): void {
-  news = next
+  update = next
   for (const listener of listeners) listener(next)
 }
 

@@ -18,7 +18,7 @@ export function RulesView({ canRequest }: { readonly canRequest: boolean }): JSX
   const { reload } = book
 
   // Reload when the service has loaded other rules, or responds again.
-  const state = live.failure === undefined ? live.news?.loads : 'failed'
+  const state = live.failure === undefined ? live.update?.loads : 'failed'
   const lastState = useRef(state)
   useEffect(() => {
     const isNew = lastState.current !== undefined && state !== lastState.current
@@ -86,7 +86,7 @@ function RuleCard({ book, live, onPick }: RuleCardProps): JSX.Element {
       {rows.length > 0 && (
         <RuleTable
           domains={rows}
-          counts={live.news?.rules ?? {}}
+          counts={live.update?.rules ?? {}}
           isSearching={search.trim() !== ''}
           canEdit={book.source === 'files'}
           onPick={onPick}
@@ -106,7 +106,7 @@ function toAbsence({ source, notice }: RuleBook): string {
 }
 
 interface LiveUpdate {
-  readonly news: CounterUpdate | undefined
+  readonly update: CounterUpdate | undefined
   /** Why the counters are not updated. */
   readonly failure: string | undefined
   readonly isLive: boolean
@@ -114,14 +114,14 @@ interface LiveUpdate {
 
 /** Receives the counters while the page is shown. */
 function useLiveCounters(): LiveUpdate {
-  const [news, setNews] = useState<CounterUpdate>()
+  const [update, setUpdate] = useState<CounterUpdate>()
   const [failure, setFailure] = useState<string>()
   const isConnected = useEventStream('/api/limits/counters', {
     counters: (latest: CounterUpdate) => {
-      setNews(latest)
+      setUpdate(latest)
       setFailure(undefined)
     },
     failure: ({ message }: CounterFailure) => setFailure(message),
   })
-  return { news, failure, isLive: isConnected && news !== undefined && failure === undefined }
+  return { update, failure, isLive: isConnected && update !== undefined && failure === undefined }
 }
