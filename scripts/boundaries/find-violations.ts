@@ -7,12 +7,12 @@ import {
   readReferences,
 } from './read-references.ts'
 import {
-  mayImportEachOther,
   computedName,
   environmentName,
   findRowName,
   isNameInside,
   matchesOutside,
+  mayImportEachOther,
   type PackageTable,
   type Row,
   toNames,

@@ -1,14 +1,20 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { formatGoals, toExitCode } from '@portcullis/bench-kit/goals'
 import { startChild } from '@portcullis/bench-kit/child'
 import { createCommand } from '@portcullis/bench-kit/command'
+import { formatGoals, toExitCode } from '@portcullis/bench-kit/goals'
 import { readResidentMegabytes } from '@portcullis/bench-kit/process-usage'
 import { createProgress } from '@portcullis/bench-kit/progress'
 import { describeMachine } from '@portcullis/bench-kit/results'
 import { endOnSignals } from '@portcullis/bench-kit/server-process'
-import { checkGoals } from './goals.ts'
 import { type Case, cases } from './cases.ts'
-import { type PreparedServer, measureCase, type Series, secondsOfCase, type Tools } from './measure.ts'
+import { checkGoals } from './goals.ts'
+import {
+  measureCase,
+  type PreparedServer,
+  type Series,
+  secondsOfCase,
+  type Tools,
+} from './measure.ts'
 import { drawScores, formatScores, formatStatements } from './report.ts'
 import { toScores, writeResult } from './results.ts'
 import { type Contestant, openContestants, signUpMembers } from './servers/contestants.ts'
@@ -98,7 +104,10 @@ async function measureAll(settings: Settings, databases: DatabaseServer) {
     const preparedServers: PreparedServer[] = []
     for (const contestant of contestants) preparedServers.push(await prepareServer(contestant))
 
-    const total = wanted.reduce((sum, one) => sum + secondsOfCase(one, preparedServers.length, plan), 0)
+    const total = wanted.reduce(
+      (sum, one) => sum + secondsOfCase(one, preparedServers.length, plan),
+      0,
+    )
     let done = 0
     const tools: Tools = {
       load: stack.use(startChild(new URL('./load/load.ts', import.meta.url))),
@@ -109,7 +118,9 @@ async function measureAll(settings: Settings, databases: DatabaseServer) {
       },
     }
     const noting: Tools = { ...tools, announce: (_, what) => progress.note(`statements: ${what}`) }
-    const statements = settings.countsStatements ? await measureStatements(preparedServers, noting) : []
+    const statements = settings.countsStatements
+      ? await measureStatements(preparedServers, noting)
+      : []
     const series: Series[] = []
     const bcryptPerSecond: number[] = []
     let users = 0

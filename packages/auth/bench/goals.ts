@@ -1,4 +1,4 @@
-import { type GoalResult, evaluateGoals, toGoal, type GoalRow } from '@portcullis/bench-kit/goals'
+import { evaluateGoals, type GoalResult, type GoalRow, toGoal } from '@portcullis/bench-kit/goals'
 import { median, medianRatio } from '@portcullis/bench-kit/statistics'
 import type { Sample, Series } from './measure.ts'
 import type { ContestantName } from './servers/contestants.ts'
@@ -13,7 +13,11 @@ export interface Measured {
 const perSecond = (sample: Sample) => sample.perSecond
 
 /** Compares the results with the goals of the server. */
-export function checkGoals({ series, bcryptPerSecond, idleMegabytes }: Measured): readonly GoalResult[] {
+export function checkGoals({
+  series,
+  bcryptPerSecond,
+  idleMegabytes,
+}: Measured): readonly GoalResult[] {
   const samplesOf = (name: string, contestant: ContestantName): readonly Sample[] =>
     series.find((one) => one.case.name === name && one.contestant === contestant)?.samples ?? []
   const timesPeer = (name: string, peersName = name) =>

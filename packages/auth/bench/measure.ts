@@ -53,7 +53,9 @@ export interface Tools {
 
 const serviceToken = createServiceToken()
 
-const credentialsOf: Readonly<Record<Case['script'], (prepared: PreparedServer) => readonly string[]>> = {
+const credentialsOf: Readonly<
+  Record<Case['script'], (prepared: PreparedServer) => readonly string[]>
+> = {
   user: ({ members }) => members.map(({ accessToken }) => accessToken),
   refresh: ({ refreshTokens }) => refreshTokens,
   storm: ({ stormTokens }) => stormTokens,
@@ -128,9 +130,13 @@ export async function measureCase(
   plan: Plan,
   tools: Tools,
 ): Promise<CaseResult> {
-  const preparedServers = one.isOursOnly ? all.filter(({ contestant }) => contestant.name === 'ours') : all
+  const preparedServers = one.isOursOnly
+    ? all.filter(({ contestant }) => contestant.name === 'ours')
+    : all
   const seconds = plan.seconds * one.longer
-  const samples = new Map<PreparedServer, Sample[]>(preparedServers.map((prepared) => [prepared, []]))
+  const samples = new Map<PreparedServer, Sample[]>(
+    preparedServers.map((prepared) => [prepared, []]),
+  )
   const bcryptPerSecond: number[] = []
   for (const prepared of preparedServers) await runSlice(prepared, one, plan.warmupSeconds, tools)
   for (let round = 0; round < plan.rounds; round++) {

@@ -16,7 +16,7 @@ import { parseConfig } from '../src/config/config.ts'
 import { jwtSecret, openAuthServer } from './support/auth-server.ts'
 import { claimsOf } from './support/factors.ts'
 import { toHookEnvironment } from './support/hooked-server.ts'
-import { send, newEmail, password } from './support/http-client.ts'
+import { newEmail, password, send } from './support/http-client.ts'
 
 const folder = join(import.meta.dirname, '../../../examples/auth')
 

@@ -6,7 +6,7 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { openAuthServer } from './support/auth-server.ts'
 import { errorOf, openFlowServer } from './support/flow-server.ts'
-import { send, newEmail, password, sdk } from './support/http-client.ts'
+import { newEmail, password, sdk, send } from './support/http-client.ts'
 
 // Statements in docs/auth.md, in the order of the manual.
 

@@ -23,7 +23,13 @@ export interface ChildSettings {
 
 /** Starts a module in its own process; it exits with this process if it uses `answerParent`. */
 export function startChild(module: URL, settings: ChildSettings = {}): Child {
-  const { args = [], execPath = process.execPath, execArgv = [], env, replyTimeoutSeconds } = settings
+  const {
+    args = [],
+    execPath = process.execPath,
+    execArgv = [],
+    env,
+    replyTimeoutSeconds,
+  } = settings
   const file = fileURLToPath(module)
   const child = fork(file, args, {
     execPath,

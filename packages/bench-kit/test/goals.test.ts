@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { formatGoals, isMeasured, evaluateGoals, toExitCode, toGoal } from '../src/goals.ts'
+import { evaluateGoals, formatGoals, isMeasured, toExitCode, toGoal } from '../src/goals.ts'
 
 const goals = evaluateGoals([
   toGoal(['rate', 'at least', 2, 2]),

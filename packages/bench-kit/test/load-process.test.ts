@@ -22,5 +22,8 @@ test('failures, the exit and the silence of a child are errors in the parent', a
   await assert.rejects(load.request({ text: 'refuse' }), /^Error: connection refused$/)
   await assert.rejects(load.request({ text: 'end' }), /echo-load\.ts" ended with code 3/)
   using impatient = startChild(module, { replyTimeoutSeconds: 0.2 })
-  await assert.rejects(impatient.request({ text: 'silence' }), /echo-load\.ts" was silent for 0\.2 s/)
+  await assert.rejects(
+    impatient.request({ text: 'silence' }),
+    /echo-load\.ts" was silent for 0\.2 s/,
+  )
 })

@@ -1,4 +1,4 @@
-import { type GoalResult, isMeasured, evaluateGoals } from '@portcullis/bench-kit/goals'
+import { evaluateGoals, type GoalResult, isMeasured } from '@portcullis/bench-kit/goals'
 import { medianRatio } from '@portcullis/bench-kit/statistics'
 import type { ContenderName } from './contenders.ts'
 import type { Samples } from './measure.ts'
@@ -6,7 +6,10 @@ import type { HandlerSamples } from './measure-handlers.ts'
 import type { QueryName } from './queries.ts'
 
 /** Compares the measurements with the performance targets of the library. */
-export function checkGoals(samples: Samples, handlerSamples: HandlerSamples): readonly GoalResult[] {
+export function checkGoals(
+  samples: Samples,
+  handlerSamples: HandlerSamples,
+): readonly GoalResult[] {
   const rates = (name: ContenderName, query: QueryName) =>
     samples.get(name)?.[query].map(({ perCpuSecond }) => perCpuSecond) ?? []
   const compare = (name: ContenderName, other: ContenderName, query: QueryName) =>

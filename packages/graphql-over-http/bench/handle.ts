@@ -39,12 +39,7 @@ async function send(document: string): Promise<void> {
   if (status !== 200) throw new Error(`${file} responded with ${status} to ${document}`)
 }
 
-async function run({
-  template,
-  documents,
-  requests,
-  seconds,
-}: HandleJob): Promise<HandleOutcome> {
+async function run({ template, documents, requests, seconds }: HandleJob): Promise<HandleOutcome> {
   const cpuBefore = process.cpuUsage()
   const deadline = performance.now() + seconds * 1000
   let sent = 0

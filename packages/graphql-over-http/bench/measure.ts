@@ -1,6 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Child, startChild } from '@portcullis/bench-kit/child'
-import { startsServers, toRoundOrder, type OnProgress, type RoundPlan } from '@portcullis/bench-kit/rounds'
+import {
+  type OnProgress,
+  type RoundPlan,
+  startsServers,
+  toRoundOrder,
+} from '@portcullis/bench-kit/rounds'
 import type { ContenderName } from './contenders.ts'
 import type { GraphqlMajor } from './one-graphql.ts'
 import { type QueryName, queries, toRequestBody } from './queries.ts'

@@ -11,7 +11,7 @@ import { createHandler } from '../src/adapters/http2.ts'
 import type { OpenHost } from './support/hosts/host.ts'
 import { certificate } from './support/hosts/http2-host.ts'
 import { hosts } from './support/hosts/index.ts'
-import { listen, closeServer } from './support/hosts/listen.ts'
+import { closeServer, listen } from './support/hosts/listen.ts'
 import { manyBytes, schema } from './support/hosts/schema.ts'
 import { assertUnharmed } from './support/hosts/unharmed.ts'
 

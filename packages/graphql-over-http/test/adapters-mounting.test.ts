@@ -19,7 +19,7 @@ import { createHandler as createHttp2Handler } from '../src/adapters/http2.ts'
 import { createHandler as createKoaHandler } from '../src/adapters/koa.ts'
 import { createHandler as createNetlifyHandler } from '../src/adapters/netlify.ts'
 import { createHandler as createUwsHandler } from '../src/adapters/uws.ts'
-import { listen, closeServer } from './support/hosts/listen.ts'
+import { closeServer, listen } from './support/hosts/listen.ts'
 import { schema } from './support/hosts/schema.ts'
 
 const post = {

@@ -21,7 +21,7 @@ import * as koa from '../src/adapters/koa.ts'
 import * as netlify from '../src/adapters/netlify.ts'
 import type { RequestParams } from '../src/request.ts'
 import { openHttp2Fetch } from './support/hosts/http2-fetch.ts'
-import { listen, closeServer } from './support/hosts/listen.ts'
+import { closeServer, listen } from './support/hosts/listen.ts'
 import { uwsHost } from './support/hosts/other-runtimes.ts'
 
 const limit = { bodyLimitBytes: 100 }

@@ -74,7 +74,9 @@ test('client, audits and report page work in a browser', async (t) => {
   await page.goto(origin)
 
   await t.test('the client sends a request and receives the result', async () => {
-    const result = await page.evaluate(() => (window as unknown as PageGlobals).execute('{ hello }'))
+    const result = await page.evaluate(() =>
+      (window as unknown as PageGlobals).execute('{ hello }'),
+    )
     assert.deepEqual(result, { data: { hello: 'world' } })
   })
 

@@ -14,7 +14,7 @@ import { createHandler as createHttpHandler } from '../src/adapters/http.ts'
 import { createClient } from '../src/client.ts'
 import { createHandler as createCoreHandler } from '../src/handler.ts'
 import { readNames, readTables } from './support/doc-blocks.ts'
-import { listen, closeServer } from './support/hosts/listen.ts'
+import { closeServer, listen } from './support/hosts/listen.ts'
 import { root } from './support/program.ts'
 
 const text =

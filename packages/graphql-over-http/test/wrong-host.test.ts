@@ -18,7 +18,7 @@ import * as koaAdapter from '../src/adapters/koa.ts'
 import * as netlify from '../src/adapters/netlify.ts'
 import { hostNames } from '../src/adapters/shared/wrong-host.ts'
 import * as uws from '../src/adapters/uws.ts'
-import { listen, closeServer } from './support/hosts/listen.ts'
+import { closeServer, listen } from './support/hosts/listen.ts'
 import { schema } from './support/hosts/schema.ts'
 
 test('the list of hosts names every adapter', () => {

@@ -58,7 +58,8 @@ function toExpected(request: Request): Expected | undefined {
  * responses as far as its windows allow.
  */
 export function checkCompliant(summary: OutputSummary, session: Session): void {
-  if (summary.goawayCode > errorCode.NO_ERROR) fail(`an honest client got GOAWAY ${summary.goawayCode}`)
+  if (summary.goawayCode > errorCode.NO_ERROR)
+    fail(`an honest client got GOAWAY ${summary.goawayCode}`)
   for (const code of summary.resetCodes.values()) {
     if (code !== errorCode.NO_ERROR) fail(`an honest client got RST_STREAM ${code}`)
   }

@@ -74,7 +74,8 @@ export function checkOutput(output: Buffer): OutputSummary {
       answer = { fields: new Map(), data: [], isEnded: false }
       summary.answers.set(id, answer)
     }
-    if (answer.isEnded || summary.resetCodes.has(id)) fail(`an answer on stream ${id}, which is over`)
+    if (answer.isEnded || summary.resetCodes.has(id))
+      fail(`an answer on stream ${id}, which is over`)
     answer.isEnded = (flags & flag.END_STREAM) !== 0
     if (type === frameType.DATA) {
       answer.data.push(output.subarray(start, end))

@@ -1,4 +1,10 @@
-import { type GoalResult, isMeasured, evaluateGoals, toGoal, type GoalRow } from '@portcullis/bench-kit/goals'
+import {
+  evaluateGoals,
+  type GoalResult,
+  type GoalRow,
+  isMeasured,
+  toGoal,
+} from '@portcullis/bench-kit/goals'
 import { median, medianRatio } from '@portcullis/bench-kit/statistics'
 import type { Sample, Series } from './measure.ts'
 import type { MemoryResult, Pause, PauseName } from './solo.ts'

@@ -1,6 +1,11 @@
 import type { Child } from '@portcullis/bench-kit/child'
 import { runLoad } from '@portcullis/bench-kit/load-process'
-import { startsServers, toRoundOrder, type OnProgress, type RoundPlan } from '@portcullis/bench-kit/rounds'
+import {
+  type OnProgress,
+  type RoundPlan,
+  startsServers,
+  toRoundOrder,
+} from '@portcullis/bench-kit/rounds'
 import type { LoadJob, LoadOutcome, Pace } from './load/job.ts'
 import { valuesKinds } from './requests.ts'
 import type { Contender, Group, Shape } from './scenarios.ts'

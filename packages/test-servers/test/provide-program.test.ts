@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MissingProgramError, provideProgram, type InstallMethods } from '../src/programs/provide-program.ts'
+import {
+  type InstallMethods,
+  MissingProgramError,
+  provideProgram,
+} from '../src/programs/provide-program.ts'
 
 /** A machine without programs until something is installed; it records the attempts. */
 function createFakeMachine(

@@ -58,7 +58,10 @@ async function compare(series: number, adds: number, rounds: number): Promise<st
     nanoseconds: [] as number[],
   }))
   for (let round = 0; round < rounds; round++) {
-    for (const { implementation, child, adds: count, nanoseconds } of toRoundOrder(processes, round)) {
+    for (const { implementation, child, adds: count, nanoseconds } of toRoundOrder(
+      processes,
+      round,
+    )) {
       const job: CounterJob = { implementation, series, adds: count }
       const { cpuSeconds } = await child.request<CounterOutcome>(job)
       nanoseconds.push((cpuSeconds / count) * 1e9)

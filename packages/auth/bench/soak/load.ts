@@ -1,7 +1,7 @@
 // The process that sends the load: it receives a job and then runs one phase after the other.
 
 import { answerParent } from '@portcullis/bench-kit/answer-parent'
-import { type MixedLoad, openMixedLoad, type SoakJob, type LoadPhase } from './mixed-load.ts'
+import { type LoadPhase, type MixedLoad, openMixedLoad, type SoakJob } from './mixed-load.ts'
 
 let load: MixedLoad | undefined
 

@@ -15,7 +15,7 @@ import { portcullisOnly, toEnvironment } from '../servers/environment.ts'
 import { growUsers } from '../servers/grow-users.ts'
 import { ourProgram, type ServerProcess, startServer } from '../servers/server-process.ts'
 import { type MailSink, openMailSink } from './mail-sink.ts'
-import type { SoakJob, LoadPhase, LoadPhaseOutcome } from './mixed-load.ts'
+import type { LoadPhase, LoadPhaseOutcome, SoakJob } from './mixed-load.ts'
 import { help, parseSoakSettings, type SoakSettings } from './settings.ts'
 import { type SoakSample, toVerdict, type Verdict } from './verdict.ts'
 

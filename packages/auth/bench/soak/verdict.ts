@@ -35,7 +35,10 @@ export interface VerdictOptions {
 
 const mostGrowth = 0.1
 
-export function toVerdict(samples: readonly SoakSample[], { judgesMemory }: VerdictOptions): Verdict {
+export function toVerdict(
+  samples: readonly SoakSample[],
+  { judgesMemory }: VerdictOptions,
+): Verdict {
   const fifth = Math.max(1, Math.floor(samples.length / 5))
   const memoryOf = (part: readonly SoakSample[]) =>
     median(part.map(({ residentMegabytes }) => residentMegabytes))

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { UsageError } from '@portcullis/bench-kit/options'
 import { kindNames, kindOf, round } from '../soak/mix.ts'
-import { openMixedLoad, type LoadPhase } from '../soak/mixed-load.ts'
+import { type LoadPhase, openMixedLoad } from '../soak/mixed-load.ts'
 import { parseSoakSettings } from '../soak/settings.ts'
 import { type SoakSample, toVerdict } from '../soak/verdict.ts'
 

@@ -68,10 +68,7 @@ function countFor(algorithm: Algorithm, operation: TokenJob['operation'], calls:
   return Math.ceil(calls / (algorithm === 'RS256' && operation === 'sign' ? 50 : 5))
 }
 
-async function compare(
-  job: Omit<TokenJob, 'implementation'>,
-  rounds: number,
-): Promise<string[][]> {
+async function compare(job: Omit<TokenJob, 'implementation'>, rounds: number): Promise<string[][]> {
   using children = new DisposableStack()
   const processes = implementations.map((implementation) => ({
     implementation,

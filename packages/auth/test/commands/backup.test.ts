@@ -17,7 +17,7 @@ import { startAuth } from '../support/auth-program.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 import { addEarlierRows } from '../support/earlier-data.ts'
 import { makeFolder, openEmbedded, waitUntil } from '../support/embedded-place.ts'
-import { send, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 import { openOwnDatabase } from '../support/shared-postgres.ts'
 import { readColumns, readRows } from '../support/table-rows.ts'
 
@@ -86,7 +86,9 @@ test('an embedded database is backed up during sign-ups and restored elsewhere',
     })
     assert.equal(refreshed.status, 200, JSON.stringify(refreshed.body))
   }
-  const { body: fresh } = await send(again.url, '/signup', { body: { email: newEmail(), password } })
+  const { body: fresh } = await send(again.url, '/signup', {
+    body: { email: newEmail(), password },
+  })
   assert.ok(fresh.access_token)
   await again.stop('SIGTERM')
   const opened = await openEmbedded(t, { folder: join(folder, 'second') })

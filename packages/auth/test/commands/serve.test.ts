@@ -9,7 +9,7 @@ import { test } from 'node:test'
 import { runCommand } from '../support/auth-command.ts'
 import { openProgramEnvironment, runAuth, startAuth } from '../support/auth-program.ts'
 import { testEnvironment } from '../support/auth-server.ts'
-import { send, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 
 test('migrate applies missing migrations and reports when there are none', async (t) => {
   const env = await openProgramEnvironment(t)

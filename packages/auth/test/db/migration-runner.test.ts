@@ -181,7 +181,10 @@ test('a migration waits for an index that the backend of a killed run is still b
   const built = building.query('create index concurrently things_name on auth.things (name)')
   await waitUntil('the index is being built', async () => (await readIndexes(looking)).length > 0)
   const run = start({ url, migrations: [base, index] })
-  await untilLogged(run, /^Waiting for the index things_name, which another connection is building$/)
+  await untilLogged(
+    run,
+    /^Waiting for the index things_name, which another connection is building$/,
+  )
   await old.query('commit')
   await built
   assert.deepEqual(await run.ended, ['0002-index'])
@@ -252,7 +255,10 @@ test('neither the lock of an earlier release nor a reader of its table blocks ot
     /has kept the table schema_migrations of the schema "auth" locked/,
   )
   const run = start({ url, migrations: [base], lockTimeoutMs: 10 })
-  await untilLogged(run, /^Waiting for another connection that has locked the table schema_migrations/)
+  await untilLogged(
+    run,
+    /^Waiting for another connection that has locked the table schema_migrations/,
+  )
   await other.query('select from auth.schema_migrations')
   await reading.query('commit')
   assert.deepEqual(await run.ended, ['0001-base'])
@@ -346,7 +352,10 @@ test('the lease', async (t) => {
   await t.test('of a killed process expires', async () => {
     await holdFor('1 second')
     const run = start({ url, migrations: [base, slow, column] })
-    await untilLogged(run, /^Waiting for the migrations of the schema "auth", applied by another\.host/)
+    await untilLogged(
+      run,
+      /^Waiting for the migrations of the schema "auth", applied by another\.host/,
+    )
     assert.deepEqual(await run.ended, ['0003-column'])
     assert.equal((await client.query('select from auth.migration_lease')).rowCount, 0)
   })

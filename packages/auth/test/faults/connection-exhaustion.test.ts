@@ -10,7 +10,7 @@ import { Client } from 'pg'
 import { type Database, type DatabaseSettings, openDatabase } from '../../src/db/database.ts'
 import { statement } from '../../src/db/statement.ts'
 import { startCrashServer } from '../support/crash-server.ts'
-import { send, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
+import { type HttpAnswer, newEmail, password, send } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 import { testPostgres } from '../support/shared-postgres.ts'
 

@@ -10,7 +10,7 @@ import { DatabaseLostError } from '../../src/db/database-errors.ts'
 import { statement } from '../../src/db/statement.ts'
 import { openAuthServer } from '../support/auth-server.ts'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
-import { send, password } from '../support/http-client.ts'
+import { password, send } from '../support/http-client.ts'
 
 const timedOut = [
   504,

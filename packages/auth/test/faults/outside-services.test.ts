@@ -10,7 +10,7 @@ import { openCaptchaService, toCaptchaEnvironment } from '../support/captcha-ser
 import { newAccount, openExternalServer } from '../support/external-server.ts'
 import { type HttpBehaviour, openFaultyHttpServer } from '../support/faulty-http-server.ts'
 import { fragmentOf } from '../support/flow-server.ts'
-import { send, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 import { openMailServer } from '../support/mail-server.ts'
 import { until } from '../support/outbox.ts'
 import { newPhone, openPhoneServer } from '../support/phone-server.ts'

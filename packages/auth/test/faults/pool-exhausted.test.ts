@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { Client } from 'pg'
 import { openAuthServer } from '../support/auth-server.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { send, type HttpAnswer, password } from '../support/http-client.ts'
+import { type HttpAnswer, password, send } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 
 const late = ['503 database_unavailable', '504 request_timeout']

@@ -11,7 +11,7 @@ import { type DatabaseSettings, openDatabase } from '../../src/db/database.ts'
 import { statement } from '../../src/db/statement.ts'
 import { openAuthServer } from '../support/auth-server.ts'
 import { startCrashServer } from '../support/crash-server.ts'
-import { send, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 import { openOwnDatabase } from '../support/shared-postgres.ts'
 import { openTestSchema } from '../support/test-schema.ts'
 

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { refresh } from '../support/crash-people.ts'
 import { startCrashServer } from '../support/crash-server.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { send, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 
 const storms: Readonly<Record<string, number>> = { 'one server': 1, 'two server processes': 2 }
 

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openAuthServer } from '../support/auth-server.ts'
-import { send, newEmail, password, sdk } from '../support/http-client.ts'
+import { newEmail, password, sdk, send } from '../support/http-client.ts'
 
 test('sign-up, sign-in, refresh, GET /user and logout take the expected number of statements', async (t) => {
   const server = await openAuthServer(t)

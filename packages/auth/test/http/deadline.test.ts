@@ -14,7 +14,7 @@ import { Type } from '../../src/http/schema.ts'
 import { createServer } from '../../src/http/server.ts'
 import type { Services } from '../../src/services.ts'
 import { testEnvironment } from '../support/auth-server.ts'
-import { send, sdk } from '../support/http-client.ts'
+import { sdk, send } from '../support/http-client.ts'
 import { openRawConnection } from '../support/raw-connection.ts'
 
 interface Waiting {

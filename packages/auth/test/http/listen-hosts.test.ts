@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import Fastify from 'fastify'
 import { listenOnFirst, toListenHosts } from '../../src/http/listen-hosts.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { send, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 
 /** RFC 5737 reserves this address for documentation, so no machine has it. */
 const notOurs = '203.0.113.1'

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { endpoints } from '../../src/features/index.ts'
 import { openAuthServer } from '../support/auth-server.ts'
-import { send, sdk } from '../support/http-client.ts'
+import { sdk, send } from '../support/http-client.ts'
 
 test('a known path with an unsupported method', async (t) => {
   const server = await openAuthServer(t, { env: { AUTH_API_PATH_PREFIX: '/auth/v1' } })

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openFlowServer } from '../support/flow-server.ts'
-import { send, type HttpAnswer, sdk } from '../support/http-client.ts'
+import { type HttpAnswer, sdk, send } from '../support/http-client.ts'
 import { openRawConnection } from '../support/raw-connection.ts'
 
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/

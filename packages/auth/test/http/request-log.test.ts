@@ -7,7 +7,7 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { Client } from 'pg'
 import { openProgramEnvironment, startAuth } from '../support/auth-program.ts'
-import { send, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 
 const loaded = new URL('../telemetry/support/print-loaded.ts', import.meta.url).href

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openAuthServer } from '../support/auth-server.ts'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
-import { type RequestOptions, send, newEmail, password, sdk } from '../support/http-client.ts'
+import { newEmail, password, type RequestOptions, sdk, send } from '../support/http-client.ts'
 
 test('the cooldown between two messages to an address', async (t) => {
   const server = await openFlowServer(t, { AUTH_JWT_ALLOWED_AUDIENCES: 'elsewhere' })

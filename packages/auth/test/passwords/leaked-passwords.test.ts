@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openAuthServer } from '../support/auth-server.ts'
 import { errorOf } from '../support/flow-server.ts'
-import { type RequestOptions, send, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, type RequestOptions, send } from '../support/http-client.ts'
 import { openLeakService, toDigits } from '../support/leak-service.ts'
 
 const leaked = 'password123'

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
-import { send, password } from '../support/http-client.ts'
+import { password, send } from '../support/http-client.ts'
 
 const another = 'another horse battery'
 

@@ -8,7 +8,7 @@ import { SignJWT } from 'jose'
 import { endpoints } from '../../src/features/index.ts'
 import { jwtSecret, openAuthServer } from '../support/auth-server.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { send, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 
 type Header = Readonly<Record<string, unknown>>
 
@@ -212,42 +212,45 @@ test('users cannot become administrators', async (t) => {
     identities: 1,
   }
 
-  await t.test('no user reaches an admin endpoint, whatever their token claims (property 10)', async () => {
-    const { id, email } = await server.newUser()
-    await query('update users set raw_user_meta_data = $2 where id = $1', [id, roles])
-    const signedIn = await post('/token?grant_type=password', { email, password, ...roles })
-    const { app_metadata: _, ...rest } = roles
-    const token = signedIn.body.access_token
-    await send(url, '/user', { method: 'PUT', body: { ...rest, data: roles }, token })
-    const refused = await send(url, '/user', { method: 'PUT', body: roles, token })
-    assert.deepEqual([refused.status, refused.body.error_code], [403, 'not_admin'])
-    const refreshed = await post('/token?grant_type=refresh_token', {
-      refresh_token: signedIn.body.refresh_token,
-      ...roles,
-    })
-    const anonymous = await post('/signup', { data: roles, ...roles })
-    assert.equal(anonymous.body.user.is_anonymous, true)
-    const tokens = [token, refreshed.body.access_token, anonymous.body.access_token]
-    const adminEndpoints = endpoints.filter(({ allowed }) => allowed === 'admin')
-    assert.ok(adminEndpoints.length >= 9)
-    for (const { method, path } of adminEndpoints) {
-      for (const each of tokens) {
-        const answer = await send(url, path.replaceAll(/:\w+/g, id), {
-          method,
-          token: each,
-          ...(method !== 'GET' && { body: roles }),
-          headers: { 'x-jwt-aud': 'service_role', apikey: server.serviceToken },
-        })
-        assert.equal(answer.status, 403, `${method} ${path}`)
-        assert.equal(answer.body.error_code, 'not_admin', `${method} ${path}`)
-      }
-      const anonymous = await send(url, path.replaceAll(/:\w+/g, id), {
-        method,
-        ...(method !== 'GET' && { body: {} }),
+  await t.test(
+    'no user reaches an admin endpoint, whatever their token claims (property 10)',
+    async () => {
+      const { id, email } = await server.newUser()
+      await query('update users set raw_user_meta_data = $2 where id = $1', [id, roles])
+      const signedIn = await post('/token?grant_type=password', { email, password, ...roles })
+      const { app_metadata: _, ...rest } = roles
+      const token = signedIn.body.access_token
+      await send(url, '/user', { method: 'PUT', body: { ...rest, data: roles }, token })
+      const refused = await send(url, '/user', { method: 'PUT', body: roles, token })
+      assert.deepEqual([refused.status, refused.body.error_code], [403, 'not_admin'])
+      const refreshed = await post('/token?grant_type=refresh_token', {
+        refresh_token: signedIn.body.refresh_token,
+        ...roles,
       })
-      assert.equal(anonymous.status, 401, `${method} ${path}`)
-    }
-  })
+      const anonymous = await post('/signup', { data: roles, ...roles })
+      assert.equal(anonymous.body.user.is_anonymous, true)
+      const tokens = [token, refreshed.body.access_token, anonymous.body.access_token]
+      const adminEndpoints = endpoints.filter(({ allowed }) => allowed === 'admin')
+      assert.ok(adminEndpoints.length >= 9)
+      for (const { method, path } of adminEndpoints) {
+        for (const each of tokens) {
+          const answer = await send(url, path.replaceAll(/:\w+/g, id), {
+            method,
+            token: each,
+            ...(method !== 'GET' && { body: roles }),
+            headers: { 'x-jwt-aud': 'service_role', apikey: server.serviceToken },
+          })
+          assert.equal(answer.status, 403, `${method} ${path}`)
+          assert.equal(answer.body.error_code, 'not_admin', `${method} ${path}`)
+        }
+        const anonymous = await send(url, path.replaceAll(/:\w+/g, id), {
+          method,
+          ...(method !== 'GET' && { body: {} }),
+        })
+        assert.equal(anonymous.status, 401, `${method} ${path}`)
+      }
+    },
+  )
 
   const signUps = {
     'POST /signup': '/signup',

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { Client } from 'pg'
 import { writtenFormats } from '../../src/passwords/formats/index.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { send, type HttpAnswer, newEmail, password, sdk } from '../support/http-client.ts'
+import { type HttpAnswer, newEmail, password, sdk, send } from '../support/http-client.ts'
 import { newPhone, openPhoneServer } from '../support/phone-server.ts'
 import { openCountedServer } from './counted-server.ts'
 
@@ -67,9 +67,11 @@ test('responses do not reveal who has an account', async (t) => {
     'POST /otp (property 3)': (email: string) => post('/otp', { email }),
     'POST /otp that creates no user (property 3)': (email: string) =>
       post('/otp', { email, create_user: true }),
-    'POST /otp from the client library (property 3)': (email: string) => post('/otp', { email }, sdk),
+    'POST /otp from the client library (property 3)': (email: string) =>
+      post('/otp', { email }, sdk),
     'POST /magiclink (property 3)': (email: string) => post('/magiclink', { email }),
-    'POST /resend for a sign-up (property 3)': (email: string) => post('/resend', { type: 'signup', email }),
+    'POST /resend for a sign-up (property 3)': (email: string) =>
+      post('/resend', { type: 'signup', email }),
     'POST /resend for an email change (property 3)': (email: string) =>
       post('/resend', { type: 'email_change', email }),
     'POST /token with a wrong password (property 4)': (email: string) =>
@@ -141,87 +143,96 @@ test('responses do not reveal who has an account', async (t) => {
     assert.equal(toLetters(known, email), toLetters(fresh, other))
   })
 
-  await t.test('the same statements run whether or not a message is sent (property 3)', async () => {
-    const statements = { '/recover': 1, '/magiclink': 2, '/otp': 2, '/resend': 1 }
-    for (const [path, count] of Object.entries(statements)) {
-      const { email } = await newUser(confirmed)
-      const unconfirmed = (await newUser('updated_at = now()')).email
-      for (const address of [email, unconfirmed, newEmail()]) {
-        const counts = []
-        for (let times = 0; times < 2; times += 1) {
-          server.takeCost()
-          await post(path, { email: address, type: 'signup' })
-          counts.push(server.takeCost().statements.length)
+  await t.test(
+    'the same statements run whether or not a message is sent (property 3)',
+    async () => {
+      const statements = { '/recover': 1, '/magiclink': 2, '/otp': 2, '/resend': 1 }
+      for (const [path, count] of Object.entries(statements)) {
+        const { email } = await newUser(confirmed)
+        const unconfirmed = (await newUser('updated_at = now()')).email
+        for (const address of [email, unconfirmed, newEmail()]) {
+          const counts = []
+          for (let times = 0; times < 2; times += 1) {
+            server.takeCost()
+            await post(path, { email: address, type: 'signup' })
+            counts.push(server.takeCost().statements.length)
+          }
+          // A refused request looks up the reason.
+          assert.deepEqual(counts, [count, count + 1], path)
         }
-        // A refused request looks up the reason.
-        assert.deepEqual(counts, [count, count + 1], path)
       }
-    }
-  })
+    },
+  )
 
-  await t.test('no cooldown error reveals an account, in any order of requests (property 3)', async () => {
-    // Each request leaves state for the next one; the clock is advanced where a cooldown could end.
-    const steps = [
-      ['/resend', 0],
-      ['/signup', 0],
-      ['/magiclink', 0],
-      ['/otp', 61_000],
-      ['/recover', 61_000],
-      ['/otp', 0],
-      ['/signup', 901_000],
-      ['/recover', 0],
-      ['/resend', 0],
-      ['/magiclink', 61_000],
-    ] as const
-    for (const headers of [{}, sdk]) {
-      const responses = new Map<string, readonly string[]>()
-      for (const [who, find] of Object.entries(people)) {
-        // Hashing is slow, so only some states are tested here; the others are covered above.
-        if (/banned|role|invited|written to/.test(who)) continue
-        const email = await find()
-        const answers = []
-        for (const [path, passedMs] of steps) {
-          server.clock.nowMs += passedMs
-          const answer = await post(path, { email, password, type: 'signup' }, headers)
-          const { status, body } = answer
-          const text =
-            status === 200 ? '' : `${body.error_code ?? body.code} ${body.msg ?? body.message}`
-          answers.push(`${path} ${status} ${answer.headers.get('retry-after')} ${text}`)
+  await t.test(
+    'no cooldown error reveals an account, in any order of requests (property 3)',
+    async () => {
+      // Each request leaves state for the next one; the clock is advanced where a cooldown could end.
+      const steps = [
+        ['/resend', 0],
+        ['/signup', 0],
+        ['/magiclink', 0],
+        ['/otp', 61_000],
+        ['/recover', 61_000],
+        ['/otp', 0],
+        ['/signup', 901_000],
+        ['/recover', 0],
+        ['/resend', 0],
+        ['/magiclink', 61_000],
+      ] as const
+      for (const headers of [{}, sdk]) {
+        const responses = new Map<string, readonly string[]>()
+        for (const [who, find] of Object.entries(people)) {
+          // Hashing is slow, so only some states are tested here; the others are covered above.
+          if (/banned|role|invited|written to/.test(who)) continue
+          const email = await find()
+          const answers = []
+          for (const [path, passedMs] of steps) {
+            server.clock.nowMs += passedMs
+            const answer = await post(path, { email, password, type: 'signup' }, headers)
+            const { status, body } = answer
+            const text =
+              status === 200 ? '' : `${body.error_code ?? body.code} ${body.msg ?? body.message}`
+            answers.push(`${path} ${status} ${answer.headers.get('retry-after')} ${text}`)
+          }
+          responses.set(who, answers)
         }
-        responses.set(who, answers)
+        const expected = responses.get('a new user')
+        assert.deepEqual(
+          expected?.map((line) => line.split(' ').slice(0, 2).join(' ')),
+          [
+            '/resend 200',
+            '/signup 429',
+            '/magiclink 200',
+            '/otp 200',
+            '/recover 200',
+            '/otp 200',
+            '/signup 200',
+            '/recover 200',
+            '/resend 429',
+            '/magiclink 200',
+          ],
+        )
+        for (const [who, actual] of responses) assert.deepEqual(actual, expected, who)
       }
-      const expected = responses.get('a new user')
-      assert.deepEqual(
-        expected?.map((line) => line.split(' ').slice(0, 2).join(' ')),
-        [
-          '/resend 200',
-          '/signup 429',
-          '/magiclink 200',
-          '/otp 200',
-          '/recover 200',
-          '/otp 200',
-          '/signup 200',
-          '/recover 200',
-          '/resend 429',
-          '/magiclink 200',
-        ],
-      )
-      for (const [who, actual] of responses) assert.deepEqual(actual, expected, who)
-    }
-  })
+    },
+  )
 
   const oneStep = { unconfirmed: 'updated_at = now()', banned: "banned_until = 'infinity'" }
   for (const [state, change] of Object.entries(oneStep)) {
-    await t.test(`a ${state} user gets the reason only after the right password (property 5)`, async () => {
-      const { email } = await newUser(state === 'banned' ? `${confirmed}, ${change}` : change)
-      const codes = []
-      for (const candidate of ['wrong', password]) {
-        const body = { email, password: candidate }
-        codes.push((await post('/token?grant_type=password', body)).body.error_code)
-      }
-      const reason = state === 'banned' ? 'user_banned' : 'email_not_confirmed'
-      assert.deepEqual(codes, ['invalid_credentials', reason])
-    })
+    await t.test(
+      `a ${state} user gets the reason only after the right password (property 5)`,
+      async () => {
+        const { email } = await newUser(state === 'banned' ? `${confirmed}, ${change}` : change)
+        const codes = []
+        for (const candidate of ['wrong', password]) {
+          const body = { email, password: candidate }
+          codes.push((await post('/token?grant_type=password', body)).body.error_code)
+        }
+        const reason = state === 'banned' ? 'user_banned' : 'email_not_confirmed'
+        assert.deepEqual(codes, ['invalid_credentials', reason])
+      },
+    )
   }
 
   await t.test(

@@ -8,7 +8,7 @@ import { test } from 'node:test'
 import { endpoints } from '../../src/features/index.ts'
 import { jwtSecret } from '../support/auth-server.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { send, newEmail, password, sdk } from '../support/http-client.ts'
+import { newEmail, password, sdk, send } from '../support/http-client.ts'
 
 /** Details of the machine, the database and the program that must not reach clients. */
 const inner =
@@ -64,46 +64,52 @@ test('responses', async (t) => {
     ...['authorization', 'apikey', 'content-type', 'accept', 'x-client-info', 'x-client-ip'],
     ...['x-jwt-aud', 'x-use-cookie', 'x-supabase-api-version'],
   ]
-  await t.test('browsers may send every header of the client, from any origin (property 38)', async () => {
-    for (const { method, path } of endpoints) {
-      const answer = await send(url, path, {
-        method: 'OPTIONS',
-        headers: {
-          origin: 'https://app.example',
-          'access-control-request-method': method,
-          'access-control-request-headers': clientHeaders.join(','),
-        },
-      })
-      assert.equal(answer.status, 204, path)
-      const allowed = (answer.headers.get('access-control-allow-headers') ?? '').toLowerCase()
-      for (const header of clientHeaders) assert.ok(allowed.split(', ').includes(header), header)
-      const methods = answer.headers.get('access-control-allow-methods') ?? ''
-      assert.ok(methods.split(', ').includes(method), method)
-      assert.equal(answer.headers.get('access-control-allow-origin'), 'https://app.example')
-      assert.match(answer.headers.get('vary') ?? '', /Origin/)
-    }
-  })
-
-  await t.test('an invalid origin is not allowed, and there is no wildcard (property 38)', async () => {
-    for (const path of ['/user', '/settings', '/nowhere']) {
-      for (const method of ['GET', 'OPTIONS']) {
-        for (const headers of [{ origin: 'null' }, {}]) {
-          const answer = await send(url, path, { method, headers })
-          assert.equal(answer.headers.get('access-control-allow-origin'), null)
-          assert.equal(answer.headers.get('access-control-allow-credentials'), null)
-        }
-        const headers = { origin: 'https://evil.example' }
-        const answer = await send(url, path, { method, headers })
-        assert.notEqual(answer.headers.get('access-control-allow-origin'), '*')
-        // This is harmless, because no credential is sent by browsers automatically.
-        assert.equal(answer.headers.get('set-cookie'), null)
+  await t.test(
+    'browsers may send every header of the client, from any origin (property 38)',
+    async () => {
+      for (const { method, path } of endpoints) {
+        const answer = await send(url, path, {
+          method: 'OPTIONS',
+          headers: {
+            origin: 'https://app.example',
+            'access-control-request-method': method,
+            'access-control-request-headers': clientHeaders.join(','),
+          },
+        })
+        assert.equal(answer.status, 204, path)
+        const allowed = (answer.headers.get('access-control-allow-headers') ?? '').toLowerCase()
+        for (const header of clientHeaders) assert.ok(allowed.split(', ').includes(header), header)
+        const methods = answer.headers.get('access-control-allow-methods') ?? ''
+        assert.ok(methods.split(', ').includes(method), method)
+        assert.equal(answer.headers.get('access-control-allow-origin'), 'https://app.example')
+        assert.match(answer.headers.get('vary') ?? '', /Origin/)
       }
-    }
-    const { body } = await send(url, '/magiclink', { body: { email: newEmail() } })
-    assert.deepEqual(body, {})
-    const cookies = { cookie: `sb-access-token=${token}; access_token=${token}` }
-    assert.equal((await send(url, '/admin/users', { headers: cookies })).status, 401)
-  })
+    },
+  )
+
+  await t.test(
+    'an invalid origin is not allowed, and there is no wildcard (property 38)',
+    async () => {
+      for (const path of ['/user', '/settings', '/nowhere']) {
+        for (const method of ['GET', 'OPTIONS']) {
+          for (const headers of [{ origin: 'null' }, {}]) {
+            const answer = await send(url, path, { method, headers })
+            assert.equal(answer.headers.get('access-control-allow-origin'), null)
+            assert.equal(answer.headers.get('access-control-allow-credentials'), null)
+          }
+          const headers = { origin: 'https://evil.example' }
+          const answer = await send(url, path, { method, headers })
+          assert.notEqual(answer.headers.get('access-control-allow-origin'), '*')
+          // This is harmless, because no credential is sent by browsers automatically.
+          assert.equal(answer.headers.get('set-cookie'), null)
+        }
+      }
+      const { body } = await send(url, '/magiclink', { body: { email: newEmail() } })
+      assert.deepEqual(body, {})
+      const cookies = { cookie: `sb-access-token=${token}; access_token=${token}` }
+      assert.equal((await send(url, '/admin/users', { headers: cookies })).status, 401)
+    },
+  )
 
   await t.test('errors are JSON that no browser interprets as a page (property 39)', async () => {
     const evil = '<script>alert(1)</script>'
@@ -135,22 +141,25 @@ test('responses', async (t) => {
     }
   })
 
-  await t.test('responses to input that is not an HTTP request are JSON too (property 39)', async () => {
-    const { hostname, port } = new URL(url)
-    const requests = [
-      'GET / HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n',
-      '<script>alert(1)</script>\r\n\r\n',
-      `GET /user HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${'x'.repeat(70_000)}\r\n\r\n`,
-      'POST /signup HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
-    ]
-    for (const request of requests) {
-      const socket = connect(Number(port), hostname)
-      socket.write(request)
-      const answer = await text(socket)
-      assert.match(answer, /^HTTP\/1\.1 4\d\d /)
-      assert.doesNotMatch(answer, /text\/html|<script/)
-    }
-  })
+  await t.test(
+    'responses to input that is not an HTTP request are JSON too (property 39)',
+    async () => {
+      const { hostname, port } = new URL(url)
+      const requests = [
+        'GET / HTTP/1.1\r\nHost: x\r\nbad header\r\n\r\n',
+        '<script>alert(1)</script>\r\n\r\n',
+        `GET /user HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${'x'.repeat(70_000)}\r\n\r\n`,
+        'POST /signup HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      ]
+      for (const request of requests) {
+        const socket = connect(Number(port), hostname)
+        socket.write(request)
+        const answer = await text(socket)
+        assert.match(answer, /^HTTP\/1\.1 4\d\d /)
+        assert.doesNotMatch(answer, /text\/html|<script/)
+      }
+    },
+  )
 
   await t.test('responses to bad requests reveal no internal details (property 32)', async () => {
     const bad = '\u0000\u0001{"'

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { endpoints } from '../../src/features/index.ts'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
-import { send, newEmail, password, sdk } from '../support/http-client.ts'
+import { newEmail, password, sdk, send } from '../support/http-client.ts'
 
 const refusal = [400, 'validation_failed', 'The audience is not allowed']
 
@@ -64,43 +64,49 @@ test('only audiences that the operator allows can be chosen (property 51)', asyn
     assert.deepEqual([await server.mailsTo(unknown), await server.mailsTo(email)], [[], []])
   })
 
-  await t.test('administrators cannot either, in the body or in a header (property 51)', async () => {
-    const create = (body: object, headers = {}) =>
-      send(url, '/admin/users', {
-        body: { email: newEmail(), ...body },
-        token: serviceToken,
-        headers,
-      })
-    for (const aud of others) {
-      assert.deepEqual(errorOf(await create({ aud })), refusal, aud)
-      assert.deepEqual(errorOf(await create({}, { 'x-jwt-aud': aud })), refusal, aud)
-    }
-    assert.equal((await create({ aud: 'staff' })).body.aud, 'staff')
-    assert.equal((await create({}, { 'x-jwt-aud': 'partners' })).body.aud, 'partners')
-    assert.equal((await create({ aud: '' })).body.aud, 'authenticated')
-  })
+  await t.test(
+    'administrators cannot either, in the body or in a header (property 51)',
+    async () => {
+      const create = (body: object, headers = {}) =>
+        send(url, '/admin/users', {
+          body: { email: newEmail(), ...body },
+          token: serviceToken,
+          headers,
+        })
+      for (const aud of others) {
+        assert.deepEqual(errorOf(await create({ aud })), refusal, aud)
+        assert.deepEqual(errorOf(await create({}, { 'x-jwt-aud': aud })), refusal, aud)
+      }
+      assert.equal((await create({ aud: 'staff' })).body.aud, 'staff')
+      assert.equal((await create({}, { 'x-jwt-aud': 'partners' })).body.aud, 'partners')
+      assert.equal((await create({ aud: '' })).body.aud, 'authenticated')
+    },
+  )
 
-  await t.test('allowed audiences are separate from each other and the default (property 51)', async () => {
-    for (const aud of ['staff', 'partners', 'authenticated', '']) {
-      const headers = { 'x-jwt-aud': aud }
-      const person = newEmail()
-      const { body } = await post('/signup', { email: person, password }, headers)
-      const expected = aud || 'authenticated'
-      assert.equal(decodeJwt(body.access_token).aud, expected)
-      const shown = await send(url, '/user', { token: body.access_token })
-      assert.deepEqual([shown.status, shown.body.aud], [200, expected])
-      const elsewhere = aud === 'staff' ? 'partners' : 'staff'
-      const login = await send(url, '/token?grant_type=password', {
-        body: { email: person, password },
-        headers: { 'x-jwt-aud': elsewhere },
-      })
-      assert.equal(login.body.error_code, 'invalid_credentials')
-      // The header names another audience than the token.
-      const mismatch = await send(url, '/user', {
-        token: body.access_token,
-        headers: { 'x-jwt-aud': elsewhere },
-      })
-      assert.equal(mismatch.body.msg, "Token audience doesn't match request audience")
-    }
-  })
+  await t.test(
+    'allowed audiences are separate from each other and the default (property 51)',
+    async () => {
+      for (const aud of ['staff', 'partners', 'authenticated', '']) {
+        const headers = { 'x-jwt-aud': aud }
+        const person = newEmail()
+        const { body } = await post('/signup', { email: person, password }, headers)
+        const expected = aud || 'authenticated'
+        assert.equal(decodeJwt(body.access_token).aud, expected)
+        const shown = await send(url, '/user', { token: body.access_token })
+        assert.deepEqual([shown.status, shown.body.aud], [200, expected])
+        const elsewhere = aud === 'staff' ? 'partners' : 'staff'
+        const login = await send(url, '/token?grant_type=password', {
+          body: { email: person, password },
+          headers: { 'x-jwt-aud': elsewhere },
+        })
+        assert.equal(login.body.error_code, 'invalid_credentials')
+        // The header names another audience than the token.
+        const mismatch = await send(url, '/user', {
+          token: body.access_token,
+          headers: { 'x-jwt-aud': elsewhere },
+        })
+        assert.equal(mismatch.body.msg, "Token audience doesn't match request audience")
+      }
+    },
+  )
 })

@@ -7,7 +7,12 @@ import { SignJWT } from 'jose'
 import { jwtSecret, openAuthServer } from '../support/auth-server.ts'
 import { openCaptchaService, toCaptchaEnvironment } from '../support/captcha-service.ts'
 import { errorOf } from '../support/flow-server.ts'
-import { type RequestOptions, send as sendHttp, newEmail, password } from '../support/http-client.ts'
+import {
+  newEmail,
+  password,
+  type RequestOptions,
+  send as sendHttp,
+} from '../support/http-client.ts'
 import { newPerson, signInByLink } from './people.ts'
 
 /** Each request has another client address, because rate limits are not tested here. */
@@ -94,15 +99,18 @@ test('a CAPTCHA protects every endpoint that can be abused in bulk', async (t) =
     }
   })
 
-  await t.test('if both places have a token, only `captcha_token` is used (property 31)', async () => {
-    const body = { email: newEmail(), password }
-    const good = service.solve()
-    const nested = { captcha_token: 'made up', gotrue_meta_security: { captcha_token: good } }
-    const kept = await send(url, '/signup', { body: { ...body, ...nested } })
-    assert.deepEqual(errorOf(kept), refused('invalid-input-response'))
-    const top = { captcha_token: good, gotrue_meta_security: { captcha_token: 'made up' } }
-    assert.equal((await send(url, '/signup', { body: { ...body, ...top } })).status, 200)
-  })
+  await t.test(
+    'if both places have a token, only `captcha_token` is used (property 31)',
+    async () => {
+      const body = { email: newEmail(), password }
+      const good = service.solve()
+      const nested = { captcha_token: 'made up', gotrue_meta_security: { captcha_token: good } }
+      const kept = await send(url, '/signup', { body: { ...body, ...nested } })
+      assert.deepEqual(errorOf(kept), refused('invalid-input-response'))
+      const top = { captcha_token: good, gotrue_meta_security: { captcha_token: 'made up' } }
+      assert.equal((await send(url, '/signup', { body: { ...body, ...top } })).status, 200)
+    },
+  )
 
   await t.test('only an administrator with a valid token can bypass it (property 31)', async () => {
     const { access_token: own } = await signInByLink(server, email)

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
-import { send, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
+import { type HttpAnswer, newEmail, password, send } from '../support/http-client.ts'
 import { newPhone, openPhoneServer, toWrongCode } from '../support/phone-server.ts'
 import { newPerson, signInByLink } from './people.ts'
 
@@ -36,53 +36,59 @@ test('codes by email', async (t) => {
     assert.equal((await server.mailsTo(email)).length, sent)
   })
 
-  await t.test('all kinds of codes count, and half of them may be sent at once (property 15)', async () => {
-    const { email } = await newPerson(server)
-    const { access_token: token } = await signInByLink(server, email)
-    const requests = [
-      () => post('/otp', { email }),
-      () => post('/magiclink', { email }),
-      () => post('/recover', { email: email.toUpperCase() }),
-      () => post('/resend', { type: 'signup', email }),
-      () => post('/resend', { type: 'email_change', email }),
-      () => post('/signup', { email, password }),
-      () => send(url, '/reauthenticate', { token }),
-      () => send(url, '/user', { method: 'PUT', token, body: { email: newEmail() } }),
-    ]
-    const answers: unknown[] = []
-    for (let at = 0; at < 15; at += 1) {
-      answers.push((await requests[at % requests.length]?.())?.status)
-    }
-    assert.deepEqual(answers, Array(15).fill(200))
-    for (const [at, request] of requests.entries()) {
-      const refused = await request()
-      const seconds = Number(refused.headers.get('retry-after'))
-      const text = `For security purposes, you can only request this after ${seconds} seconds.`
-      assert.deepEqual(errorOf(refused), [429, 'over_email_send_rate_limit', text], `${at}`)
-      assert.equal(seconds, 5_760)
-    }
-    // Requests without a code still work.
-    const { status } = await send(url, '/user', { method: 'PUT', token, body: { data: {} } })
-    assert.equal(status, 200)
-    assert.equal((await signInByLink(server, email)).refresh_token.length > 0, true)
-  })
-
-  await t.test('addresses without an account are refused in the same way (property 15)', async () => {
-    const { email } = await newPerson(server)
-    const transcript = async (name: string, path: string, extra: object) => {
-      const lines: unknown[] = []
-      for (let at = 0; at < 17; at += 1) {
-        const answer = await post(path, { email: name, ...extra })
-        lines.push([answer.status, answer.body, answer.headers.get('retry-after')])
+  await t.test(
+    'all kinds of codes count, and half of them may be sent at once (property 15)',
+    async () => {
+      const { email } = await newPerson(server)
+      const { access_token: token } = await signInByLink(server, email)
+      const requests = [
+        () => post('/otp', { email }),
+        () => post('/magiclink', { email }),
+        () => post('/recover', { email: email.toUpperCase() }),
+        () => post('/resend', { type: 'signup', email }),
+        () => post('/resend', { type: 'email_change', email }),
+        () => post('/signup', { email, password }),
+        () => send(url, '/reauthenticate', { token }),
+        () => send(url, '/user', { method: 'PUT', token, body: { email: newEmail() } }),
+      ]
+      const answers: unknown[] = []
+      for (let at = 0; at < 15; at += 1) {
+        answers.push((await requests[at % requests.length]?.())?.status)
       }
-      return lines
-    }
-    const expected = await transcript(email, '/recover', {})
-    assert.equal((expected[15] as readonly unknown[])[0], 429)
-    assert.deepEqual(await transcript(newEmail(), '/recover', {}), expected)
-    assert.deepEqual(await transcript(newEmail(), '/otp', { create_user: true }), expected)
-    assert.deepEqual(await transcript(newEmail(), '/resend', { type: 'signup' }), expected)
-  })
+      assert.deepEqual(answers, Array(15).fill(200))
+      for (const [at, request] of requests.entries()) {
+        const refused = await request()
+        const seconds = Number(refused.headers.get('retry-after'))
+        const text = `For security purposes, you can only request this after ${seconds} seconds.`
+        assert.deepEqual(errorOf(refused), [429, 'over_email_send_rate_limit', text], `${at}`)
+        assert.equal(seconds, 5_760)
+      }
+      // Requests without a code still work.
+      const { status } = await send(url, '/user', { method: 'PUT', token, body: { data: {} } })
+      assert.equal(status, 200)
+      assert.equal((await signInByLink(server, email)).refresh_token.length > 0, true)
+    },
+  )
+
+  await t.test(
+    'addresses without an account are refused in the same way (property 15)',
+    async () => {
+      const { email } = await newPerson(server)
+      const transcript = async (name: string, path: string, extra: object) => {
+        const lines: unknown[] = []
+        for (let at = 0; at < 17; at += 1) {
+          const answer = await post(path, { email: name, ...extra })
+          lines.push([answer.status, answer.body, answer.headers.get('retry-after')])
+        }
+        return lines
+      }
+      const expected = await transcript(email, '/recover', {})
+      assert.equal((expected[15] as readonly unknown[])[0], 429)
+      assert.deepEqual(await transcript(newEmail(), '/recover', {}), expected)
+      assert.deepEqual(await transcript(newEmail(), '/otp', { create_user: true }), expected)
+      assert.deepEqual(await transcript(newEmail(), '/resend', { type: 'signup' }), expected)
+    },
+  )
 
   await t.test('a request that sends nothing is not counted (property 15)', async () => {
     const { email } = await newPerson(server)
@@ -112,15 +118,18 @@ test('codes by email', async (t) => {
     assert.ok(guesses >= 145 && guesses <= 150, `${guesses}`)
   })
 
-  await t.test('invitations and links of administrators are not limited (property 15)', async () => {
-    const email = newEmail()
-    const admin = { authorization: `Bearer ${server.serviceToken}` }
-    for (let at = 0; at < 20; at += 1) {
-      const made = await post('/admin/generate_link', { type: 'magiclink', email }, admin)
-      assert.equal(made.status, 200)
-    }
-    assert.equal((await post('/otp', { email })).status, 200)
-  })
+  await t.test(
+    'invitations and links of administrators are not limited (property 15)',
+    async () => {
+      const email = newEmail()
+      const admin = { authorization: `Bearer ${server.serviceToken}` }
+      for (let at = 0; at < 20; at += 1) {
+        const made = await post('/admin/generate_link', { type: 'magiclink', email }, admin)
+        assert.equal(made.status, 200)
+      }
+      assert.equal((await post('/otp', { email })).status, 200)
+    },
+  )
 })
 
 test('a request refused by the cooldown does not count for the day (property 15)', async (t) => {

@@ -12,7 +12,7 @@ import {
   openFlowServer,
   queryOf,
 } from '../support/flow-server.ts'
-import { send, newEmail } from '../support/http-client.ts'
+import { newEmail, send } from '../support/http-client.ts'
 import { link } from '../support/linking.ts'
 import { newPerson, signInByLink } from './people.ts'
 

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { type ExternalServer, newAccount, openExternalServer } from '../support/external-server.ts'
 import { fragmentOf, queryOf } from '../support/flow-server.ts'
-import { send, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
+import { type HttpAnswer, newEmail, password, send } from '../support/http-client.ts'
 import { openOAuthServer } from '../support/oauth-server.ts'
 import { keycloak as keycloakShape } from '../support/provider-shapes/keycloak.ts'
 import { openRawConnection } from '../support/raw-connection.ts'
@@ -40,20 +40,23 @@ test('a state works once, in time, and only in the browser that started the flow
   const plain = { provider: 'keycloak' } as const
   const exchange = (body: object) => server.post('/token?grant_type=pkce', body)
 
-  await t.test('missing, malformed and unknown states redirect to the site (property 19)', async () => {
-    const cases = [
-      ['', ['bad_oauth_callback', 'OAuth state parameter missing']],
-      ['mine', ['bad_oauth_state', 'OAuth state parameter is invalid']],
-      [randomUUID(), noState],
-    ] as const
-    for (const [state, problem] of cases) {
-      const url = `https://auth.example/callback?code=1&state=${state}`
-      const answer = await server.finishFlow({ url }, '')
-      assert.equal(answer.status, 303)
-      assert.ok(answer.headers.get('location')?.startsWith('https://site.example?error='))
-      assert.deepEqual(problemOf(answer), problem)
-    }
-  })
+  await t.test(
+    'missing, malformed and unknown states redirect to the site (property 19)',
+    async () => {
+      const cases = [
+        ['', ['bad_oauth_callback', 'OAuth state parameter missing']],
+        ['mine', ['bad_oauth_state', 'OAuth state parameter is invalid']],
+        [randomUUID(), noState],
+      ] as const
+      for (const [state, problem] of cases) {
+        const url = `https://auth.example/callback?code=1&state=${state}`
+        const answer = await server.finishFlow({ url }, '')
+        assert.equal(answer.status, 303)
+        assert.ok(answer.headers.get('location')?.startsWith('https://site.example?error='))
+        assert.deepEqual(problemOf(answer), problem)
+      }
+    },
+  )
 
   await t.test('a state that expired a second ago is refused (property 19)', async () => {
     const { agreement, cookie } = await agree(server, plain)
@@ -62,18 +65,21 @@ test('a state works once, in time, and only in the browser that started the flow
     assert.deepEqual(problemOf(answer), ['bad_oauth_state', 'OAuth state has expired'])
   })
 
-  await t.test('a state cannot be used twice, with tokens or with codes (property 19)', async () => {
-    const implicit = await agree(server, plain)
-    await server.finishFlow(implicit.agreement, implicit.cookie)
-    const again = await server.finishFlow(implicit.agreement, implicit.cookie)
-    assert.deepEqual(problemOf(again), noState)
-    const withCode = await agree(server, pkce)
-    await server.finishFlow(withCode.agreement, withCode.cookie)
-    assert.deepEqual(problemOf(await server.finishFlow(withCode.agreement, withCode.cookie)), [
-      'flow_state_already_used',
-      'State has already been used',
-    ])
-  })
+  await t.test(
+    'a state cannot be used twice, with tokens or with codes (property 19)',
+    async () => {
+      const implicit = await agree(server, plain)
+      await server.finishFlow(implicit.agreement, implicit.cookie)
+      const again = await server.finishFlow(implicit.agreement, implicit.cookie)
+      assert.deepEqual(problemOf(again), noState)
+      const withCode = await agree(server, pkce)
+      await server.finishFlow(withCode.agreement, withCode.cookie)
+      assert.deepEqual(problemOf(await server.finishFlow(withCode.agreement, withCode.cookie)), [
+        'flow_state_already_used',
+        'State has already been used',
+      ])
+    },
+  )
 
   await t.test('only one of twenty concurrent callbacks succeeds (property 19)', async () => {
     for (const query of [plain, pkce]) {
@@ -88,13 +94,16 @@ test('a state works once, in time, and only in the browser that started the flow
     }
   })
 
-  await t.test('a victim is not signed in as the user who started the flow (property 19)', async () => {
-    const { agreement } = await agree(server, plain)
-    const ofVictim = await agree(server, plain)
-    for (const cookie of ['', ofVictim.cookie]) {
-      assert.deepEqual(problemOf(await server.finishFlow(agreement, cookie)), noState)
-    }
-  })
+  await t.test(
+    'a victim is not signed in as the user who started the flow (property 19)',
+    async () => {
+      const { agreement } = await agree(server, plain)
+      const ofVictim = await agree(server, plain)
+      for (const cookie of ['', ofVictim.cookie]) {
+        assert.deepEqual(problemOf(await server.finishFlow(agreement, cookie)), noState)
+      }
+    },
+  )
 
   await t.test(
     'the cookie is required of every request that a browser may have sent (property 19)',
@@ -123,17 +132,20 @@ test('a state works once, in time, and only in the browser that started the flow
     }
   })
 
-  await t.test('a code without a cookie is useless without the verifier (property 19)', async () => {
-    const { agreement } = await agree(server, pkce)
-    const { code: auth_code } = queryOf(await server.finishFlow(agreement, ''))
-    const refused = await exchange({ auth_code, code_verifier: 'w'.repeat(64) })
-    assert.equal(refused.body.error_code, 'bad_code_verifier')
-    assert.equal((await exchange({ auth_code })).status, 400)
-    const fine = await exchange({ auth_code, code_verifier: verifier })
-    assert.equal(fine.status, 200)
-    const twice = await exchange({ auth_code, code_verifier: verifier })
-    assert.equal(twice.body.error_code, 'flow_state_not_found')
-  })
+  await t.test(
+    'a code without a cookie is useless without the verifier (property 19)',
+    async () => {
+      const { agreement } = await agree(server, pkce)
+      const { code: auth_code } = queryOf(await server.finishFlow(agreement, ''))
+      const refused = await exchange({ auth_code, code_verifier: 'w'.repeat(64) })
+      assert.equal(refused.body.error_code, 'bad_code_verifier')
+      assert.equal((await exchange({ auth_code })).status, 400)
+      const fine = await exchange({ auth_code, code_verifier: verifier })
+      assert.equal(fine.status, 200)
+      const twice = await exchange({ auth_code, code_verifier: verifier })
+      assert.equal(twice.body.error_code, 'flow_state_not_found')
+    },
+  )
 
   await t.test('a code expires after five minutes (property 19)', async () => {
     const { agreement, cookie } = await agree(server, pkce)

@@ -10,7 +10,13 @@ import { jwtSecret } from '../support/auth-server.ts'
 import { openCaptchaService, toCaptchaEnvironment } from '../support/captcha-service.ts'
 import { createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { type FlowServer, openFlowServer } from '../support/flow-server.ts'
-import { type RequestOptions, send, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
+import {
+  type HttpAnswer,
+  newEmail,
+  password,
+  type RequestOptions,
+  send,
+} from '../support/http-client.ts'
 import { newPerson, signInByLink } from './people.ts'
 
 type Headers = Readonly<Record<string, string>>

@@ -7,15 +7,15 @@ import { test } from 'node:test'
 import { type ExternalServer, newAccount, openExternalServer } from '../support/external-server.ts'
 import { createApp, createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { errorOf, fragmentOf, queryOf } from '../support/flow-server.ts'
-import { send, type HttpAnswer } from '../support/http-client.ts'
+import { type HttpAnswer, send } from '../support/http-client.ts'
 import {
-  requestLinkUrl,
   cookieOf,
   decide,
   exchange,
   type LinkingFlow,
   link,
   pathOf,
+  requestLinkUrl,
 } from '../support/linking.ts'
 
 const env = { ...factorEnvironment, AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true' } as const
@@ -65,22 +65,25 @@ test('changing identities needs the assurance level of an email change and never
     return row.id as string
   }
 
-  await t.test('a user with a second factor can link and unlink only at aal2 (property 57)', async () => {
-    const member = await calls.newMember()
-    const lower = await calls.signIn(member.email)
-    for (const flow of ['pkce', 'implicit'] as const) {
-      assert.deepEqual(errorOf(await requestLinkUrl(server, lower.token, flow)), tooLow)
-    }
-    const redirected = '/user/identities/authorize?provider=keycloak'
-    assert.deepEqual(errorOf(await send(server.url, redirected, { token: lower.token })), tooLow)
-    assert.deepEqual(errorOf(await linkByIdToken(lower.token)), tooLow)
-    assert.deepEqual(await providersOf(server, member.id), ['email'])
-    assert.equal((await link(server, member.token, newAccount())).status, 200)
-    assert.equal((await linkByIdToken(member.token)).status, 200)
-    const linked = await identityOf(member.id, 'keycloak')
-    assert.deepEqual(errorOf(await unlink(server, lower.token, linked)), tooLow)
-    assert.equal((await unlink(server, member.token, linked)).status, 200)
-  })
+  await t.test(
+    'a user with a second factor can link and unlink only at aal2 (property 57)',
+    async () => {
+      const member = await calls.newMember()
+      const lower = await calls.signIn(member.email)
+      for (const flow of ['pkce', 'implicit'] as const) {
+        assert.deepEqual(errorOf(await requestLinkUrl(server, lower.token, flow)), tooLow)
+      }
+      const redirected = '/user/identities/authorize?provider=keycloak'
+      assert.deepEqual(errorOf(await send(server.url, redirected, { token: lower.token })), tooLow)
+      assert.deepEqual(errorOf(await linkByIdToken(lower.token)), tooLow)
+      assert.deepEqual(await providersOf(server, member.id), ['email'])
+      assert.equal((await link(server, member.token, newAccount())).status, 200)
+      assert.equal((await linkByIdToken(member.token)).status, 200)
+      const linked = await identityOf(member.id, 'keycloak')
+      assert.deepEqual(errorOf(await unlink(server, lower.token, linked)), tooLow)
+      assert.equal((await unlink(server, member.token, linked)).status, 200)
+    },
+  )
 
   await t.test('a factor that is verified meanwhile is required (property 57)', async () => {
     const who = await calls.newSignedInUser()
@@ -99,35 +102,41 @@ test('changing identities needs the assurance level of an email change and never
     assert.deepEqual(await providersOf(server, who.id), ['email'])
   })
 
-  await t.test('nothing is linked after the session that started it has ended (property 57)', async () => {
-    const signOut = (token: string) =>
-      send(server.url, '/logout', { method: 'POST', token, body: {} })
-    const who = await calls.newSignedInUser()
-    keycloak.account = newAccount()
-    const early = await requestLinkUrl(server, who.token, 'pkce')
-    const late = await requestLinkUrl(server, who.token, 'pkce')
-    const issued = await server.finishFlow(await keycloak.agree(late.body.url), '')
-    const { code = '' } = queryOf(issued)
-    await signOut(who.token)
-    const back = await server.finishFlow(await keycloak.agree(early.body.url), '')
-    assert.equal(queryOf(back)['error_code'], 'session_not_found')
-    assert.equal((await exchange(server, code)).body.error_code, 'session_not_found')
-    assert.deepEqual(await providersOf(server, who.id), ['email'])
-  })
+  await t.test(
+    'nothing is linked after the session that started it has ended (property 57)',
+    async () => {
+      const signOut = (token: string) =>
+        send(server.url, '/logout', { method: 'POST', token, body: {} })
+      const who = await calls.newSignedInUser()
+      keycloak.account = newAccount()
+      const early = await requestLinkUrl(server, who.token, 'pkce')
+      const late = await requestLinkUrl(server, who.token, 'pkce')
+      const issued = await server.finishFlow(await keycloak.agree(late.body.url), '')
+      const { code = '' } = queryOf(issued)
+      await signOut(who.token)
+      const back = await server.finishFlow(await keycloak.agree(early.body.url), '')
+      assert.equal(queryOf(back)['error_code'], 'session_not_found')
+      assert.equal((await exchange(server, code)).body.error_code, 'session_not_found')
+      assert.deepEqual(await providersOf(server, who.id), ['email'])
+    },
+  )
 
-  await t.test('a stolen session cannot move the account to another address (property 57)', async () => {
-    const who = await calls.newSignedInUser()
-    const account = newAccount()
-    await link(server, who.token, account)
-    const refused = await unlink(server, who.token, await identityOf(who.id, 'email'))
-    assert.equal(errorOf(refused)[1], 'email_conflict_identity_not_deletable')
-    const [user] = await server.query('select email, email_change from users where id = $1', [
-      who.id,
-    ])
-    assert.deepEqual(user, { email: who.email, email_change: null })
-    const gone = await unlink(server, who.token, await identityOf(who.id, 'keycloak'))
-    assert.equal(gone.status, 200)
-  })
+  await t.test(
+    'a stolen session cannot move the account to another address (property 57)',
+    async () => {
+      const who = await calls.newSignedInUser()
+      const account = newAccount()
+      await link(server, who.token, account)
+      const refused = await unlink(server, who.token, await identityOf(who.id, 'email'))
+      assert.equal(errorOf(refused)[1], 'email_conflict_identity_not_deletable')
+      const [user] = await server.query('select email, email_change from users where id = $1', [
+        who.id,
+      ])
+      assert.deepEqual(user, { email: who.email, email_change: null })
+      const gone = await unlink(server, who.token, await identityOf(who.id, 'keycloak'))
+      assert.equal(gone.status, 200)
+    },
+  )
 })
 
 test('an identity is linked only in the browser that started the flow (property 58)', async (t) => {
@@ -143,25 +152,28 @@ test('an identity is linked only in the browser that started the flow (property 
   const open = (url: string, cookie = '') =>
     send(server.url, pathOf(url), { headers: cookie === '' ? {} : { cookie } })
 
-  await t.test('PKCE: another browser gets no session and links nothing (property 58)', async () => {
-    const { attacker, url } = await start('pkce')
-    keycloak.account = newAccount()
-    const back = await server.finishFlow(await keycloak.agree(url), '')
-    assert.deepEqual(Object.keys(queryOf(back)), ['code'])
-    assert.deepEqual(fragmentOf(back), {})
-    assert.deepEqual(await providersOf(server, attacker.id), ['email'])
-    const { code = '' } = queryOf(back)
-    const guessed = await server.post('/token?grant_type=pkce', {
-      auth_code: code,
-      code_verifier: 'w'.repeat(64),
-    })
-    assert.equal(guessed.body.error_code, 'bad_code_verifier')
-    assert.deepEqual(await providersOf(server, attacker.id), ['email'])
-    // The identity is still not linked to any user.
-    const fragment = fragmentOf(await server.signInWith('keycloak', keycloak.account))
-    const { body } = await send(server.url, '/user', { token: fragment['access_token'] ?? '' })
-    assert.notEqual(body.id, attacker.id)
-  })
+  await t.test(
+    'PKCE: another browser gets no session and links nothing (property 58)',
+    async () => {
+      const { attacker, url } = await start('pkce')
+      keycloak.account = newAccount()
+      const back = await server.finishFlow(await keycloak.agree(url), '')
+      assert.deepEqual(Object.keys(queryOf(back)), ['code'])
+      assert.deepEqual(fragmentOf(back), {})
+      assert.deepEqual(await providersOf(server, attacker.id), ['email'])
+      const { code = '' } = queryOf(back)
+      const guessed = await server.post('/token?grant_type=pkce', {
+        auth_code: code,
+        code_verifier: 'w'.repeat(64),
+      })
+      assert.equal(guessed.body.error_code, 'bad_code_verifier')
+      assert.deepEqual(await providersOf(server, attacker.id), ['email'])
+      // The identity is still not linked to any user.
+      const fragment = fragmentOf(await server.signInWith('keycloak', keycloak.account))
+      const { body } = await send(server.url, '/user', { token: fragment['access_token'] ?? '' })
+      assert.notEqual(body.id, attacker.id)
+    },
+  )
 
   await t.test('PKCE: the verifier links the identity once (property 58)', async () => {
     const { attacker, url } = await start('pkce')
@@ -173,21 +185,24 @@ test('an identity is linked only in the browser that started the flow (property 
     assert.deepEqual(await providersOf(server, attacker.id), ['email', 'keycloak'])
   })
 
-  await t.test('without PKCE: another browser asks for consent and gets no session (property 58)', async () => {
-    const { attacker, url } = await start('implicit')
-    keycloak.account = newAccount()
-    const page = await open(url)
-    assert.equal(page.status, 200)
-    assert.ok(page.body.includes(attacker.email), 'the page names the account')
-    assert.deepEqual(await providersOf(server, attacker.id), ['email'])
-    const victim = cookieOf(page)
-    const agreed = await decide(server, url, victim)
-    const there = agreed.headers.get('location') ?? ''
-    const back = await server.finishFlow(await keycloak.agree(there), victim)
-    // Even a victim who consents is not signed in to the account of the attacker.
-    assert.deepEqual(fragmentOf(back), { message: 'Identity linked', sb: '' })
-    assert.deepEqual(queryOf(back), {})
-  })
+  await t.test(
+    'without PKCE: another browser asks for consent and gets no session (property 58)',
+    async () => {
+      const { attacker, url } = await start('implicit')
+      keycloak.account = newAccount()
+      const page = await open(url)
+      assert.equal(page.status, 200)
+      assert.ok(page.body.includes(attacker.email), 'the page names the account')
+      assert.deepEqual(await providersOf(server, attacker.id), ['email'])
+      const victim = cookieOf(page)
+      const agreed = await decide(server, url, victim)
+      const there = agreed.headers.get('location') ?? ''
+      const back = await server.finishFlow(await keycloak.agree(there), victim)
+      // Even a victim who consents is not signed in to the account of the attacker.
+      assert.deepEqual(fragmentOf(back), { message: 'Identity linked', sb: '' })
+      assert.deepEqual(queryOf(back), {})
+    },
+  )
 
   await t.test('without PKCE: the callback requires prior consent (property 58)', async () => {
     const { attacker, url } = await start('implicit')
@@ -291,15 +306,18 @@ test('an identity is linked only in the browser that started the flow (property 
     }
   })
 
-  await t.test('a provider that returns by a form post also needs the cookie (property 58)', async () => {
-    const attacker = await calls.newSignedInUser()
-    const { body } = await requestLinkUrl(server, attacker.token, 'implicit', 'apple')
-    const page = await open(body.url)
-    assert.match(page.headers.get('set-cookie') ?? '', /SameSite=None/)
-    const agreed = await decide(server, body.url, cookieOf(page))
-    const apple = server.at('apple')
-    const there = agreed.headers.get('location') ?? ''
-    assert.deepEqual(problemOf(await server.finishFlow(await apple.agree(there), '')), noState)
-    assert.deepEqual(await providersOf(server, attacker.id), ['email'])
-  })
+  await t.test(
+    'a provider that returns by a form post also needs the cookie (property 58)',
+    async () => {
+      const attacker = await calls.newSignedInUser()
+      const { body } = await requestLinkUrl(server, attacker.token, 'implicit', 'apple')
+      const page = await open(body.url)
+      assert.match(page.headers.get('set-cookie') ?? '', /SameSite=None/)
+      const agreed = await decide(server, body.url, cookieOf(page))
+      const apple = server.at('apple')
+      const there = agreed.headers.get('location') ?? ''
+      assert.deepEqual(problemOf(await server.finishFlow(await apple.agree(there), '')), noState)
+      assert.deepEqual(await providersOf(server, attacker.id), ['email'])
+    },
+  )
 })

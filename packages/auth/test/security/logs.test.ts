@@ -5,9 +5,9 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { jwtSecret } from '../support/auth-server.ts'
-import { fragmentOf, openFlowServer, queryOf } from '../support/flow-server.ts'
-import { send, newEmail } from '../support/http-client.ts'
 import { containsSecret } from '../support/contains-secret.ts'
+import { fragmentOf, openFlowServer, queryOf } from '../support/flow-server.ts'
+import { newEmail, send } from '../support/http-client.ts'
 import { openMailServer } from '../support/mail-server.ts'
 import { until } from '../support/outbox.ts'
 import { openHttpCollector } from '../telemetry/support/collector.ts'
@@ -123,7 +123,10 @@ test('no secret is in the log, in traces or in metrics (property 33)', async (t)
   })
   keep('a generated link', generated.body.hashed_token)
   keep('a generated code', generated.body.email_otp)
-  await send(url, '/admin/users', { body: { email: newEmail(), password: newPassword() }, ...admin })
+  await send(url, '/admin/users', {
+    body: { email: newEmail(), password: newPassword() },
+    ...admin,
+  })
   await send(url, '/invite', { body: { email: newEmail() }, ...admin })
   await send(url, '/user', { token: keep('a forged token', `${token}x`) })
 

@@ -9,7 +9,7 @@ import { parseConfig } from '../../src/config/config.ts'
 import { createMailRenderer } from '../../src/messages/mail/mail-renderer.ts'
 import type { FetchSettings } from '../../src/outgoing/guarded-fetch.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { send, newEmail, password, sdk } from '../support/http-client.ts'
+import { newEmail, password, sdk, send } from '../support/http-client.ts'
 import { openMailServer } from '../support/mail-server.ts'
 
 async function openWebServer(t: TestContext, listener: RequestListener): Promise<number> {
@@ -109,16 +109,19 @@ test('user data cannot do harm in a message', async (t) => {
     }
   })
 
-  await t.test('no header or recipient is added, and a subject stays one line (property 27)', () => {
-    for (const mail of received) {
-      assert.equal(mail.to.length, 1)
-      assert.match(mail.to[0] ?? '', /^user-[\w-]+@example\.com$/)
-      assert.equal(mail.headers.get('to'), mail.to[0])
-      for (const name of ['bcc', 'cc', 'x-injected']) assert.equal(mail.headers.has(name), false)
-      const known = /^(?:from|to|subject|date|message-id|mime-version|content-|auto-|x-auto)/
-      for (const name of mail.headers.keys()) assert.match(name, known)
-    }
-  })
+  await t.test(
+    'no header or recipient is added, and a subject stays one line (property 27)',
+    () => {
+      for (const mail of received) {
+        assert.equal(mail.to.length, 1)
+        assert.match(mail.to[0] ?? '', /^user-[\w-]+@example\.com$/)
+        assert.equal(mail.headers.get('to'), mail.to[0])
+        for (const name of ['bcc', 'cc', 'x-injected']) assert.equal(mail.headers.has(name), false)
+        const known = /^(?:from|to|subject|date|message-id|mime-version|content-|auto-|x-auto)/
+        for (const name of mail.headers.keys()) assert.match(name, known)
+      }
+    },
+  )
 
   await t.test('built-in messages contain no user data (property 28)', async (t) => {
     const inbox = await openMailServer(t)

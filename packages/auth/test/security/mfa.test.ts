@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { claimsOf, createApp, createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
-import { send, newEmail } from '../support/http-client.ts'
+import { newEmail, send } from '../support/http-client.ts'
 
 const wrong = [422, 'mfa_verification_failed', 'Invalid TOTP code entered']
 const mismatch = [422, 'mfa_ip_address_mismatch', 'Challenge and verify IP addresses mismatch.']
@@ -67,37 +67,47 @@ test('second factors', async (t) => {
     assert.deepEqual(errorOf(await answer(member, member.factorId, code)), wrong)
   })
 
-  await t.test('only one of several concurrent requests with a code succeeds (property 24)', async () => {
-    const member = await calls.newMember()
-    const code = member.app.nextCode()
-    const sessions = [await calls.signIn(member.email), await calls.signIn(member.email)]
-    const asked = await Promise.all(
-      [...sessions, ...sessions].map(async (who) => {
-        const { body } = await challenge(who, member.factorId)
-        return { who, id: body.id }
-      }),
-    )
-    const answers = await Promise.all(
-      asked.map(({ who, id }) =>
-        call(who, `/factors/${member.factorId}/verify`, { challenge_id: id, code }),
-      ),
-    )
-    assert.equal(answers.filter(({ status }) => status === 200).length, 1)
-  })
+  await t.test(
+    'only one of several concurrent requests with a code succeeds (property 24)',
+    async () => {
+      const member = await calls.newMember()
+      const code = member.app.nextCode()
+      const sessions = [await calls.signIn(member.email), await calls.signIn(member.email)]
+      const asked = await Promise.all(
+        [...sessions, ...sessions].map(async (who) => {
+          const { body } = await challenge(who, member.factorId)
+          return { who, id: body.id }
+        }),
+      )
+      const answers = await Promise.all(
+        asked.map(({ who, id }) =>
+          call(who, `/factors/${member.factorId}/verify`, { challenge_id: id, code }),
+        ),
+      )
+      assert.equal(answers.filter(({ status }) => status === 200).length, 1)
+    },
+  )
 
-  await t.test('a challenge works once, from the address that requested it (property 24)', async () => {
-    const member = await calls.newMember()
-    const path = `/factors/${member.factorId}`
-    const { body: used } = await challenge(member, member.factorId)
-    const verify = (id: string, code: string, headers = {}) =>
-      send(url, `${path}/verify`, { token: member.token, headers, body: { challenge_id: id, code } })
-    calls.take(member, await verify(used.id, member.app.nextCode()))
-    assert.deepEqual(errorOf(await verify(used.id, member.app.nextCode())), mismatch)
-    const elsewhere = { 'x-forwarded-for': '203.0.113.9' }
-    const { body: ours } = await challenge(member, member.factorId)
-    assert.deepEqual(errorOf(await verify(ours.id, member.app.nextCode(), elsewhere)), mismatch)
-    assert.equal((await verify(ours.id, member.app.lastCode())).status, 200)
-  })
+  await t.test(
+    'a challenge works once, from the address that requested it (property 24)',
+    async () => {
+      const member = await calls.newMember()
+      const path = `/factors/${member.factorId}`
+      const { body: used } = await challenge(member, member.factorId)
+      const verify = (id: string, code: string, headers = {}) =>
+        send(url, `${path}/verify`, {
+          token: member.token,
+          headers,
+          body: { challenge_id: id, code },
+        })
+      calls.take(member, await verify(used.id, member.app.nextCode()))
+      assert.deepEqual(errorOf(await verify(used.id, member.app.nextCode())), mismatch)
+      const elsewhere = { 'x-forwarded-for': '203.0.113.9' }
+      const { body: ours } = await challenge(member, member.factorId)
+      assert.deepEqual(errorOf(await verify(ours.id, member.app.nextCode(), elsewhere)), mismatch)
+      assert.equal((await verify(ours.id, member.app.lastCode())).status, 200)
+    },
+  )
 
   await t.test('factors and challenges of other users are not found (property 24)', async () => {
     const [one, other] = [await calls.newMember(), await calls.newMember()]
@@ -117,17 +127,20 @@ test('second factors', async (t) => {
     assert.equal(own.status, 200)
   })
 
-  await t.test('a refresh token from before a second factor stops working (property 24)', async () => {
-    const who = await calls.newSignedInUser()
-    const { refreshToken: before } = who
-    const { body: factor } = await calls.enroll(who)
-    const app = createApp(factor.totp.secret, clock)
-    calls.take(who, await answer(who, factor.id, app.nextCode()))
-    const old = await calls.refresh(before)
-    assert.deepEqual([old.status, old.body.error_code], [400, 'refresh_token_already_used'])
-    // Like any reuse, it ends the session, so the token is useless.
-    assert.equal((await calls.refresh(who.refreshToken)).body.error_code, 'session_not_found')
-  })
+  await t.test(
+    'a refresh token from before a second factor stops working (property 24)',
+    async () => {
+      const who = await calls.newSignedInUser()
+      const { refreshToken: before } = who
+      const { body: factor } = await calls.enroll(who)
+      const app = createApp(factor.totp.secret, clock)
+      calls.take(who, await answer(who, factor.id, app.nextCode()))
+      const old = await calls.refresh(before)
+      assert.deepEqual([old.status, old.body.error_code], [400, 'refresh_token_already_used'])
+      // Like any reuse, it ends the session, so the token is useless.
+      assert.equal((await calls.refresh(who.refreshToken)).body.error_code, 'session_not_found')
+    },
+  )
 
   await t.test(
     'removing a factor lowers the session to aal1, even if its token says aal2 (property 24)',
@@ -197,22 +210,29 @@ test('second factors', async (t) => {
     assert.match(texts, /verification_attempted/)
   })
 
-  await t.test('an anonymous user cannot have factors, or a password without an address (property 37)', async () => {
-    const { body } = await server.post('/signup', {})
-    const who = { token: body.access_token as string }
-    const refused = [403, 'no_authorization', 'Anonymous user not allowed to perform these actions']
-    const id = '11111111-2222-4333-8444-555555555555'
-    for (const answer of [
-      await calls.enroll(who),
-      await challenge(who, id),
-      await call(who, `/factors/${id}/verify`, { challenge_id: id, code: '123456' }),
-      await calls.unenroll(who, id),
-      await call(who, '/factors/recovery-codes'),
-      await call(who, '/factors/recovery-codes/verify', { code: 'x' }),
-    ]) {
-      assert.deepEqual(errorOf(answer), refused)
-    }
-    const alone = await put(who.token, { password: 'another correct horse' })
-    assert.deepEqual([alone.status, alone.body.error_code], [422, 'validation_failed'])
-  })
+  await t.test(
+    'an anonymous user cannot have factors, or a password without an address (property 37)',
+    async () => {
+      const { body } = await server.post('/signup', {})
+      const who = { token: body.access_token as string }
+      const refused = [
+        403,
+        'no_authorization',
+        'Anonymous user not allowed to perform these actions',
+      ]
+      const id = '11111111-2222-4333-8444-555555555555'
+      for (const answer of [
+        await calls.enroll(who),
+        await challenge(who, id),
+        await call(who, `/factors/${id}/verify`, { challenge_id: id, code: '123456' }),
+        await calls.unenroll(who, id),
+        await call(who, '/factors/recovery-codes'),
+        await call(who, '/factors/recovery-codes/verify', { code: 'x' }),
+      ]) {
+        assert.deepEqual(errorOf(answer), refused)
+      }
+      const alone = await put(who.token, { password: 'another correct horse' })
+      assert.deepEqual([alone.status, alone.body.error_code], [422, 'validation_failed'])
+    },
+  )
 })

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { errorOf, fragmentOf, openFlowServer } from '../support/flow-server.ts'
-import { send, newEmail, sdk } from '../support/http-client.ts'
+import { newEmail, sdk, send } from '../support/http-client.ts'
 import { newPerson, signInByLink } from './people.ts'
 
 const wrongDigits = [403, 'otp_expired', 'Token has expired or is invalid'] as const
@@ -62,37 +62,43 @@ test('one-time tokens', async (t) => {
     assert.equal((await verify({ type: 'recovery', token: mail.token })).status, 200)
   })
 
-  await t.test('wrong types and other spellings of a code count as guesses (property 15)', async () => {
-    const { email, mail } = await recovering()
-    for (const type of ['recovery', 'magiclink', 'email', 'recovery', 'magiclink']) {
-      await verify({ type, email: email.toUpperCase(), token: other(mail.code) })
-    }
-    assert.deepEqual(
-      errorOf(await verify({ type: 'recovery', email, token: mail.code })),
-      wrongDigits,
-    )
-  })
+  await t.test(
+    'wrong types and other spellings of a code count as guesses (property 15)',
+    async () => {
+      const { email, mail } = await recovering()
+      for (const type of ['recovery', 'magiclink', 'email', 'recovery', 'magiclink']) {
+        await verify({ type, email: email.toUpperCase(), token: other(mail.code) })
+      }
+      assert.deepEqual(
+        errorOf(await verify({ type: 'recovery', email, token: mail.code })),
+        wrongDigits,
+      )
+    },
+  )
 
-  await t.test('five wrong guesses invalidate a reauthentication code too (property 15)', async (t) => {
-    const strict = await openFlowServer(t, {
-      AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION: 'true',
-    })
-    if (!strict) return
-    const { email } = await newPerson(strict)
-    const { access_token: token } = await signInByLink(strict, email)
-    await send(strict.url, '/reauthenticate', { token })
-    const [row] = await strict.query('select payload from outbox where recipient = $1', [email])
-    const nonce = row.payload.Token
-    const change = (code: string) =>
-      send(strict.url, '/user', {
-        method: 'PUT',
-        body: { password: 'a new password', nonce: code },
-        token,
+  await t.test(
+    'five wrong guesses invalidate a reauthentication code too (property 15)',
+    async (t) => {
+      const strict = await openFlowServer(t, {
+        AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION: 'true',
       })
-    for (let count = 0; count < 5; count += 1) await change(other(nonce))
-    const answer = await change(nonce)
-    assert.deepEqual(errorOf(answer).slice(0, 2), [422, 'reauthentication_not_valid'])
-  })
+      if (!strict) return
+      const { email } = await newPerson(strict)
+      const { access_token: token } = await signInByLink(strict, email)
+      await send(strict.url, '/reauthenticate', { token })
+      const [row] = await strict.query('select payload from outbox where recipient = $1', [email])
+      const nonce = row.payload.Token
+      const change = (code: string) =>
+        send(strict.url, '/user', {
+          method: 'PUT',
+          body: { password: 'a new password', nonce: code },
+          token,
+        })
+      for (let count = 0; count < 5; count += 1) await change(other(nonce))
+      const answer = await change(nonce)
+      assert.deepEqual(errorOf(answer).slice(0, 2), [422, 'reauthentication_not_valid'])
+    },
+  )
 
   await t.test(
     'the token of a link has 224 random bits and is unrelated to the code (property 15)',
@@ -120,18 +126,21 @@ test('one-time tokens', async (t) => {
     },
   )
 
-  await t.test('a token works once, as a link or as a code, also for concurrent requests (property 16)', async () => {
-    const { email, mail } = await recovering()
-    const link = { type: 'recovery', token_hash: mail.token }
-    const answers = await Promise.all(Array.from({ length: 10 }, () => verify(link)))
-    assert.equal(answers.filter(({ status }) => status === 200).length, 1)
-    assert.deepEqual(errorOf(await verify(link)), wrongLink)
-    assert.deepEqual(
-      errorOf(await verify({ type: 'recovery', email, token: mail.code })),
-      wrongDigits,
-    )
-    assert.equal(fragmentOf(await send(url, mail.path))['error_code'], 'otp_expired')
-  })
+  await t.test(
+    'a token works once, as a link or as a code, also for concurrent requests (property 16)',
+    async () => {
+      const { email, mail } = await recovering()
+      const link = { type: 'recovery', token_hash: mail.token }
+      const answers = await Promise.all(Array.from({ length: 10 }, () => verify(link)))
+      assert.equal(answers.filter(({ status }) => status === 200).length, 1)
+      assert.deepEqual(errorOf(await verify(link)), wrongLink)
+      assert.deepEqual(
+        errorOf(await verify({ type: 'recovery', email, token: mail.code })),
+        wrongDigits,
+      )
+      assert.equal(fragmentOf(await send(url, mail.path))['error_code'], 'otp_expired')
+    },
+  )
 
   await t.test('a new token replaces the previous one (property 16)', async () => {
     const { email, mail } = await recovering()
@@ -149,27 +158,33 @@ test('one-time tokens', async (t) => {
     assert.deepEqual(errorOf(await verify({ type: 'recovery', token_hash: mail.token })), wrongLink)
   })
 
-  await t.test('tokens are invalidated by an email change, also by an administrator (property 16)', async () => {
-    const { id, email, token: session, mail } = await recovering()
-    const newAddress = newEmail()
-    await put(session, { email: newAddress })
-    for (const address of [email, newAddress]) {
-      const { token } = await server.mailTo(address)
-      await verify({ type: 'email_change', token_hash: token })
-    }
-    const [row] = await query('select email from users where id = $1', [id])
-    assert.equal(row.email, newAddress)
-    assert.deepEqual(errorOf(await verify({ type: 'recovery', token_hash: mail.token })), wrongLink)
+  await t.test(
+    'tokens are invalidated by an email change, also by an administrator (property 16)',
+    async () => {
+      const { id, email, token: session, mail } = await recovering()
+      const newAddress = newEmail()
+      await put(session, { email: newAddress })
+      for (const address of [email, newAddress]) {
+        const { token } = await server.mailTo(address)
+        await verify({ type: 'email_change', token_hash: token })
+      }
+      const [row] = await query('select email from users where id = $1', [id])
+      assert.equal(row.email, newAddress)
+      assert.deepEqual(
+        errorOf(await verify({ type: 'recovery', token_hash: mail.token })),
+        wrongLink,
+      )
 
-    const second = await recovering()
-    await send(url, `/admin/users/${second.id}`, {
-      method: 'PUT',
-      body: { email: newEmail() },
-      token: server.serviceToken,
-    })
-    const late = await verify({ type: 'recovery', token_hash: second.mail.token })
-    assert.deepEqual(errorOf(late), wrongLink)
-  })
+      const second = await recovering()
+      await send(url, `/admin/users/${second.id}`, {
+        method: 'PUT',
+        body: { email: newEmail() },
+        token: server.serviceToken,
+      })
+      const late = await verify({ type: 'recovery', token_hash: second.mail.token })
+      assert.deepEqual(errorOf(late), wrongLink)
+    },
+  )
 
   await t.test('no token works for another purpose (property 16)', async () => {
     const signup = await signedUp()

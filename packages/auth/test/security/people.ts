@@ -1,5 +1,5 @@
 import type { FlowServer } from '../support/flow-server.ts'
-import { send, newEmail } from '../support/http-client.ts'
+import { newEmail, send } from '../support/http-client.ts'
 
 export interface Person {
   readonly id: string
@@ -25,7 +25,10 @@ export async function signInByLink(
   { url, serviceToken: token }: Server,
   email: string,
 ): Promise<Tokens> {
-  const made = await send(url, '/admin/generate_link', { body: { type: 'magiclink', email }, token })
+  const made = await send(url, '/admin/generate_link', {
+    body: { type: 'magiclink', email },
+    token,
+  })
   const { body } = await send(url, '/verify', {
     body: { type: 'magiclink', token_hash: made.body.hashed_token },
   })

@@ -10,7 +10,7 @@ import { migrate } from '../../src/db/migrate/migrate.ts'
 import { openProgramEnvironment, startAuth } from '../support/auth-program.ts'
 import { openAuthServer } from '../support/auth-server.ts'
 import { blockedByThisSession } from '../support/flow-server.ts'
-import { send, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
 

@@ -20,7 +20,9 @@ test('every file in the table has a test with the number of its property', async
     const files = [...where.matchAll(/`([\w-]+\.test\.ts)`/g)].map(([, file = '']) => file)
     assert.ok(files.length > 0, `${number}: ${where}`)
     for (const file of files) {
-      const named = new RegExp(`\\((?:property|properties|properties \\d+ and) ${number}(?:\\)| and )`)
+      const named = new RegExp(
+        `\\((?:property|properties|properties \\d+ and) ${number}(?:\\)| and )`,
+      )
       assert.ok(named.test(await read(file)), `a test of property ${number} in ${file}`)
     }
   }

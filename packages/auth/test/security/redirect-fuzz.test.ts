@@ -9,7 +9,7 @@ import { test } from 'node:test'
 import { enduranceOr } from '@portcullis/test-servers/endurance'
 import { openProgramEnvironment, startAuth } from '../support/auth-program.ts'
 import { serviceToken, unlimited } from '../support/crash-server.ts'
-import { send, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
+import { type HttpAnswer, newEmail, password, send } from '../support/http-client.ts'
 import { openOAuthServer } from '../support/oauth-server.ts'
 import { providerShapes } from '../support/provider-shapes/index.ts'
 import { createRandom } from '../support/random.ts'
@@ -142,7 +142,9 @@ test('whatever a request contains, it gets a response, and any redirect is a val
     (random) => startFlow(random, '/authorize?provider=keycloak'),
     (random) => startFlow(random, `/authorize?provider=${toStrangeText(random)}`),
     (random) =>
-      startFlow(random, `/user/identities/authorize?provider=keycloak${flags[random(3)]}`, { token }),
+      startFlow(random, `/user/identities/authorize?provider=keycloak${flags[random(3)]}`, {
+        token,
+      }),
     (random) => follow(`/user/identities/confirm?state=${toStrangeText(random)}`),
     async (random) => {
       const path = '/user/identities/authorize?provider=keycloak&skip_http_redirect=true'

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openAuthServer } from '../support/auth-server.ts'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
-import { send, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 import { newPerson, signInByLink } from './people.ts'
 
 test('refresh tokens', async (t) => {
@@ -19,15 +19,18 @@ test('refresh tokens', async (t) => {
   const used = [400, 'refresh_token_already_used', 'Invalid Refresh Token: Already Used'] as const
   const ended = [400, 'session_not_found', 'Invalid Refresh Token: No Valid Session Found'] as const
 
-  await t.test('the previous token returns the same token in the interval (property 12)', async () => {
-    const { refresh_token: first } = await signIn()
-    const { body: rotated } = await refresh(first)
-    server.clock.aheadMs += 9_000
-    const { body: again } = await refresh(first)
-    assert.notEqual(rotated.refresh_token, first)
-    assert.equal(again.refresh_token, rotated.refresh_token)
-    assert.equal((await refresh(rotated.refresh_token)).status, 200)
-  })
+  await t.test(
+    'the previous token returns the same token in the interval (property 12)',
+    async () => {
+      const { refresh_token: first } = await signIn()
+      const { body: rotated } = await refresh(first)
+      server.clock.aheadMs += 9_000
+      const { body: again } = await refresh(first)
+      assert.notEqual(rotated.refresh_token, first)
+      assert.equal(again.refresh_token, rotated.refresh_token)
+      assert.equal((await refresh(rotated.refresh_token)).status, 200)
+    },
+  )
 
   await t.test('later the previous token ends the whole family (property 12)', async () => {
     const { refresh_token: first } = await signIn()
@@ -57,13 +60,16 @@ test('refresh tokens', async (t) => {
     assert.deepEqual(errorOf(await refresh(second.refresh_token)), ended)
   })
 
-  await t.test('an ended family does not affect other sessions of the user (property 12)', async () => {
-    const { refresh_token: first } = await signIn()
-    const { refresh_token: other } = await signIn()
-    await refresh((await refresh(first)).body.refresh_token)
-    await refresh(first)
-    assert.equal((await refresh(other)).status, 200)
-  })
+  await t.test(
+    'an ended family does not affect other sessions of the user (property 12)',
+    async () => {
+      const { refresh_token: first } = await signIn()
+      const { refresh_token: other } = await signIn()
+      await refresh((await refresh(first)).body.refresh_token)
+      await refresh(first)
+      assert.equal((await refresh(other)).status, 200)
+    },
+  )
 
   await t.test('tampered tokens are refused and end nothing (property 12)', async () => {
     const { refresh_token: token } = await signIn()
@@ -113,39 +119,46 @@ test('refresh tokens', async (t) => {
     assert.equal((await refresh([...children][0] ?? '', second.url)).status, 200)
   })
 
-  await t.test('each scope of a logout ends only the sessions that it names (property 14)', async () => {
-    const scopes = {
-      '?scope=local': { own: 400, other: 200 },
-      '?scope=others': { own: 200, other: 400 },
-      '?scope=global': { own: 400, other: 400 },
-      '': { own: 400, other: 400 },
-    } as const
-    const otherUser = await newPerson(server)
-    for (const [scope, { own, other }] of Object.entries(scopes)) {
-      const mine = await signIn()
-      const elsewhere = await signIn()
-      const otherSession = await signIn(otherUser.email)
-      const { status } = await send(url, `/logout${scope}`, {
+  await t.test(
+    'each scope of a logout ends only the sessions that it names (property 14)',
+    async () => {
+      const scopes = {
+        '?scope=local': { own: 400, other: 200 },
+        '?scope=others': { own: 200, other: 400 },
+        '?scope=global': { own: 400, other: 400 },
+        '': { own: 400, other: 400 },
+      } as const
+      const otherUser = await newPerson(server)
+      for (const [scope, { own, other }] of Object.entries(scopes)) {
+        const mine = await signIn()
+        const elsewhere = await signIn()
+        const otherSession = await signIn(otherUser.email)
+        const { status } = await send(url, `/logout${scope}`, {
+          method: 'POST',
+          token: mine.access_token,
+        })
+        assert.equal(status, 204)
+        assert.equal((await refresh(mine.refresh_token)).status, own, `own, ${scope}`)
+        assert.equal((await refresh(elsewhere.refresh_token)).status, other, `other, ${scope}`)
+        assert.equal(
+          (await refresh(otherSession.refresh_token)).status,
+          200,
+          `other user, ${scope}`,
+        )
+        const changed = await send(url, '/user', {
+          method: 'PUT',
+          body: { data: { a: 1 } },
+          token: mine.access_token,
+        })
+        assert.equal(changed.status, own === 200 ? 200 : 403, `PUT /user, ${scope}`)
+      }
+      const bad = await send(url, '/logout?scope=everybody', {
         method: 'POST',
-        token: mine.access_token,
+        token: (await signIn()).access_token,
       })
-      assert.equal(status, 204)
-      assert.equal((await refresh(mine.refresh_token)).status, own, `own, ${scope}`)
-      assert.equal((await refresh(elsewhere.refresh_token)).status, other, `other, ${scope}`)
-      assert.equal((await refresh(otherSession.refresh_token)).status, 200, `other user, ${scope}`)
-      const changed = await send(url, '/user', {
-        method: 'PUT',
-        body: { data: { a: 1 } },
-        token: mine.access_token,
-      })
-      assert.equal(changed.status, own === 200 ? 200 : 403, `PUT /user, ${scope}`)
-    }
-    const bad = await send(url, '/logout?scope=everybody', {
-      method: 'POST',
-      token: (await signIn()).access_token,
-    })
-    assert.equal(bad.status, 400)
-  })
+      assert.equal(bad.status, 400)
+    },
+  )
 
   await t.test('the token of another user cannot log a user out (property 14)', async () => {
     const otherUser = await signIn((await newPerson(server)).email)
@@ -153,7 +166,11 @@ test('refresh tokens', async (t) => {
     const [, claims = ''] = mine.access_token.split('.')
     const { session_id: session } = JSON.parse(Buffer.from(claims, 'base64url').toString())
     for (const path of ['/logout', `/logout?session_id=${session}&user_id=${id}`]) {
-      await send(url, path, { method: 'POST', token: otherUser.access_token, body: { id, session } })
+      await send(url, path, {
+        method: 'POST',
+        token: otherUser.access_token,
+        body: { id, session },
+      })
     }
     assert.equal((await refresh(mine.refresh_token)).status, 200)
   })

@@ -76,10 +76,13 @@ test('keys in AUTH_SECRETS_KEY', async (t) => {
     await assert.rejects(open(''), /AUTH_SECRETS_KEY is not set/)
   })
 
-  await t.test('a server of the previous version cannot insert its own keys (property 64)', async () => {
-    const add = "insert into server_keys (name, value) values ('refresh_tokens', '\\x00')"
-    await assert.rejects(query(add), /encrypted with AUTH_SECRETS_KEY/)
-  })
+  await t.test(
+    'a server of the previous version cannot insert its own keys (property 64)',
+    async () => {
+      const add = "insert into server_keys (name, value) values ('refresh_tokens', '\\x00')"
+      await assert.rejects(query(add), /encrypted with AUTH_SECRETS_KEY/)
+    },
+  )
 
   await t.test('the key can be replaced without ending sessions (property 65)', async () => {
     const [before] = await fingerprints()
@@ -192,19 +195,22 @@ test('every key can be replaced without logging users out (property 65)', async 
     assert.equal((await at(`/factors/${member.factorId}/verify`, answer, token)).status, 200)
   })
 
-  await t.test('--force deletes versions in use and ends the sessions that depend on them', async () => {
-    const renewed = await refresh(active.refreshToken)
-    const forced = await keys('retire', 'refresh_tokens', '--force')
-    assert.match(forced.stdout, /^refresh_tokens: version 2 is now the only version$/m)
-    const later = await openAuthServer(t, { database: { url: databaseUrl, schema }, clock })
-    const refreshLater = async (token: string) => {
-      const body = { refresh_token: token }
-      const answer = await send(later?.url ?? '', '/token?grant_type=refresh_token', { body })
-      return [answer.status, answer.body.error_code]
-    }
-    assert.deepEqual(await refreshLater(away.refreshToken), [400, 'refresh_token_not_found'])
-    assert.deepEqual(await refreshLater(renewed.body.refresh_token), [200, undefined])
-  })
+  await t.test(
+    '--force deletes versions in use and ends the sessions that depend on them',
+    async () => {
+      const renewed = await refresh(active.refreshToken)
+      const forced = await keys('retire', 'refresh_tokens', '--force')
+      assert.match(forced.stdout, /^refresh_tokens: version 2 is now the only version$/m)
+      const later = await openAuthServer(t, { database: { url: databaseUrl, schema }, clock })
+      const refreshLater = async (token: string) => {
+        const body = { refresh_token: token }
+        const answer = await send(later?.url ?? '', '/token?grant_type=refresh_token', { body })
+        return [answer.status, answer.body.error_code]
+      }
+      assert.deepEqual(await refreshLater(away.refreshToken), [400, 'refresh_token_not_found'])
+      assert.deepEqual(await refreshLater(renewed.body.refresh_token), [200, undefined])
+    },
+  )
 
   await t.test('invalid usage is explained', async () => {
     const unknown = await keys('rotate', 'jwt')

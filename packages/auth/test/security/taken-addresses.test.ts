@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf } from '../support/flow-server.ts'
-import { send, newEmail } from '../support/http-client.ts'
+import { newEmail, send } from '../support/http-client.ts'
 import { newPhone, openPhoneServer } from '../support/phone-server.ts'
 import { newPerson, signInByLink } from './people.ts'
 
@@ -65,11 +65,14 @@ test('addresses and phone numbers of other users', async (t) => {
     assert.equal((await caller.put({ email })).body.error_code, 'email_exists')
   })
 
-  await t.test('of many concurrent requests only five reveal a taken address (property 55)', async () => {
-    const caller = await newCaller()
-    const { email } = await newPerson(server)
-    const answers = await Promise.all(Array.from({ length: 20 }, () => caller.put({ email })))
-    const revealed = answers.filter(({ body }) => body.error_code === 'email_exists')
-    assert.equal(revealed.length, 5)
-  })
+  await t.test(
+    'of many concurrent requests only five reveal a taken address (property 55)',
+    async () => {
+      const caller = await newCaller()
+      const { email } = await newPerson(server)
+      const answers = await Promise.all(Array.from({ length: 20 }, () => caller.put({ email })))
+      const revealed = answers.filter(({ body }) => body.error_code === 'email_exists')
+      assert.equal(revealed.length, 5)
+    },
+  )
 })

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { type ExternalServer, newAccount, openExternalServer } from '../support/external-server.ts'
 import { fragmentOf } from '../support/flow-server.ts'
-import { send, newEmail, password, sdk } from '../support/http-client.ts'
+import { newEmail, password, sdk, send } from '../support/http-client.ts'
 import { newPhone, phoneEnvironment } from '../support/phone-server.ts'
 
 /** An email address or a phone number. */
@@ -240,15 +240,18 @@ test('the person who proves to own an address or phone number owns the account (
     }
   }
 
-  await t.test('until then a repeated sign-up does not replace the password (property 43)', async () => {
-    const name = { email: newEmail() }
-    const { body: made } = await post('/signup', { ...name, password })
-    const read = () => query('select encrypted_password from users where id = $1', [made.id])
-    const before = await read()
-    await query('delete from message_gaps')
-    await post('/signup', { ...name, password: ownerPassword })
-    assert.deepEqual(await read(), before)
-  })
+  await t.test(
+    'until then a repeated sign-up does not replace the password (property 43)',
+    async () => {
+      const name = { email: newEmail() }
+      const { body: made } = await post('/signup', { ...name, password })
+      const read = () => query('select encrypted_password from users where id = $1', [made.id])
+      const before = await read()
+      await query('delete from message_gaps')
+      await post('/signup', { ...name, password: ownerPassword })
+      assert.deepEqual(await read(), before)
+    },
+  )
 
   await t.test('data of the attacker is not in messages to the owner (property 43)', async () => {
     const name = { email: newEmail() }

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { jwtVerify } from 'jose'
 import { jwtSecret } from '../support/auth-server.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { send, newEmail } from '../support/http-client.ts'
+import { newEmail, send } from '../support/http-client.ts'
 import { createUser, refresh, signIn, signToken } from './people.ts'
 
 test('Authentication', async (t) => {

@@ -8,7 +8,7 @@ import { parseConfig } from '../../src/config/config.ts'
 import { openAuthServer, testEnvironment } from '../support/auth-server.ts'
 import { openCaptchaService, toCaptchaEnvironment } from '../support/captcha-service.ts'
 import { errorOf } from '../support/flow-server.ts'
-import { send, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 
 const faultsOf = (env: Readonly<Record<string, string>>) => {
   const source = { ...testEnvironment, DATABASE_URL: 'postgres://db.example/auth', ...env }

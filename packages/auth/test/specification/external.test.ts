@@ -36,7 +36,9 @@ test('external sign-in in the specification', async (t) => {
   )
 
   await t.test('Token response › `provider`: only in the /callback redirect', async () => {
-    const { provider, refresh_token } = fragmentOf(await server.signInWith('keycloak', newAccount()))
+    const { provider, refresh_token } = fragmentOf(
+      await server.signInWith('keycloak', newAccount()),
+    )
     assert.equal(provider, 'keycloak')
     const { body } = await server.post('/token?grant_type=refresh_token', { refresh_token })
     assert.deepEqual([typeof body.access_token, body.provider], ['string', undefined])

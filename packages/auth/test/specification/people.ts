@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { SignJWT } from 'jose'
 import { jwtSecret } from '../support/auth-server.ts'
 import type { FlowServer } from '../support/flow-server.ts'
-import { send, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
+import { type HttpAnswer, newEmail, password, send } from '../support/http-client.ts'
 
 export const uuid = /^[\da-f]{8}-[\da-f]{4}-[1-8][\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/
 export const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/

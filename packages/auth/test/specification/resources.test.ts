@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { openFlowServer } from '../support/flow-server.ts'
-import { send, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 import { createUser, logIn, refresh, rfc3339, signIn, uuid } from './people.ts'
 
 test('Resources and their fields', async (t) => {

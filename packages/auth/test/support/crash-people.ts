@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { serviceToken } from './crash-server.ts'
-import { send, type HttpAnswer, newEmail, password } from './http-client.ts'
+import { type HttpAnswer, newEmail, password, send } from './http-client.ts'
 import type { Random } from './random.ts'
 
 /** The state of something that a request should change: `maybe` until the response arrives. */

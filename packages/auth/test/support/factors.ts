@@ -1,7 +1,7 @@
 import { Secret, TOTP } from 'otpauth'
 import type { FlowServer } from './flow-server.ts'
 import type { FrozenClock } from './frozen-clock.ts'
-import { send, type HttpAnswer, newEmail } from './http-client.ts'
+import { type HttpAnswer, newEmail, send } from './http-client.ts'
 
 /** Enables every factor type and removes the limits that a test does not set. */
 export const factorEnvironment = {

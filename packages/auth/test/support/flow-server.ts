@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { Client } from 'pg'
 import { type AuthServer, type AuthServerOptions, openAuthServer } from './auth-server.ts'
-import { send, type HttpAnswer, newEmail, password } from './http-client.ts'
+import { type HttpAnswer, newEmail, password, send } from './http-client.ts'
 import { openSharedPostgres } from './shared-postgres.ts'
 
 /** A message in the outbox. */

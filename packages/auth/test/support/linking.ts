@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import type { ExternalServer } from './external-server.ts'
 import { queryOf } from './flow-server.ts'
-import { send, type HttpAnswer } from './http-client.ts'
+import { type HttpAnswer, send } from './http-client.ts'
 import type { Account } from './provider-shape.ts'
 
 const verifier = 'v'.repeat(64)

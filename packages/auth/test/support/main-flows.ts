@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { send, type HttpAnswer, newEmail, password } from './http-client.ts'
+import { type HttpAnswer, newEmail, password, send } from './http-client.ts'
 import type { Mailbox } from './mailbox.ts'
 
 /** The environment for `runMainFlows`, besides the database and a mail server. */

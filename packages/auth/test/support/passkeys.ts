@@ -1,6 +1,6 @@
 import { createFactorCalls, factorEnvironment, type SignedInUser } from './factors.ts'
 import type { FlowServer } from './flow-server.ts'
-import { send, type HttpAnswer } from './http-client.ts'
+import { type HttpAnswer, send } from './http-client.ts'
 import {
   type AuthenticatorSettings,
   createAuthenticator,

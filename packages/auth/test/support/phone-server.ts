@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { type FlowServer, openFlowServer } from './flow-server.ts'
-import { send, type HttpAnswer } from './http-client.ts'
+import { type HttpAnswer, send } from './http-client.ts'
 
 /**
  * Nothing listens at the gateway URL, so messages stay in the outbox, where tests can read them.

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { claimMessages } from '../../src/messages/statements/outbox.ts'
-import { send, password } from '../support/http-client.ts'
+import { password, send } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 import { openCollectedServer } from './support/collected-server.ts'
 

@@ -16,7 +16,7 @@ import {
   startAuth,
 } from '../support/auth-program.ts'
 import { testEnvironment } from '../support/auth-server.ts'
-import { send, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 import { openConnection } from '../support/kept-connection.ts'
 
 /** Process ids of the serving workers by number; a replaced worker is not included. */

@@ -22,7 +22,7 @@ import {
   unknownOperation,
   validationFailure,
 } from './operations.ts'
-import { withInvalid, invalidTypes } from './parameters.ts'
+import { invalidTypes, withInvalid } from './parameters.ts'
 
 // What the draft of August 2026 requires in addition to, or instead of, the drafts on which the 61
 // audits are based.

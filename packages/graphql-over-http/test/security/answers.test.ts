@@ -12,7 +12,7 @@ import { createHandler as createUwsHandler } from '../../src/adapters/uws.ts'
 import { createHandler } from '../../src/handler.ts'
 import type { Response as Pair } from '../../src/request.ts'
 import { createUwsExchange } from '../specification/uws-exchange.ts'
-import { listen, closeServer } from '../support/hosts/listen.ts'
+import { closeServer, listen } from '../support/hosts/listen.ts'
 import { GR, get, J, type PlainRequest, post } from '../support/request.ts'
 import { schema } from '../support/schema.ts'
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { test } from 'node:test'
 import { serverAudits } from '../../src/audits/index.ts'
 import { listen as listenFor, runAudit } from '../support/audit-command.ts'
-import { listen, closeServer } from '../support/hosts/listen.ts'
+import { closeServer, listen } from '../support/hosts/listen.ts'
 
 test('the command sends the headers to no server that the audited one redirects to', async (t) => {
   const reached: (string | undefined)[] = []

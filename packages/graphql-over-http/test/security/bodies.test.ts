@@ -12,7 +12,7 @@ import { createHandler as createExpressHandler } from '../../src/adapters/expres
 import { createHandler as createFetchHandler } from '../../src/adapters/fetch.ts'
 import { createHandler as createHttpHandler } from '../../src/adapters/http.ts'
 import { createHandler as createKoaHandler } from '../../src/adapters/koa.ts'
-import { listen, closeServer } from '../support/hosts/listen.ts'
+import { closeServer, listen } from '../support/hosts/listen.ts'
 import { schema } from '../support/schema.ts'
 
 const QUERY = '{"query":"{ hello }"}'

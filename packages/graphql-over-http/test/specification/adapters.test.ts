@@ -24,7 +24,7 @@ import { createHandler as createKoaHandler } from '../../src/adapters/koa.ts'
 import { createHandler as createNetlifyHandler } from '../../src/adapters/netlify.ts'
 import { createHandler as createUwsHandler } from '../../src/adapters/uws.ts'
 import { openHttp2Fetch } from '../support/hosts/http2-fetch.ts'
-import { listen, closeServer } from '../support/hosts/listen.ts'
+import { closeServer, listen } from '../support/hosts/listen.ts'
 import { schema } from '../support/hosts/schema.ts'
 import { createUwsExchange } from './uws-exchange.ts'
 

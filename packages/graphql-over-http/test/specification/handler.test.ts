@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import * as library from '@portcullis/graphql-over-http'
 import { buildSchema, parse } from 'graphql'
 import { createHandler } from '../../src/handler.ts'
-import { listen, closeServer } from '../support/hosts/listen.ts'
+import { closeServer, listen } from '../support/hosts/listen.ts'
 import { GR, get, post, request, toAnswer } from '../support/request.ts'
 import { schema } from '../support/schema.ts'
 

@@ -52,7 +52,12 @@ describe('floods end at the default limits of the server', () => {
   test('CONTINUATION flood (CVE-2024-27316): empty frames', async (t) => {
     await underAttack(t, {}, async ({ port }) => {
       const empty = repeat(10_000, () => frame(frameType.CONTINUATION, 0, 1))
-      await expectEnhanceYourCalm(port, 'continuationFrames', frame(frameType.HEADERS, 0, 1), ...empty)
+      await expectEnhanceYourCalm(
+        port,
+        'continuationFrames',
+        frame(frameType.HEADERS, 0, 1),
+        ...empty,
+      )
     })
   })
 
@@ -60,7 +65,12 @@ describe('floods end at the default limits of the server', () => {
     await underAttack(t, {}, async ({ port }) => {
       const block = headerBlock({ 'x-long': 'x'.repeat(16_000) })
       const more = repeat(100, () => frame(frameType.CONTINUATION, 0, 1, block))
-      await expectEnhanceYourCalm(port, 'headerBlockBytes', frame(frameType.HEADERS, 0, 1, block), ...more)
+      await expectEnhanceYourCalm(
+        port,
+        'headerBlockBytes',
+        frame(frameType.HEADERS, 0, 1, block),
+        ...more,
+      )
     })
   })
 

@@ -1,6 +1,6 @@
 import { flag, frameType } from '../../src/http2/frames.ts'
 import { type Frame, frame, RawClient } from '../support/raw-client.ts'
-import { type Case, type ServerOutput, connectionPreface } from './case.ts'
+import { type Case, connectionPreface, type ServerOutput } from './case.ts'
 
 /** The answer to this PING comes after everything else that the server sends immediately. */
 const lastPing = Buffer.from('the last')

@@ -1,7 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { crossSiteCall, noAccess, refusalStylePath, refuse, toCrossSiteRefusal, wrongHost } from './errors.ts'
+import {
+  crossSiteCall,
+  noAccess,
+  refusalStylePath,
+  refuse,
+  toCrossSiteRefusal,
+  wrongHost,
+} from './errors.ts'
 
 interface AccessSettings {
   readonly token: string
@@ -38,7 +45,8 @@ export function guardAccess(
       if (origin === 'link elsewhere') return refuse(reply, toCrossSiteRefusal(entry.path))
       return reply.redirect(entry.path, 303)
     }
-    if (origin === 'link elsewhere') return refuse(reply, toCrossSiteRefusal(toOwnPath(request.url)))
+    if (origin === 'link elsewhere')
+      return refuse(reply, toCrossSiteRefusal(toOwnPath(request.url)))
     const shown = readCookie(request.headers.cookie ?? '', cookieName)
     if (shown === undefined || !isSame(shown, token)) return refuse(reply, noAccess)
   })

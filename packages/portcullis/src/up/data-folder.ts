@@ -13,7 +13,12 @@ import { basename, join } from 'node:path'
 import { makeFolder } from '@portcullis/service-kit/make-folder'
 import { UpRefusal } from './errors.ts'
 import type { Ports } from './ports.ts'
-import { refuseSymbolicLink, checkOwnership, readPrivateFile, replaceFile } from './private-files.ts'
+import {
+  checkOwnership,
+  readPrivateFile,
+  refuseSymbolicLink,
+  replaceFile,
+} from './private-files.ts'
 import { parseSecrets, secretsFile } from './secrets.ts'
 
 /** Keeps the folder out of any Git repository. */
@@ -166,7 +171,10 @@ export function findFolderUser(folder: string): FolderUser | undefined {
 function lockFolder(folder: string): FolderLock | undefined {
   if (findFolderUser(folder) !== undefined) return undefined
   const path = join(folder, lockFile)
-  const thisProcess: FolderUser = { pid: process.pid, startedAt: readStartOf(process.pid) ?? 'unknown' }
+  const thisProcess: FolderUser = {
+    pid: process.pid,
+    startedAt: readStartOf(process.pid) ?? 'unknown',
+  }
   const toText = (occupation: FolderUser) => `${JSON.stringify(occupation, undefined, 2)}\n`
   const release = () => rmSync(path, { force: true })
   release()

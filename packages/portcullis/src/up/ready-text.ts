@@ -7,7 +7,10 @@ import { type PartName, type Ports, partNames } from './ports.ts'
 import { chooseSuggestions } from './suggestions.ts'
 
 export interface ReadyInfo
-  extends Pick<UpContext, 'host' | 'publicUrl' | 'ports' | 'has' | 'secrets' | 'version' | 'folder'> {
+  extends Pick<
+    UpContext,
+    'host' | 'publicUrl' | 'ports' | 'has' | 'secrets' | 'version' | 'folder'
+  > {
   /** Examples are printed only at the first start. */
   readonly isFirstStart: boolean
 }

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { SignJWT } from 'jose'
 import { UpRefusal } from './errors.ts'
-import { restrictToOwner, readPrivateFile } from './private-files.ts'
+import { readPrivateFile, restrictToOwner } from './private-files.ts'
 
 /** Anyone with these secrets can sign in as any user and open the console. */
 export interface Secrets {

@@ -26,7 +26,10 @@ const terminateMs = 300
 const endWithParent = new URL(`./end-with-parent${extname(import.meta.filename)}`, import.meta.url)
 
 /** Runs a server in a child process that ends together with this one. */
-export async function startService(context: UpContext, settings: ServiceSettings): Promise<RunningPart> {
+export async function startService(
+  context: UpContext,
+  settings: ServiceSettings,
+): Promise<RunningPart> {
   const { part, packageName, args, env } = settings
   const program = ['--import', endWithParent.href, findProgram(packageName), ...args]
   const child = spawn(process.execPath, program, {

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { lockFile, type FolderUser } from '../../src/up/data-folder.ts'
+import { type FolderUser, lockFile } from '../../src/up/data-folder.ts'
 import type { ListenerName } from '../../src/up/ports.ts'
 import { launchUp } from './launch-up.ts'
 

@@ -25,9 +25,7 @@ const window = Math.floor(Date.now() / 1000 / unitSeconds) * unitSeconds
 
 type Keys = readonly (readonly string[])[]
 
-let opened:
-  | { readonly job: string; readonly store: CounterStore; readonly keys: Keys }
-  | undefined
+let opened: { readonly job: string; readonly store: CounterStore; readonly keys: Keys } | undefined
 
 answerParent(async (job: StoreJob): Promise<StoreOutcome> => {
   const { contender, address, expiry, descriptors, decisions } = job

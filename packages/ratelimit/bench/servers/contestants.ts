@@ -5,7 +5,7 @@ import type { PeerOf } from '@portcullis/bench-kit/peer'
 import type { Target } from '@portcullis/bench-kit/server-process'
 import { createRequest, valuesKinds } from '../requests.ts'
 import { writeRules } from '../rule-files.ts'
-import { type Contender, type Group, defaultRuleCount } from '../scenarios.ts'
+import { type Contender, defaultRuleCount, type Group } from '../scenarios.ts'
 import { findListener } from './find-listener.ts'
 import { readLimit } from './probe.ts'
 import { ourProgram, peerProgram, startServer } from './server-process.ts'
@@ -36,7 +36,9 @@ const localCacheBytes = 16 << 20
 export function withContendersFor(peer: Peer, group: Group): Group {
   const canTakePart = ({ program, store, hasLocalCache, rules }: Contender) => {
     if (program === 'ours' || peer.kind === 'program') return true
-    return peer.kind === 'running' && store === 'redis' && !hasLocalCache && rules === defaultRuleCount
+    return (
+      peer.kind === 'running' && store === 'redis' && !hasLocalCache && rules === defaultRuleCount
+    )
   }
   return { ...group, contenders: group.contenders.filter(canTakePart) }
 }
@@ -49,7 +51,11 @@ export interface PortcullisSettings {
   readonly env: Readonly<Record<string, string>>
 }
 
-export function createContestants(peer: Peer, stores: Stores, ours: PortcullisSettings): OpenContestants {
+export function createContestants(
+  peer: Peer,
+  stores: Stores,
+  ours: PortcullisSettings,
+): OpenContestants {
   return async (group: Group) => {
     const opened: Contestant[] = []
     try {

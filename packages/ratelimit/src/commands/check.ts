@@ -1,8 +1,8 @@
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { parseConfig } from '../config/config.ts'
 import { readRuleDirectory } from '../rules/sources/file/rule-directory.ts'
-import type { Finding } from '../tools/check/fault-report.ts'
 import { findCollidingKeys } from '../tools/check/colliding-keys.ts'
+import type { Finding } from '../tools/check/fault-report.ts'
 import {
   byPlace,
   type Inspection,

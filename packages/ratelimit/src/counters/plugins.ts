@@ -1,6 +1,6 @@
 import { stores } from './index.ts'
 import { memory } from './memory/plugin.ts'
-import type { OpenedStore, StorePlugin, StoreContext } from './store-plugin.ts'
+import type { OpenedStore, StoreContext, StorePlugin } from './store-plugin.ts'
 
 /** Every counter store, as the service offers it. */
 export const storePlugins = await Promise.all(stores.map(({ loadPlugin }) => loadPlugin()))
@@ -10,10 +10,7 @@ export const defaultStore = memory
 
 export type StoreConfig = ReturnType<(typeof storePlugins)[number]['toConfig']>
 
-export function openStore(
-  config: StoreConfig,
-  context: StoreContext,
-): Promise<OpenedStore> {
+export function openStore(config: StoreConfig, context: StoreContext): Promise<OpenedStore> {
   return findPlugin(config).open(config, context)
 }
 

@@ -33,8 +33,8 @@ import {
   type RateLimiterOptions,
   type SharedOptions,
 } from './options.ts'
-import { RulesError } from './rules-input.ts'
 import { createKeyedRules, createWrittenRules, type RuleAccess } from './rule-access.ts'
+import { RulesError } from './rules-input.ts'
 import { UnmatchedReports } from './unmatched.ts'
 import { ProcessHold, Readiness } from './waiting.ts'
 

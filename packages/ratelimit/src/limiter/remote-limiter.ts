@@ -121,7 +121,9 @@ export function createRemoteRateLimiter(options: RemoteLimiterOptions): RemoteRa
   const giveBack = async (request: LimitRequest, given: LimitOptions = {}) => {
     const { hits = 1 } = given
     checkCharge(hits)
-    const { message, answer } = await callService(request, given, (message) => withHits(message, hits, true))
+    const { message, answer } = await callService(request, given, (message) =>
+      withHits(message, hits, true),
+    )
     return toResult(message, answer, headerNames)
   }
   const close = async () => client.close()
@@ -130,7 +132,9 @@ export function createRemoteRateLimiter(options: RemoteLimiterOptions): RemoteRa
     async peek(request, given = {}) {
       const { hits = 1 } = given
       checkCharge(hits)
-      const { message, answer } = await callService(request, given, (message) => withHits(message, 0, false))
+      const { message, answer } = await callService(request, given, (message) =>
+        withHits(message, 0, false),
+      )
       return toPeek(toResult(message, answer, headerNames), hits)
     },
     refund: giveBack,

@@ -26,7 +26,10 @@ export interface RuleAccess<Input, Rules> {
 }
 
 /** Rules from limits that are objects. */
-export function createKeyedRules(first: ParsedLimits, domain: string): RuleAccess<KeyValues, Limits> {
+export function createKeyedRules(
+  first: ParsedLimits,
+  domain: string,
+): RuleAccess<KeyValues, Limits> {
   let limits: KeyedLimits | undefined
   const compile = (parsed: ParsedLimits, statistics: Statistics) => {
     const rules = compileRules(parsed.rules, statistics.rules)

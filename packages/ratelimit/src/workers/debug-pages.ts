@@ -23,7 +23,8 @@ export function toPrimaryPages(
       return
     }
     const able = workers().filter(({ isReady }) => isReady)
-    const wanted = requested === undefined ? able : able.filter(({ number }) => `${number}` === requested)
+    const wanted =
+      requested === undefined ? able : able.filter(({ number }) => `${number}` === requested)
     const worker = wanted.find(({ isResponsive }) => isResponsive) ?? wanted[0]
     if (worker === undefined) {
       const numbers = able.map(({ number }) => number).join(', ')

@@ -8,7 +8,7 @@ import { OK, type RateLimitRequest, type RateLimitResponse } from '../../src/pro
 import { compileRules } from '../../src/rules/match/snapshot.ts'
 import { Statistics } from '../../src/stats/registry.ts'
 import { collectLog } from '../support/collected-log.ts'
-import { requestFor, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { parseText } from '../support/parse-text.ts'
 
 const rules = `

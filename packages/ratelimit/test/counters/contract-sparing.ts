@@ -47,12 +47,17 @@ export const realSparingPoints = {
   'adds to every counter if the one without room is not strict': async (store) => {
     const [full, free] = [newKey(), newKey()]
     await add(store, [increment(full, 5)])
-    const increments = [increment(full, 1, { most: 5, isStrict: false }), increment(free, 1, { most: 5 })]
+    const increments = [
+      increment(full, 1, { most: 5, isStrict: false }),
+      increment(free, 1, { most: 5 }),
+    ]
     assert.deepEqual(await addSparing(store, increments), [6, 1])
     assert.deepEqual(await read(store, full, free), [6, 1])
   },
 
-  'leaves a counter that is not strict unchanged only if it has room, like the others': async (store) => {
+  'leaves a counter that is not strict unchanged only if it has room, like the others': async (
+    store,
+  ) => {
     const [strict, full, free] = [newKey(), newKey(), newKey()]
     await add(store, [increment(strict, 5), increment(full, 5)])
     const counts = await addSparing(store, [

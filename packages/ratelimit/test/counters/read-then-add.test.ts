@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { type Counted, type Increment, StoreError } from '../../src/counters/counter-store.ts'
-import { readThenAdd } from '../../src/counters/read-then-add.ts'
 import { type MemoryStore, openMemoryStore } from '../../src/counters/memory/memory-store.ts'
+import { readThenAdd } from '../../src/counters/read-then-add.ts'
 import { testCounterStore } from './contract.ts'
 import { add, increment, sliding } from './contract-calls.ts'
 

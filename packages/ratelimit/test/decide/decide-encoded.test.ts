@@ -10,11 +10,11 @@ import {
 } from '../../src/protocol/message.ts'
 import type { RuleRecord, RuleSet } from '../../src/rules/model/rule.ts'
 import {
-  requestFor,
   type Decider,
   type DeciderOptions,
   descriptor,
   openDecider,
+  requestFor,
 } from '../support/decider.ts'
 import { type NestedRule, toRuleSet } from '../support/nested-rules.ts'
 

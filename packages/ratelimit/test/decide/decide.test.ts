@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { CounterKeyError, StoreError } from '../../src/counters/counter-store.ts'
 import { ServiceError } from '../../src/decide/decision.ts'
 import { OK, OVER_LIMIT, type RateLimitResponse } from '../../src/protocol/message.ts'
-import { requestFor, descriptor, openDecider } from '../support/decider.ts'
+import { descriptor, openDecider, requestFor } from '../support/decider.ts'
 
 const codes = ({ statuses }: RateLimitResponse) => statuses.map(({ code }) => code)
 const remaining = ({ statuses }: RateLimitResponse) =>
@@ -277,7 +277,9 @@ descriptors:
     settings: { headerNames: { limit: 'L', remaining: 'R', reset: 'T' } },
   })
   const values = async (...keys: string[]) => {
-    const answer = await decider.decide(requestFor('d', ...keys.map((key) => descriptor(`${key}=1`))))
+    const answer = await decider.decide(
+      requestFor('d', ...keys.map((key) => descriptor(`${key}=1`))),
+    )
     return answer.responseHeadersToAdd.map(({ key, value }) => `${key}=${value}`)
   }
   assert.deepEqual(await values('u', 'none'), [])

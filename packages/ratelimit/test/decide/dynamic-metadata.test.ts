@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mergeMetadata, toDynamicMetadata } from '../../src/decide/respond.ts'
-import { requestFor, descriptor, openDecider } from '../support/decider.ts'
+import { descriptor, openDecider, requestFor } from '../support/decider.ts'
 
 const rules = `
 domain: d

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toHeaders } from '../../src/decide/headers.ts'
 import { type Code, type DescriptorStatus, OK, OVER_LIMIT } from '../../src/protocol/message.ts'
-import { requestFor, descriptor, openDecider } from '../support/decider.ts'
+import { descriptor, openDecider, requestFor } from '../support/decider.ts'
 
 const names = { limit: 'L', remaining: 'R', reset: 'T' }
 

@@ -4,7 +4,7 @@ import type { CounterStore } from '../../src/counters/counter-store.ts'
 import { openMemoryStore } from '../../src/counters/memory/memory-store.ts'
 import { createLocalCache } from '../../src/hot/local-cache.ts'
 import { OVER_LIMIT } from '../../src/protocol/message.ts'
-import { requestFor, descriptor, openDecider } from '../support/decider.ts'
+import { descriptor, openDecider, requestFor } from '../support/decider.ts'
 
 /** A decider with a local cache, and the number of calls of its store. */
 function openCachedDecider(t: TestContext, more = '') {

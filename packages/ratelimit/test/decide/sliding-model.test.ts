@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { OK, OVER_LIMIT } from '../../src/protocol/message.ts'
-import { requestFor, descriptor, openDecider } from '../support/decider.ts'
+import { descriptor, openDecider, requestFor } from '../support/decider.ts'
 
 /** Keeps every change with its time, and adds up all of them for each count. */
 class Model {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OK, OVER_LIMIT } from '../../src/protocol/message.ts'
-import { requestFor, type Decider, descriptor, openDecider } from '../support/decider.ts'
+import { type Decider, descriptor, openDecider, requestFor } from '../support/decider.ts'
 
 const sliding = (requests: number, { unit = 'minute', multiplier = 1, more = '' } = {}) => `
 domain: d

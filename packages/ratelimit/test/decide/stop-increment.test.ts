@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OK, OVER_LIMIT, type RateLimitResponse } from '../../src/protocol/message.ts'
-import { requestFor, descriptor, openDecider } from '../support/decider.ts'
+import { descriptor, openDecider, requestFor } from '../support/decider.ts'
 
 const rules = (more = '') => `
 domain: d

@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { JsonObject } from '@bufbuild/protobuf'
 import fc from 'fast-check'
 import { type Scenario, scenarios, toYaml } from './rule-trees.ts'
-import { findPeer, peerAdvice, openServices, type Services } from './services.ts'
+import { findPeer, openServices, peerAdvice, type Services } from './services.ts'
 import { type Variant, variants } from './variants.ts'
 
 const peer = findPeer(process.env)

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { status } from '@portcullis/grpc-unary'
 import { type GrpcClient, openGrpcClient } from '@portcullis/grpc-unary/client'
-import { requestFor, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { decodeResponse } from '../support/decode-response.ts'
 import { decisionPath, toBytes } from '../support/service-client.ts'
 import type { LoadedCall } from '../support/service-load.ts'

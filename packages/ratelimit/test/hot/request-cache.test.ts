@@ -7,7 +7,7 @@ import { type Charge, type Tallies, Tally } from '../../src/decide/tally.ts'
 import { RequestCache } from '../../src/hot/request-cache.ts'
 import { RequestWords } from '../../src/hot/request-words.ts'
 import { RuleCounters } from '../../src/stats/rule-counters.ts'
-import { requestFor, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 
 const toRules = (isLasting = true): Rules => ({
   hasDomain: () => true,

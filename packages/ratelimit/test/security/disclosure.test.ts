@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { open } from '@portcullis/test-servers'
 import { openAdsServer, toRules } from '../rules/sources/xds/support/ads-server.ts'
-import { requestFor, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openDecisionClient, postJson } from '../support/service-client.ts'
 import { startService, until } from '../support/service-process.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { requestFor, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { exchangeRaw } from '../support/raw-http.ts'
 import { openService } from '../support/service-app.ts'
 import { openDecisionClient, postJson } from '../support/service-client.ts'

@@ -3,7 +3,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { requestFor, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openDecisionClient, postJson } from '../support/service-client.ts'
 import { type RunningService, readMegabytes, startService } from '../support/service-process.ts'
 
@@ -23,7 +23,11 @@ async function sendAndClose(port: number, bytes: Uint8Array): Promise<void> {
 }
 
 /** Uses forty connections at a time. */
-async function sendAndCloseMany(port: number, count: number, toBytes: () => Uint8Array): Promise<void> {
+async function sendAndCloseMany(
+  port: number,
+  count: number,
+  toBytes: () => Uint8Array,
+): Promise<void> {
   const hurlInTurn = async () => {
     for (let at = 0; at < count / 40; at += 1) await sendAndClose(port, toBytes())
   }

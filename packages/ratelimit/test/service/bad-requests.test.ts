@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { status } from '@portcullis/grpc-unary'
 import { open } from '@portcullis/test-servers'
 import type { Descriptor, RateLimitRequest } from '../../src/protocol/message.ts'
-import { requestFor, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openDecisionClient, postJson, readStatistics } from '../support/service-client.ts'
 import { readMegabytes, startService } from '../support/service-process.ts'
 
@@ -35,11 +35,18 @@ const strange: Readonly<Record<string, () => RateLimitRequest>> = {
       ),
     ),
   'a value of a megabyte': () => requestFor('d', descriptor(`k=${'v'.repeat(1_000_000)}`)),
-  'a value of a megabyte that is not ASCII': () => requestFor('d', descriptor(`k=${'ü'.repeat(500_000)}`)),
+  'a value of a megabyte that is not ASCII': () =>
+    requestFor('d', descriptor(`k=${'ü'.repeat(500_000)}`)),
   'a key of a megabyte': () => requestFor('d', descriptor(`${'k'.repeat(1_000_000)}=v`)),
   'a domain of a megabyte': () => requestFor('x'.repeat(1_000_000), descriptor('k=v')),
   'NUL, line breaks and spaces': () =>
-    requestFor('d', descriptor('k=\0'), descriptor('k=a\r\nb'), descriptor('k= '), descriptor('\0=\0')),
+    requestFor(
+      'd',
+      descriptor('k=\0'),
+      descriptor('k=a\r\nb'),
+      descriptor('k= '),
+      descriptor('\0=\0'),
+    ),
   'names of properties that every object has': () =>
     requestFor(
       'd',
@@ -103,7 +110,9 @@ async function runAll(t: TestContext, env: Readonly<Record<string, string>>) {
   await t.test('hits above the highest count: a decision every time', async () => {
     for (const hitsAddend of [2 ** 63 - 1_024, 2 ** 63, 2 ** 64 - 2_048]) {
       for (let call = 0; call < 3; call += 1) {
-        const { code, message } = await client.tryDecide(requestFor('d', descriptor('k=huge', { hitsAddend })))
+        const { code, message } = await client.tryDecide(
+          requestFor('d', descriptor('k=huge', { hitsAddend })),
+        )
         assert.equal(code, status.OK, message)
       }
       const one = requestFor('d', descriptor('k=huge'))
@@ -130,7 +139,11 @@ test('unusual requests to a service that counts in memory', async (t) => {
   )
   await t.test('statistics stay one line each, whatever the values are', async () => {
     await client.decide(
-      requestFor('d', descriptor('named=a\nforged.name: 1'), descriptor('named=b\r\nforged.other: 1')),
+      requestFor(
+        'd',
+        descriptor('named=a\nforged.name: 1'),
+        descriptor('named=b\r\nforged.other: 1'),
+      ),
     )
     await client.decide(requestFor('e\nforged.domain: 1', descriptor('k=v')))
     const forged = [...(await readStatistics(service)).keys()].filter((name) =>

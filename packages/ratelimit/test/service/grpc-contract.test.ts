@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { status } from '@portcullis/grpc-unary'
-import { requestFor, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openService } from '../support/service-app.ts'
 import {
   decisionPath,
@@ -125,7 +125,10 @@ test('without a configuration every valid call fails with a message about it', a
   const { tryDecide: send, service } = await open(t, 'domain: [')
   const { code, message } = await send(one())
   assert.deepEqual([code, message], [status.UNKNOWN, 'no rate limit configuration loaded'])
-  assert.equal((await send(requestFor('d'))).message, 'rate limit descriptor list must not be empty')
+  assert.equal(
+    (await send(requestFor('d'))).message,
+    'rate limit descriptor list must not be empty',
+  )
   const statistics = await readStatistics(service)
   assert.equal(statistics.get('ratelimit.service.config_load_error'), 1)
   assert.equal(statistics.get('ratelimit.service.config_load_success'), 0)

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { status } from '@portcullis/grpc-unary'
 import { open } from '@portcullis/test-servers'
-import { requestFor, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openDecisionClient, postJson } from '../support/service-client.ts'
 import { startService } from '../support/service-process.ts'
 
@@ -36,7 +36,10 @@ async function runAll(t: TestContext, env: Readonly<Record<string, string>>) {
       assert.match(tooLong.message, /at most 100 entries \(MAX_ENTRIES_PER_DESCRIPTOR\)/)
       const overJson = await postJson(service, JSON.stringify(requestFor('d', ...toMany(501))))
       assert.equal(overJson.status, 400)
-      const huge = await client.tryDecide({ ...requestFor('d'), descriptors: toMany(300_000, () => 'k=') })
+      const huge = await client.tryDecide({
+        ...requestFor('d'),
+        descriptors: toMany(300_000, () => 'k='),
+      })
       assert.equal(huge.code, status.INVALID_ARGUMENT)
     },
   )

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { status } from '@portcullis/grpc-unary'
 import { open, type RedisServer } from '@portcullis/test-servers'
-import { requestFor, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openService } from '../support/service-app.ts'
 import { openDecisionClient, postJson, readStatistics } from '../support/service-client.ts'
 import { type Load, openLoad } from '../support/service-load.ts'
@@ -191,7 +191,8 @@ test('without the Redis for limits per second all other limits work', async (t) 
   assert.deepEqual(await codes(), [status.OK, status.OK, status.OK])
   await perSecond.kill()
   await until(
-    async () => (await client.tryDecide(requestFor('d', descriptor('second=v')))).code !== status.OK,
+    async () =>
+      (await client.tryDecide(requestFor('d', descriptor('second=v')))).code !== status.OK,
     () => 'limits per second failed',
   )
   assert.deepEqual(await codes(), [status.OK, status.UNKNOWN, status.UNKNOWN])

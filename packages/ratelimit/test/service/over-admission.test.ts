@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { open } from '@portcullis/test-servers'
 import { enduranceOr } from '@portcullis/test-servers/endurance'
 import { OK, type RateLimitRequest } from '../../src/protocol/message.ts'
-import { requestFor, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openDecisionClient } from '../support/service-client.ts'
 import { type RunningService, startService } from '../support/service-process.ts'
 
@@ -59,7 +59,11 @@ interface Window {
 /**
  * Makes requests with all clients until every limit was exceeded in some second, and for two more seconds.
  */
-async function requestUntilOver(t: TestContext, limits: Limits, services: readonly RunningService[]) {
+async function requestUntilOver(
+  t: TestContext,
+  limits: Limits,
+  services: readonly RunningService[],
+) {
   const copies = listCopies(limits)
   const request: RateLimitRequest = requestFor(
     'd',
@@ -73,7 +77,9 @@ async function requestUntilOver(t: TestContext, limits: Limits, services: readon
   const giveUpMs = performance.now() + patienceMs
   const isDone = () =>
     secondsSeen.size >= 3 &&
-    [...windows].every(([limit, all]) => [...all.values()].some(({ requested }) => requested > limit))
+    [...windows].every(([limit, all]) =>
+      [...all.values()].some(({ requested }) => requested > limit),
+    )
 
   const runClient = async (index: number) => {
     const service = services[index % services.length]
@@ -104,7 +110,11 @@ type Windows = Awaited<ReturnType<typeof requestUntilOver>>
 function assertExact(windows: Windows): void {
   for (const [limit, ofLimit] of windows) {
     for (const { requested, admitted } of ofLimit.values()) {
-      assert.equal(admitted, Math.min(requested, limit), `limit ${limit}, ${requested} hits in a second`)
+      assert.equal(
+        admitted,
+        Math.min(requested, limit),
+        `limit ${limit}, ${requested} hits in a second`,
+      )
     }
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { requestFor, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openService } from '../support/service-app.ts'
 import { openDecisionClient, readStatistics, toResponse } from '../support/service-client.ts'
 import { openLoad } from '../support/service-load.ts'
@@ -14,7 +14,11 @@ descriptors:
   - { key: b, rate_limit: { unit: day, requests_per_unit: ${requests} } }
 ${more}`
 
-const request = requestFor('d', descriptor('a=v', { hitsAddend: 0 }), descriptor('b=v', { hitsAddend: 0 }))
+const request = requestFor(
+  'd',
+  descriptor('a=v', { hitsAddend: 0 }),
+  descriptor('b=v', { hitsAddend: 0 }),
+)
 
 async function readLoads(service: { readonly debugUrl: string }) {
   const statistics = await readStatistics(service)

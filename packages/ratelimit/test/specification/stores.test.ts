@@ -9,7 +9,7 @@ import { createAuthority, findFreePort, open } from '@portcullis/test-servers'
 import { parseConfig } from '../../src/config/config.ts'
 import { command as commandMemcached } from '../counters/memcached/support/memcached-client.ts'
 import { command } from '../counters/redis/support/redis-client.ts'
-import { requestFor, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openService } from '../support/service-app.ts'
 import { openDecisionClient, postJson } from '../support/service-client.ts'
 import { until } from '../support/service-process.ts'
@@ -25,7 +25,9 @@ descriptors:
 async function decideOnce(t: TestContext, env: Readonly<Record<string, string>>) {
   const service = await openService(t, { rules, env })
   const client = await openDecisionClient(t, service)
-  const { statuses } = await client.decide(requestFor('d', descriptor('day=v'), descriptor('second=v')))
+  const { statuses } = await client.decide(
+    requestFor('d', descriptor('day=v'), descriptor('second=v')),
+  )
   await service.stop()
   return statuses.map(({ limitRemaining }) => limitRemaining)
 }
@@ -234,12 +236,12 @@ test('with the distributed memory cache', async (t) => {
     const compatible = { ...env, CACHE_KEY_FORMAT: 'compatible' }
     const old = await openService(t, { rules, env: compatible })
     const oldClient = await openDecisionClient(t, old)
-    const { code, message } = await oldClient.requestFor(requestFor('d', descriptor(`day=${long}`)))
+    const { code, message } = await oldClient.tryDecide(requestFor('d', descriptor(`day=${long}`)))
     assert.notEqual(code, 0)
     assert.match(message, /key is too long/)
     const body = { domain: 'd', descriptors: [{ entries: [{ key: 'day', value: long }] }] }
     assert.equal((await postJson(old, JSON.stringify(body))).status, 400)
-    const fits = await oldClient.requestFor(requestFor('d', descriptor(`day=${'x'.repeat(200)}`)))
+    const fits = await oldClient.tryDecide(requestFor('d', descriptor(`day=${'x'.repeat(200)}`)))
     assert.equal(fits.code, 0)
   })
 })

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { status } from '@portcullis/grpc-unary'
 import { createAuthority } from '@portcullis/test-servers'
-import { requestFor, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openDecisionClient, readRule, readStatistics } from '../support/service-client.ts'
 import { type RunningService, until } from '../support/service-process.ts'
 import {

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OVER_LIMIT } from '../../src/protocol/message.ts'
 import { openTcpStatsd } from '../stats/sinks/support/statsd-server.ts'
-import { requestFor, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openDecisionClient, readRule, readStatistics } from '../support/service-client.ts'
 import { until } from '../support/service-process.ts'
 import { readFreshStatistics, readWorkers, startWorkers } from './support/workers.ts'
@@ -28,7 +28,9 @@ test('/stats shows the sum of all workers, and common statistics only once', asy
   const codes: number[] = []
   for (let round = 0; round < 3; round += 1) {
     for (const { decide } of clients) {
-      const { overallCode } = await decide(requestFor('a.b', descriptor('k=v'), descriptor('own=x')))
+      const { overallCode } = await decide(
+        requestFor('a.b', descriptor('k=v'), descriptor('own=x')),
+      )
       codes.push(overallCode)
       await decide(requestFor('unknown', descriptor('k=v')))
     }

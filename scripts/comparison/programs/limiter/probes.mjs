@@ -95,7 +95,8 @@ export const probes = {
   },
   skip: {
     title: 'Requests that are not counted',
-    run: async (create) => statuses(await sendRequests(create, 5, '/healthz')) === '200,200,200,200,200',
+    run: async (create) =>
+      statuses(await sendRequests(create, 5, '/healthz')) === '200,200,200,200,200',
   },
   failedOnly: {
     title: 'Option to count only failed requests',

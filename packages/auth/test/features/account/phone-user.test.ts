@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf } from '../../support/flow-server.ts'
-import { send, newEmail, password, sdk } from '../../support/http-client.ts'
+import { newEmail, password, sdk, send } from '../../support/http-client.ts'
 import { newPhone, openPhoneServer, toWrongCode } from '../../support/phone-server.ts'
 
 test('phone numbers of users', async (t) => {
@@ -94,7 +94,10 @@ test('phone numbers of users', async (t) => {
       const wanted = newPhone()
       await update(one.token, { phone: wanted })
       const token = await codeTo(wanted)
-      await send(server.url, '/admin/users', { token: server.serviceToken, body: { phone: wanted } })
+      await send(server.url, '/admin/users', {
+        token: server.serviceToken,
+        body: { phone: wanted },
+      })
       const late = await post('/verify', { type: 'phone_change', phone: wanted, token })
       assert.deepEqual(errorOf(late), taken)
       assert.deepEqual((await call(one.token, '/user')).body.phone, one.phone)

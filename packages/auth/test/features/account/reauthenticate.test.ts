@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf, type FlowServer, openFlowServer } from '../../support/flow-server.ts'
-import { send, newEmail, password, sdk } from '../../support/http-client.ts'
+import { newEmail, password, sdk, send } from '../../support/http-client.ts'
 
 const another = 'another correct horse'
 const needed = [400, 'reauthentication_needed', 'Password update requires reauthentication']

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { parseConfig } from '../../../src/config/config.ts'
 import { testEnvironment } from '../../support/auth-server.ts'
 import { type FlowServer, openFlowServer } from '../../support/flow-server.ts'
-import { send, newEmail, password } from '../../support/http-client.ts'
+import { newEmail, password, send } from '../../support/http-client.ts'
 
 test('GET /admin/audit', async (t) => {
   const server = await openFlowServer(t, { AUTH_TRUSTED_HOPS: '1' })

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type FlowServer, openFlowServer } from '../../support/flow-server.ts'
-import { send, newEmail, password } from '../../support/http-client.ts'
+import { newEmail, password, send } from '../../support/http-client.ts'
 
 /** Creates a user with data in every table that can refer to a user. */
 async function createUserWithData(server: FlowServer) {

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createAuthClient } from '../../support/auth-js.ts'
 import { errorOf, type FlowServer, openFlowServer } from '../../support/flow-server.ts'
-import { send, newEmail } from '../../support/http-client.ts'
+import { newEmail, send } from '../../support/http-client.ts'
 
 /** Inserts users created one minute apart; the user with the highest number is the newest. */
 async function addUsers({ query }: FlowServer, count: number, aud = ''): Promise<void> {

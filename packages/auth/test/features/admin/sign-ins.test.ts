@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openFlowServer } from '../../support/flow-server.ts'
-import { send, password } from '../../support/http-client.ts'
+import { password, send } from '../../support/http-client.ts'
 
 test('sign-ins are counted, and failed sign-ins are stored for administrators', async (t) => {
   const server = await openFlowServer(t, {

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { hash as hashArgon2 } from '@node-rs/argon2'
 import { hash as hashBcrypt } from '@node-rs/bcrypt'
 import { errorOf, openFlowServer } from '../../support/flow-server.ts'
-import { type RequestOptions, send, newEmail, password, sdk } from '../../support/http-client.ts'
+import { newEmail, password, type RequestOptions, sdk, send } from '../../support/http-client.ts'
 
 const notFound = [404, 'user_not_found', 'User not found']
 const notUuid = [404, 'validation_failed', 'user_id must be an UUID']
@@ -26,7 +26,8 @@ test('administration of users', async (t) => {
   })
   if (!server) return
   const { url, query, post, serviceToken: token } = server
-  const admin = (path: string, options: RequestOptions = {}) => send(url, path, { token, ...options })
+  const admin = (path: string, options: RequestOptions = {}) =>
+    send(url, path, { token, ...options })
   const create = (body: unknown, path = '/admin/users') => admin(path, { body })
   const update = (id: string, body: unknown) => admin(`/admin/users/${id}`, { method: 'PUT', body })
   const signIn = (email: string, secret = password) =>

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openExternalServer } from '../../support/external-server.ts'
 import { errorOf } from '../../support/flow-server.ts'
-import { send, password, sdk } from '../../support/http-client.ts'
+import { password, sdk, send } from '../../support/http-client.ts'
 
 const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
 

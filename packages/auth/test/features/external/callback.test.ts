@@ -6,7 +6,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { newAccount, openExternalServer } from '../../support/external-server.ts'
 import { fragmentOf, queryOf } from '../../support/flow-server.ts'
-import { send, type HttpAnswer, newEmail, password } from '../../support/http-client.ts'
+import { type HttpAnswer, newEmail, password, send } from '../../support/http-client.ts'
 
 const verifier = 'v'.repeat(64)
 const pkce = {
@@ -61,7 +61,9 @@ test('GET /callback completes an external sign-in', async (t) => {
     assert.equal(claims.email, account.email)
     const [{ method, provider }] = claims.amr
     assert.deepEqual([method, provider], ['oauth', 'keycloak'])
-    const { body: user } = await send(server.url, '/user', { token: fragment['access_token'] ?? '' })
+    const { body: user } = await send(server.url, '/user', {
+      token: fragment['access_token'] ?? '',
+    })
     assert.ok(user.email_confirmed_at)
     assert.equal(user.identities[0].email, account.email)
     assert.deepEqual(await server.actionsOf(user.id), ['user_signedup', 'login'])
@@ -121,7 +123,9 @@ test('GET /callback completes an external sign-in', async (t) => {
     const { id } = await userWith(account.email)
     const moved = { ...account, email: newEmail(), name: 'Countess' }
     const fragment = fragmentOf(await server.signInWith('keycloak', moved))
-    const { body: user } = await send(server.url, '/user', { token: fragment['access_token'] ?? '' })
+    const { body: user } = await send(server.url, '/user', {
+      token: fragment['access_token'] ?? '',
+    })
     assert.deepEqual([user.id, user.email], [id, account.email])
     assert.equal(user.user_metadata.name, 'Countess')
     assert.deepEqual(
@@ -318,7 +322,9 @@ test('GET /callback completes an external sign-in', async (t) => {
     const fragment = fragmentOf(
       await server.signInWith('keycloak', account, { invite_token: token }),
     )
-    const { body: user } = await send(server.url, '/user', { token: fragment['access_token'] ?? '' })
+    const { body: user } = await send(server.url, '/user', {
+      token: fragment['access_token'] ?? '',
+    })
     assert.deepEqual([user.email, user.user_metadata.team], [email, 'red'])
     assert.ok(user.email_confirmed_at)
     assert.ok((await server.actionsOf(user.id)).includes('invite_accepted'))

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { newAccount, openExternalServer } from '../../support/external-server.ts'
 import { errorOf } from '../../support/flow-server.ts'
-import { send, type HttpAnswer, password } from '../../support/http-client.ts'
+import { type HttpAnswer, password, send } from '../../support/http-client.ts'
 
 const path = '/token?grant_type=id_token'
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')

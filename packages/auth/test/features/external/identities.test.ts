@@ -11,8 +11,8 @@ import {
   openExternalServer,
 } from '../../support/external-server.ts'
 import { blockedByThisSession, errorOf, fragmentOf, queryOf } from '../../support/flow-server.ts'
-import { send, type HttpAnswer, password } from '../../support/http-client.ts'
-import { requestLinkUrl, link } from '../../support/linking.ts'
+import { type HttpAnswer, password, send } from '../../support/http-client.ts'
+import { link, requestLinkUrl } from '../../support/linking.ts'
 
 const linking = { AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true' } as const
 

@@ -11,7 +11,7 @@ import {
   methodsOf,
 } from '../../support/factors.ts'
 import { errorOf, openFlowServer } from '../../support/flow-server.ts'
-import { send, newEmail } from '../../support/http-client.ts'
+import { newEmail, send } from '../../support/http-client.ts'
 
 const another = 'another correct horse'
 const wrong = [422, 'mfa_verification_failed', 'Invalid TOTP code entered']

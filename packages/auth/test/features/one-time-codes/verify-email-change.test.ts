@@ -12,7 +12,7 @@ import {
   openFlowServer,
   queryOf,
 } from '../../support/flow-server.ts'
-import { send, newEmail, password } from '../../support/http-client.ts'
+import { newEmail, password, send } from '../../support/http-client.ts'
 
 const halfMessage =
   'Confirmation link accepted. Please proceed to confirm link sent to the other email'

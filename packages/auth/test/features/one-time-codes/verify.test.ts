@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf, openFlowServer } from '../../support/flow-server.ts'
-import { send, type HttpAnswer, newEmail, password, sdk } from '../../support/http-client.ts'
+import { type HttpAnswer, newEmail, password, sdk, send } from '../../support/http-client.ts'
 
 const badLink = [403, 'otp_expired', 'Email link is invalid or has expired']
 const badDigits = [403, 'otp_expired', 'Token has expired or is invalid']

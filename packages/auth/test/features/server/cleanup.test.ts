@@ -11,7 +11,7 @@ import { type CleanupRound, cleanUp } from '../../../src/features/server/cleanup
 import { openAuthServer } from '../../support/auth-server.ts'
 import { createFactorCalls, factorEnvironment } from '../../support/factors.ts'
 import { openFlowServer } from '../../support/flow-server.ts'
-import { send, newEmail, password } from '../../support/http-client.ts'
+import { newEmail, password, send } from '../../support/http-client.ts'
 import { openOutboxDatabase } from '../../support/outbox.ts'
 
 const ages = { linkSeconds: 3_600, gapMs: 86_400_000 }

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openAuthServer } from '../../support/auth-server.ts'
-import { send, sdk } from '../../support/http-client.ts'
+import { sdk, send } from '../../support/http-client.ts'
 
 test('client features that this server does not support return a specific error', async (t) => {
   const server = await openAuthServer(t)

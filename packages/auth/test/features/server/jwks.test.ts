@@ -6,7 +6,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { createLocalJWKSet, jwtVerify } from 'jose'
 import { openAuthServer } from '../../support/auth-server.ts'
-import { send, newEmail, password } from '../../support/http-client.ts'
+import { newEmail, password, send } from '../../support/http-client.ts'
 
 test('a symmetric signing secret is not published as a public key', async (t) => {
   const server = await openAuthServer(t)

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { errorOf, openFlowServer, queryOf } from '../../support/flow-server.ts'
-import { send, newEmail, password } from '../../support/http-client.ts'
+import { newEmail, password, send } from '../../support/http-client.ts'
 
 const notFound = [404, 'flow_state_not_found', 'invalid flow state, no valid flow state found']
 

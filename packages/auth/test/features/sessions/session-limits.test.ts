@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { claimsOf, createFactorCalls, factorEnvironment } from '../../support/factors.ts'
 import { errorOf, openFlowServer, queryOf } from '../../support/flow-server.ts'
-import { send, password } from '../../support/http-client.ts'
+import { password, send } from '../../support/http-client.ts'
 
 const codeVerifier = 'v'.repeat(43)
 const expired = (why: string) => [

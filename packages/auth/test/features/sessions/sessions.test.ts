@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { openAuthServer } from '../../support/auth-server.ts'
-import { send, newEmail, password } from '../../support/http-client.ts'
+import { newEmail, password, send } from '../../support/http-client.ts'
 
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 const iphone =
@@ -117,10 +117,15 @@ test('users can list and end their own sessions', async (t) => {
     const { body } = await send(url, path, { token: serviceToken })
     assert.equal(body.length, 1)
     assert.equal(body[0].is_current, false)
-    const ended = await send(url, `${path}/${body[0].id}`, { method: 'DELETE', token: serviceToken })
+    const ended = await send(url, `${path}/${body[0].id}`, {
+      method: 'DELETE',
+      token: serviceToken,
+    })
     assert.equal(ended.status, 204)
     assert.equal((await send(url, '/user/sessions', { token: here.access_token })).status, 403)
-    const unknown = await send(url, `/admin/users/${randomUUID()}/sessions`, { token: serviceToken })
+    const unknown = await send(url, `/admin/users/${randomUUID()}/sessions`, {
+      token: serviceToken,
+    })
     assert.equal(unknown.body.error_code, 'user_not_found')
     const { access_token: token } = await signIn(email, firefox)
     const denied = await send(url, path, { token })

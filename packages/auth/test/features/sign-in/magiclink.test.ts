@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf, fragmentOf, openFlowServer } from '../../support/flow-server.ts'
-import { send, newEmail, sdk } from '../../support/http-client.ts'
+import { newEmail, sdk, send } from '../../support/http-client.ts'
 
 test('POST /magiclink', async (t) => {
   const server = await openFlowServer(t)

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf } from '../../support/flow-server.ts'
-import { send, type HttpAnswer, password, sdk } from '../../support/http-client.ts'
+import { type HttpAnswer, password, sdk, send } from '../../support/http-client.ts'
 import { newPhone, openPhoneServer } from '../../support/phone-server.ts'
 
 test('POST /otp with a phone', async (t) => {

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf } from '../../support/flow-server.ts'
-import { send, password, sdk } from '../../support/http-client.ts'
+import { password, sdk, send } from '../../support/http-client.ts'
 import { newPhone, openPhoneServer, toWrongCode } from '../../support/phone-server.ts'
 
 /** Replaces all values by their types. */

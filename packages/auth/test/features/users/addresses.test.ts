@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newAccount, openExternalServer } from '../../support/external-server.ts'
 import { errorOf, fragmentOf, openFlowServer } from '../../support/flow-server.ts'
-import { type RequestOptions, send, newEmail, password } from '../../support/http-client.ts'
+import { newEmail, password, type RequestOptions, send } from '../../support/http-client.ts'
 
 test('messages are sent only to authorized addresses', async (t) => {
   const server = await openFlowServer(t, {

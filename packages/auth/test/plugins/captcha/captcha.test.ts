@@ -14,7 +14,7 @@ import {
   toCaptchaEnvironment,
 } from '../../support/captcha-service.ts'
 import { errorOf } from '../../support/flow-server.ts'
-import { send, newEmail } from '../../support/http-client.ts'
+import { newEmail, send } from '../../support/http-client.ts'
 
 const failed = [500, 'unexpected_failure', 'captcha verification process failed']
 

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { createFactorCalls, factorEnvironment } from '../../support/factors.ts'
 import { errorOf } from '../../support/flow-server.ts'
 import { type HookedServer, openHookedServer, rejection } from '../../support/hooked-server.ts'
-import { send, newEmail, password } from '../../support/http-client.ts'
+import { newEmail, password, send } from '../../support/http-client.ts'
 
 const reject = (message?: string, more: object = {}) => ({
   body: { decision: 'reject', ...(message !== undefined && { message }), ...more },

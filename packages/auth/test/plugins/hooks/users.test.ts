@@ -97,9 +97,7 @@ test('the user created hooks are called once for users of an external provider',
   const server = await openExternalServer(t, ['keycloak'], toHookEnvironment(names, receiver.url))
   if (!server) return
   const askedOf = (name: string, email: string) =>
-    receiver.requests.filter(
-      ({ body }) => body.metadata.name === name && body.user.email === email,
-    )
+    receiver.requests.filter(({ body }) => body.metadata.name === name && body.user.email === email)
   const account = newAccount()
   receiver.reply = () => rejection(403, 'By invitation only')
   const refused = await server.signInWith('keycloak', account)

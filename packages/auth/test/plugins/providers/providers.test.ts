@@ -9,7 +9,7 @@ import { isTrusted } from '../../../src/plugins/providers/oauth/profile-parts.ts
 import type { ProviderDefinition } from '../../../src/plugins/providers/oauth/provider.ts'
 import { type ExternalServer, openExternalServer } from '../../support/external-server.ts'
 import { fragmentOf } from '../../support/flow-server.ts'
-import { send, type HttpAnswer } from '../../support/http-client.ts'
+import { type HttpAnswer, send } from '../../support/http-client.ts'
 import type { Failure, OAuthServer } from '../../support/oauth-server.ts'
 import type { Account, ShapeExample } from '../../support/provider-shape.ts'
 import { providerShapes } from '../../support/provider-shapes/index.ts'

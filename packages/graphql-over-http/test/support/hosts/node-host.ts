@@ -1,6 +1,6 @@
 import type { Server } from 'node:net'
 import type { Host, Limits, OpenHost } from './host.ts'
-import { listen, closeServer } from './listen.ts'
+import { closeServer, listen } from './listen.ts'
 import { openProbe, type Probe } from './probe.ts'
 
 /** A host in this process that speaks HTTP/1 over TCP. */

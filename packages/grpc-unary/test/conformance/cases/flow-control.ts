@@ -1,6 +1,6 @@
 import { settingId } from '../../../src/http2/frames.ts'
 import { settings } from '../../support/raw-client.ts'
-import { type Cases, sentData, completeCall, windowUpdate } from '../case.ts'
+import { type Cases, completeCall, sentData, windowUpdate } from '../case.ts'
 
 const initialWindow = (size: number): Buffer => settings([settingId.INITIAL_WINDOW_SIZE, size])
 

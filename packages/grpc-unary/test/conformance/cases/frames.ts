@@ -5,6 +5,7 @@ import {
   answered,
   type Cases,
   cancel,
+  completeCall,
   END,
   goaway,
   hello,
@@ -14,7 +15,6 @@ import {
   reset,
   sayBlock,
   WAIT,
-  completeCall,
   windowUpdate,
 } from '../case.ts'
 

@@ -4,13 +4,13 @@ import {
   answered,
   type Case,
   type Cases,
+  completeCall,
   END,
   hello,
   openCall,
   request,
   reset,
   SAY,
-  completeCall,
 } from '../case.ts'
 
 type Fields = Readonly<Record<string, string>>

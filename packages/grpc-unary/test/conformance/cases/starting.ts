@@ -4,6 +4,7 @@ import {
   accepted,
   answered,
   type Cases,
+  completeCall,
   END,
   ended,
   goaway,
@@ -11,7 +12,6 @@ import {
   openCall,
   reset,
   sayBlock,
-  completeCall,
 } from '../case.ts'
 
 /** RFC 9113 section 3: starting HTTP/2. */

@@ -5,6 +5,7 @@ import {
   answered,
   type Cases,
   cancel,
+  completeCall,
   END,
   goaway,
   hello,
@@ -15,7 +16,6 @@ import {
   sayBlock,
   sentData,
   WAIT,
-  completeCall,
   windowUpdate,
 } from '../case.ts'
 
@@ -26,7 +26,10 @@ const continuation = frame(frameType.CONTINUATION, flag.END_HEADERS, 1, sayBlock
 
 /** RFC 9113 section 5: streams. */
 export const streams: Cases = {
-  '5.1 idle: PRIORITY is accepted': { sends: [priority(1, 0), completeCall(1)], expect: answered(1) },
+  '5.1 idle: PRIORITY is accepted': {
+    sends: [priority(1, 0), completeCall(1)],
+    expect: answered(1),
+  },
   '5.1 idle: DATA': { sends: [data], expect: goaway('PROTOCOL_ERROR') },
   '5.1 idle: RST_STREAM': { sends: [cancel(1)], expect: goaway('PROTOCOL_ERROR') },
   '5.1 idle: WINDOW_UPDATE': { sends: [windowUpdate(1, 100)], expect: goaway('PROTOCOL_ERROR') },

@@ -61,7 +61,11 @@ function toHealth({ text, latencyMs }: Answer): PartHealth {
 /** Supabase Auth does not report when it started. */
 async function findStart(url: string, options: RequestInit): Promise<Partial<PartHealth>> {
   const since = encodeURIComponent(new Date().toISOString())
-  const { status, text } = await callWithTimeout(authName, `${url}/admin/sign-ins?since=${since}`, options)
+  const { status, text } = await callWithTimeout(
+    authName,
+    `${url}/admin/sign-ins?since=${since}`,
+    options,
+  )
   if (status !== 200) return {}
   const { started_at: startedAt } = parseObject(text) ?? {}
   return typeof startedAt === 'string' ? { startedAt: Date.parse(startedAt) } : {}
@@ -107,7 +111,11 @@ function createAnswerCheck({ url, auditHeaders }: GraphqlTarget): CheckPart {
     const options = signal ? { signal } : {}
     try {
       if (hasAnswered && auditHeaders === undefined) {
-        const { latencyMs } = await callWithTimeout(graphqlName, new URL('/health', url).href, options)
+        const { latencyMs } = await callWithTimeout(
+          graphqlName,
+          new URL('/health', url).href,
+          options,
+        )
         return { state: 'up', latencyMs }
       }
       const answer = await callWithTimeout(graphqlName, url, {
@@ -159,7 +167,11 @@ function createRatelimitCheck({ debugUrl, url }: RatelimitTarget): CheckPart {
         return { state: 'degraded', latencyMs: debug.latencyMs, detail }
       }
       if (url === undefined) return { state: 'up', latencyMs: debug.latencyMs }
-      const { status, latencyMs } = await callWithTimeout(ratelimitName, `${url}/healthcheck`, options)
+      const { status, latencyMs } = await callWithTimeout(
+        ratelimitName,
+        `${url}/healthcheck`,
+        options,
+      )
       if (status === 200) return { state: 'up', latencyMs }
       const detail = `/healthcheck responded with status ${status}: the service is not ready, or is stopping`
       return { state: 'degraded', latencyMs, detail }

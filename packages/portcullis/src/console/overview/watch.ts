@@ -131,9 +131,13 @@ export function watchDecisions({ debugUrl }: RatelimitTarget): Watch<DecisionsSt
     state: (range) => ({ range, ...history.read(range, Date.now()), fault, startedAt }),
     async refresh(signal) {
       try {
-        const { status, text } = await callWithTimeout('The rate limit service', `${debugUrl}/stats`, {
-          signal,
-        })
+        const { status, text } = await callWithTimeout(
+          'The rate limit service',
+          `${debugUrl}/stats`,
+          {
+            signal,
+          },
+        )
         if (status !== 200)
           throw new Error(`${debugUrl}/stats responded with status ${status} instead of 200`)
         requireCounters(text)

@@ -2,8 +2,8 @@ import type { FastifyReply } from 'fastify'
 import { ConsoleError } from '../errors.ts'
 import type { AddRoutes, ConsoleContext } from '../settings.ts'
 import {
-  type AuditSettings,
   type AuditPlan,
+  type AuditSettings,
   auditSettingsSchema,
   parseAuditSettings,
 } from './audits-plan.ts'

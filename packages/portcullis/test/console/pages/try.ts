@@ -8,9 +8,9 @@ import {
   password,
   readCode,
   readLink,
+  removeStatusErrors,
   signUp,
   startOver,
-  removeStatusErrors,
 } from './try-steps.ts'
 
 export const testTry: RunSuite = async (t, scene) => {

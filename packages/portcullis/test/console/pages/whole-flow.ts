@@ -8,9 +8,9 @@ import {
   openMessage,
   openTry,
   password,
+  removeStatusErrors,
   signUp,
   startOver,
-  removeStatusErrors,
 } from './try-steps.ts'
 
 async function queryMe(page: Page, email: string): Promise<void> {

@@ -1,5 +1,5 @@
 import { toTlsFiles } from '../network/client-tls.ts'
-import type { OpenedStore, StorePlugin, StoreContext } from '../store-plugin.ts'
+import type { OpenedStore, StoreContext, StorePlugin } from '../store-plugin.ts'
 import { type MemcachedConfig, memcachedChapter, toMemcached } from './variables.ts'
 
 const { hosts, srv } = memcachedChapter.variables

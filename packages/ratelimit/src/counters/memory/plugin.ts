@@ -1,6 +1,6 @@
 import { type Chapter, integer } from '@portcullis/service-kit/env'
 import { FailureLog } from '@portcullis/service-kit/failure-log'
-import type { OpenedStore, StorePlugin, StoreContext } from '../store-plugin.ts'
+import type { OpenedStore, StoreContext, StorePlugin } from '../store-plugin.ts'
 
 const chapter = {
   title: 'Counters in memory (BACKEND_TYPE=memory)',

@@ -1,6 +1,6 @@
 import type { Increment } from '../counter-store.ts'
 import { toTlsFiles } from '../network/client-tls.ts'
-import type { OpenedStore, StoreSpan, StoreContext } from '../store-plugin.ts'
+import type { OpenedStore, StoreContext, StoreSpan } from '../store-plugin.ts'
 import { parseRedisAddress } from './address.ts'
 import { createPerSecondRouter } from './per-second.ts'
 import { openRedisStore, type RedisStore } from './redis-store.ts'

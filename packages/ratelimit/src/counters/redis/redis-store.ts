@@ -1,6 +1,6 @@
 import { type Counted, type CounterStore, type Increment, StoreError } from '../counter-store.ts'
-import { readThenAdd } from '../read-then-add.ts'
 import { loadClientTls } from '../network/client-tls.ts'
+import { readThenAdd } from '../read-then-add.ts'
 import { parseRedisAuth, type RedisAddress, toAddressText } from './address.ts'
 import { Call } from './connection/call.ts'
 import type { Loss } from './connection/connection.ts'
@@ -11,7 +11,7 @@ import { tryUntilReady } from './startup.ts'
 import { Cluster } from './topology/cluster.ts'
 import { createSentinel } from './topology/sentinel.ts'
 import { createSingle } from './topology/single.ts'
-import type { TopologyContext, Topology } from './topology/topology.ts'
+import type { Topology, TopologyContext } from './topology/topology.ts'
 
 /** A counter store in Redis. Calls made before it is ready fail at once. */
 export interface RedisStore extends CounterStore {

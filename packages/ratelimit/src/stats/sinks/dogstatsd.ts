@@ -5,7 +5,7 @@ import { openUdpOutput } from '@portcullis/service-kit/metrics/lines/udp-output'
 import { toExtraTags } from '../extra-tags.ts'
 import { LineSink } from './lines/line-sink.ts'
 import { isMogrifierVariable, type Mogrifier, mogrify, toMogrifiers } from './mogrify.ts'
-import type { Sink, SinkPlugin, SinkSettings, SinkContext } from './sink.ts'
+import type { Sink, SinkContext, SinkPlugin, SinkSettings } from './sink.ts'
 import { statsdAddress, tooLongAdvice } from './statsd.ts'
 
 const chapter = {

@@ -2,7 +2,7 @@ import { countReservedTags, toExtraTags } from '../extra-tags.ts'
 import { dogStatsd } from './dogstatsd.ts'
 import { none } from './none.ts'
 import { prometheus } from './prometheus/plugin.ts'
-import type { Sink, SinkPlugin, SinkSettings, SinkContext } from './sink.ts'
+import type { Sink, SinkContext, SinkPlugin, SinkSettings } from './sink.ts'
 import { statsd } from './statsd.ts'
 import { stdout } from './stdout.ts'
 

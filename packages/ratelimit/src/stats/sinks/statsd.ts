@@ -6,7 +6,7 @@ import { openTcpOutput } from '@portcullis/service-kit/metrics/lines/tcp-output'
 import { openUdpOutput } from '@portcullis/service-kit/metrics/lines/udp-output'
 import { toExtraTags } from '../extra-tags.ts'
 import { LineSink } from './lines/line-sink.ts'
-import type { Sink, SinkPlugin, SinkSettings, SinkContext } from './sink.ts'
+import type { Sink, SinkContext, SinkPlugin, SinkSettings } from './sink.ts'
 
 /** DogStatsD uses the same variables. */
 export const statsdAddress = {

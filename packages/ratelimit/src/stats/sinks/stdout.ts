@@ -3,7 +3,7 @@ import type { LineFormat } from '@portcullis/service-kit/metrics/lines/line-form
 import { mergeTags, type Tag, toNameSuffix } from '@portcullis/service-kit/metrics/tags'
 import { toExtraTags } from '../extra-tags.ts'
 import { LineSink } from './lines/line-sink.ts'
-import type { Sink, SinkPlugin, SinkSettings, SinkContext } from './sink.ts'
+import type { Sink, SinkContext, SinkPlugin, SinkSettings } from './sink.ts'
 
 export interface StdoutConfig {
   readonly kind: 'stdout'

@@ -2,7 +2,7 @@ import type { YamlNode } from '../../rules/index.ts'
 import { expectedFields } from './expected-fields.ts'
 import { type FileReading, isComplete } from './file-reading.ts'
 import { parseRequest } from './parse-request.ts'
-import type { Step, Expected } from './policy-test.ts'
+import type { Expected, Step } from './policy-test.ts'
 import { parseInstantMs, parseSpanMs, toInstantText, toKnownInstant } from './written-values.ts'
 
 export const stepFields = ['request', 'times', 'expect', 'advance', 'at']
@@ -102,7 +102,11 @@ const fieldNames = Object.keys(expectedFields)
  * `ok`, or a map of fields. For a request with one descriptor, they are the fields of its status; for one
  * with several, `descriptors` lists the expectation for each.
  */
-function parseExpectation(node: YamlNode, descriptorCount: number, reading: FileReading): Expected[] {
+function parseExpectation(
+  node: YamlNode,
+  descriptorCount: number,
+  reading: FileReading,
+): Expected[] {
   if (node.kind === 'scalar') return [...parseSelection('code', node, undefined, reading)]
   const fields = reading.fields(node, 'expect', [...fieldNames, 'descriptors'])
   const wanted: Expected[] = []

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { requestFor, descriptor } from '../../support/decider.ts'
+import { descriptor, requestFor } from '../../support/decider.ts'
 import { domain, limit, type Scenario, toBrief } from './scenario.ts'
 
 const replacing = `

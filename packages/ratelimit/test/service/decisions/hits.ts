@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Descriptor } from '../../../src/protocol/message.ts'
-import { requestFor, descriptor } from '../../support/decider.ts'
+import { descriptor, requestFor } from '../../support/decider.ts'
 import { domain, limit, type Scenario, toBrief } from './scenario.ts'
 
 /** Hits of the request, hits of the descriptor → counted hits. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { requestFor, descriptor } from '../../support/decider.ts'
+import { descriptor, requestFor } from '../../support/decider.ts'
 import type { InsideScenario, OpenStage } from './scenario.ts'
 
 const rules = `

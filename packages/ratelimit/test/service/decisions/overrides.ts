@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { LimitOverride } from '../../../src/protocol/message.ts'
-import { requestFor, descriptor } from '../../support/decider.ts'
+import { descriptor, requestFor } from '../../support/decider.ts'
 import { readStatistics } from '../../support/service-client.ts'
 import { domain, limit, type Scenario } from './scenario.ts'
 

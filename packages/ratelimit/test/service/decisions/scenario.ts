@@ -55,7 +55,8 @@ export function createStage(t: TestContext, store: TestStore): Stage {
         now: () => stage.now * 1_000,
       })
       const client = await openDecisionClient(t, service)
-      const decide = (...descriptors: Descriptor[]) => client.decide(requestFor('d', ...descriptors))
+      const decide = (...descriptors: Descriptor[]) =>
+        client.decide(requestFor('d', ...descriptors))
       return {
         service,
         client,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { requestFor, descriptor } from '../../support/decider.ts'
+import { descriptor, requestFor } from '../../support/decider.ts'
 import { readRule, readStatistics } from '../../support/service-client.ts'
 import { domain, limit, type Scenario, toBrief } from './scenario.ts'
 
@@ -151,7 +151,9 @@ export const vectors: readonly Scenario[] = [
         assert.equal(hits - (before['total_hits'] ?? 0), 1, key)
       }
       const override = { requestsPerUnit: 3, unit: 2 }
-      await client.decide(requestFor('D', descriptor('key1=value1', 'subkey1=x', { limit: override })))
+      await client.decide(
+        requestFor('D', descriptor('key1=value1', 'subkey1=x', { limit: override })),
+      )
       const names = await readStatistics(service)
       assert.equal(names.get('ratelimit.service.rate_limit.D.key1_value1.subkey1_x.total_hits'), 1)
     },

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { createDogStatsdFormat } from '@portcullis/service-kit/metrics/lines/dogstatsd-format'
 import { openSink } from '../../../src/stats/sinks/index.ts'
 import { type Mogrifier, mogrify, toMogrifiers } from '../../../src/stats/sinks/mogrify.ts'
-import { openUdpStatsd } from './support/statsd-server.ts'
 import { createSinkContext, neverMs } from './support/sink-context.ts'
+import { openUdpStatsd } from './support/statsd-server.ts'
 
 const prefix = 'DOG_STATSD_MOGRIFIER'
 const environment = {

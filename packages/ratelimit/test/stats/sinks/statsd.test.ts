@@ -8,8 +8,8 @@ import type { Statistics } from '../../../src/stats/registry.ts'
 import { ruleStatistics } from '../../../src/stats/rule-statistics.ts'
 import { openSink, type SinkConfig } from '../../../src/stats/sinks/index.ts'
 import { LineSink } from '../../../src/stats/sinks/lines/line-sink.ts'
-import { openTcpStatsd, openUdpStatsd, type Received } from './support/statsd-server.ts'
 import { createSinkContext, neverMs, type TestSinkContext } from './support/sink-context.ts'
+import { openTcpStatsd, openUdpStatsd, type Received } from './support/statsd-server.ts'
 
 const prefix = 'ratelimit.service.rate_limit'
 const protocols = ['tcp', 'udp'] as const
@@ -434,10 +434,7 @@ test('a host name that cannot be resolved is logged once', async (t) => {
     protocol: 'udp',
     isDefault: false,
   }
-  const sink = await openSink(
-    { flushIntervalMs: 5, extraTags: new Map(), sink: choice },
-    context,
-  )
+  const sink = await openSink({ flushIntervalMs: 5, extraTags: new Map(), sink: choice }, context)
   t.after(() => sink[Symbol.asyncDispose]())
   for (let i = 0; i < 12_000 && context.logLines.length === 0; i += 1) {
     await sleep(10)

@@ -46,10 +46,7 @@ function createPipe(t: TestContext) {
 
 function openStdout(fd: number, context: ReturnType<typeof createSinkContext>) {
   const extraTags = new Map([['env', 'prod']])
-  return openSink(
-    { flushIntervalMs: neverMs, extraTags, sink: { kind: 'stdout', fd } },
-    context,
-  )
+  return openSink({ flushIntervalMs: neverMs, extraTags, sink: { kind: 'stdout', fd } }, context)
 }
 
 test('every value is a line of JSON', async (t) => {

@@ -1,6 +1,6 @@
 import type { JSX, TargetedSubmitEvent } from 'preact'
 import { useId, useState } from 'preact/hooks'
-import type { AuditSettings, AuditProfile } from '../../../console/routes/audits-plan.ts'
+import type { AuditProfile, AuditSettings } from '../../../console/routes/audits-plan.ts'
 import { toMessage } from '../../api.ts'
 import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'

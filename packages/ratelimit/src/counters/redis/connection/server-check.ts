@@ -1,6 +1,6 @@
 import type { RedisSettings } from '../settings.ts'
-import { runCommand } from './run-command.ts'
 import type { LinkSettings } from './link.ts'
+import { runCommand } from './run-command.ts'
 
 const checkAgainMs = 30_000
 

@@ -2,13 +2,13 @@ import { type Increment, StoreError } from '../../counter-store.ts'
 import type { TcpEndpoint } from '../../network/socket.ts'
 import { toSlidingSuffix } from '../../sliding-window.ts'
 import { type ClusterAddress, toEndpointText } from '../address.ts'
-import { runCommand, discoveryTimeoutMs } from '../connection/run-command.ts'
 import type { Connection } from '../connection/connection.ts'
 import { Node } from '../connection/node.ts'
 import type { ReplyError } from '../connection/resp-reader.ts'
+import { discoveryTimeoutMs, runCommand } from '../connection/run-command.ts'
 import { parseRedirection, parseSlots, type SlotRange } from './slot-map.ts'
 import { slotCount, slotOf } from './slots.ts'
-import type { TopologyContext, Topology } from './topology.ts'
+import type { Topology, TopologyContext } from './topology.ts'
 
 const refreshMs = 5_000
 /** While calls fail, the slots are refreshed more often, but not for every failed call. */

@@ -1,12 +1,12 @@
 import { StoreError } from '../../counter-store.ts'
 import type { TcpEndpoint } from '../../network/socket.ts'
 import { type SentinelAddress, toEndpointText } from '../address.ts'
-import { runCommand, discoveryTimeoutMs } from '../connection/run-command.ts'
 import type { LinkSettings } from '../connection/link.ts'
 import { Node } from '../connection/node.ts'
 import type { Reply } from '../connection/resp-reader.ts'
+import { discoveryTimeoutMs, runCommand } from '../connection/run-command.ts'
 import { watchSentinel } from './sentinel-watch.ts'
-import type { TopologyContext, Topology } from './topology.ts'
+import type { Topology, TopologyContext } from './topology.ts'
 
 /** Follows the master of the sentinels, by their messages and by a query before every attempt to connect. */
 export function createSentinel(

@@ -1,8 +1,8 @@
 import { type SingleAddress, toEndpointText } from '../address.ts'
-import { runCommand } from '../connection/run-command.ts'
 import { Node } from '../connection/node.ts'
+import { runCommand } from '../connection/run-command.ts'
 import { createServerCheck } from '../connection/server-check.ts'
-import type { TopologyContext, Topology } from './topology.ts'
+import type { Topology, TopologyContext } from './topology.ts'
 
 /** One server, or a proxy that looks like one. */
 export function createSingle(

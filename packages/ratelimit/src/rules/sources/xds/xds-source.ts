@@ -3,10 +3,16 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { createOverrideWarning } from '../../match/override.ts'
 import type { RuleSource, RuleSourceParts } from '../source.ts'
 import { type Connection, openConnection, parseServerAddress } from './connection.ts'
-import { configType, runSubscription, createSubscription, type Envelope, hasRequestedType } from './subscription.ts'
 import { openDiscoveryStream } from './discovery-stream.ts'
 import { loadResponse, ResourceError } from './load-response.ts'
 import { toReason } from './reason.ts'
+import {
+  configType,
+  createSubscription,
+  type Envelope,
+  hasRequestedType,
+  runSubscription,
+} from './subscription.ts'
 import { createTlsOptions, type XdsTlsFiles } from './tls.ts'
 import { createXdsLog } from './xds-log.ts'
 

@@ -166,7 +166,9 @@ export class Collector implements Disposable {
     const mapped = this.#mapping.named(name, type)
     if (mapped === undefined || tags.length === 0) return mapped
     const tagLabels = toTagLabels(tags)
-    const ordered = mapped.honorsTags ? [...mapped.labels, ...tagLabels] : [...tagLabels, ...mapped.labels]
+    const ordered = mapped.honorsTags
+      ? [...mapped.labels, ...tagLabels]
+      : [...tagLabels, ...mapped.labels]
     return { ...mapped, labels: [...new Map(ordered)] }
   }
 }

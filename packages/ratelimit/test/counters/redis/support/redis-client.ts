@@ -1,7 +1,7 @@
 import { parseRedisAddress, parseRedisAuth } from '../../../../src/counters/redis/address.ts'
-import { runCommand } from '../../../../src/counters/redis/connection/run-command.ts'
 import type { LinkSettings } from '../../../../src/counters/redis/connection/link.ts'
 import type { Reply } from '../../../../src/counters/redis/connection/resp-reader.ts'
+import { runCommand } from '../../../../src/counters/redis/connection/run-command.ts'
 
 export interface Target extends Partial<LinkSettings> {
   readonly port: number

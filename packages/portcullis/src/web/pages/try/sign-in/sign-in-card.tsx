@@ -5,7 +5,13 @@ import { Card } from '../../../components/card.tsx'
 import { type Tab, Tabs } from '../../../components/tabs.tsx'
 import { useLoaded } from '../../../use-loaded.ts'
 import type { Auth, Flow } from '../use-auth.ts'
-import { MagicLinkForm, PasswordForm, PhoneForm, SignUpForm, type SignInFormProps } from './forms.tsx'
+import {
+  MagicLinkForm,
+  PasswordForm,
+  PhoneForm,
+  type SignInFormProps,
+  SignUpForm,
+} from './forms.tsx'
 import { readLastSent, type Sent, SentNotice, saveLastSent } from './sent-notice.tsx'
 
 const methods: readonly SignInMethod[] = [
