@@ -36,7 +36,8 @@ function spare(increment: Increment): Increment {
 }
 
 /**
- * A counter without room stays refused even if a concurrent refund made room: the other counters were left unchanged.
+ * A counter without room stays refused even if a concurrent refund made room, because the other counters
+ * were left unchanged.
  */
 function copyCounts(from: readonly Increment[], to: readonly Increment[]): void {
   for (const [index, increment] of to.entries()) {
