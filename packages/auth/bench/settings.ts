@@ -3,7 +3,7 @@ import {
   parseCount,
   parseOptions,
   parsePositive,
-  parseWanted,
+  parseSelection,
   UsageError,
 } from '@portcullis/bench-kit/options'
 import { parsePeer, peerOptions } from '@portcullis/bench-kit/peer'
@@ -72,7 +72,7 @@ const options = {
 /** Throws a UsageError for invalid options. */
 export function parseSettings(args: readonly string[]): Settings {
   const values = parseOptions(args, options)
-  const only = parseWanted(values.only, names)
+  const only = parseSelection(values.only, names)
   const quick = values.quick ? { rounds: '2', seconds: '0.5', warmup: '0.5', users: '100000' } : {}
   const usual = { rounds: '8', seconds: '1', warmup: '1', users: '1000000', ...quick }
   return {

@@ -1,11 +1,11 @@
 import { startChild } from '@portcullis/bench-kit/child'
 import { createCommand } from '@portcullis/bench-kit/command'
 import { parseCount, parseOptions } from '@portcullis/bench-kit/options'
-import { inTurn } from '@portcullis/bench-kit/rounds'
+import { toRoundOrder } from '@portcullis/bench-kit/rounds'
 import { median, medianRatio } from '@portcullis/bench-kit/statistics'
 import { formatRatio, formatTable, left, right } from '@portcullis/bench-kit/table'
 import {
-  type CounterOrder,
+  type CounterJob,
   type CounterOutcome,
   type Implementation,
   implementations,
@@ -58,9 +58,12 @@ async function compare(series: number, adds: number, rounds: number): Promise<st
     nanoseconds: [] as number[],
   }))
   for (let round = 0; round < rounds; round++) {
-    for (const { implementation, child, adds: count, nanoseconds } of inTurn(processes, round)) {
-      const order: CounterOrder = { implementation, series, adds: count }
-      const { cpuSeconds } = await child.ask<CounterOutcome>(order)
+    for (const { implementation, child, adds: count, nanoseconds } of toRoundOrder(
+      processes,
+      round,
+    )) {
+      const job: CounterJob = { implementation, series, adds: count }
+      const { cpuSeconds } = await child.request<CounterOutcome>(job)
       nanoseconds.push((cpuSeconds / count) * 1e9)
     }
   }

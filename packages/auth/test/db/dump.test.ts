@@ -13,7 +13,7 @@ import { openClient } from '../../src/db/connection/open-client.ts'
 import { readThings } from '../../src/db/schema/repair.ts'
 import { runCommand } from '../support/auth-command.ts'
 import { openAuthServer, testEnvironment } from '../support/auth-server.ts'
-import { ask } from '../support/http-client.ts'
+import { send } from '../support/http-client.ts'
 import { toMailEnvironment } from '../support/mail-environment.ts'
 import { openMailbox } from '../support/mailbox.ts'
 import { mainFlowsEnvironment, runMainFlows } from '../support/main-flows.ts'
@@ -46,7 +46,7 @@ async function readShape(url: string) {
 }
 
 const countUsers = async ({ url, serviceToken }: { url: string; serviceToken: string }) =>
-  (await ask(url, '/admin/users', { token: serviceToken })).headers.get('x-total-count')
+  (await send(url, '/admin/users', { token: serviceToken })).headers.get('x-total-count')
 
 test('a schema-only dump can be restored, completed by migrate, and served', async (t) => {
   const [from, to, prepared] = [

@@ -81,7 +81,7 @@ for (const [name, openPlace] of Object.entries(limitPlaces)) {
 
     await t.test('peeking counts nothing and returns the time to wait', async () => {
       const key = newKey()
-      for (let looks = 0; looks < 10; looks++) {
+      for (let peeks = 0; peeks < 10; peeks++) {
         assert.deepEqual(await limits.peek('verify', key), { left: 3, waitSeconds: 0 })
       }
       const wait = await waitAfterAll(limits, key)

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openAuthServer } from '../support/auth-server.ts'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
-import { type Ask, ask, newEmail, password, sdk } from '../support/http-client.ts'
+import { newEmail, password, type RequestOptions, sdk, send } from '../support/http-client.ts'
 
 test('the cooldown between two messages to an address', async (t) => {
   const server = await openFlowServer(t, { AUTH_JWT_ALLOWED_AUDIENCES: 'elsewhere' })
@@ -38,7 +38,7 @@ test('the cooldown between two messages to an address', async (t) => {
     if (!other) return
     const email = newEmail()
     assert.equal((await post('/recover', { email })).status, 200)
-    assert.equal((await ask(other.url, '/recover', { body: { email } })).status, 429)
+    assert.equal((await send(other.url, '/recover', { body: { email } })).status, 429)
   })
 
   await t.test('is separate for each address and audience', async () => {
@@ -101,8 +101,8 @@ test('without a cooldown no request waits, and nothing is stored', async (t) => 
   }
   assert.deepEqual(await server.query('select * from message_gaps'), [])
   const { body } = await server.post('/token?grant_type=password', { email, password })
-  const call = (path: string, options: Ask = {}) =>
-    ask(server.url, path, { token: body.access_token, ...options })
+  const call = (path: string, options: RequestOptions = {}) =>
+    send(server.url, path, { token: body.access_token, ...options })
   // Of two concurrent requests, the second one may have the earlier time.
   for (const aheadMs of [0, -1_000]) {
     server.clock.aheadMs = aheadMs

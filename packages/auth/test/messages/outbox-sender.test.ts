@@ -282,15 +282,15 @@ test('the outbox sender', async (t) => {
   await t.test('continues after a database outage and logs it once', async (t) => {
     const server = await openMailServer(t)
     let isAway = true
-    let questions = 0
+    let statements = 0
     const queries = wrapQueries(db, async (_, run) => {
-      questions++
+      statements++
       if (isAway) throw new Error('Connection refused')
       return await run()
     })
     const { log } = openSender(t, db, server.port, { ...quick, queries })
     await addMessage(db)
-    await until(() => questions >= 3)
+    await until(() => statements >= 3)
     isAway = false
     await server.waitFor(1)
     assert.deepEqual(log, ['Cannot read the outbox: Connection refused'])

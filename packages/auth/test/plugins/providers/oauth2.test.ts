@@ -36,7 +36,7 @@ function createSteps(server: OAuthServer, more: Partial<OAuth2Definition> = {}) 
   })
 }
 
-async function goThrough(server: OAuthServer, steps: ReturnType<typeof createSteps>) {
+async function signInWith(server: OAuthServer, steps: ReturnType<typeof createSteps>) {
   const { url, memo } = await steps.start({ state: 's', scopes: [], parameters: {} })
   const back = new URL((await server.agree(url)).url)
   return steps.exchange({ parameters: Object.fromEntries(back.searchParams), memo })
@@ -45,22 +45,22 @@ async function goThrough(server: OAuthServer, steps: ReturnType<typeof createSte
 test('client credentials are sent in the form that the provider accepts', async (t) => {
   await t.test('in the Authorization header first, percent-encoded', async (t) => {
     const server = await openOAuthServer(t, { ...keycloak, credentials: 'basic' })
-    assert.match((await goThrough(server, createSteps(server))).accessToken, /^access /)
+    assert.match((await signInWith(server, createSteps(server))).accessToken, /^access /)
     assert.deepEqual(server.refusals, [])
   })
   await t.test('in the body if the header is refused', async (t) => {
     const server = await openOAuthServer(t, { ...keycloak, credentials: 'body' })
-    assert.match((await goThrough(server, createSteps(server))).accessToken, /^access /)
+    assert.match((await signInWith(server, createSteps(server))).accessToken, /^access /)
     assert.deepEqual(server.refusals, ['credentials not in the body'])
   })
   await t.test('in the body at once if the definition says so', async (t) => {
     const server = await openOAuthServer(t, { ...keycloak, credentials: 'body' })
-    await goThrough(server, createSteps(server, { credentials: 'body' }))
+    await signInWith(server, createSteps(server, { credentials: 'body' }))
     assert.deepEqual(server.refusals, [])
   })
   await t.test('only once if the definition says so', async (t) => {
     const server = await openOAuthServer(t, { ...keycloak, credentials: 'body' })
-    await assert.rejects(goThrough(server, createSteps(server, { credentials: 'basic' })))
+    await assert.rejects(signInWith(server, createSteps(server, { credentials: 'basic' })))
     assert.equal(server.refusals.length, 1)
   })
 })

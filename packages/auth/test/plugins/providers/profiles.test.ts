@@ -35,7 +35,7 @@ async function readClaims(definition: ProviderDefinition, answer: JsonObject) {
   return (await steps.readProfile(tokens, { parameters: {}, memo: {} })).claims
 }
 
-test('azure: an address is verified unless xms_edov says that its domain is not', () => {
+test('azure: an address is verified unless xms_edov marks its domain as unverified', () => {
   const { idTokens } = createSteps(azure)
   const isVerified = (xms_edov?: unknown) => {
     const claims = {
