@@ -23,6 +23,8 @@ Runs the server until a signal stops it${migrates ? '. It migrates the tables fi
 Options:
 ${configHelp}
 
+Exit code: 0 after a shutdown by a signal, 1 on failure, 2 for invalid arguments or configuration.
+
 ${toEnvironmentHelp()}`
 
   async function run(args: readonly string[], io: CommandIo): Promise<number> {
@@ -60,7 +62,7 @@ ${toEnvironmentHelp()}`
           schema: config.database.namespace,
           ...config.migrations,
           onApplied: (applied) => log.info(`Applied migration ${applied}`),
-          onRepaired: (thing) => log.warning(`Recreated the missing ${thing}`),
+          onRepaired: (object) => log.warning(`Repaired the ${object}`),
           onProgress: (message) => log.info(message),
         })
       }

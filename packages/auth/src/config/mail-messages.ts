@@ -145,13 +145,13 @@ export type NotificationKind = (typeof notificationKinds)[number]
 /** The name of the message in the outbox and for hooks. */
 export type NotificationMessage = `${NotificationKind}_notification`
 
-const on = (kind: string, what: string) =>
+const notifiesAfter = (kind: string, event: string) =>
   boolean(
     `AUTH_MAILER_NOTIFICATIONS_${kind}_ENABLED`,
     false,
-    `Whether users get an email after ${what}`,
+    `Whether users get an email after ${event}`,
   )
-const noticeSubject = (kind: string, text: string) =>
+const notificationSubject = (kind: string, text: string) =>
   unlessBlank(
     string(
       `AUTH_MAILER_SUBJECTS_${kind}_NOTIFICATION`,
@@ -159,7 +159,7 @@ const noticeSubject = (kind: string, text: string) =>
       `Subject of the ${kind.toLowerCase()} notification`,
     ),
   )
-const noticeTemplate = (kind: string) =>
+const notificationTemplate = (kind: string) =>
   string(
     `AUTH_MAILER_TEMPLATES_${kind}_NOTIFICATION`,
     '',
@@ -169,36 +169,36 @@ const noticeTemplate = (kind: string) =>
 
 /** Part of the chapter on email. */
 export const notificationVariables = {
-  tells_password_changed: on('PASSWORD_CHANGED', 'their password has changed'),
-  tells_email_changed: on(
+  notifies_password_changed: notifiesAfter('PASSWORD_CHANGED', 'their password has changed'),
+  notifies_email_changed: notifiesAfter(
     'EMAIL_CHANGED',
     'their email address has changed; it is sent to the previous address',
   ),
-  tells_phone_changed: on('PHONE_CHANGED', 'their phone number has changed'),
-  tells_identity_linked: on('IDENTITY_LINKED', 'an identity was linked to their account'),
-  tells_identity_unlinked: on('IDENTITY_UNLINKED', 'an identity was unlinked from their account'),
-  tells_mfa_factor_enrolled: on('MFA_FACTOR_ENROLLED', 'a second factor was added'),
-  tells_mfa_factor_unenrolled: on('MFA_FACTOR_UNENROLLED', 'a second factor was removed'),
-  subject_password_changed: noticeSubject('PASSWORD_CHANGED', 'Your password has been changed'),
-  subject_email_changed: noticeSubject('EMAIL_CHANGED', 'Your email address has been changed'),
-  subject_phone_changed: noticeSubject('PHONE_CHANGED', 'Your phone number has been changed'),
-  subject_identity_linked: noticeSubject('IDENTITY_LINKED', 'A new identity has been linked'),
-  subject_identity_unlinked: noticeSubject('IDENTITY_UNLINKED', 'An identity has been unlinked'),
-  subject_mfa_factor_enrolled: noticeSubject(
+  notifies_phone_changed: notifiesAfter('PHONE_CHANGED', 'their phone number has changed'),
+  notifies_identity_linked: notifiesAfter('IDENTITY_LINKED', 'an identity was linked to their account'),
+  notifies_identity_unlinked: notifiesAfter('IDENTITY_UNLINKED', 'an identity was unlinked from their account'),
+  notifies_mfa_factor_enrolled: notifiesAfter('MFA_FACTOR_ENROLLED', 'a second factor was added'),
+  notifies_mfa_factor_unenrolled: notifiesAfter('MFA_FACTOR_UNENROLLED', 'a second factor was removed'),
+  subject_password_changed: notificationSubject('PASSWORD_CHANGED', 'Your password has been changed'),
+  subject_email_changed: notificationSubject('EMAIL_CHANGED', 'Your email address has been changed'),
+  subject_phone_changed: notificationSubject('PHONE_CHANGED', 'Your phone number has been changed'),
+  subject_identity_linked: notificationSubject('IDENTITY_LINKED', 'A new identity has been linked'),
+  subject_identity_unlinked: notificationSubject('IDENTITY_UNLINKED', 'An identity has been unlinked'),
+  subject_mfa_factor_enrolled: notificationSubject(
     'MFA_FACTOR_ENROLLED',
     'A new MFA factor has been enrolled',
   ),
-  subject_mfa_factor_unenrolled: noticeSubject(
+  subject_mfa_factor_unenrolled: notificationSubject(
     'MFA_FACTOR_UNENROLLED',
     'An MFA factor has been unenrolled',
   ),
-  template_password_changed: noticeTemplate('PASSWORD_CHANGED'),
-  template_email_changed: noticeTemplate('EMAIL_CHANGED'),
-  template_phone_changed: noticeTemplate('PHONE_CHANGED'),
-  template_identity_linked: noticeTemplate('IDENTITY_LINKED'),
-  template_identity_unlinked: noticeTemplate('IDENTITY_UNLINKED'),
-  template_mfa_factor_enrolled: noticeTemplate('MFA_FACTOR_ENROLLED'),
-  template_mfa_factor_unenrolled: noticeTemplate('MFA_FACTOR_UNENROLLED'),
+  template_password_changed: notificationTemplate('PASSWORD_CHANGED'),
+  template_email_changed: notificationTemplate('EMAIL_CHANGED'),
+  template_phone_changed: notificationTemplate('PHONE_CHANGED'),
+  template_identity_linked: notificationTemplate('IDENTITY_LINKED'),
+  template_identity_unlinked: notificationTemplate('IDENTITY_UNLINKED'),
+  template_mfa_factor_enrolled: notificationTemplate('MFA_FACTOR_ENROLLED'),
+  template_mfa_factor_unenrolled: notificationTemplate('MFA_FACTOR_UNENROLLED'),
 }
 
 export interface NotificationConfig {
@@ -219,7 +219,7 @@ export function toNotifications(
     const text = settings[`subject_${kind}`]
     checkLineTemplate(variables[`subject_${kind}`], text, check)
     return {
-      isEnabled: settings[`tells_${kind}`],
+      isEnabled: settings[`notifies_${kind}`],
       subject: text,
       templateUrl: settings[`template_${kind}`],
     }

@@ -71,7 +71,7 @@ export const tokens = {
     reuseIntervalMs: duration(
       'AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL',
       '10s',
-      'How long the previous refresh token can be used again after the current one was delivered; it then returns the current one',
+      'How long the previous refresh token can be used again after the current one was delivered; the response contains the current one',
       { bareSeconds: true },
     ),
     parentGrace: boolean(
@@ -160,7 +160,9 @@ export function toTokens(settings: Settings<typeof tokens.variables>, check: Che
     check.fault(variables.defaultGroup, message)
   } else if (defaultGroup !== '' && defaultGroup === settings.adminGroup) {
     const names = [variables.defaultGroup, variables.adminGroup].map(check.nameOf)
-    check.note(`${names[0]} is ${names[1]}: every user who signs up may change their app_metadata`)
+    check.note(
+      `${names[0]} equals ${names[1]}: every user who signs up may change their app_metadata`,
+    )
   }
   const isTooLong = (audience: string) => audience.length > longestAudience
   const atMost = `must have at most ${longestAudience} characters`

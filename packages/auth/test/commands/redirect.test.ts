@@ -13,7 +13,7 @@ const env = {
   AUTH_URI_ALLOW_LIST: 'https://*.preview.example/cb,myapp://login',
 }
 
-test('redirect explain prints for each URL whether it is permitted and why', async () => {
+test('redirect explain prints for each URL whether it is allowed and why', async () => {
   const urls = [
     'https://site.example/after',
     'https://pr-7.preview.example/cb',
@@ -25,7 +25,7 @@ test('redirect explain prints for each URL whether it is permitted and why', asy
   assert.deepEqual([code, stderr], [1, ''])
   const lines = stdout.trimEnd().split('\n')
   assert.deepEqual(
-    lines.map((line) => line.split(': ')[0]?.includes(' is permitted')),
+    lines.map((line) => line.split(': ')[0]?.includes(' is allowed')),
     [true, true, true, false, false],
   )
   assert.match(lines[1] ?? '', /https:\/\/\*\.preview\.example\/cb/)

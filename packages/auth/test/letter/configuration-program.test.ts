@@ -55,7 +55,7 @@ test('Configuration › environment variables win over the file', async (t) => {
     { env: { AUTH_SITE_URL: 'https://environment.example' }, cwd },
   )
   assert.match(stdout, /^https:\/\/file\.example\/ is refused/m)
-  assert.match(stdout, /^https:\/\/environment\.example\/ is permitted/m)
+  assert.match(stdout, /^https:\/\/environment\.example\/ is allowed/m)
 })
 
 test('Configuration › variables carry the prefix `AUTH_` unless noted', async () => {

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFactorCalls, factorEnvironment } from '../support/factors.ts'
-import { containsSecret } from '../support/is-told.ts'
+import { containsSecret } from '../support/contains-secret.ts'
 import { until } from '../support/outbox.ts'
 import { newPhone, openPhoneServer } from '../support/phone-server.ts'
 import { openGatewayServer } from '../support/sms-gateways.ts'

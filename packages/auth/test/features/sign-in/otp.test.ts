@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf, openFlowServer } from '../../support/flow-server.ts'
 import { newEmail, password, sdk } from '../../support/http-client.ts'
-import { containsSecret } from '../../support/is-told.ts'
+import { containsSecret } from '../../support/contains-secret.ts'
 
 test('POST /otp', async (t) => {
   const server = await openFlowServer(t, { AUTH_JWT_ALLOWED_AUDIENCES: 'another' })

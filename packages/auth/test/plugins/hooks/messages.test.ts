@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { createFactorCalls, factorEnvironment } from '../../support/factors.ts'
 import { openHookedServer, rejection } from '../../support/hooked-server.ts'
 import { ask, newEmail, password } from '../../support/http-client.ts'
-import { containsSecret } from '../../support/is-told.ts'
+import { containsSecret } from '../../support/contains-secret.ts'
 
 test('the send email hook', async (t) => {
   const name = 'send-email'
