@@ -99,9 +99,9 @@ export const mail = {
 } satisfies Chapter
 
 export interface MailConfig {
-  /** Undefined: no email is sent, and a warning is logged. */
+  /** Undefined: a hook sends email, or no email is sent and a warning is logged. */
   readonly smtp: SmtpConfig | undefined
-  /** Minimum interval between two messages of one kind to one user. */
+  /** Minimum interval between two messages of one kind to one address. */
   readonly gapMs: number
   readonly magicLinkGapMs: number
   readonly autoconfirm: boolean

@@ -16,8 +16,8 @@ import { checkPresent } from './checks.ts'
 import { unlessBlank, withOldNames } from './variables.ts'
 
 /**
- * The service role and the second privileged role. They are the administrator roles unless
- * AUTH_JWT_ADMIN_ROLES names others, and may always invite users.
+ * The two privileged roles of Supabase. They are the administrator roles unless AUTH_JWT_ADMIN_ROLES
+ * names others, and they may always invite users.
  */
 export const privilegedRoles = ['service_role', 'supabase_admin'] as const
 
@@ -134,7 +134,7 @@ export interface SessionLimits {
   /** How long a user with a second factor may go without verifying it. Undefined: forever. */
   readonly lowAalMs: number | undefined
   readonly singlePerUser: boolean
-  /** If a user may have only one session: one for each of these tags. */
+  /** With `singlePerUser`, a user may have one session for each of these tags. */
   readonly tags: readonly string[]
 }
 
