@@ -175,15 +175,33 @@ export const notificationVariables = {
     'their email address has changed; it is sent to the previous address',
   ),
   notifies_phone_changed: notifiesAfter('PHONE_CHANGED', 'their phone number has changed'),
-  notifies_identity_linked: notifiesAfter('IDENTITY_LINKED', 'an identity was linked to their account'),
-  notifies_identity_unlinked: notifiesAfter('IDENTITY_UNLINKED', 'an identity was unlinked from their account'),
+  notifies_identity_linked: notifiesAfter(
+    'IDENTITY_LINKED',
+    'an identity was linked to their account',
+  ),
+  notifies_identity_unlinked: notifiesAfter(
+    'IDENTITY_UNLINKED',
+    'an identity was unlinked from their account',
+  ),
   notifies_mfa_factor_enrolled: notifiesAfter('MFA_FACTOR_ENROLLED', 'a second factor was added'),
-  notifies_mfa_factor_unenrolled: notifiesAfter('MFA_FACTOR_UNENROLLED', 'a second factor was removed'),
-  subject_password_changed: notificationSubject('PASSWORD_CHANGED', 'Your password has been changed'),
-  subject_email_changed: notificationSubject('EMAIL_CHANGED', 'Your email address has been changed'),
+  notifies_mfa_factor_unenrolled: notifiesAfter(
+    'MFA_FACTOR_UNENROLLED',
+    'a second factor was removed',
+  ),
+  subject_password_changed: notificationSubject(
+    'PASSWORD_CHANGED',
+    'Your password has been changed',
+  ),
+  subject_email_changed: notificationSubject(
+    'EMAIL_CHANGED',
+    'Your email address has been changed',
+  ),
   subject_phone_changed: notificationSubject('PHONE_CHANGED', 'Your phone number has been changed'),
   subject_identity_linked: notificationSubject('IDENTITY_LINKED', 'A new identity has been linked'),
-  subject_identity_unlinked: notificationSubject('IDENTITY_UNLINKED', 'An identity has been unlinked'),
+  subject_identity_unlinked: notificationSubject(
+    'IDENTITY_UNLINKED',
+    'An identity has been unlinked',
+  ),
   subject_mfa_factor_enrolled: notificationSubject(
     'MFA_FACTOR_ENROLLED',
     'A new MFA factor has been enrolled',

@@ -17,7 +17,8 @@ export async function listenOnFirst<Bound>(
   try {
     return await listen(host)
   } catch (error) {
-    const isUnavailable = error instanceof Error && 'code' in error && unavailableCodes.has(error.code)
+    const isUnavailable =
+      error instanceof Error && 'code' in error && unavailableCodes.has(error.code)
     if (!isUnavailable || others.length === 0) throw error
     return listenOnFirst(others, listen)
   }

@@ -155,8 +155,7 @@ const retryable: Readonly<Record<string, number>> = {
 function findFault({ status, body, headers }: HttpAnswer): string | undefined {
   const text = JSON.stringify(body)
   const { code, error_code: errorCode, msg, error_id: id } = body
-  const isRetryable =
-    retryable[errorCode] === status && code === status && /please retry/.test(msg)
+  const isRetryable = retryable[errorCode] === status && code === status && /please retry/.test(msg)
   const isRight =
     isRetryable && typeof id === 'string' && headers.get('x-sb-error-code') === errorCode
   return isRight && !/\bat .+:\d+|postgres|ECONN/i.test(text) ? undefined : `${status}: ${text}`

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '@portcullis/service-kit/log'
 import { openClient } from '../connection/open-client.ts'
 import { type Account, chooseAccount } from './account.ts'
-import { type Binaries, findPackage, provideBinaries, defaultCacheFolders } from './binaries.ts'
+import { type Binaries, defaultCacheFolders, findPackage, provideBinaries } from './binaries.ts'
 import { provideDataFolder, provideFolder, user } from './data-folder.ts'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
 import { findOccupant, readPostmasterFile } from './occupant.ts'
@@ -15,7 +15,7 @@ import {
   type Postmaster,
   removeSocketFolder,
 } from './postmaster.ts'
-import { reservedForCommands, maxConnections } from './settings.ts'
+import { maxConnections, reservedForCommands } from './settings.ts'
 import { leaveFolder, takeFolder } from './take-folder.ts'
 
 export interface EmbeddedPostgresSettings {

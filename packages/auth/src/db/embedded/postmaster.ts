@@ -189,9 +189,7 @@ export function isFailure(line: string): boolean {
 }
 
 function isBusy(output: string): boolean {
-  return /lock file "postmaster\.pid" already exists|pre-existing shared memory block/.test(
-    output,
-  )
+  return /lock file "postmaster\.pid" already exists|pre-existing shared memory block/.test(output)
 }
 
 function usualFolders(): readonly string[] {

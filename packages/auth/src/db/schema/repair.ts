@@ -229,7 +229,10 @@ const findObjects = `
 const runnerTables: ReadonlySet<string> = new Set(['schema_migrations', 'migration_lease'])
 
 /** Reads the catalog, which needs no privilege. */
-export async function readObjects(client: Client, schema: string): Promise<readonly SchemaObject[]> {
+export async function readObjects(
+  client: Client,
+  schema: string,
+): Promise<readonly SchemaObject[]> {
   await client.query('begin transaction read only')
   try {
     await client.query("select set_config('search_path', 'pg_catalog', true)")
