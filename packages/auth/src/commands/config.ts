@@ -6,9 +6,9 @@ import type { Command } from '@portcullis/service-kit/command'
 import type { Config } from '../config/config.ts'
 import { listSslFiles, parseConnectionUrl } from '../db/connection/connection-url.ts'
 import { listenOnFirst, toListenHosts } from '../http/listen-hosts.ts'
+import { toVerbFault } from './argument-faults.ts'
 import { configHelp, readConfig, readOptions, toRefusal } from './read-config.ts'
 import { toReason } from './reason.ts'
-import { toVerbFault } from './verbs.ts'
 
 const usage = `Usage: auth config check [--config FILE] [--config-dir FOLDER]
 

@@ -5,6 +5,7 @@ import type { CommandIo } from '@portcullis/service-kit/command'
 import { type Environment, toFaultText } from '@portcullis/service-kit/env'
 import { toHelpText } from '@portcullis/service-kit/settings-help'
 import { chapters, type ParsedConfig, parseConfig } from '../config/config.ts'
+import { toArgumentFault } from './argument-faults.ts'
 import { toReason } from './reason.ts'
 
 /** Options of all commands. */
@@ -152,7 +153,7 @@ export function readOptions<Own extends OwnOptions = Record<never, never>>(
   try {
     return parseArgs({ args: [...args], options, allowPositionals: takesArguments })
   } catch (error) {
-    stderr.write(`${toReason(error)}\n\n${usage}`)
+    stderr.write(`${toArgumentFault(error)}\n\n${usage}`)
     return undefined
   }
 }
@@ -216,5 +217,5 @@ function readValue(rest: string, below: readonly string[]): { value: string; lin
 
 /** Lists all variables for `--help`. */
 export function toEnvironmentHelp(): string {
-  return `Environment, also with the prefix GOTRUE_:\n\n${toHelpText(chapters)}`
+  return `Environment variables, with their defaults; each may also have the prefix GOTRUE_:\n\n${toHelpText(chapters)}`
 }

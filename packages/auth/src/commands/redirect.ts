@@ -1,7 +1,7 @@
 import type { Command } from '@portcullis/service-kit/command'
 import { createRedirects } from '../features/redirects/redirects.ts'
+import { toVerbFault } from './argument-faults.ts'
 import { configHelp, readConfig, readOptions } from './read-config.ts'
-import { toVerbFault } from './verbs.ts'
 
 const usage = `Usage: auth redirect explain URL… [--config FILE] [--config-dir FOLDER]
 

@@ -135,7 +135,7 @@ test('admin commands manage users while a server is running', async (t) => {
       [['createusr'], /^Unknown verb "createusr"\. Verbs: createuser,/],
       [
         ['createuser', 'a@example.com'],
-        /^Wrong number of arguments\. Usage: auth admin createuser EMAIL PASSWORD/,
+        /^Wrong number of arguments: createuser takes EMAIL PASSWORD/,
       ],
       [['deleteuser', 'a@example.com', '--confirm'], /^deleteuser has no option --confirm/],
     ] as const

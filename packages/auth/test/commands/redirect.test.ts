@@ -29,13 +29,13 @@ test('redirect explain prints for each URL whether it is allowed and why', async
     [true, true, true, false, false],
   )
   assert.match(lines[1] ?? '', /https:\/\/\*\.preview\.example\/cb/)
-  for (const line of lines) assert.match(line, /(?:permitted|refused): \S+/)
+  for (const line of lines) assert.match(line, / is (?:not )?allowed: \S+/)
 })
 
-test('redirect explain exits with code 0 if all URLs are permitted, and with 2 without a URL', async () => {
+test('redirect explain exits with code 0 if all URLs are allowed, and with 2 without a URL', async () => {
   const fine = await runCommand(['redirect', 'explain', 'https://site.example/'], { env })
   assert.equal(fine.code, 0)
   const nothing = await runCommand(['redirect', 'explain'], { env })
   assert.equal(nothing.code, 2)
-  assert.match(nothing.stderr, /^Usage: auth redirect explain URL/)
+  assert.match(nothing.stderr, /^The URL is missing\.\n\nUsage: auth redirect explain URL/)
 })

@@ -1,10 +1,10 @@
 import { parseArgs } from 'node:util'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { createLog } from '@portcullis/service-kit/log'
+import { toArgumentFault, toVerbFault } from '../argument-faults.ts'
 import { openCommandDatabase } from '../open-database-url.ts'
 import { type ConfigPlaces, configHelp, configOptions, readConfig } from '../read-config.ts'
 import { toReason } from '../reason.ts'
-import { toVerbFault } from '../verbs.ts'
 import { type AdminInput, type AdminOption, type AdminVerb, adminVerbs } from './verbs.ts'
 
 const usage = `Usage: auth admin VERB … [--config FILE] [--config-dir FOLDER]
@@ -100,7 +100,7 @@ function parseAdmin(args: readonly string[]): ParsedArguments | string {
   try {
     parsed = parse(args)
   } catch (error) {
-    return toReason(error)
+    return toArgumentFault(error)
   }
   const { values, positionals: words } = parsed
   const [name, ...positionals] = words
@@ -108,7 +108,7 @@ function parseAdmin(args: readonly string[]): ParsedArguments | string {
   if (verb === undefined) return toVerbFault(name, Object.keys(adminVerbs))
   const [least, most] = verb.takes
   if (positionals.length < least || positionals.length > most) {
-    return `Wrong number of arguments. Usage: auth admin ${name} ${verb.synopsis}`
+    return `Wrong number of arguments: ${name} takes ${verb.synopsis}`
   }
   const { config, 'config-dir': folder, ...given } = values
   const flags = new Set<AdminOption>()

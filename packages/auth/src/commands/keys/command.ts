@@ -2,10 +2,10 @@ import { parseArgs } from 'node:util'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { createLog } from '@portcullis/service-kit/log'
 import type { Config } from '../../config/config.ts'
+import { toArgumentFault, toVerbFault } from '../argument-faults.ts'
 import { openCommandDatabase } from '../open-database-url.ts'
 import { configHelp, configOptions, readConfig } from '../read-config.ts'
 import { toReason } from '../reason.ts'
-import { toVerbFault } from '../verbs.ts'
 import { type KeyVerb, keyVerbs } from './verbs.ts'
 
 const usage = `Usage: auth keys VERB [NAME …] [--config FILE] [--config-dir FOLDER]
@@ -62,7 +62,7 @@ function parse(args: readonly string[]): ParsedArguments | string {
     if (verb === undefined) return toVerbFault(name, Object.keys(keyVerbs))
     return { verb, names, isForced: values.force ?? false, places: values }
   } catch (error) {
-    return toReason(error)
+    return toArgumentFault(error)
   }
 }
 
