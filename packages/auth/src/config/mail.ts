@@ -101,7 +101,7 @@ export const mail = {
 export interface MailConfig {
   /** Undefined: a hook sends email, or no email is sent and a warning is logged. */
   readonly smtp: SmtpConfig | undefined
-  /** Minimum interval between two messages of one kind to one address. */
+  /** Minimum interval between two messages of one kind to one user. */
   readonly gapMs: number
   readonly magicLinkGapMs: number
   readonly autoconfirm: boolean

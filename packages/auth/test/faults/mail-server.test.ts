@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { containsSecret } from '../support/contains-secret.ts'
 import { type BehaviourName, openFaultyMailServer } from '../support/faulty-mail-server.ts'
 import { openFlowServer } from '../support/flow-server.ts'
 import { ask, newEmail, password } from '../support/http-client.ts'
+import { containsSecret } from '../support/is-told.ts'
 import { until } from '../support/outbox.ts'
 import { newPhone, phoneEnvironment } from '../support/phone-server.ts'
 import { openGatewayServer } from '../support/sms-gateways.ts'

@@ -3,10 +3,10 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { containsSecret } from '../../support/contains-secret.ts'
 import { claimsOf, createFactorCalls, factorEnvironment, methodsOf } from '../../support/factors.ts'
 import { errorOf, openFlowServer } from '../../support/flow-server.ts'
 import { ask, type HttpAnswer } from '../../support/http-client.ts'
+import { containsSecret } from '../../support/is-told.ts'
 
 test('phone factors', async (t) => {
   const server = await openFlowServer(t, { ...factorEnvironment, AUTH_MFA_PHONE_OTP_LENGTH: '8' })

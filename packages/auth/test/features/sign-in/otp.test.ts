@@ -3,9 +3,9 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { containsSecret } from '../../support/contains-secret.ts'
 import { errorOf, openFlowServer } from '../../support/flow-server.ts'
 import { newEmail, password, sdk } from '../../support/http-client.ts'
+import { containsSecret } from '../../support/is-told.ts'
 
 test('POST /otp', async (t) => {
   const server = await openFlowServer(t, { AUTH_JWT_ALLOWED_AUDIENCES: 'another' })

@@ -3,10 +3,10 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { containsSecret } from '../../support/contains-secret.ts'
 import { createFactorCalls, factorEnvironment } from '../../support/factors.ts'
 import { openHookedServer, rejection } from '../../support/hooked-server.ts'
 import { ask, newEmail, password } from '../../support/http-client.ts'
+import { containsSecret } from '../../support/is-told.ts'
 
 test('the send email hook', async (t) => {
   const name = 'send-email'
