@@ -19,7 +19,10 @@ const readClock = statement(
   'select (extract(epoch from clock_timestamp()) * 1000)::double precision as ms',
 ).returning<{ readonly ms: number }>()
 
-/** A reading is uncertain by half its round trip. A less certain one does not replace the previous. */
+/**
+ * A reading is uncertain by half its round trip. One that is more uncertain than this does not replace
+ * the previous one.
+ */
 const mostUncertainMs = 250
 /**
  * A larger difference is logged, because other software on this machine uses the machine's clock.

@@ -197,7 +197,7 @@ const revokesessions: AdminVerb = {
   async run(services, input) {
     const { io, flags, positionals } = input
     if (flags.has('all') === (positionals.length === 1)) {
-      throw new ApiError('validation_failed', 'Name either one user or --all.')
+      throw new ApiError('validation_failed', 'Name one user, or use --all, but not both.')
     }
     const { ip } = operatorClient
     if (!flags.has('all')) {

@@ -29,8 +29,8 @@ export interface ApplySettings {
 }
 
 /**
- * Applies a migration in a transaction. A concurrent migration runs outside one, and can be repeated
- * if it was interrupted.
+ * Applies a migration in a transaction. On existing tables, a concurrent migration runs outside one,
+ * and can be repeated if it was interrupted.
  */
 export async function apply(migration: Migration, settings: ApplySettings): Promise<void> {
   const { schema, isNew } = settings
