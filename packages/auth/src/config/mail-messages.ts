@@ -145,13 +145,13 @@ export type NotificationKind = (typeof notificationKinds)[number]
 /** The name of the message in the outbox and for hooks. */
 export type NotificationMessage = `${NotificationKind}_notification`
 
-const notifiesAfter = (kind: string, event: string) =>
+const emailAfter = (kind: string, event: string) =>
   boolean(
     `AUTH_MAILER_NOTIFICATIONS_${kind}_ENABLED`,
     false,
     `Whether users get an email after ${event}`,
   )
-const notificationSubject = (kind: string, text: string) =>
+const noticeSubject = (kind: string, text: string) =>
   unlessBlank(
     string(
       `AUTH_MAILER_SUBJECTS_${kind}_NOTIFICATION`,
@@ -159,7 +159,7 @@ const notificationSubject = (kind: string, text: string) =>
       `Subject of the ${kind.toLowerCase()} notification`,
     ),
   )
-const notificationTemplate = (kind: string) =>
+const noticeTemplate = (kind: string) =>
   string(
     `AUTH_MAILER_TEMPLATES_${kind}_NOTIFICATION`,
     '',
@@ -169,54 +169,45 @@ const notificationTemplate = (kind: string) =>
 
 /** Part of the chapter on email. */
 export const notificationVariables = {
-  notifies_password_changed: notifiesAfter('PASSWORD_CHANGED', 'their password has changed'),
-  notifies_email_changed: notifiesAfter(
+  notifies_password_changed: emailAfter('PASSWORD_CHANGED', 'their password has changed'),
+  notifies_email_changed: emailAfter(
     'EMAIL_CHANGED',
     'their email address has changed; it is sent to the previous address',
   ),
-  notifies_phone_changed: notifiesAfter('PHONE_CHANGED', 'their phone number has changed'),
-  notifies_identity_linked: notifiesAfter(
+  notifies_phone_changed: emailAfter('PHONE_CHANGED', 'their phone number has changed'),
+  notifies_identity_linked: emailAfter(
     'IDENTITY_LINKED',
     'an identity was linked to their account',
   ),
-  notifies_identity_unlinked: notifiesAfter(
+  notifies_identity_unlinked: emailAfter(
     'IDENTITY_UNLINKED',
     'an identity was unlinked from their account',
   ),
-  notifies_mfa_factor_enrolled: notifiesAfter('MFA_FACTOR_ENROLLED', 'a second factor was added'),
-  notifies_mfa_factor_unenrolled: notifiesAfter(
+  notifies_mfa_factor_enrolled: emailAfter('MFA_FACTOR_ENROLLED', 'a second factor was added'),
+  notifies_mfa_factor_unenrolled: emailAfter(
     'MFA_FACTOR_UNENROLLED',
     'a second factor was removed',
   ),
-  subject_password_changed: notificationSubject(
-    'PASSWORD_CHANGED',
-    'Your password has been changed',
-  ),
-  subject_email_changed: notificationSubject(
-    'EMAIL_CHANGED',
-    'Your email address has been changed',
-  ),
-  subject_phone_changed: notificationSubject('PHONE_CHANGED', 'Your phone number has been changed'),
-  subject_identity_linked: notificationSubject('IDENTITY_LINKED', 'A new identity has been linked'),
-  subject_identity_unlinked: notificationSubject(
-    'IDENTITY_UNLINKED',
-    'An identity has been unlinked',
-  ),
-  subject_mfa_factor_enrolled: notificationSubject(
+  subject_password_changed: noticeSubject('PASSWORD_CHANGED', 'Your password has been changed'),
+  subject_email_changed: noticeSubject('EMAIL_CHANGED', 'Your email address has been changed'),
+  subject_phone_changed: noticeSubject('PHONE_CHANGED', 'Your phone number has been changed'),
+  subject_identity_linked: noticeSubject('IDENTITY_LINKED', 'A new identity has been linked'),
+  subject_identity_unlinked: noticeSubject('IDENTITY_UNLINKED', 'An identity has been unlinked'),
+  subject_mfa_factor_enrolled: noticeSubject(
     'MFA_FACTOR_ENROLLED',
     'A new MFA factor has been enrolled',
   ),
-  subject_mfa_factor_unenrolled: notificationSubject(
+  subject_mfa_factor_unenrolled: noticeSubject(
     'MFA_FACTOR_UNENROLLED',
     'An MFA factor has been unenrolled',
   ),
-  template_password_changed: notificationTemplate('PASSWORD_CHANGED'),
-  template_email_changed: notificationTemplate('EMAIL_CHANGED'),
-  template_phone_changed: notificationTemplate('PHONE_CHANGED'),
-  template_identity_linked: notificationTemplate('IDENTITY_LINKED'),
-  template_identity_unlinked: notificationTemplate('IDENTITY_UNLINKED'),
-  template_mfa_factor_enrolled: notificationTemplate('MFA_FACTOR_ENROLLED'),
-  template_mfa_factor_unenrolled: notificationTemplate('MFA_FACTOR_UNENROLLED'),
+  template_password_changed: noticeTemplate('PASSWORD_CHANGED'),
+  template_email_changed: noticeTemplate('EMAIL_CHANGED'),
+  template_phone_changed: noticeTemplate('PHONE_CHANGED'),
+  template_identity_linked: noticeTemplate('IDENTITY_LINKED'),
+  template_identity_unlinked: noticeTemplate('IDENTITY_UNLINKED'),
+  template_mfa_factor_enrolled: noticeTemplate('MFA_FACTOR_ENROLLED'),
+  template_mfa_factor_unenrolled: noticeTemplate('MFA_FACTOR_UNENROLLED'),
 }
 
 export interface NotificationConfig {
