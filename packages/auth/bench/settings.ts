@@ -23,7 +23,7 @@ Measures the authentication server and, if one is given, Supabase Auth. Both use
 PostgreSQL and take turns.
 
   --peer-program FILE    Supabase Auth to start on a new database; migrations/ must be next to it
-  --peer URL             or: a running one; requires --peer-pid and --peer-database
+  --peer URL             or: the URL of a running one; requires --peer-pid and --peer-database
   --peer-pid PID         process id of the peer
   --peer-database URL    database URL of the peer, as a superuser; a million users are inserted, and
                          our server uses the database bench_ours on the same PostgreSQL

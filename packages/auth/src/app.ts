@@ -85,7 +85,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
     settings.now === undefined
       ? lifecycle.own('clock', await openDatabaseClock({ db, log }))
       : { now: settings.now }
-  // Cleanup in one worker is enough.
+  // One worker is enough for the cleanup.
   if (config.database.cleansUp && (group?.number ?? 1) === 1) {
     lifecycle.own(
       'cleanup',

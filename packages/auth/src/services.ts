@@ -20,7 +20,7 @@ import type { TokenSigner } from './tokens/json-web-token.ts'
 import type { SecretBox } from './tokens/secret-box.ts'
 import type { SigningKeys } from './tokens/signing-keys.ts'
 
-/** The services that endpoints use; `app.ts` creates them once. */
+/** The services that endpoints use; `create-services.ts` creates them once per process. */
 export interface Services {
   readonly config: Config
   readonly version: string
@@ -48,8 +48,8 @@ export interface Services {
   readonly wakeMessages: () => void
   readonly signInLog: SignInLog
   /**
-   * When this server started; with several processes, the first of them. Milliseconds since the
-   * epoch.
+   * When this server started; with several processes, when the first of them started. Milliseconds
+   * since the epoch.
    */
   readonly startedAt: number
   /** Milliseconds since the epoch. */

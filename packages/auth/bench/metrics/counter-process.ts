@@ -60,7 +60,7 @@ const createCounters: Readonly<Record<Implementation, (series: number) => Counte
     }
   },
 
-  /** The attributes are made once, which is the best case. */
+  /** The attributes are created once, which is the best case for OpenTelemetry. */
   'OpenTelemetry with 2 attributes'(series) {
     const { counter, sum } = openCounter()
     const attributes = Array.from({ length: series }, (_, one) => ({

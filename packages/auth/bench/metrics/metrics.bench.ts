@@ -13,11 +13,12 @@ import {
 
 const help = `Usage: npm run bench -- metrics [options]
 
-Adding 1 to a counter of service-kit and to one of OpenTelemetry, in nanoseconds of CPU time. Each has its own
-process, and they take turns; the ratio is the median of the ratios of the rounds.
+Measures the CPU time, in nanoseconds, of adding 1 to a counter of service-kit and to one of OpenTelemetry.
+Each has its own process, and they take turns; the ratio is the median of the ratios of the rounds.
 
-  --rounds N   how many times each is measured; 9
-  --adds N     adds to a counter of OpenTelemetry in a round, fifty times as many to one of service-kit; 500000`
+  --rounds N   rounds of measurement; default: 9
+  --adds N     additions to a counter of OpenTelemetry in a round, and fifty times as many to one of
+               service-kit; default: 500000`
 
 const options = {
   rounds: { type: 'string', default: '9' },

@@ -5,7 +5,7 @@ import { parseConfig } from '../../src/config/config.ts'
 import { createBcrypt } from '../../src/passwords/formats/bcrypt.ts'
 import { portcullisOnly, toEnvironment } from '../servers/environment.ts'
 
-/** Removes the limits and keeps messages in the outbox, because no mail server listens there. */
+/** Removes the limits. Messages stay in the outbox, because no mail server listens on port 1. */
 const environment = {
   AUTH_MAILER_AUTOCONFIRM: 'false',
   AUTH_SMTP_ADMIN_EMAIL: 'auth@bench.example',

@@ -19,7 +19,7 @@ import type { LoadPhase, LoadPhaseOutcome, SoakJob } from './mixed-load.ts'
 import { help, parseSoakSettings, type SoakSettings } from './settings.ts'
 import { type SoakSample, toVerdict, type Verdict } from './verdict.ts'
 
-/** Resolves to the exit code, which is 1 if something failed or grew. */
+/** Resolves to the exit code, which is 1 if a request failed, a message was lost or memory grew. */
 export const run = createCommand({
   name: 'auth-soak',
   help,
@@ -41,8 +41,8 @@ async function soak(settings: SoakSettings): Promise<number> {
   const { asked, received, left } = soaked.mails
   const isFine = verdict.isFine && left === 0 && received >= asked
   console.log(describe(soaked, verdict))
-  const fine = settings.isComplete ? 'Nothing failed and nothing grew.' : 'Nothing failed.'
-  console.log(isFine ? fine : 'The server failed or its memory grew.')
+  const fine = `No request failed and every message arrived${settings.isComplete ? ', and memory did not grow' : ''}.`
+  console.log(isFine ? fine : 'A request failed, a message was lost, or memory grew.')
   if (settings.isComplete) {
     const { postgres, ...rest } = soaked
     const machine = { ...describeMachine(), postgres }

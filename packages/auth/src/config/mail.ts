@@ -99,7 +99,7 @@ export const mail = {
 } satisfies Chapter
 
 export interface MailConfig {
-  /** Undefined: no email is sent, and a warning is logged. */
+  /** Undefined: a hook sends email, or no email is sent and a warning is logged. */
   readonly smtp: SmtpConfig | undefined
   /** Minimum interval between two messages of one kind to one user. */
   readonly cooldownMs: number

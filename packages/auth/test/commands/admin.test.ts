@@ -133,7 +133,10 @@ test('admin commands manage users while a server is running', async (t) => {
     const wrong = [
       [[], /^The verb is missing/],
       [['createusr'], /^Unknown verb "createusr"\. Verbs: createuser,/],
-      [['createuser', 'a@example.com'], /^createuser takes: EMAIL PASSWORD/],
+      [
+        ['createuser', 'a@example.com'],
+        /^Wrong number of arguments: createuser takes EMAIL PASSWORD/,
+      ],
       [['deleteuser', 'a@example.com', '--confirm'], /^deleteuser has no option --confirm/],
     ] as const
     for (const [args, expected] of wrong) {

@@ -225,7 +225,7 @@ test('the default role cannot be an administrator role', () => {
   assert.match(roleOfAll('service_role', own).join(), /is a role that may invite users/)
   assert.deepEqual([roleOfAll('authenticated'), roleOfAll('')], [[], []])
   const notes = notesOf({ AUTH_JWT_DEFAULT_GROUP_NAME: 'admin' })
-  assert.match(notes.join(), /^AUTH_JWT_DEFAULT_GROUP_NAME is AUTH_JWT_ADMIN_GROUP_NAME/)
+  assert.match(notes.join(), /^AUTH_JWT_DEFAULT_GROUP_NAME equals AUTH_JWT_ADMIN_GROUP_NAME/)
 })
 
 test('audiences are limited to 255 characters, which fit into the index', () => {

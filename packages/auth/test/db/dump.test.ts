@@ -10,7 +10,7 @@ import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { provideProgram } from '@portcullis/test-servers'
 import { openClient } from '../../src/db/connection/open-client.ts'
-import { readThings } from '../../src/db/schema/repair.ts'
+import { readObjects } from '../../src/db/schema/repair.ts'
 import { runCommand } from '../support/auth-command.ts'
 import { openAuthServer, testEnvironment } from '../support/auth-server.ts'
 import { send } from '../support/http-client.ts'
@@ -39,7 +39,7 @@ async function findClients(t: TestContext) {
 async function readShape(url: string) {
   const client = await openClient(url, 'test')
   try {
-    return await readThings(client, schema)
+    return await readObjects(client, schema)
   } finally {
     await client.end()
   }

@@ -302,7 +302,7 @@ test('a statement timeout of the role does not end a migration', async (t) => {
   )
   await assert.rejects(
     migrate({ url, schema, migrations: [base, slow, index] }),
-    /The migration 0002-index was cancelled \(.+statement timeout\).+set statement_timeout = 0 for the role/,
+    /Migration 0002-index was cancelled \(.+statement timeout\).+set statement_timeout = 0 for the role/,
   )
   await old.query('commit')
 })

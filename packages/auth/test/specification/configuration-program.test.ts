@@ -54,8 +54,8 @@ test('Configuration › environment variables win over the file', async (t) => {
     ['redirect', 'explain', 'https://file.example/', 'https://environment.example/'],
     { env: { AUTH_SITE_URL: 'https://environment.example' }, cwd },
   )
-  assert.match(stdout, /^https:\/\/file\.example\/ is refused/m)
-  assert.match(stdout, /^https:\/\/environment\.example\/ is permitted/m)
+  assert.match(stdout, /^https:\/\/file\.example\/ is not allowed/m)
+  assert.match(stdout, /^https:\/\/environment\.example\/ is allowed/m)
 })
 
 test('Configuration › variables carry the prefix `AUTH_` unless noted', async () => {

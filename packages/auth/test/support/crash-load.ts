@@ -141,7 +141,7 @@ async function trySend(request: () => Promise<HttpAnswer>): Promise<HttpAnswer |
   try {
     return await Promise.race([request(), promise])
   } catch (error) {
-    return `no answer: ${error}`
+    return `no response: ${error}`
   } finally {
     clearTimeout(timer)
   }
@@ -155,9 +155,8 @@ const retryable: Readonly<Record<string, number>> = {
 function findFault({ status, body, headers }: HttpAnswer): string | undefined {
   const text = JSON.stringify(body)
   const { code, error_code: errorCode, msg, error_id: id } = body
-  const containsSecret =
-    retryable[errorCode] === status && code === status && /please retry/.test(msg)
+  const isRetryable = retryable[errorCode] === status && code === status && /please retry/.test(msg)
   const isRight =
-    containsSecret && typeof id === 'string' && headers.get('x-sb-error-code') === errorCode
+    isRetryable && typeof id === 'string' && headers.get('x-sb-error-code') === errorCode
   return isRight && !/\bat .+:\d+|postgres|ECONN/i.test(text) ? undefined : `${status}: ${text}`
 }

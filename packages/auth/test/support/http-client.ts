@@ -14,7 +14,7 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A server that answers 408 to every request must fail the test, not hang it. */
+/** A server that responds with 408 to every request must fail the test instead of blocking it. */
 const mostAttempts = 10
 
 /**
