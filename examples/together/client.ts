@@ -6,7 +6,7 @@ import { AuthClient } from '@supabase/auth-js'
 const authUrl = process.env.AUTH_URL ?? 'http://localhost:8081'
 const url = `${process.env.API_URL ?? 'http://localhost:4000'}/graphql`
 
-async function ask(getToken?: () => Promise<string>): Promise<string> {
+async function runQuery(getToken?: () => Promise<string>): Promise<string> {
   const client = createClient({
     url,
     headers: async () => (getToken ? { authorization: `Bearer ${await getToken()}` } : {}),
@@ -21,7 +21,7 @@ async function ask(getToken?: () => Promise<string>): Promise<string> {
  * Signs an anonymous user in, because other users would first have to confirm an email address.
  * @returns a function that returns the access token, refreshed if necessary
  */
-async function enter(name: string): Promise<() => Promise<string>> {
+async function signIn(name: string): Promise<() => Promise<string>> {
   const auth = new AuthClient({ url: authUrl, autoRefreshToken: false, persistSession: false })
   const { data, error } = await auth.signInAnonymously({ options: { data: { name } } })
   if (error) throw error
@@ -29,20 +29,20 @@ async function enter(name: string): Promise<() => Promise<string>> {
   return async () => (await auth.getSession()).data.session?.access_token ?? ''
 }
 
-console.log(`signed out: ${await ask()}`)
+console.log(`signed out: ${await runQuery()}`)
 
-const ada = await enter('ada')
-console.log(`ada: ${await ask(ada)}`)
-console.log(`forged: ${await ask(async () => (await ada()).replace(/.{5}$/, 'AAAAA'))}`)
+const ada = await signIn('ada')
+console.log(`ada: ${await runQuery(ada)}`)
+console.log(`forged: ${await runQuery(async () => (await ada()).replace(/.{5}$/, 'AAAAA'))}`)
 
 let last = ''
 let count = 0
 // A new minute may begin meanwhile, and then more requests are allowed.
 while (!last.startsWith('429') && count < 100) {
-  last = await ask(ada)
+  last = await runQuery(ada)
   count++
 }
 console.log(`ada, after ${count} more requests: ${last}`)
 
-const bob = await enter('bob')
-console.log(`bob: ${await ask(bob)}`)
+const bob = await signIn('bob')
+console.log(`bob: ${await runQuery(bob)}`)

@@ -7,12 +7,12 @@ import {
   readReferences,
 } from './read-references.ts'
 import {
-  areTogether,
   computedName,
   environmentName,
   findRowName,
   isNameInside,
   matchesOutside,
+  mayImportEachOther,
   type PackageTable,
   type Row,
   toNames,
@@ -105,7 +105,7 @@ function findFault(
     const targetRow = findRowName(table, targetPath)
     // A target without a row is reported in its own file.
     if (targetRow === undefined) return undefined
-    if (targetRow === rowName && areTogether(rowName, path, targetPath)) return undefined
+    if (targetRow === rowName && mayImportEachOther(rowName, path, targetPath)) return undefined
     if (allowsInside(row.inside, targetRow)) return undefined
     const allowsTypes = allowsInside(row.types, targetRow)
     if (allowsTypes && isTypeOnly) return undefined

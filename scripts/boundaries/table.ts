@@ -56,7 +56,7 @@ export function findRowName(table: PackageTable, path: string): string | undefin
  * Whether two modules of a row may import each other: not if they are in different folders of
  * `{each}`.
  */
-export function areTogether(rowName: string, path: string, otherPath: string): boolean {
+export function mayImportEachOther(rowName: string, path: string, otherPath: string): boolean {
   const depth = rowName.split('/').indexOf('{each}')
   return depth === -1 || path.split('/')[depth] === otherPath.split('/')[depth]
 }

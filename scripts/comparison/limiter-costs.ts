@@ -62,7 +62,7 @@ export async function measureDecisions(
     for (const decider of inMemory) {
       progress.note(`counting ${keys} keys: ${decider.name}`)
       const child = children.use(startDecider(installed, decider))
-      await child.ask({ kind: 'prepare', keys })
+      await child.request({ kind: 'prepare', keys })
       await spend(child, settings.calls)
       subjects.push({ name: decider.name, measure: () => spend(child, settings.calls) })
     }
@@ -73,7 +73,7 @@ export async function measureDecisions(
   for (const [index, decider] of inMemory.entries()) {
     progress.note(`memory of ${settings.keys} keys: ${decider.name}`)
     using child = startDecider(installed, decider)
-    const { bytes, rss } = await child.ask<{ readonly bytes: number; readonly rss: number }>({
+    const { bytes, rss } = await child.request<{ readonly bytes: number; readonly rss: number }>({
       kind: 'weigh',
       keys: settings.keys,
     })
@@ -103,7 +103,7 @@ export async function measureRedis(
   const subjects = []
   for (const decider of inRedis) {
     const child = children.use(startDecider(installed, decider, env))
-    await child.ask({ kind: 'prepare', keys: 1_000 })
+    await child.request({ kind: 'prepare', keys: 1_000 })
     await spend(child, calls, concurrency)
     const times: number[] = []
     redisTimes.set(decider.name, times)
@@ -157,8 +157,8 @@ export async function measureApps(
 }
 
 async function spend(child: Child, calls: number, together = 1): Promise<number> {
-  const order = { kind: 'spend', calls, concurrency: together }
-  return (await child.ask<{ readonly microseconds: number }>(order)).microseconds
+  const job = { kind: 'spend', calls, concurrency: together }
+  return (await child.request<{ readonly microseconds: number }>(job)).microseconds
 }
 
 function startDecider(

@@ -30,7 +30,7 @@ export async function probeFeatures(
       args: [area, library.id, name],
       execArgv: ['--no-warnings'],
       env: { ...env, NODE_ENV: 'production' },
-      silenceSeconds: 120,
+      replyTimeoutSeconds: 120,
     })
     values.push(await child.receive<Readonly<Record<string, string>>>())
   }

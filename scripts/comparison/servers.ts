@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs'
 import { Agent, request } from 'node:http'
 import { join } from 'node:path'
-import { askProcess } from '@portcullis/bench-kit/child'
+import { requestFrom } from '@portcullis/bench-kit/child'
 import { findFreePorts } from '@portcullis/bench-kit/free-ports'
 import { startServerProcess, toNodeProgram } from '@portcullis/bench-kit/server-process'
 import type { Installed } from './workspace.ts'
@@ -45,10 +45,10 @@ export async function startServer(
   return {
     url,
     async readMicroseconds() {
-      const answer = await askProcess<{ microseconds: number }>(server.child, file, 'cpu')
+      const answer = await requestFrom<{ microseconds: number }>(server.child, file, 'cpu')
       return answer.microseconds
     },
-    readMemory: () => askProcess<Memory>(server.child, file, 'memory'),
+    readMemory: () => requestFrom<Memory>(server.child, file, 'memory'),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   }
 }

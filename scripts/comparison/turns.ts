@@ -1,5 +1,5 @@
 import { createProgress } from '@portcullis/bench-kit/progress'
-import { inTurn } from '@portcullis/bench-kit/rounds'
+import { toRoundOrder } from '@portcullis/bench-kit/rounds'
 import { median, medianRatio } from '@portcullis/bench-kit/statistics'
 
 /** Something whose cost is compared with that of others. */
@@ -26,7 +26,7 @@ export async function measureInTurn(
   const values = new Map<Subject, number[]>(subjects.map((subject) => [subject, []]))
   let done = 0
   for (let round = 0; round < rounds; round++) {
-    for (const subject of inTurn(subjects, round)) {
+    for (const subject of toRoundOrder(subjects, round)) {
       progress.show(done++, rounds * subjects.length, subject.name)
       values.get(subject)?.push(await subject.measure())
     }

@@ -34,7 +34,7 @@ async function faultsOf(
   t.after(() => rm(folder, { recursive: true }))
   const table = rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
   const all = {
-    'test/letter/README.md': `# List\n\n## One\n\n| sentence | test |\n|---|---|\n${table}\n`,
+    'test/specification/README.md': `# List\n\n## One\n\n| sentence | test |\n|---|---|\n${table}\n`,
     'test/a.test.ts': testFile,
     'test/table.ts': '',
     ...files,
@@ -43,7 +43,7 @@ async function faultsOf(
     await mkdir(dirname(join(folder, name)), { recursive: true })
     await writeFile(join(folder, name), text)
   }
-  return checkCoverageList(join(folder, 'test/letter/README.md')).faults
+  return checkCoverageList(join(folder, 'test/specification/README.md')).faults
 }
 
 const link = '[a.test.ts](../a.test.ts)'
@@ -191,11 +191,11 @@ test('tests in a shared file count only if a test file imports it', async (t) =>
 
 test('a test beside the list that no row names is an error', async (t) => {
   const files = {
-    'test/letter/own.test.ts': `
+    'test/specification/own.test.ts': `
       test('outer', async (t) => { await t.test('named', () => {}) })
       test('whole', async (t) => { await t.test('part', () => {}) })
       test('forgotten', () => {})`,
-    'test/letter/completeness.test.ts': "test('the list is complete', () => {})",
+    'test/specification/completeness.test.ts': "test('the list is complete', () => {})",
   }
   const rows = [
     ['a', '[own.test.ts](own.test.ts) › named'],

@@ -1,14 +1,20 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { formatAims, toExitCode } from '@portcullis/bench-kit/aims'
 import { startChild } from '@portcullis/bench-kit/child'
 import { createCommand } from '@portcullis/bench-kit/command'
+import { formatGoals, toExitCode } from '@portcullis/bench-kit/goals'
 import { readResidentMegabytes } from '@portcullis/bench-kit/process-usage'
 import { createProgress } from '@portcullis/bench-kit/progress'
 import { describeMachine } from '@portcullis/bench-kit/results'
 import { endOnSignals } from '@portcullis/bench-kit/server-process'
-import { checkAims } from './aims.ts'
 import { type Case, cases } from './cases.ts'
-import { type Entrant, measureCase, type Series, secondsOfCase, type Tools } from './measure.ts'
+import { checkGoals } from './goals.ts'
+import {
+  measureCase,
+  type PreparedServer,
+  type Series,
+  secondsOfCase,
+  type Tools,
+} from './measure.ts'
 import { drawScores, formatScores, formatStatements } from './report.ts'
 import { toScores, writeResult } from './results.ts'
 import { type Contestant, openContestants, signUpMembers } from './servers/contestants.ts'
@@ -51,10 +57,10 @@ async function compare(settings: Settings): Promise<number> {
   const { statements, idleMegabytes, ...measured } = await measureAll(settings, databases)
   const scores = toScores(measured.series)
   const ours = idleMegabytes.find(({ name }) => name === 'ours')
-  const aims = checkAims({ ...measured, idleMegabytes: ours?.megabytes ?? Number.NaN })
+  const goals = checkGoals({ ...measured, idleMegabytes: ours?.megabytes ?? Number.NaN })
   if (scores.length > 0) console.log(`\n${formatScores(scores)}`)
   if (statements.length > 0) console.log(`\n${formatStatements(statements)}`)
-  console.log(`\n${formatAims(aims)}`)
+  console.log(`\n${formatGoals(goals)}`)
 
   if (settings.isComplete) {
     const content = {
@@ -65,7 +71,7 @@ async function compare(settings: Settings): Promise<number> {
       bcryptPerSecond: measured.bcryptPerSecond,
       statements,
       idleMegabytes,
-      aims,
+      goals,
     }
     const files = [
       await writeResult('auth.json', content),
@@ -75,7 +81,7 @@ async function compare(settings: Settings): Promise<number> {
   } else {
     console.log('\nThe run was not complete, so no results were written.')
   }
-  return toExitCode(aims, settings.isStrict)
+  return toExitCode(goals, settings.isStrict)
 }
 
 /**
@@ -95,10 +101,13 @@ async function measureAll(settings: Settings, databases: DatabaseServer) {
     for (const one of contestants) stack.use(one)
     progress.note('memory of idle servers')
     const idleMegabytes = await readIdleMemory(contestants)
-    const entrants: Entrant[] = []
-    for (const contestant of contestants) entrants.push(await toEntrant(contestant))
+    const preparedServers: PreparedServer[] = []
+    for (const contestant of contestants) preparedServers.push(await prepareServer(contestant))
 
-    const total = wanted.reduce((sum, one) => sum + secondsOfCase(one, entrants.length, plan), 0)
+    const total = wanted.reduce(
+      (sum, one) => sum + secondsOfCase(one, preparedServers.length, plan),
+      0,
+    )
     let done = 0
     const tools: Tools = {
       load: stack.use(startChild(new URL('./load/load.ts', import.meta.url))),
@@ -109,14 +118,16 @@ async function measureAll(settings: Settings, databases: DatabaseServer) {
       },
     }
     const noting: Tools = { ...tools, announce: (_, what) => progress.note(`statements: ${what}`) }
-    const statements = settings.countsStatements ? await measureStatements(entrants, noting) : []
+    const statements = settings.countsStatements
+      ? await measureStatements(preparedServers, noting)
+      : []
     const series: Series[] = []
     const bcryptPerSecond: number[] = []
     let users = 0
     for (const one of wanted) {
-      if (one.users > users) await grow(entrants, users, one, progress.note)
+      if (one.users > users) await grow(preparedServers, users, one, progress.note)
       users = one.users
-      const result = await measureCase(one, entrants, plan, tools)
+      const result = await measureCase(one, preparedServers, plan, tools)
       series.push(...result.series)
       bcryptPerSecond.push(...result.bcryptPerSecond)
     }
@@ -126,19 +137,19 @@ async function measureAll(settings: Settings, databases: DatabaseServer) {
   }
 }
 
-async function toEntrant(contestant: Contestant): Promise<Entrant> {
+async function prepareServer(contestant: Contestant): Promise<PreparedServer> {
   const members = await signUpMembers(contestant.target, memberCount)
   const [stormToken = '', ...refreshTokens] = members.map(({ refreshToken }) => refreshToken)
   return { contestant, members, refreshTokens, stormTokens: [stormToken] }
 }
 
 async function grow(
-  entrants: readonly Entrant[],
+  preparedServers: readonly PreparedServer[],
   from: number,
   { users }: Case,
   note: (what: string) => void,
 ): Promise<void> {
-  for (const { contestant } of entrants) {
+  for (const { contestant } of preparedServers) {
     note(`${users.toLocaleString('en-US')} users for ${contestant.label}`)
     await growUsers(contestant.databaseUrl, from, users)
   }

@@ -1,5 +1,5 @@
 import type { ScriptName } from './load/scripts.ts'
-import { createdApartMs } from './servers/grow-users.ts'
+import { creationIntervalMs } from './servers/grow-users.ts'
 
 /** One kind of request with a given number of users in the database. */
 export interface Case {
@@ -67,7 +67,7 @@ function listings(users: number, label: string): readonly Case[] {
 
 /** A cursor near the user with this number; the user does not have to exist. */
 function toCursor(user: number): string {
-  const createdAt = new Date(Date.now() - yearMs + user * createdApartMs).toISOString()
+  const createdAt = new Date(Date.now() - yearMs + user * creationIntervalMs).toISOString()
   return Buffer.from(`${createdAt} 00000000-0000-0000-0000-000000000000`).toString('base64url')
 }
 

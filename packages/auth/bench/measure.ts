@@ -2,7 +2,7 @@ import type { Child } from '@portcullis/bench-kit/child'
 import { runLoad } from '@portcullis/bench-kit/load-process'
 import type { Case } from './cases.ts'
 import type { BcryptOutcome } from './load/bcrypt.ts'
-import type { LoadOrder, LoadOutcome } from './load/order.ts'
+import type { LoadJob, LoadOutcome } from './load/job.ts'
 import type { Contestant, ContestantName, Member } from './servers/contestants.ts'
 import { createServiceToken } from './servers/contestants.ts'
 
@@ -37,7 +37,7 @@ export interface Series {
 }
 
 /** A server with the credentials for its requests. */
-export interface Entrant {
+export interface PreparedServer {
   readonly contestant: Contestant
   readonly members: readonly Member[]
   /** The current refresh tokens of the sessions. */
@@ -53,7 +53,9 @@ export interface Tools {
 
 const serviceToken = createServiceToken()
 
-const credentialsOf: Readonly<Record<Case['script'], (entrant: Entrant) => readonly string[]>> = {
+const credentialsOf: Readonly<
+  Record<Case['script'], (prepared: PreparedServer) => readonly string[]>
+> = {
   user: ({ members }) => members.map(({ accessToken }) => accessToken),
   refresh: ({ refreshTokens }) => refreshTokens,
   storm: ({ stormTokens }) => stormTokens,
@@ -68,30 +70,30 @@ let firstUnique = 0
 
 /** Runs one slice of a case on a server. */
 export async function runSlice(
-  entrant: Entrant,
+  prepared: PreparedServer,
   one: Case,
   seconds: number,
   { load, announce }: Tools,
 ): Promise<Sample> {
-  const { contestant, members } = entrant
+  const { contestant, members } = prepared
   announce(seconds, `${one.title}, ${contestant.label}`)
   firstUnique += uniquePerSlice
   const [member] = members
-  const order: LoadOrder = {
+  const job: LoadJob = {
     target: contestant.target,
     script: one.script,
     connections: one.connections,
     seconds,
-    credentials: credentialsOf[one.script](entrant),
+    credentials: credentialsOf[one.script](prepared),
     firstUnique,
     ...(one.path !== undefined && { path: one.path }),
     ...(one.probesPerSecond !== undefined &&
       member && { probe: { perSecond: one.probesPerSecond, accessToken: member.accessToken } }),
   }
   const pids = [contestant.pid, contestant.databasePid]
-  const { outcome, cpuSeconds } = await runLoad<LoadOutcome>(load, order, pids)
-  if (one.script === 'refresh') entrant.refreshTokens = outcome.credentials
-  if (one.script === 'storm') entrant.stormTokens = outcome.credentials
+  const { outcome, cpuSeconds } = await runLoad<LoadOutcome>(load, job, pids)
+  if (one.script === 'refresh') prepared.refreshTokens = outcome.credentials
+  if (one.script === 'storm') prepared.stormTokens = outcome.credentials
   const [serverSeconds = 0, databaseSeconds = 0] = cpuSeconds
   return toSample(outcome, { serverSeconds, databaseSeconds })
 }
@@ -124,36 +126,40 @@ export interface CaseResult {
  */
 export async function measureCase(
   one: Case,
-  all: readonly Entrant[],
+  all: readonly PreparedServer[],
   plan: Plan,
   tools: Tools,
 ): Promise<CaseResult> {
-  const entrants = one.isOursOnly ? all.filter(({ contestant }) => contestant.name === 'ours') : all
+  const preparedServers = one.isOursOnly
+    ? all.filter(({ contestant }) => contestant.name === 'ours')
+    : all
   const seconds = plan.seconds * one.longer
-  const samples = new Map<Entrant, Sample[]>(entrants.map((entrant) => [entrant, []]))
+  const samples = new Map<PreparedServer, Sample[]>(
+    preparedServers.map((prepared) => [prepared, []]),
+  )
   const bcryptPerSecond: number[] = []
-  for (const entrant of entrants) await runSlice(entrant, one, plan.warmupSeconds, tools)
+  for (const prepared of preparedServers) await runSlice(prepared, one, plan.warmupSeconds, tools)
   for (let round = 0; round < plan.rounds; round++) {
-    for (const entrant of round % 2 === 0 ? entrants : entrants.toReversed()) {
-      samples.get(entrant)?.push(await runSlice(entrant, one, seconds, tools))
+    for (const prepared of round % 2 === 0 ? preparedServers : preparedServers.toReversed()) {
+      samples.get(prepared)?.push(await runSlice(prepared, one, seconds, tools))
     }
     if (one.script === 'login') {
       tools.announce(seconds, 'bcrypt without a server')
-      const outcome = await tools.bcrypt.ask<BcryptOutcome>(seconds)
+      const outcome = await tools.bcrypt.request<BcryptOutcome>(seconds)
       bcryptPerSecond.push(outcome.checks / outcome.seconds)
     }
   }
-  const series = entrants.map((entrant) => ({
+  const series = preparedServers.map((prepared) => ({
     case: one,
-    contestant: entrant.contestant.name,
-    label: entrant.contestant.label,
-    samples: samples.get(entrant) ?? [],
+    contestant: prepared.contestant.name,
+    label: prepared.contestant.label,
+    samples: samples.get(prepared) ?? [],
   }))
   return { series, bcryptPerSecond }
 }
 
-export function secondsOfCase(one: Case, entrants: number, plan: Plan): number {
-  const servers = one.isOursOnly ? 1 : entrants
+export function secondsOfCase(one: Case, serverCount: number, plan: Plan): number {
+  const servers = one.isOursOnly ? 1 : serverCount
   const slices = servers + (one.script === 'login' ? 1 : 0)
   return plan.rounds * plan.seconds * one.longer * slices + plan.warmupSeconds * servers
 }

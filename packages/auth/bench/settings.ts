@@ -3,7 +3,7 @@ import {
   parseCount,
   parseOptions,
   parsePositive,
-  parseWanted,
+  parseSelection,
   UsageError,
 } from '@portcullis/bench-kit/options'
 import { parsePeer, peerOptions } from '@portcullis/bench-kit/peer'
@@ -23,7 +23,7 @@ Measures the authentication server and, if one is given, Supabase Auth. Both use
 PostgreSQL and take turns.
 
   --peer-program FILE    Supabase Auth to start on a new database; migrations/ must be next to it
-  --peer URL             or: a running one; requires --peer-pid and --peer-database
+  --peer URL             or: the URL of a running one; requires --peer-pid and --peer-database
   --peer-pid PID         process id of the peer
   --peer-database URL    database URL of the peer, as a superuser; a million users are inserted, and
                          our server uses the database bench_ours on the same PostgreSQL
@@ -72,7 +72,7 @@ const options = {
 /** Throws a UsageError for invalid options. */
 export function parseSettings(args: readonly string[]): Settings {
   const values = parseOptions(args, options)
-  const only = parseWanted(values.only, names)
+  const only = parseSelection(values.only, names)
   const quick = values.quick ? { rounds: '2', seconds: '0.5', warmup: '0.5', users: '100000' } : {}
   const usual = { rounds: '8', seconds: '1', warmup: '1', users: '1000000', ...quick }
   return {

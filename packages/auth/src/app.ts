@@ -85,7 +85,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
     settings.now === undefined
       ? lifecycle.own('clock', await openDatabaseClock({ db, log }))
       : { now: settings.now }
-  // Cleanup in one worker is enough.
+  // One worker is enough for the cleanup.
   if (config.database.cleansUp && (group?.number ?? 1) === 1) {
     lifecycle.own(
       'cleanup',
@@ -94,7 +94,11 @@ export async function openApp(settings: AppSettings): Promise<App> {
         log,
         now,
         linkSeconds: config.mail.otpExpiresInSeconds,
-        gapMs: Math.max(config.mail.gapMs, config.mail.magicLinkGapMs, config.sms.maxFrequencyMs),
+        cooldownMs: Math.max(
+          config.mail.cooldownMs,
+          config.mail.magicLinkCooldownMs,
+          config.sms.maxFrequencyMs,
+        ),
         auditMs: config.observability.auditRetentionMs,
         onRound: telemetry.countCleanup,
       }),
@@ -147,7 +151,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
       hooks: services.hooks,
       onAttempt: telemetry.countMessage,
       onGivenUp: telemetry.countGivenUp,
-      answerRequest: (request) => sendDeferred(services, request),
+      deliverDeferred: (request) => sendDeferred(services, request),
     }),
   )
   const server = createServer({
@@ -162,7 +166,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
     ],
     ...(group && { warnOnce: (topic, message) => group.warnOnce(topic, message) }),
   })
-  const connections = trackConnections(server.server, () => group?.tellClosed())
+  const connections = trackConnections(server.server, () => group?.reportClosed())
   lifecycle.drain('HTTP listener', async (expired) => {
     await Promise.all([server.close(), connections.drain(expired)])
   })

@@ -15,7 +15,7 @@ import { createGuesses } from './limits/guesses.ts'
 import { toLimitTable } from './limits/limit-table.ts'
 import type { LimitTable, RequestLimits } from './limits/request-limits.ts'
 import { createMailPlanner } from './messages/requests/mail-plan.ts'
-import { createMessageGaps } from './messages/requests/message-gaps.ts'
+import { createCooldownKeys } from './messages/requests/message-cooldowns.ts'
 import { post } from './outgoing/http-client.ts'
 import { writtenFormats } from './passwords/formats/index.ts'
 import type { WrittenFormat } from './passwords/formats/password-format.ts'
@@ -87,7 +87,7 @@ export async function createServices(settings: ServicesSettings): Promise<Servic
         mostBytes: config.metadata.mostTokenBytes,
         onOmitted: (userId) =>
           settings.log.warning(
-            `An access token was issued without the user_metadata of user ${userId}: with them it would be longer than AUTH_JWT_MAX_BYTES allows`,
+            `An access token was issued without the user_metadata of user ${userId}, because the token would exceed AUTH_JWT_MAX_BYTES`,
           ),
       },
       deliveries: settings.deliveries,
@@ -101,7 +101,7 @@ export async function createServices(settings: ServicesSettings): Promise<Servic
     ...createChecks(settings),
     oneTimeTokens,
     decoyIds: createDecoyIds(keys.ring('decoy_ids')),
-    messageGaps: createMessageGaps(keys.ring('message_gaps')),
+    cooldownKeys: createCooldownKeys(keys.ring('message_gaps')),
     factorSecrets: createSecretBox(keys.ring('factor_secrets')),
     mail: createMailPlanner({ config: config.mail, siteUrl: site.url, oneTimeTokens, now }),
     wakeMessages,
@@ -145,12 +145,12 @@ export interface ChecksSettings {
 function createChecks(settings: ChecksSettings): Pick<Services, 'captcha' | 'passwordPolicy'> {
   const { passwordMinLength: minLength, passwordRequiredSets: requiredSets } = settings.config.site
   return {
-    captcha: toCaptcha(settings),
-    passwordPolicy: { minLength, requiredSets, leaks: toLeaks(settings) },
+    captcha: createCaptchaCheck(settings),
+    passwordPolicy: { minLength, requiredSets, leaks: createLeakCheck(settings) },
   }
 }
 
-function toCaptcha({ config, log, checkers }: ChecksSettings): Services['captcha'] {
+function createCaptchaCheck({ config, log, checkers }: ChecksSettings): Services['captcha'] {
   if (config.captcha === undefined) return undefined
   const limits = { timeoutMs: toTimeoutMs(config, config.captcha.timeoutMs), maxBytes: 65_536 }
   return createCaptcha({
@@ -161,11 +161,11 @@ function toCaptcha({ config, log, checkers }: ChecksSettings): Services['captcha
   })
 }
 
-function toLeaks({ config, log, now, checkers }: ChecksSettings) {
+function createLeakCheck({ config, log, now, checkers }: ChecksSettings) {
   const { leaks } = config.passwords
   if (leaks === undefined) return undefined
   const { userAgent, failsClosed } = leaks
-  // A range has about 1,000 lines of 40 bytes.
+  // A response has about 1,000 lines of 40 bytes.
   const { fetch } = createProviderHttp({
     timeoutMs: toTimeoutMs(config, 5_000),
     maxBytes: 1_048_576,

@@ -10,7 +10,7 @@ import type { DecoyIds } from './features/sign-up/decoy-ids.ts'
 import type { Guesses } from './limits/guesses.ts'
 import type { RequestLimits } from './limits/request-limits.ts'
 import type { MailPlanner } from './messages/requests/mail-plan.ts'
-import type { MessageGaps } from './messages/requests/message-gaps.ts'
+import type { CooldownKeys } from './messages/requests/message-cooldowns.ts'
 import type { PasswordPolicy } from './passwords/password-policy.ts'
 import type { Passwords } from './passwords/passwords.ts'
 import type { Captcha } from './plugins/captcha/captcha.ts'
@@ -20,7 +20,7 @@ import type { TokenSigner } from './tokens/json-web-token.ts'
 import type { SecretBox } from './tokens/secret-box.ts'
 import type { SigningKeys } from './tokens/signing-keys.ts'
 
-/** The services that endpoints use; `app.ts` creates them once. */
+/** The services that endpoints use; `create-services.ts` creates them once per process. */
 export interface Services {
   readonly config: Config
   readonly version: string
@@ -34,7 +34,7 @@ export interface Services {
   readonly captcha: Captcha | undefined
   readonly oneTimeTokens: OneTimeTokens
   readonly decoyIds: DecoyIds
-  readonly messageGaps: MessageGaps
+  readonly cooldownKeys: CooldownKeys
   readonly factorSecrets: SecretBox
   readonly providers: ExternalProviders
   readonly hooks: Hooks
@@ -48,8 +48,8 @@ export interface Services {
   readonly wakeMessages: () => void
   readonly signInLog: SignInLog
   /**
-   * When this server started; with several processes, the first of them. Milliseconds since the
-   * epoch.
+   * When this server started; with several processes, when the first of them started. Milliseconds
+   * since the epoch.
    */
   readonly startedAt: number
   /** Milliseconds since the epoch. */

@@ -16,7 +16,7 @@ import { parseConfig } from '../src/config/config.ts'
 import { jwtSecret, openAuthServer } from './support/auth-server.ts'
 import { claimsOf } from './support/factors.ts'
 import { toHookEnvironment } from './support/hooked-server.ts'
-import { ask, newEmail, password } from './support/http-client.ts'
+import { newEmail, password, send } from './support/http-client.ts'
 
 const folder = join(import.meta.dirname, '../../../examples/auth')
 
@@ -73,17 +73,17 @@ test('the API refuses tokens that are missing, forged or expired', async (t) => 
   if (!server) return
   const api = await startExample(t, 'verify-jwt.ts', { AUTH_JWT_SECRET: jwtSecret })
   const body = { email: newEmail(), password }
-  const { access_token: token } = (await ask(server.url, '/signup', { body })).body
-  assert.equal((await ask(api, '/', { token })).status, 200)
-  assert.equal((await ask(api, '/')).status, 401)
-  assert.equal((await ask(api, '/', { token: `${token.slice(0, -5)}AAAAA` })).status, 401)
+  const { access_token: token } = (await send(server.url, '/signup', { body })).body
+  assert.equal((await send(api, '/', { token })).status, 200)
+  assert.equal((await send(api, '/')).status, 401)
+  assert.equal((await send(api, '/', { token: `${token.slice(0, -5)}AAAAA` })).status, 401)
   const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${token.split('.')[1]}.`
-  assert.equal((await ask(api, '/', { token: unsigned })).status, 401)
+  assert.equal((await send(api, '/', { token: unsigned })).status, 401)
   server.clock.aheadMs = -7_200_000
-  const login = await ask(server.url, '/token?grant_type=password', { body })
-  const old = await ask(api, '/', { token: login.body.access_token })
+  const login = await send(server.url, '/token?grant_type=password', { body })
+  const old = await send(api, '/', { token: login.body.access_token })
   assert.deepEqual([old.status, old.body.error], [401, 'expired_token'])
-  const service = await ask(api, '/', { token: server.serviceToken })
+  const service = await send(api, '/', { token: server.serviceToken })
   assert.deepEqual([service.status, service.body.error], [401, 'missing_claim'])
 })
 
@@ -91,14 +91,14 @@ test('the API keeps working while the auth server is down, and logs it', async (
   const api = await startExample(t, 'verify-jwt.ts', {
     AUTH_URL: `http://127.0.0.1:${await findFreePort()}`,
   })
-  const jwt = [{ alg: 'ES256', kid: 'any' }, { sub: 'somebody' }, {}]
+  const jwt = [{ alg: 'ES256', kid: 'any' }, { sub: 'another-user' }, {}]
     .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
     .join('.')
   for (let times = 0; times < 2; times++) {
-    const { status, body } = await ask(api, '/', { token: jwt })
+    const { status, body } = await send(api, '/', { token: jwt })
     assert.deepEqual([status, body.error], [503, 'auth_unavailable'])
   }
-  assert.equal((await ask(api, '/')).status, 401)
+  assert.equal((await send(api, '/')).status, 401)
 })
 
 test('the API verifies tokens with the public keys of the server', async (t) => {
@@ -111,11 +111,11 @@ test('the API verifies tokens with the public keys of the server', async (t) => 
   if (!server) return
   const api = await startExample(t, 'verify-jwt.ts', { AUTH_URL: server.url })
   const email = newEmail()
-  const { access_token: token } = (await ask(server.url, '/signup', { body: { email, password } }))
+  const { access_token: token } = (await send(server.url, '/signup', { body: { email, password } }))
     .body
-  const { status, body } = await ask(api, '/', { token })
+  const { status, body } = await send(api, '/', { token })
   assert.deepEqual([status, body.email], [200, email])
-  assert.equal((await ask(api, '/', { token: server.serviceToken })).status, 401)
+  assert.equal((await send(api, '/', { token: server.serviceToken })).status, 401)
 })
 
 test('the hook receiver refuses users, changes tokens and sends email', async (t) => {
@@ -132,18 +132,18 @@ test('the hook receiver refuses users, changes tokens and sends email', async (t
     },
   })
   if (!server) return
-  const blocked = await ask(server.url, '/signup', {
+  const blocked = await send(server.url, '/signup', {
     body: { email: 'mallory@blocked.example', password },
   })
   assert.deepEqual([blocked.status, blocked.body.msg], [403, 'Please use your address at work'])
   const email = newEmail()
   const sent = once(output, 'data')
-  assert.equal((await ask(server.url, '/signup', { body: { email, password } })).status, 200)
+  assert.equal((await send(server.url, '/signup', { body: { email, password } })).status, 200)
   const [line] = await sent
   const [, to, link = ''] = /^To (\S+), code \d{6}: (\S+)\n$/.exec(line) ?? []
   assert.equal(to, email)
   const { pathname, search } = new URL(link)
-  const verified = await ask(server.url, `${pathname}${search}`)
+  const verified = await send(server.url, `${pathname}${search}`)
   const [, fragment = ''] = (verified.headers.get('location') ?? '').split('#')
   const token = new URLSearchParams(fragment).get('access_token') ?? ''
   assert.equal(claimsOf(token).plan, 'gold')
@@ -162,21 +162,21 @@ test('the page signs a user up, keeps the session, and signs out', async (t) => 
   const page = await chromium.browser.newPage()
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(error.message))
-  const says = (words: string) => page.getByText(words).waitFor()
+  const untilShown = (words: string) => page.getByText(words).waitFor()
   const email = newEmail()
   await page.goto(app)
-  await says('Signed out')
+  await untilShown('Signed out')
   await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password').fill(password)
   await page.getByRole('button', { name: 'Sign up' }).click()
-  await says(`Signed in as ${email}`)
+  await untilShown(`Signed in as ${email}`)
   await page.reload()
-  await says(`Signed in as ${email}`)
+  await untilShown(`Signed in as ${email}`)
   await page.getByRole('button', { name: 'Sign out' }).click()
-  await says('Signed out')
+  await untilShown('Signed out')
   await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password').fill('wrong')
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await says('Invalid login credentials')
+  await untilShown('Invalid login credentials')
   assert.deepEqual(complaints, [])
 })

@@ -6,7 +6,7 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { openAuthServer } from './support/auth-server.ts'
 import { errorOf, openFlowServer } from './support/flow-server.ts'
-import { ask, newEmail, password, sdk } from './support/http-client.ts'
+import { newEmail, password, sdk, send } from './support/http-client.ts'
 
 // Statements in docs/auth.md, in the order of the manual.
 
@@ -16,14 +16,14 @@ test('tokens and sessions work as documented in the manual', async (t) => {
   const { url, clock } = server
   const signUp = async () => {
     const body = { email: newEmail(), password }
-    return { ...body, ...(await ask(url, '/signup', { body })).body }
+    return { ...body, ...(await send(url, '/signup', { body })).body }
   }
   const refresh = (token: string) =>
-    ask(url, '/token?grant_type=refresh_token', { body: { refresh_token: token } })
+    send(url, '/token?grant_type=refresh_token', { body: { refresh_token: token } })
 
   await t.test('with autoconfirm a registered address gets 400 user_already_exists', async () => {
     const { email } = await signUp()
-    const again = await ask(url, '/signup', { body: { email, password } })
+    const again = await send(url, '/signup', { body: { email, password } })
     assert.deepEqual(errorOf(again), [400, 'user_already_exists', 'User already registered'])
   })
 
@@ -54,10 +54,10 @@ test('tokens and sessions work as documented in the manual', async (t) => {
 
   await t.test('after sign-out a token can still read but neither change nor refresh', async () => {
     const { access_token: token, refresh_token: refreshToken } = await signUp()
-    assert.equal((await ask(url, '/logout', { method: 'POST', token })).status, 204)
-    assert.equal((await ask(url, '/user', { token })).status, 200)
-    assert.equal((await ask(url, '/logout', { method: 'POST', token })).status, 204)
-    const changed = await ask(url, '/user', { method: 'PUT', token, body: { data: { a: 1 } } })
+    assert.equal((await send(url, '/logout', { method: 'POST', token })).status, 204)
+    assert.equal((await send(url, '/user', { token })).status, 200)
+    assert.equal((await send(url, '/logout', { method: 'POST', token })).status, 204)
+    const changed = await send(url, '/user', { method: 'PUT', token, body: { data: { a: 1 } } })
     assert.deepEqual([changed.status, changed.body.error_code], [403, 'session_not_found'])
     assert.equal((await refresh(refreshToken)).body.error_code, 'session_not_found')
   })
@@ -65,13 +65,13 @@ test('tokens and sessions work as documented in the manual', async (t) => {
   await t.test('tokens of banned and deleted users are refused', async () => {
     const { access_token: token, user } = await signUp()
     const admin = (method: string, body?: unknown) =>
-      ask(url, `/admin/users/${user.id}`, { method, token: server.serviceToken, body })
+      send(url, `/admin/users/${user.id}`, { method, token: server.serviceToken, body })
     await admin('PUT', { ban_duration: '1h' })
-    assert.equal((await ask(url, '/user', { token })).body.error_code, 'user_banned')
+    assert.equal((await send(url, '/user', { token })).body.error_code, 'user_banned')
     await admin('PUT', { ban_duration: 'none' })
-    assert.equal((await ask(url, '/user', { token })).status, 200)
+    assert.equal((await send(url, '/user', { token })).status, 200)
     await admin('DELETE')
-    assert.equal((await ask(url, '/user', { token })).body.error_code, 'user_not_found')
+    assert.equal((await send(url, '/user', { token })).body.error_code, 'user_not_found')
   })
 
   await t.test(
@@ -80,7 +80,7 @@ test('tokens and sessions work as documented in the manual', async (t) => {
       const hash = '$2y$10$ZGtnEuFDRVThYVYpAmBFjuVTVmWkVIh8dfPLQKLpCBYpUGBhyvRGy'
       const id = randomUUID()
       const body = { id, email: newEmail(), password_hash: hash, email_confirm: true }
-      const made = await ask(url, '/admin/users', { token: server.serviceToken, body })
+      const made = await send(url, '/admin/users', { token: server.serviceToken, body })
       assert.deepEqual([made.status, made.body.id], [200, id])
     },
   )
@@ -90,7 +90,7 @@ test('a key set signs tokens, its public part is published, and old tokens stay 
   const before = await openAuthServer(t)
   if (!before) return
   const { databaseUrl, schema } = before
-  const { body: old } = await ask(before.url, '/signup', { body: { email: newEmail(), password } })
+  const { body: old } = await send(before.url, '/signup', { body: { email: newEmail(), password } })
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const jwk = privateKey.export({ format: 'jwk' })
   const keys = [{ ...jwk, kid: '2026-11', alg: 'ES256', key_ops: ['sign', 'verify'] }]
@@ -99,17 +99,17 @@ test('a key set signs tokens, its public part is published, and old tokens stay 
     database: { url: databaseUrl, schema },
   })
   assert.ok(after)
-  assert.equal((await ask(after.url, '/user', { token: old.access_token })).status, 200)
-  const list = await ask(after.url, '/admin/users', { token: after.serviceToken })
+  assert.equal((await send(after.url, '/user', { token: old.access_token })).status, 200)
+  const list = await send(after.url, '/admin/users', { token: after.serviceToken })
   assert.equal(list.status, 200)
-  const { body } = await ask(after.url, '/signup', { body: { email: newEmail(), password } })
+  const { body } = await send(after.url, '/signup', { body: { email: newEmail(), password } })
   const [header] = body.access_token.split('.')
   assert.deepEqual(JSON.parse(Buffer.from(header, 'base64url').toString()), {
     alg: 'ES256',
     typ: 'JWT',
     kid: '2026-11',
   })
-  const { body: jwks } = await ask(after.url, '/.well-known/jwks.json')
+  const { body: jwks } = await send(after.url, '/.well-known/jwks.json')
   assert.deepEqual([jwks.keys.length, jwks.keys[0].kid, 'd' in jwks.keys[0]], [1, '2026-11', false])
 })
 

@@ -1,12 +1,12 @@
 /** For a child process: replies to each message of the parent, and exits when the parent exits. */
-export function answerParent<Question>(answer: (question: Question) => Promise<object>): void {
-  const reply = async (question: Question) => {
+export function answerParent<Message>(answer: (message: Message) => Promise<object>): void {
+  const reply = async (message: Message) => {
     try {
-      process.send?.(await answer(question))
+      process.send?.(await answer(message))
     } catch (error) {
       process.send?.({ failure: error instanceof Error ? error.message : String(error) })
     }
   }
   process.on('disconnect', () => process.exit())
-  process.on('message', (question: Question) => void reply(question))
+  process.on('message', (message: Message) => void reply(message))
 }

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 export interface Child extends Disposable {
   /** Sends a message and waits for the reply. Only one message may be sent at a time. */
-  ask<Answer>(message: object | string | number): Promise<Answer>
+  request<Answer>(message: object | string | number): Promise<Answer>
   /** Waits for an unsolicited message. */
   receive<Answer>(): Promise<Answer>
 }
@@ -18,12 +18,18 @@ export interface ChildSettings {
   /** Additional or overridden variables. */
   readonly env?: Readonly<Record<string, string>>
   /** The time limit for a reply. Default: no limit. */
-  readonly silenceSeconds?: number
+  readonly replyTimeoutSeconds?: number
 }
 
 /** Starts a module in its own process; it exits with this process if it uses `answerParent`. */
 export function startChild(module: URL, settings: ChildSettings = {}): Child {
-  const { args = [], execPath = process.execPath, execArgv = [], env, silenceSeconds } = settings
+  const {
+    args = [],
+    execPath = process.execPath,
+    execArgv = [],
+    env,
+    replyTimeoutSeconds,
+  } = settings
   const file = fileURLToPath(module)
   const child = fork(file, args, {
     execPath,
@@ -32,27 +38,27 @@ export function startChild(module: URL, settings: ChildSettings = {}): Child {
   })
   const name = [relative(process.cwd(), file), ...args].join(' ')
   return {
-    ask: (message) => askProcess(child, name, message, silenceSeconds),
-    receive: () => nextMessage(child, name, silenceSeconds),
+    request: (message) => requestFrom(child, name, message, replyTimeoutSeconds),
+    receive: () => nextMessage(child, name, replyTimeoutSeconds),
     [Symbol.dispose]: () => void child.kill(),
   }
 }
 
 /** For a process that other code has started with a channel. */
-export function askProcess<Answer>(
+export function requestFrom<Answer>(
   child: ChildProcess,
   name: string,
   message: object | string | number,
-  silenceSeconds?: number,
+  replyTimeoutSeconds?: number,
 ): Promise<Answer> {
   child.send(message)
-  return nextMessage(child, name, silenceSeconds)
+  return nextMessage(child, name, replyTimeoutSeconds)
 }
 
 async function nextMessage<Answer>(
   child: ChildProcess,
   name: string,
-  silenceSeconds: number | undefined,
+  replyTimeoutSeconds: number | undefined,
 ): Promise<Answer> {
   const done = new AbortController()
   const { signal } = done
@@ -65,10 +71,10 @@ async function nextMessage<Answer>(
       throw new Error(`The process "${name}" ended with code ${code}; its output is above.`)
     }),
   ]
-  if (silenceSeconds !== undefined) {
+  if (replyTimeoutSeconds !== undefined) {
     ends.push(
-      wait(silenceSeconds * 1000, undefined, { signal }).then((): never => {
-        throw new Error(`The process "${name}" was silent for ${silenceSeconds} s.`)
+      wait(replyTimeoutSeconds * 1000, undefined, { signal }).then((): never => {
+        throw new Error(`The process "${name}" was silent for ${replyTimeoutSeconds} s.`)
       }),
     )
   }

@@ -1,5 +1,5 @@
 // A process that generates load, controlled in three steps, so that the parent can read the
-// servers' CPU time right before and after the load: an order (connect), "run", "close".
+// servers' CPU time right before and after the load: a job (connect), "run", "close".
 
 import { answerParent } from './answer-parent.ts'
 import type { Child } from './child.ts'
@@ -12,17 +12,17 @@ export interface PreparedLoad<Outcome extends object> {
 }
 
 /** The only function that a load module has to call. */
-export function answerLoadOrders<Order extends object, Outcome extends object>(
-  prepare: (order: Order) => Promise<PreparedLoad<Outcome>>,
+export function runLoadJobs<Job extends object, Outcome extends object>(
+  prepare: (job: Job) => Promise<PreparedLoad<Outcome>>,
 ): void {
   let load: PreparedLoad<Outcome> | undefined
-  answerParent(async (message: Order | 'run' | 'close') => {
+  answerParent(async (message: Job | 'run' | 'close') => {
     if (message === 'close') {
       load?.close()
       return {}
     }
     if (message === 'run') {
-      if (!load) throw new Error('No order was given before "run"')
+      if (!load) throw new Error('No job was given before "run"')
       return load.run()
     }
     load = await prepare(message)
@@ -39,14 +39,14 @@ export interface MeasuredLoad<Outcome> {
 /** @param pids the processes whose CPU time is measured. */
 export async function runLoad<Outcome>(
   load: Child,
-  order: object,
+  job: object,
   pids: readonly number[] = [],
 ): Promise<MeasuredLoad<Outcome>> {
-  await load.ask(order)
+  await load.request(job)
   const before = await Promise.all(pids.map(readCpuTimes))
-  const outcome = await load.ask<Outcome>('run')
+  const outcome = await load.request<Outcome>('run')
   const after = await Promise.all(pids.map(readCpuTimes))
-  await load.ask('close')
+  await load.request('close')
   const cpuSeconds = after.map((times, at) => toCpuSeconds(before[at] ?? new Map(), times))
   return { outcome, cpuSeconds }
 }

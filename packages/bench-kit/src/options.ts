@@ -52,7 +52,10 @@ export function parseChoice<Choice extends string>(
  * What to measure: names separated by commas. Default: everything.
  * @throws {UsageError}
  */
-export function parseWanted(text: string | undefined, known: readonly string[]): readonly string[] {
+export function parseSelection(
+  text: string | undefined,
+  known: readonly string[],
+): readonly string[] {
   const wanted = text?.split(',') ?? known
   const unknown = wanted.find((name) => !known.includes(name))
   if (unknown === undefined) return wanted

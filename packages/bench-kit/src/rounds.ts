@@ -11,13 +11,13 @@ export interface RoundPlan {
 export type OnProgress = (done: number, total: number, what: string) => void
 
 /** Whether all servers are restarted before this round; restarts are evenly distributed. */
-export function beginsAnew(round: number, { rounds, starts }: RoundPlan): boolean {
+export function startsServers(round: number, { rounds, starts }: RoundPlan): boolean {
   const startOf = (one: number) => Math.floor((one * starts) / rounds)
   return round === 0 || startOf(round) !== startOf(round - 1)
 }
 
 /** The order of a round: reversed every second time, with another start each time. */
-export function inTurn<T>(list: readonly T[], round: number): readonly T[] {
+export function toRoundOrder<T>(list: readonly T[], round: number): readonly T[] {
   const first = (round * 5) % list.length
   const turned = [...list.slice(first), ...list.slice(0, first)]
   return round % 2 === 0 ? turned : turned.reverse()

@@ -5,9 +5,9 @@ import { runLoad } from '../src/load-process.ts'
 
 const module = new URL('./support/echo-load.ts', import.meta.url)
 
-test('an order is run between two measurements of the CPU time, and closed', async () => {
+test('a job is run between two measurements of the CPU time, and closed', async () => {
   using load = startChild(module, { args: ['a', 'b'], env: { MODE: 'test' } })
-  await assert.rejects(load.ask('run'), /No order was given before "run"/)
+  await assert.rejects(load.request('run'), /No job was given before "run"/)
   const first = await runLoad(load, { text: 'first' })
   const rest = { args: ['a', 'b'], mode: 'test' }
   assert.deepEqual(first, { outcome: { text: 'first', closed: 0, ...rest }, cpuSeconds: [] })
@@ -19,8 +19,11 @@ test('an order is run between two measurements of the CPU time, and closed', asy
 
 test('failures, the exit and the silence of a child are errors in the parent', async () => {
   using load = startChild(module)
-  await assert.rejects(load.ask({ text: 'refuse' }), /^Error: connection refused$/)
-  await assert.rejects(load.ask({ text: 'end' }), /echo-load\.ts" ended with code 3/)
-  using impatient = startChild(module, { silenceSeconds: 0.2 })
-  await assert.rejects(impatient.ask({ text: 'silence' }), /echo-load\.ts" was silent for 0\.2 s/)
+  await assert.rejects(load.request({ text: 'refuse' }), /^Error: connection refused$/)
+  await assert.rejects(load.request({ text: 'end' }), /echo-load\.ts" ended with code 3/)
+  using impatient = startChild(module, { replyTimeoutSeconds: 0.2 })
+  await assert.rejects(
+    impatient.request({ text: 'silence' }),
+    /echo-load\.ts" was silent for 0\.2 s/,
+  )
 })

@@ -5,7 +5,7 @@ import {
   parseCount,
   parseOptions,
   parsePositive,
-  parseWanted,
+  parseSelection,
   UsageError,
 } from '../src/options.ts'
 
@@ -22,7 +22,7 @@ test('invalid values are reported with the name of the option', () => {
       () => parseChoice('store', 'disk', ['memory', 'redis']),
       /^--store must be one of memory, redis/,
     ],
-    [() => parseWanted('a,c', ['a', 'b']), /^Unknown name "c"\. Choose from: a, b$/],
+    [() => parseSelection('a,c', ['a', 'b']), /^Unknown name "c"\. Choose from: a, b$/],
   ]
   for (const [parse, message] of wrong) {
     assert.throws(parse, (error) => error instanceof UsageError && message.test(error.message))
@@ -35,8 +35,8 @@ test('options have defaults, and everything is measured when nothing is named', 
     { ...parseOptions(['--quick'], options) },
     { rounds: '8', quick: true, help: false },
   )
-  assert.deepEqual(parseWanted(undefined, ['a', 'b']), ['a', 'b'])
-  assert.deepEqual(parseWanted('b', ['a', 'b']), ['b'])
+  assert.deepEqual(parseSelection(undefined, ['a', 'b']), ['a', 'b'])
+  assert.deepEqual(parseSelection('b', ['a', 'b']), ['b'])
   assert.equal(parseChoice('store', 'redis', ['memory', 'redis']), 'redis')
   assert.deepEqual([parseCount('users', '12'), parsePositive('share', '0.5')], [12, 0.5])
 })

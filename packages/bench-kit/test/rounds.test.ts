@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { beginsAnew, inTurn } from '../src/rounds.ts'
+import { startsServers, toRoundOrder } from '../src/rounds.ts'
 
 test('every round contains each contender once, in a different order', () => {
   const list = ['a', 'b', 'c']
-  const orders = Array.from({ length: 6 }, (_, round) => inTurn(list, round).join(''))
+  const orders = Array.from({ length: 6 }, (_, round) => toRoundOrder(list, round).join(''))
   for (const order of orders) assert.equal([...order].toSorted().join(''), 'abc')
   assert.ok(new Set(orders).size > 3)
 })
@@ -13,7 +13,7 @@ test('servers are restarted as often as planned, at even intervals', () => {
   const startsOf = (rounds: number, starts: number) => {
     const plan = { rounds, starts, seconds: 1, warmupSeconds: 1 }
     return Array.from({ length: rounds }, (_, round) => round).filter((round) =>
-      beginsAnew(round, plan),
+      startsServers(round, plan),
     )
   }
   assert.deepEqual(startsOf(8, 2), [0, 4])

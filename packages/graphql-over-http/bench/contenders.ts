@@ -1,4 +1,4 @@
-import type { Home } from './installs.ts'
+import type { InstallLocation } from './installs.ts'
 import type { GraphqlMajor } from './one-graphql.ts'
 
 export interface Contender {
@@ -6,7 +6,7 @@ export interface Contender {
   readonly kind: 'ours' | 'peer' | 'yardstick'
   /** A module of this folder that exports `listen`. */
   readonly file: string
-  readonly home: Home
+  readonly home: InstallLocation
   /** The package whose version goes into the results. */
   readonly package?: string
   /** Versions of graphql that it supports. Default: both. */

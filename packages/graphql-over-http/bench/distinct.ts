@@ -7,7 +7,7 @@ import {
   paint,
   right,
 } from '@portcullis/bench-kit/table'
-import type { HandleOrder, HandleOutcome } from './handle.ts'
+import type { HandleJob, HandleOutcome } from './handle.ts'
 import { type HandlerName, handlerNames, handlers, startHandler } from './handler-process.ts'
 import { install } from './installs.ts'
 import type { GraphqlMajor } from './one-graphql.ts'
@@ -82,16 +82,16 @@ async function measureDistinct(
 ): Promise<Row> {
   using child = startHandler(handler, graphql)
   // The aliases of the warm-up documents are not used again.
-  const warmup: HandleOrder = {
+  const warmup: HandleJob = {
     template: '{ w%: hello }',
     documents: 2000,
     requests: 5000,
     seconds: 0,
   }
-  await child.ask(warmup)
+  await child.request(warmup)
   const requests = Math.max(documents, leastRequests)
-  const order: HandleOrder = { template: '{ a%: hello }', documents, requests, seconds: 0 }
-  const outcome = await child.ask<HandleOutcome>(order)
+  const job: HandleJob = { template: '{ a%: hello }', documents, requests, seconds: 0 }
+  const outcome = await child.request<HandleOutcome>(job)
   return {
     handler,
     documents,

@@ -1,10 +1,10 @@
-import { formatAims, toExitCode } from '@portcullis/bench-kit/aims'
 import { createCommand } from '@portcullis/bench-kit/command'
+import { formatGoals, toExitCode } from '@portcullis/bench-kit/goals'
 import { createProgress } from '@portcullis/bench-kit/progress'
-import { checkAims } from './aims.ts'
 import { contenders } from './contenders.ts'
 import { runDistinct } from './distinct.ts'
-import { type Home, install } from './installs.ts'
+import { checkGoals } from './goals.ts'
+import { type InstallLocation, install } from './installs.ts'
 import { measure } from './measure.ts'
 import { type HandlerSamples, measureHandlers } from './measure-handlers.ts'
 import { drawResults, formatHandlerTable, formatQueryTable } from './report.ts'
@@ -27,8 +27,8 @@ export const run = createCommand({
 })
 
 async function compare({ plan, leftOut, isComplete, isStrict }: Settings): Promise<number> {
-  const homes = plan.contenders.map((name): Home => contenders[name].home)
-  await install(new Set<Home>(isComplete ? [...homes, 'peers'] : homes))
+  const homes = plan.contenders.map((name): InstallLocation => contenders[name].home)
+  await install(new Set<InstallLocation>(isComplete ? [...homes, 'peers'] : homes))
 
   const machine = describeSetting(plan.graphql)
   const note =
@@ -51,10 +51,10 @@ async function compare({ plan, leftOut, isComplete, isStrict }: Settings): Promi
 
   const results = toContenderResults(samples, plan.queries)
   const handlerResults = toHandlerResults(handlerSamples, plan.queries)
-  const aims = checkAims(samples, handlerSamples)
+  const goals = checkGoals(samples, handlerSamples)
   for (const query of plan.queries) console.log(`\n${formatQueryTable(results, query)}`)
   if (isComplete) console.log(`\n${formatHandlerTable(handlerResults, plan.queries)}`)
-  if (aims.length > 0) console.log(`\n${formatAims(aims)}`)
+  if (goals.length > 0) console.log(`\n${formatGoals(goals)}`)
 
   if (isComplete) {
     const name = plan.graphql === 16 ? 'graphql' : `graphql-${plan.graphql}`
@@ -64,7 +64,7 @@ async function compare({ plan, leftOut, isComplete, isStrict }: Settings): Promi
       settings: describePlan(plan),
       contenders: results,
       handlers: handlerResults,
-      aims,
+      goals,
     }
     const files = [
       await writeResult(`${name}.json`, content),
@@ -74,5 +74,5 @@ async function compare({ plan, leftOut, isComplete, isStrict }: Settings): Promi
   } else {
     console.log('\nNot everything was measured, so no results were written.')
   }
-  return toExitCode(aims, isStrict)
+  return toExitCode(goals, isStrict)
 }

@@ -7,7 +7,7 @@ import { answerParent } from '@portcullis/bench-kit/answer-parent'
 import { parseMajor, useOneGraphql } from './one-graphql.ts'
 
 /** How many distinct documents to send repeatedly, and the minimum number of requests. */
-export interface HandleOrder {
+export interface HandleJob {
   /** The template of the documents; `%` stands for the number of the document. */
   readonly template: string
   readonly documents: number
@@ -39,12 +39,7 @@ async function send(document: string): Promise<void> {
   if (status !== 200) throw new Error(`${file} responded with ${status} to ${document}`)
 }
 
-async function run({
-  template,
-  documents,
-  requests,
-  seconds,
-}: HandleOrder): Promise<HandleOutcome> {
+async function run({ template, documents, requests, seconds }: HandleJob): Promise<HandleOutcome> {
   const cpuBefore = process.cpuUsage()
   const deadline = performance.now() + seconds * 1000
   let sent = 0

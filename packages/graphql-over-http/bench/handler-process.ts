@@ -19,6 +19,6 @@ export function startHandler(name: HandlerName, graphql: GraphqlMajor): Child {
     args: [handlers[name].file, String(graphql)],
     env: productionEnvironment,
     execArgv: ['--expose-gc'],
-    silenceSeconds: halfAnHour,
+    replyTimeoutSeconds: halfAnHour,
   })
 }

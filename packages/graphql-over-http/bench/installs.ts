@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 
 /** Where a contender's packages come from: the root install, or a folder installed on demand. */
-export type Home = 'root' | 'peers' | 'runtimes'
+export type InstallLocation = 'root' | 'peers' | 'runtimes'
 
 /** The other servers of the comparison. */
 const peersFolder = join(import.meta.dirname, 'peers')
@@ -16,20 +16,20 @@ const folders = { root: import.meta.dirname, peers: peersFolder, runtimes: runti
 const installer = join(import.meta.dirname, '..', '..', '..', 'scripts', 'install.mjs')
 
 /** Installs missing packages and says so; the lock file of each folder pins the versions. */
-export async function install(homes: ReadonlySet<Home>): Promise<void> {
+export async function install(homes: ReadonlySet<InstallLocation>): Promise<void> {
   const { ensureInstalled } = await import(installer)
   for (const home of homes) if (home !== 'root') await ensureInstalled(folders[home])
 }
 
 /** The Node that a contender runs on. */
-export function nodeOf(home: Home): string {
+export function nodeOf(home: InstallLocation): string {
   if (home !== 'runtimes') return process.execPath
   const file = process.platform === 'win32' ? 'node.exe' : 'node'
   return join(runtimesFolder, 'node_modules', 'node', 'bin', file)
 }
 
 /** Version of an installed package, looked up from the folder of the contender. */
-export function versionOf(packageName: string, home: Home): string {
+export function versionOf(packageName: string, home: InstallLocation): string {
   for (const path of createRequire(join(folders[home], 'x.js')).resolve.paths(packageName) ?? []) {
     const file = join(path, packageName, 'package.json')
     if (existsSync(file)) return String(createRequire(file)(file).version)

@@ -1,6 +1,6 @@
 import type { Child } from '@portcullis/bench-kit/child'
 import type { OnProgress } from '@portcullis/bench-kit/rounds'
-import type { HandleOrder, HandleOutcome } from './handle.ts'
+import type { HandleJob, HandleOutcome } from './handle.ts'
 import { type HandlerName, handlerNames, startHandler } from './handler-process.ts'
 import type { Plan } from './measure.ts'
 import { type QueryName, queries } from './queries.ts'
@@ -28,8 +28,8 @@ export async function measureHandlers(
         for (const [name, child] of children) {
           onProgress(round, rounds + 1, `${query}: handler of ${name}`)
           const template = queries[query].document
-          const order: HandleOrder = { template, documents: 1, requests: 1, seconds }
-          const { requests, cpuSeconds } = await child.ask<HandleOutcome>(order)
+          const job: HandleJob = { template, documents: 1, requests: 1, seconds }
+          const { requests, cpuSeconds } = await child.request<HandleOutcome>(job)
           if (round > 0) samples.get(name)?.[query].push(requests / cpuSeconds)
         }
       }

@@ -1,11 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Child, startChild } from '@portcullis/bench-kit/child'
-import { beginsAnew, inTurn, type OnProgress, type RoundPlan } from '@portcullis/bench-kit/rounds'
+import {
+  type OnProgress,
+  type RoundPlan,
+  startsServers,
+  toRoundOrder,
+} from '@portcullis/bench-kit/rounds'
 import type { ContenderName } from './contenders.ts'
 import type { GraphqlMajor } from './one-graphql.ts'
 import { type QueryName, queries, toRequestBody } from './queries.ts'
 import { type ServerProcess, startServer } from './server-process.ts'
-import type { SliceOrder, SliceOutcome } from './slice.ts'
+import type { SliceJob, SliceOutcome } from './slice.ts'
 
 export interface Plan extends RoundPlan {
   readonly contenders: readonly ContenderName[]
@@ -37,7 +42,7 @@ export async function measure(plan: Plan, onProgress: OnProgress): Promise<Sampl
   const samples = new Map(
     plan.contenders.map((name) => [name, { hello: [] as Sample[], list: [] as Sample[] }]),
   )
-  using load = startChild(new URL('./load.ts', import.meta.url), { silenceSeconds: 60 })
+  using load = startChild(new URL('./load.ts', import.meta.url), { replyTimeoutSeconds: 60 })
   const slices = plan.contenders.length * plan.queries.length
   const total = slices * (plan.starts * plan.warmupSeconds + plan.rounds * plan.seconds)
   let done = 0
@@ -50,7 +55,7 @@ export async function measure(plan: Plan, onProgress: OnProgress): Promise<Sampl
   let servers: readonly ServerProcess[] = []
   try {
     for (let round = 0; round < plan.rounds; round++) {
-      if (beginsAnew(round, plan)) {
+      if (startsServers(round, plan)) {
         for (const server of servers) server[Symbol.dispose]()
         servers = await startServers(plan)
         for (const query of plan.queries) {
@@ -58,7 +63,7 @@ export async function measure(plan: Plan, onProgress: OnProgress): Promise<Sampl
         }
       }
       for (const query of plan.queries) {
-        for (const server of inTurn(servers, round)) {
+        for (const server of toRoundOrder(servers, round)) {
           samples.get(server.name)?.[query].push(await runSlice(server, query, plan.seconds))
         }
       }
@@ -91,14 +96,14 @@ async function measureSlice(
   query: QueryName,
   { connections, seconds }: Pick<Plan, 'connections' | 'seconds'>,
 ): Promise<Sample> {
-  const order: SliceOrder = {
+  const job: SliceJob = {
     port: server.port,
     body: toRequestBody(query),
     connections,
     seconds,
   }
   const before = await server.readUsage()
-  const outcome = await load.ask<SliceOutcome>(order)
+  const outcome = await load.request<SliceOutcome>(job)
   const after = await server.readUsage()
   return {
     perCpuSecond: outcome.requests / (after.cpuSeconds - before.cpuSeconds),

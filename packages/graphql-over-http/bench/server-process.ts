@@ -27,12 +27,12 @@ export async function startServer(
     args: [file, String(graphql)],
     execPath: nodeOf(home),
     env: productionEnvironment,
-    silenceSeconds: 60,
+    replyTimeoutSeconds: 60,
   })
   const stop = () => child[Symbol.dispose]()
   try {
     const { port } = await child.receive<{ port: number }>()
-    return { name, port, readUsage: () => child.ask('usage'), [Symbol.dispose]: stop }
+    return { name, port, readUsage: () => child.request('usage'), [Symbol.dispose]: stop }
   } catch (error) {
     stop()
     throw error

@@ -3,7 +3,7 @@ import { Latencies } from '@portcullis/bench-kit/latencies'
 import { lengthOfResponse } from './response-length.ts'
 
 /** One period of load on one server. */
-export interface SliceOrder {
+export interface SliceJob {
   readonly port: number
   readonly body: string
   readonly connections: number
@@ -18,7 +18,7 @@ export interface SliceOutcome {
 }
 
 /** The headers that GraphQL clients send, with the weight that the specification recommends. */
-function toRequest({ port, body }: SliceOrder): Buffer {
+function toRequest({ port, body }: SliceJob): Buffer {
   return Buffer.from(
     [
       'POST /graphql HTTP/1.1',
@@ -37,14 +37,14 @@ function toRequest({ port, body }: SliceOrder): Buffer {
  * sockets, because a general HTTP client needs more CPU time per request than the fast contenders
  * and would become the bottleneck.
  */
-export async function runSlice(order: SliceOrder): Promise<SliceOutcome> {
-  const request = toRequest(order)
+export async function runSlice(job: SliceJob): Promise<SliceOutcome> {
+  const request = toRequest(job)
   const latencies = new Latencies()
   const start = performance.now()
-  const deadline = start + order.seconds * 1000
+  const deadline = start + job.seconds * 1000
   await Promise.all(
-    Array.from({ length: order.connections }, () =>
-      keepBusy(order.port, request, deadline, (ms) => latencies.add(ms)),
+    Array.from({ length: job.connections }, () =>
+      keepBusy(job.port, request, deadline, (ms) => latencies.add(ms)),
     ),
   )
   const seconds = (performance.now() - start) / 1000

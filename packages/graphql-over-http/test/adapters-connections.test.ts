@@ -88,7 +88,7 @@ for (const host of hosts.filter(({ transport }) => transport === 'HTTP/1')) {
     }
 
     test('a client that disconnects aborts its query', async (t) => {
-      const ask = async (query: string) => {
+      const send = async (query: string) => {
         const body = JSON.stringify({ query })
         const init = { method: 'POST', headers: json, body }
         return (await opened.fetch(`${opened.origin}/disconnect`, init)).json()
@@ -96,9 +96,9 @@ for (const host of hosts.filter(({ transport }) => transport === 'HTTP/1')) {
       const socket = await connect(t)
       const body = JSON.stringify({ query: '{ wait }' })
       socket.write(post('/disconnect', body.length) + body)
-      assert.deepEqual(await ask('{ running }'), { data: { running: 'running' } })
+      assert.deepEqual(await send('{ running }'), { data: { running: 'running' } })
       socket.destroy()
-      assert.deepEqual(await ask('{ aborted }'), {
+      assert.deepEqual(await send('{ aborted }'), {
         data: { aborted: 'context true, execute true' },
       })
       await assertUnharmed(opened)

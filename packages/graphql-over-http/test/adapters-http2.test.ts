@@ -11,7 +11,7 @@ import { createHandler } from '../src/adapters/http2.ts'
 import type { OpenHost } from './support/hosts/host.ts'
 import { certificate } from './support/hosts/http2-host.ts'
 import { hosts } from './support/hosts/index.ts'
-import { listen, shut } from './support/hosts/listen.ts'
+import { closeServer, listen } from './support/hosts/listen.ts'
 import { manyBytes, schema } from './support/hosts/schema.ts'
 import { assertUnharmed } from './support/hosts/unharmed.ts'
 
@@ -94,16 +94,16 @@ for (const host of hosts.filter(({ transport }) => transport === 'HTTP/2')) {
       })
 
     test('a client that cancels the stream aborts its query', async (t) => {
-      const ask = async (query: string) => {
+      const send = async (query: string) => {
         const { stream } = post(t, '/disconnect')
         stream.end(JSON.stringify({ query }))
         return JSON.parse(Buffer.concat(await stream.toArray()).toString())
       }
       const { stream } = post(t, '/disconnect')
       stream.end(JSON.stringify({ query: '{ wait }' }))
-      assert.deepEqual(await ask('{ running }'), { data: { running: 'running' } })
+      assert.deepEqual(await send('{ running }'), { data: { running: 'running' } })
       stream.close(constants.NGHTTP2_CANCEL)
-      const { data } = await ask('{ aborted }')
+      const { data } = await send('{ aborted }')
       // graphql 16 does not pass a signal to `execute`.
       assert.match(data.aborted, /^context true, execute (true|undefined)$/)
       await assertUnharmed(opened)
@@ -123,7 +123,7 @@ test('an HTTP/2 server with allowHTTP1 serves HTTP/1 clients too', async (t) => 
     createHandler({ schema, bodyLimitBytes: 1000, vary: true }),
   )
   const port = await listen(server)
-  t.after(() => shut(server))
+  t.after(() => closeServer(server))
 
   const send = async (body: Buffer) => {
     const req = request({

@@ -19,7 +19,7 @@ import { createHandler as createHttp2Handler } from '../src/adapters/http2.ts'
 import { createHandler as createKoaHandler } from '../src/adapters/koa.ts'
 import { createHandler as createNetlifyHandler } from '../src/adapters/netlify.ts'
 import { createHandler as createUwsHandler } from '../src/adapters/uws.ts'
-import { listen, shut } from './support/hosts/listen.ts'
+import { closeServer, listen } from './support/hosts/listen.ts'
 import { schema } from './support/hosts/schema.ts'
 
 const post = {
@@ -30,7 +30,7 @@ const post = {
 
 async function serve(t: TestContext, listener: RequestListener): Promise<string> {
   const server = createServer(listener)
-  t.after(() => shut(server))
+  t.after(() => closeServer(server))
   return `http://127.0.0.1:${await listen(server)}`
 }
 

@@ -21,7 +21,7 @@ import * as koa from '../src/adapters/koa.ts'
 import * as netlify from '../src/adapters/netlify.ts'
 import type { RequestParams } from '../src/request.ts'
 import { openHttp2Fetch } from './support/hosts/http2-fetch.ts'
-import { listen, shut } from './support/hosts/listen.ts'
+import { closeServer, listen } from './support/hosts/listen.ts'
 import { uwsHost } from './support/hosts/other-runtimes.ts'
 
 const limit = { bodyLimitBytes: 100 }
@@ -63,7 +63,7 @@ const servers: { readonly [adapter: string]: () => Promise<Running> } = {
       fetch: (path, init) => client.fetch(origin + path, init),
       async close() {
         client.close()
-        await shut(server)
+        await closeServer(server)
       },
     }
   },
@@ -187,7 +187,7 @@ async function serve(server: Server): Promise<Running> {
   const origin = `http://127.0.0.1:${await listen(server)}`
   return {
     fetch: (path, init) => fetch(origin + path, init),
-    close: () => shut(server),
+    close: () => closeServer(server),
   }
 }
 

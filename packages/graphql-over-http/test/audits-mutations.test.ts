@@ -7,7 +7,7 @@ import { auditServer, discardBodies, serverAudits } from '../src/audits/index.ts
 import {
   createAuditFetch,
   type Exchange,
-  type Situation,
+  type ResponseReason,
   startAuditServer,
 } from './support/audit-server.ts'
 
@@ -23,7 +23,10 @@ interface Change {
 
 type Matcher = (exchange: Exchange) => boolean
 
-function on(match: Situation | Matcher, { status, type, body }: Change): (x: Exchange) => void {
+function on(
+  match: ResponseReason | Matcher,
+  { status, type, body }: Change,
+): (x: Exchange) => void {
   return (x) => {
     if (!(typeof match === 'string' ? x.situation === match : match(x))) return
     if (status !== undefined) x.status = status

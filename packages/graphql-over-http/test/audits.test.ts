@@ -247,9 +247,9 @@ describe('an audit', () => {
   })
 
   test('follows redirects depending on fetchInit', async (t) => {
-    const asked = new Set<string | undefined>()
+    const paths = new Set<string | undefined>()
     const server = createServer((request, response) => {
-      asked.add(request.url)
+      paths.add(request.url)
       response.writeHead(307, request.url === '/' ? { location: '/elsewhere' } : {}).end()
     })
     server.listen(0, '127.0.0.1')
@@ -260,9 +260,9 @@ describe('an audit', () => {
     const [follows] = serverAudits({ url })
     const result = await stays?.fn()
     assert.equal(result?.status === 'ok' ? undefined : result?.response.status, 307)
-    assert.deepEqual([...asked], ['/'])
+    assert.deepEqual([...paths], ['/'])
     await follows?.fn()
-    assert.deepEqual([...asked], ['/', '/elsewhere'])
+    assert.deepEqual([...paths], ['/', '/elsewhere'])
   })
 
   test('rejects when there is no response', async () => {

@@ -20,7 +20,7 @@ const pageScript = `
   import { createClient } from './client.ts'
   import { auditServer } from './audits/index.ts'
   const url = location.origin + '/graphql'
-  window.ask = (query) => createClient({ url }).execute({ query })
+  window.execute = (query) => createClient({ url }).execute({ query })
   window.cancel = () => new Promise((resolve) => {
     const calls = []
     const cancel = createClient({ url }).subscribe({ query: '{ hello }' }, {
@@ -36,7 +36,7 @@ const pageScript = `
 
 /** The properties that the script sets on the page's window. */
 interface PageGlobals {
-  ask(query: string): Promise<{ data?: unknown }>
+  execute(query: string): Promise<{ data?: unknown }>
   cancel(): Promise<readonly string[]>
   audit(): Promise<AuditResult[]>
 }
@@ -74,7 +74,9 @@ test('client, audits and report page work in a browser', async (t) => {
   await page.goto(origin)
 
   await t.test('the client sends a request and receives the result', async () => {
-    const result = await page.evaluate(() => (window as unknown as PageGlobals).ask('{ hello }'))
+    const result = await page.evaluate(() =>
+      (window as unknown as PageGlobals).execute('{ hello }'),
+    )
     assert.deepEqual(result, { data: { hello: 'world' } })
   })
 

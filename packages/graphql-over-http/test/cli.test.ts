@@ -40,18 +40,18 @@ describe('audit URL', { concurrency: 2 }, () => {
   })
 
   test('waits for a server that limits requests, without counting a violation', async (t) => {
-    let asked = 0
+    let requests = 0
     const server = await startAuditServer({
       spoil: (x) => {
-        asked += 1
-        if (asked % 4 === 3) Object.assign(x, { status: 429, body: '' })
+        requests += 1
+        if (requests % 4 === 3) Object.assign(x, { status: 429, body: '' })
       },
     })
     t.after(() => server.close())
     const { code, stdout } = await runCommand(['audit', server.url])
     assert.equal(code, 0)
     assert.match(stdout, /^61 of 61 audits pass$/m)
-    assert.ok(asked > 61 + 10)
+    assert.ok(requests > 61 + 10)
   })
 
   test('exits with 1 on an error and gives the reason', async (t) => {

@@ -128,40 +128,40 @@ const incremental = {
 
 type Probe = (accept: string, options: HandlerOptions) => Promise<Response>
 
-const ask = (request: Request, options: HandlerOptions = {}): Promise<Response> =>
+const send = (request: Request, options: HandlerOptions = {}): Promise<Response> =>
   createHandler({ schema, rootValue, ...options })(request)
 
 /** The situations as they are worded in the tables. */
 const PROBES: { readonly [situation: string]: Probe } = {
-  success: (accept, options) => ask(post(hello, accept), options),
+  success: (accept, options) => send(post(hello, accept), options),
   'executed, with field errors': (accept, options) =>
-    ask(post({ query: '{ fails }' }, accept), options),
+    send(post({ query: '{ fails }' }, accept), options),
   'field error that makes `data` null': (accept, options) =>
-    ask(post({ query: '{ fatal }' }, accept), options),
-  'body missing or not JSON': (accept, options) => ask(post('{', accept), options),
-  'JSON, but no GraphQL request': (accept, options) => ask(post({}, accept), options),
-  'document does not parse': (accept, options) => ask(post({ query: '{' }, accept), options),
-  'document not valid': (accept, options) => ask(post({ query: '{ nope }' }, accept), options),
+    send(post({ query: '{ fatal }' }, accept), options),
+  'body missing or not JSON': (accept, options) => send(post('{', accept), options),
+  'JSON, but no GraphQL request': (accept, options) => send(post({}, accept), options),
+  'document does not parse': (accept, options) => send(post({ query: '{' }, accept), options),
+  'document not valid': (accept, options) => send(post({ query: '{ nope }' }, accept), options),
   'operation unknown, or a subscription': (accept, options) =>
-    ask(post({ query: 'subscription { events }' }, accept), options),
-  'variables do not fit': (accept, options) => ask(post(misfit, accept), options),
-  'mutation over GET': (accept, options) => ask(get('mutation { change }', accept), options),
+    send(post({ query: 'subscription { events }' }, accept), options),
+  'variables do not fit': (accept, options) => send(post(misfit, accept), options),
+  'mutation over GET': (accept, options) => send(get('mutation { change }', accept), options),
   'method other than GET and POST': (accept, options) =>
-    ask(new Request('http://localhost/', { method: 'PUT', headers: { accept } }), options),
+    send(new Request('http://localhost/', { method: 'PUT', headers: { accept } }), options),
   'body larger than `bodyLimitBytes`': (accept, options) =>
-    ask(post(hello, accept), { ...options, bodyLimitBytes: 1 }),
+    send(post(hello, accept), { ...options, bodyLimitBytes: 1 }),
   'document beyond a [limit](#limits)': (accept, options) =>
-    ask(post(hello, accept), { ...options, maxTokens: 1 }),
+    send(post(hello, accept), { ...options, maxTokens: 1 }),
   'body compressed, or not `application/json` in UTF-8': (accept, options) =>
-    ask(post(hello, accept, 'text/plain'), options),
-  'an option throws': (accept, options) => ask(post(hello, accept), { ...options, context: fail }),
-  '`variables` as text': (accept) => ask(post({ ...hello, variables: '{}' }, accept)),
+    send(post(hello, accept, 'text/plain'), options),
+  'an option throws': (accept, options) => send(post(hello, accept), { ...options, context: fail }),
+  '`variables` as text': (accept) => send(post({ ...hello, variables: '{}' }, accept)),
   'POST with the query in the URL': (accept) =>
-    ask(new Request(get('{ hello }', accept), { method: 'POST' })),
+    send(new Request(get('{ hello }', accept), { method: 'POST' })),
   'body `application/graphql` or a form': (accept) =>
-    ask(post('{ hello }', accept, 'application/graphql')),
+    send(post('{ hello }', accept, 'application/graphql')),
   'body compressed with gzip': (accept) =>
-    ask(
+    send(
       withHeader(
         post(new Blob([gzipSync(JSON.stringify(hello))]), accept),
         'content-encoding',
@@ -169,21 +169,21 @@ const PROBES: { readonly [situation: string]: Probe } = {
       ),
     ),
   'byte order mark before the body, not on fetch': () =>
-    ask(post(`\uFEFF${JSON.stringify(hello)}`)),
-  '`Accept: text/html`': () => ask(get('{ hello }', 'text/html')),
-  'variables do not fit, accepting `GR`': () => ask(post(misfit, GR)),
-  '`Accept: GR;q=0.1, J`': () => ask(get('{ hello }', `${GR};q=0.1, ${J}`)),
-  '`Accept: J;q=0`': () => ask(get('{ hello }', `${J};q=0`)),
-  '`Accept: GR; charset=utf8`': () => ask(get('{ hello }', `${GR}; charset=utf8`)),
-  '`Content-Type: J; charset=utf8`': () => ask(post(hello, J, `${J}; charset=utf8`)),
-  '`Content-Type: J; charset="utf-8"`': () => ask(post(hello, J, `${J}; charset="utf-8"`)),
-  '`Content-Type: J; profile=x`': () => ask(post(hello, J, `${J}; profile=x`)),
-  'empty `operationName`': () => ask(post({ ...hello, operationName: '' })),
-  'array (batch)': () => ask(post([hello])),
-  'body with bytes that are not UTF-8': () => ask(post(notUtf8)),
+    send(post(`\uFEFF${JSON.stringify(hello)}`)),
+  '`Accept: text/html`': () => send(get('{ hello }', 'text/html')),
+  'variables do not fit, accepting `GR`': () => send(post(misfit, GR)),
+  '`Accept: GR;q=0.1, J`': () => send(get('{ hello }', `${GR};q=0.1, ${J}`)),
+  '`Accept: J;q=0`': () => send(get('{ hello }', `${J};q=0`)),
+  '`Accept: GR; charset=utf8`': () => send(get('{ hello }', `${GR}; charset=utf8`)),
+  '`Content-Type: J; charset=utf8`': () => send(post(hello, J, `${J}; charset=utf8`)),
+  '`Content-Type: J; charset="utf-8"`': () => send(post(hello, J, `${J}; charset="utf-8"`)),
+  '`Content-Type: J; profile=x`': () => send(post(hello, J, `${J}; profile=x`)),
+  'empty `operationName`': () => send(post({ ...hello, operationName: '' })),
+  'array (batch)': () => send(post([hello])),
+  'body with bytes that are not UTF-8': () => send(post(notUtf8)),
   'unescaped `?` in a parameter of a GET': () =>
-    ask(new Request('http://localhost/graphql?query={hello}&extensions={"a":"?"}')),
-  'incremental result from `execute`': () => ask(get('{ hello }'), { execute: () => incremental }),
+    send(new Request('http://localhost/graphql?query={hello}&extensions={"a":"?"}')),
+  'incremental result from `execute`': () => send(get('{ hello }'), { execute: () => incremental }),
 }
 
 async function probe(situation: string, accept: string, options: HandlerOptions = {}) {

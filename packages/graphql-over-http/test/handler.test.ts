@@ -21,7 +21,7 @@ import { createTestSchema, schema } from './support/schema.ts'
 
 const HELLO = { query: '{ hello }' }
 const handler = createHandler({ schema })
-const ask = async (req: PlainRequest) => toAnswer(await handler(req))
+const send = async (req: PlainRequest) => toAnswer(await handler(req))
 
 const ok = (body: object, type = J): Response => [
   JSON.stringify(body),
@@ -175,16 +175,16 @@ test('execution arguments carry the parameters', async () => {
 
 test('operationName picks one of several operations', async () => {
   const query = 'query A { hello } query null { greet }'
-  const a = await ask(post({ query, operationName: 'A' }))
+  const a = await send(post({ query, operationName: 'A' }))
   assert.deepEqual(a.json, WORLD)
   // Null cannot be expressed in a URL: the text is a name.
-  const named = await ask(get({ query, operationName: 'null' }))
+  const named = await send(get({ query, operationName: 'null' }))
   assert.deepEqual(named.json, { data: { greet: 'Hello you' } })
 })
 
 test('an empty operationName counts as absent, over GET and over POST', async () => {
-  assert.deepEqual((await ask(post({ ...HELLO, operationName: '' }))).json, WORLD)
-  assert.deepEqual((await ask(get({ ...HELLO, operationName: '' }))).json, WORLD)
+  assert.deepEqual((await send(post({ ...HELLO, operationName: '' }))).json, WORLD)
+  assert.deepEqual((await send(get({ ...HELLO, operationName: '' }))).json, WORLD)
 })
 
 const CONTEXTS = [{ user: 'Ada' }, 'text', 7, true, null, [1, 2], [null, { user: 'Ada' }]]

@@ -72,7 +72,7 @@ const query = new GraphQLObjectType({
 })
 const schema = new GraphQLSchema({ query })
 
-async function ask(
+async function send(
   params: RequestParams,
   masking: MaskErrorsOptions = {},
   options: HandlerOptions = {},
@@ -100,7 +100,7 @@ describe('an unexpected error is masked and logged', () => {
     ['a value that its enum does not have', 'color', /Enum "Color" cannot represent/],
   ] as const) {
     test(what, async () => {
-      const { errors, logged } = await ask({ query: `{ ${name} }` })
+      const { errors, logged } = await send({ query: `{ ${name} }` })
       assert.equal(errors.length, 1)
       const { locations, ...error } = errors[0]
       assert.deepEqual(error, {
@@ -118,7 +118,7 @@ describe('an unexpected error is masked and logged', () => {
     const parseRequestParams = () => {
       throw new TypeError("Cannot read properties of undefined (reading 'hunter2')")
     }
-    const { errors, logged } = await ask({ query: '{ take }' }, {}, { parseRequestParams })
+    const { errors, logged } = await send({ query: '{ take }' }, {}, { parseRequestParams })
     assert.deepEqual(errors, [{ message: 'Internal server error', extensions: internal }])
     assert.match(String(logged[0]?.[1]), /hunter2/)
   })
@@ -151,7 +151,7 @@ describe('an error that is meant for the client passes and is not logged', () =>
     ['an unknown operation', { query: '{ take(n: 1) }', operationName: 'nope' }, /operation/],
   ] as const) {
     test(what, async () => {
-      const { errors, logged } = await ask(params)
+      const { errors, logged } = await send(params)
       assert.equal(errors.length, 1)
       assert.match(errors[0].message, message)
       assert.deepEqual(logged, [])
@@ -159,7 +159,7 @@ describe('an error that is meant for the client passes and is not logged', () =>
   }
 
   test('with its extensions', async () => {
-    const { errors } = await ask({ query: '{ refused }' })
+    const { errors } = await send({ query: '{ refused }' })
     assert.deepEqual(errors[0].extensions, { code: 'FORBIDDEN' })
   })
 
@@ -167,14 +167,14 @@ describe('an error that is meant for the client passes and is not logged', () =>
     const parseRequestParams = () => {
       throw new Error('send one request at a time')
     }
-    const { errors, logged } = await ask({ query: '{ take }' }, {}, { parseRequestParams })
+    const { errors, logged } = await send({ query: '{ take }' }, {}, { parseRequestParams })
     assert.deepEqual(errors, [{ message: 'send one request at a time' }])
     assert.deepEqual(logged, [])
   })
 
   test('one that isIntended accepts', async () => {
     const isIntended = (error: Error) => error instanceof NotFoundError
-    const { errors, logged } = await ask({ query: '{ missing database }' }, { isIntended })
+    const { errors, logged } = await send({ query: '{ missing database }' }, { isIntended })
     assert.deepEqual(
       errors.map(({ message }: Error) => message),
       ['no such book', 'Internal server error'],

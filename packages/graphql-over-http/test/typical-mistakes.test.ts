@@ -14,7 +14,7 @@ import { createHandler as createHttpHandler } from '../src/adapters/http.ts'
 import { createClient } from '../src/client.ts'
 import { createHandler as createCoreHandler } from '../src/handler.ts'
 import { readNames, readTables } from './support/doc-blocks.ts'
-import { listen, shut } from './support/hosts/listen.ts'
+import { closeServer, listen } from './support/hosts/listen.ts'
 import { root } from './support/program.ts'
 
 const text =
@@ -26,20 +26,20 @@ const url = 'http://localhost/graphql'
 const create = (options: object) => async () => {
   createFetchHandler(options as never)
 }
-const ask = (path: string, init?: RequestInit) => async () =>
+const send = (path: string, init?: RequestInit) => async () =>
   (await createFetchHandler({ schema })(new Request(`${url}${path}`, init))).text()
 const post = (body: unknown, headers = { 'content-type': 'application/json' }): RequestInit => ({
   method: 'POST',
   headers,
   body: JSON.stringify(body),
 })
-const askServer = (listener: RequestListener) => async () => {
+const sendTo = (listener: RequestListener) => async () => {
   const server = createServer(listener)
   try {
     const port = await listen(server)
     return await (await fetch(`http://127.0.0.1:${port}/`, post({ query: '{ hello }' }))).text()
   } finally {
-    await shut(server)
+    await closeServer(server)
   }
 }
 
@@ -62,20 +62,20 @@ const MISTAKES: { readonly [mistake: string]: () => Promise<unknown> } = {
   }),
   "`app.all('/graphql', createHandler)`": async () =>
     createExpressHandler(new IncomingMessage(new Socket()) as never),
-  'the handler of another [host](#hosts)': askServer(handleFetch),
+  'the handler of another [host](#hosts)': sendTo(handleFetch),
   'the handler of the package itself on a server': () =>
     createCoreHandler({ schema })(new Request(url) as never),
-  'other code has read the body': askServer(async (req, res) => {
+  'other code has read the body': sendTo(async (req, res) => {
     await req.toArray()
     await handleHttp(req, res)
   }),
-  'POST without `Content-Type`, or as a form': ask('', post({}, { 'content-type': '' })),
-  'an `Accept` without JSON': ask('?query={hello}', { headers: { accept: 'text/html' } }),
-  'a mutation over GET': ask('?query=mutation{bump}'),
-  'a subscription': ask('', post({ query: 'subscription { tick }' })),
-  'several requests in one body': ask('', post([{ query: '{ hello }' }])),
-  'a large body': ask('', post({ query: '{ hello }', extensions: { a: 'a'.repeat(2 ** 20) } })),
-  'a large document': ask('', post({ query: `{${' hello'.repeat(15_000)} }` })),
+  'POST without `Content-Type`, or as a form': send('', post({}, { 'content-type': '' })),
+  'an `Accept` without JSON': send('?query={hello}', { headers: { accept: 'text/html' } }),
+  'a mutation over GET': send('?query=mutation{bump}'),
+  'a subscription': send('', post({ query: 'subscription { tick }' })),
+  'several requests in one body': send('', post([{ query: '{ hello }' }])),
+  'a large body': send('', post({ query: '{ hello }', extensions: { a: 'a'.repeat(2 ** 20) } })),
+  'a large document': send('', post({ query: `{${' hello'.repeat(15_000)} }` })),
   'a misspelt option of the client': async () => createClient({ url, header: {} } as never),
 }
 

@@ -18,7 +18,7 @@ import * as koaAdapter from '../src/adapters/koa.ts'
 import * as netlify from '../src/adapters/netlify.ts'
 import { hostNames } from '../src/adapters/shared/wrong-host.ts'
 import * as uws from '../src/adapters/uws.ts'
-import { listen, shut } from './support/hosts/listen.ts'
+import { closeServer, listen } from './support/hosts/listen.ts'
 import { schema } from './support/hosts/schema.ts'
 
 test('the list of hosts names every adapter', () => {
@@ -43,9 +43,9 @@ const handlers = {
 
 type Name = keyof typeof handlers & string
 
-async function ask(t: TestContext, listener: (handler: never) => never, name: Name) {
+async function send(t: TestContext, listener: (handler: never) => never, name: Name) {
   const server = createServer(listener(handlers[name] as never))
-  t.after(() => shut(server))
+  t.after(() => closeServer(server))
   const url = `http://127.0.0.1:${await listen(server)}/graphql?query={hello}`
   return (await fetch(url)).status
 }
@@ -64,7 +64,7 @@ for (const [host, right, build] of NODE_HOSTS) {
   test(`${host}: a handler of another adapter is answered with 500, and the log names the right one`, async (t) => {
     const log = t.mock.method(console, 'error', () => {})
     for (const name of Object.keys(handlers)) {
-      const status = await ask(t, build as never, name)
+      const status = await send(t, build as never, name)
       const logged = log.mock.calls.map(({ arguments: [, error] }) => Object(error).message)
       log.mock.resetCalls()
       assert.equal(status, right.includes(name) ? 200 : 500, name)
@@ -94,7 +94,7 @@ test('fastify, koa and hono get an exception that names the right adapter', asyn
       app.use(handler)
       app.on('error', keep)
       const server = createServer(app.callback())
-      t.after(() => shut(server))
+      t.after(() => closeServer(server))
       return (await fetch(`http://127.0.0.1:${await listen(server)}/?query={hello}`)).status
     },
     hono: async (handler) => {

@@ -5,12 +5,12 @@ import { Hub } from '../src/http2/hub.ts'
 import { inspect } from '../src/http2/watchdog.ts'
 import { defaultLimits, type Limits } from '../src/limits.ts'
 import { settings, unaryCall } from '../test/support/raw-client.ts'
+import { checkCompliant } from './compliant-check.ts'
 import { fail, withInput } from './failure.ts'
-import { checkHonest } from './honest-check.ts'
 import { MemorySocket } from './memory-socket.ts'
 import { createFuzzMethods } from './methods.ts'
 import { mutate } from './mutate.ts'
-import { checkOutput, type Said } from './output-check.ts'
+import { checkOutput, type OutputSummary } from './output-check.ts'
 import { Random } from './random.ts'
 import { createSession, type Session } from './session.ts'
 
@@ -103,22 +103,22 @@ export class FrameFuzzer {
       `frames, seed ${this.#seed}, input ${index}`,
       () => input,
       () => {
-        const said = this.#inTime(() => this.#tryInput(hub, input, conversation))
-        if (isHonest) checkHonest(said, session)
+        const summary = this.#inTime(() => this.#tryInput(hub, input, conversation))
+        if (isHonest) checkCompliant(summary, session)
         this.#checkServes(hub)
       },
     )
   }
 
-  #tryInput(hub: Hub, input: Buffer, conversation: Conversation): Said {
+  #tryInput(hub: Hub, input: Buffer, conversation: Conversation): OutputSummary {
     const output = this.#converse(hub, input, conversation)
-    const said = checkOutput(output)
+    const summary = checkOutput(output)
     if (output.length > MAX_OUTPUT.fixed + MAX_OUTPUT.perByte * input.length) {
       fail(`${output.length} bytes of output for ${input.length} of input`)
     }
     const isComparable = !conversation.isStuck && !conversation.endsLate
     if (isComparable && conversation.cuts.length > 0) this.#compare(hub, input, output)
-    return said
+    return summary
   }
 
   /** The output must not depend on how the network splits the bytes. */
@@ -165,10 +165,10 @@ export class FrameFuzzer {
    * Repeats an input that seems slow and measures its CPU time, since the machine may have been
    * busy.
    */
-  #inTime(run: () => Said): Said {
+  #inTime(run: () => OutputSummary): OutputSummary {
     const beganMs = performance.now()
-    const said = run()
-    if (performance.now() - beganMs < MAX_INPUT_MS) return said
+    const summary = run()
+    if (performance.now() - beganMs < MAX_INPUT_MS) return summary
     const times = Array.from({ length: 3 }, () => {
       const before = process.cpuUsage()
       run()
@@ -177,7 +177,7 @@ export class FrameFuzzer {
     })
     const leastMs = Math.min(...times)
     if (leastMs >= MAX_INPUT_MS) fail(`takes ${Math.round(leastMs)} ms of CPU time`)
-    return said
+    return summary
   }
 
   /** Whatever one client has sent, the next client must be served. */

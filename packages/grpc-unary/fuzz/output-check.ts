@@ -11,7 +11,7 @@ export interface Answer {
 }
 
 /** A summary of the server's output. */
-export interface Said {
+export interface OutputSummary {
   /** The code of the last GOAWAY; -1 if there was none. */
   goawayCode: number
   /** The codes of RST_STREAM frames by stream. */
@@ -35,8 +35,8 @@ const allowed: ReadonlySet<number> = new Set([
  * Reads the server's output as a strict client would: whatever the input was, the output must be
  * correct HTTP/2 (RFC 9113 5.1 defines the valid order of frames on a stream).
  */
-export function checkOutput(output: Buffer): Said {
-  const said: Said = {
+export function checkOutput(output: Buffer): OutputSummary {
+  const summary: OutputSummary = {
     goawayCode: -1,
     resetCodes: new Map(),
     answers: new Map(),
@@ -54,13 +54,13 @@ export function checkOutput(output: Buffer): Said {
     if (length > MAX_FRAME_SIZE) fail('a frame is longer than a client must accept')
     if (!allowed.has(type)) fail(`a server does not send frames of type ${type}`)
     if (at === 0 && type !== frameType.SETTINGS) fail('the first frame is not SETTINGS')
-    if (said.goawayCode > errorCode.NO_ERROR) fail('something follows the GOAWAY of an error')
+    if (summary.goawayCode > errorCode.NO_ERROR) fail('something follows the GOAWAY of an error')
     at = end
 
-    if (type === frameType.GOAWAY) said.goawayCode = output.readUInt32BE(start + 4)
+    if (type === frameType.GOAWAY) summary.goawayCode = output.readUInt32BE(start + 4)
     if (type === frameType.RST_STREAM) {
-      if (said.resetCodes.has(id)) fail(`stream ${id} is reset twice`)
-      said.resetCodes.set(id, output.readUInt32BE(start))
+      if (summary.resetCodes.has(id)) fail(`stream ${id} is reset twice`)
+      summary.resetCodes.set(id, output.readUInt32BE(start))
     }
     if (type === frameType.WINDOW_UPDATE && output.readUInt32BE(start) === 0) {
       fail('a WINDOW_UPDATE of 0')
@@ -68,13 +68,14 @@ export function checkOutput(output: Buffer): Said {
     if (type !== frameType.DATA && type !== frameType.HEADERS) continue
 
     if (id % 2 === 0) fail(`an answer on stream ${id}`)
-    let answer = said.answers.get(id)
+    let answer = summary.answers.get(id)
     if (answer === undefined) {
       if (type === frameType.DATA) fail(`DATA before HEADERS on stream ${id}`)
       answer = { fields: new Map(), data: [], isEnded: false }
-      said.answers.set(id, answer)
+      summary.answers.set(id, answer)
     }
-    if (answer.isEnded || said.resetCodes.has(id)) fail(`an answer on stream ${id}, which is over`)
+    if (answer.isEnded || summary.resetCodes.has(id))
+      fail(`an answer on stream ${id}, which is over`)
     answer.isEnded = (flags & flag.END_STREAM) !== 0
     if (type === frameType.DATA) {
       answer.data.push(output.subarray(start, end))
@@ -84,5 +85,5 @@ export function checkOutput(output: Buffer): Said {
     const fields = decoder.decode(output, start, end) ?? fail('a broken header block')
     for (const { name, value } of fields) answer.fields.set(name, value)
   }
-  return said
+  return summary
 }

@@ -51,7 +51,7 @@ export async function fuzz(target: Target, options: FuzzOptions): Promise<number
   let baseBytes = Number.POSITIVE_INFINITY
   let done = 0
 
-  const look = async (): Promise<void> => {
+  const reportProgress = async (): Promise<void> => {
     const bytes = await measureHeapBytes()
     const { user, system } = process.cpuUsage(beganCpu)
     const seconds = (performance.now() - beganMs) / 1000
@@ -66,8 +66,8 @@ export async function fuzz(target: Target, options: FuzzOptions): Promise<number
     for (; done < end; done++) fuzzer.run(first + done)
     await nextTurn()
     if (done === WARM_UP_INPUTS) baseBytes = await measureHeapBytes()
-    if (done % INPUTS_PER_PROGRESS === 0) await look()
+    if (done % INPUTS_PER_PROGRESS === 0) await reportProgress()
   }
-  await look()
+  await reportProgress()
   return done
 }

@@ -12,7 +12,7 @@ export interface Request {
   /** The message with its prefix; undefined if the request has no body. */
   readonly message: Buffer | undefined
   /** Whether the whole request was sent and not cancelled. */
-  isWhole: boolean
+  isComplete: boolean
 }
 
 /** What a valid client sends on one connection: its preface, then frames. */
@@ -110,13 +110,13 @@ class SessionWriter {
       path: this.#choosePath(),
       isGrpc: this.#isSteady || !random.oneIn(16),
       message: random.oneIn(16) ? undefined : grpcMessage(text),
-      isWhole: false,
+      isComplete: false,
     }
     this.#requests.set(id, request)
     this.#windows.set(id, { last: this.#initialWindow, most: this.#initialWindow })
     const { message } = request
     this.#frames.push(this.#block(id, this.#fieldsOf(request), message === undefined))
-    if (message === undefined) request.isWhole = true
+    if (message === undefined) request.isComplete = true
     else this.#uploads.set(id, this.#body(id, message, random.oneIn(8)))
   }
 
@@ -168,7 +168,7 @@ class SessionWriter {
     if (next !== undefined && upload.length > 0) return
     this.#uploads.delete(id)
     const request = this.#requests.get(id)
-    if (request) request.isWhole = next !== undefined
+    if (request) request.isComplete = next !== undefined
   }
 
   /** HEADERS and its CONTINUATION frames, between which no other frame is allowed. */

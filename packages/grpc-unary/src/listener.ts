@@ -34,9 +34,9 @@ async function listen(server: Server, address: Address): Promise<void> {
   await once(server, 'listening')
 }
 
-function toBoundAddress(bound: AddressInfo | string | null, asked: Address): BoundAddress {
-  if ('path' in asked) return { path: asked.path }
-  if (bound === null || typeof bound === 'string') return { host: '', port: asked.port }
+function toBoundAddress(bound: AddressInfo | string | null, requested: Address): BoundAddress {
+  if ('path' in requested) return { path: requested.path }
+  if (bound === null || typeof bound === 'string') return { host: '', port: requested.port }
   return { host: bound.address, port: bound.port }
 }
 

@@ -104,8 +104,8 @@ test('only clients with a certificate from the authority and the right name are 
     'its certificate is not trusted',
   ]
   for (const reason of reasons) {
-    const said = `Error: error validating client: ${reason}`
-    await until(() => reported.some((error) => String(error).startsWith(said)))
+    const expected = `Error: error validating client: ${reason}`
+    await until(() => reported.some((error) => String(error).startsWith(expected)))
   }
 })
 

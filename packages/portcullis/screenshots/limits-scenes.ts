@@ -13,10 +13,10 @@ const callers: readonly (readonly [key: string, value: string, hits: number])[] 
 /** Shows rules with counters, and a decision about a request that matched one of them. */
 export async function showLimits(page: Page, { consoleUrl, baseUrls }: TestWorld): Promise<void> {
   for (const [key, value, hitsAddend] of callers) {
-    await askService(baseUrls.ratelimit, 'api', [{ key, value }], hitsAddend)
+    await requestDecision(baseUrls.ratelimit, 'api', [{ key, value }], hitsAddend)
   }
-  await askService(baseUrls.ratelimit, 'graphql', [{ key: 'operation', value: 'export' }], 7)
-  await askService(baseUrls.ratelimit, 'graphql', [{ key: 'user', value: 'ada' }], 12)
+  await requestDecision(baseUrls.ratelimit, 'graphql', [{ key: 'operation', value: 'export' }], 7)
+  await requestDecision(baseUrls.ratelimit, 'graphql', [{ key: 'user', value: 'ada' }], 12)
   await page.goto(`${consoleUrl}/limits`)
   await page.getByRole('button', { name: 'operation = search' }).click()
   await page.getByRole('button', { name: 'Send', exact: true }).click()
@@ -33,7 +33,7 @@ export async function showRuleFiles(page: Page, { consoleUrl }: TestWorld): Prom
   await page.getByText('1 error').waitFor()
 }
 
-async function askService(
+async function requestDecision(
   url: string,
   domain: string,
   entries: readonly { readonly key: string; readonly value: string }[],

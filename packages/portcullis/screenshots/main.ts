@@ -1,6 +1,4 @@
 // Takes screenshots of every page of the console: light, dark and narrow.
-//
-//   npm run screenshots -- [FOLDER] [PAGE…]
 
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -9,22 +7,45 @@ import { openVisitor } from '../test/support/visitor.ts'
 import { openWorld } from '../test/support/world.ts'
 import { scenes } from './scenes.ts'
 
-const looks = {
+const variants = {
   light: { colorScheme: 'light', viewport: { width: 1280, height: 860 } },
   dark: { colorScheme: 'dark', viewport: { width: 1280, height: 860 } },
   narrow: { colorScheme: 'light', viewport: { width: 390, height: 844 } },
 } as const
 
-const [folder = 'artifacts/screenshots', ...wanted] = process.argv.slice(2)
+const usage = `Usage: npm run screenshots -- [FOLDER [SCENE…]]
+
+Takes screenshots of the pages of the console in Chromium: light, dark and narrow.
+
+  FOLDER  where the images are written; default: artifacts/screenshots
+  SCENE   which pages; default: all
+
+Scenes: ${Object.keys(scenes).join(', ')}
+`
+
+const args = process.argv.slice(2)
+const [folder = 'artifacts/screenshots', ...wanted] = args
+const unknown = wanted.find((name) => !Object.hasOwn(scenes, name))
+const option = args.find((arg) => arg.startsWith('-'))
+if (option === '--help' || option === '-h') {
+  process.stdout.write(usage)
+  process.exit(0)
+}
+if (option !== undefined || unknown !== undefined) {
+  const fault = option === undefined ? `Unknown scene "${unknown}".` : `Unknown option ${option}.`
+  process.stderr.write(`${fault}\n\n${usage}`)
+  process.exit(2)
+}
+
 mkdirSync(folder, { recursive: true })
 await using world = await openWorld()
 await using chromium = await openChromium()
-for (const [look, options] of Object.entries(looks)) {
+for (const [variant, options] of Object.entries(variants)) {
   await using visitor = await openVisitor(chromium.browser, world.entryUrl, options)
   for (const [name, prepare] of Object.entries(scenes)) {
     if (wanted.length > 0 && !wanted.includes(name)) continue
     await prepare(visitor.page, world)
-    const path = resolve(join(folder, `${name}-${look}.png`))
+    const path = resolve(join(folder, `${name}-${variant}.png`))
     await visitor.page.screenshot({ path, animations: 'disabled' })
     console.log(path)
   }

@@ -4,7 +4,7 @@ import { showLimits, showRuleFiles } from './limits-scenes.ts'
 import { showMailbox } from './mailbox-scene.ts'
 import { showBusyOverview } from './overview.ts'
 import { showTry } from './try-scene.ts'
-import { prepareOneUser, prepareUsers, showFailures } from './users-scene.ts'
+import { prepareOneUser, prepareUsers, showDialog, showFailures } from './users-scene.ts'
 
 /** Brings a page into the state that the screenshot shows. */
 type Prepare = (page: Page, world: TestWorld) => Promise<void>
@@ -21,6 +21,11 @@ export const scenes: Readonly<Record<string, Prepare>> = {
   overview: showBusyOverview,
   users: prepareUsers,
   'users-one': prepareOneUser,
+  'users-create': showDialog(prepareUsers, 'Create user'),
+  'users-edit': showDialog(prepareOneUser, 'Edit…'),
+  'users-link': showDialog(prepareOneUser, 'Generate link…'),
+  'users-ban': showDialog(prepareOneUser, 'Ban…'),
+  'users-delete': showDialog(prepareOneUser, 'Delete…'),
   'users-failures': showFailures,
   mailbox: showMailbox,
   limits: showLimits,

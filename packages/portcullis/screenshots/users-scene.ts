@@ -33,6 +33,19 @@ export async function prepareOneUser(page: Page, world: TestWorld): Promise<void
   await page.getByRole('tablist').waitFor()
 }
 
+/** Shows the dialog that a button opens after the page is prepared. */
+export function showDialog(prepare: typeof prepareUsers, button: string) {
+  return async (page: Page, world: TestWorld): Promise<void> => {
+    await prepare(page, world)
+    await page.getByRole('button', { name: button, exact: true }).click()
+    await page
+      .getByRole('dialog')
+      .filter({ has: page.getByRole('heading') })
+      .last()
+      .waitFor()
+  }
+}
+
 /** Shows failed sign-ins with different reasons. */
 export async function showFailures(page: Page, world: TestWorld): Promise<void> {
   await prepareUsers(page, world)

@@ -1,7 +1,12 @@
 import type { Child } from '@portcullis/bench-kit/child'
 import { runLoad } from '@portcullis/bench-kit/load-process'
-import { beginsAnew, inTurn, type OnProgress, type RoundPlan } from '@portcullis/bench-kit/rounds'
-import type { LoadOrder, LoadOutcome, Pace } from './load/order.ts'
+import {
+  type OnProgress,
+  type RoundPlan,
+  startsServers,
+  toRoundOrder,
+} from '@portcullis/bench-kit/rounds'
+import type { LoadJob, LoadOutcome, Pace } from './load/job.ts'
 import { valuesKinds } from './requests.ts'
 import type { Contender, Group, Shape } from './scenarios.ts'
 import type { Contestant, OpenContestants } from './servers/contestants.ts'
@@ -76,7 +81,7 @@ async function measureGroup(
   let measured: readonly Contender[] = []
   try {
     for (let round = 0; round < plan.rounds; round++) {
-      if (beginsAnew(round, plan)) {
+      if (startsServers(round, plan)) {
         for (const one of contestants) await one[Symbol.asyncDispose]()
         contestants = await openContestants(group)
         measured = contestants.map(({ contender }) => contender)
@@ -85,7 +90,7 @@ async function measureGroup(
         }
       }
       for (const shape of group.shapes) {
-        for (const one of inTurn(contestants, round)) {
+        for (const one of toRoundOrder(contestants, round)) {
           const sample = await runSlice(one, shape, secondsOf(shape, plan.seconds))
           const list = samples.get(keyOf(shape, one.contender)) ?? []
           list.push(sample)
@@ -115,9 +120,9 @@ function createSlices(load: Child, announce: (seconds: number, what: string) => 
   return async (contestant, shape, seconds) => {
     announce(seconds, `${shape.title}, ${contestant.contender.label}`)
     firstUnique += uniquePerSlice
-    const order = toOrder(contestant, shape, seconds, firstUnique)
-    const sample = await measureSlice(load, contestant, order)
-    if (valuesKinds[order.requests.values].isUnique) await contestant.emptyStore()
+    const job = toJob(contestant, shape, seconds, firstUnique)
+    const sample = await measureSlice(load, contestant, job)
+    if (valuesKinds[job.requests.values].isUnique) await contestant.emptyStore()
     return sample
   }
 }
@@ -125,12 +130,12 @@ function createSlices(load: Child, announce: (seconds: number, what: string) => 
 /** More than a slice can use; ten digits are enough for a thousand slices. */
 const uniquePerSlice = 10_000_000
 
-function toOrder(
+function toJob(
   { contender, target }: Contestant,
   shape: Shape,
   seconds: number,
   firstUnique: number,
-): LoadOrder {
+): LoadJob {
   const pace: Pace =
     shape.pace === 'open'
       ? { kind: 'open', perSecond: shape.intensity, seconds }
@@ -152,9 +157,9 @@ function toOrder(
 async function measureSlice(
   load: Child,
   { pid, storePids }: Contestant,
-  order: LoadOrder,
+  job: LoadJob,
 ): Promise<Sample> {
-  const { outcome, cpuSeconds } = await runLoad<LoadOutcome>(load, order, [pid, ...storePids])
+  const { outcome, cpuSeconds } = await runLoad<LoadOutcome>(load, job, [pid, ...storePids])
   const [serverSeconds = 0, ...storeSeconds] = cpuSeconds
   return toSample(outcome, {
     serverSeconds,

@@ -1,16 +1,16 @@
 import { resolve } from 'node:path'
-import { formatAims, toExitCode } from '@portcullis/bench-kit/aims'
 import { createCommand } from '@portcullis/bench-kit/command'
+import { formatGoals, toExitCode } from '@portcullis/bench-kit/goals'
 import { createProgress } from '@portcullis/bench-kit/progress'
 import { describeMachine } from '@portcullis/bench-kit/results'
 import { endOnSignals } from '@portcullis/bench-kit/server-process'
-import { checkAims, type Measured } from './aims.ts'
+import { checkGoals, type Measured } from './goals.ts'
 import { startLoad } from './load/start-load.ts'
 import { measure } from './measure.ts'
 import { drawResults, formatShapeTable, formatSolo } from './report.ts'
 import { toScores, writeResult } from './results.ts'
 import { writeRules } from './rule-files.ts'
-import { groups, usualRules } from './scenarios.ts'
+import { defaultRuleCount, groups } from './scenarios.ts'
 import { openCollector } from './servers/collector.ts'
 import { createContestants, withContendersFor } from './servers/contestants.ts'
 import { createStores } from './servers/stores.ts'
@@ -27,7 +27,7 @@ export const run = createCommand({
 })
 
 async function writeRulesFor(folder: string): Promise<number> {
-  const { root, subdirectory, appDirectory } = await writeRules(resolve(folder), usualRules)
+  const { root, subdirectory, appDirectory } = await writeRules(resolve(folder), defaultRuleCount)
   console.log(`Start the peer with these variables, and REDIS_URL of the Redis given by --redis:
   RUNTIME_ROOT=${root} RUNTIME_SUBDIRECTORY=${subdirectory} RUNTIME_APPDIRECTORY=${appDirectory}
   RUNTIME_WATCH_ROOT=false USE_STATSD=false USE_PROMETHEUS=true LOG_LEVEL=warn
@@ -49,7 +49,7 @@ async function compare(settings: Settings): Promise<number> {
 
   const measured = await measureAll(settings)
   const scores = toScores(measured.series)
-  const aims = checkAims(measured)
+  const goals = checkGoals(measured)
   for (const group of groups) {
     for (const shape of group.shapes) {
       const rows = scores.filter((score) => score.shape === shape.name)
@@ -57,7 +57,7 @@ async function compare(settings: Settings): Promise<number> {
     }
   }
   if (settings.solo.length > 0) console.log(`\n${formatSolo(measured.memory, measured.pauses)}`)
-  if (aims.length > 0) console.log(`\n${formatAims(aims)}`)
+  if (goals.length > 0) console.log(`\n${formatGoals(goals)}`)
 
   if (settings.isComplete) {
     const content = {
@@ -67,7 +67,7 @@ async function compare(settings: Settings): Promise<number> {
       scores,
       memory: measured.memory,
       pauses: measured.pauses,
-      aims,
+      goals,
     }
     const files = [
       await writeResult('ratelimit.json', content),
@@ -77,7 +77,7 @@ async function compare(settings: Settings): Promise<number> {
   } else {
     console.log('\nNot everything was measured with a peer, so no results were written.')
   }
-  return toExitCode(aims, settings.isStrict)
+  return toExitCode(goals, settings.isStrict)
 }
 
 const oneMillion = 1_000_000

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { createResultWriter } from '@portcullis/bench-kit/results'
 import { median, medianRatio, round } from '@portcullis/bench-kit/statistics'
-import { isLoadBound } from './aims.ts'
+import { isLoadBound } from './goals.ts'
 import type { Sample, Series } from './measure.ts'
 
 /** Medians over all rounds, and the sum of errors. */

@@ -1,4 +1,4 @@
-import type { Pace } from './load/order.ts'
+import type { Pace } from './load/job.ts'
 import type { Values } from './requests.ts'
 
 /** A server configuration that is measured. */
@@ -38,7 +38,7 @@ export interface Group {
   readonly shapes: readonly Shape[]
 }
 
-export const usualRules = 1000
+export const defaultRuleCount = 1000
 
 const stores = {
   memory: { label: 'memory', store: 'memory', hasLocalCache: false },
@@ -49,7 +49,7 @@ const stores = {
 
 type StoreCase = keyof typeof stores
 
-function ours(storeCase: StoreCase, rules = usualRules): Contender {
+function ours(storeCase: StoreCase, rules = defaultRuleCount): Contender {
   // The peer has no store in memory, so the memory store is compared with the peer's Redis.
   const comparedWith = `peer-${storeCase === 'memory' ? 'redis' : storeCase}${toSuffix(rules)}`
   return {
@@ -61,7 +61,7 @@ function ours(storeCase: StoreCase, rules = usualRules): Contender {
   }
 }
 
-function peer(storeCase: Exclude<StoreCase, 'memory'>, rules = usualRules): Contender {
+function peer(storeCase: Exclude<StoreCase, 'memory'>, rules = defaultRuleCount): Contender {
   return {
     name: `peer-${storeCase}${toSuffix(rules)}`,
     program: 'peer',
@@ -72,7 +72,7 @@ function peer(storeCase: Exclude<StoreCase, 'memory'>, rules = usualRules): Cont
 
 function toCase(program: string, storeCase: StoreCase, rules: number) {
   const { label, ...rest } = stores[storeCase]
-  const suffix = rules === usualRules ? '' : `, ${rules.toLocaleString('en-US')} rules`
+  const suffix = rules === defaultRuleCount ? '' : `, ${rules.toLocaleString('en-US')} rules`
   return {
     ...rest,
     label: `${program}, ${label}${suffix}`,
@@ -80,7 +80,7 @@ function toCase(program: string, storeCase: StoreCase, rules: number) {
   }
 }
 
-const toSuffix = (rules: number) => (rules === usualRules ? '' : `@${rules}`)
+const toSuffix = (rules: number) => (rules === defaultRuleCount ? '' : `@${rules}`)
 
 const usualShape = {
   connections: 8,
@@ -99,7 +99,7 @@ const shape = (name: string, title: string, changes: Partial<Shape> = {}): Shape
 })
 
 const threeContenders = [ours('memory'), ours('redis'), peer('redis')]
-const ruleCounts = [10, usualRules, 100_000]
+const ruleCounts = [10, defaultRuleCount, 100_000]
 
 export const groups: readonly Group[] = [
   {

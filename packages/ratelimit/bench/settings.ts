@@ -2,7 +2,7 @@ import {
   parseCount,
   parseOptions,
   parsePositive,
-  parseWanted,
+  parseSelection,
   UsageError,
 } from '@portcullis/bench-kit/options'
 import { parsePeer, peerOptions } from '@portcullis/bench-kit/peer'
@@ -79,7 +79,7 @@ export function parseSettings(args: readonly string[]): Settings {
   const peer = parsePeer(values, ['peer-pid'], (address) => parseRunningPeer(address, values))
   const workers = parseCount('workers', values.workers ?? '1')
   const tracingRate = values.tracing === undefined ? 0 : parsePositive('tracing', values.tracing)
-  const only = parseWanted(values.only, names)
+  const only = parseSelection(values.only, names)
   const quick = values.quick ? { rounds: '2', seconds: '0.5', starts: '1', warmup: '1' } : {}
   const usual = { rounds: '8', seconds: '1', starts: '2', warmup: '2', ...quick }
   if (values.redis !== undefined) parseAddress('redis', values.redis)

@@ -8,7 +8,7 @@ import { runLoad } from '@portcullis/bench-kit/load-process'
 import { parseChoice, parseCount, parseOptions, parsePositive } from '@portcullis/bench-kit/options'
 import { listProcesses, readResidentMegabytes } from '@portcullis/bench-kit/process-usage'
 import { createProgress } from '@portcullis/bench-kit/progress'
-import type { LoadOrder, LoadOutcome, Pace } from './load/order.ts'
+import type { LoadJob, LoadOutcome, Pace } from './load/job.ts'
 import { startLoad } from './load/start-load.ts'
 import { writeRules } from './rule-files.ts'
 import { answersByRule } from './servers/contestants.ts'
@@ -102,7 +102,7 @@ async function soak({ seconds, rules, store, workers }: Settings): Promise<numbe
 
 function createSender({ target }: ServerProcess, load: Child, rules: number) {
   return async (pace: Pace): Promise<LoadOutcome> => {
-    const order: LoadOrder = {
+    const job: LoadJob = {
       target,
       requests: { values: 'many', descriptors: 1, rules },
       hasChangingHeaders: false,
@@ -110,7 +110,7 @@ function createSender({ target }: ServerProcess, load: Child, rules: number) {
       connections: 8,
       pace,
     }
-    return (await runLoad<LoadOutcome>(load, order)).outcome
+    return (await runLoad<LoadOutcome>(load, job)).outcome
   }
 }
 

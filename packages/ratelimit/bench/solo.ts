@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import { askProcess, type Child } from '@portcullis/bench-kit/child'
+import { type Child, requestFrom } from '@portcullis/bench-kit/child'
 import { runLoad } from '@portcullis/bench-kit/load-process'
-import type { LoadOrder, LoadOutcome, Pace } from './load/order.ts'
-import { silenceSeconds } from './load/start-load.ts'
+import type { LoadJob, LoadOutcome, Pace } from './load/job.ts'
+import { replyTimeoutSeconds } from './load/start-load.ts'
 import { createRequest, type Values } from './requests.ts'
 import { type RuleFolder, writeRules } from './rule-files.ts'
 import { answersByRule } from './servers/contestants.ts'
@@ -32,7 +32,7 @@ export type PauseName = 'quiet' | 'reload' | 'statistics' | 'growth' | 'sweep'
 interface OpenServer {
   readonly process: ServerProcess
   readonly rules: RuleFolder
-  ask<Answer>(question: 'memory' | 'reset' | 'pauses'): Promise<Answer>
+  request<Answer>(message: 'memory' | 'reset' | 'pauses'): Promise<Answer>
   run(values: Values, pace: Pace): Promise<LoadOutcome>
 }
 
@@ -59,9 +59,9 @@ async function withServer<Result>(
     return await use({
       process: server,
       rules: ruleFolder,
-      ask: (question) => askProcess(server.child, 'our server', question, silenceSeconds),
+      request: (message) => requestFrom(server.child, 'our server', message, replyTimeoutSeconds),
       async run(values, pace) {
-        const order: LoadOrder = {
+        const job: LoadJob = {
           target: server.target,
           requests: { values, descriptors: 1, rules },
           hasChangingHeaders: false,
@@ -70,7 +70,7 @@ async function withServer<Result>(
           pace,
         }
         firstUnique += 100_000_000
-        const { outcome } = await runLoad<LoadOutcome>(load, order)
+        const { outcome } = await runLoad<LoadOutcome>(load, job)
         if (outcome.errors > 0) throw new Error(`${outcome.errors} calls failed`)
         return outcome
       },
@@ -81,13 +81,13 @@ async function withServer<Result>(
 }
 
 export async function measureMemory(counters: number, load: Child): Promise<MemoryResult> {
-  return withServer(10, load, async ({ ask, run }) => {
+  return withServer(10, load, async ({ request, run }) => {
     const fill = (calls: number) => run('unique-hour', { kind: 'count', streams: 64, calls })
     // Compiled code, buffers and the first tables must not be counted.
     await fill(20_000)
-    const before = await ask<MemoryReading>('memory')
+    const before = await request<MemoryReading>('memory')
     await fill(counters)
-    const after = await ask<MemoryReading>('memory')
+    const after = await request<MemoryReading>('memory')
     return {
       counters,
       bytesPerCounter: (after.liveBytes - before.liveBytes) / counters,
@@ -117,7 +117,7 @@ export async function measurePauses(
       server.run('many', { kind: 'open', perSecond: callsPerSecond, seconds })
     await steady(2)
 
-    const look = async (
+    const observe = async (
       name: PauseName,
       label: string,
       provoke: () => Promise<unknown>,
@@ -125,9 +125,9 @@ export async function measurePauses(
       const readings: PauseReading[] = []
       for (let count = 0; count < tries; count++) {
         onProgress(label)
-        await server.ask('reset')
+        await server.request('reset')
         await provoke()
-        readings.push(await server.ask<PauseReading>('pauses'))
+        readings.push(await server.request<PauseReading>('pauses'))
       }
       const [calmest] = readings.toSorted((a, b) => a.longestMs - b.longestMs)
       if (!calmest) throw new Error('A pause must be tried at least once')
@@ -137,20 +137,20 @@ export async function measurePauses(
     const count = rules.toLocaleString('en-US')
     const millions = `${(counters / 1e6).toFixed(1)} M counters`
     return [
-      await look('quiet', 'nothing but 1,000 calls a second', () => steady(2)),
-      await look('reload', `reload of ${count} rules`, () =>
+      await observe('quiet', 'nothing but 1,000 calls a second', () => steady(2)),
+      await observe('reload', `reload of ${count} rules`, () =>
         Promise.all([steady(4), reload(server, rules, ++limit)]),
       ),
-      await look('statistics', `statistics of ${count} rules`, () =>
+      await observe('statistics', `statistics of ${count} rules`, () =>
         Promise.all([steady(3), readStatistics(server)]),
       ),
-      await look('growth', `${millions} made at full speed`, async () => {
+      await observe('growth', `${millions} made at full speed`, async () => {
         await untilMinuteHasTimeFor(25)
         await server.run('unique-minute', { kind: 'count', streams: 64, calls: counters })
       }),
-      await look('sweep', `${millions} expire at once`, async () => {
+      await observe('sweep', `${millions} expire at once`, async () => {
         const { expired } = await fillMinute(server, counters)
-        await server.ask('reset')
+        await server.request('reset')
         await steady(expired + 10)
       }),
     ]

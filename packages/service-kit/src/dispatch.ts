@@ -30,8 +30,8 @@ export async function dispatch(
     io.stdout.write(`${program.version}\n`)
     return 0
   }
-  const asksForHelp = name === 'help' || helpFlags.has(name)
-  const [subject] = asksForHelp ? rest : [name]
+  const wantsHelp = name === 'help' || helpFlags.has(name)
+  const [subject] = wantsHelp ? rest : [name]
   if (subject === undefined) {
     io.stdout.write(rename(await toOverview(program)))
     return 0
@@ -39,9 +39,9 @@ export async function dispatch(
   const load = Object.hasOwn(program.commands, subject) ? program.commands[subject] : undefined
   if (load === undefined) {
     const known = Object.keys(program.commands)
-    const question = toQuestion(subject, known)
+    const suggestion = toQuestion(subject, known)
     io.stderr.write(
-      `Unknown command ${JSON.stringify(subject)}. Commands: ${known.join(', ')}.${question}\n`,
+      `Unknown command ${JSON.stringify(subject)}. Commands: ${known.join(', ')}.${suggestion}\n`,
     )
     return 2
   }
@@ -50,7 +50,7 @@ export async function dispatch(
   // Arguments after `--` belong to the command, even if they look like options.
   const end = rest.indexOf('--')
   const options = end === -1 ? rest : rest.slice(0, end)
-  if (asksForHelp || options.some((arg) => helpFlags.has(arg))) {
+  if (wantsHelp || options.some((arg) => helpFlags.has(arg))) {
     io.stdout.write(renameOf(withNewline(command.usage)))
     return 0
   }

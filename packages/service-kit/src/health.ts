@@ -48,9 +48,9 @@ export function createHealth<const Name extends string>(
     },
     subscribe(listener) {
       // A separate function object, so that the same listener may subscribe twice.
-      const own: HealthListener = (isHealthy) => listener(isHealthy)
-      listeners.add(own)
-      return () => listeners.delete(own)
+      const wrapper: HealthListener = (isHealthy) => listener(isHealthy)
+      listeners.add(wrapper)
+      return () => listeners.delete(wrapper)
     },
   }
 }

@@ -43,13 +43,13 @@ export interface LogSettings {
 
 export function createLog({ level, format, write }: LogSettings): EventLog {
   const threshold = logLevels.indexOf(level)
-  const isEnabled = (asked: LogLevel) => logLevels.indexOf(asked) <= threshold
+  const isEnabled = (messageLevel: LogLevel) => logLevels.indexOf(messageLevel) <= threshold
   const toLine = lineFormats[format]
   const now = createClock()
-  const at = (own: LogLevel) => {
-    if (!isEnabled(own)) return ignore
+  const at = (lineLevel: LogLevel) => {
+    if (!isEnabled(lineLevel)) return ignore
     return (message: LogMessage) =>
-      write(toLine(now(), own, typeof message === 'string' ? message : message()))
+      write(toLine(now(), lineLevel, typeof message === 'string' ? message : message()))
   }
   return {
     fatal: at('fatal'),
@@ -59,8 +59,8 @@ export function createLog({ level, format, write }: LogSettings): EventLog {
     debug: at('debug'),
     trace: at('trace'),
     isEnabled,
-    event(own, message, fields) {
-      if (isEnabled(own)) write(toLine(now(), own, message, fields))
+    event(lineLevel, message, fields) {
+      if (isEnabled(lineLevel)) write(toLine(now(), lineLevel, message, fields))
     },
   }
 }

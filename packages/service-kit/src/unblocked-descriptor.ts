@@ -26,8 +26,8 @@ export function openUnblocked(fd: number): UnblockedDescriptor | undefined {
 function reopen(fd: number): UnblockedDescriptor | undefined {
   const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants
   try {
-    const own = openSync(`/proc/self/fd/${fd}`, O_WRONLY | O_NONBLOCK | O_NOCTTY)
-    return { fd: own, [Symbol.dispose]: () => closeSync(own) }
+    const reopened = openSync(`/proc/self/fd/${fd}`, O_WRONLY | O_NONBLOCK | O_NOCTTY)
+    return { fd: reopened, [Symbol.dispose]: () => closeSync(reopened) }
   } catch {
     // /proc is not available, or the pipe belongs to another user.
     return undefined

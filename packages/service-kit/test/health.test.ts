@@ -32,16 +32,16 @@ test('one unhealthy component makes the overall state unhealthy', () => {
 
 test('listeners are called on every change of the overall state, and only then', () => {
   const health = createExample()
-  const heard: boolean[] = []
-  const unsubscribe = health.subscribe((isHealthy) => heard.push(isHealthy))
+  const reported: boolean[] = []
+  const unsubscribe = health.subscribe((isHealthy) => reported.push(isHealthy))
   health.set('store', true)
   health.set('store', false)
   health.set('termination', false)
   health.set('store', true)
-  assert.deepEqual(heard, [false])
+  assert.deepEqual(reported, [false])
   health.set('termination', true)
-  assert.deepEqual(heard, [false, true])
+  assert.deepEqual(reported, [false, true])
   unsubscribe()
   health.set('store', false)
-  assert.deepEqual(heard, [false, true])
+  assert.deepEqual(reported, [false, true])
 })

@@ -28,7 +28,7 @@ export async function open<Name extends ServerName>(
   requireDeclared(name)
   // TypeScript cannot see that the opener and its options belong to the same name.
   const opener = servers[name] as (...options: Parameters<Opener<Name>>) => Promise<Opened<Name>>
-  return openOrSkip(t, () => opener(...options), readSurroundings())
+  return openOrSkip(t, () => opener(...options), readRunContext())
 }
 
 /**
@@ -48,24 +48,24 @@ export function provideOrSkip(
 export async function runOrSkip<Result>(
   t: Pick<TestContext, 'skip'>,
   work: () => Result | Promise<Result>,
-  surroundings = readSurroundings(),
+  runContext = readRunContext(),
 ): Promise<Result | undefined> {
   try {
     return await work()
   } catch (error) {
     if (!(error instanceof MissingError)) throw error
-    skipAsMissing(t, error, surroundings)
+    skipAsMissing(t, error, runContext)
     return undefined
   }
 }
 
-export interface Surroundings {
+export interface RunContext {
   readonly isCi: boolean
   /** A file that `npm test` names, and whose content it prints at the end of its report. */
   readonly missesFile: string | undefined
 }
 
-const readSurroundings = (): Surroundings => ({
+const readRunContext = (): RunContext => ({
   isCi: process.env.CI === 'true',
   missesFile: process.env.PORTCULLIS_TEST_MISSES,
 })
@@ -73,9 +73,9 @@ const readSurroundings = (): Surroundings => ({
 export async function openOrSkip<Server extends OpenServer>(
   t: Pick<TestContext, 'after' | 'skip'>,
   opener: () => Promise<Server>,
-  surroundings: Surroundings,
+  runContext: RunContext,
 ): Promise<Server | undefined> {
-  const server = await runOrSkip(t, opener, surroundings)
+  const server = await runOrSkip(t, opener, runContext)
   if (server) t.after(() => server.stop())
   return server
 }
@@ -83,7 +83,7 @@ export async function openOrSkip<Server extends OpenServer>(
 function skipAsMissing(
   t: Pick<TestContext, 'skip'>,
   error: MissingError,
-  { isCi, missesFile }: Surroundings,
+  { isCi, missesFile }: RunContext,
 ): void {
   if (isCi && !error.isOptional) throw error
   const { program, installCommand } = error

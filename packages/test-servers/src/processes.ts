@@ -11,7 +11,7 @@ export interface RunningProcess {
 /** Every running process of this machine, except zombies. */
 export function listProcesses(): readonly RunningProcess[] {
   // Small Linux systems have no `ps`, but every Linux system has /proc.
-  return process.platform === 'linux' ? readProc() : askPs()
+  return process.platform === 'linux' ? readProc() : runPs()
 }
 
 function readProc(): readonly RunningProcess[] {
@@ -32,7 +32,7 @@ function readProc(): readonly RunningProcess[] {
   })
 }
 
-function askPs(): readonly RunningProcess[] {
+function runPs(): readonly RunningProcess[] {
   const args = ['-A', '-ww', '-o', 'pid=,ppid=,stat=,args=']
   const lines = execFileSync('ps', args, { encoding: 'utf8' }).split('\n')
   return lines.flatMap((line) => {

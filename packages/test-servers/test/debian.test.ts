@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { installDebianPackage } from '../src/programs/debian.ts'
 
 /** A fake apt-get that records its calls and the policy for services. */
-async function imagineSystem(t: TestContext, { failures = 0 } = {}) {
+async function createFakeSystem(t: TestContext, { failures = 0 } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-debian-'))
   t.after(() => rm(folder, { recursive: true }))
   await mkdir(join(folder, 'bin'))
@@ -36,7 +36,7 @@ const isDebianLike = existsSync('/usr/bin/flock') || 'needs flock, which every D
 
 test('services are denied during the install, and the policy is removed afterwards', async (t) => {
   if (isDebianLike !== true) return t.skip(isDebianLike)
-  const { system, policyFile, calls } = await imagineSystem(t)
+  const { system, policyFile, calls } = await createFakeSystem(t)
   await installDebianPackage('some-server', system)
   assert.deepEqual(await calls(), ['install 101'])
   assert.ok(!existsSync(policyFile))
@@ -44,7 +44,7 @@ test('services are denied during the install, and the policy is removed afterwar
 
 test('the package lists are updated when the package is not found', async (t) => {
   if (isDebianLike !== true) return t.skip(isDebianLike)
-  const { system, policyFile, calls } = await imagineSystem(t, { failures: 1 })
+  const { system, policyFile, calls } = await createFakeSystem(t, { failures: 1 })
   await installDebianPackage('some-server', system)
   assert.deepEqual(await calls(), ['install 101', 'update 101', 'install 101'])
   assert.ok(!existsSync(policyFile))
@@ -52,14 +52,14 @@ test('the package lists are updated when the package is not found', async (t) =>
 
 test('a failure contains the output of apt-get, and the policy is removed', async (t) => {
   if (isDebianLike !== true) return t.skip(isDebianLike)
-  const { system, policyFile } = await imagineSystem(t, { failures: 9 })
+  const { system, policyFile } = await createFakeSystem(t, { failures: 9 })
   await assert.rejects(installDebianPackage('some-server', system), /some-server failed:\nE: 404/)
   assert.ok(!existsSync(policyFile))
 })
 
 test('an existing policy that denies services is unchanged', async (t) => {
   if (isDebianLike !== true) return t.skip(isDebianLike)
-  const { system, policyFile, calls } = await imagineSystem(t)
+  const { system, policyFile, calls } = await createFakeSystem(t)
   await writeFile(policyFile, '#!/bin/sh\nexit 101\n', { mode: 0o755 })
   await installDebianPackage('some-server', system)
   assert.deepEqual(await calls(), ['install 101'])
@@ -68,7 +68,7 @@ test('an existing policy that denies services is unchanged', async (t) => {
 
 test('nothing is installed if an existing policy would start a service', async (t) => {
   if (isDebianLike !== true) return t.skip(isDebianLike)
-  const { system, policyFile, calls } = await imagineSystem(t)
+  const { system, policyFile, calls } = await createFakeSystem(t)
   await writeFile(policyFile, '#!/bin/sh\nexit 104\n', { mode: 0o755 })
   await assert.rejects(installDebianPackage('some-server', system), /install some-server yourself/)
   assert.deepEqual(await calls(), [''])
@@ -76,7 +76,7 @@ test('nothing is installed if an existing policy would start a service', async (
 
 test('a policy that a killed test run left behind is removed', async (t) => {
   if (isDebianLike !== true) return t.skip(isDebianLike)
-  const { system, policyFile } = await imagineSystem(t)
+  const { system, policyFile } = await createFakeSystem(t)
   const mark = '# Placed by the Portcullis tests while they install a package.'
   await writeFile(policyFile, `#!/bin/sh\n${mark}\nexit 101\n`, { mode: 0o755 })
   await installDebianPackage('some-server', system)

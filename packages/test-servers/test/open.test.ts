@@ -9,7 +9,7 @@ import { MissingProgramError } from '../src/programs/provide-program.ts'
 import { openSandbox } from '../src/sandbox.ts'
 import { PortTakenError, waitUntilReady } from '../src/server-process.ts'
 
-function imagineTest() {
+function createFakeTest() {
   const skipped: (string | undefined)[] = []
   const cleanups: unknown[] = []
   const t = {
@@ -27,8 +27,8 @@ test('a missing program skips the test, and is recorded for the report', async (
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-misses-'))
   t.after(() => rm(folder, { recursive: true }))
   const missesFile = join(folder, 'misses')
-  const { t: imagined, skipped, cleanups } = imagineTest()
-  assert.equal(await openOrSkip(imagined, failToOpen, { isCi: false, missesFile }), undefined)
+  const { t: fakeTest, skipped, cleanups } = createFakeTest()
+  assert.equal(await openOrSkip(fakeTest, failToOpen, { isCi: false, missesFile }), undefined)
   assert.equal(skipped.length, 1)
   assert.match(`${skipped[0]}`, /^memcached is not installed\. Install it: .+memcached$/)
   assert.deepEqual(cleanups, [])
@@ -38,7 +38,7 @@ test('a missing program skips the test, and is recorded for the report', async (
 })
 
 test('in CI a missing program fails the test and names the package', async () => {
-  const { t, skipped } = imagineTest()
+  const { t, skipped } = createFakeTest()
   await assert.rejects(openOrSkip(t, failToOpen, { isCi: true, missesFile: undefined }), {
     message: /memcached is not installed.+install memcached/,
   })
@@ -46,7 +46,7 @@ test('in CI a missing program fails the test and names the package', async () =>
 })
 
 test('tests with an optional program are skipped in CI too', async () => {
-  const { t, skipped } = imagineTest()
+  const { t, skipped } = createFakeTest()
   const open = async () => {
     throw new MissingProgramError('envoy')
   }
@@ -55,7 +55,7 @@ test('tests with an optional program are skipped in CI too', async () => {
 })
 
 test('an opened server is stopped after the test', async () => {
-  const { t, cleanups } = imagineTest()
+  const { t, cleanups } = createFakeTest()
   let stops = 0
   const stop = async () => void stops++
   const server = { folder: '', stop, [Symbol.asyncDispose]: stop }

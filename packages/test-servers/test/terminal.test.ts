@@ -40,8 +40,8 @@ test('without pseudo-terminals a test is skipped with the command that enables t
   const fail = () => {
     throw new MissingTerminalError(new Error('forkpty(3) failed.'))
   }
-  const surroundings = { isCi: false, missesFile: undefined }
-  assert.equal(await runOrSkip(t, fail, surroundings), undefined)
+  const runContext = { isCi: false, missesFile: undefined }
+  assert.equal(await runOrSkip(t, fail, runContext), undefined)
   assert.deepEqual(skipped, [
     'pseudo-terminals are not available. Enable them: mount -t devpts devpts /dev/pts (forkpty(3) failed.)',
   ])

@@ -36,7 +36,7 @@ function readMemory() {
 let decide
 let names
 
-const orders = {
+const jobs = {
   /** Creates the limiter and counts every key once. */
   async prepare({ keys }) {
     names = Array.from({ length: keys }, (_, n) => toAddress(n))
@@ -63,9 +63,9 @@ const orders = {
 }
 
 process.on('disconnect', () => process.exit())
-process.on('message', async ({ kind, ...order }) => {
+process.on('message', async ({ kind, ...job }) => {
   try {
-    process.send(await orders[kind](order))
+    process.send(await jobs[kind](job))
   } catch (error) {
     process.send({ failure: error.stack })
   }

@@ -29,16 +29,16 @@ export const pigeon: CaptchaService = {
     assert.ok(config)
     const path = 'src/plugins/captcha/create-captcha.ts'
     const { createCaptcha } = await copy.load<CaptchaModule>(path)
-    const asked: string[] = []
+    const urls: string[] = []
     const service = createCaptcha({
       config,
       log: { error: () => assert.fail() },
       async post(url) {
-        asked.push(url)
+        urls.push(url)
         return { status: 200, body: { success: true } }
       },
     })
     assert.deepEqual(await service.findReasons('token', '192.0.2.1'), [])
-    assert.deepEqual(asked, ['https://captcha.pigeon.example/verify'])
+    assert.deepEqual(urls, ['https://captcha.pigeon.example/verify'])
   },
 }

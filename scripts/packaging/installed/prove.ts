@@ -78,12 +78,12 @@ async function install(project: Project, archives: readonly Archive[]): Promise<
 }
 
 async function proveVersion(npx: Npx, archives: readonly Archive[]): Promise<string> {
-  const said = (await npx.run(['portcullis', '--version'])).trim()
+  const output = (await npx.run(['portcullis', '--version'])).trim()
   const version = archives.find(({ name }) => name === '@portcullis/portcullis')?.manifest.version
-  if (version === undefined || !said.split(' ').includes(version)) {
-    throw new Error(`It printed "${said}" instead of ${version}`)
+  if (version === undefined || !output.split(' ').includes(version)) {
+    throw new Error(`It printed "${output}" instead of ${version}`)
   }
-  return said
+  return output
 }
 
 async function proveHelp(npx: Npx): Promise<void> {
@@ -108,9 +108,9 @@ async function proveHandOver(npx: Npx): Promise<void> {
   await Promise.all(runs)
 }
 
-function expectWords(said: string, words: readonly string[]): void {
-  const missing = words.find((word) => !said.includes(word))
-  if (missing !== undefined) throw new Error(`"${missing}" is missing in:\n${said}`)
+function expectWords(output: string, words: readonly string[]): void {
+  const missing = words.find((word) => !output.includes(word))
+  if (missing !== undefined) throw new Error(`"${missing}" is missing in:\n${output}`)
 }
 
 const rules = `domain: proof

@@ -30,7 +30,7 @@ export class Connection {
   }
 
   /** @param sinceMs the time from which latency is measured */
-  ask(
+  send(
     request: string,
     answered: (response: Response, ms: number) => void,
     sinceMs = performance.now(),

@@ -1,23 +1,23 @@
-import type { LoadOrder } from './order.ts'
+import type { LoadJob } from './job.ts'
 import { get, logIn, refresh, signUp } from './requests.ts'
 import type { Response } from './response-reader.ts'
 
-/** The requests of the connections in a stretch of load. */
+/** The requests of the connections in a phase of load. */
 export interface Script {
   /** Returns undefined if this connection has to wait for others. */
   next(connection: number): string | undefined
   /** Returns the error in a response, or undefined. */
   check(connection: number, response: Response): string | undefined
-  /** The credentials for the next stretch. */
+  /** The credentials for the next phase. */
   readonly credentials: readonly string[]
 }
 
 export type ScriptName = 'user' | 'refresh' | 'storm' | 'login' | 'signup' | 'list'
 
-type Orders = Pick<LoadOrder, 'connections' | 'credentials' | 'path' | 'firstUnique'>
+type JobParts = Pick<LoadJob, 'connections' | 'credentials' | 'path' | 'firstUnique'>
 
 /** Add new kinds of load here. */
-export const scripts: Readonly<Record<ScriptName, (order: Orders) => Script>> = {
+export const scripts: Readonly<Record<ScriptName, (job: JobParts) => Script>> = {
   user: ({ credentials }) =>
     repeat(credentials, (connection) => get('/user', pick(credentials, connection), connection)),
 

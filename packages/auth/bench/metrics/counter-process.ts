@@ -1,4 +1,4 @@
-// Adds to the counters of one implementation, in a process of its own.
+// Adds to the counters of one implementation, in a separate process.
 
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics'
 import { answerParent } from '@portcullis/bench-kit/answer-parent'
@@ -11,7 +11,7 @@ export const implementations = [
 ] as const
 export type Implementation = (typeof implementations)[number]
 
-export interface CounterOrder {
+export interface CounterJob {
   readonly implementation: Implementation
   /** How many different series the adds go to, in turn. */
   readonly series: number
@@ -60,7 +60,7 @@ const createCounters: Readonly<Record<Implementation, (series: number) => Counte
     }
   },
 
-  /** The attributes are made once, which is the best case. */
+  /** The attributes are created once, which is the best case for OpenTelemetry. */
   'OpenTelemetry with 2 attributes'(series) {
     const { counter, sum } = openCounter()
     const attributes = Array.from({ length: series }, (_, one) => ({
@@ -91,7 +91,7 @@ function openCounter() {
   return { counter, sum }
 }
 
-answerParent(async ({ implementation, series, adds }: CounterOrder): Promise<CounterOutcome> => {
+answerParent(async ({ implementation, series, adds }: CounterJob): Promise<CounterOutcome> => {
   const counters = createCounters[implementation](series)
   const warmUp = Math.ceil(adds / 4)
   counters.add(warmUp)

@@ -1,11 +1,11 @@
 import { startChild } from '@portcullis/bench-kit/child'
 import { createCommand } from '@portcullis/bench-kit/command'
 import { parseCount, parseOptions } from '@portcullis/bench-kit/options'
-import { inTurn } from '@portcullis/bench-kit/rounds'
+import { toRoundOrder } from '@portcullis/bench-kit/rounds'
 import { median, medianRatio } from '@portcullis/bench-kit/statistics'
 import { formatRatio, formatTable, left, right } from '@portcullis/bench-kit/table'
 import {
-  type CounterOrder,
+  type CounterJob,
   type CounterOutcome,
   type Implementation,
   implementations,
@@ -13,11 +13,12 @@ import {
 
 const help = `Usage: npm run bench -- metrics [options]
 
-Adding 1 to a counter of service-kit and to one of OpenTelemetry, in nanoseconds of CPU time. Each has its own
-process, and they take turns; the ratio is the median of the ratios of the rounds.
+Measures the CPU time, in nanoseconds, of adding 1 to a counter of service-kit and to one of OpenTelemetry.
+Each has its own process, and they take turns; the ratio is the median of the ratios of the rounds.
 
-  --rounds N   how many times each is measured; 9
-  --adds N     adds to a counter of OpenTelemetry in a round, fifty times as many to one of service-kit; 500000`
+  --rounds N   rounds of measurement; default: 9
+  --adds N     additions to a counter of OpenTelemetry in a round, and fifty times as many to one of
+               service-kit; default: 500000`
 
 const options = {
   rounds: { type: 'string', default: '9' },
@@ -58,9 +59,12 @@ async function compare(series: number, adds: number, rounds: number): Promise<st
     nanoseconds: [] as number[],
   }))
   for (let round = 0; round < rounds; round++) {
-    for (const { implementation, child, adds: count, nanoseconds } of inTurn(processes, round)) {
-      const order: CounterOrder = { implementation, series, adds: count }
-      const { cpuSeconds } = await child.ask<CounterOutcome>(order)
+    for (const { implementation, child, adds: count, nanoseconds } of toRoundOrder(
+      processes,
+      round,
+    )) {
+      const job: CounterJob = { implementation, series, adds: count }
+      const { cpuSeconds } = await child.request<CounterOutcome>(job)
       nanoseconds.push((cpuSeconds / count) * 1e9)
     }
   }

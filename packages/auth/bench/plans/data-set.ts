@@ -162,7 +162,7 @@ function toFills(sizes: DataSetSizes): readonly Fill[] {
   ]
 }
 
-/** Of a hundred entries, 85 are refreshes, 13 are logins and 2 are others. */
+/** 85 % of the entries are refreshes, 13 % are logins and 2 % are others. */
 function toAuditText(): string {
   const others = Object.entries(auditActions).filter(([, type]) => type !== 'token')
   const names = others.map(([name]) => `'${name}'`).join(', ')

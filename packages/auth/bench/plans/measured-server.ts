@@ -3,9 +3,9 @@ import { createLog } from '@portcullis/service-kit/log'
 import { openApp } from '../../src/app.ts'
 import { parseConfig } from '../../src/config/config.ts'
 import { createBcrypt } from '../../src/passwords/formats/bcrypt.ts'
-import { oursOnly, toEnvironment } from '../servers/environment.ts'
+import { portcullisOnly, toEnvironment } from '../servers/environment.ts'
 
-/** Removes the limits and keeps messages in the outbox, because no mail server listens there. */
+/** Removes the limits. Messages stay in the outbox, because no mail server listens on port 1. */
 const environment = {
   AUTH_MAILER_AUTOCONFIRM: 'false',
   AUTH_SMTP_ADMIN_EMAIL: 'auth@bench.example',
@@ -30,7 +30,7 @@ const environment = {
 export async function openMeasuredServer(databaseUrl: string) {
   const { config, faults } = parseConfig({
     ...toEnvironment({ databaseUrl, port: 0 }),
-    ...oursOnly,
+    ...portcullisOnly,
     ...environment,
     GOTRUE_API_PORT: undefined,
     PORT: undefined,

@@ -12,7 +12,7 @@ export interface MeasuredRequest {
   send(round: number): Promise<void>
 }
 
-interface Ask {
+interface CallOptions {
   readonly method?: string
   readonly token?: string
   readonly body?: object
@@ -28,7 +28,7 @@ export function createRequests(
   ids: readonly string[],
 ): readonly MeasuredRequest[] {
   const serviceToken = createServiceToken()
-  const ask = async (path: string, { method, token, body }: Ask = {}): Promise<Body> => {
+  const call = async (path: string, { method, token, body }: CallOptions = {}): Promise<Body> => {
     const response = await fetch(`${url}${path}`, {
       method: method ?? (body ? 'POST' : 'GET'),
       headers: {
@@ -45,13 +45,13 @@ export function createRequests(
   const emailOf = (round: number) => emails[round % emails.length] ?? ''
   const idOf = (round: number) => ids[round % ids.length] ?? ''
   const logIn = (round: number) =>
-    ask('/token?grant_type=password', { body: { email: emailOf(round), password } })
+    call('/token?grant_type=password', { body: { email: emailOf(round), password } })
   const newEmail = () => `${randomUUID()}@bench.example`
   const asAdmin = { token: serviceToken }
   const newLink = (type: string, email: string, more: object = {}) =>
-    ask('/admin/generate_link', { ...asAdmin, body: { type, email, ...more } })
+    call('/admin/generate_link', { ...asAdmin, body: { type, email, ...more } })
   const newUser = () =>
-    ask('/admin/users', { ...asAdmin, body: { email: newEmail(), password, email_confirm: true } })
+    call('/admin/users', { ...asAdmin, body: { email: newEmail(), password, email_confirm: true } })
   const request = (title: string, send: MeasuredRequest['send']): MeasuredRequest => ({
     title,
     kind: 'request',
@@ -60,94 +60,94 @@ export function createRequests(
   const page = (title: string, path: string): MeasuredRequest => ({
     title,
     kind: 'admin',
-    send: async () => void (await ask(path, asAdmin)),
+    send: async () => void (await call(path, asAdmin)),
   })
 
   return [
     request('GET /user', async (round) => {
       const { access_token: token } = await logIn(round)
-      await ask('/user', { token })
+      await call('/user', { token })
     }),
     request('refresh', async (round) => {
       const { refresh_token } = await logIn(round)
-      await ask('/token?grant_type=refresh_token', { body: { refresh_token } })
+      await call('/token?grant_type=refresh_token', { body: { refresh_token } })
     }),
     request('wrong password', async (round) => {
       const body = { email: emailOf(round), password: 'not the right one' }
-      await ask('/token?grant_type=password', { body }).catch((error: Error) => {
+      await call('/token?grant_type=password', { body }).catch((error: Error) => {
         if (!error.message.includes('invalid_credentials')) throw error
       })
     }),
     request('sign-up', async () => {
-      await ask('/signup', { body: { email: newEmail(), password } })
+      await call('/signup', { body: { email: newEmail(), password } })
     }),
     request('sign-up with an address that is taken', async (round) => {
-      await ask('/signup', { body: { email: emailOf(round), password } })
+      await call('/signup', { body: { email: emailOf(round), password } })
     }),
     request('anonymous sign-up', async () => {
-      await ask('/signup', { body: { data: {} } })
+      await call('/signup', { body: { data: {} } })
     }),
     request('PUT /user', async (round) => {
       const { access_token: token } = await logIn(round)
-      await ask('/user', { method: 'PUT', token, body: { data: { visits: round } } })
-      await ask('/user', { method: 'PUT', token, body: { email: newEmail() } })
+      await call('/user', { method: 'PUT', token, body: { data: { visits: round } } })
+      await call('/user', { method: 'PUT', token, body: { email: newEmail() } })
     }),
     request('logout', async (round) => {
       for (const scope of ['local', 'others', 'global']) {
         const { access_token: token } = await logIn(round)
-        await ask(`/logout?scope=${scope}`, { method: 'POST', token })
+        await call(`/logout?scope=${scope}`, { method: 'POST', token })
       }
     }),
     request('one-time codes', async (round) => {
       for (const email of [emailOf(round), newEmail()]) {
-        await ask('/otp', { body: { email } })
-        await ask('/recover', { body: { email } })
-        await ask('/magiclink', { body: { email } })
-        await ask('/resend', { body: { type: 'signup', email } })
+        await call('/otp', { body: { email } })
+        await call('/recover', { body: { email } })
+        await call('/magiclink', { body: { email } })
+        await call('/resend', { body: { type: 'signup', email } })
       }
       const { access_token: token } = await logIn(round)
-      await ask('/reauthenticate', { token })
+      await call('/reauthenticate', { token })
     }),
     request('verify', async () => {
       for (const type of ['signup', 'magiclink', 'recovery']) {
         const email = type === 'signup' ? newEmail() : (await newUser()).email
         const { hashed_token } = await newLink(type, email, type === 'signup' ? { password } : {})
-        await ask('/verify', { body: { type, token_hash: hashed_token } })
+        await call('/verify', { body: { type, token_hash: hashed_token } })
       }
       const { email } = await newUser()
       const { email_otp } = await newLink('magiclink', email)
-      await ask('/verify', { body: { type: 'email', email, token: email_otp } })
+      await call('/verify', { body: { type: 'email', email, token: email_otp } })
     }),
     request('second factors', async () => {
       const { email } = await newUser()
-      const { access_token: token } = await ask('/token?grant_type=password', {
+      const { access_token: token } = await call('/token?grant_type=password', {
         body: { email, password },
       })
       const factor = { factor_type: 'totp', friendly_name: 'app' }
-      const { id, totp } = await ask('/factors', { token, body: factor })
+      const { id, totp } = await call('/factors', { token, body: factor })
       const app = new TOTP({ secret: Secret.fromBase32(totp.secret), algorithm: 'SHA1', digits: 6 })
-      const challenge = await ask(`/factors/${id}/challenge`, { token, body: {} })
-      const verified = await ask(`/factors/${id}/verify`, {
+      const challenge = await call(`/factors/${id}/challenge`, { token, body: {} })
+      const verified = await call(`/factors/${id}/verify`, {
         token,
         body: { challenge_id: challenge.id, code: app.generate() },
       })
-      await ask(`/factors/${id}`, { method: 'DELETE', token: verified.access_token })
+      await call(`/factors/${id}`, { method: 'DELETE', token: verified.access_token })
     }),
     request('sessions', async (round) => {
       const { access_token: token } = await logIn(round)
-      await ask('/user/sessions', { token })
+      await call('/user/sessions', { token })
     }),
     request('invitations', async () => {
-      await ask('/invite', { ...asAdmin, body: { email: newEmail() } })
+      await call('/invite', { ...asAdmin, body: { email: newEmail() } })
     }),
     request('one user, for administrators', async (round) => {
       const path = `/admin/users/${idOf(round)}`
-      await ask(path, asAdmin)
-      await ask(path, { ...asAdmin, method: 'PUT', body: { user_metadata: { round } } })
-      await ask(`${path}/factors`, asAdmin)
-      await ask(`${path}/sessions`, asAdmin)
+      await call(path, asAdmin)
+      await call(path, { ...asAdmin, method: 'PUT', body: { user_metadata: { round } } })
+      await call(`${path}/factors`, asAdmin)
+      await call(`${path}/sessions`, asAdmin)
       const { id } = await newUser()
-      await ask(`/admin/users/${id}`, { ...asAdmin, method: 'DELETE', body: {} })
+      await call(`/admin/users/${id}`, { ...asAdmin, method: 'DELETE', body: {} })
     }),
     page('users, first page', '/admin/users?page=1&per_page=50'),
     page('users, oldest first', '/admin/users?page=1&per_page=50&sort=created_at%20asc'),
@@ -159,19 +159,19 @@ export function createRequests(
     page('counted sign-ins', '/admin/sign-ins'),
     page('users, filter with some matches', '/admin/users?filter=abc'),
     page('users, filter with one match', '/admin/users?filter=cee631121c2e'),
-    page('users, filter with no match', '/admin/users?filter=nobody-has-this'),
+    page('users, filter with no match', '/admin/users?filter=no-user-has-this'),
     page('users, filter with few matches of many trigrams', '/admin/users?filter=Person%20abcd'),
     page('users, short filter with many matches', '/admin/users?filter=a'),
     page('users, short filter with no match', '/admin/users?filter=%C3%BC'),
     page('users, by cursor, many matches', '/admin/users?limit=50&filter=bench.example'),
-    page('users, by cursor, no match', '/admin/users?limit=50&filter=nobody-has-this'),
+    page('users, by cursor, no match', '/admin/users?limit=50&filter=no-user-has-this'),
     page('users, by cursor, short filter with no match', '/admin/users?limit=50&filter=%C3%BC'),
     page('audit log, first page', '/admin/audit?per_page=50'),
     page('audit log, page 100', '/admin/audit?per_page=50&page=100'),
     ...[
       'author:bench.example',
       'author:cee631121c2e',
-      'author:nobody-has-this',
+      'author:no-user-has-this',
       'action:token_refreshed',
       'action:login',
       'action:user_deleted',
@@ -189,7 +189,7 @@ export function createRequests(
     {
       title: 'audit log, user: a busy one',
       kind: 'admin',
-      send: async () => void (await ask(`/admin/audit?query=user:${ids[0]}`, asAdmin)),
+      send: async () => void (await call(`/admin/audit?query=user:${ids[0]}`, asAdmin)),
     },
   ]
 }

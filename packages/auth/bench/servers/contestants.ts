@@ -6,7 +6,7 @@ import type { PeerOf } from '@portcullis/bench-kit/peer'
 import type { Program, Target } from '@portcullis/bench-kit/server-process'
 import { password } from '../load/requests.ts'
 import type { DatabaseServer } from './database-server.ts'
-import { audience, jwtSecret, oursOnly, toEnvironment } from './environment.ts'
+import { audience, jwtSecret, portcullisOnly, toEnvironment } from './environment.ts'
 import { ourProgram, readHealth, startServer } from './server-process.ts'
 
 export interface RunningPeer {
@@ -82,7 +82,7 @@ async function open(
       logFile: join(folder, 'server.log'),
       toEnvironment: (port) => ({
         ...toEnvironment({ databaseUrl, port }),
-        ...(name === 'ours' && oursOnly),
+        ...(name === 'ours' && portcullisOnly),
       }),
     })
     return {

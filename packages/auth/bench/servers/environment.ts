@@ -41,4 +41,4 @@ export function toEnvironment({ databaseUrl, port }: EnvironmentSettings): Recor
 }
 
 /** Without a header our server limits by address, while the peer does not limit at all. */
-export const oursOnly = { GOTRUE_RATE_LIMIT_HEADER: clientHeader }
+export const portcullisOnly = { GOTRUE_RATE_LIMIT_HEADER: clientHeader }

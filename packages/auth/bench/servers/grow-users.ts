@@ -2,7 +2,7 @@ import { Client } from 'pg'
 import { audience } from './environment.ts'
 
 /** The time between the creation of two users, starting a year ago. */
-export const createdApartMs = 10_000
+export const creationIntervalMs = 10_000
 
 /** Values of the user with number `n`; some columns exist in only one of the two schemas. */
 const userColumns: Readonly<Record<string, string>> = {
@@ -15,7 +15,7 @@ const userColumns: Readonly<Record<string, string>> = {
   email_confirmed_at: 'now()',
   raw_app_meta_data: `'{"provider": "email", "providers": ["email"]}'`,
   raw_user_meta_data: "jsonb_build_object('full_name', 'Person ' || substr(md5('x' || n), 1, 8))",
-  created_at: `now() - interval '365 days' + n * interval '${createdApartMs} milliseconds'`,
+  created_at: `now() - interval '365 days' + n * interval '${creationIntervalMs} milliseconds'`,
   updated_at: 'now()',
 }
 

@@ -1,10 +1,10 @@
 import type { Target } from '@portcullis/bench-kit/server-process'
 import { Connection } from '../load/connection.ts'
-import { toQuantile } from '../load/run-order.ts'
+import { toQuantile } from '../load/prepare-load.ts'
 import type { Member } from '../servers/contestants.ts'
 import { type KindName, kindNames, kindOf, type LoadUser, round } from './mix.ts'
 
-export interface SoakOrder {
+export interface SoakJob {
   readonly target: Target
   /** Each member has one connection. */
   readonly members: readonly Member[]
@@ -12,13 +12,13 @@ export interface SoakOrder {
 }
 
 /** A part of the whole run. */
-export interface Stretch {
+export interface LoadPhase {
   readonly seconds: number
   /** When undefined, as many requests are sent as the server can handle. */
   readonly perSecond?: number
 }
 
-export interface StretchOutcome {
+export interface LoadPhaseOutcome {
   readonly calls: number
   readonly errors: number
   readonly firstError: string | undefined
@@ -31,23 +31,23 @@ export interface StretchOutcome {
 }
 
 export interface MixedLoad {
-  run(stretch: Stretch): Promise<StretchOutcome>
+  run(phase: LoadPhase): Promise<LoadPhaseOutcome>
   close(): void
 }
 
 /** The interval of checks for due requests. */
 const tickMs = 2
 
-/** Opens connections that stay open across stretches and keep their sessions. */
-export async function openMixedLoad(order: SoakOrder): Promise<MixedLoad> {
+/** Opens connections that stay open across phases and keep their sessions. */
+export async function openMixedLoad(job: SoakJob): Promise<MixedLoad> {
   const failure = Promise.withResolvers<never>()
   failure.promise.catch(() => {})
-  const { target, members, serviceToken } = order
+  const { target, members, serviceToken } = job
   const connections = await Promise.all(members.map(() => Connection.open(target, failure.reject)))
   const users = members.map((member, client): LoadUser => ({ ...member, client, serviceToken }))
   let unique = 0
 
-  async function drive({ seconds, perSecond }: Stretch): Promise<StretchOutcome> {
+  async function drive({ seconds, perSecond }: LoadPhase): Promise<LoadPhaseOutcome> {
     const latencies: number[] = []
     const quick: number[] = []
     const callsByKind = Object.fromEntries(kindNames.map((name) => [name, 0])) as Record<
@@ -63,13 +63,13 @@ export async function openMixedLoad(order: SoakOrder): Promise<MixedLoad> {
     let sent = 0
     const { promise, resolve } = Promise.withResolvers<void>()
 
-    const ask = (index: number, sinceMs: number) => {
+    const sendOn = (index: number, sinceMs: number) => {
       const [connection, user] = [connections[index], users[index]]
       const name = round[unique % round.length]
       if (!connection || !user || name === undefined) return
       const kind = kindOf(name)
       callsByKind[name] += 1
-      connection.ask(
+      connection.send(
         kind.toRequest(user, unique++),
         (response, ms) => {
           latencies.push(ms)
@@ -92,7 +92,7 @@ export async function openMixedLoad(order: SoakOrder): Promise<MixedLoad> {
         const dueMs = perSecond === undefined ? nowMs : startMs + (sent * 1000) / perSecond
         if (dueMs > nowMs) break
         sent += 1
-        ask(idle.shift() ?? 0, dueMs)
+        sendOn(idle.shift() ?? 0, dueMs)
       }
       if (!isOpen() && idle.length === connections.length) resolve()
     }

@@ -10,7 +10,7 @@ import { type DatabaseServerName, databaseServerNames } from '../servers/databas
 export const help = `Usage: npm run bench -- auth-soak [options]
 
 Sends mixed requests for some minutes, at a share of the maximum load: reads and changes of users,
-refreshes, sign-ins, sign-ups, one-time passwords by email and pages of users. There must be no error,
+refreshes, sign-ins, sign-ups, one-time codes by email and lists of users. There must be no error,
 every message must arrive, and in a run of 10 minutes or more memory must not grow.
 
   --minutes N        duration; default: 10

@@ -11,15 +11,15 @@ import { endOnSignals } from '@portcullis/bench-kit/server-process'
 import { writeResult } from '../results.ts'
 import { createServiceToken, signUpMembers } from '../servers/contestants.ts'
 import { openDatabaseServer, query } from '../servers/database-server.ts'
-import { oursOnly, toEnvironment } from '../servers/environment.ts'
+import { portcullisOnly, toEnvironment } from '../servers/environment.ts'
 import { growUsers } from '../servers/grow-users.ts'
 import { ourProgram, type ServerProcess, startServer } from '../servers/server-process.ts'
 import { type MailSink, openMailSink } from './mail-sink.ts'
-import type { SoakOrder, Stretch, StretchOutcome } from './mixed-load.ts'
+import type { LoadPhase, LoadPhaseOutcome, SoakJob } from './mixed-load.ts'
 import { help, parseSoakSettings, type SoakSettings } from './settings.ts'
 import { type SoakSample, toVerdict, type Verdict } from './verdict.ts'
 
-/** Resolves to the exit code, which is 1 if something failed or grew. */
+/** Resolves to the exit code, which is 1 if a request failed, a message was lost or memory grew. */
 export const run = createCommand({
   name: 'auth-soak',
   help,
@@ -41,8 +41,8 @@ async function soak(settings: SoakSettings): Promise<number> {
   const { asked, received, left } = soaked.mails
   const isFine = verdict.isFine && left === 0 && received >= asked
   console.log(describe(soaked, verdict))
-  const fine = settings.isComplete ? 'Nothing failed and nothing grew.' : 'Nothing failed.'
-  console.log(isFine ? fine : 'The server failed or its memory grew.')
+  const fine = `No request failed and every message arrived${settings.isComplete ? ', and memory did not grow' : ''}.`
+  console.log(isFine ? fine : 'A request failed, a message was lost, or memory grew.')
   if (settings.isComplete) {
     const { postgres, ...rest } = soaked
     const machine = { ...describeMachine(), postgres }
@@ -69,15 +69,15 @@ async function soakServer(settings: SoakSettings): Promise<Soaked> {
     const server = stack.use(await openSoakServer(stack, databaseUrl, mail, settings))
     await growUsers(databaseUrl, 0, settings.users)
     const load = stack.use(startChild(new URL('./load.ts', import.meta.url)))
-    const order: SoakOrder = {
+    const job: SoakJob = {
       target: server.target,
       members: await signUpMembers(server.target, settings.connections),
       serviceToken: createServiceToken(),
     }
-    await load.ask(order)
+    await load.request(job)
     progress.note('searching for the maximum load')
     const perSecond = Math.max(1, Math.floor((await search(load)) * settings.share))
-    const { samples, callsByKind } = await runStretches(load, server, settings, perSecond, progress)
+    const { samples, callsByKind } = await runPhases(load, server, settings, perSecond, progress)
     const mails = await countMails(mail, databaseUrl, callsByKind['otp'] ?? 0)
     return { perSecond, samples, callsByKind, mails, postgres: databases.version }
   } finally {
@@ -98,7 +98,7 @@ async function openSoakServer(
     logFile: join(folder, 'server.log'),
     toEnvironment: (port) => ({
       ...toEnvironment({ databaseUrl, port }),
-      ...oursOnly,
+      ...portcullisOnly,
       ...(heapMegabytes > 0 && { NODE_OPTIONS: `--max-old-space-size=${heapMegabytes}` }),
       GOTRUE_SMTP_HOST: '127.0.0.1',
       GOTRUE_SMTP_PORT: `${mail.port}`,
@@ -113,15 +113,15 @@ async function openSoakServer(
 async function search(load: Child): Promise<number> {
   let perSecond = 0
   for (const seconds of searchSeconds) {
-    const stretch: Stretch = { seconds }
-    const outcome = await load.ask<StretchOutcome>(stretch)
+    const phase: LoadPhase = { seconds }
+    const outcome = await load.request<LoadPhaseOutcome>(phase)
     if (outcome.errors > 0) throw new Error(`The server returned an error: ${outcome.firstError}`)
     perSecond = outcome.calls / outcome.seconds
   }
   return perSecond
 }
 
-async function runStretches(
+async function runPhases(
   load: Child,
   server: ServerProcess,
   { minutes }: SoakSettings,
@@ -130,12 +130,12 @@ async function runStretches(
 ) {
   const samples: SoakSample[] = []
   const callsByKind: Record<string, number> = {}
-  // A stretch is at least a second long, because a p99 needs some requests.
-  const stretches = Math.max(5, Math.min(mostStretches, Math.floor(minutes * 60)))
-  const stretch: Stretch = { seconds: (minutes * 60) / stretches, perSecond }
-  for (let number = 0; number < stretches; number += 1) {
-    progress.show(number, stretches, `${perSecond} requests a second`)
-    const { callsByKind: calls, ...outcome } = await load.ask<StretchOutcome>(stretch)
+  // A phase is at least a second long, because a p99 needs some requests.
+  const phases = Math.max(5, Math.min(mostStretches, Math.floor(minutes * 60)))
+  const phase: LoadPhase = { seconds: (minutes * 60) / phases, perSecond }
+  for (let number = 0; number < phases; number += 1) {
+    progress.show(number, phases, `${perSecond} requests a second`)
+    const { callsByKind: calls, ...outcome } = await load.request<LoadPhaseOutcome>(phase)
     for (const [name, count] of Object.entries(calls)) {
       callsByKind[name] = (callsByKind[name] ?? 0) + count
     }

@@ -1,6 +1,6 @@
 import { median } from '@portcullis/bench-kit/statistics'
 
-/** The measurements at the end of a stretch. */
+/** The measurements at the end of a phase. */
 export interface SoakSample {
   readonly calls: number
   readonly errors: number
@@ -28,14 +28,17 @@ export interface Verdict {
   readonly isFine: boolean
 }
 
-export interface Judging {
+export interface VerdictOptions {
   /** False in a short run, because the garbage collector runs late while there is room. */
   readonly judgesMemory: boolean
 }
 
 const mostGrowth = 0.1
 
-export function toVerdict(samples: readonly SoakSample[], { judgesMemory }: Judging): Verdict {
+export function toVerdict(
+  samples: readonly SoakSample[],
+  { judgesMemory }: VerdictOptions,
+): Verdict {
   const fifth = Math.max(1, Math.floor(samples.length / 5))
   const memoryOf = (part: readonly SoakSample[]) =>
     median(part.map(({ residentMegabytes }) => residentMegabytes))

@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
-import type { LoadOrder, LoadOutcome } from '../load/order.ts'
-import { prepareLoad, toQuantile } from '../load/run-order.ts'
+import type { LoadJob, LoadOutcome } from '../load/job.ts'
+import { prepareLoad, toQuantile } from '../load/prepare-load.ts'
 
 type Answer = (body: Record<string, string>) => readonly [status: number, body: object]
 
@@ -22,8 +22,8 @@ async function openStandIn(t: TestContext, answer: Answer) {
   return { host: '127.0.0.1', port: address.port }
 }
 
-async function runLoad(t: TestContext, order: LoadOrder): Promise<LoadOutcome> {
-  const load = await prepareLoad(order)
+async function runLoad(t: TestContext, job: LoadJob): Promise<LoadOutcome> {
+  const load = await prepareLoad(job)
   t.after(() => load.close())
   return load.run()
 }

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { formatAims } from '@portcullis/bench-kit/aims'
-import { checkAims } from '../aims.ts'
+import { formatGoals } from '@portcullis/bench-kit/goals'
 import { cases } from '../cases.ts'
+import { checkGoals } from '../goals.ts'
 import { type Sample, type Series, toSample } from '../measure.ts'
 import { drawScores, formatScores } from '../report.ts'
 import { toScores } from '../results.ts'
@@ -47,7 +47,7 @@ test('goals are reached, missed, or unknown without a peer', () => {
     sample({ perSecond: 24, probeP99Ms: 60 }),
     sample({ perSecond: 25, probeP99Ms: 62 }),
   ]
-  const aims = checkAims({
+  const goals = checkGoals({
     series: [
       series('refresh', 'ours', rates(500)),
       series('refresh', 'peer', rates(100)),
@@ -58,15 +58,15 @@ test('goals are reached, missed, or unknown without a peer', () => {
     idleMegabytes: 120,
   })
   const outcomeOf = (start: string) => {
-    const aim = aims.find(({ text }) => text.startsWith(start))
-    return [aim?.reached, aim?.isReached]
+    const goal = goals.find(({ text }) => text.startsWith(start))
+    return [goal?.reached, goal?.isReached]
   }
   assert.deepEqual(outcomeOf('refresh'), [5, true])
   assert.deepEqual(outcomeOf('GET /user'), [null, null])
   assert.deepEqual(outcomeOf('password logins'), [0.98, true])
   assert.deepEqual(outcomeOf('p99 of GET /user'), [61, false])
   assert.deepEqual(outcomeOf('resident memory'), [120, true])
-  const text = formatAims(aims)
+  const text = formatGoals(goals)
   assert.match(text, /reached +refresh: .*: 5\.00 \(wanted at least 4\)/)
   assert.match(text, /missed +p99 of GET \/user.*: 61\.0 \(wanted at most 50\)/)
   assert.match(text, /unknown +GET \/user: .*not measured/)

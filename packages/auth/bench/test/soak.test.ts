@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers'
 import test, { type TestContext } from 'node:test'
 import { UsageError } from '@portcullis/bench-kit/options'
 import { kindNames, kindOf, round } from '../soak/mix.ts'
-import { openMixedLoad, type Stretch } from '../soak/mixed-load.ts'
+import { type LoadPhase, openMixedLoad } from '../soak/mixed-load.ts'
 import { parseSoakSettings } from '../soak/settings.ts'
 import { type SoakSample, toVerdict } from '../soak/verdict.ts'
 
@@ -27,7 +27,7 @@ async function openStandIn(t: TestContext, answer: Answer) {
   return { host: '127.0.0.1', port: address.port }
 }
 
-async function runStretches(t: TestContext, answer: Answer, stretches: readonly Stretch[]) {
+async function runPhases(t: TestContext, answer: Answer, phases: readonly LoadPhase[]) {
   const target = await openStandIn(t, answer)
   const members = ['a', 'b', 'c'].map((name) => ({
     email: `${name}@bench.example`,
@@ -37,7 +37,7 @@ async function runStretches(t: TestContext, answer: Answer, stretches: readonly 
   const load = await openMixedLoad({ target, members, serviceToken: 'service' })
   t.after(() => load.close())
   const outcomes = []
-  for (const stretch of stretches) outcomes.push(await load.run(stretch))
+  for (const phase of phases) outcomes.push(await load.run(phase))
   return outcomes
 }
 
@@ -50,7 +50,7 @@ test('a round is a hundred requests with every kind in it', () => {
   assert.ok(new Set(round.slice(0, 10)).size > 2)
 })
 
-test('a stretch sends the ordered requests, each session with its latest token', async (t) => {
+test('a phase sends the ordered requests, each session with its latest token', async (t) => {
   let children = 0
   const shown: string[] = []
   const paths = new Set<string>()
@@ -60,8 +60,8 @@ test('a stretch sends the ordered requests, each session with its latest token',
     shown.push(JSON.parse(body).refresh_token)
     return [200, { refresh_token: `child-${++children}` }]
   }
-  const stretch = { seconds: 0.5, perSecond: 200 }
-  const [first, second] = await runStretches(t, answer, [stretch, stretch])
+  const phase = { seconds: 0.5, perSecond: 200 }
+  const [first, second] = await runPhases(t, answer, [phase, phase])
   assert.deepEqual([first?.calls, second?.calls], [100, 100])
   assert.deepEqual([first?.errors, first?.callsByKind.refresh], [0, 25])
   assert.deepEqual([...paths].toSorted(), [
@@ -83,7 +83,7 @@ test('without a rate as many requests are sent as are answered', async (t) => {
     answered += 1
     return [200, { refresh_token: 'x' }]
   }
-  const [outcome] = await runStretches(t, answer, [{ seconds: 0.3 }])
+  const [outcome] = await runPhases(t, answer, [{ seconds: 0.3 }])
   assert.ok(answered > 0)
   assert.equal(outcome?.calls, answered)
   assert.equal(outcome?.errors, 0)
@@ -91,7 +91,7 @@ test('without a rate as many requests are sent as are answered', async (t) => {
 
 test('error responses are counted, and the first one is returned with its kind', async (t) => {
   const answer: Answer = ({ url = '' }) => [url === '/otp' ? 500 : 200, { refresh_token: 'x' }]
-  const [outcome] = await runStretches(t, answer, [{ seconds: 0.5, perSecond: 200 }])
+  const [outcome] = await runPhases(t, answer, [{ seconds: 0.5, perSecond: 200 }])
   assert.equal(outcome?.errors, kindOf('otp').share)
   assert.match(outcome?.firstError ?? '', /^otp: 500 /)
 })

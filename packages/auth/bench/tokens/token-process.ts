@@ -11,7 +11,7 @@ export type Implementation = (typeof implementations)[number]
 export const algorithms = ['HS256', 'RS256', 'ES256', 'EdDSA'] as const
 export type Algorithm = (typeof algorithms)[number]
 
-export interface TokenOrder {
+export interface TokenJob {
   readonly implementation: Implementation
   readonly algorithm: Algorithm
   readonly operation: 'sign' | 'verify'
@@ -39,10 +39,10 @@ const claims = {
   aud: 'authenticated',
   exp: nowSeconds + 3_600,
   iat: nowSeconds,
-  email: 'somebody@example.com',
+  email: 'ada@example.com',
   phone: '',
   app_metadata: { provider: 'email', providers: ['email'] },
-  user_metadata: { name: 'Somebody', email_verified: true },
+  user_metadata: { name: 'Ada', email_verified: true },
   role: 'authenticated',
   aal: 'aal1',
   amr: [{ method: 'password', timestamp: nowSeconds }],
@@ -52,8 +52,8 @@ const claims = {
 
 const opened = new Map<string, Tokens>()
 
-answerParent(async (order: TokenOrder): Promise<TokenOutcome> => {
-  const { implementation, algorithm, operation, calls } = order
+answerParent(async (job: TokenJob): Promise<TokenOutcome> => {
+  const { implementation, algorithm, operation, calls } = job
   const name = `${implementation} ${algorithm}`
   const tokens = opened.get(name) ?? (await createTokens[implementation](algorithm))
   const token = String(await tokens.sign())

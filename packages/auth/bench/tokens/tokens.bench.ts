@@ -1,25 +1,25 @@
 import { startChild } from '@portcullis/bench-kit/child'
 import { createCommand } from '@portcullis/bench-kit/command'
-import { parseCount, parseOptions, parseWanted } from '@portcullis/bench-kit/options'
-import { inTurn } from '@portcullis/bench-kit/rounds'
+import { parseCount, parseOptions, parseSelection } from '@portcullis/bench-kit/options'
+import { toRoundOrder } from '@portcullis/bench-kit/rounds'
 import { median, medianRatio } from '@portcullis/bench-kit/statistics'
 import { formatCount, formatRatio, formatTable, left, right } from '@portcullis/bench-kit/table'
 import {
   type Algorithm,
   algorithms,
   implementations,
-  type TokenOrder,
+  type TokenJob,
   type TokenOutcome,
 } from './token-process.ts'
 
 const help = `Usage: npm run bench -- auth-tokens [options]
 
-Compares signing and verifying access tokens by the server with jose, in operations per CPU second.
+Compares how fast this server and jose sign and verify access tokens, in operations per CPU second.
 Each has its own process, and they take turns; the ratio is the median of the ratios of the rounds.
 
-  --only NAMES comma-separated list of HS256, RS256, ES256, EdDSA
-  --rounds N   rounds of measurement; default: 9
-  --calls N    HS256 operations in a round, and fewer with other algorithms; default: 50000`
+  --only NAMES  comma-separated list of HS256, RS256, ES256, EdDSA
+  --rounds N    rounds of measurement; default: 9
+  --calls N     HS256 operations in a round, and fewer with other algorithms; default: 50000`
 
 const options = {
   only: { type: 'string' },
@@ -31,7 +31,7 @@ function parseSettings(args: readonly string[]) {
   const values = parseOptions(args, options)
   return {
     isHelpWanted: values.help,
-    only: parseWanted(values.only, algorithms),
+    only: parseSelection(values.only, algorithms),
     rounds: parseCount('rounds', values.rounds),
     calls: parseCount('calls', values.calls),
   }
@@ -63,15 +63,12 @@ async function measure({ only, rounds, calls }: ReturnType<typeof parseSettings>
 }
 
 /** An RSA signature takes a hundred times as long as the others. */
-function countFor(algorithm: Algorithm, operation: TokenOrder['operation'], calls: number): number {
+function countFor(algorithm: Algorithm, operation: TokenJob['operation'], calls: number): number {
   if (algorithm === 'HS256') return calls
   return Math.ceil(calls / (algorithm === 'RS256' && operation === 'sign' ? 50 : 5))
 }
 
-async function compare(
-  order: Omit<TokenOrder, 'implementation'>,
-  rounds: number,
-): Promise<string[][]> {
+async function compare(job: Omit<TokenJob, 'implementation'>, rounds: number): Promise<string[][]> {
   using children = new DisposableStack()
   const processes = implementations.map((implementation) => ({
     implementation,
@@ -79,18 +76,18 @@ async function compare(
     seconds: [] as number[],
   }))
   for (let round = 0; round < rounds; round++) {
-    for (const { implementation, child, seconds } of inTurn(processes, round)) {
-      const outcome = await child.ask<TokenOutcome>({ ...order, implementation })
+    for (const { implementation, child, seconds } of toRoundOrder(processes, round)) {
+      const outcome = await child.request<TokenOutcome>({ ...job, implementation })
       seconds.push(outcome.cpuSeconds)
     }
   }
   const ours = processes[0]?.seconds ?? []
   return processes.map(({ implementation, seconds }) => [
-    order.algorithm,
-    order.operation,
+    job.algorithm,
+    job.operation,
     implementation,
-    formatCount(order.calls / median(seconds)),
-    ((median(seconds) / order.calls) * 1e6).toFixed(1),
+    formatCount(job.calls / median(seconds)),
+    ((median(seconds) / job.calls) * 1e6).toFixed(1),
     formatRatio(medianRatio(seconds, ours)),
   ])
 }

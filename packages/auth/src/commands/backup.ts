@@ -24,7 +24,7 @@ export function createBackup(version: string): Command {
     summary: 'write a backup of the database; servers may be running',
     usage: backupUsage,
     async run(args, io) {
-      const options = readOptions(args, io, backupUsage, { takesWords: true })
+      const options = readOptions(args, io, backupUsage, { takesArguments: true })
       if (options === undefined) return 2
       const [target, ...more] = options.positionals
       if (target === undefined || more.length > 0) {
@@ -85,7 +85,7 @@ export const restore: Command = {
   summary: 'restore a backup into an empty database',
   usage: restoreUsage,
   async run(args, io) {
-    const options = readOptions(args, io, restoreUsage, { takesWords: true })
+    const options = readOptions(args, io, restoreUsage, { takesArguments: true })
     if (options === undefined) return 2
     const [file, ...more] = options.positionals
     if (file === undefined || more.length > 0) {

@@ -6,13 +6,15 @@ import type { Command } from '@portcullis/service-kit/command'
 import type { Config } from '../config/config.ts'
 import { listSslFiles, parseConnectionUrl } from '../db/connection/connection-url.ts'
 import { listenOnFirst, toListenHosts } from '../http/listen-hosts.ts'
+import { toVerbFault } from './argument-faults.ts'
 import { configHelp, readConfig, readOptions, toRefusal } from './read-config.ts'
 import { toReason } from './reason.ts'
 
 const usage = `Usage: auth config check [--config FILE] [--config-dir FOLDER]
 
 Reports all errors and warnings of the configuration, without starting the server. It also checks that
-the listen address and the folder of the log file exist on this machine.
+the listen address, the folder of the log file and the certificate files of the database URL exist on
+this machine.
 
 Options:
 ${configHelp}
@@ -24,10 +26,12 @@ export const config: Command = {
   summary: 'check the configuration',
   usage,
   async run(args, io) {
-    const options = readOptions(args, io, usage, { takesWords: true })
+    const options = readOptions(args, io, usage, { takesArguments: true })
     if (options === undefined) return 2
-    if (options.positionals.join(' ') !== 'check') {
-      io.stderr.write(usage)
+    const [verb, ...more] = options.positionals
+    if (verb !== 'check' || more.length > 0) {
+      const fault = verb === 'check' ? 'check takes no arguments.' : toVerbFault(verb, ['check'])
+      io.stderr.write(`${fault}\n\n${usage}`)
       return 2
     }
     const read = readConfig(io, options.values)
@@ -79,7 +83,7 @@ function findLogFileFault(path: string | undefined): string | undefined {
   if (path === undefined) return undefined
   const name = `AUTH_LOG_FILE=${JSON.stringify(path)}`
   const file = statSync(path, { throwIfNoEntry: false })
-  if (file?.isDirectory()) return `${name}: is a folder; name a file`
+  if (file?.isDirectory()) return `${name} is a folder; name a file`
   const folder = dirname(path)
   try {
     accessSync(file ? path : folder, constants.W_OK)
@@ -87,7 +91,7 @@ function findLogFileFault(path: string | undefined): string | undefined {
   } catch (error) {
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
     if (isMissing) return `${name}: the folder ${folder} does not exist; create it first`
-    return `${name}: cannot be written: ${toReason(error)}`
+    return `${name} cannot be written: ${toReason(error)}`
   }
 }
 

@@ -11,8 +11,10 @@ Migrates the tables of the database to the current schema. It is safe to run it 
 
 Options:
 ${configHelp}
-  --print-grants ROLE      print the SQL that lets this role run the server, and change nothing
+  --print-grants ROLE      only print the SQL that grants ROLE the privileges to run the server
   --accept-changed         accept migration files that were changed after they were applied
+
+Exit code: 0 on success, 1 on failure, 2 for invalid arguments or configuration.
 `
 
 const ownOptions = {
@@ -45,8 +47,8 @@ export const migrateCommand: Command = {
         ...read.config.migrations,
         acceptsChanged: options.values['accept-changed'] === true,
         onApplied: (version) => io.stdout.write(`applied ${version}\n`),
-        onRepaired: (thing) => {
-          io.stdout.write(`repaired ${thing}\n`)
+        onRepaired: (object) => {
+          io.stdout.write(`repaired ${object}\n`)
           repaired += 1
         },
         onProgress: (message) => io.stderr.write(`${message}\n`),

@@ -40,7 +40,8 @@ interface CommandDatabase extends AsyncDisposable {
 }
 
 /**
- * Opens one connection for a command. Servers may be running, also one with an embedded PostgreSQL.
+ * Opens one connection for a command. Servers may be running, including one with an embedded
+ * PostgreSQL.
  */
 export async function openCommandDatabase(
   { database, observability }: Config,

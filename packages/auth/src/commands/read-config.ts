@@ -5,6 +5,7 @@ import type { CommandIo } from '@portcullis/service-kit/command'
 import { type Environment, toFaultText } from '@portcullis/service-kit/env'
 import { toHelpText } from '@portcullis/service-kit/settings-help'
 import { chapters, type ParsedConfig, parseConfig } from '../config/config.ts'
+import { toArgumentFault } from './argument-faults.ts'
 import { toReason } from './reason.ts'
 
 /** Options of all commands. */
@@ -40,11 +41,11 @@ export function readConfig(
     return undefined
   }
   const inFiles = Object.assign({}, ...files.map(({ content }) => content.variables))
-  const { config, faults, notes: doubts, remarks } = parseConfig(env, inFiles)
+  const { config, faults, notes: warnings, remarks } = parseConfig(env, inFiles)
   const unread = files.flatMap(({ path, content }) =>
     content.unread.map((line) => `${path}, line ${line} is not NAME=value and is ignored`),
   )
-  const notes = [...unread, ...doubts]
+  const notes = [...unread, ...warnings]
   if (faults.length === 0) return { config, notes, remarks }
   for (const note of notes) stderr.write(`warning: ${note}\n`)
   stderr.write(toRefusal(faults.map(toFaultText)))
@@ -62,11 +63,14 @@ interface ReadOptions {
 
 const neededHelp = `
 This command needs the configuration of the server: set the same variables, or pass a file with --config FILE.
-The configuration of portcullis up is found in the folder in which it was started, and in the folders below.
-For up --data DIR, pass --config DIR/auth.env.
+For the server of portcullis up, run this command in the folder where you started portcullis up, or below it.
+If you started it with --data DIR, pass --config DIR/auth.env.
 `
 
-/** Finds the configuration that `portcullis up` wrote for its auth server, in this folder or the nearest above. */
+/**
+ * Finds the configuration that `portcullis up` wrote for its auth server, in this folder or the
+ * nearest one above it.
+ */
 function findUpFile(): string | undefined {
   for (let folder = resolve(), below = ''; folder !== below; folder = dirname(folder)) {
     const path = join(folder, '.portcullis', 'auth.env')
@@ -76,7 +80,10 @@ function findUpFile(): string | undefined {
   return undefined
 }
 
-/** In a shared folder such as /tmp, another user could place a file with the URL of their database. */
+/**
+ * Ignores files of other users: in a shared folder such as /tmp, another user could place a file with
+ * the URL of their database.
+ */
 function isOwn(path: string): boolean {
   try {
     const { uid } = statSync(path)
@@ -102,7 +109,7 @@ function hasNone(env: CommandIo['env'], places: ConfigPlaces): boolean {
 /** @param faults one line each. */
 export function toRefusal(faults: readonly string[]): string {
   const lines = faults.map((fault) => `  ${fault}\n`).join('')
-  return `The server cannot start because the configuration is invalid.\n${lines}`
+  return `The configuration is invalid:\n${lines}`
 }
 
 interface NamedFile {
@@ -140,13 +147,13 @@ export function readOptions<Own extends OwnOptions = Record<never, never>>(
   args: readonly string[],
   { stderr }: CommandIo,
   usage: string,
-  { takesWords = false, own }: { readonly takesWords?: boolean; readonly own?: Own } = {},
+  { takesArguments = false, own }: { readonly takesArguments?: boolean; readonly own?: Own } = {},
 ) {
   const options = { ...configOptions, ...own } as typeof configOptions & Own
   try {
-    return parseArgs({ args: [...args], options, allowPositionals: takesWords })
+    return parseArgs({ args: [...args], options, allowPositionals: takesArguments })
   } catch (error) {
-    stderr.write(`${toReason(error)}\n\n${usage}`)
+    stderr.write(`${toArgumentFault(error)}\n\n${usage}`)
     return undefined
   }
 }
@@ -210,5 +217,5 @@ function readValue(rest: string, below: readonly string[]): { value: string; lin
 
 /** Lists all variables for `--help`. */
 export function toEnvironmentHelp(): string {
-  return `Environment, also with the prefix GOTRUE_:\n\n${toHelpText(chapters)}`
+  return `Environment variables, with their defaults; each may also have the prefix GOTRUE_:\n\n${toHelpText(chapters)}`
 }

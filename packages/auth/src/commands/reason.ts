@@ -18,9 +18,9 @@ const readOnly: Explain = (message) =>
   `PostgreSQL is read-only (${message}): name the primary, or all hosts, in AUTH_DB_DATABASE_URL.`
 
 const occupied: Explain = (message) =>
-  `The port is in use (${message}): stop the process that uses it, or set AUTH_API_PORT to another port.${toClash(message)}`
-/** Both servers use this port by default. */
-function toClash(message: string): string {
+  `The port is in use (${message}): stop the process that uses it, or set AUTH_API_PORT to another port.${toPortHint(message)}`
+/** The auth server and the rate limit service both use 8081 by default. */
+function toPortHint(message: string): string {
   return /:8081\b/.test(message)
     ? ' The default gRPC port of the rate limit service is also 8081; GRPC_PORT changes it.'
     : ''

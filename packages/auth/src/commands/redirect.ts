@@ -1,5 +1,6 @@
 import type { Command } from '@portcullis/service-kit/command'
 import { createRedirects } from '../features/redirects/redirects.ts'
+import { toVerbFault } from './argument-faults.ts'
 import { configHelp, readConfig, readOptions } from './read-config.ts'
 
 const usage = `Usage: auth redirect explain URL… [--config FILE] [--config-dir FOLDER]
@@ -16,11 +17,12 @@ export const redirect: Command = {
   summary: 'explain why a URL is or is not allowed as redirect_to',
   usage,
   async run(args, io) {
-    const options = readOptions(args, io, usage, { takesWords: true })
+    const options = readOptions(args, io, usage, { takesArguments: true })
     if (options === undefined) return 2
     const [verb, ...urls] = options.positionals
     if (verb !== 'explain' || urls.length === 0) {
-      io.stderr.write(usage)
+      const fault = verb === 'explain' ? 'The URL is missing.' : toVerbFault(verb, ['explain'])
+      io.stderr.write(`${fault}\n\n${usage}`)
       return 2
     }
     const read = readConfig(io, options.values, { isForRunning: true })
@@ -33,7 +35,7 @@ export const redirect: Command = {
     })
     const verdicts = urls.map((url) => ({ url, ...redirects.judge(url) }))
     for (const { url, isPermitted, reason } of verdicts) {
-      io.stdout.write(`${url} is ${isPermitted ? 'permitted' : 'refused'}: ${reason}\n`)
+      io.stdout.write(`${url} is ${isPermitted ? 'allowed' : 'not allowed'}: ${reason}\n`)
     }
     return verdicts.every(({ isPermitted }) => isPermitted) ? 0 : 1
   },

@@ -16,17 +16,19 @@ import { toReason } from './reason.ts'
 export function createServe(version: string, migrates: boolean): Command {
   const name = migrates ? 'up' : 'serve'
   const summary = migrates ? 'migrate, then serve' : 'serve without migrating'
-  const toUsage = () => `Usage: auth ${name} [--config FILE] [--config-dir FOLDER]
+  const usage = `Usage: auth ${name} [--config FILE] [--config-dir FOLDER]
 
 Runs the server until a signal stops it${migrates ? '. It migrates the tables first' : ''}.
 
 Options:
 ${configHelp}
 
-${toEnvironmentHelp()}`
+Exit code: 0 after a shutdown by a signal, 1 on failure, 2 for invalid arguments or configuration.
+`
 
   async function run(args: readonly string[], io: CommandIo): Promise<number> {
-    const options = readOptions(args, io, toUsage())
+    // The list of variables is so long that the error before it would scroll out of view.
+    const options = readOptions(args, io, usage)
     const read = options && readConfig(io, options.values)
     if (read === undefined) return 2
     const { config, notes, remarks } = read
@@ -60,7 +62,7 @@ ${toEnvironmentHelp()}`
           schema: config.database.namespace,
           ...config.migrations,
           onApplied: (applied) => log.info(`Applied migration ${applied}`),
-          onRepaired: (thing) => log.warning(`Recreated the missing ${thing}`),
+          onRepaired: (object) => log.warning(`Repaired the ${object}`),
           onProgress: (message) => log.info(message),
         })
       }
@@ -87,7 +89,7 @@ ${toEnvironmentHelp()}`
   return {
     summary,
     get usage() {
-      return toUsage()
+      return `${usage}\n${toEnvironmentHelp()}`
     },
     run,
   }

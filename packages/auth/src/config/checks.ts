@@ -43,7 +43,7 @@ export function checkHost(variable: AnyVariable, value: string, check: Check): v
   check.fault(variable, 'must be a host name or an address, such as mail.example.com or 127.0.0.1')
 }
 
-/** An upper limit for durations; longer ones overflow Node.js timers or database columns. */
+/** An upper limit for durations, so that none overflows a Node.js timer or a database column. */
 export interface Longest {
   readonly ms: number
   readonly text: string

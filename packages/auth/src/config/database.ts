@@ -43,7 +43,7 @@ export const database = {
     connectionPercentage: integer(
       'AUTH_DB_CONN_PERCENTAGE',
       50,
-      'Percentage of the connections that PostgreSQL allows which all processes together may use; ignored if AUTH_DB_MAX_POOL_SIZE is set',
+      'Percentage of the connections of PostgreSQL that all processes together may use; ignored if AUTH_DB_MAX_POOL_SIZE is set',
       { min: 1, max: 100 },
     ),
     preparedStatements: choice(
@@ -171,8 +171,8 @@ export const migrations = {
     lockTimeoutMs: duration(
       'AUTH_DB_MIGRATION_LOCK_TIMEOUT',
       '2s',
-      'How long a migration waits for a table lock, which blocks requests to that table, before it ' +
-        'releases them and tries again',
+      'How long a migration waits for a table lock before it retries; requests to the table are ' +
+        'blocked while it waits',
     ),
   }),
 } satisfies Chapter

@@ -9,10 +9,10 @@ export interface Glob {
 type Accepts = (character: string) => boolean
 
 /** A node of a parsed glob. */
-type Place =
+type GlobNode =
   | { readonly kind: 'one'; readonly accepts: Accepts }
   | { readonly kind: 'any number'; readonly accepts: Accepts }
-  | { readonly kind: 'go to'; readonly places: number[] }
+  | { readonly kind: 'go to'; readonly targets: number[] }
 
 const isAny: Accepts = () => true
 /** `*` and `?` do not cross the labels of a host or the segments of a path. */
@@ -29,14 +29,14 @@ const isNoSeparator: Accepts = (character) => character !== '.' && character !==
  * @throws {SettingError} with a message that completes a sentence starting with the glob.
  */
 export function compileGlob(glob: string): Glob {
-  const places = readPlaces(glob)
-  const run = (text: string) => follow(places, text)
+  const nodes = parseNodes(glob)
+  const run = (text: string) => follow(nodes, text)
   return { run, matches: (text) => run(text).isMatch }
 }
 
-function readPlaces(glob: string): readonly Place[] {
+function parseNodes(glob: string): readonly GlobNode[] {
   const characters = [...glob]
-  const places: Place[] = []
+  const nodes: GlobNode[] = []
   let at = 0
 
   const readSequence = (isAlternative: boolean): void => {
@@ -45,27 +45,27 @@ function readPlaces(glob: string): readonly Place[] {
       if (isAlternative && (character === ',' || character === '}')) return
       at += 1
       if (character === '{') readAlternatives()
-      else places.push(readPlace(character))
+      else nodes.push(parseNode(character))
     }
   }
 
   const readAlternatives = (): void => {
     const starts: number[] = []
     const ends: number[][] = []
-    places.push({ kind: 'go to', places: starts })
+    nodes.push({ kind: 'go to', targets: starts })
     do {
-      starts.push(places.length)
+      starts.push(nodes.length)
       readSequence(true)
       const end: number[] = []
       ends.push(end)
-      places.push({ kind: 'go to', places: end })
+      nodes.push({ kind: 'go to', targets: end })
       at += 1
     } while (characters[at - 1] === ',')
     if (characters[at - 1] !== '}') throw new SettingError('has unbalanced braces')
-    for (const end of ends) end.push(places.length)
+    for (const end of ends) end.push(nodes.length)
   }
 
-  const readPlace = (character: string): Place => {
+  const parseNode = (character: string): GlobNode => {
     if (character === '}') throw new SettingError('has unbalanced braces')
     if (character === '*') {
       if (characters[at] !== '*') return { kind: 'any number', accepts: isNoSeparator }
@@ -86,10 +86,10 @@ function readPlaces(glob: string): readonly Place[] {
   }
 
   readSequence(false)
-  return places
+  return nodes
 }
 
-function toLiteral(literal: string): Place {
+function toLiteral(literal: string): GlobNode {
   return { kind: 'one', accepts: (character) => character === literal }
 }
 
@@ -118,7 +118,7 @@ function toCode(character: string): number {
   return character.codePointAt(0) ?? 0
 }
 
-function follow(places: readonly Place[], text: string): ReturnType<Glob['run']> {
+function follow(nodes: readonly GlobNode[], text: string): ReturnType<Glob['run']> {
   let steps = 0
   /** Adds a node and all nodes that are reachable from it without consuming a character. */
   const reach = (reached: Set<number>, start: number): void => {
@@ -127,9 +127,9 @@ function follow(places: readonly Place[], text: string): ReturnType<Glob['run']>
       if (reached.has(at)) continue
       steps += 1
       reached.add(at)
-      const place = places[at]
-      if (place?.kind === 'any number') waiting.push(at + 1)
-      else if (place?.kind === 'go to') waiting.push(...place.places)
+      const node = nodes[at]
+      if (node?.kind === 'any number') waiting.push(at + 1)
+      else if (node?.kind === 'go to') waiting.push(...node.targets)
     }
   }
   let reached = new Set<number>()
@@ -137,12 +137,12 @@ function follow(places: readonly Place[], text: string): ReturnType<Glob['run']>
   for (const character of text) {
     const next = new Set<number>()
     for (const at of reached) {
-      const place = places[at]
-      if (place === undefined || place.kind === 'go to' || !place.accepts(character)) continue
-      reach(next, place.kind === 'one' ? at + 1 : at)
+      const node = nodes[at]
+      if (node === undefined || node.kind === 'go to' || !node.accepts(character)) continue
+      reach(next, node.kind === 'one' ? at + 1 : at)
     }
     if (next.size === 0) return { isMatch: false, steps }
     reached = next
   }
-  return { isMatch: reached.has(places.length), steps }
+  return { isMatch: reached.has(nodes.length), steps }
 }

@@ -127,7 +127,7 @@ export interface MessageCap {
   readonly refillMs: number | undefined
 }
 
-/** Every request could wait this long. */
+/** Requests wait for the service, so its timeout is limited. */
 const longestServiceMs = 10_000
 
 export function toLimits(settings: Settings<typeof limits.variables>, check: Check): LimitsConfig {

@@ -145,11 +145,11 @@ export type NotificationKind = (typeof notificationKinds)[number]
 /** The name of the message in the outbox and for hooks. */
 export type NotificationMessage = `${NotificationKind}_notification`
 
-const on = (kind: string, what: string) =>
+const emailAfter = (kind: string, event: string) =>
   boolean(
     `AUTH_MAILER_NOTIFICATIONS_${kind}_ENABLED`,
     false,
-    `Whether users get an email after ${what}`,
+    `Whether users get an email after ${event}`,
   )
 const noticeSubject = (kind: string, text: string) =>
   unlessBlank(
@@ -169,16 +169,25 @@ const noticeTemplate = (kind: string) =>
 
 /** Part of the chapter on email. */
 export const notificationVariables = {
-  tells_password_changed: on('PASSWORD_CHANGED', 'their password has changed'),
-  tells_email_changed: on(
+  notifies_password_changed: emailAfter('PASSWORD_CHANGED', 'their password has changed'),
+  notifies_email_changed: emailAfter(
     'EMAIL_CHANGED',
     'their email address has changed; it is sent to the previous address',
   ),
-  tells_phone_changed: on('PHONE_CHANGED', 'their phone number has changed'),
-  tells_identity_linked: on('IDENTITY_LINKED', 'an identity was linked to their account'),
-  tells_identity_unlinked: on('IDENTITY_UNLINKED', 'an identity was unlinked from their account'),
-  tells_mfa_factor_enrolled: on('MFA_FACTOR_ENROLLED', 'a second factor was added'),
-  tells_mfa_factor_unenrolled: on('MFA_FACTOR_UNENROLLED', 'a second factor was removed'),
+  notifies_phone_changed: emailAfter('PHONE_CHANGED', 'their phone number has changed'),
+  notifies_identity_linked: emailAfter(
+    'IDENTITY_LINKED',
+    'an identity was linked to their account',
+  ),
+  notifies_identity_unlinked: emailAfter(
+    'IDENTITY_UNLINKED',
+    'an identity was unlinked from their account',
+  ),
+  notifies_mfa_factor_enrolled: emailAfter('MFA_FACTOR_ENROLLED', 'a second factor was added'),
+  notifies_mfa_factor_unenrolled: emailAfter(
+    'MFA_FACTOR_UNENROLLED',
+    'a second factor was removed',
+  ),
   subject_password_changed: noticeSubject('PASSWORD_CHANGED', 'Your password has been changed'),
   subject_email_changed: noticeSubject('EMAIL_CHANGED', 'Your email address has been changed'),
   subject_phone_changed: noticeSubject('PHONE_CHANGED', 'Your phone number has been changed'),
@@ -219,7 +228,7 @@ export function toNotifications(
     const text = settings[`subject_${kind}`]
     checkLineTemplate(variables[`subject_${kind}`], text, check)
     return {
-      isEnabled: settings[`tells_${kind}`],
+      isEnabled: settings[`notifies_${kind}`],
       subject: text,
       templateUrl: settings[`template_${kind}`],
     }

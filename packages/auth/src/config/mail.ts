@@ -99,11 +99,11 @@ export const mail = {
 } satisfies Chapter
 
 export interface MailConfig {
-  /** Undefined: no email is sent, and a warning is logged. */
+  /** Undefined: a hook sends email, or no email is sent and a warning is logged. */
   readonly smtp: SmtpConfig | undefined
   /** Minimum interval between two messages of one kind to one user. */
-  readonly gapMs: number
-  readonly magicLinkGapMs: number
+  readonly cooldownMs: number
+  readonly magicLinkCooldownMs: number
   readonly autoconfirm: boolean
   readonly secureEmailChange: boolean
   readonly otpExpiresInSeconds: number
@@ -129,7 +129,7 @@ export interface TemplateFetching {
   readonly maxAgeMs: number
   readonly retryMs: number
   /** Allowed in addition to the host of SITE_URL. */
-  readonly insideHosts: readonly string[]
+  readonly internalHosts: readonly string[]
 }
 
 type MailSettings = Settings<typeof mail.variables>
@@ -143,7 +143,7 @@ export interface ChannelUse {
 
 export function toMail(settings: MailSettings, use: ChannelUse, check: Check): MailConfig {
   const { variables } = mail
-  const isGapSet = check.isSet(variables.maxFrequencyMs)
+  const isCooldownSet = check.isSet(variables.maxFrequencyMs)
   let { otpLength } = settings
   if (otpLength < 6 || otpLength > 10) {
     check.note(`${check.nameOf(variables.otpLength)} must be from 6 to 10: 6 is used`)
@@ -154,8 +154,8 @@ export function toMail(settings: MailSettings, use: ChannelUse, check: Check): M
   checkDuration(variables.maxFrequencyMs, settings.maxFrequencyMs, tenYears, check)
   return {
     smtp: use.isHooked ? undefined : toSmtp(settings, use.isUsed, check),
-    gapMs: settings.maxFrequencyMs,
-    magicLinkGapMs: isGapSet ? settings.maxFrequencyMs : 60_000,
+    cooldownMs: settings.maxFrequencyMs,
+    magicLinkCooldownMs: isCooldownSet ? settings.maxFrequencyMs : 60_000,
     autoconfirm: settings.autoconfirm,
     secureEmailChange: settings.secureEmailChange,
     otpExpiresInSeconds: settings.otpExpiresInSeconds,
@@ -168,7 +168,7 @@ export function toMail(settings: MailSettings, use: ChannelUse, check: Check): M
       maxBytes: settings.templateMaxBytes,
       maxAgeMs: settings.templateMaxAgeMs,
       retryMs: settings.templateRetryMs,
-      insideHosts: settings.templateHosts,
+      internalHosts: settings.templateHosts,
     },
   }
 }

@@ -3,7 +3,7 @@ import type { Chapters, Environment } from '@portcullis/service-kit/env'
 
 /**
  * Variables of GoTrue that this server does not support. They are accepted, with a deprecation
- * notice, so that an existing configuration still starts.
+ * notice, so that a server with an existing configuration still starts.
  */
 const inherited: Readonly<Record<string, string>> = {
   OPERATOR_TOKEN: 'belongs to the multi-instance mode, which is not supported',

@@ -65,7 +65,7 @@ export const site = {
     passwordRequiredCharacters: string(
       'AUTH_PASSWORD_REQUIRED_CHARACTERS',
       '',
-      'Sets of characters separated by :; a password needs a character of each set; \\: is a colon',
+      'Sets of characters separated by colons; a password needs a character from each set; \\: is a colon',
     ),
     requiresReauthentication: boolean(
       'AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION',

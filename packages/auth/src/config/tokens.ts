@@ -16,8 +16,8 @@ import { checkPresent } from './checks.ts'
 import { unlessBlank, withOldNames } from './variables.ts'
 
 /**
- * The service role and the second privileged role. They are the administrator roles unless
- * AUTH_JWT_ADMIN_ROLES names others, and may always invite users.
+ * The two privileged roles of Supabase. They are the administrator roles unless AUTH_JWT_ADMIN_ROLES
+ * names others, and they may always invite users.
  */
 export const privilegedRoles = ['service_role', 'supabase_admin'] as const
 
@@ -71,7 +71,7 @@ export const tokens = {
     reuseIntervalMs: duration(
       'AUTH_SECURITY_REFRESH_TOKEN_REUSE_INTERVAL',
       '10s',
-      'How long the previous refresh token can be used again after the current one was delivered; it then returns the current one',
+      'How long the previous refresh token can be used again after the current one was delivered; the response contains the current one',
       { bareSeconds: true },
     ),
     parentGrace: boolean(
@@ -134,7 +134,7 @@ export interface SessionLimits {
   /** How long a user with a second factor may go without verifying it. Undefined: forever. */
   readonly lowAalMs: number | undefined
   readonly singlePerUser: boolean
-  /** If a user may have only one session: one for each of these tags. */
+  /** With `singlePerUser`, a user may have one session for each of these tags. */
   readonly tags: readonly string[]
 }
 
@@ -160,7 +160,9 @@ export function toTokens(settings: Settings<typeof tokens.variables>, check: Che
     check.fault(variables.defaultGroup, message)
   } else if (defaultGroup !== '' && defaultGroup === settings.adminGroup) {
     const names = [variables.defaultGroup, variables.adminGroup].map(check.nameOf)
-    check.note(`${names[0]} is ${names[1]}: every user who signs up may change their app_metadata`)
+    check.note(
+      `${names[0]} equals ${names[1]}: every user who signs up may change their app_metadata`,
+    )
   }
   const isTooLong = (audience: string) => audience.length > longestAudience
   const atMost = `must have at most ${longestAudience} characters`

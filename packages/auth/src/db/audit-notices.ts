@@ -25,24 +25,24 @@ export function toAuditSession({ isStored }: AuditSettings): Readonly<Record<str
 
 /** Collects the audit notices that PostgreSQL sends, until they are taken. */
 export class AuditNotices {
-  readonly #heard = new WeakMap<ClientBase, AuditNotice[]>()
+  readonly #received = new WeakMap<ClientBase, AuditNotice[]>()
 
   /** Subscribes to the notices of a connection. */
-  hear(client: ClientBase): void {
+  subscribe(client: ClientBase): void {
     client.on('notice', ({ code, detail }) => {
       if (code !== 'AUDIT' || detail === undefined) return
       const notice: AuditNotice = JSON.parse(detail)
-      const heard = this.#heard.get(client)
-      if (heard === undefined) this.#heard.set(client, [notice])
-      else heard.push(notice)
+      const received = this.#received.get(client)
+      if (received === undefined) this.#received.set(client, [notice])
+      else received.push(notice)
     })
   }
 
   /** Returns the notices of this connection since the last call. */
   take(client: ClientBase): readonly AuditNotice[] {
-    const heard = this.#heard.get(client)
-    if (heard === undefined) return []
-    this.#heard.delete(client)
-    return heard
+    const received = this.#received.get(client)
+    if (received === undefined) return []
+    this.#received.delete(client)
+    return received
   }
 }

@@ -19,12 +19,15 @@ const readClock = statement(
   'select (extract(epoch from clock_timestamp()) * 1000)::double precision as ms',
 ).returning<{ readonly ms: number }>()
 
-/** A reading that took longer is too uncertain to replace the previous one. */
+/**
+ * A reading is uncertain by half its round trip. One that is more uncertain than this does not replace
+ * the previous one.
+ */
 const mostUncertainMs = 250
 /**
  * A larger difference is logged, because other software on this machine uses the machine's clock.
  */
-const noticedMs = 5_000
+const warnAboveMs = 5_000
 const samples = 3
 
 /**
@@ -34,24 +37,24 @@ const samples = 3
  */
 export async function openDatabaseClock(settings: DatabaseClockSettings): Promise<DatabaseClock> {
   const { db, log, everyMs = 30_000 } = settings
-  let aheadMs = await readAhead(db, Number.POSITIVE_INFINITY)
-  const differenceMs = Date.now() - (performance.now() + (aheadMs ?? 0))
-  if (Math.abs(differenceMs) > noticedMs) {
+  let offsetMs = await readOffset(db, Number.POSITIVE_INFINITY)
+  const differenceMs = Date.now() - (performance.now() + (offsetMs ?? 0))
+  if (Math.abs(differenceMs) > warnAboveMs) {
     const seconds = Math.round(Math.abs(differenceMs) / 1_000)
     const direction = differenceMs > 0 ? 'ahead of' : 'behind'
     log.warning(
-      `The clock of this machine is ${seconds} s ${direction} that of PostgreSQL, which is used here. ` +
+      `The clock of this machine is ${seconds} s ${direction} that of PostgreSQL, which this server uses. ` +
         'Synchronise both, for example with NTP.',
     )
   }
   const follow = async (): Promise<void> => {
     // If PostgreSQL does not answer, the previous offset stays in use.
-    aheadMs = (await readAhead(db, mostUncertainMs).catch(() => undefined)) ?? aheadMs
+    offsetMs = (await readOffset(db, mostUncertainMs).catch(() => undefined)) ?? offsetMs
   }
   const timer = setInterval(() => void follow(), everyMs)
   timer.unref()
   return {
-    now: () => Math.round(performance.now() + (aheadMs ?? 0)),
+    now: () => Math.round(performance.now() + (offsetMs ?? 0)),
     [Symbol.dispose]: () => clearInterval(timer),
   }
 }
@@ -60,14 +63,14 @@ export async function openDatabaseClock(settings: DatabaseClockSettings): Promis
  * How far the clock of PostgreSQL is ahead of the monotonic clock of this process. Undefined:
  * uncertain.
  */
-async function readAhead(db: Queries, mostMs: number): Promise<number | undefined> {
-  let best: { readonly aheadMs: number; readonly tookMs: number } | undefined
+async function readOffset(db: Queries, mostMs: number): Promise<number | undefined> {
+  let best: { readonly offsetMs: number; readonly tookMs: number } | undefined
   for (let sample = 0; sample < samples; sample += 1) {
     const startedAt = performance.now()
     const [row] = await db.run(readClock)
     const tookMs = performance.now() - startedAt
     if (row === undefined || (best && best.tookMs <= tookMs)) continue
-    best = { aheadMs: row.ms - (startedAt + tookMs / 2), tookMs }
+    best = { offsetMs: row.ms - (startedAt + tookMs / 2), tookMs }
   }
-  return best && best.tookMs <= 2 * mostMs ? best.aheadMs : undefined
+  return best && best.tookMs <= 2 * mostMs ? best.offsetMs : undefined
 }

@@ -2,7 +2,7 @@ import { DatabaseError } from 'pg'
 
 /** Why PostgreSQL failed for a reason other than the statement itself. */
 export type Loss =
-  /** PostgreSQL cannot be reached, starts, stops, or has just become a standby. */
+  /** PostgreSQL cannot be reached, is starting or stopping, or has just become a standby. */
   | 'away'
   /** The statement took too long. */
   | 'timeout'
@@ -35,7 +35,7 @@ export class DatabaseLostError extends Error {
   }
 }
 
-/** Log messages that precede the message of PostgreSQL, which may be in any language. */
+/** Written before the message of PostgreSQL, which may be in any language. */
 const explanations: Readonly<Partial<Record<Loss, (code: string) => string>>> = {
   busy: (code) => `No connection to PostgreSQL is free${inBrackets(code)}: `,
   full: (code) => `The disk of PostgreSQL is full${inBrackets(code)}: `,

@@ -66,7 +66,7 @@ export function openDatabase(settings: DatabaseSettings): Database {
   const localSettings = toLocalSettings(session)
   const pool = new ConnectionPool(settings, session)
   const notices = audit && new AuditNotices()
-  if (notices) pool.onConnect((client) => notices.hear(client))
+  if (notices) pool.onConnect((client) => notices.subscribe(client))
   const names = new StatementNames(settings.preparedStatements ?? 'auto', ({ code, message }) =>
     log.warning(
       `A prepared statement was lost (${code}: ${message}): a connection pooler in transaction mode is between this server and PostgreSQL. Statements are no longer prepared. Set AUTH_DB_PREPARED_STATEMENTS=off, or enable prepared statements in the pooler`,
@@ -111,9 +111,9 @@ export function openDatabase(settings: DatabaseSettings): Database {
   }
 
   /** Reports only committed entries; those of a failed statement were rolled back. */
-  const reportAudited = (client: PoolClient, isLasting: boolean): void => {
+  const reportAudited = (client: PoolClient, isCommitted: boolean): void => {
     const written = notices?.take(client) ?? []
-    if (isLasting && written.length > 0) audit?.onWritten(written)
+    if (isCommitted && written.length > 0) audit?.onWritten(written)
   }
 
   /** @param canName whether the statement may be prepared. */
@@ -141,7 +141,10 @@ export function openDatabase(settings: DatabaseSettings): Database {
     }
   }
 
-  /** Disables names if they are the cause. */
+  /**
+   * Whether the statement was not executed because its prepared form is missing or out of date. If it
+   * is missing, statements are no longer prepared.
+   */
   const isUnprepared = (error: unknown): boolean => {
     if (isLostPreparation(error)) names.giveUp(error)
     return isLostPreparation(error) || isStalePlan(error)

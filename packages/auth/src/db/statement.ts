@@ -27,8 +27,10 @@ export type NoValues = Readonly<Record<string, never>>
 export type NamedValues<Name extends string> = { readonly [N in Name]: unknown }
 
 /**
- * `const findUser = statement('find_user', ['email', 'audience'], '… $1 …
- * $2').returning<UserRow>()` is run by `db.run(findUser, { email, audience })`.
+ * Defines a statement. This one is run by `db.run(findUser, { email, audience })`:
+ *
+ *     const findUser = statement('find_user', ['email', 'audience'], '… $1 … $2').returning<User>()
+ *
  * @param parameters the names of `$1`, `$2` and so on, in this order; see also `object`.
  */
 export function statement(name: string, text: string): Statement<NoValues>

@@ -1,6 +1,6 @@
-import type { PhoneAsk } from '../messages/requests/phone-messages.ts'
-import type { MailAsk } from '../messages/requests/user-mail.ts'
-import type { DeferredKind } from '../messages/statements/message-gaps.ts'
+import type { ClientTextRequest } from '../messages/requests/phone-messages.ts'
+import type { ClientMailRequest } from '../messages/requests/user-mail.ts'
+import type { DeferredKind } from '../messages/statements/message-cooldowns.ts'
 import type { OutboxRow } from '../messages/statements/outbox.ts'
 import type { Services } from '../services.ts'
 import { sendEmailAgain, sendRecovery, sendTextAgain } from './recovery/requests.ts'
@@ -13,16 +13,18 @@ import { type DeferredOtp, sendPhoneOtp } from './sign-in/phone-otp.ts'
  * account exists.
  */
 const senders = {
-  recovery: (services: Services, ask: MailAsk) => sendRecovery(services, ask),
-  magic_link: (services: Services, ask: DeferredMagicLink) => sendMagicLink(services, ask),
-  resend_signup: (services: Services, ask: MailAsk) => sendEmailAgain(services, 'signup', ask),
-  resend_email_change: (services: Services, ask: MailAsk) =>
-    sendEmailAgain(services, 'email_change', ask),
-  phone_otp: (services: Services, ask: DeferredOtp) => sendPhoneOtp(services, ask),
-  resend_sms: (services: Services, ask: PhoneAsk) => sendTextAgain(services, 'sms', ask),
-  resend_phone_change: (services: Services, ask: PhoneAsk) =>
-    sendTextAgain(services, 'phone_change', ask),
-} as const satisfies Record<DeferredKind, (services: Services, ask: never) => Promise<void>>
+  recovery: (services: Services, request: ClientMailRequest) => sendRecovery(services, request),
+  magic_link: (services: Services, request: DeferredMagicLink) => sendMagicLink(services, request),
+  resend_signup: (services: Services, request: ClientMailRequest) =>
+    sendEmailAgain(services, 'signup', request),
+  resend_email_change: (services: Services, request: ClientMailRequest) =>
+    sendEmailAgain(services, 'email_change', request),
+  phone_otp: (services: Services, request: DeferredOtp) => sendPhoneOtp(services, request),
+  resend_sms: (services: Services, request: ClientTextRequest) =>
+    sendTextAgain(services, 'sms', request),
+  resend_phone_change: (services: Services, request: ClientTextRequest) =>
+    sendTextAgain(services, 'phone_change', request),
+} as const satisfies Record<DeferredKind, (services: Services, request: never) => Promise<void>>
 
 /**
  * Processes a row of the outbox. A row may be processed twice; the newer message then replaces the
@@ -32,7 +34,8 @@ export async function sendDeferred(
   services: Services,
   { kind, payload }: Pick<OutboxRow, 'kind' | 'payload'>,
 ): Promise<void> {
-  const known: Readonly<Record<string, (services: Services, ask: never) => Promise<void>>> = senders
+  const known: Readonly<Record<string, (services: Services, request: never) => Promise<void>>> =
+    senders
   const send = Object.hasOwn(known, kind) ? known[kind] : undefined
   if (send === undefined) throw new Error(`Unknown deferred message kind: ${kind}`)
   await send(services, payload as never)

@@ -14,7 +14,7 @@ export interface Connections {
 
 interface Connection {
   readonly responses: Set<ServerResponse>
-  hasAsked: boolean
+  hadRequest: boolean
 }
 
 /** How long to wait for the first request of a new connection. */
@@ -31,7 +31,7 @@ export function trackConnections(server: Server, onClosed: () => void = () => {}
   let isDraining = false
 
   server.on('connection', (socket: Socket) => {
-    open.set(socket, { responses: new Set(), hasAsked: false })
+    open.set(socket, { responses: new Set(), hadRequest: false })
     socket.once('close', () => {
       open.delete(socket)
       onClosed()
@@ -42,7 +42,7 @@ export function trackConnections(server: Server, onClosed: () => void = () => {}
     const connection = open.get(socket)
     if (connection === undefined) return
     const { responses } = connection
-    connection.hasAsked = true
+    connection.hadRequest = true
     responses.add(response)
     if (isDraining) response.shouldKeepAlive = false
     response.once('close', () => {
@@ -50,9 +50,9 @@ export function trackConnections(server: Server, onClosed: () => void = () => {}
       if (isDraining && responses.size === 0) socket.destroySoon()
     })
   })
-  const closeWaiting = (isNewToo: boolean): void => {
-    for (const [socket, { responses, hasAsked }] of open) {
-      if (responses.size === 0 && (hasAsked || isNewToo)) socket.destroySoon()
+  const closeIdle = (includesNew: boolean): void => {
+    for (const [socket, { responses, hadRequest }] of open) {
+      if (responses.size === 0 && (hadRequest || includesNew)) socket.destroySoon()
     }
   }
 
@@ -70,20 +70,20 @@ export function trackConnections(server: Server, onClosed: () => void = () => {}
     },
     async drain(expired) {
       isDraining = true
-      const cutOff = () => {
+      const destroyAll = () => {
         for (const socket of open.keys()) socket.destroy()
       }
       for (const { responses } of open.values()) {
         for (const response of responses) response.shouldKeepAlive = false
       }
-      closeWaiting(false)
+      closeIdle(false)
       // Waits for another turn of the event loop: if this process was busy, a request may have
       // arrived unread.
-      const timer = setTimeout(() => setImmediate(closeWaiting, true), firstRequestMs)
-      if (expired.aborted) cutOff()
-      expired.addEventListener('abort', cutOff, { once: true })
+      const timer = setTimeout(() => setImmediate(closeIdle, true), firstRequestMs)
+      if (expired.aborted) destroyAll()
+      expired.addEventListener('abort', destroyAll, { once: true })
       if (open.size > 0) await drained.promise
-      expired.removeEventListener('abort', cutOff)
+      expired.removeEventListener('abort', destroyAll)
       clearTimeout(timer)
     },
   }

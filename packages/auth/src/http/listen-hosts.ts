@@ -1,11 +1,11 @@
-/** All interfaces: `::` accepts IPv4 connections as well, and some machines have no IPv6. */
-const everywhere = ['::', '0.0.0.0'] as const
+/** `::` accepts IPv4 connections as well, but some machines have no IPv6. */
+const allInterfaces = ['::', '0.0.0.0'] as const
 
-const notHere: ReadonlySet<unknown> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
+const unavailableCodes: ReadonlySet<unknown> = new Set(['EADDRNOTAVAIL', 'EAFNOSUPPORT'])
 
 /** The hosts to listen on, in order of preference. @param host the value of AUTH_API_HOST. */
 export function toListenHosts(host: string | undefined): readonly string[] {
-  return host === undefined ? everywhere : [host]
+  return host === undefined ? allInterfaces : [host]
 }
 
 /** Listens on the first host that is available on this machine. */
@@ -17,8 +17,9 @@ export async function listenOnFirst<Bound>(
   try {
     return await listen(host)
   } catch (error) {
-    const isElsewhere = error instanceof Error && 'code' in error && notHere.has(error.code)
-    if (!isElsewhere || others.length === 0) throw error
+    const isUnavailable =
+      error instanceof Error && 'code' in error && unavailableCodes.has(error.code)
+    if (!isUnavailable || others.length === 0) throw error
     return listenOnFirst(others, listen)
   }
 }

@@ -23,7 +23,7 @@ function write(log: Pick<EventLog, 'event'>, call: WatchedCall): void {
     status,
     duration: Math.round(call.durationMs * 1e6),
     error_code: failure?.code,
-    error: failure === undefined ? toAbsence(status) : toText(failure),
+    error: failure === undefined ? toDisconnectText(status) : toText(failure),
     auth_event: toEvent(call),
     trace_id: call.traceId,
   })
@@ -36,7 +36,7 @@ function toLevel(status: number): LogLevel {
   return status >= 400 ? 'warning' : 'info'
 }
 
-function toAbsence(status: number): string | undefined {
+function toDisconnectText(status: number): string | undefined {
   return status === 499 ? 'the client disconnected before the response' : undefined
 }
 

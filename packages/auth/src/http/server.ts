@@ -27,7 +27,7 @@ export function createServer(parts: PipelineParts): FastifyInstance {
     forceCloseConnections: 'idle',
     // Existing connections are still served while closing; `connections.ts` closes them.
     return503OnClosing: false,
-    // The path cannot be decoded.
+    // Fastify calls this for a path that cannot be decoded.
     frameworkErrors: (_error, request, reply) => {
       pipeline.calls.begin(request, reply)
       pipeline.fail(request, reply, toNoRoute(request))

@@ -24,7 +24,7 @@ export function toSlowClientOptions(maxRequestDurationMs: number) {
     http: {
       maxHeaderSize: longestHeaderBytes,
       headersTimeout: headersMs,
-      // The default interval of 30 seconds would let slow clients wait much longer.
+      // With the default interval of 30 seconds, slow clients would stay connected much longer.
       connectionsCheckingInterval: Math.min(1_000, headersMs),
     },
     // The deadline stage responds first; this covers requests that do not reach it.
@@ -97,7 +97,7 @@ function refuse(error: ClientError, socket: Socket): void {
 
 /** Returns the value of the configured header, cleaned for the log, or a new id. */
 export function toRequestId(value: string | undefined): string {
-  // oxlint-disable-next-line no-control-regex -- they would break the lines of the log
+  // oxlint-disable-next-line no-control-regex -- control characters would break log lines
   const cleaned = value?.replaceAll(/[\u0000-\u001f\u007f]/g, '').slice(0, 128)
   return cleaned || randomUUID()
 }

@@ -9,15 +9,15 @@ interface Bucket {
 /** Limits memory under attack; the least recently used buckets are discarded first. */
 const mostBuckets = 100_000
 
-/** Sent to peers for a bucket that is reset, regardless of their counts. */
-const everything = Number.NEGATIVE_INFINITY
+/** The count sent to peers to reset a bucket, regardless of their own counts. */
+const resetCount = Number.NEGATIVE_INFINITY
 
 /** Other worker processes that count the same requests. */
 export interface BucketPeers {
   /** Reports a count to the other processes soon. */
-  tell(limiter: LimiterName, key: string, count: number): void
+  report(limiter: LimiterName, key: string, count: number): void
   /** @param taken is called with counts of other processes. */
-  hear(taken: (limiter: LimiterName, key: string, count: number) => void): void
+  onReport(taken: (limiter: LimiterName, key: string, count: number) => void): void
 }
 
 /**
@@ -47,7 +47,7 @@ export function createBuckets(
     }
     return bucket
   }
-  peers?.hear((limiter, key, count) => {
+  peers?.onReport((limiter, key, count) => {
     const { [limiter]: limit } = limits
     if (limit === undefined) return
     const bucket = fill(limiter, key, limit)
@@ -60,7 +60,7 @@ export function createBuckets(
       const bucket = fill(limiter, key, limit)
       if (bucket.tokens < 1) return toWaitSeconds(bucket, limit)
       bucket.tokens -= 1
-      peers?.tell(limiter, key, 1)
+      peers?.report(limiter, key, 1)
       return undefined
     },
     peek(limiter, key) {
@@ -72,7 +72,7 @@ export function createBuckets(
       return { left: Math.floor(bucket.tokens), waitSeconds: 0 }
     },
     clear(limiter, key) {
-      if (buckets.delete(toId(limiter, key))) peers?.tell(limiter, key, everything)
+      if (buckets.delete(toId(limiter, key))) peers?.report(limiter, key, resetCount)
     },
   }
 }
@@ -86,8 +86,8 @@ function toWaitSeconds({ tokens }: Bucket, { most, periodMs }: RequestLimit): nu
 }
 
 /**
- * The owner of an IPv6 address usually has a whole network and could change the address with each
- * request.
+ * Returns the /64 network of an IPv6 address, because its owner usually has all of it and could
+ * change the address with each request. An IPv4 address is returned unchanged.
  */
 export function toNetwork(ip: string): string {
   if (isIP(ip) !== 6) return ip

@@ -7,7 +7,7 @@ export interface GuessLimit {
   readonly key: string
   /** Whether a correct guess resets the count of wrong ones. */
   readonly endsWithSuccess?: boolean
-  /** Called if the limit is reached: whether this caller may guess nevertheless. */
+  /** Called if the limit is reached. Resolves to whether this caller may guess nevertheless. */
   readonly isExempt?: () => Promise<boolean>
   /** The error if the limit is reached. */
   readonly toError?: (waitSeconds: number) => ApiError
@@ -19,9 +19,9 @@ export interface Guess {
 
 export interface Guesses {
   /**
-   * Checks a guess if all limits allow a further wrong one. Correct guesses are not counted, and
-   * any number of them may run at once: guesses beyond the limit wait until the earlier ones are
-   * decided. @throws {ApiError}
+   * Checks a guess if all limits allow a further wrong one. Correct guesses are not counted, so
+   * concurrent ones are not rejected: guesses that could exceed the limit wait until the earlier
+   * ones are decided. @throws {ApiError}
    */
   guard<Checked extends Guess>(
     limits: readonly GuessLimit[],
@@ -30,7 +30,7 @@ export interface Guesses {
 }
 
 /** The undecided guesses of one key. */
-interface Lane {
+interface GuessQueue {
   /** The number of guesses that run or wait. */
   present: number
   running: number
@@ -41,47 +41,47 @@ interface Lane {
 }
 
 export function createGuesses(requestLimits: RequestLimits): Guesses {
-  const lanes = new Map<string, Lane>()
+  const queues = new Map<string, GuessQueue>()
 
   /** Returns the seconds to wait; 0 if a guess is allowed. */
-  const findWait = async ({ limiter, key }: GuessLimit, lane: Lane): Promise<number> => {
+  const findWait = async ({ limiter, key }: GuessLimit, queue: GuessQueue): Promise<number> => {
     for (;;) {
       // Read before `peek`, so that each other guess is either in this number or already counted.
-      const { running } = lane
+      const { running } = queue
       const { left, waitSeconds } = await requestLimits.peek(limiter, key)
       if (running < left) return 0
       if (left < 1) return waitSeconds
-      if (lane.running > 0) {
+      if (queue.running > 0) {
         await new Promise<void>((resolve) => {
-          lane.onEnd = resolve
+          queue.onEnd = resolve
         })
       }
     }
   }
 
-  /** @throws {ApiError} if the limit is reached. @returns a function that admits the next one. */
+  /** @throws {ApiError} if the limit is reached. @returns a function to call after the guess. */
   const enter = async (limit: GuessLimit): Promise<() => void> => {
     const id = `${limit.limiter}\0${limit.key}`
-    const lane = lanes.get(id) ?? {
+    const queue = queues.get(id) ?? {
       present: 0,
       running: 0,
       turn: Promise.resolve(),
       onEnd: () => {},
     }
-    lanes.set(id, lane)
-    lane.present += 1
+    queues.set(id, queue)
+    queue.present += 1
     const leave = () => {
-      lane.present -= 1
-      if (lane.present === 0) lanes.delete(id)
+      queue.present -= 1
+      if (queue.present === 0) queues.delete(id)
     }
-    const before = lane.turn
+    const before = queue.turn
     const { promise, resolve: endTurn } = Promise.withResolvers<void>()
-    lane.turn = promise
+    queue.turn = promise
     let waitSeconds: number
     try {
       await before
-      waitSeconds = await findWait(limit, lane)
-      if (waitSeconds === 0) lane.running += 1
+      waitSeconds = await findWait(limit, queue)
+      if (waitSeconds === 0) queue.running += 1
     } catch (error) {
       leave()
       throw error
@@ -90,9 +90,9 @@ export function createGuesses(requestLimits: RequestLimits): Guesses {
     }
     if (waitSeconds === 0) {
       return () => {
-        lane.running -= 1
+        queue.running -= 1
         leave()
-        lane.onEnd()
+        queue.onEnd()
       }
     }
     leave()

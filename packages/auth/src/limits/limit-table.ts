@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 import type { LimitTable, RequestLimit } from './request-limits.ts'
 
 /** A default limit and its burst. */
-interface Usual {
+interface DefaultLimit {
   readonly most: number
   readonly periodMs: number
   readonly burst: number
@@ -11,7 +11,7 @@ interface Usual {
 const minute = 60_000
 const fiveMinutes = 5 * minute
 
-const usual = {
+const defaults = {
   token: { most: 150, periodMs: fiveMinutes, burst: 30 },
   requests: { most: 30, periodMs: fiveMinutes, burst: 30 },
   anonymous: { most: 30, periodMs: 60 * minute, burst: 30 },
@@ -19,36 +19,35 @@ const usual = {
   password: { most: 10, periodMs: 15 * minute, burst: 10 },
   taken: { most: 5, periodMs: 60 * minute, burst: 5 },
   passwordAccount: { most: 100, periodMs: 60 * minute, burst: 100 },
-} as const satisfies Record<string, Usual>
+} as const satisfies Record<string, DefaultLimit>
 
-/** Returns the configured limits. */
 export function toLimitTable({ limits, mfa }: Pick<Config, 'limits' | 'mfa'>): LimitTable {
-  const otp = toLimit(usual.requests, limits.otp)
+  const otp = toLimit(defaults.requests, limits.otp)
   // An external sign-in has the defaults of /token.
-  const external = toLimit(usual.token, limits.external)
+  const external = toLimit(defaults.token, limits.external)
   return {
-    token: toLimit(usual.token, limits.token),
-    verify: toLimit(usual.requests, limits.verify),
+    token: toLimit(defaults.token, limits.token),
+    verify: toLimit(defaults.requests, limits.verify),
     signup: otp,
     otp,
     magiclink: otp,
     recover: otp,
     resend: otp,
     user: otp,
-    passkey: toLimit(usual.requests, limits.passkey),
+    passkey: toLimit(defaults.requests, limits.passkey),
     authorize: external,
     callback: external,
-    anonymous: toLimit(usual.anonymous, limits.anonymous),
-    mfa: toLimit(usual.mfa, mfa.requestsPerMinute),
-    password: toLimit(usual.password, limits.password),
-    password_account: toLimit(usual.passwordAccount, limits.passwordAccount),
+    anonymous: toLimit(defaults.anonymous, limits.anonymous),
+    mfa: toLimit(defaults.mfa, mfa.requestsPerMinute),
+    password: toLimit(defaults.password, limits.password),
+    password_account: toLimit(defaults.passwordAccount, limits.passwordAccount),
     codes: toDailyLimit(limits.codes),
-    taken: toLimit(usual.taken, limits.taken),
+    taken: toLimit(defaults.taken, limits.taken),
   }
 }
 
 /**
- * At most this many in any 24 hours: half of them at once, and the other half over the day.
+ * Allows at most this many in any 24 hours: half of them at once, and the other half over the day.
  * @param most 0: the limit is off.
  */
 function toDailyLimit(most: number): RequestLimit | undefined {
@@ -58,13 +57,14 @@ function toDailyLimit(most: number): RequestLimit | undefined {
 }
 
 /**
- * Scales the burst with the rate, so that a rate that is never reached has no lower burst. Below
- * the default rate, the burst stays the same as far as the rate allows.
+ * Above the default rate, the burst grows in proportion to the rate, because a rate that is too
+ * high to reject anything must not reject bursts either. Below it, the default burst is kept as
+ * long as a period allows that many requests.
  * @param most 0: the limit is off.
  */
-export function toLimit({ most: usualMost, periodMs, burst }: Usual, most: number) {
+export function toLimit({ most: defaultMost, periodMs, burst }: DefaultLimit, most: number) {
   if (most === 0) return undefined
-  const proportional = (burst * most) / usualMost
+  const proportional = (burst * most) / defaultMost
   const perSecond = (most * 1_000) / periodMs
   const smallest = Math.min(burst, Math.max(most, proportional))
   const limit: RequestLimit = {

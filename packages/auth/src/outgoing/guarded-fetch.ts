@@ -2,7 +2,7 @@ import { lookup as lookupHost } from 'node:dns/promises'
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import { toReach } from './address-check.ts'
+import { classifyAddress } from './address-check.ts'
 import { OutgoingError, readLimited } from './http-client.ts'
 
 export interface ResolvedAddress {
@@ -17,7 +17,7 @@ export interface FetchSettings {
    * Hosts that may be in the internal network. A redirect from another host is never followed
    * there.
    */
-  readonly insideHosts: readonly string[]
+  readonly internalHosts: readonly string[]
   /** Default: DNS; tests replace it. */
   readonly resolve?: (host: string) => Promise<readonly ResolvedAddress[]>
   /** Additional trusted certificate authorities, as PEM; for tests. */
@@ -37,9 +37,9 @@ export async function fetchGuarded(start: URL, settings: FetchSettings): Promise
   let url = start
   try {
     for (let redirects = 0; redirects <= maxRedirects; redirects++) {
-      const isInsideAllowed =
-        url.hostname === start.hostname && settings.insideHosts.includes(url.hostname)
-      const response = await get(url, isInsideAllowed, settings, signal)
+      const isInternalAllowed =
+        url.hostname === start.hostname && settings.internalHosts.includes(url.hostname)
+      const response = await get(url, isInternalAllowed, settings, signal)
       const status = response.statusCode ?? 0
       if (status === 200) return await readText(response, settings.maxBytes)
       response.destroy()
@@ -60,14 +60,14 @@ export async function fetchGuarded(start: URL, settings: FetchSettings): Promise
 
 async function get(
   url: URL,
-  isInsideAllowed: boolean,
+  isInternalAllowed: boolean,
   settings: FetchSettings,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   const request = { 'http:': requestHttp, 'https:': requestHttps }[url.protocol]
   if (request === undefined) throw new OutgoingError(`${url.protocol} is neither http nor https`)
   const host = url.hostname.replace(/^\[|\]$/g, '')
-  const addresses = await findAddresses(host, isInsideAllowed, settings.resolve ?? resolveHost)
+  const addresses = await findAddresses(host, isInternalAllowed, settings.resolve ?? resolveHost)
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const outgoing = request(url, {
     agent: false,
@@ -85,15 +85,15 @@ async function get(
 
 async function findAddresses(
   host: string,
-  isInsideAllowed: boolean,
+  isInternalAllowed: boolean,
   resolve: (host: string) => Promise<readonly ResolvedAddress[]>,
 ): Promise<readonly ResolvedAddress[]> {
   const family = isIP(host)
   const addresses = family === 0 ? await resolve(host) : [{ address: host, family }]
   if (addresses.length === 0) throw new OutgoingError(`${host} has no address`)
   for (const { address } of addresses) {
-    const reach = toReach(address)
-    if (reach === 'outside' || (reach === 'inside' && isInsideAllowed)) continue
+    const addressClass = classifyAddress(address)
+    if (addressClass === 'public' || (addressClass === 'internal' && isInternalAllowed)) continue
     throw new OutgoingError(`${host} is at ${address}, which is not a public address`)
   }
   return addresses
@@ -103,13 +103,13 @@ async function resolveHost(host: string): Promise<readonly ResolvedAddress[]> {
   return await lookupHost(host, { all: true })
 }
 
-/** For connections that are used for several requests: each is made to a checked address. */
+/** For agents that keep connections: each connection is made to a checked address. */
 export function createGuardedLookup(
-  isInsideAllowed: boolean,
+  isInternalAllowed: boolean,
   resolve: (host: string) => Promise<readonly ResolvedAddress[]> = resolveHost,
 ): LookupFunction {
   return (host, options, callback) => {
-    findAddresses(host, isInsideAllowed, resolve).then(
+    findAddresses(host, isInternalAllowed, resolve).then(
       (addresses) => toLookup(addresses)(host, options, callback),
       (error: Error) => callback(error, []),
     )

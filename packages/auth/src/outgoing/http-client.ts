@@ -3,7 +3,7 @@ export interface HttpLimits {
   readonly maxBytes: number
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   readonly status: number
   readonly headers: Headers
   readonly text: string
@@ -43,7 +43,7 @@ export async function request(
   init: RequestInit & { readonly redirect: 'manual' | 'error' },
   { timeoutMs, maxBytes }: HttpLimits,
   stopped?: AbortSignal,
-): Promise<HttpAnswer> {
+): Promise<HttpResponse> {
   const timeout = AbortSignal.timeout(timeoutMs)
   const signal = stopped === undefined ? timeout : AbortSignal.any([timeout, stopped])
   const { host } = new URL(url)
@@ -51,12 +51,12 @@ export async function request(
     const response = await fetch(url, { ...init, signal })
     const text = await readLimited(response.body ?? [], maxBytes)
     if (text === undefined) {
-      throw new OutgoingError(`${host} answered more than ${maxBytes} bytes`)
+      throw new OutgoingError(`the response of ${host} is longer than ${maxBytes} bytes`)
     }
     return { status: response.status, headers: response.headers, text }
   } catch (error) {
     if (timeout.aborted) {
-      throw new OutgoingError(`${host} did not answer within ${timeoutMs} ms`, { cause: error })
+      throw new OutgoingError(`${host} did not respond within ${timeoutMs} ms`, { cause: error })
     }
     if (error instanceof TypeError) {
       const message = `${host} cannot be reached: ${toReason(error.cause ?? error)}`
@@ -74,9 +74,9 @@ export interface OutgoingPost {
     | { readonly json: Readonly<Record<string, string>> }
 }
 
-export interface PostAnswer {
+export interface PostResponse {
   readonly status: number
-  /** Undefined if it is not JSON. */
+  /** Parsed JSON; undefined if the response is not JSON. */
   readonly body: unknown
 }
 
@@ -85,7 +85,7 @@ export async function post(
   { url, headers = {}, body }: OutgoingPost,
   limits: HttpLimits,
   stopped?: AbortSignal,
-): Promise<PostAnswer> {
+): Promise<PostResponse> {
   const init = {
     method: 'POST',
     redirect: 'manual',
@@ -124,7 +124,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** An AggregateError has no message. */
+/** An AggregateError has no message, so its code is used. */
 function toReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const code = 'code' in error && typeof error.code === 'string' ? error.code : 'no connection'

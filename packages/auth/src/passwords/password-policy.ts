@@ -26,9 +26,9 @@ interface Weakness {
 const mostBytes = 72
 
 /**
- * Whether no other text has the same hash. bcrypt repeats a password with a zero byte in between,
- * so `ab` and `ab\0ab` have the same hash; and all unpaired surrogates are the same character in
- * UTF-8.
+ * Whether no other text has the same hash. bcrypt repeats a password and separates the copies by a
+ * zero byte, so `ab` and `ab\0ab` have the same hash; and all unpaired surrogates are encoded as
+ * the same character in UTF-8.
  */
 export function isHashable(password: string): boolean {
   return Buffer.byteLength(password) <= mostBytes && isStorableText(password)
@@ -56,19 +56,19 @@ async function findWeakness(
 
 const leaked = 'Password is known to be weak and easy to guess, please choose a different one.'
 
-/** At sign-in the check is only a hint, so it has a short timeout. */
-const patienceMs = 1_000
+/** At sign-in, a weak password only causes a hint, so the check has a short timeout. */
+const hintTimeoutMs = 1_000
 
-/** Undefined if no weakness was found in time. */
+/** Undefined if no weakness was found in time. Never rejects. */
 export async function noticeWeakness(
   password: string,
   policy: PasswordPolicy,
 ): Promise<Weakness | undefined> {
   if (policy.leaks === undefined) return findWeakness(password, policy)
   const waiting = new AbortController()
-  const patience = setTimeout(patienceMs, undefined, { signal: waiting.signal })
+  const timeout = setTimeout(hintTimeoutMs, undefined, { signal: waiting.signal })
   try {
-    return await Promise.race([findWeakness(password, policy), patience])
+    return await Promise.race([findWeakness(password, policy), timeout])
   } catch {
     return undefined
   } finally {
@@ -133,7 +133,7 @@ interface LeakedPasswordsParts {
   readonly now: () => number
 }
 
-/** Users often retry after a typo, and sign in with the password they have just chosen. */
+/** Ranges are cached, because users retry after a typo and sign in with a password just chosen. */
 const keepMs = 600_000
 const mostKept = 64
 
@@ -194,7 +194,7 @@ export function createPwnedPasswords(settings: PwnedPasswordsSettings): LeakSour
         headers: { accept: 'text/plain', 'add-padding': 'true', 'user-agent': userAgent },
       })
       if (response.ok) return response.text()
-      throw new Error(`${new URL(baseUrl).host} answered ${response.status}`)
+      throw new Error(`${new URL(baseUrl).host} responded with ${response.status}`)
     },
   }
 }

@@ -7,9 +7,9 @@ export interface Passwords {
   /** Returns the hash to store. */
   hash(password: string): Promise<string>
   /**
-   * Whether the password matches the hash. Undefined stands for a user without a password or one
-   * who does not exist: the check takes the same time, so that timing reveals nothing. A password
-   * that sign-up would reject because it is not unique for its hash never matches.
+   * Whether the password matches the hash. Pass undefined for a user who does not exist or has no
+   * password: the check takes the same time, so that timing reveals nothing. A password that
+   * `isHashable` rejects never matches.
    */
   check(password: string, hash: string | undefined): Promise<CheckedPassword>
   /**
@@ -68,8 +68,8 @@ interface HashQueue extends HashQueueState {
 }
 
 /**
- * Hashing takes about 70 ms of CPU time. Without a limit, a burst of sign-ins would delay all
- * requests until they time out, and the hashing would be wasted.
+ * Limits concurrent hashing, which takes about 70 ms of CPU time per password. Without a limit, a
+ * burst of sign-ins would delay all requests until they time out, and the hashing would be wasted.
  */
 export function createHashQueue({ atOnce, mostWaiting }: HashQueueSettings): HashQueue {
   const waiting: (() => void)[] = []

@@ -39,7 +39,7 @@ export function openSpanExporter(config: OpenTelemetryConfig): Promise<SpanExpor
 }
 
 export function openMetricExporter(config: OpenTelemetryConfig): Promise<PushMetricExporter> {
-  return open('The push of metrics', () =>
+  return open('The export of metrics', () =>
     metricExporters[config.metricsProtocol](config.variables),
   )
 }

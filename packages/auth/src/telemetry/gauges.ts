@@ -157,7 +157,7 @@ export function watchRuntime(meter: Meter): Disposable {
     })
 
   const pauses = meter.createHistogram('v8js.gc.duration', {
-    description: 'Garbage collections',
+    description: 'Duration of garbage collections',
     unit: 's',
     advice: { explicitBucketBoundaries: boundaries },
   })

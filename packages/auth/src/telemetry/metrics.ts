@@ -75,10 +75,10 @@ const methods: ReadonlySet<string> = new Set([
 /** From 5 ms to 10 s, the default time limit of requests. */
 const boundaries = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
-/** Only a few, because each of them is a series per statement. */
+/** Only a few boundaries, because each is a separate series for every statement. */
 const statementBoundaries = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10]
 
-/** By route, not by path, because each path would be a separate series. */
+/** Groups requests by route and not by path, because each path would be a separate series. */
 function watchCalls(meter: Meter): CallWatch {
   const statuses = meter.createCounter('http_status_codes', {
     description: 'Responses by status and route',
@@ -154,7 +154,7 @@ function createCounters(
   }
 }
 
-/** By the names of statements, of which there are about a hundred, not by their texts. */
+/** Groups statements by name and not by text: there are about a hundred names. */
 function watchStatements(meter: Meter): (name: string) => StatementEnded {
   const durations = meter.createHistogram('db.client.operation.duration', {
     description: 'Time from requesting a connection to the end of the statement',

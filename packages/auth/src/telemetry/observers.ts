@@ -46,8 +46,8 @@ export function noteLimitedSignIns(log: SignInLog, audience: string): CallWatch 
 }
 
 /**
- * Counts passwords that are hashed and checked; the difference between submitted and completed is
- * the queue.
+ * Counts passwords that are hashed and checked. The difference between submitted and completed ones
+ * is the length of the queue.
  */
 export function countPasswords(
   passwords: Passwords,

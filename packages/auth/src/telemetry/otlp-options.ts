@@ -6,8 +6,9 @@ import type { OTLPTraceExporter as GrpcExporter } from '@opentelemetry/exporter-
 import type { OTLPTraceExporter as HttpExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 
 /*
- * The OTEL_EXPORTER_OTLP_ variables as options of the exporters. The exporters only read the
- * environment of the process, but ours may come from a file or have our prefix.
+ * Converts the OTEL_EXPORTER_OTLP_ variables to options of the exporters. The exporters read only
+ * the environment of the process, but these variables may also come from a file or have the prefix
+ * of this server.
  */
 
 export type Signal = 'TRACES' | 'METRICS'

@@ -6,8 +6,8 @@ import type { Log } from '@portcullis/service-kit/log'
 const calmMs = 60_000
 
 /**
- * Logs once that spans (or metrics) are lost, and once that they are accepted again, however often
- * that changes.
+ * Logs when spans (or metrics) start to be lost, and when they are accepted again. Failures soon
+ * after a recovery are not logged, so that an unstable collector does not fill the log.
  * @param what `Spans`, as the start of a sentence.
  */
 export function createReport(
@@ -15,33 +15,33 @@ export function createReport(
   log: Log,
 ): (done: (result: ExportResult) => void) => (result: ExportResult) => void {
   let isLost = false
-  let hasSaidSo = false
+  let isLogged = false
   let quietUntilMs = 0
 
   const lose = (error: Error | undefined): void => {
     if (isLost) return
     isLost = true
-    hasSaidSo = performance.now() >= quietUntilMs
-    if (!hasSaidSo) return
+    isLogged = performance.now() >= quietUntilMs
+    if (!isLogged) return
     log.warning(
       `${what} are lost: the collector did not accept them (${toReason(error)}). ` +
         'Check the OTEL_EXPORTER_OTLP_ variables. Requests are not affected.',
     )
   }
-  const find = (): void => {
+  const recover = (): void => {
     if (!isLost) return
-    if (hasSaidSo) log.warning(`The collector accepts ${what.toLowerCase()} again`)
+    if (isLogged) log.warning(`The collector accepts ${what.toLowerCase()} again`)
     isLost = false
     quietUntilMs = performance.now() + calmMs
   }
   return (done) => (result) => {
-    if (result.code === ExportResultCode.SUCCESS) find()
+    if (result.code === ExportResultCode.SUCCESS) recover()
     else lose(result.error)
     done(result)
   }
 }
 
-/** The code is the status of the collector, or the only information in an AggregateError. */
+/** Adds the code: the status of the collector, or the only information in an AggregateError. */
 function toReason(error: Error | undefined): string {
   if (error === undefined) return 'no reason given'
   const { message } = error
@@ -62,7 +62,7 @@ export async function flushInTime(
   const { promise, resolve } = Promise.withResolvers<boolean>()
   const expire = () => resolve(false)
   const finish = () => resolve(true)
-  // The sender logs failures.
+  // `createReport` logs failures.
   flush.then(finish, finish)
   const timer = setTimeout(expire, flushTimeoutMs)
   if (giveUp.aborted) expire()
@@ -104,7 +104,7 @@ export function logDiagnostics(log: Log, isVerbose: boolean): void {
     logLevel: isVerbose ? DiagLogLevel.ALL : DiagLogLevel.WARN,
     suppressOverrideMessage: true,
   })
-  // Failed batches, which the exporters report more clearly.
+  // This handler gets failed batches, which `createReport` logs more clearly.
   setGlobalErrorHandler((error) => log.debug(() => `OpenTelemetry: ${toText(error)}`))
 }
 

@@ -8,7 +8,7 @@ import type { HashQueueState } from '../passwords/passwords.ts'
 import type { CallWatch } from './watched-call.ts'
 
 /**
- * Traces and metrics. The parts of the server that report events do not depend on the receivers;
+ * Traces and metrics. The parts of the server that report events do not depend on this interface;
  * `app.ts` connects them.
  */
 export interface Telemetry extends AsyncDisposable {
@@ -27,7 +27,7 @@ export interface Telemetry extends AsyncDisposable {
   /** Counts an attempt to send a message. */
   countMessage(channel: string, kind: string, isFailed: boolean): void
   countCleanup(round: CleanupRound): void
-  /** Counts a successful sign-in, or the reason of a failed one. */
+  /** Counts a sign-in. @param outcome `succeeded`, or the reason of the failure. */
   countSignIn(outcome: string): void
   /** Sends pending data within the time limit for shutdown, or until `giveUp` fires. */
   flush(giveUp: AbortSignal): Promise<void>

@@ -111,14 +111,15 @@ const ignore = () => {}
 function beginStatement(tracer: Tracer, name: string): StatementEnded {
   const context = currentCall.getStore()?.context
   if (context === undefined) return ignore
-  const span = tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes: ofDatabase }, context)
+  const options = { kind: SpanKind.CLIENT, attributes: databaseAttributes }
+  const span = tracer.startSpan(name, options, context)
   return (error) => {
     if (error !== undefined) failStatement(span, error)
     span.end()
   }
 }
 
-const ofDatabase: Attributes = { 'db.system.name': 'postgresql' }
+const databaseAttributes: Attributes = { 'db.system.name': 'postgresql' }
 
 function failStatement(span: Span, error: unknown): void {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''

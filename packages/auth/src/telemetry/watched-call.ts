@@ -14,7 +14,7 @@ export interface WatchedCall {
   readonly params: Readonly<Record<string, string>>
   readonly header: (name: string) => string | undefined
   readonly requestId: string
-  /** The address of the client, behind proxies. */
+  /** The client address, also behind proxies. */
   readonly address: string
   readonly userAgent: string
   readonly grantType: string | undefined
@@ -23,12 +23,13 @@ export interface WatchedCall {
   traceId?: string
   /** The error of the response, if there is one so far. */
   failure?: ApiError
-  /** Why a sign-in failed, and of which user if that is known. */
+  /** Why a sign-in failed, and the user if they are known. */
   signInFailure?: { readonly reason: string; readonly userId: string | undefined }
   /** The audit entries written so far. */
   readonly audited: AuditNotice[]
-  /** These two are set at the end. 499: the client disconnected before the response. */
+  /** Set at the end. 499 if the client disconnected before the response. */
   status: number
+  /** Set at the end. */
   durationMs: number
 }
 

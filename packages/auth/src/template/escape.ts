@@ -47,7 +47,8 @@ function toScriptEscape(character: string): string {
 }
 
 const allowedSchemes = new Set(['http', 'https', 'mailto'])
-const runningSchemes = new Set(['javascript', 'vbscript', 'data'])
+/** Schemes whose URLs can contain code. */
+const codeSchemes = new Set(['javascript', 'vbscript', 'data'])
 
 /** Writes one URL attribute from texts of the template and values. */
 export interface UrlWriter {
@@ -82,7 +83,7 @@ export function createUrlWriter(): UrlWriter {
     value(value) {
       const text = toText(value).toWellFormed()
       const scheme = toScheme(soFar)
-      if (scheme !== undefined && runningSchemes.has(scheme)) return ''
+      if (scheme !== undefined && codeSchemes.has(scheme)) return ''
       hasValue = true
       if (isQuery) return encodeStrictly(text)
       const chosen = scheme === undefined ? toScheme(soFar + text) : undefined

@@ -19,7 +19,7 @@ interface Scope {
 const maxSteps = 100_000
 const maxLength = 4_000_000
 
-/** Evaluates the nodes for the data. The data is never executed. */
+/** Evaluates the nodes. The data is only inserted and never parsed as a template. */
 export function writeNodes(nodes: readonly Node[], data: unknown, writer: Writer): void {
   let steps = 0
   const writeAll = (list: readonly Node[], scope: Scope): void => {

@@ -9,13 +9,13 @@ export interface TemplateFunction {
 
 const many = 20
 
-/** `and` and `or` are evaluated elsewhere, because they stop at the deciding operand. */
-const decidedElsewhere = () => undefined
+/** evaluate.ts evaluates these functions, because `and` and `or` stop at the deciding operand. */
+const notCalled = () => undefined
 
 export const functions: Readonly<Record<string, TemplateFunction>> = {
-  and: { least: 1, most: many, call: decidedElsewhere },
-  or: { least: 1, most: many, call: decidedElsewhere },
-  not: { least: 1, most: 1, call: decidedElsewhere },
+  and: { least: 1, most: many, call: notCalled },
+  or: { least: 1, most: many, call: notCalled },
+  not: { least: 1, most: 1, call: notCalled },
   /** True if the first operand equals any of the others. */
   eq: { least: 2, most: many, call: (left, ...rest) => rest.some((right) => isEqual(left, right)) },
   ne: { least: 2, most: 2, call: (left, right) => !isEqual(left, right) },

@@ -24,7 +24,7 @@ export interface Block {
 const blockTypes = { if: 'if', range: 'range', with: 'with' } as const
 const unsupported = new Set(['define', 'template', 'block', 'break', 'continue'])
 
-/** Far beyond any real template; prevents a stack overflow. */
+/** Prevents a stack overflow; no real template is nested this deeply. */
 const maxDepth = 50
 
 type Action = Extract<Segment, { type: 'action' }>
@@ -151,7 +151,12 @@ function parseExpression(source: string, action: Action, from: number): Expressi
     while (startsOperand(tokens[next])) operands.push(parseOperand(depth))
     if (piped !== undefined) operands.push(piped)
     if (operands.length < rule.least || operands.length > rule.most) {
-      throw templateErrorAt(source, first.at, `${name} got ${operands.length} values`)
+      const allowed = rule.least === rule.most ? rule.least : `${rule.least} to ${rule.most}`
+      throw templateErrorAt(
+        source,
+        first.at,
+        `wrong number of operands for ${name}: ${operands.length} instead of ${allowed}`,
+      )
     }
     return { type: 'call', name, operands }
   }

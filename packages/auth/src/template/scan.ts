@@ -9,7 +9,7 @@ export type Token = { readonly at: number } & (
   | { readonly type: 'mark'; readonly text: string }
 )
 
-/** A template is a sequence of these. */
+/** A part of a template: text, or an action between `{{` and `}}`. */
 export type Segment =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'action'; readonly at: number; readonly tokens: readonly Token[] }

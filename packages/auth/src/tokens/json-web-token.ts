@@ -65,8 +65,8 @@ function checkTimes({ exp, nbf }: Claims, nowSeconds: number): void {
 }
 
 /**
- * A token without an issuer is accepted: service keys and tokens from before the setting was made
- * have none.
+ * A token without an issuer is accepted: service tokens, and tokens that were issued before the
+ * setting was made, have none.
  */
 function checkIssuer({ iss }: Claims, issuers: readonly string[]): void {
   if (iss === undefined || (typeof iss === 'string' && issuers.includes(iss))) return

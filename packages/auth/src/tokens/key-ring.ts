@@ -13,7 +13,7 @@ export type KeyName = (typeof keyNames)[number]
 export interface KeyRing {
   /** The version that is used for new secrets. */
   current(): Buffer
-  /** All valid versions, the newest first. The newest may already be in use in another process. */
+  /** All valid versions, newest first. Another process may already use the newest. */
   all(): readonly Buffer[]
 }
 

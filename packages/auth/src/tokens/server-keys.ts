@@ -25,7 +25,7 @@ export interface ServerKeys extends Disposable {
   ring(name: KeyName): KeyRing
 }
 
-/** Time for all processes to read a new version before it is used; several readings. */
+/** How long a new version is not used yet, so that all processes can read it several times. */
 export const activationMs = 60_000
 const readingMs = 15_000
 
@@ -120,7 +120,7 @@ export async function rewrap(
   await db.run(rewrapKey, { name, version, value, fingerprint, before })
 }
 
-/** Returns the key of a row. @throws {Error} that names the missing setting. */
+/** Returns the decrypted key of a row. @throws {Error} that names the missing setting. */
 export function unwrap(row: KeyRow, wrapping: readonly WrappingKey[]): Buffer {
   const { name, version, value, wrapped_with: fingerprint } = row
   if (fingerprint === null) return value

@@ -18,7 +18,7 @@ export const listKeys = statement(
    from {ns}.secret_keys order by name, version desc`,
 ).returning<KeyRow>()
 
-/** For servers of the previous release, including one that created the key first. */
+/** Stores a key for servers of the previous release, unless one of them has created it first. */
 export const keepPlainKey = statement(
   'keep_server_key',
   ['name', 'key'],
@@ -43,7 +43,10 @@ export const addFirstKey = statement(
    on conflict (name, version) do nothing`,
 )
 
-/** Has no effect if another process was faster; `before` is the previous fingerprint. */
+/**
+ * Replaces the value unless another process was faster; `before` is the previous fingerprint. Also
+ * deletes the unencrypted copy for servers of the previous release.
+ */
 export const rewrapKey = statement(
   'rewrap_key',
   ['name', 'version', 'value', 'fingerprint', 'before'],
@@ -115,7 +118,7 @@ export const resealFactorSecret = statement(
   'update {ns}.mfa_factors set secret = $2 where id = $1 and secret = $3',
 )
 
-/** For servers of the previous release, which read only this table. */
+/** Stores a key for servers of the previous release, which read only this table. */
 export const restorePlainKey = statement(
   'restore_server_key',
   ['name', 'key'],

@@ -19,7 +19,7 @@ export class TokenError extends Error {
   /** Why the token was rejected. */
   readonly code: TokenErrorCode
 
-  /** Verifiers create these errors; tests and adapters may. */
+  /** Verifiers create these errors; tests and adapters may create them too. */
   constructor(code: TokenErrorCode, message: string, options?: ErrorOptions) {
     super(message, options)
     this.code = code
@@ -60,21 +60,21 @@ const forbidden: ReadonlySet<TokenErrorCode> = new Set(['wrong_role', 'second_fa
  */
 export function toRefusal(error: unknown): Refusal | undefined {
   if (error instanceof AuthUnavailableError)
-    return toAnswer(503, 'auth_unavailable', 'The auth server cannot be reached. Try again.', {
+    return createRefusal(503, 'auth_unavailable', 'The auth server cannot be reached. Try again.', {
       'retry-after': '1',
     })
   if (!(error instanceof TokenError)) return undefined
   const { code, message } = error
   if (forbidden.has(code))
-    return toAnswer(403, code, message, {
+    return createRefusal(403, code, message, {
       'www-authenticate': 'Bearer error="insufficient_scope"',
     })
   // A request without a token must not get an error code (RFC 6750, section 3.1).
   const challenge = code === 'missing_token' ? 'Bearer' : 'Bearer error="invalid_token"'
-  return toAnswer(401, code, message, { 'www-authenticate': challenge })
+  return createRefusal(401, code, message, { 'www-authenticate': challenge })
 }
 
-function toAnswer(
+function createRefusal(
   status: Refusal['status'],
   code: Refusal['code'],
   message: string,

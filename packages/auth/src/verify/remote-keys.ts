@@ -16,11 +16,11 @@ interface KnownKeys {
 
 /** The auth server lets caches keep its keys for ten minutes. */
 const freshMs = 600_000
-/** Older keys are not used any more, even while the auth server is unavailable. */
+/** Keys that were fetched earlier are not used, even while the auth server is unavailable. */
 const usableMs = 24 * 3_600_000
-/** Tokens with unknown key ids must not cause a fetch each. */
+/** Limits how often tokens with unknown key ids cause a fetch. */
 const pauseForUnknownKeysMs = 30_000
-/** While the auth server is down, requests must not wait for a timeout each. */
+/** While the auth server is down, not every request waits for a timeout. */
 const pauseAfterFailureMs = 1_000
 const timeoutMs = 5_000
 

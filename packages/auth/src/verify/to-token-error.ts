@@ -12,9 +12,7 @@ export function listAlgorithms({ secret, authUrl, jwks }: VerifierOptions): stri
   ]
 }
 
-/**
- * Converts an error of jose to a message about the options. Other errors are returned unchanged.
- */
+/** Converts an error of jose to one with advice. Other errors are returned unchanged. */
 export function toTokenError(error: unknown, token: string, options: VerifierOptions): unknown {
   const because = (code: TokenErrorCode, message: string) =>
     new TokenError(code, message, { cause: error })
@@ -34,7 +32,7 @@ export function toTokenError(error: unknown, token: string, options: VerifierOpt
   return error
 }
 
-/** The token is for an audience that the options do not accept. */
+/** The error for a token whose audience the options do not accept. */
 export function toAudienceError(
   { aud = '' }: JWTPayload,
   { audience = 'authenticated' }: VerifierOptions,

@@ -54,7 +54,7 @@ const rules: { readonly [Name in keyof VerifierOptions]-?: Rule } = {
   now: ['a function', (value) => typeof value === 'function'],
 }
 
-/** Rejects options with which a verifier would accept too much or nothing. */
+/** Rejects options with which a verifier would accept too many tokens or none. */
 export function checkOptions(options: VerifierOptions): void {
   checkNames('createVerifier', options, Object.keys(rules))
   for (const [name, [wanted, isAllowed]] of Object.entries(rules)) {

@@ -8,7 +8,7 @@ import { checkOptions, type VerifierOptions } from './verifier-options.ts'
 export interface AccessTokenClaims {
   /** The id of the user. */
   readonly sub: string
-  /** The audience: for whom the token was issued. */
+  /** The audience for which the token was issued. */
   readonly aud: string | readonly string[]
   /** When the token expires, in seconds since 1970. */
   readonly exp: number
@@ -32,7 +32,7 @@ export interface AccessTokenClaims {
   readonly amr?: readonly { readonly method: string; readonly timestamp: number }[]
   /** The id of the session. All tokens of one sign-in have the same. */
   readonly session_id?: string
-  /** Whether the user signed in without an e-mail address or other identity. */
+  /** Whether the user signed in without an email address or another identity. */
   readonly is_anonymous?: boolean
 }
 

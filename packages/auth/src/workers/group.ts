@@ -14,7 +14,7 @@ export interface Group {
   /** Receives connections from the primary, which owns the port. */
   receive(adopt: (socket: Socket) => void): void
   /** Reports that a received connection was closed. */
-  tellClosed(): void
+  reportClosed(): void
   readonly peers: BucketPeers
   /** Logs only the first warning about a topic among all processes. */
   warnOnce(topic: string, message: string): void
@@ -54,18 +54,18 @@ export type FromWorker =
   | { readonly kind: 'warning'; readonly topic: string; readonly message: string }
 
 /**
- * How long other workers may not know of a request that was allowed here. A message per request
- * would cost as much as the request itself, so they are batched.
+ * The delay before other workers learn of a request that was allowed here. A message per request
+ * would cost as much as the request itself, so counts are sent in batches.
  */
-const tellAfterMs = 100
+const reportDelayMs = 100
 
 /** The worker's side of the connection to its primary. */
 export class AuthLink extends PrimaryLink<AdmittedMessage, FromWorker> implements Group {
   readonly number: number
   readonly size: number
   readonly peers: BucketPeers
-  #taken: Parameters<BucketPeers['hear']>[0] = () => {}
-  #untold = new Map<string, Admitted>()
+  #taken: Parameters<BucketPeers['onReport']>[0] = () => {}
+  #unreported = new Map<string, Admitted>()
   #connections = 0
 
   constructor(
@@ -77,8 +77,8 @@ export class AuthLink extends PrimaryLink<AdmittedMessage, FromWorker> implement
     this.number = place.number
     this.size = place.size
     this.peers = {
-      tell: (limiter, key, count) => this.#count(limiter, key, count),
-      hear: (taken) => {
+      report: (limiter, key, count) => this.#count(limiter, key, count),
+      onReport: (taken) => {
         this.#taken = taken
       },
     }
@@ -91,7 +91,7 @@ export class AuthLink extends PrimaryLink<AdmittedMessage, FromWorker> implement
     })
   }
 
-  tellClosed(): void {
+  reportClosed(): void {
     this.#countConnections(-1)
   }
 
@@ -109,14 +109,14 @@ export class AuthLink extends PrimaryLink<AdmittedMessage, FromWorker> implement
   }
 
   #count(limiter: LimiterName, key: string, count: number): void {
-    if (this.#untold.size === 0) setTimeout(() => this.#tellCounts(), tellAfterMs).unref()
+    if (this.#unreported.size === 0) setTimeout(() => this.#reportCounts(), reportDelayMs).unref()
     const id = `${limiter}\0${key}`
-    this.#untold.set(id, [limiter, key, (this.#untold.get(id)?.[2] ?? 0) + count])
+    this.#unreported.set(id, [limiter, key, (this.#unreported.get(id)?.[2] ?? 0) + count])
   }
 
-  #tellCounts(): void {
-    const counts = [...this.#untold.values()]
-    this.#untold = new Map()
+  #reportCounts(): void {
+    const counts = [...this.#unreported.values()]
+    this.#unreported = new Map()
     void this.send({ kind: 'admitted', counts })
   }
 }

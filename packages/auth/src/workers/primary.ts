@@ -74,7 +74,7 @@ export function startAuthWorkers(
   return workers
 }
 
-/** The share of each worker. */
+/** The connection limit of each worker. */
 export function toShare(maxConnections: number, size: number): number {
   return Math.max(1, Math.floor(maxConnections / size))
 }

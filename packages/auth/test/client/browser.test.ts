@@ -71,8 +71,8 @@ test('the real client in a browser', async (t) => {
       dataOf(await tab.call('resetPasswordForEmail', email, { redirectTo }))
       const landed = await openTab((await mailbox.readNext(email)).link)
       await landed.waitForEvent('PASSWORD_RECOVERY')
-      dataOf(await landed.call('updateUser', { password: 'chosen anew' }))
-      dataOf(await tab.call('signInWithPassword', { email, password: 'chosen anew' }))
+      dataOf(await landed.call('updateUser', { password: 'chosen again' }))
+      dataOf(await tab.call('signInWithPassword', { email, password: 'chosen again' }))
       await context.close()
     })
 

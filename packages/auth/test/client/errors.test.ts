@@ -86,7 +86,7 @@ test('error codes that the real client receives', async (t) => {
   await t.test('invalid tokens', () =>
     check(server, [
       [
-        (client) => client.refreshSession({ refresh_token: 'nobody-made-it' }),
+        (client) => client.refreshSession({ refresh_token: 'never-issued' }),
         'refresh_token_not_found',
         400,
         'Invalid Refresh Token: Refresh Token Not Found',

@@ -61,7 +61,7 @@ test('signing in through a provider in a real browser', async (t) => {
   }
 
   /** The URL that the client opens to link an identity. */
-  const askToLink = async (tab: Tab, path: string): Promise<string> => {
+  const requestLinkUrl = async (tab: Tab, path: string): Promise<string> => {
     const asked = JSON.stringify({
       provider: 'keycloak',
       options: { redirectTo: `${site.url}${path}`, skipBrowserRedirect: true },
@@ -74,7 +74,7 @@ test('signing in through a provider in a real browser', async (t) => {
     const { context, openTab } = await openBrowser()
     const tab = await openTab(path)
     dataOf(await tab.call('signInWithPassword', { email, password }))
-    return { id, email, context, tab, url: await askToLink(tab, path) }
+    return { id, email, context, tab, url: await requestLinkUrl(tab, path) }
   }
 
   await t.test('an identity is linked at once with PKCE', async () => {

@@ -4,12 +4,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { dataOf } from '../support/auth-js.ts'
-import type { PageOfSite } from '../support/browser-page.ts'
+import type { SitePage } from '../support/browser-page.ts'
 import { openBrowserSite, type Tab } from '../support/browser-site.ts'
 import { methodsOf } from '../support/factors.ts'
 import { password } from '../support/http-client.ts'
 
-declare const site: PageOfSite
+declare const site: SitePage
 
 /** Adds a virtual security key that stores passkeys and always consents. */
 const securityKey = {

@@ -31,11 +31,11 @@ test('resetting a forgotten password with the real client', async (t) => {
     const { target, query } = await follow(link)
     assert.equal(target, redirectTo)
     dataOf(await client.exchangeCodeForSession(query['code'] ?? ''))
-    dataOf(await client.updateUser({ password: 'chosen anew' }))
+    dataOf(await client.updateUser({ password: 'chosen again' }))
     assert.deepEqual(events, ['INITIAL_SESSION', 'PASSWORD_RECOVERY', 'USER_UPDATED'])
     const old = await createClient().signInWithPassword({ email, password })
     assert.equal(old.error?.code, 'invalid_credentials')
-    dataOf(await createClient().signInWithPassword({ email, password: 'chosen anew' }))
+    dataOf(await createClient().signInWithPassword({ email, password: 'chosen again' }))
   })
 
   await t.test('by a link, with type recovery in the fragment', async () => {
@@ -45,8 +45,8 @@ test('resetting a forgotten password with the real client', async (t) => {
     const followed = await follow((await mailbox.readNext(email)).link)
     assert.equal(followed.fragment['type'], 'recovery')
     dataOf(await enterByFragment(client, followed))
-    dataOf(await client.updateUser({ password: 'chosen anew' }))
-    dataOf(await createClient().signInWithPassword({ email, password: 'chosen anew' }))
+    dataOf(await client.updateUser({ password: 'chosen again' }))
+    dataOf(await createClient().signInWithPassword({ email, password: 'chosen again' }))
   })
 
   for (const form of ['digits', 'token_hash'] as const) {
@@ -59,7 +59,7 @@ test('resetting a forgotten password with the real client', async (t) => {
       const type = 'recovery'
       const proof = form === 'digits' ? { email, token: code } : { token_hash: tokenHash }
       dataOf(await client.verifyOtp({ ...proof, type }))
-      dataOf(await client.updateUser({ password: 'chosen anew' }))
+      dataOf(await client.updateUser({ password: 'chosen again' }))
       assert.deepEqual(events, ['INITIAL_SESSION', 'PASSWORD_RECOVERY', 'USER_UPDATED'])
     })
   }
@@ -76,7 +76,7 @@ test('resetting a forgotten password with the real client', async (t) => {
     dataOf(await client.resetPasswordForEmail(email))
     const { code } = await mailbox.readNext(email)
     dataOf(await client.verifyOtp({ email, token: code, type: 'recovery' }))
-    dataOf(await client.updateUser({ password: 'chosen anew' }))
+    dataOf(await client.updateUser({ password: 'chosen again' }))
     assert.equal((await elsewhere.refreshSession()).error?.name, 'AuthSessionMissingError')
     dataOf(await client.refreshSession())
   })
@@ -84,7 +84,7 @@ test('resetting a forgotten password with the real client', async (t) => {
   await t.test('a password can be changed with a reauthentication nonce', async () => {
     const { email } = await server.newUser()
     const client = await server.signIn(email)
-    const next = 'chosen anew'
+    const next = 'chosen again'
     assert.deepEqual(errorOf(await client.updateUser({ password: next })), [
       'reauthentication_needed',
       400,

@@ -35,9 +35,9 @@ test('signing up by email with the real client', async (t) => {
       'Email not confirmed',
     ])
 
-    const letter = await mailbox.readNext(email)
-    assert.equal(letter.subject, 'Confirm Your Signup')
-    const followed = await follow(letter.link)
+    const message = await mailbox.readNext(email)
+    assert.equal(message.subject, 'Confirm Your Signup')
+    const followed = await follow(message.link)
     assert.equal(followed.status, 303)
     assert.equal(followed.target, 'https://site.example/welcome')
     assert.deepEqual(followed.query, { from: 'mail' })
@@ -47,7 +47,7 @@ test('signing up by email with the real client', async (t) => {
     assert.ok(entered.user?.email_confirmed_at)
     assert.equal(entered.user?.user_metadata['email_verified'], true)
 
-    const again = await follow(letter.link)
+    const again = await follow(message.link)
     assert.equal(again.fragment['error_code'], 'otp_expired')
     assert.equal(again.fragment['error_description'], 'Email link is invalid or has expired')
   })

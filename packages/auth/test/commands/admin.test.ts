@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { runCommand } from '../support/auth-command.ts'
 import { openProgramEnvironment, runAuth, startAuth } from '../support/auth-program.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 
 test('admin commands manage users while a server is running', async (t) => {
   const opened = await openProgramEnvironment(t)
@@ -22,7 +22,7 @@ test('admin commands manage users while a server is running', async (t) => {
   })
   const server = await startAuth(t, ['up'], env)
   const login = (email: string, secret = password) =>
-    ask(server.url, '/token?grant_type=password', { body: { email, password: secret } })
+    send(server.url, '/token?grant_type=password', { body: { email, password: secret } })
 
   await t.test('createuser prints the id of a user who can sign in', async () => {
     const email = newEmail()
@@ -133,7 +133,10 @@ test('admin commands manage users while a server is running', async (t) => {
     const wrong = [
       [[], /^The verb is missing/],
       [['createusr'], /^Unknown verb "createusr"\. Verbs: createuser,/],
-      [['createuser', 'a@example.com'], /^createuser takes: EMAIL PASSWORD/],
+      [
+        ['createuser', 'a@example.com'],
+        /^Wrong number of arguments: createuser takes EMAIL PASSWORD/,
+      ],
       [['deleteuser', 'a@example.com', '--confirm'], /^deleteuser has no option --confirm/],
     ] as const
     for (const [args, expected] of wrong) {
@@ -148,7 +151,7 @@ test('admin commands manage users while a server is running', async (t) => {
     const email = newEmail()
     const { stdout } = await admin(['createuser', email, password, 'service_role'])
     const { body: tokens } = await login(email)
-    const { body } = await ask(server.url, '/admin/audit?per_page=50', {
+    const { body } = await send(server.url, '/admin/audit?per_page=50', {
       token: tokens.access_token,
     })
     const entries: { payload: { actor_username: string; traits?: { user_id?: string } } }[] = body

@@ -17,7 +17,7 @@ import { startAuth } from '../support/auth-program.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 import { addEarlierRows } from '../support/earlier-data.ts'
 import { makeFolder, openEmbedded, waitUntil } from '../support/embedded-place.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 import { openOwnDatabase } from '../support/shared-postgres.ts'
 import { readColumns, readRows } from '../support/table-rows.ts'
 
@@ -48,7 +48,7 @@ test('an embedded database is backed up during sign-ups and restored elsewhere',
   const server = await startAuth(t, ['up'], env)
   const signUp = async () => {
     const email = newEmail()
-    const { status, body } = await ask(server.url, '/signup', { body: { email, password } })
+    const { status, body } = await send(server.url, '/signup', { body: { email, password } })
     assert.equal(status, 200, JSON.stringify(body))
     return { email, id: body.user.id as string, refreshToken: body.refresh_token as string }
   }
@@ -78,15 +78,17 @@ test('an embedded database is backed up during sign-ups and restored elsewhere',
   assert.match(restored.stdout, /^restored \d+ rows in \d+ tables, \d+ users\n$/)
   const again = await startAuth(t, ['serve'], target)
   for (const { email, id, refreshToken } of before) {
-    const login = await ask(again.url, '/token?grant_type=password', { body: { email, password } })
+    const login = await send(again.url, '/token?grant_type=password', { body: { email, password } })
     assert.deepEqual([login.status, login.body.user?.id], [200, id])
     // The keys are restored as well, so sessions stay valid.
-    const refreshed = await ask(again.url, '/token?grant_type=refresh_token', {
+    const refreshed = await send(again.url, '/token?grant_type=refresh_token', {
       body: { refresh_token: refreshToken },
     })
     assert.equal(refreshed.status, 200, JSON.stringify(refreshed.body))
   }
-  const { body: fresh } = await ask(again.url, '/signup', { body: { email: newEmail(), password } })
+  const { body: fresh } = await send(again.url, '/signup', {
+    body: { email: newEmail(), password },
+  })
   assert.ok(fresh.access_token)
   await again.stop('SIGTERM')
   const opened = await openEmbedded(t, { folder: join(folder, 'second') })

@@ -53,7 +53,7 @@ test('an unknown option exits with code 2 and prints the usage without a stack t
   for (const ended of [runCommand(['migrate', '--force']), runAuth(['--force'])]) {
     const { code, stderr } = await ended
     assert.equal(code, 2)
-    assert.match(stderr, /Unknown option '--force'/)
+    assert.match(stderr, /^Unknown option --force\.$/m)
     assert.match(stderr, /^Usage: auth/m)
     assert.doesNotMatch(stderr, /^\s+at /m)
   }
@@ -63,7 +63,7 @@ test('an unexpected argument exits with code 2 and prints the usage', async () =
   for (const command of ['up', 'serve', 'migrate']) {
     const { code, stderr } = await runCommand([command, 'now'])
     assert.equal(code, 2)
-    assert.match(stderr, /Unexpected argument 'now'/)
+    assert.match(stderr, /^Unexpected argument "now"\.$/m)
     assert.match(stderr, new RegExp(`^Usage: auth ${command}`, 'm'))
   }
 })

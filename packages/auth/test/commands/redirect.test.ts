@@ -13,7 +13,7 @@ const env = {
   AUTH_URI_ALLOW_LIST: 'https://*.preview.example/cb,myapp://login',
 }
 
-test('redirect explain prints for each URL whether it is permitted and why', async () => {
+test('redirect explain prints for each URL whether it is allowed and why', async () => {
   const urls = [
     'https://site.example/after',
     'https://pr-7.preview.example/cb',
@@ -25,17 +25,17 @@ test('redirect explain prints for each URL whether it is permitted and why', asy
   assert.deepEqual([code, stderr], [1, ''])
   const lines = stdout.trimEnd().split('\n')
   assert.deepEqual(
-    lines.map((line) => line.split(': ')[0]?.includes(' is permitted')),
+    lines.map((line) => line.split(': ')[0]?.includes(' is allowed')),
     [true, true, true, false, false],
   )
   assert.match(lines[1] ?? '', /https:\/\/\*\.preview\.example\/cb/)
-  for (const line of lines) assert.match(line, /(?:permitted|refused): \S+/)
+  for (const line of lines) assert.match(line, / is (?:not )?allowed: \S+/)
 })
 
-test('redirect explain exits with code 0 if all URLs are permitted, and with 2 without a URL', async () => {
+test('redirect explain exits with code 0 if all URLs are allowed, and with 2 without a URL', async () => {
   const fine = await runCommand(['redirect', 'explain', 'https://site.example/'], { env })
   assert.equal(fine.code, 0)
   const nothing = await runCommand(['redirect', 'explain'], { env })
   assert.equal(nothing.code, 2)
-  assert.match(nothing.stderr, /^Usage: auth redirect explain URL/)
+  assert.match(nothing.stderr, /^The URL is missing\.\n\nUsage: auth redirect explain URL/)
 })

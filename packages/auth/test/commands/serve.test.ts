@@ -9,7 +9,7 @@ import { test } from 'node:test'
 import { runCommand } from '../support/auth-command.ts'
 import { openProgramEnvironment, runAuth, startAuth } from '../support/auth-program.ts'
 import { testEnvironment } from '../support/auth-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 
 test('migrate applies missing migrations and reports when there are none', async (t) => {
   const env = await openProgramEnvironment(t)
@@ -61,7 +61,7 @@ test('without a command the server migrates, serves, and drains on SIGTERM', asy
   const env = await openProgramEnvironment(t)
   if (!env) return
   const server = await startAuth(t, [], { ...env, AUTH_OPERATOR_TOKEN: 'hidden-word' })
-  const { status, body } = await ask(server.url, '/signup', {
+  const { status, body } = await send(server.url, '/signup', {
     body: { email: newEmail(), password },
   })
   assert.deepEqual([status, typeof body.access_token], [200, 'string'])
@@ -108,13 +108,13 @@ test('everything runs on an embedded PostgreSQL, which only one server can use a
   assert.deepEqual([made.code, made.stderr], [0, ''])
   const server = await startAuth(t, ['up'], env)
   const login = { body: { email: created, password } }
-  assert.equal((await ask(server.url, '/token?grant_type=password', login)).status, 200)
+  assert.equal((await send(server.url, '/token?grant_type=password', login)).status, 200)
   // Commands use the PostgreSQL of the running server; a second server cannot.
   const added = newEmail()
   const beside = await runCommand(['admin', 'createuser', added, password, '--confirm'], { env })
   assert.deepEqual([beside.code, beside.stderr], [0, ''])
   const second = { body: { email: added, password } }
-  assert.equal((await ask(server.url, '/token?grant_type=password', second)).status, 200)
+  assert.equal((await send(server.url, '/token?grant_type=password', second)).status, 200)
   assert.equal((await runCommand(['migrate'], { env })).code, 0)
   const another = await runAuth(['serve'], { env })
   assert.equal(another.code, 1)

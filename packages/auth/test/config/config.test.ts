@@ -225,7 +225,7 @@ test('the default role cannot be an administrator role', () => {
   assert.match(roleOfAll('service_role', own).join(), /is a role that may invite users/)
   assert.deepEqual([roleOfAll('authenticated'), roleOfAll('')], [[], []])
   const notes = notesOf({ AUTH_JWT_DEFAULT_GROUP_NAME: 'admin' })
-  assert.match(notes.join(), /^AUTH_JWT_DEFAULT_GROUP_NAME is AUTH_JWT_ADMIN_GROUP_NAME/)
+  assert.match(notes.join(), /^AUTH_JWT_DEFAULT_GROUP_NAME equals AUTH_JWT_ADMIN_GROUP_NAME/)
 })
 
 test('audiences are limited to 255 characters, which fit into the index', () => {
@@ -305,8 +305,8 @@ test('booleans have the spellings of Go, and no others', () => {
 
 test('SMTP_MAX_FREQUENCY accepts seconds and durations, and has two defaults when unset', () => {
   const gapsOf = (env: Environment) => {
-    const { gapMs, magicLinkGapMs } = withRequired(env).mail
-    return [gapMs, magicLinkGapMs]
+    const { cooldownMs, magicLinkCooldownMs } = withRequired(env).mail
+    return [cooldownMs, magicLinkCooldownMs]
   }
   assert.deepEqual(gapsOf({}), [900_000, 60_000])
   for (const text of ['900', '900s', '15m']) {

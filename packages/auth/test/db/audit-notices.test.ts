@@ -9,7 +9,7 @@ import { openDatabase } from '../../src/db/database.ts'
 import { migrate } from '../../src/db/migrate/migrate.ts'
 import { statement } from '../../src/db/statement.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask } from '../support/http-client.ts'
+import { send } from '../support/http-client.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
 
 const write = statement(
@@ -102,7 +102,7 @@ test('AUTH_AUDIT_LOG_DISABLE_POSTGRES writes audit entries only to the log', asy
   const server = await openFlowServer(t, { AUTH_AUDIT_LOG_DISABLE_POSTGRES: 'true' })
   if (!server) return
   const { id } = await server.newUser()
-  await ask(server.url, `/admin/users/${id}`, {
+  await send(server.url, `/admin/users/${id}`, {
     method: 'PUT',
     token: server.serviceToken,
     body: { user_metadata: { a: 1 } },

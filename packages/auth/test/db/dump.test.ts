@@ -10,10 +10,10 @@ import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { provideProgram } from '@portcullis/test-servers'
 import { openClient } from '../../src/db/connection/open-client.ts'
-import { readThings } from '../../src/db/schema/repair.ts'
+import { readObjects } from '../../src/db/schema/repair.ts'
 import { runCommand } from '../support/auth-command.ts'
 import { openAuthServer, testEnvironment } from '../support/auth-server.ts'
-import { ask } from '../support/http-client.ts'
+import { send } from '../support/http-client.ts'
 import { toMailEnvironment } from '../support/mail-environment.ts'
 import { openMailbox } from '../support/mailbox.ts'
 import { mainFlowsEnvironment, runMainFlows } from '../support/main-flows.ts'
@@ -39,14 +39,14 @@ async function findClients(t: TestContext) {
 async function readShape(url: string) {
   const client = await openClient(url, 'test')
   try {
-    return await readThings(client, schema)
+    return await readObjects(client, schema)
   } finally {
     await client.end()
   }
 }
 
 const countUsers = async ({ url, serviceToken }: { url: string; serviceToken: string }) =>
-  (await ask(url, '/admin/users', { token: serviceToken })).headers.get('x-total-count')
+  (await send(url, '/admin/users', { token: serviceToken })).headers.get('x-total-count')
 
 test('a schema-only dump can be restored, completed by migrate, and served', async (t) => {
   const [from, to, prepared] = [

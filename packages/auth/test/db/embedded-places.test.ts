@@ -92,7 +92,7 @@ test('programs are not run from a folder that others can write to', async (t) =>
   )
 })
 
-test('data below folders that only root can enter', async (t) => {
+test('data can be stored below folders that only root can enter', async (t) => {
   if (!isRoot || process.platform !== 'linux') return t.skip('needs root on Linux')
   const folder = join(await makeFolder(t, 0o700), 'database')
   const first = await openEmbedded(t, { folder })

@@ -80,7 +80,7 @@ test('one role migrates and owns the tables, and another role serves and owns no
       idleTimeoutMs: 1_000,
       log: { warning() {} },
     })
-    const ages = { linkSeconds: 3_600, gapMs: 86_400_000, auditMs: 86_400_000 }
+    const ages = { linkSeconds: 3_600, cooldownMs: 86_400_000, auditMs: 86_400_000 }
     assert.equal((await cleanUp(db, Date.now(), ages)).outcome, 'completed')
   })
 

@@ -60,7 +60,7 @@ function start(settings: Omit<MigrationSettings, 'schema' | 'onProgress'>): Run 
   return { messages, ended }
 }
 
-const says = (run: Run, pattern: RegExp) =>
+const untilLogged = (run: Run, pattern: RegExp) =>
   waitUntil(`${pattern} in ${JSON.stringify(run.messages)}`, () =>
     run.messages.some((message) => pattern.test(message)),
   )
@@ -114,12 +114,12 @@ test('indexes are built during writes, and waiting for old transactions blocks n
   await old.query("insert into auth.things (name) values ('not committed yet')")
   const writer = startWriter(writing)
   const first = start({ url, migrations: [base, index] })
-  await says(first, /^Migration 0002-index builds the index things_name on things: waiting/)
+  await untilLogged(first, /^Migration 0002-index builds the index things_name on things: waiting/)
   await writer.writes(50)
 
   // Another migrating process waits as well, reports what it waits for, and blocks no one.
   const second = start({ url, migrations: [base, index] })
-  await says(
+  await untilLogged(
     second,
     new RegExp(`applied by .+, process ${process.pid}, at 0002-index \\(for \\d+ s`),
   )
@@ -181,7 +181,10 @@ test('a migration waits for an index that the backend of a killed run is still b
   const built = building.query('create index concurrently things_name on auth.things (name)')
   await waitUntil('the index is being built', async () => (await readIndexes(looking)).length > 0)
   const run = start({ url, migrations: [base, index] })
-  await says(run, /^Waiting for the index things_name, which another connection is building$/)
+  await untilLogged(
+    run,
+    /^Waiting for the index things_name, which another connection is building$/,
+  )
   await old.query('commit')
   await built
   assert.deepEqual(await run.ended, ['0002-index'])
@@ -219,14 +222,14 @@ test('a migration that waits for a lock does not block others, reports the holde
   )
   const run = start({ url, migrations, lockTimeoutMs: 1_000 })
   const who = `process ${rows[0]?.pid} \\(other client, idle in transaction, for \\d+ s\\)`
-  await says(run, new RegExp(`^Migration 0003-column waits for ${who}, \\d+ s so far$`))
-  await says(
+  await untilLogged(run, new RegExp(`^Migration 0003-column waits for ${who}, \\d+ s so far$`))
+  await untilLogged(
     run,
     new RegExp(`could not acquire its lock \\(attempt \\d+, held by ${who}\\): retrying`),
   )
   const writer = startWriter(writing)
   await writer.writes(20)
-  await says(run, /\(attempt 2/)
+  await untilLogged(run, /\(attempt 2/)
   await writer.writes(20)
   await holding.query('commit')
   assert.deepEqual(await run.ended, ['0003-column'])
@@ -252,7 +255,10 @@ test('neither the lock of an earlier release nor a reader of its table blocks ot
     /has kept the table schema_migrations of the schema "auth" locked/,
   )
   const run = start({ url, migrations: [base], lockTimeoutMs: 10 })
-  await says(run, /^Waiting for another connection that has locked the table schema_migrations/)
+  await untilLogged(
+    run,
+    /^Waiting for another connection that has locked the table schema_migrations/,
+  )
   await other.query('select from auth.schema_migrations')
   await reading.query('commit')
   assert.deepEqual(await run.ended, ['0001-base'])
@@ -296,7 +302,7 @@ test('a statement timeout of the role does not end a migration', async (t) => {
   )
   await assert.rejects(
     migrate({ url, schema, migrations: [base, slow, index] }),
-    /The migration 0002-index was cancelled \(.+statement timeout\).+set statement_timeout = 0 for the role/,
+    /Migration 0002-index was cancelled \(.+statement timeout\).+set statement_timeout = 0 for the role/,
   )
   await old.query('commit')
 })
@@ -346,7 +352,10 @@ test('the lease', async (t) => {
   await t.test('of a killed process expires', async () => {
     await holdFor('1 second')
     const run = start({ url, migrations: [base, slow, column] })
-    await says(run, /^Waiting for the migrations of the schema "auth", applied by another\.host/)
+    await untilLogged(
+      run,
+      /^Waiting for the migrations of the schema "auth", applied by another\.host/,
+    )
     assert.deepEqual(await run.ended, ['0003-column'])
     assert.equal((await client.query('select from auth.migration_lease')).rowCount, 0)
   })

@@ -15,7 +15,7 @@ import { migrate } from '../../src/db/migrate/migrate.ts'
 import { withSchema } from '../../src/db/statement.ts'
 import { openAuthServer } from '../support/auth-server.ts'
 import { addEarlierRows, earlier } from '../support/earlier-data.ts'
-import { ask, password } from '../support/http-client.ts'
+import { password, send } from '../support/http-client.ts'
 import { toMailEnvironment } from '../support/mail-environment.ts'
 import { type Mailbox, openMailbox } from '../support/mailbox.ts'
 import { passkeyEnvironment } from '../support/passkeys.ts'
@@ -108,7 +108,7 @@ async function assertServes(t: TestContext, database: Place, mailbox: Mailbox, v
   assert.ok(server)
   const { url, serviceToken: token } = server
   const { ada, ben } = earlier
-  const post = (path: string, body: unknown) => ask(url, path, { body })
+  const post = (path: string, body: unknown) => send(url, path, { body })
   const has = (version: number) => versions >= version
 
   const login = await post('/token?grant_type=password', { email: ada.email, password })
@@ -129,27 +129,27 @@ async function assertServes(t: TestContext, database: Place, mailbox: Mailbox, v
   assert.equal(confirmed.status, 200, JSON.stringify(confirmed.body))
   assert.equal(confirmed.body.user.id, ben.id)
 
-  const own = await ask(url, '/user', { token: refreshed.body.access_token })
+  const own = await send(url, '/user', { token: refreshed.body.access_token })
   assert.equal(own.body.user_metadata.full_name, 'Ada Lovelace')
   assert.deepEqual(
     (own.body.factors ?? []).map(({ id }: { id: string }) => id),
     has(4) ? [earlier.factorId] : [],
   )
-  const keys = await ask(url, `/admin/users/${ada.id}/passkeys`, { token })
+  const keys = await send(url, `/admin/users/${ada.id}/passkeys`, { token })
   assert.deepEqual(
     keys.body.map(({ id }: { id: string }) => id),
     has(7) ? [earlier.passkeyId] : [],
   )
 
   assert.equal((await post('/otp', { email: 'cleo@later.example' })).status, 200)
-  const list = await ask(url, '/admin/users?filter=lovelace', { token })
+  const list = await send(url, '/admin/users?filter=lovelace', { token })
   assert.deepEqual(
     list.body.users.map(({ id }: { id: string }) => id),
     [ada.id],
   )
-  const everybody = await ask(url, '/admin/users', { token })
+  const everybody = await send(url, '/admin/users', { token })
   assert.equal(everybody.headers.get('x-total-count'), '3')
-  const { body: audit } = await ask(url, '/admin/audit', { token })
+  const { body: audit } = await send(url, '/admin/audit', { token })
   assert.ok(JSON.stringify(audit).includes('00000000-0000-4000-8000-0000000000a7'))
 }
 

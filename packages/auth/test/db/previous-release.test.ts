@@ -17,7 +17,7 @@ import { createTokenSigner } from '../../src/tokens/json-web-token.ts'
 import { createSigningKeys } from '../../src/tokens/signing-keys.ts'
 import { runCommand } from '../support/auth-command.ts'
 import { jwtSecret, openAuthServer, testEnvironment } from '../support/auth-server.ts'
-import { ask } from '../support/http-client.ts'
+import { send } from '../support/http-client.ts'
 import { toMailEnvironment } from '../support/mail-environment.ts'
 import { openMailbox } from '../support/mailbox.ts'
 import { mainFlowsEnvironment, runMainFlows } from '../support/main-flows.ts'
@@ -86,10 +86,10 @@ test('a release can be rolled out and rolled back while clients use the server',
   // An anonymous user stays signed in throughout, whichever server handles the request.
   const previous = await startProgram(t, main, ['up'], variables)
   await use(previous)
-  const { body: guest } = await ask(previous, '/signup', { body: {} })
+  const { body: guest } = await send(previous, '/signup', { body: {} })
   let token: string = guest.refresh_token
   const refresh = async (url: string) => {
-    const { status, body } = await ask(url, '/token?grant_type=refresh_token', {
+    const { status, body } = await send(url, '/token?grant_type=refresh_token', {
       body: { refresh_token: token },
     })
     assert.equal(status, 200, JSON.stringify(body))

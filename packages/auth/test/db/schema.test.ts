@@ -6,7 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
 import { Client } from 'pg'
 import { migrate } from '../../src/db/migrate/migrate.ts'
-import { expectedFile, readThings, toExpectedText } from '../../src/db/schema/repair.ts'
+import { expectedFile, readObjects, toExpectedText } from '../../src/db/schema/repair.ts'
 import { openOwnDatabase } from '../support/shared-postgres.ts'
 
 /** This name must not occur anywhere else in the definitions. */
@@ -27,7 +27,7 @@ async function openMigrated(t: TestContext) {
 test('the schema that the migrations create matches the recorded one', async (t) => {
   const opened = await openMigrated(t)
   if (!opened) return
-  const text = toExpectedText(await readThings(opened.client, schema), schema)
+  const text = toExpectedText(await readObjects(opened.client, schema), schema)
   if (process.env['UPDATE_SCHEMA'] === '1') await writeFile(expectedFile, text)
   assert.equal(
     await readFile(expectedFile, 'utf8'),
@@ -40,7 +40,7 @@ test('migrate recreates missing objects and nothing else', async (t) => {
   const opened = await openMigrated(t)
   if (!opened) return
   const { client, url } = opened
-  const before = await readThings(client, schema)
+  const before = await readObjects(client, schema)
   const repaired: string[] = []
   const run = () => migrate({ url, schema, onRepaired: (thing) => repaired.push(thing) })
   assert.deepEqual([await run(), repaired], [[], []])
@@ -78,7 +78,7 @@ test('migrate recreates missing objects and nothing else', async (t) => {
     'trigger users.count_truncated',
   ])
   await client.query('drop index users_theirs')
-  assert.deepEqual(await readThings(client, schema), before)
+  assert.deepEqual(await readObjects(client, schema), before)
 })
 
 test('missing tables and columns are named, and nothing is changed', async (t) => {
@@ -88,10 +88,10 @@ test('missing tables and columns are named, and nothing is changed', async (t) =
   await client.query(
     'drop table outbox; alter table users drop column phone; drop index sessions_user_id',
   )
-  const before = await readThings(client, schema)
+  const before = await readObjects(client, schema)
   await assert.rejects(
     migrate({ url, schema }),
     /lacks objects of applied migrations: the table outbox, the column users\.phone\. Run auth migrate as the owner/,
   )
-  assert.deepEqual(await readThings(client, schema), before)
+  assert.deepEqual(await readObjects(client, schema), before)
 })

@@ -11,7 +11,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { enduranceOr } from '@portcullis/test-servers/endurance'
 import { type CrashServer, readMemoryMb, startCrashServer } from '../support/crash-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 import { openRawConnection } from '../support/raw-connection.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
@@ -63,12 +63,12 @@ async function openLimitedServer(t: TestContext, maxRequestDuration: string) {
   })
   const { url } = server
   const newToken = async (): Promise<string> => {
-    const { body } = await ask(url, '/signup', { body: { email: newEmail(), password } })
+    const { body } = await send(url, '/signup', { body: { email: newEmail(), password } })
     return body.access_token
   }
   const token = await newToken()
   const serves = async () => {
-    assert.equal((await ask(url, '/user', { token })).status, 200)
+    assert.equal((await send(url, '/user', { token })).status, 200)
     assert.equal(server.hasEnded(), false)
   }
   /** Waits until there are as many descriptors as before, except for a few pool connections. */
@@ -114,7 +114,7 @@ test('malicious clients', async (t) => {
       const start = '{"refresh_token":"x","padding":"'
       return `${start}${'x'.repeat(bytes - start.length - 2)}"}`
     }
-    const post = (body: string) => ask(url, '/token?grant_type=refresh_token', { body })
+    const post = (body: string) => send(url, '/token?grant_type=refresh_token', { body })
     const longest = await Promise.all(
       Array.from({ length: 10 }, () => post(toBody(bodyLimitBytes))),
     )
@@ -151,7 +151,7 @@ test('malicious clients', async (t) => {
       const own = await newToken()
       const before = readCpuSeconds(server)
       const answers = await Promise.all(
-        Array.from({ length: 2 }, () => ask(url, '/user', { method: 'PUT', token: own, body })),
+        Array.from({ length: 2 }, () => send(url, '/user', { method: 'PUT', token: own, body })),
       )
       const seconds = (readCpuSeconds(server) - before) / answers.length
       t.diagnostic(`${answers[0]?.status}, ${(seconds * 1_000).toFixed(0)} ms on a core each`)

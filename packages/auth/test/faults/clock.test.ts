@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 
 const hourMs = 3_600_000
 const minuteMs = 60_000
@@ -26,7 +26,7 @@ test('a clock that is set ahead or back', async (t) => {
     clock.aheadMs += ms
   }
   const logIn = async () => (await post('/token?grant_type=password', { email, password })).body
-  const getUser = (token: string) => ask(url, '/user', { token })
+  const getUser = (token: string) => send(url, '/user', { token })
   const refresh = (token: string) =>
     post('/token?grant_type=refresh_token', { refresh_token: token })
   const nowSeconds = () => clock.now() / 1_000
@@ -132,10 +132,10 @@ test('a clock that is set ahead or back', async (t) => {
 
   await t.test('allows no more messages per hour, and every wait ends', async () => {
     await emptyCaps()
-    const send = () => post('/otp', { email: newEmail() })
-    for (let sent = 0; sent < 5; sent++) assert.equal((await send()).status, 200)
+    const sendCode = () => post('/otp', { email: newEmail() })
+    for (let sent = 0; sent < 5; sent++) assert.equal((await sendCode()).status, 200)
     const assertRefused = async (mostSeconds: number) => {
-      const refused = await send()
+      const refused = await sendCode()
       assert.deepEqual(errorOf(refused).slice(0, 2), [429, 'over_email_send_rate_limit'])
       const wait = Number(refused.headers.get('retry-after'))
       assert.ok(wait >= 1 && wait <= mostSeconds, `${wait} s`)
@@ -144,9 +144,9 @@ test('a clock that is set ahead or back', async (t) => {
     step(-hourMs)
     await assertRefused(7_200)
     step(2 * hourMs)
-    assert.equal((await send()).status, 200)
+    assert.equal((await sendCode()).status, 200)
     step(-hourMs)
-    assert.equal((await send()).status, 200)
+    assert.equal((await sendCode()).status, 200)
   })
 
   await t.test('never extends a cooldown beyond its length', async () => {

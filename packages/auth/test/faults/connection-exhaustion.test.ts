@@ -10,7 +10,7 @@ import { Client } from 'pg'
 import { type Database, type DatabaseSettings, openDatabase } from '../../src/db/database.ts'
 import { statement } from '../../src/db/statement.ts'
 import { startCrashServer } from '../support/crash-server.ts'
-import { ask, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
+import { type HttpAnswer, newEmail, password, send } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 import { testPostgres } from '../support/shared-postgres.ts'
 
@@ -54,7 +54,7 @@ for (const workers of ['1', '3']) {
       AUTH_API_MAX_REQUEST_DURATION: '8s',
     })
     const email = newEmail()
-    const { body } = await ask(server.url, '/signup', { body: { email, password } })
+    const { body } = await send(server.url, '/signup', { body: { email, password } })
     const token = body.access_token
     const holder = await connect(t, url)
     await holder.query('begin')
@@ -62,7 +62,7 @@ for (const workers of ['1', '3']) {
     const refused = Promise.withResolvers<HttpAnswer>()
     const change = async () => {
       const body = { data: { n: 1 } }
-      const answer = await ask(server.url, '/user', { method: 'PUT', token, body })
+      const answer = await send(server.url, '/user', { method: 'PUT', token, body })
       if (answer.status === 503) refused.resolve(answer)
       return answer
     }

@@ -10,7 +10,7 @@ import { DatabaseLostError } from '../../src/db/database-errors.ts'
 import { statement } from '../../src/db/statement.ts'
 import { openAuthServer } from '../support/auth-server.ts'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
-import { ask, password } from '../support/http-client.ts'
+import { password, send } from '../support/http-client.ts'
 
 const timedOut = [
   504,
@@ -111,7 +111,7 @@ test('a request that waits too long for a lock fails and has no effect afterward
   const login = await server.post('/token?grant_type=password', { email, password })
   await server.query('begin')
   await server.query('select from users where id = $1 for update', [id])
-  const late = await ask(hasty?.url ?? '', '/user', {
+  const late = await send(hasty?.url ?? '', '/user', {
     method: 'PUT',
     token: login.body.access_token,
     body: { data: { name: 'Ada' } },

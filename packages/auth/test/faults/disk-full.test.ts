@@ -21,7 +21,7 @@ import { openDatabase } from '../../src/db/database.ts'
 import { migrate } from '../../src/db/migrate/migrate.ts'
 import { statement } from '../../src/db/statement.ts'
 import { openAuthServer } from '../support/auth-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 import { testPostgres } from '../support/shared-postgres.ts'
 
 const megabytes = 24
@@ -69,7 +69,7 @@ test('a full disk is reported as such, and reads still work', async (t) => {
   await migrate({ url, schema })
   const server = await openAuthServer(t, { database: { url, schema } })
   assert.ok(server)
-  const signUp = () => ask(server.url, '/signup', { body: { email: newEmail(), password } })
+  const signUp = () => send(server.url, '/signup', { body: { email: newEmail(), password } })
   const { body } = await signUp()
 
   const fill = join(folder, 'fill')
@@ -91,7 +91,7 @@ test('a full disk is reported as such, and reads still work', async (t) => {
     ),
     server.log.join(''),
   )
-  assert.equal((await ask(server.url, '/user', { token: body.access_token })).status, 200)
+  assert.equal((await send(server.url, '/user', { token: body.access_token })).status, 200)
 
   rmSync(fill)
   assert.equal((await signUp()).status, 200)

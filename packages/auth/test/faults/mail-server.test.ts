@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { containsSecret } from '../support/contains-secret.ts'
 import { type BehaviourName, openFaultyMailServer } from '../support/faulty-mail-server.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
-import { containsSecret } from '../support/is-told.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 import { newPhone, phoneEnvironment } from '../support/phone-server.ts'
 import { openGatewayServer } from '../support/sms-gateways.ts'
@@ -17,7 +17,7 @@ const makeRetriesDue = `update outbox set next_attempt_at = now()
   where failed_at is null and next_attempt_at < now() + interval '60 seconds'`
 
 /** This is more than the sender sends concurrently. */
-const asked = 6
+const requestCount = 6
 
 const silent: readonly BehaviourName[] = ['sends nothing', 'sends nothing after its greeting']
 const refusing: readonly BehaviourName[] = [
@@ -46,12 +46,12 @@ test('requests do not wait for a mail server, and no message is lost, when it', 
   const token = login.body.access_token
 
   const isDelivered = (to: string) => mail.received.some((one) => one.to.includes(to))
-  const askForMail = async () => {
-    const people = Array.from({ length: asked }, newEmail)
+  const requestMails = async () => {
+    const people = Array.from({ length: requestCount }, newEmail)
     for (const one of people) {
       assert.equal((await post('/otp', { email: one })).status, 200)
     }
-    assert.equal((await ask(url, '/user', { token })).status, 200)
+    assert.equal((await send(url, '/user', { token })).status, 200)
     assert.ok(!people.every(isDelivered))
     return people
   }
@@ -83,10 +83,10 @@ test('requests do not wait for a mail server, and no message is lost, when it', 
   for (const behaviour of silent) {
     await t.test(behaviour, async () => {
       mail.behave(behaviour)
-      const people = await askForMail()
+      const people = await requestMails()
       await until(() => mail.open > 0)
       await until(isNoConnectionBusy)
-      assert.equal((await query('select from outbox')).length, asked)
+      assert.equal((await query('select from outbox')).length, requestCount)
       assert.deepEqual(people.filter(isDelivered), [])
       // Text messages are not delayed by email that cannot be sent.
       const phone = newPhone()
@@ -101,10 +101,10 @@ test('requests do not wait for a mail server, and no message is lost, when it', 
   for (const behaviour of refusing) {
     await t.test(behaviour, async () => {
       mail.behave(behaviour)
-      const people = await askForMail()
+      const people = await requestMails()
       await until(async () => {
         const failed = await query('select from outbox where last_error is not null')
-        return failed.length === asked
+        return failed.length === requestCount
       })
       await until(isNoConnectionBusy)
       mail.behave('works')
@@ -114,10 +114,10 @@ test('requests do not wait for a mail server, and no message is lost, when it', 
 
   await t.test('is unreachable', async () => {
     await mail.stopListening()
-    const people = await askForMail()
+    const people = await requestMails()
     await until(async () => {
       const failed = await query("select from outbox where last_error like '%ECONNREFUSED%'")
-      return failed.length === asked
+      return failed.length === requestCount
     })
     await mail.listen()
     await untilDelivered(people)
@@ -125,7 +125,7 @@ test('requests do not wait for a mail server, and no message is lost, when it', 
 
   await t.test('sends one byte at a time', async () => {
     mail.behave('sends one byte at a time')
-    const people = await askForMail()
+    const people = await requestMails()
     await until(() => mail.open > 0)
     await until(isNoConnectionBusy)
     assert.deepEqual(people.filter(isDelivered), [])

@@ -10,7 +10,7 @@ import { openCaptchaService, toCaptchaEnvironment } from '../support/captcha-ser
 import { newAccount, openExternalServer } from '../support/external-server.ts'
 import { type HttpBehaviour, openFaultyHttpServer } from '../support/faulty-http-server.ts'
 import { fragmentOf } from '../support/flow-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 import { openMailServer } from '../support/mail-server.ts'
 import { until } from '../support/outbox.ts'
 import { newPhone, openPhoneServer } from '../support/phone-server.ts'
@@ -24,7 +24,7 @@ const oneConnection = { AUTH_DB_MAX_POOL_SIZE: '1' } as const
 const makeRetriesDue = `update outbox set next_attempt_at = now()
   where failed_at is null and next_attempt_at < now() + interval '60 seconds'`
 
-const asked = 6
+const requestCount = 6
 const hanging: readonly HttpBehaviour[] = ['never responds', 'starts a response and stalls']
 const failing: readonly HttpBehaviour[] = [
   'responds with 500',
@@ -45,8 +45,8 @@ test('requests do not wait for a gateway, and no text message is lost, when it',
   const { post, query } = server
   const countTo = (phone: string) =>
     gateway.bodies.filter((body) => body.includes(`+${phone}`)).length
-  const askForTexts = async () => {
-    const phones = Array.from({ length: asked }, newPhone)
+  const requestTexts = async () => {
+    const phones = Array.from({ length: requestCount }, newPhone)
     for (const phone of phones) assert.equal((await post('/otp', { phone })).status, 200)
     return phones
   }
@@ -67,14 +67,14 @@ test('requests do not wait for a gateway, and no text message is lost, when it',
   for (const behaviour of hanging) {
     await t.test(behaviour, async () => {
       gateway.behave(behaviour)
-      const phones = await askForTexts()
+      const phones = await requestTexts()
       await until(() => gateway.open > 0)
-      assert.equal((await query('select from outbox')).length, asked)
+      assert.equal((await query('select from outbox')).length, requestCount)
       // Email is not delayed.
       const before = mail.received.length
       assert.equal((await post('/otp', { email: newEmail() })).status, 200)
       await mail.waitFor(before + 1)
-      assert.equal((await query("select from outbox where channel = 'sms'")).length, asked)
+      assert.equal((await query("select from outbox where channel = 'sms'")).length, requestCount)
       await deliver()
       for (const phone of phones) assert.ok(countTo(phone) >= 1)
     })
@@ -83,10 +83,10 @@ test('requests do not wait for a gateway, and no text message is lost, when it',
   for (const behaviour of failing) {
     await t.test(behaviour, async () => {
       gateway.behave(behaviour)
-      const phones = await askForTexts()
+      const phones = await requestTexts()
       await until(async () => {
         const failed = await query('select from outbox where last_error is not null')
-        return failed.length === asked
+        return failed.length === requestCount
       })
       await deliver()
       for (const phone of phones) assert.ok(countTo(phone) >= 2)
@@ -122,11 +122,11 @@ test('a failing provider affects only its own sign-ins', async (t) => {
       const before = server.log.length
       provider.failure = failure
       let isAnswered = false
-      const coming = server.goThrough('keycloak', account).finally(() => {
+      const coming = server.signInWith('keycloak', account).finally(() => {
         isAnswered = true
       })
       const others = await Promise.all(
-        Array.from({ length: 8 }, () => ask(url, '/user', { token: body.access_token })),
+        Array.from({ length: 8 }, () => send(url, '/user', { token: body.access_token })),
       )
       assert.deepEqual(new Set(others.map(({ status }) => status)), new Set([200]))
       if (failure === 'no response') assert.equal(isAnswered, false)
@@ -136,7 +136,7 @@ test('a failing provider affects only its own sign-ins', async (t) => {
       const logged = server.log.slice(before).join('')
       assert.match(logged, /OutgoingError: 127\.0\.0\.1/)
       provider.failure = undefined
-      const again = await server.goThrough('keycloak', account)
+      const again = await server.signInWith('keycloak', account)
       assert.ok(fragmentOf(again)['access_token'])
     })
   }
@@ -157,13 +157,13 @@ test('a captcha service that never responds affects only the requests that need 
   const { url, serviceToken: token } = server
   const signUp = () => {
     const gotrue_meta_security = { captcha_token: service.solve() }
-    return ask(url, '/signup', { body: { email: newEmail(), password, gotrue_meta_security } })
+    return send(url, '/signup', { body: { email: newEmail(), password, gotrue_meta_security } })
   }
   service.failure = 'never responds'
   let answered = 0
   const waiting = Array.from({ length: 4 }, () => signUp().finally(() => answered++))
   await until(() => service.forms.length > 0)
-  assert.equal((await ask(url, '/admin/users', { token })).status, 200)
+  assert.equal((await send(url, '/admin/users', { token })).status, 200)
   assert.equal(answered, 0)
   for (const { status, body } of await Promise.all(waiting)) {
     assert.deepEqual([status, body.error_code], [500, 'unexpected_failure'])

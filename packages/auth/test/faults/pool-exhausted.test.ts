@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { Client } from 'pg'
 import { openAuthServer } from '../support/auth-server.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask, type HttpAnswer, password } from '../support/http-client.ts'
+import { type HttpAnswer, password, send } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 
 const late = ['503 database_unavailable', '504 request_timeout']
@@ -28,10 +28,10 @@ test('a pool whose only connection is blocked', async (t) => {
   const { id, email } = await flow.newUser()
   const login = await flow.post('/token?grant_type=password', { email, password })
   const { access_token: token, refresh_token: refreshToken } = login.body
-  const get = () => ask(server.url, '/user', { token })
-  const put = (data: object) => ask(server.url, '/user', { method: 'PUT', token, body: { data } })
+  const get = () => send(server.url, '/user', { token })
+  const put = (data: object) => send(server.url, '/user', { method: 'PUT', token, body: { data } })
   const refresh = () =>
-    ask(server.url, '/token?grant_type=refresh_token', { body: { refresh_token: refreshToken } })
+    send(server.url, '/token?grant_type=refresh_token', { body: { refresh_token: refreshToken } })
   // A transaction sees the same activity of others all the time, so a separate connection is used.
   const holder = new Client({ connectionString: url, options: `-c search_path=${schema}` })
   await holder.connect()
@@ -65,7 +65,7 @@ test('a pool whose only connection is blocked', async (t) => {
   await t.test('does not block the health check', async () => {
     const blocked = put({ blocked: true })
     await until(isBlocked)
-    const { status } = await ask(server.url, '/health')
+    const { status } = await send(server.url, '/health')
     assert.ok([200, 503].includes(status), `${status}`)
     assert.ok(late.includes(toOutcome(await blocked)))
   })

@@ -11,7 +11,7 @@ import { type DatabaseSettings, openDatabase } from '../../src/db/database.ts'
 import { statement } from '../../src/db/statement.ts'
 import { openAuthServer } from '../support/auth-server.ts'
 import { startCrashServer } from '../support/crash-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 import { openOwnDatabase } from '../support/shared-postgres.ts'
 import { openTestSchema } from '../support/test-schema.ts'
 
@@ -65,29 +65,29 @@ for (const [behaviour, settings] of Object.entries(behaviours)) {
     const isTime = (text: string) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/.test(text)
     const journey = async () => {
       const email = newEmail()
-      const signUp = await ask(server.url, '/signup', { body: { email, password } })
+      const signUp = await send(server.url, '/signup', { body: { email, password } })
       assert.equal(signUp.status, 200, JSON.stringify(signUp.body))
       const { user } = signUp.body
       for (const time of [user.created_at, user.last_sign_in_at, user.identities[0].created_at]) {
         assert.ok(isTime(time), time)
         assert.ok(Math.abs(Date.parse(time) - server.clock.now()) < 60_000, time)
       }
-      const login = await ask(server.url, '/token?grant_type=password', {
+      const login = await send(server.url, '/token?grant_type=password', {
         body: { email, password },
       })
       assert.equal(login.status, 200)
-      const refresh = await ask(server.url, '/token?grant_type=refresh_token', {
+      const refresh = await send(server.url, '/token?grant_type=refresh_token', {
         body: { refresh_token: login.body.refresh_token },
       })
       assert.equal(refresh.status, 200)
       const token = refresh.body.access_token
       // A new password ends other sessions, which is a transaction of several statements.
       const body = { password: 'another horse battery', data: { n: 1 } }
-      const update = await ask(server.url, '/user', { method: 'PUT', token, body })
+      const update = await send(server.url, '/user', { method: 'PUT', token, body })
       assert.equal(update.status, 200, JSON.stringify(update.body))
-      const shown = await ask(server.url, '/user', { token })
+      const shown = await send(server.url, '/user', { token })
       assert.deepEqual([shown.status, shown.body.user_metadata.n], [200, 1])
-      const again = await ask(server.url, '/signup', { body: { email, password } })
+      const again = await send(server.url, '/signup', { body: { email, password } })
       assert.equal(again.body.error_code, 'user_already_exists')
     }
     await Promise.all(Array.from({ length: 12 }, journey))
@@ -98,7 +98,7 @@ for (const [behaviour, settings] of Object.entries(behaviours)) {
     assert.match(log, /auth_audit_event/)
     assert.doesNotMatch(log, /failed: |Lost a connection|prepared statement was lost/)
 
-    const signUp = () => ask(server.url, '/signup', { body: { email: newEmail(), password } })
+    const signUp = () => send(server.url, '/signup', { body: { email: newEmail(), password } })
     await pooler.kill()
     assert.equal((await signUp()).status, 503)
     await pooler.restart()
@@ -117,7 +117,7 @@ test('servers that start concurrently behind PgBouncer create the tables and ser
   const start = () => startCrashServer(t, { DATABASE_URL: pooler.url, AUTH_WORKERS: '2' })
   const servers = await Promise.all([start(), start()])
   for (const { url, output } of servers) {
-    const { status } = await ask(url, '/signup', { body: { email: newEmail(), password } })
+    const { status } = await send(url, '/signup', { body: { email: newEmail(), password } })
     assert.equal(status, 200, output())
   }
 })

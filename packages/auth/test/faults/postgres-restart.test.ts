@@ -70,7 +70,7 @@ const faults: Readonly<
   },
 }
 
-test('requests fail in time and with an error code while PostgreSQL is away, and succeed afterwards', async (t) => {
+test('requests fail in time and with an error code while PostgreSQL is unavailable, and succeed afterwards', async (t) => {
   const postgres = await open(t, testPostgres, { settings: lasting })
   if (!postgres) return
   const server = await startCrashServer(t, {

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { refresh } from '../support/crash-people.ts'
 import { startCrashServer } from '../support/crash-server.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 
 const storms: Readonly<Record<string, number>> = { 'one server': 1, 'two server processes': 2 }
 
@@ -37,7 +37,7 @@ test('fifty concurrent refreshes of one token create one new token in one rotati
   for (const [where, servers] of Object.entries(storms)) {
     await t.test(`at ${where}`, async () => {
       const body = { email: newEmail(), password }
-      const signup = await ask(other.url, '/signup', { body })
+      const signup = await send(other.url, '/signup', { body })
       const userId = signup.body.user.id
       let token = signup.body.refresh_token
       const before = await readSession(userId)

@@ -10,7 +10,7 @@ import { open, type PostgresServer } from '@portcullis/test-servers'
 import { Client } from 'pg'
 import { startCrashServer } from '../support/crash-server.ts'
 import { type FaultyNetwork, openFaultyNetwork } from '../support/faulty-network.ts'
-import { ask } from '../support/http-client.ts'
+import { send } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 import { testPostgres } from '../support/shared-postgres.ts'
 
@@ -93,7 +93,7 @@ test('a stalled database ends no session, on servers whose clocks are two minute
   const late = await startCrashServer(t, { ...settings, ...skewed(60) })
   const serverOf = (at: number) => (at % 2 === 0 ? early : late)
   const refresh = (at: number, token: string) =>
-    ask(serverOf(at).url, '/token?grant_type=refresh_token', { body: { refresh_token: token } })
+    send(serverOf(at).url, '/token?grant_type=refresh_token', { body: { refresh_token: token } })
 
   /** Waits until the server no longer reports the database as unavailable. */
   const refreshWithRetries = async (at: number, token: string) => {
@@ -106,7 +106,7 @@ test('a stalled database ends no session, on servers whose clocks are two minute
   /** Signs in without a password, because hashing would take most of the time. */
   const signUp = async (at: number): Promise<string> => {
     for (;;) {
-      const answer = await ask(serverOf(at).url, '/signup', { body: {} })
+      const answer = await send(serverOf(at).url, '/signup', { body: {} })
       if (answer.status === 200) return answer.body.refresh_token
       assert.ok(answer.status >= 500, JSON.stringify(answer.body))
       await sleep(100)
@@ -129,7 +129,7 @@ test('a stalled database ends no session, on servers whose clocks are two minute
     const tokens = await signUpAll()
     const refreshAt = async (url: string, token: string) => {
       const body = { refresh_token: token }
-      const answer = await ask(url, '/token?grant_type=refresh_token', { body })
+      const answer = await send(url, '/token?grant_type=refresh_token', { body })
       return answer.body.refresh_token ?? answer.body
     }
     for (const [at, token] of tokens.entries()) {

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openAuthServer } from '../support/auth-server.ts'
-import { ask, newEmail, password, sdk } from '../support/http-client.ts'
+import { newEmail, password, sdk, send } from '../support/http-client.ts'
 
 test('sign-up, sign-in, refresh, GET /user and logout take the expected number of statements', async (t) => {
   const server = await openAuthServer(t)
@@ -13,25 +13,25 @@ test('sign-up, sign-in, refresh, GET /user and logout take the expected number o
   const email = newEmail()
   server.takeStatements()
 
-  const signup = await ask(url, '/signup', { body: { email, password, data: { a: 1 } } })
+  const signup = await send(url, '/signup', { body: { email, password, data: { a: 1 } } })
   assert.equal(signup.status, 200, JSON.stringify(signup.body))
   assert.equal(signup.body.token_type, 'bearer')
   assert.equal(signup.body.expires_in, 3600)
   assert.equal(signup.body.user.email, email)
   assert.deepEqual(server.takeStatements(), ['find_user_by_email', 'create_user', 'open_session'])
 
-  const login = await ask(url, '/token?grant_type=password', { body: { email, password } })
+  const login = await send(url, '/token?grant_type=password', { body: { email, password } })
   assert.equal(login.status, 200, JSON.stringify(login.body))
   assert.deepEqual(server.takeStatements(), ['find_user_by_email', 'open_session'])
 
-  const refresh = await ask(url, '/token?grant_type=refresh_token', {
+  const refresh = await send(url, '/token?grant_type=refresh_token', {
     body: { refresh_token: login.body.refresh_token },
   })
   assert.equal(refresh.status, 200, JSON.stringify(refresh.body))
   assert.notEqual(refresh.body.refresh_token, login.body.refresh_token)
   assert.deepEqual(server.takeStatements(), ['rotate_session'])
 
-  const user = await ask(url, '/user', { token: refresh.body.access_token })
+  const user = await send(url, '/user', { token: refresh.body.access_token })
   assert.equal(user.status, 200, JSON.stringify(user.body))
   assert.equal(user.body.user_metadata.a, 1)
   assert.equal(user.body.user_metadata.email_verified, true)
@@ -42,9 +42,9 @@ test('sign-up, sign-in, refresh, GET /user and logout take the expected number o
   assert.match(user.body.identities[0].created_at, /Z$/)
   assert.deepEqual(server.takeStatements(), ['find_caller'])
 
-  const logout = await ask(url, '/logout', { method: 'POST', token: refresh.body.access_token })
+  const logout = await send(url, '/logout', { method: 'POST', token: refresh.body.access_token })
   assert.deepEqual([logout.status, logout.body], [204, ''])
-  const again = await ask(url, '/token?grant_type=refresh_token', {
+  const again = await send(url, '/token?grant_type=refresh_token', {
     body: { refresh_token: refresh.body.refresh_token },
   })
   assert.deepEqual(
@@ -52,7 +52,7 @@ test('sign-up, sign-in, refresh, GET /user and logout take the expected number o
     [400, 'session_not_found', 400],
   )
   // An access token stays valid until it expires.
-  assert.equal((await ask(url, '/user', { token: refresh.body.access_token })).status, 200)
+  assert.equal((await send(url, '/user', { token: refresh.body.access_token })).status, 200)
 })
 
 test('fifty concurrent refreshes of one token all return the same new token', async (t) => {
@@ -60,10 +60,10 @@ test('fifty concurrent refreshes of one token all return the same new token', as
   if (!server) return
   const { url } = server
   const email = newEmail()
-  const { body } = await ask(url, '/signup', { body: { email, password } })
+  const { body } = await send(url, '/signup', { body: { email, password } })
   const answers = await Promise.all(
     Array.from({ length: 25 }, () =>
-      ask(url, '/token?grant_type=refresh_token', { body: { refresh_token: body.refresh_token } }),
+      send(url, '/token?grant_type=refresh_token', { body: { refresh_token: body.refresh_token } }),
     ),
   )
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
@@ -74,8 +74,8 @@ test('errors have the documented format, or the format of the client library if 
   const server = await openAuthServer(t)
   if (!server) return
   const { url } = server
-  const wrong = { body: { email: 'nobody@example.com', password: 'x' } }
-  const plain = await ask(url, '/token?grant_type=password', wrong)
+  const wrong = { body: { email: 'unknown@example.com', password: 'x' } }
+  const plain = await send(url, '/token?grant_type=password', wrong)
   assert.equal(plain.status, 400)
   assert.deepEqual(plain.body, {
     code: 400,
@@ -83,14 +83,14 @@ test('errors have the documented format, or the format of the client library if 
     msg: 'Invalid login credentials',
   })
   assert.equal(plain.headers.get('x-sb-error-code'), 'invalid_credentials')
-  const client = await ask(url, '/token?grant_type=password', { ...wrong, headers: sdk })
+  const client = await send(url, '/token?grant_type=password', { ...wrong, headers: sdk })
   assert.equal(client.body.code, 'invalid_credentials')
   assert.equal(client.body.message, 'Invalid login credentials')
   assert.equal(client.headers.get('x-supabase-api-version'), '2024-01-01')
-  const unparsable = await ask(url, '/signup', { body: '{' })
+  const unparsable = await send(url, '/signup', { body: '{' })
   assert.equal(unparsable.status, 400)
   assert.equal(unparsable.body.error_code, 'bad_json')
-  const nowhere = await ask(url, '/nowhere')
+  const nowhere = await send(url, '/nowhere')
   assert.equal(nowhere.status, 404)
   assert.equal(nowhere.body.error_code, 'route_not_found')
 })
@@ -106,7 +106,7 @@ test('a sign-up with a taken address gets the same response as one with a new ad
   })
   if (!server) return
   const { url } = server
-  const fresh = await ask(url, '/signup', { body: { email: newEmail(), password } })
+  const fresh = await send(url, '/signup', { body: { email: newEmail(), password } })
   assert.equal(fresh.status, 200, JSON.stringify(fresh.body))
   assert.ok(fresh.body.confirmation_sent_at)
   assert.equal(fresh.body.access_token, undefined)

@@ -37,8 +37,8 @@ test('a drain closes idle connections at once, and busy ones after a response wi
   const connections = trackConnections(server)
   const url = await listen(t, server)
   const [idle, busy] = [openConnection(t, url), openConnection(t, url)]
-  assert.equal((await idle.ask('/')).headers.connection, 'keep-alive')
-  const slow = busy.ask('/slow')
+  assert.equal((await idle.send('/')).headers.connection, 'keep-alive')
+  const slow = busy.send('/slow')
   await asked
   const drained = connections.drain(never)
   await idle.closed
@@ -57,12 +57,12 @@ test('connections accepted by another process are served, counted and drained li
   const door = createDoor((socket) => connections.adopt(socket))
   const url = await listen(t, door)
   const [first, second] = [openConnection(t, url), openConnection(t, url)]
-  assert.equal((await first.ask('/')).body, 'done')
-  const slow = second.ask('/slow')
+  assert.equal((await first.send('/')).body, 'done')
+  const slow = second.send('/slow')
   await asked
   const drained = connections.drain(never)
   await first.closed
-  await assert.rejects(openConnection(t, url).ask('/'))
+  await assert.rejects(openConnection(t, url).send('/'))
   answer()
   assert.equal((await slow).body, 'done')
   await drained
@@ -97,7 +97,7 @@ test('a drain ends when its signal is aborted', async (t) => {
   const { server, asked } = createSlowServer()
   const connections = trackConnections(server)
   const url = await listen(t, server)
-  const lost = assert.rejects(openConnection(t, url).ask('/slow'))
+  const lost = assert.rejects(openConnection(t, url).send('/slow'))
   await asked
   const expired = new AbortController()
   const drained = connections.drain(expired.signal)

@@ -14,7 +14,7 @@ import { Type } from '../../src/http/schema.ts'
 import { createServer } from '../../src/http/server.ts'
 import type { Services } from '../../src/services.ts'
 import { testEnvironment } from '../support/auth-server.ts'
-import { ask, sdk } from '../support/http-client.ts'
+import { sdk, send } from '../support/http-client.ts'
 import { openRawConnection } from '../support/raw-connection.ts'
 
 interface Waiting {
@@ -83,7 +83,7 @@ async function openServer(t: TestContext, maxRequestDuration: string) {
 
 /** Opens a connection first, because the header timeout could expire on a busy machine. */
 async function warmUp(url: string): Promise<void> {
-  while ((await ask(url, '/at-once')).status !== 200);
+  while ((await send(url, '/at-once')).status !== 200);
 }
 
 const timedOut = [
@@ -96,12 +96,12 @@ test('a request that takes too long', async (t) => {
   await t.test('gets a 504 in the usual error format', async (t) => {
     const { url } = await openServer(t, '1s')
     await warmUp(url)
-    const plain = await ask(url, '/wait', { body: {} })
+    const plain = await send(url, '/wait', { body: {} })
     assert.deepEqual([plain.status, plain.body.error_code, plain.body.msg], timedOut)
     assert.equal(plain.body.code, 504)
     assert.match(plain.body.error_id, /^[\da-f-]{36}$/)
     assert.equal(plain.headers.get('cache-control'), 'no-store')
-    const { body } = await ask(url, '/wait', { body: {}, headers: sdk })
+    const { body } = await send(url, '/wait', { body: {}, headers: sdk })
     assert.deepEqual([body.code, body.message], timedOut.slice(1))
   })
 
@@ -133,7 +133,7 @@ test('a request that takes too long', async (t) => {
     const { url, hangLimit, waiting } = await openServer(t, '1s')
     await warmUp(url)
     hangLimit()
-    const { status } = await ask(url, '/wait', { body: {} })
+    const { status } = await send(url, '/wait', { body: {} })
     assert.deepEqual([status, waiting.length], [504, 0])
   })
 
@@ -159,13 +159,13 @@ test('a client that never finishes its headers is disconnected', async (t) => {
   assert.deepEqual([body.code, body.error_code], [408, 'request_timeout'])
   await silent.received
   // Other clients are still served.
-  assert.equal((await ask(url, '/at-once')).status, 200)
+  assert.equal((await send(url, '/at-once')).status, 200)
 })
 
 test('a request that arrived while the server was paused gets a response', async (t) => {
   const { url, server, waiting } = await openServer(t, '1s')
   // The client runs in a separate thread, because the pause blocks this one.
-  const send = `
+  const script = `
     const { parentPort, workerData } = require('node:worker_threads')
     const socket = require('node:net').connect(workerData, '127.0.0.1')
     socket.write('POST /wait HTTP/1.1\\r\\nhost: x\\r\\ncontent-length: 2\\r\\n\\r\\n{}')
@@ -173,7 +173,7 @@ test('a request that arrived while the server was paused gets a response', async
   server.server.once('connection', () => {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3_000)
   })
-  const client = new Worker(send, { eval: true, workerData: Number(new URL(url).port) })
+  const client = new Worker(script, { eval: true, workerData: Number(new URL(url).port) })
   t.after(() => client.terminate())
   let received = ''
   client.on('message', (text) => {

@@ -9,7 +9,7 @@ import { defineEndpoint } from '../../src/http/endpoint.ts'
 import { createServer } from '../../src/http/server.ts'
 import type { Services } from '../../src/services.ts'
 import { testEnvironment } from '../support/auth-server.ts'
-import { ask } from '../support/http-client.ts'
+import { send } from '../support/http-client.ts'
 import { openRawConnection } from '../support/raw-connection.ts'
 
 const circular: Record<string, unknown> = {}
@@ -80,7 +80,7 @@ test('a response that cannot be sent becomes a 500', async (t) => {
     await t.test(what, async () => {
       log.length = 0
       answerWith(answer)
-      const { status, body, headers } = await ask(url, '/answer')
+      const { status, body, headers } = await send(url, '/answer')
       assert.deepEqual([status, headers.get('x-sb-error-code')], [500, 'unexpected_failure'])
       if (answer.status !== 204) assert.equal(body.error_code, 'unexpected_failure')
       assert.equal(headers.get('cache-control'), 'no-store')
@@ -90,7 +90,7 @@ test('a response that cannot be sent becomes a 500', async (t) => {
     })
   }
   answerWith(json({ fine: true }))
-  assert.equal((await ask(url, '/answer')).body.fine, true)
+  assert.equal((await send(url, '/answer')).body.fine, true)
 })
 
 test('with a fault in every response, errors and timeouts still get a response', async (t) => {
@@ -104,7 +104,7 @@ test('with a fault in every response, errors and timeouts still get a response',
     ['OPTIONS', '/answer'],
     ['GET', '/never'],
   ] as const) {
-    const { status } = await ask(url, path, { method })
+    const { status } = await send(url, path, { method })
     assert.equal(status, 500, `${method} ${path}`)
   }
   await stop()

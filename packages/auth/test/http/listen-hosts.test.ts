@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import Fastify from 'fastify'
 import { listenOnFirst, toListenHosts } from '../../src/http/listen-hosts.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 
 /** RFC 5737 reserves this address for documentation, so no machine has it. */
 const notOurs = '203.0.113.1'
@@ -36,7 +36,7 @@ test('without AUTH_API_HOST the server is reachable over IPv4 and IPv6 and recor
   const addresses = ['127.0.0.1', ...(hasIPv6() ? ['::1'] : [])]
   for (const address of addresses) {
     const url = `http://${address.includes(':') ? `[${address}]` : address}:${port}`
-    const { status } = await ask(url, '/signup', { body: { email: newEmail(), password } })
+    const { status } = await send(url, '/signup', { body: { email: newEmail(), password } })
     assert.equal(status, 200, address)
   }
   const entries = await server.query('select ip_address from audit_log_entries order by created_at')

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { endpoints } from '../../src/features/index.ts'
 import { openAuthServer } from '../support/auth-server.ts'
-import { ask, sdk } from '../support/http-client.ts'
+import { sdk, send } from '../support/http-client.ts'
 
 test('a known path with an unsupported method', async (t) => {
   const server = await openAuthServer(t, { env: { AUTH_API_PATH_PREFIX: '/auth/v1' } })
@@ -22,7 +22,7 @@ test('a known path with an unsupported method', async (t) => {
       ['PUT', '/health', 'GET, HEAD, OPTIONS'],
     ] as const
     for (const [method, path, allow] of cases) {
-      const { status, headers, body } = await ask(url, path, { method })
+      const { status, headers, body } = await send(url, path, { method })
       const message = `${method} ${path}`
       assert.deepEqual([status, headers.get('allow')], [405, allow], message)
       assert.equal(headers.get('x-sb-error-code'), 'method_not_allowed', message)
@@ -30,7 +30,7 @@ test('a known path with an unsupported method', async (t) => {
       assert.deepEqual([body.code, body.error_code], [405, 'method_not_allowed'], message)
       assert.match(body.msg, new RegExp(allow), message)
     }
-    const { body } = await ask(url, '/token', { method: 'PATCH', headers: sdk })
+    const { body } = await send(url, '/token', { method: 'PATCH', headers: sdk })
     assert.equal(body.code, 'method_not_allowed')
   })
 
@@ -38,20 +38,20 @@ test('a known path with an unsupported method', async (t) => {
     'is refused before the body is parsed, and the response has CORS headers',
     async () => {
       const headers = { origin: 'https://app.example' }
-      const answer = await ask(url, '/user', { method: 'POST', body: '{', headers })
+      const answer = await send(url, '/user', { method: 'POST', body: '{', headers })
       assert.equal(answer.status, 405)
       assert.equal(answer.headers.get('access-control-allow-origin'), 'https://app.example')
     },
   )
 
   await t.test('an unknown path returns 404', async () => {
-    const { status, body, headers } = await ask(url, '/users', { method: 'DELETE' })
+    const { status, body, headers } = await send(url, '/users', { method: 'DELETE' })
     assert.deepEqual([status, body.error_code], [404, 'route_not_found'])
     assert.equal(headers.get('allow'), null)
   })
 
   await t.test('OPTIONS requests are accepted', async () => {
-    const { status } = await ask(url, '/user', { method: 'OPTIONS' })
+    const { status } = await send(url, '/user', { method: 'OPTIONS' })
     assert.equal(status, 204)
   })
 })
@@ -63,13 +63,13 @@ test('HEAD works for every public GET endpoint and has no side effects', async (
   assert.ok(open.length >= 5)
   server.takeStatements()
   for (const { path } of open) {
-    const answer = await ask(server.url, path, { method: 'HEAD' })
+    const answer = await send(server.url, path, { method: 'HEAD' })
     assert.deepEqual([answer.status, answer.body], [200, ''], path)
     assert.equal(answer.headers.get('cache-control'), 'no-store', path)
   }
   // HEAD requests are not counted by the rate limit either.
-  for (let look = 0; look < 3; look++) {
-    assert.equal((await ask(server.url, '/verify', { method: 'HEAD' })).status, 200)
+  for (let attempt = 0; attempt < 3; attempt++) {
+    assert.equal((await send(server.url, '/verify', { method: 'HEAD' })).status, 200)
   }
   // Readiness is checked, because monitoring tools may use HEAD.
   assert.deepEqual(server.takeStatements(), ['check_readiness'])

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask, type HttpAnswer, sdk } from '../support/http-client.ts'
+import { type HttpAnswer, sdk, send } from '../support/http-client.ts'
 import { openRawConnection } from '../support/raw-connection.ts'
 
 const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/
@@ -13,18 +13,18 @@ test('every error response has the request id that is in the log', async (t) => 
   const server = await openFlowServer(t, { REQUEST_ID_HEADER: 'X-Trace' })
   if (!server) return
   const { url } = server
-  const body = { email: 'nobody@example.com', password: 'wrong horse battery' }
+  const body = { email: 'unknown@example.com', password: 'wrong horse battery' }
   const failing: Readonly<Record<string, (headers?: object) => Promise<HttpAnswer>>> = {
-    '400': (headers) => ask(url, '/token?grant_type=password', { body, headers: { ...headers } }),
+    '400': (headers) => send(url, '/token?grant_type=password', { body, headers: { ...headers } }),
     '400 for invalid JSON': (headers) =>
-      ask(url, '/signup', { body: '{', headers: { ...headers } }),
-    '401': (headers) => ask(url, '/user', { headers: { ...headers } }),
-    '404': (headers) => ask(url, '/nowhere', { headers: { ...headers } }),
-    '405': (headers) => ask(url, '/signup', { method: 'DELETE', headers: { ...headers } }),
+      send(url, '/signup', { body: '{', headers: { ...headers } }),
+    '401': (headers) => send(url, '/user', { headers: { ...headers } }),
+    '404': (headers) => send(url, '/nowhere', { headers: { ...headers } }),
+    '405': (headers) => send(url, '/signup', { method: 'DELETE', headers: { ...headers } }),
     '303 for an expired link': (headers) =>
-      ask(url, '/verify?type=signup&token=abc', { headers: { ...headers } }),
+      send(url, '/verify?type=signup&token=abc', { headers: { ...headers } }),
     '303 for an unknown OAuth state': (headers) =>
-      ask(url, '/callback?state=abc&code=x', { headers: { ...headers } }),
+      send(url, '/callback?state=abc&code=x', { headers: { ...headers } }),
   }
   for (const [what, request] of Object.entries(failing)) {
     await t.test(what, async () => {
@@ -43,7 +43,7 @@ test('every error response has the request id that is in the log', async (t) => 
 
   await t.test('500, with the same id in the body', async () => {
     await server.query('alter table users rename to gone')
-    const answer = await ask(url, '/token?grant_type=password', { body })
+    const answer = await send(url, '/token?grant_type=password', { body })
     await server.query('alter table gone rename to users')
     assert.equal(answer.status, 500)
     assert.match(answer.body.error_id, uuid)
@@ -58,7 +58,7 @@ test('every error response has the request id that is in the log', async (t) => 
   })
 
   await t.test('CORS exposes the header', async () => {
-    const { headers } = await ask(url, '/user', { headers: { origin: 'https://site.example' } })
+    const { headers } = await send(url, '/user', { headers: { origin: 'https://site.example' } })
     assert.match(headers.get('access-control-expose-headers') ?? '', /X-Request-Id/)
   })
 })

@@ -7,7 +7,7 @@ import { connect } from 'node:net'
 import { test } from 'node:test'
 import { Client } from 'pg'
 import { openProgramEnvironment, startAuth } from '../support/auth-program.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 
 const loaded = new URL('../telemetry/support/print-loaded.ts', import.meta.url).href
@@ -39,7 +39,7 @@ test('the log is JSON, with a line for each request and each audit entry', async
 
   await t.test('for a sign-up: the user, the action and the result', async () => {
     const requestId = randomUUID()
-    const { body } = await ask(url, '/signup?note=secret', {
+    const { body } = await send(url, '/signup?note=secret', {
       body: { email, password },
       headers: {
         'x-request-id': requestId,
@@ -93,7 +93,7 @@ test('the log is JSON, with a line for each request and each audit entry', async
   await t.test('for a refusal: a warning with the error code', async () => {
     const requestId = randomUUID()
     const headers = { 'x-request-id': requestId }
-    await ask(url, '/token?grant_type=password', { body: { email, password: 'wrong' }, headers })
+    await send(url, '/token?grant_type=password', { body: { email, password: 'wrong' }, headers })
     const line = await logged(requestId)
     assert.deepEqual(
       [line.level, line.status, line.grant_type, line.error_code, line.error],
@@ -108,7 +108,7 @@ test('the log is JSON, with a line for each request and each audit entry', async
   await t.test('for an invalid body: an error without the body', async () => {
     const requestId = randomUUID()
     const headers = { 'x-request-id': requestId }
-    await ask(url, '/signup', { body: '{"password":"hunter22hunter22", ', headers })
+    await send(url, '/signup', { body: '{"password":"hunter22hunter22", ', headers })
     const line = await logged(requestId)
     assert.equal(line.error, 'Could not parse request body as JSON')
     assert.ok(!server.output().includes('hunter22'))
@@ -121,7 +121,7 @@ test('the log is JSON, with a line for each request and each audit entry', async
     const table = `${env['AUTH_DB_NAMESPACE']}.users`
     await client.query(`alter table ${table} rename to users_away`)
     const requestId = randomUUID()
-    await ask(url, '/token?grant_type=password', {
+    await send(url, '/token?grant_type=password', {
       body: { email, password },
       headers: { 'x-request-id': requestId },
     })
@@ -138,7 +138,7 @@ test('the log is JSON, with a line for each request and each audit entry', async
   await t.test('for an unknown or malformed path: without the query', async () => {
     for (const path of ['/nowhere/7', '/%zz']) {
       const requestId = randomUUID()
-      await ask(url, `${path}?token=abc`, { headers: { 'x-request-id': requestId } })
+      await send(url, `${path}?token=abc`, { headers: { 'x-request-id': requestId } })
       const line = await logged(requestId)
       assert.deepEqual([line.path, line.route, line.status], [path, 'noroute', 404])
     }
@@ -153,14 +153,14 @@ test('the log is JSON, with a line for each request and each audit entry', async
       socket.write(
         `POST /signup HTTP/1.1\r\nhost: x\r\nx-request-id: ${requestId}\r\ncontent-length: 99\r\n\r\n{`,
       )
-      await until(async () => (await ask(url, '/health')).status === 200)
+      await until(async () => (await send(url, '/health')).status === 200)
       socket.destroy()
       const line = await logged(requestId)
       assert.deepEqual([line.status, line.level, line.error_code], [499, 'info', undefined])
       // Log lines are in order, so a later line shows that everything about the first request was
       // logged.
       const next = randomUUID()
-      await ask(url, '/settings', { headers: { 'x-request-id': next } })
+      await send(url, '/settings', { headers: { 'x-request-id': next } })
       await logged(next)
       const about = lines()
         .slice(before)
@@ -170,7 +170,7 @@ test('the log is JSON, with a line for each request and each audit entry', async
   )
 
   await t.test('no line for /health, and OpenTelemetry is not loaded', async () => {
-    await ask(url, '/health')
+    await send(url, '/health')
     assert.equal(await server.stop('SIGTERM'), 0)
     assert.ok(!lines().some(({ path }) => path === '/health'))
     assert.doesNotMatch(server.output(), /loaded @opentelemetry/)

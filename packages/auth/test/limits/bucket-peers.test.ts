@@ -13,22 +13,23 @@ const limits = Object.fromEntries(limiterNames.map((name) => [name, limit])) as 
 /** Processes that exchange their counts when `meet` is called. */
 function openPeers(count: number, now: () => number) {
   let pending: { own: number; limiter: LimiterName; key: string; count: number }[] = []
-  const hearers: Parameters<BucketPeers['hear']>[0][] = []
+  const receivers: Parameters<BucketPeers['onReport']>[0][] = []
   const peers = Array.from({ length: count }, (_, own) =>
     createBuckets(limits, now, {
-      tell: (limiter, key) => {
+      report: (limiter, key) => {
         const same = pending.find((one) => one.own === own && one.key === key)
         if (same) same.count += 1
         else pending.push({ own, limiter, key, count: 1 })
       },
-      hear: (taken) => hearers.push(taken),
+      onReport: (taken) => receivers.push(taken),
     }),
   )
   const meet = () => {
     const announced = pending
     pending = []
     for (const { own, limiter, key, count } of announced) {
-      for (const [place, hear] of hearers.entries()) if (place !== own) hear(limiter, key, count)
+      for (const [place, receive] of receivers.entries())
+        if (place !== own) receive(limiter, key, count)
     }
   }
   const take = (place: number, key = 'a') => peers[place]?.take('otp', key)

@@ -15,8 +15,8 @@ function openBuckets(limit: RequestLimit | undefined) {
   const announced: string[] = []
   let hear: (limiter: LimiterName, key: string, count: number) => void = () => {}
   const buckets = createBuckets(limits as LimitTable, () => clock.now, {
-    tell: (limiter, key, count) => announced.push(`${limiter} ${key} ${count}`),
-    hear(taken) {
+    report: (limiter, key, count) => announced.push(`${limiter} ${key} ${count}`),
+    onReport(taken) {
       hear = taken
     },
   })

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { createAuthority, findFreePort, open } from '@portcullis/test-servers'
 import { openProgramEnvironment, startAuth } from '../support/auth-program.ts'
-import { ask } from '../support/http-client.ts'
+import { send } from '../support/http-client.ts'
 import { openRateLimitService } from '../support/rate-limit-service.ts'
 
 test('the program counts in services behind TLS and stops on request', async (t) => {
@@ -43,7 +43,7 @@ test('the program counts in services behind TLS and stops on request', async (t)
       AUTH_RATE_LIMIT_SERVICE_TIMEOUT: '10s',
       AUTH_RATE_LIMIT_VERIFY: '1',
     })
-    const verify = () => ask(auth.url, '/verify', { body: { type: 'signup', token: 'none' } })
+    const verify = () => send(auth.url, '/verify', { body: { type: 'signup', token: 'none' } })
     assert.equal((await verify()).status, 403)
     assert.equal((await verify()).status, 429)
     assert.doesNotMatch(auth.output(), /rate limit service/)

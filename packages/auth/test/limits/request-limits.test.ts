@@ -81,7 +81,7 @@ for (const [name, openPlace] of Object.entries(limitPlaces)) {
 
     await t.test('peeking counts nothing and returns the time to wait', async () => {
       const key = newKey()
-      for (let looks = 0; looks < 10; looks++) {
+      for (let peeks = 0; peeks < 10; peeks++) {
         assert.deepEqual(await limits.peek('verify', key), { left: 3, waitSeconds: 0 })
       }
       const wait = await waitAfterAll(limits, key)
@@ -126,10 +126,10 @@ for (const [name, openPlace] of Object.entries(limitPlaces)) {
       await store.kill()
       await waitAfterAll(limits, key)
       assert.equal(limits.log.length, 1)
-      assert.match(limits.log[0] ?? '', /level=warning .*does not respond: .+counts.*by itself/)
+      assert.match(limits.log[0] ?? '', /level=warning .*cannot be used: .+counts.*by itself/)
       assert.doesNotMatch(limits.log.join(), /p%40ss|p@ss/)
       const late = await place.openLimits()
-      assert.match(late.log.join(), /does not respond: .*ECONNREFUSED/)
+      assert.match(late.log.join(), /cannot be used: .*ECONNREFUSED/)
       assert.equal(await late.take('verify', key), undefined)
 
       await store.restart()

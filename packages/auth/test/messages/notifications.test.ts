@@ -8,7 +8,7 @@ import { notificationKinds } from '../../src/config/mail-messages.ts'
 import { newAccount, openExternalServer } from '../support/external-server.ts'
 import { createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail } from '../support/http-client.ts'
+import { newEmail, send } from '../support/http-client.ts'
 import { link } from '../support/linking.ts'
 import { toMailEnvironment } from '../support/mail-environment.ts'
 import { openMailServer } from '../support/mail-server.ts'
@@ -55,7 +55,7 @@ test('users are notified of changes to their account', async (t) => {
   if (!server) return
   const { url, query } = server
   const calls = createFactorCalls(server)
-  const put = (token: string, body: object) => ask(url, '/user', { method: 'PUT', token, body })
+  const put = (token: string, body: object) => send(url, '/user', { method: 'PUT', token, body })
 
   await t.test('a changed password, with a configured subject', async () => {
     const { email, token } = await calls.newSignedInUser()
@@ -109,15 +109,15 @@ test('users are notified of changes to their account', async (t) => {
       "select id from identities where user_id = $1 and provider = 'keycloak'",
       [id],
     )
-    const gone = await ask(url, `/user/identities/${identity.id}`, { method: 'DELETE', token })
+    const gone = await send(url, `/user/identities/${identity.id}`, { method: 'DELETE', token })
     assert.equal(gone.status, 200, JSON.stringify(gone.body))
     assert.match(await post.read(email, 'An identity has been unlinked'), /with keycloak/)
 
     const other = await calls.newSignedInUser()
     const account = newAccount({ email: other.email })
-    await server.goThrough('keycloak', account)
+    await server.signInWith('keycloak', account)
     assert.match(await post.read(other.email, 'A new identity has been linked'), /with keycloak/)
-    await server.goThrough('keycloak', account)
+    await server.signInWith('keycloak', account)
     assert.equal(post.find(other.email, 'A new identity has been linked').length, 1)
   })
 
@@ -148,7 +148,7 @@ test('neither the message limit nor the cooldown delays notifications', async (t
   if (!server) return
   const { url, query } = server
   const { newSignedInUser } = createFactorCalls(server)
-  const put = (token: string, body: object) => ask(url, '/user', { method: 'PUT', token, body })
+  const put = (token: string, body: object) => send(url, '/user', { method: 'PUT', token, body })
   const kindsTo = async (email: string) =>
     (await query('select kind, payload from outbox where recipient = $1 order by id', [email])).map(
       ({ kind, payload }) => [kind, payload.OldPhone, payload.Phone],
@@ -177,7 +177,7 @@ test('neither the message limit nor the cooldown delays notifications', async (t
     const { id, email } = await newSignedInUser()
     const body = { password: another, phone: newPhone() }
     const options = { method: 'PUT', token: server.serviceToken, body }
-    assert.equal((await ask(url, `/admin/users/${id}`, options)).status, 200)
+    assert.equal((await send(url, `/admin/users/${id}`, options)).status, 200)
     assert.deepEqual(await kindsTo(email), [])
   })
 })
@@ -215,7 +215,7 @@ test('notifications are disabled by default', async (t) => {
 test('no notification is sent to an address that is not authorized', async (t) => {
   await checkSilence(t, {
     ...allOn,
-    AUTH_EXTERNAL_EMAIL_AUTHORIZED_ADDRESSES: 'somebody@example.com',
+    AUTH_EXTERNAL_EMAIL_AUTHORIZED_ADDRESSES: 'only-this@example.com',
   })
 })
 
@@ -226,7 +226,7 @@ async function checkSilence(t: TestContext, env: Readonly<Record<string, string>
   const member = await calls.newMember()
   const { token } = member
   const body = { password: another }
-  assert.equal((await ask(server.url, '/user', { method: 'PUT', token, body })).status, 200)
+  assert.equal((await send(server.url, '/user', { method: 'PUT', token, body })).status, 200)
   assert.equal((await calls.unenroll(member, member.factorId)).status, 200)
   const sql = "select kind from outbox where kind like '%notification'"
   assert.deepEqual(await server.query(sql), [])

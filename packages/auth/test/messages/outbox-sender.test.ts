@@ -210,10 +210,7 @@ test('the outbox sender', async (t) => {
     const { log } = openSender(t, db, server.port, quick)
     await addMessage(db, { expiresInSeconds: -1 })
     await until(async () => (await readOutbox(db))[0]?.failed_at !== null)
-    assert.match(
-      log[0] ?? '',
-      /failed permanently after 1 attempts: the code in it is no longer valid/,
-    )
+    assert.match(log[0] ?? '', /failed permanently after 1 attempt: the code is no longer valid/)
     assert.equal(server.received.length, 0)
   })
 
@@ -224,7 +221,7 @@ test('the outbox sender', async (t) => {
     const { log } = openSender(t, db, server.port, { ...quick, backoffMs: [120_000] })
     await addMessage(db, { expiresInSeconds: 60 })
     await until(async () => (await readOutbox(db))[0]?.failed_at !== null)
-    assert.match(log[0] ?? '', /failed permanently after 1 attempts/)
+    assert.match(log[0] ?? '', /failed permanently after 1 attempt/)
   })
 
   await t.test('holds no database connection while a mail server is slow', async (t) => {
@@ -285,15 +282,15 @@ test('the outbox sender', async (t) => {
   await t.test('continues after a database outage and logs it once', async (t) => {
     const server = await openMailServer(t)
     let isAway = true
-    let questions = 0
+    let statements = 0
     const queries = wrapQueries(db, async (_, run) => {
-      questions++
+      statements++
       if (isAway) throw new Error('Connection refused')
       return await run()
     })
     const { log } = openSender(t, db, server.port, { ...quick, queries })
     await addMessage(db)
-    await until(() => questions >= 3)
+    await until(() => statements >= 3)
     isAway = false
     await server.waitFor(1)
     assert.deepEqual(log, ['Cannot read the outbox: Connection refused'])

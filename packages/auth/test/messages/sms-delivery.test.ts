@@ -3,8 +3,8 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { containsSecret } from '../support/contains-secret.ts'
 import { createFactorCalls, factorEnvironment } from '../support/factors.ts'
-import { containsSecret } from '../support/is-told.ts'
 import { until } from '../support/outbox.ts'
 import { newPhone, openPhoneServer } from '../support/phone-server.ts'
 import { openGatewayServer } from '../support/sms-gateways.ts'
@@ -68,7 +68,7 @@ test('text messages are sent through the gateway', async (t) => {
     assert.deepEqual([row.recipient, row.payload], ['', {}])
     assert.equal(row.last_error, 'the webhook responded with 422')
     const { code } = callsTo(phone)[0]
-    const logged = server.log.filter((line) => line.includes('failed permanently after 1 attempts'))
+    const logged = server.log.filter((line) => line.includes('failed permanently after 1 attempt'))
     assert.equal(logged.length, 1)
     assert.ok(!logged.some((line) => line.includes(phone)))
     assert.ok(!containsSecret(server.log.join(''), code))

@@ -21,7 +21,7 @@ async function openTemplate(t: TestContext) {
     name: 'invite',
     maxAgeMs: 600_000,
     retryMs: 10_000,
-    fetching: { timeoutMs: 5_000, maxBytes: 1_000, insideHosts: ['127.0.0.1'] },
+    fetching: { timeoutMs: 5_000, maxBytes: 1_000, internalHosts: ['127.0.0.1'] },
     log: { warning: (text) => log.push(String(text)), info: (text) => log.push(String(text)) },
     now: () => clock.nowMs,
   })
@@ -41,7 +41,7 @@ test('a template is cached for its maximum age', async (t) => {
   assert.equal(page.requests, 2)
 })
 
-test('the last good copy is used while the template is unavailable', async (t) => {
+test('the last valid copy is used while the template is unavailable', async (t) => {
   const { page, clock, log, render } = await openTemplate(t)
   await render()
   page.status = 500
@@ -53,7 +53,7 @@ test('the last good copy is used while the template is unavailable', async (t) =
   assert.equal(await render(), 'one &lt;')
   assert.equal(page.requests, 3)
   assert.deepEqual(log, [
-    'The template of the invite message is not available, the last good copy is used: the response status was 500',
+    'The template of the invite message is not available, the last valid copy is used: the response status was 500',
   ])
   Object.assign(page, { status: 200, body: 'new' })
   clock.nowMs += 10_000
@@ -76,8 +76,8 @@ test('a template that cannot be parsed counts as unavailable and is logged once'
 
 test('a rendering failure does not disable the template, and is logged once', async (t) => {
   const { log, source, render } = await openTemplate(t)
-  source.complain('odd data')
-  source.complain('odd data')
+  source.reportRenderFailure('odd data')
+  source.reportRenderFailure('odd data')
   assert.equal(await render(), 'one &lt;')
   assert.equal(log.length, 1)
 })

@@ -4,7 +4,7 @@ import { createServer as createHttps } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { createAuthority } from '@portcullis/test-servers'
-import { toReach } from '../../src/outgoing/address-check.ts'
+import { classifyAddress } from '../../src/outgoing/address-check.ts'
 import {
   type FetchSettings,
   fetchGuarded,
@@ -12,28 +12,30 @@ import {
 } from '../../src/outgoing/guarded-fetch.ts'
 
 test('addresses outside the public internet are recognized in every spelling', async (t) => {
-  const reaches = {
-    inside: [
+  const classes = {
+    internal: [
       ...['127.0.0.1', '127.255.0.1', '10.1.2.3', '172.16.0.1', '172.31.255.255', '192.168.1.1'],
       ...['100.64.0.1', '::1', '0:0:0:0:0:0:0:1', 'fc00::1', 'fd12:3456::1', '::ffff:127.0.0.1'],
       ...['::ffff:7f00:1', '0:0:0:0:0:ffff:10.0.0.1', '::FFFF:192.168.0.1'],
     ],
-    nowhere: [
+    forbidden: [
       ...['0.0.0.0', '169.254.169.254', '169.254.170.2', '192.0.0.192', '100.100.100.200'],
       ...['224.0.0.1', '255.255.255.255', '198.18.0.1', '::', 'fe80::1', 'fe80::1%eth0', 'ff02::1'],
       ...['fec0::1', 'fd00:ec2::254', '::ffff:169.254.169.254', '::ffff:a9fe:a9fe', '::127.0.0.1'],
       ...['64:ff9b::7f00:1', '64:ff9b:1::1', '2002:7f00:1::', '2001:0:1::1', '100::1', 'nonsense'],
     ],
-    outside: ['1.1.1.1', '93.184.216.34', '172.32.0.1', '2606:4700::1111', '::ffff:1.1.1.1'],
+    public: ['1.1.1.1', '93.184.216.34', '172.32.0.1', '2606:4700::1111', '::ffff:1.1.1.1'],
   } as const
-  for (const [reach, addresses] of Object.entries(reaches)) {
+  for (const [addressClass, addresses] of Object.entries(classes)) {
     for (const address of addresses) {
-      await t.test(`${address} is ${reach}`, () => assert.equal(toReach(address), reach))
+      await t.test(`${address} is ${addressClass}`, () =>
+        assert.equal(classifyAddress(address), addressClass),
+      )
     }
   }
 })
 
-const settings: FetchSettings = { timeoutMs: 5_000, maxBytes: 1_000, insideHosts: [] }
+const settings: FetchSettings = { timeoutMs: 5_000, maxBytes: 1_000, internalHosts: [] }
 
 async function openServer(t: TestContext, listener: RequestListener): Promise<number> {
   const server = createHttp(listener)
@@ -63,7 +65,7 @@ test('a page on an allowed internal host is fetched', async (t) => {
     response.end(`<p>${request.headers.host}`),
   )
   const url = new URL(`http://localhost:${port}/a`)
-  const text = await fetchGuarded(url, { ...settings, insideHosts: ['localhost'] })
+  const text = await fetchGuarded(url, { ...settings, internalHosts: ['localhost'] })
   assert.equal(text, `<p>localhost:${port}`)
 })
 
@@ -111,7 +113,7 @@ test('no request is sent to the internal network', async (t) => {
 
 test('a metadata service is refused even if its host is allowed', async () => {
   const dns = createDns({ 'site.example': ['169.254.169.254'] })
-  const allowed = { ...settings, insideHosts: ['site.example'], resolve: dns.resolve }
+  const allowed = { ...settings, internalHosts: ['site.example'], resolve: dns.resolve }
   await assert.rejects(fetchGuarded(new URL('http://site.example/'), allowed), /169\.254\.169\.254/)
 })
 
@@ -130,7 +132,7 @@ test('a redirect is checked like the first URL', async (t) => {
     '/loop': '/loop',
   })
   const dns = createDns({ 'site.example': ['127.0.0.1'], 'other.example': ['127.0.0.1'] })
-  const allowed = { ...settings, insideHosts: ['site.example'], resolve: dns.resolve }
+  const allowed = { ...settings, internalHosts: ['site.example'], resolve: dns.resolve }
   const fetchPath = (path: string) =>
     fetchGuarded(new URL(path, `http://site.example:${port}`), allowed)
   assert.equal(await fetchPath('/own'), 'here')
@@ -146,10 +148,10 @@ test('a redirect from a public host to an allowed internal host is refused', asy
     else response.writeHead(302, { location: `http://site.example:${port}/page` }).end()
   })
   const dns = createDns({ 'site.example': ['127.0.0.1'], 'start.example': ['127.0.0.1'] })
-  const insideHosts = ['site.example', 'start.example']
+  const internalHosts = ['site.example', 'start.example']
   const url = new URL(`http://start.example:${port}/`)
   await assert.rejects(
-    fetchGuarded(url, { ...settings, insideHosts, resolve: dns.resolve }),
+    fetchGuarded(url, { ...settings, internalHosts, resolve: dns.resolve }),
     /site\.example is at 127\.0\.0\.1/,
   )
 })
@@ -158,7 +160,7 @@ test('the connection uses the address that was checked', async (t) => {
   const port = await openServer(t, (_, response) => response.end('checked'))
   const dns = createDns({ 'site.example': ['127.0.0.1'] })
   const url = new URL(`http://site.example:${port}/`)
-  const allowed = { ...settings, insideHosts: ['site.example'], resolve: dns.resolve }
+  const allowed = { ...settings, internalHosts: ['site.example'], resolve: dns.resolve }
   assert.equal(await fetchGuarded(url, allowed), 'checked')
   assert.deepEqual(dns.asked, ['site.example'])
 })
@@ -173,7 +175,7 @@ test('an invalid response is an error with its reason', async (t) => {
       response.write('x', () => response.destroy())
     } else response.writeHead(404).end()
   })
-  const allowed = { ...settings, insideHosts: ['127.0.0.1'] }
+  const allowed = { ...settings, internalHosts: ['127.0.0.1'] }
   const fetchPath = (path: string, more: Partial<FetchSettings> = {}) =>
     fetchGuarded(new URL(path, `http://127.0.0.1:${port}`), { ...allowed, ...more })
   assert.equal((await fetchPath('/exact')).length, 1_000)
@@ -191,8 +193,8 @@ test('the certificate must match the host of the URL', async (t) => {
   t.after(() => server.close())
   const { port } = server.address() as AddressInfo
   const dns = createDns({ 'site.example': ['127.0.0.1'], 'other.example': ['127.0.0.1'] })
-  const insideHosts = ['site.example', 'other.example']
-  const trusting = { ...settings, insideHosts, resolve: dns.resolve, ca: authority.certificate }
+  const internalHosts = ['site.example', 'other.example']
+  const trusting = { ...settings, internalHosts, resolve: dns.resolve, ca: authority.certificate }
   assert.equal(await fetchGuarded(new URL(`https://site.example:${port}/`), trusting), 'safe')
   await assert.rejects(
     fetchGuarded(new URL(`https://other.example:${port}/`), trusting),

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openAuthServer } from '../support/auth-server.ts'
 import { errorOf } from '../support/flow-server.ts'
-import { type Ask, ask, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, type RequestOptions, send } from '../support/http-client.ts'
 import { openLeakService, toDigits } from '../support/leak-service.ts'
 
 const leaked = 'password123'
@@ -21,15 +21,15 @@ test('leaked passwords are refused, and reported at sign-in', async (t) => {
   const { url, serviceToken } = server
   const message = 'Password is known to be weak and easy to guess, please choose a different one.'
   const logIn = (email: string, secret: string) =>
-    ask(url, '/token?grant_type=password', { body: { email, password: secret } })
+    send(url, '/token?grant_type=password', { body: { email, password: secret } })
 
   const email = newEmail()
-  const { body: person } = await ask(url, '/signup', { body: { email, password } })
+  const { body: person } = await send(url, '/signup', { body: { email, password } })
   assert.ok(person.access_token, 'a password that has not leaked is accepted')
   assert.deepEqual(service.ranges, [toDigits(password).slice(0, 5)])
 
   await t.test('wherever a password is set', async () => {
-    type Choice = Omit<Ask, 'body'> & { readonly path: string; readonly body?: object }
+    type Choice = Omit<RequestOptions, 'body'> & { readonly path: string; readonly body?: object }
     const choices: Readonly<Record<string, Choice>> = {
       'POST /signup': { path: '/signup', body: { email: newEmail() } },
       'PUT /user': { path: '/user', method: 'PUT', token: person.access_token },
@@ -46,7 +46,7 @@ test('leaked passwords are refused, and reported at sign-in', async (t) => {
       'POST /verify': { path: '/verify', body: { type: 'invite', token: 'x' } },
     }
     for (const [name, { path, body = {}, ...rest }] of Object.entries(choices)) {
-      const answer = await ask(url, path, { body: { ...body, password: leaked }, ...rest })
+      const answer = await send(url, path, { body: { ...body, password: leaked }, ...rest })
       assert.deepEqual(errorOf(answer), [422, 'weak_password', message], name)
       assert.deepEqual(answer.body.weak_password, { reasons: ['pwned'] }, name)
     }
@@ -55,7 +55,7 @@ test('leaked passwords are refused, and reported at sign-in', async (t) => {
 
   await t.test('together with other reasons', async () => {
     service.leak('123')
-    const { body } = await ask(url, '/signup', { body: { email: newEmail(), password: '123' } })
+    const { body } = await send(url, '/signup', { body: { email: newEmail(), password: '123' } })
     assert.deepEqual(body.weak_password, { reasons: ['length', 'pwned'] })
   })
 
@@ -80,8 +80,8 @@ test('leaked passwords are refused, and reported at sign-in', async (t) => {
   await t.test('if the service does not respond, passwords are accepted', async () => {
     service.failure = 'broken'
     const body = { email: newEmail(), password: 'another of theirs' }
-    assert.equal((await ask(url, '/signup', { body })).status, 200)
-    assert.match(server.log.join('\n'), /not be checked for leaks: 127\.0\.0\.1:\d+ answered/)
+    assert.equal((await send(url, '/signup', { body })).status, 200)
+    assert.match(server.log.join('\n'), /not be checked for leaks: 127\.0\.0\.1:\d+ responded with/)
   })
 
   assert.deepEqual(service.faults, [])
@@ -97,7 +97,7 @@ test('with fail-closed, a password that could not be checked is refused', async 
   if (!server) return
   const email = newEmail()
   const body = { email, password }
-  const refused = await ask(server.url, '/signup', { body })
+  const refused = await send(server.url, '/signup', { body })
   assert.deepEqual(errorOf(refused), [
     500,
     'unexpected_failure',
@@ -107,11 +107,11 @@ test('with fail-closed, a password that could not be checked is refused', async 
 
   await t.test('and sign-ins still succeed, even if the service is slow', async () => {
     service.failure = undefined
-    assert.equal((await ask(server.url, '/signup', { body })).status, 200)
+    assert.equal((await send(server.url, '/signup', { body })).status, 200)
     for (const failure of ['broken', 'never responds'] as const) {
       service.failure = failure
       server.clock.aheadMs += 3_600_000
-      const login = await ask(server.url, '/token?grant_type=password', { body })
+      const login = await send(server.url, '/token?grant_type=password', { body })
       assert.deepEqual([login.status, login.body.weak_password], [200, undefined], failure)
     }
   })
@@ -123,6 +123,6 @@ test('the leak service is not used by default', async (t) => {
   const server = await openAuthServer(t, { checkers: { leaksUrl: service.url } })
   if (!server) return
   const body = { email: newEmail(), password: leaked }
-  assert.equal((await ask(server.url, '/signup', { body })).status, 200)
+  assert.equal((await send(server.url, '/signup', { body })).status, 200)
   assert.deepEqual(service.ranges, [])
 })

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { hash as hashArgon2 } from '@node-rs/argon2'
 import { hash as hashBcrypt } from '@node-rs/bcrypt'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail } from '../support/http-client.ts'
+import { newEmail, send } from '../support/http-client.ts'
 
 const password = 'user1password'
 /** The libraries use 1 for argon2i. */
@@ -42,7 +42,7 @@ for (const kind of ['bcrypt', 'argon2id'] as const) {
     if (!server) return
     const { url, serviceToken: token } = server
     const logIn = (email: string, secret = password) =>
-      ask(url, '/token?grant_type=password', { body: { email, password: secret } })
+      send(url, '/token?grant_type=password', { body: { email, password: secret } })
     const storedOf = async (email: string): Promise<string> => {
       const [row] = await server.query('select encrypted_password from users where email = $1', [
         email,
@@ -65,7 +65,7 @@ for (const kind of ['bcrypt', 'argon2id'] as const) {
       await t.test(`${name}, after the next sign-in`, async () => {
         const email = newEmail()
         const body = { email, password_hash: hash, email_confirm: true }
-        assert.equal((await ask(url, '/admin/users', { body, token })).status, 200)
+        assert.equal((await send(url, '/admin/users', { body, token })).status, 200)
         assert.equal((await logIn(email, 'wrong')).status, 400)
         assert.equal(await storedOf(email), hash)
         server.takeStatements()
@@ -77,7 +77,7 @@ for (const kind of ['bcrypt', 'argon2id'] as const) {
 
     await t.test('a user without a password gets an unusable hash of the same cost', async () => {
       const email = newEmail()
-      await ask(url, '/admin/users', { body: { email, email_confirm: true }, token })
+      await send(url, '/admin/users', { body: { email, email_confirm: true }, token })
       assert.match(await storedOf(email), written[kind])
       assert.equal((await logIn(email, '')).status, 400)
     })
@@ -88,7 +88,7 @@ test('an unsupported or invalid hash is refused at import', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   for (const hash of ['plain', '$argon2d$v=19$m=64,t=1,p=1$c2FsdHNhbHQ$aGFzaGhhc2g', '$2b$31$x']) {
-    const { status, body } = await ask(server.url, '/admin/users', {
+    const { status, body } = await send(server.url, '/admin/users', {
       body: { email: newEmail(), password_hash: hash },
       token: server.serviceToken,
     })

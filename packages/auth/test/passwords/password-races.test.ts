@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
-import { ask, password } from '../support/http-client.ts'
+import { password, send } from '../support/http-client.ts'
 
 const another = 'another horse battery'
 
@@ -16,7 +16,7 @@ test('races between sign-ins and password changes', async (t) => {
   const { url, query } = server
   const signIn = (email: string, secret = password) =>
     server.post('/token?grant_type=password', { email, password: secret })
-  const put = (token: string, body: object) => ask(url, '/user', { method: 'PUT', token, body })
+  const put = (token: string, body: object) => send(url, '/user', { method: 'PUT', token, body })
   const openSessionsOf = (id: string) =>
     query('select id from sessions where user_id = $1 and revoked_at is null', [id])
 
@@ -79,7 +79,7 @@ test('races between sign-ins and password changes', async (t) => {
       const change = () =>
         who === 'the owner'
           ? put(token, { password: another })
-          : ask(url, `/admin/users/${id}`, {
+          : send(url, `/admin/users/${id}`, {
               method: 'PUT',
               token: server.serviceToken,
               body: { password: another },

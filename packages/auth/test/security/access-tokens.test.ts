@@ -8,7 +8,7 @@ import { SignJWT } from 'jose'
 import { endpoints } from '../../src/features/index.ts'
 import { jwtSecret, openAuthServer } from '../support/auth-server.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 
 type Header = Readonly<Record<string, unknown>>
 
@@ -37,11 +37,11 @@ const configurations = {
 } as const
 
 for (const [name, env] of Object.entries(configurations)) {
-  test(`18.9 forged access tokens, with ${name}`, async (t) => {
+  test(`forged access tokens, with ${name} (property 9)`, async (t) => {
     const server = await openAuthServer(t, { env })
     if (!server) return
     const { url } = server
-    const { body } = await ask(url, '/signup', { body: { email: newEmail(), password } })
+    const { body } = await send(url, '/signup', { body: { email: newEmail(), password } })
     const token: string = body.access_token
     const [head = '', payload = '', signature = ''] = token.split('.')
     const real = JSON.parse(Buffer.from(payload, 'base64url').toString())
@@ -126,7 +126,7 @@ for (const [name, env] of Object.entries(configurations)) {
       ...[['exp'], ['b64'], [], null, 'exp', {}].map(
         (crit) =>
           [
-            `18.52 crit ${JSON.stringify(crit)}`,
+            `crit ${JSON.stringify(crit)} (property 52)`,
             forge({ ...hs, crit, b64: true }, claims, jwtSecret),
           ] as const,
       ),
@@ -141,12 +141,12 @@ for (const [name, env] of Object.entries(configurations)) {
     ]
     for (const [what, forgery] of forged) {
       for (const path of ['/user', '/admin/users']) {
-        const answer = await ask(url, path, { token: forgery })
+        const answer = await send(url, path, { token: forgery })
         assert.deepEqual([answer.status, answer.body.error_code], [403, 'bad_jwt'], what)
         assert.match(answer.body.msg, /^invalid JWT: /, what)
       }
     }
-    const huge = await ask(url, '/user', { token: forge(hs, { x: 'x'.repeat(60_000) }, 'x') })
+    const huge = await send(url, '/user', { token: forge(hs, { x: 'x'.repeat(60_000) }, 'x') })
     assert.equal(huge.status, 431)
 
     const bare = { ...real, sub: undefined }
@@ -160,9 +160,9 @@ for (const [name, env] of Object.entries(configurations)) {
       ),
     }
     for (const [what, good] of Object.entries(accepted)) {
-      assert.equal((await ask(url, '/user', { token: good })).status, 200, what)
+      assert.equal((await send(url, '/user', { token: good })).status, 200, what)
     }
-    const bareToken = await ask(url, '/user', { token: forge(hs, bare, jwtSecret) })
+    const bareToken = await send(url, '/user', { token: forge(hs, bare, jwtSecret) })
     assert.deepEqual([bareToken.status, bareToken.body.error_code], [403, 'bad_jwt'])
   })
 }
@@ -212,42 +212,45 @@ test('users cannot become administrators', async (t) => {
     identities: 1,
   }
 
-  await t.test('18.10 no user reaches an admin endpoint, whatever their token claims', async () => {
-    const { id, email } = await server.newUser()
-    await query('update users set raw_user_meta_data = $2 where id = $1', [id, roles])
-    const signedIn = await post('/token?grant_type=password', { email, password, ...roles })
-    const { app_metadata: _, ...rest } = roles
-    const token = signedIn.body.access_token
-    await ask(url, '/user', { method: 'PUT', body: { ...rest, data: roles }, token })
-    const refused = await ask(url, '/user', { method: 'PUT', body: roles, token })
-    assert.deepEqual([refused.status, refused.body.error_code], [403, 'not_admin'])
-    const refreshed = await post('/token?grant_type=refresh_token', {
-      refresh_token: signedIn.body.refresh_token,
-      ...roles,
-    })
-    const anonymous = await post('/signup', { data: roles, ...roles })
-    assert.equal(anonymous.body.user.is_anonymous, true)
-    const tokens = [token, refreshed.body.access_token, anonymous.body.access_token]
-    const adminEndpoints = endpoints.filter(({ allowed }) => allowed === 'admin')
-    assert.ok(adminEndpoints.length >= 9)
-    for (const { method, path } of adminEndpoints) {
-      for (const each of tokens) {
-        const answer = await ask(url, path.replaceAll(/:\w+/g, id), {
-          method,
-          token: each,
-          ...(method !== 'GET' && { body: roles }),
-          headers: { 'x-jwt-aud': 'service_role', apikey: server.serviceToken },
-        })
-        assert.equal(answer.status, 403, `${method} ${path}`)
-        assert.equal(answer.body.error_code, 'not_admin', `${method} ${path}`)
-      }
-      const anonymous = await ask(url, path.replaceAll(/:\w+/g, id), {
-        method,
-        ...(method !== 'GET' && { body: {} }),
+  await t.test(
+    'no user reaches an admin endpoint, whatever their token claims (property 10)',
+    async () => {
+      const { id, email } = await server.newUser()
+      await query('update users set raw_user_meta_data = $2 where id = $1', [id, roles])
+      const signedIn = await post('/token?grant_type=password', { email, password, ...roles })
+      const { app_metadata: _, ...rest } = roles
+      const token = signedIn.body.access_token
+      await send(url, '/user', { method: 'PUT', body: { ...rest, data: roles }, token })
+      const refused = await send(url, '/user', { method: 'PUT', body: roles, token })
+      assert.deepEqual([refused.status, refused.body.error_code], [403, 'not_admin'])
+      const refreshed = await post('/token?grant_type=refresh_token', {
+        refresh_token: signedIn.body.refresh_token,
+        ...roles,
       })
-      assert.equal(anonymous.status, 401, `${method} ${path}`)
-    }
-  })
+      const anonymous = await post('/signup', { data: roles, ...roles })
+      assert.equal(anonymous.body.user.is_anonymous, true)
+      const tokens = [token, refreshed.body.access_token, anonymous.body.access_token]
+      const adminEndpoints = endpoints.filter(({ allowed }) => allowed === 'admin')
+      assert.ok(adminEndpoints.length >= 9)
+      for (const { method, path } of adminEndpoints) {
+        for (const each of tokens) {
+          const answer = await send(url, path.replaceAll(/:\w+/g, id), {
+            method,
+            token: each,
+            ...(method !== 'GET' && { body: roles }),
+            headers: { 'x-jwt-aud': 'service_role', apikey: server.serviceToken },
+          })
+          assert.equal(answer.status, 403, `${method} ${path}`)
+          assert.equal(answer.body.error_code, 'not_admin', `${method} ${path}`)
+        }
+        const anonymous = await send(url, path.replaceAll(/:\w+/g, id), {
+          method,
+          ...(method !== 'GET' && { body: {} }),
+        })
+        assert.equal(anonymous.status, 401, `${method} ${path}`)
+      }
+    },
+  )
 
   const signUps = {
     'POST /signup': '/signup',
@@ -255,7 +258,7 @@ test('users cannot become administrators', async (t) => {
     'POST /magiclink': '/magiclink',
   } as const
   for (const [name, path] of Object.entries(signUps)) {
-    await t.test(`18.11 ${name} assigns only the intended fields`, async () => {
+    await t.test(`${name} assigns only the intended fields (property 11)`, async () => {
       const email = newEmail()
       const data = { ...assigned, sub: assigned.id, email: 'x@y.z', email_verified: true }
       const answer = await post(path, { ...assigned, email, password, data })
@@ -269,12 +272,12 @@ test('users cannot become administrators', async (t) => {
     })
   }
 
-  await t.test('18.11 PUT /user assigns only the intended fields', async () => {
+  await t.test('PUT /user assigns only the intended fields (property 11)', async () => {
     const { id, email } = await server.newUser()
     const signedIn = await post('/token?grant_type=password', { email, password })
     const before = await query('select * from users where id = $1', [id])
     const { app_metadata: _, ...body } = assigned
-    const answer = await ask(url, '/user', {
+    const answer = await send(url, '/user', {
       method: 'PUT',
       body: { ...body, email_change_confirm_status: 2, deleted_at: null },
       token: signedIn.body.access_token,
@@ -285,20 +288,20 @@ test('users cannot become administrators', async (t) => {
   })
 })
 
-test('18.52 with a configured issuer, tokens of other issuers are refused', async (t) => {
+test('with a configured issuer, tokens of other issuers are refused (property 52)', async (t) => {
   const issuer = 'https://auth.example/auth/v1'
   const server = await openAuthServer(t, {
     env: { AUTH_JWT_ISSUER: issuer, AUTH_JWT_ACCEPTED_ISSUERS: 'keys-of-ours' },
   })
   if (!server) return
   const { url } = server
-  const { body } = await ask(url, '/signup', { body: { email: newEmail(), password } })
+  const { body } = await send(url, '/signup', { body: { email: newEmail(), password } })
   const [, payload = ''] = body.access_token.split('.')
   const real = JSON.parse(Buffer.from(payload, 'base64url').toString())
   assert.equal(real.iss, issuer)
-  const askWith = async (path: string, claims: object) => {
+  const requestWith = async (path: string, claims: object) => {
     const token = forge({ alg: 'HS256', typ: 'JWT' }, claims, jwtSecret)
-    const { status, body: answer } = await ask(url, path, { token })
+    const { status, body: answer } = await send(url, path, { token })
     return [status, answer.error_code]
   }
   const service = { role: 'service_role' }
@@ -314,22 +317,22 @@ test('18.52 with a configured issuer, tokens of other issuers are refused', asyn
   ]
   for (const iss of others) {
     const refused = [403, 'bad_jwt']
-    assert.deepEqual(await askWith('/user', { ...real, iss }), refused, JSON.stringify(iss))
-    assert.deepEqual(await askWith('/admin/users', { ...service, iss }), refused)
+    assert.deepEqual(await requestWith('/user', { ...real, iss }), refused, JSON.stringify(iss))
+    assert.deepEqual(await requestWith('/admin/users', { ...service, iss }), refused)
   }
   for (const iss of [issuer, 'keys-of-ours', undefined]) {
-    assert.equal((await askWith('/user', { ...real, iss }))[0], 200, iss)
-    assert.equal((await askWith('/admin/users', { ...service, iss }))[0], 200, iss)
+    assert.equal((await requestWith('/user', { ...real, iss }))[0], 200, iss)
+    assert.equal((await requestWith('/admin/users', { ...service, iss }))[0], 200, iss)
   }
 })
 
-test('18.52 with an issuer, API keys generated by Supabase still work; without one, any issuer does', async (t) => {
+test('with an issuer, API keys generated by Supabase still work; without one, any issuer does (property 52)', async (t) => {
   const withIssuer = await openAuthServer(t, { env: { AUTH_JWT_ISSUER: 'https://auth.example' } })
   const without = await openAuthServer(t)
   if (!withIssuer || !without) return
   const statusOf = async (url: string, iss: string) => {
     const token = forge({ alg: 'HS256', typ: 'JWT' }, { role: 'service_role', iss }, jwtSecret)
-    return (await ask(url, '/admin/users', { token })).status
+    return (await send(url, '/admin/users', { token })).status
   }
   for (const iss of ['supabase', 'supabase-demo']) {
     assert.equal(await statusOf(withIssuer.url, iss), 200, iss)

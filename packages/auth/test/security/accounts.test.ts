@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { Client } from 'pg'
 import { writtenFormats } from '../../src/passwords/formats/index.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask, type HttpAnswer, newEmail, password, sdk } from '../support/http-client.ts'
+import { type HttpAnswer, newEmail, password, sdk, send } from '../support/http-client.ts'
 import { newPhone, openPhoneServer } from '../support/phone-server.ts'
 import { openCountedServer } from './counted-server.ts'
 
@@ -22,7 +22,7 @@ test('responses do not reveal who has an account', async (t) => {
   t.after(() => client.end())
 
   const post = (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
-    ask(url, path, { body, headers })
+    send(url, path, { body, headers })
   const hash = await writtenFormats.bcrypt.hash(password)
   const newUser = async (change: string) => {
     const email = newEmail()
@@ -61,22 +61,24 @@ test('responses do not reveal who has an account', async (t) => {
       .replaceAll(/[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}/g, 'ID')
 
   const requests = {
-    '18.1 and 18.2 POST /signup': (email: string) =>
+    'POST /signup (properties 1 and 2)': (email: string) =>
       post('/signup', { email, password, data: { zz: 1, a: { y: 1, x: 2 }, name: 'Ada' } }),
-    '18.3 POST /recover': (email: string) => post('/recover', { email }),
-    '18.3 POST /otp': (email: string) => post('/otp', { email }),
-    '18.3 POST /otp that creates no user': (email: string) =>
+    'POST /recover (property 3)': (email: string) => post('/recover', { email }),
+    'POST /otp (property 3)': (email: string) => post('/otp', { email }),
+    'POST /otp that creates no user (property 3)': (email: string) =>
       post('/otp', { email, create_user: true }),
-    '18.3 POST /otp of the client': (email: string) => post('/otp', { email }, sdk),
-    '18.3 POST /magiclink': (email: string) => post('/magiclink', { email }),
-    '18.3 POST /resend of a sign-up': (email: string) => post('/resend', { type: 'signup', email }),
-    '18.3 POST /resend of a change': (email: string) =>
+    'POST /otp from the client library (property 3)': (email: string) =>
+      post('/otp', { email }, sdk),
+    'POST /magiclink (property 3)': (email: string) => post('/magiclink', { email }),
+    'POST /resend for a sign-up (property 3)': (email: string) =>
+      post('/resend', { type: 'signup', email }),
+    'POST /resend for an email change (property 3)': (email: string) =>
       post('/resend', { type: 'email_change', email }),
-    '18.4 POST /token with a wrong password': (email: string) =>
+    'POST /token with a wrong password (property 4)': (email: string) =>
       post('/token?grant_type=password', { email, password: 'wrong' }),
-    '18.63 POST /token with a password that is too long': (email: string) =>
+    'POST /token with a password that is too long (property 63)': (email: string) =>
       post('/token?grant_type=password', { email, password: 'x'.repeat(73) }),
-    '18.3 POST /verify with digits': (email: string) =>
+    'POST /verify with digits (property 3)': (email: string) =>
       post('/verify', { type: 'email', email, token: '000000' }),
   } as const
 
@@ -115,7 +117,7 @@ test('responses do not reveal who has an account', async (t) => {
     })
   }
 
-  await t.test('18.1 a repeated sign-up reveals nothing about the account', async () => {
+  await t.test('a repeated sign-up reveals nothing about the account (property 1)', async () => {
     for (const change of [confirmed, 'updated_at = now()']) {
       const { email } = await newUser(change)
       const { body } = await post('/signup', { email, password: 'another one', data: { mine: 1 } })
@@ -124,7 +126,7 @@ test('responses do not reveal who has an account', async (t) => {
     }
   })
 
-  await t.test('18.1 the client library gets no more information', async () => {
+  await t.test('the client library gets no more information (property 1)', async () => {
     const { email } = await newUser(confirmed)
     const other = newEmail()
     const known = await post('/signup', { email, password }, sdk)
@@ -132,7 +134,7 @@ test('responses do not reveal who has an account', async (t) => {
     assert.equal(toLetters(known, email), toLetters(fresh, other))
   })
 
-  await t.test('18.1 a request for another audience reveals nothing either', async () => {
+  await t.test('a request for another audience reveals nothing either (property 1)', async () => {
     const { email } = await newUser(confirmed)
     const headers = { 'x-jwt-aud': 'elsewhere' }
     const known = await post('/signup', { email, password }, headers)
@@ -141,91 +143,100 @@ test('responses do not reveal who has an account', async (t) => {
     assert.equal(toLetters(known, email), toLetters(fresh, other))
   })
 
-  await t.test('18.3 the same statements run whether or not a message is sent', async () => {
-    const statements = { '/recover': 1, '/magiclink': 2, '/otp': 2, '/resend': 1 }
-    for (const [path, count] of Object.entries(statements)) {
-      const { email } = await newUser(confirmed)
-      const unconfirmed = (await newUser('updated_at = now()')).email
-      for (const address of [email, unconfirmed, newEmail()]) {
-        const counts = []
-        for (let times = 0; times < 2; times += 1) {
-          server.takeCost()
-          await post(path, { email: address, type: 'signup' })
-          counts.push(server.takeCost().statements.length)
+  await t.test(
+    'the same statements run whether or not a message is sent (property 3)',
+    async () => {
+      const statements = { '/recover': 1, '/magiclink': 2, '/otp': 2, '/resend': 1 }
+      for (const [path, count] of Object.entries(statements)) {
+        const { email } = await newUser(confirmed)
+        const unconfirmed = (await newUser('updated_at = now()')).email
+        for (const address of [email, unconfirmed, newEmail()]) {
+          const counts = []
+          for (let times = 0; times < 2; times += 1) {
+            server.takeCost()
+            await post(path, { email: address, type: 'signup' })
+            counts.push(server.takeCost().statements.length)
+          }
+          // A refused request looks up the reason.
+          assert.deepEqual(counts, [count, count + 1], path)
         }
-        // A refused request looks up the reason.
-        assert.deepEqual(counts, [count, count + 1], path)
       }
-    }
-  })
+    },
+  )
 
-  await t.test('18.3 no cooldown error reveals an account, in any order of requests', async () => {
-    // Each request leaves state for the next one; the clock is advanced where a cooldown could end.
-    const steps = [
-      ['/resend', 0],
-      ['/signup', 0],
-      ['/magiclink', 0],
-      ['/otp', 61_000],
-      ['/recover', 61_000],
-      ['/otp', 0],
-      ['/signup', 901_000],
-      ['/recover', 0],
-      ['/resend', 0],
-      ['/magiclink', 61_000],
-    ] as const
-    for (const headers of [{}, sdk]) {
-      const responses = new Map<string, readonly string[]>()
-      for (const [who, find] of Object.entries(people)) {
-        // Hashing is slow, so only some states are tested here; the others are covered above.
-        if (/banned|role|invited|written to/.test(who)) continue
-        const email = await find()
-        const answers = []
-        for (const [path, passedMs] of steps) {
-          server.clock.nowMs += passedMs
-          const answer = await post(path, { email, password, type: 'signup' }, headers)
-          const { status, body } = answer
-          const text =
-            status === 200 ? '' : `${body.error_code ?? body.code} ${body.msg ?? body.message}`
-          answers.push(`${path} ${status} ${answer.headers.get('retry-after')} ${text}`)
+  await t.test(
+    'no cooldown error reveals an account, in any order of requests (property 3)',
+    async () => {
+      // Each request leaves state for the next one; the clock is advanced where a cooldown could end.
+      const steps = [
+        ['/resend', 0],
+        ['/signup', 0],
+        ['/magiclink', 0],
+        ['/otp', 61_000],
+        ['/recover', 61_000],
+        ['/otp', 0],
+        ['/signup', 901_000],
+        ['/recover', 0],
+        ['/resend', 0],
+        ['/magiclink', 61_000],
+      ] as const
+      for (const headers of [{}, sdk]) {
+        const responses = new Map<string, readonly string[]>()
+        for (const [who, find] of Object.entries(people)) {
+          // Hashing is slow, so only some states are tested here; the others are covered above.
+          if (/banned|role|invited|written to/.test(who)) continue
+          const email = await find()
+          const answers = []
+          for (const [path, passedMs] of steps) {
+            server.clock.nowMs += passedMs
+            const answer = await post(path, { email, password, type: 'signup' }, headers)
+            const { status, body } = answer
+            const text =
+              status === 200 ? '' : `${body.error_code ?? body.code} ${body.msg ?? body.message}`
+            answers.push(`${path} ${status} ${answer.headers.get('retry-after')} ${text}`)
+          }
+          responses.set(who, answers)
         }
-        responses.set(who, answers)
+        const expected = responses.get('a new user')
+        assert.deepEqual(
+          expected?.map((line) => line.split(' ').slice(0, 2).join(' ')),
+          [
+            '/resend 200',
+            '/signup 429',
+            '/magiclink 200',
+            '/otp 200',
+            '/recover 200',
+            '/otp 200',
+            '/signup 200',
+            '/recover 200',
+            '/resend 429',
+            '/magiclink 200',
+          ],
+        )
+        for (const [who, actual] of responses) assert.deepEqual(actual, expected, who)
       }
-      const expected = responses.get('a new user')
-      assert.deepEqual(
-        expected?.map((line) => line.split(' ').slice(0, 2).join(' ')),
-        [
-          '/resend 200',
-          '/signup 429',
-          '/magiclink 200',
-          '/otp 200',
-          '/recover 200',
-          '/otp 200',
-          '/signup 200',
-          '/recover 200',
-          '/resend 429',
-          '/magiclink 200',
-        ],
-      )
-      for (const [who, actual] of responses) assert.deepEqual(actual, expected, who)
-    }
-  })
+    },
+  )
 
   const oneStep = { unconfirmed: 'updated_at = now()', banned: "banned_until = 'infinity'" }
   for (const [state, change] of Object.entries(oneStep)) {
-    await t.test(`18.5 a ${state} user gets the reason only after the right password`, async () => {
-      const { email } = await newUser(state === 'banned' ? `${confirmed}, ${change}` : change)
-      const codes = []
-      for (const candidate of ['wrong', password]) {
-        const body = { email, password: candidate }
-        codes.push((await post('/token?grant_type=password', body)).body.error_code)
-      }
-      const reason = state === 'banned' ? 'user_banned' : 'email_not_confirmed'
-      assert.deepEqual(codes, ['invalid_credentials', reason])
-    })
+    await t.test(
+      `a ${state} user gets the reason only after the right password (property 5)`,
+      async () => {
+        const { email } = await newUser(state === 'banned' ? `${confirmed}, ${change}` : change)
+        const codes = []
+        for (const candidate of ['wrong', password]) {
+          const body = { email, password: candidate }
+          codes.push((await post('/token?grant_type=password', body)).body.error_code)
+        }
+        const reason = state === 'banned' ? 'user_banned' : 'email_not_confirmed'
+        assert.deepEqual(codes, ['invalid_credentials', reason])
+      },
+    )
   }
 
   await t.test(
-    '18.4 a user without a password, or with an unknown hash format, costs a hash',
+    'a user without a password, or with an unknown hash format, costs a hash (property 4)',
     async () => {
       for (const hash of ['null', "''", "'$unknown$'"]) {
         const { email } = await newUser(`${confirmed}, encrypted_password = ${hash}`)
@@ -237,7 +248,7 @@ test('responses do not reveal who has an account', async (t) => {
   )
 })
 
-test('18.3 responses do not reveal who has a phone number', async (t) => {
+test('responses do not reveal who has a phone number (property 3)', async (t) => {
   const server = await openPhoneServer(t)
   if (!server) return
   const { post, query } = server
@@ -283,7 +294,7 @@ test('18.3 responses do not reveal who has a phone number', async (t) => {
   }
 })
 
-test('18.44 with sign-up disabled', async (t) => {
+test('with sign-up disabled, responses do not reveal accounts (property 44)', async (t) => {
   const server = await openPhoneServer(t, { AUTH_DISABLE_SIGNUP: 'true' })
   if (!server) return
   const headers = { authorization: `Bearer ${server.serviceToken}` }
@@ -299,7 +310,7 @@ test('18.44 with sign-up disabled', async (t) => {
   await makeUser({ phone: waitingPhone })
   await server.query('delete from outbox')
 
-  await t.test('18.44 everyone gets the same response', async () => {
+  await t.test('everyone gets the same response (property 44)', async () => {
     const people = [
       { email: invited },
       { email: confirmedEmail },
@@ -325,7 +336,7 @@ test('18.44 with sign-up disabled', async (t) => {
   })
 
   await t.test(
-    '18.44 users that an administrator has invited or created can finish, an unconfirmed sign-up cannot',
+    'users that an administrator has invited or created can finish, an unconfirmed sign-up cannot (property 44)',
     async () => {
       const [mail] = await server.mailsTo(invited)
       const code = { type: 'email', email: invited, token: mail?.code }
@@ -339,7 +350,7 @@ test('18.44 with sign-up disabled', async (t) => {
   )
 })
 
-test('18.44 no kind of message delays another', async (t) => {
+test('no kind of message delays another (property 44)', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   for (const email of [(await server.newUser()).email, newEmail()]) {

@@ -6,11 +6,11 @@ import { test } from 'node:test'
 import { decodeJwt } from 'jose'
 import { endpoints } from '../../src/features/index.ts'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail, password, sdk } from '../support/http-client.ts'
+import { newEmail, password, sdk, send } from '../support/http-client.ts'
 
 const refusal = [400, 'validation_failed', 'The audience is not allowed']
 
-test('18.51 only audiences that the operator allows can be chosen', async (t) => {
+test('only audiences that the operator allows can be chosen (property 51)', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_JWT_AUD: 'authenticated',
     AUTH_JWT_ALLOWED_AUDIENCES: 'staff, partners',
@@ -25,7 +25,7 @@ test('18.51 only audiences that the operator allows can be chosen', async (t) =>
   const userToken: string = (await signIn()).body.access_token
   const others = ['billing', 'Authenticated', 'authenticated,billing', 'service_role', '*', 'null']
 
-  await t.test('18.51 with the header, at any endpoint', async () => {
+  await t.test('with the header, at any endpoint (property 51)', async () => {
     const bodies: Readonly<Record<string, object>> = {
       '/otp': { email: newEmail() },
       '/token': { email, password },
@@ -33,7 +33,7 @@ test('18.51 only audiences that the operator allows can be chosen', async (t) =>
     for (const { method, path, allowed } of endpoints) {
       const token = { user: userToken, 'former user': userToken, admin: serviceToken, anyone: '' }
       const body = bodies[path] ?? { email: newEmail(), password, type: 'signup' }
-      const answer = await ask(url, path.replaceAll(/:\w+/g, crypto.randomUUID()), {
+      const answer = await send(url, path.replaceAll(/:\w+/g, crypto.randomUUID()), {
         method,
         ...(allowed !== 'anyone' && { token: token[allowed] }),
         ...(method !== 'GET' && { body }),
@@ -44,7 +44,7 @@ test('18.51 only audiences that the operator allows can be chosen', async (t) =>
     }
   })
 
-  await t.test('18.51 a refused request has no effect', async () => {
+  await t.test('a refused request has no effect (property 51)', async () => {
     const unknown = newEmail()
     const before = await server.query('select count(*) from users')
     for (const aud of others) {
@@ -64,43 +64,49 @@ test('18.51 only audiences that the operator allows can be chosen', async (t) =>
     assert.deepEqual([await server.mailsTo(unknown), await server.mailsTo(email)], [[], []])
   })
 
-  await t.test('18.51 administrators cannot either, in the body or in a header', async () => {
-    const create = (body: object, headers = {}) =>
-      ask(url, '/admin/users', {
-        body: { email: newEmail(), ...body },
-        token: serviceToken,
-        headers,
-      })
-    for (const aud of others) {
-      assert.deepEqual(errorOf(await create({ aud })), refusal, aud)
-      assert.deepEqual(errorOf(await create({}, { 'x-jwt-aud': aud })), refusal, aud)
-    }
-    assert.equal((await create({ aud: 'staff' })).body.aud, 'staff')
-    assert.equal((await create({}, { 'x-jwt-aud': 'partners' })).body.aud, 'partners')
-    assert.equal((await create({ aud: '' })).body.aud, 'authenticated')
-  })
+  await t.test(
+    'administrators cannot either, in the body or in a header (property 51)',
+    async () => {
+      const create = (body: object, headers = {}) =>
+        send(url, '/admin/users', {
+          body: { email: newEmail(), ...body },
+          token: serviceToken,
+          headers,
+        })
+      for (const aud of others) {
+        assert.deepEqual(errorOf(await create({ aud })), refusal, aud)
+        assert.deepEqual(errorOf(await create({}, { 'x-jwt-aud': aud })), refusal, aud)
+      }
+      assert.equal((await create({ aud: 'staff' })).body.aud, 'staff')
+      assert.equal((await create({}, { 'x-jwt-aud': 'partners' })).body.aud, 'partners')
+      assert.equal((await create({ aud: '' })).body.aud, 'authenticated')
+    },
+  )
 
-  await t.test('18.51 allowed audiences are separate from each other and the default', async () => {
-    for (const aud of ['staff', 'partners', 'authenticated', '']) {
-      const headers = { 'x-jwt-aud': aud }
-      const person = newEmail()
-      const { body } = await post('/signup', { email: person, password }, headers)
-      const expected = aud || 'authenticated'
-      assert.equal(decodeJwt(body.access_token).aud, expected)
-      const shown = await ask(url, '/user', { token: body.access_token })
-      assert.deepEqual([shown.status, shown.body.aud], [200, expected])
-      const elsewhere = aud === 'staff' ? 'partners' : 'staff'
-      const login = await ask(url, '/token?grant_type=password', {
-        body: { email: person, password },
-        headers: { 'x-jwt-aud': elsewhere },
-      })
-      assert.equal(login.body.error_code, 'invalid_credentials')
-      // The header names another audience than the token.
-      const mismatch = await ask(url, '/user', {
-        token: body.access_token,
-        headers: { 'x-jwt-aud': elsewhere },
-      })
-      assert.equal(mismatch.body.msg, "Token audience doesn't match request audience")
-    }
-  })
+  await t.test(
+    'allowed audiences are separate from each other and the default (property 51)',
+    async () => {
+      for (const aud of ['staff', 'partners', 'authenticated', '']) {
+        const headers = { 'x-jwt-aud': aud }
+        const person = newEmail()
+        const { body } = await post('/signup', { email: person, password }, headers)
+        const expected = aud || 'authenticated'
+        assert.equal(decodeJwt(body.access_token).aud, expected)
+        const shown = await send(url, '/user', { token: body.access_token })
+        assert.deepEqual([shown.status, shown.body.aud], [200, expected])
+        const elsewhere = aud === 'staff' ? 'partners' : 'staff'
+        const login = await send(url, '/token?grant_type=password', {
+          body: { email: person, password },
+          headers: { 'x-jwt-aud': elsewhere },
+        })
+        assert.equal(login.body.error_code, 'invalid_credentials')
+        // The header names another audience than the token.
+        const mismatch = await send(url, '/user', {
+          token: body.access_token,
+          headers: { 'x-jwt-aud': elsewhere },
+        })
+        assert.equal(mismatch.body.msg, "Token audience doesn't match request audience")
+      }
+    },
+  )
 })

@@ -7,12 +7,17 @@ import { SignJWT } from 'jose'
 import { jwtSecret, openAuthServer } from '../support/auth-server.ts'
 import { openCaptchaService, toCaptchaEnvironment } from '../support/captcha-service.ts'
 import { errorOf } from '../support/flow-server.ts'
-import { type Ask, ask as askHttp, newEmail, password } from '../support/http-client.ts'
+import {
+  newEmail,
+  password,
+  type RequestOptions,
+  send as sendHttp,
+} from '../support/http-client.ts'
 import { newPerson, signInByLink } from './people.ts'
 
 /** Each request has another client address, because rate limits are not tested here. */
-const ask = (url: string, path: string, options: Ask) =>
-  askHttp(url, path, { ...options, headers: { 'x-client': crypto.randomUUID() } })
+const send = (url: string, path: string, options: RequestOptions) =>
+  sendHttp(url, path, { ...options, headers: { 'x-client': crypto.randomUUID() } })
 
 /** The response to a request without a valid token. */
 const refused = (why: string) => [
@@ -52,7 +57,7 @@ test('a CAPTCHA protects every endpoint that can be abused in bulk', async (t) =
   } as const
   const paths = Object.entries(guarded)
 
-  await t.test('18.31 a token that is missing, empty or wrong is refused', async () => {
+  await t.test('a token that is missing, empty or wrong is refused (property 31)', async () => {
     for (const [path, [toBody]] of paths) {
       server.takeStatements()
       const forms = service.forms.length
@@ -66,17 +71,17 @@ test('a CAPTCHA protects every endpoint that can be abused in bulk', async (t) =
         { gotrue_meta_security: { captcha_token: null } },
         { gotrue_meta_security: 'x' },
       ]) {
-        const answer = await ask(url, path, { body: { ...toBody(), ...extra } })
+        const answer = await send(url, path, { body: { ...toBody(), ...extra } })
         assert.deepEqual(errorOf(answer), refused('no captcha_token found'), path)
       }
       assert.equal(service.forms.length, forms, 'the service is not called without a token')
-      const wrong = await ask(url, path, { body: { ...toBody(), captcha_token: 'made up' } })
+      const wrong = await send(url, path, { body: { ...toBody(), captcha_token: 'made up' } })
       assert.deepEqual(errorOf(wrong), refused('invalid-input-response'), path)
       assert.deepEqual(server.takeStatements(), [], path)
     }
   })
 
-  await t.test('18.31 a token is accepted in both places, once', async () => {
+  await t.test('a token is accepted in both places, once (property 31)', async () => {
     for (const [path, [toBody, status]] of paths) {
       for (const toExtra of [
         (token: string) => ({ captcha_token: token }),
@@ -85,26 +90,29 @@ test('a CAPTCHA protects every endpoint that can be abused in bulk', async (t) =
         (token: string) => ({ captcha_token: '', gotrue_meta_security: { captcha_token: token } }),
       ]) {
         const extra = toExtra(service.solve())
-        const first = await ask(url, path, { body: { ...toBody(), ...extra } })
+        const first = await send(url, path, { body: { ...toBody(), ...extra } })
         assert.equal(first.status, status, `${path}: ${JSON.stringify(first.body)}`)
         assert.notEqual(first.body.error_code, 'captcha_failed', path)
-        const replayed = await ask(url, path, { body: { ...toBody(), ...extra } })
+        const replayed = await send(url, path, { body: { ...toBody(), ...extra } })
         assert.deepEqual(errorOf(replayed), refused('invalid-or-already-seen-response'), path)
       }
     }
   })
 
-  await t.test('18.31 of two tokens the first place is used', async () => {
-    const body = { email: newEmail(), password }
-    const good = service.solve()
-    const nested = { captcha_token: 'made up', gotrue_meta_security: { captcha_token: good } }
-    const kept = await ask(url, '/signup', { body: { ...body, ...nested } })
-    assert.deepEqual(errorOf(kept), refused('invalid-input-response'))
-    const top = { captcha_token: good, gotrue_meta_security: { captcha_token: 'made up' } }
-    assert.equal((await ask(url, '/signup', { body: { ...body, ...top } })).status, 200)
-  })
+  await t.test(
+    'if both places have a token, only `captcha_token` is used (property 31)',
+    async () => {
+      const body = { email: newEmail(), password }
+      const good = service.solve()
+      const nested = { captcha_token: 'made up', gotrue_meta_security: { captcha_token: good } }
+      const kept = await send(url, '/signup', { body: { ...body, ...nested } })
+      assert.deepEqual(errorOf(kept), refused('invalid-input-response'))
+      const top = { captcha_token: good, gotrue_meta_security: { captcha_token: 'made up' } }
+      assert.equal((await send(url, '/signup', { body: { ...body, ...top } })).status, 200)
+    },
+  )
 
-  await t.test('18.31 only an administrator with a valid token can bypass it', async () => {
+  await t.test('only an administrator with a valid token can bypass it (property 31)', async () => {
     const { access_token: own } = await signInByLink(server, email)
     const sign = (claims: Readonly<Record<string, unknown>>, secret: string = jwtSecret) =>
       new SignJWT(claims)
@@ -125,34 +133,34 @@ test('a CAPTCHA protects every endpoint that can be abused in bulk', async (t) =
     }
     for (const [path, [toBody, status]] of paths) {
       for (const [who, token] of Object.entries(others)) {
-        const answer = await ask(url, path, { body: toBody(), token })
+        const answer = await send(url, path, { body: toBody(), token })
         assert.deepEqual(errorOf(answer), refused('no captcha_token found'), `${path}: ${who}`)
       }
-      const admin = await ask(url, path, { body: toBody(), token: serviceToken })
+      const admin = await send(url, path, { body: toBody(), token: serviceToken })
       assert.equal(admin.status, status, `${path}: ${JSON.stringify(admin.body)}`)
       assert.notEqual(admin.body.error_code, 'captcha_failed', path)
     }
   })
 
-  await t.test('18.31 grants that cannot be guessed need no token', async () => {
+  await t.test('grants that cannot be guessed need no token (property 31)', async () => {
     const { refresh_token } = await signInByLink(server, email)
     const path = '/token?grant_type=refresh_token'
-    assert.equal((await ask(url, path, { body: { refresh_token } })).status, 200)
+    assert.equal((await send(url, path, { body: { refresh_token } })).status, 200)
     for (const name of ['pkce', 'id_token']) {
-      const answer = await ask(url, `/token?grant_type=${name}`, { body: {} })
+      const answer = await send(url, `/token?grant_type=${name}`, { body: {} })
       assert.notEqual(answer.body.error_code, 'captcha_failed', name)
     }
     // The first grant type is the one that is used and checked.
     const twice = '/token?grant_type=password&grant_type=refresh_token'
-    const answer = await ask(url, twice, { body: { email, password } })
+    const answer = await send(url, twice, { body: { email, password } })
     assert.deepEqual(errorOf(answer), refused('no captcha_token found'))
   })
 
-  await t.test('18.31 the secret is in no response and in no log', async () => {
+  await t.test('the secret is in no response and in no log (property 31)', async () => {
     const body = { email, captcha_token: 'made up' }
-    const answer = await ask(url, '/recover', { body })
+    const answer = await send(url, '/recover', { body })
     assert.equal(answer.status, 400)
-    const said = [JSON.stringify(answer.body), ...server.log].join('\n')
-    assert.doesNotMatch(said, /our secret there/)
+    const text = [JSON.stringify(answer.body), ...server.log].join('\n')
+    assert.doesNotMatch(text, /our secret there/)
   })
 })

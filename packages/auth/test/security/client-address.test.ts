@@ -8,7 +8,7 @@ import { openProgramEnvironment, startAuth } from '../support/auth-program.ts'
 import { openCaptchaService, toCaptchaEnvironment } from '../support/captcha-service.ts'
 import { createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 
 type Env = Readonly<Record<string, string>>
@@ -44,17 +44,17 @@ async function openAddressServer(t: TestContext, env: Env) {
   /** Reads each place once after requests with these headers. */
   const findPlaces = async (headers: Headers) => {
     const { email } = await newUser()
-    const { body } = await ask(url, '/token?grant_type=password', {
+    const { body } = await send(url, '/token?grant_type=password', {
       body: { email, password, captcha_token: captcha.solve() },
       headers,
     })
     const { access_token: token } = body
-    const { body: factor } = await ask(url, '/factors', {
+    const { body: factor } = await send(url, '/factors', {
       token,
       headers,
       body: { factor_type: 'totp' },
     })
-    await ask(url, `/factors/${factor.id}/challenge`, { token, headers, body: {} })
+    await send(url, `/factors/${factor.id}/challenge`, { token, headers, body: {} })
     const [row] = await query(
       `select (select ip from sessions where user_id = $1) as session,
          (select ip_address from audit_log_entries where payload ->> 'actor_id' = $1::text
@@ -73,7 +73,7 @@ async function openAddressServer(t: TestContext, env: Env) {
   }
   const newUser = async () => {
     const email = newEmail()
-    await ask(url, '/admin/users', {
+    await send(url, '/admin/users', {
       token: server.serviceToken,
       body: { email, password, email_confirm: true },
     })
@@ -132,7 +132,7 @@ const cases: readonly (readonly [name: string, env: Env, headers: Headers, expec
 ]
 
 for (const [name, env, headers, expected] of cases) {
-  test(`18.53 the same address for sessions, audit, challenges, CAPTCHA and log: ${name}`, async (t) => {
+  test(`the same address for sessions, audit, challenges, CAPTCHA and log: ${name} (property 53)`, async (t) => {
     const witness = await openAddressServer(t, env)
     if (!witness) return
     assert.deepEqual(await witness.findPlaces(headers), all(expected))
@@ -154,7 +154,7 @@ function verifyWith(url: string, lines: readonly (readonly [string, string])[]):
   return promise
 }
 
-test('18.53 a proxy that appends to X-Forwarded-For does not bypass the limits', async (t) => {
+test('a proxy that appends to X-Forwarded-For does not bypass the limits (property 53)', async (t) => {
   const limits = { AUTH_RATE_LIMIT_VERIFY: '3' }
   for (const env of [
     { ...limits, AUTH_RATE_LIMIT_HEADER: 'X-Forwarded-For' },
@@ -187,7 +187,7 @@ test('18.53 a proxy that appends to X-Forwarded-For does not bypass the limits',
   }
 })
 
-test('18.53 untrusted forwarding headers are reported once, also by workers', async (t) => {
+test('untrusted forwarding headers are reported once, also by workers (property 53)', async (t) => {
   const env = await openProgramEnvironment(t)
   if (!env) return
   for (const workers of ['1', '2']) {
@@ -195,7 +195,7 @@ test('18.53 untrusted forwarding headers are reported once, also by workers', as
     assert.match(server.output(), /No proxy is trusted.*AUTH_TRUSTED_PROXIES/)
     // Each request uses a new connection, so that all workers get some.
     const headers = { ...forged, connection: 'close' }
-    for (let at = 0; at < 8; at += 1) await ask(server.url, '/settings', { headers })
+    for (let at = 0; at < 8; at += 1) await send(server.url, '/settings', { headers })
     const path = '"path":"/settings"'
     await until(() => server.output().split(path).length > 8)
     const lines = server.output().split('\n')

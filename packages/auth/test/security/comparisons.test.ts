@@ -36,7 +36,7 @@ function change(text: string): string {
   return bytes.toString('base64url')
 }
 
-test('18.35 signatures of access tokens are compared in constant time', () => {
+test('signatures of access tokens are compared in constant time (property 35)', () => {
   const keys = createSigningKeys({ secret: 'x'.repeat(32), keyId: undefined, keys: undefined })
   const signer = createTokenSigner(keys)
   const token = signer.sign({ sub: randomUUID() })
@@ -49,7 +49,7 @@ test('18.35 signatures of access tokens are compared in constant time', () => {
   )
 })
 
-test('18.35 refresh tokens are compared in constant time', () => {
+test('refresh tokens are compared in constant time (property 35)', () => {
   const tokens = createRefreshTokens(createKeyRing(randomBytes(32)))
   const token = tokens.encode({ sessionId: randomUUID(), counter: 7 })
   assert.equal(watch(() => tokens.decode(token)).count, 1)
@@ -63,7 +63,7 @@ test('18.35 refresh tokens are compared in constant time', () => {
   )
 })
 
-test('18.35 PKCE verifiers are compared in constant time', () => {
+test('PKCE verifiers are compared in constant time (property 35)', () => {
   const verifier = randomBytes(32).toString('base64url')
   const challenge = createHash('sha256').update(verifier).digest('base64url')
   for (const [method, expected] of [
@@ -77,7 +77,7 @@ test('18.35 PKCE verifiers are compared in constant time', () => {
   }
 })
 
-test('18.35 codes and links are looked up by hashes that a guess cannot approach', () => {
+test('codes and links are looked up by hashes that a guess cannot approach (property 35)', () => {
   const tokens = createOneTimeTokens(createKeyRing(randomBytes(32)))
   const { digits, linkToken } = tokens.create(6, false)
   const near = (text: string) => text.replace(/.$/, (last) => (last === '0' ? '1' : '0'))

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
-import { ask, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
+import { type HttpAnswer, newEmail, password, send } from '../support/http-client.ts'
 import { newPhone, openPhoneServer, toWrongCode } from '../support/phone-server.ts'
 import { newPerson, signInByLink } from './people.ts'
 
@@ -20,7 +20,7 @@ test('codes by email', async (t) => {
   if (!server) return
   const { url, clock, post } = server
 
-  await t.test('18.15 at most thirty codes a day are sent to an address', async (t) => {
+  await t.test('at most thirty codes a day are sent to an address (property 15)', async (t) => {
     t.after(() => {
       clock.aheadMs = 0
     })
@@ -36,55 +36,61 @@ test('codes by email', async (t) => {
     assert.equal((await server.mailsTo(email)).length, sent)
   })
 
-  await t.test('18.15 all kinds of codes count, and half of them may be sent at once', async () => {
-    const { email } = await newPerson(server)
-    const { access_token: token } = await signInByLink(server, email)
-    const sends = [
-      () => post('/otp', { email }),
-      () => post('/magiclink', { email }),
-      () => post('/recover', { email: email.toUpperCase() }),
-      () => post('/resend', { type: 'signup', email }),
-      () => post('/resend', { type: 'email_change', email }),
-      () => post('/signup', { email, password }),
-      () => ask(url, '/reauthenticate', { token }),
-      () => ask(url, '/user', { method: 'PUT', token, body: { email: newEmail() } }),
-    ]
-    const answers: unknown[] = []
-    for (let at = 0; at < 15; at += 1) {
-      answers.push((await sends[at % sends.length]?.())?.status)
-    }
-    assert.deepEqual(answers, Array(15).fill(200))
-    for (const [at, send] of sends.entries()) {
-      const refused = await send()
-      const seconds = Number(refused.headers.get('retry-after'))
-      const text = `For security purposes, you can only request this after ${seconds} seconds.`
-      assert.deepEqual(errorOf(refused), [429, 'over_email_send_rate_limit', text], `${at}`)
-      assert.equal(seconds, 5_760)
-    }
-    // Requests without a code still work.
-    const { status } = await ask(url, '/user', { method: 'PUT', token, body: { data: {} } })
-    assert.equal(status, 200)
-    assert.equal((await signInByLink(server, email)).refresh_token.length > 0, true)
-  })
-
-  await t.test('18.15 addresses without an account are refused in the same way', async () => {
-    const { email } = await newPerson(server)
-    const transcript = async (name: string, path: string, extra: object) => {
-      const lines: unknown[] = []
-      for (let at = 0; at < 17; at += 1) {
-        const answer = await post(path, { email: name, ...extra })
-        lines.push([answer.status, answer.body, answer.headers.get('retry-after')])
+  await t.test(
+    'all kinds of codes count, and half of them may be sent at once (property 15)',
+    async () => {
+      const { email } = await newPerson(server)
+      const { access_token: token } = await signInByLink(server, email)
+      const requests = [
+        () => post('/otp', { email }),
+        () => post('/magiclink', { email }),
+        () => post('/recover', { email: email.toUpperCase() }),
+        () => post('/resend', { type: 'signup', email }),
+        () => post('/resend', { type: 'email_change', email }),
+        () => post('/signup', { email, password }),
+        () => send(url, '/reauthenticate', { token }),
+        () => send(url, '/user', { method: 'PUT', token, body: { email: newEmail() } }),
+      ]
+      const answers: unknown[] = []
+      for (let at = 0; at < 15; at += 1) {
+        answers.push((await requests[at % requests.length]?.())?.status)
       }
-      return lines
-    }
-    const expected = await transcript(email, '/recover', {})
-    assert.equal((expected[15] as readonly unknown[])[0], 429)
-    assert.deepEqual(await transcript(newEmail(), '/recover', {}), expected)
-    assert.deepEqual(await transcript(newEmail(), '/otp', { create_user: true }), expected)
-    assert.deepEqual(await transcript(newEmail(), '/resend', { type: 'signup' }), expected)
-  })
+      assert.deepEqual(answers, Array(15).fill(200))
+      for (const [at, request] of requests.entries()) {
+        const refused = await request()
+        const seconds = Number(refused.headers.get('retry-after'))
+        const text = `For security purposes, you can only request this after ${seconds} seconds.`
+        assert.deepEqual(errorOf(refused), [429, 'over_email_send_rate_limit', text], `${at}`)
+        assert.equal(seconds, 5_760)
+      }
+      // Requests without a code still work.
+      const { status } = await send(url, '/user', { method: 'PUT', token, body: { data: {} } })
+      assert.equal(status, 200)
+      assert.equal((await signInByLink(server, email)).refresh_token.length > 0, true)
+    },
+  )
 
-  await t.test('18.15 a request that sends nothing is not counted', async () => {
+  await t.test(
+    'addresses without an account are refused in the same way (property 15)',
+    async () => {
+      const { email } = await newPerson(server)
+      const transcript = async (name: string, path: string, extra: object) => {
+        const lines: unknown[] = []
+        for (let at = 0; at < 17; at += 1) {
+          const answer = await post(path, { email: name, ...extra })
+          lines.push([answer.status, answer.body, answer.headers.get('retry-after')])
+        }
+        return lines
+      }
+      const expected = await transcript(email, '/recover', {})
+      assert.equal((expected[15] as readonly unknown[])[0], 429)
+      assert.deepEqual(await transcript(newEmail(), '/recover', {}), expected)
+      assert.deepEqual(await transcript(newEmail(), '/otp', { create_user: true }), expected)
+      assert.deepEqual(await transcript(newEmail(), '/resend', { type: 'signup' }), expected)
+    },
+  )
+
+  await t.test('a request that sends nothing is not counted (property 15)', async () => {
     const { email } = await newPerson(server)
     for (let at = 0; at < 20; at += 1) {
       const body = { email, code_challenge: 'too short', code_challenge_method: 's256' }
@@ -93,7 +99,7 @@ test('codes by email', async (t) => {
     assert.equal((await post('/otp', { email })).status, 200)
   })
 
-  await t.test('18.15 a day allows 150 guesses, a chance of one in 6,666', async (t) => {
+  await t.test('a day allows 150 guesses, a chance of one in 6,666 (property 15)', async (t) => {
     t.after(() => {
       clock.aheadMs = 0
     })
@@ -112,18 +118,21 @@ test('codes by email', async (t) => {
     assert.ok(guesses >= 145 && guesses <= 150, `${guesses}`)
   })
 
-  await t.test('18.15 invitations and links of administrators are not limited', async () => {
-    const email = newEmail()
-    const admin = { authorization: `Bearer ${server.serviceToken}` }
-    for (let at = 0; at < 20; at += 1) {
-      const made = await post('/admin/generate_link', { type: 'magiclink', email }, admin)
-      assert.equal(made.status, 200)
-    }
-    assert.equal((await post('/otp', { email })).status, 200)
-  })
+  await t.test(
+    'invitations and links of administrators are not limited (property 15)',
+    async () => {
+      const email = newEmail()
+      const admin = { authorization: `Bearer ${server.serviceToken}` }
+      for (let at = 0; at < 20; at += 1) {
+        const made = await post('/admin/generate_link', { type: 'magiclink', email }, admin)
+        assert.equal(made.status, 200)
+      }
+      assert.equal((await post('/otp', { email })).status, 200)
+    },
+  )
 })
 
-test('18.15 a request refused by the cooldown does not count for the day', async (t) => {
+test('a request refused by the cooldown does not count for the day (property 15)', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   const { email } = await newPerson(server)
@@ -148,7 +157,7 @@ test('codes by text message', async (t) => {
   const { post } = server
   const calls = createFactorCalls(server)
 
-  await t.test('18.15 a phone number has the same limit as an email address', async () => {
+  await t.test('a phone number has the same limit as an email address (property 15)', async () => {
     const phone = newPhone()
     const answers: unknown[] = []
     for (let at = 0; at < 16; at += 1)
@@ -161,7 +170,7 @@ test('codes by text message', async (t) => {
     }
   })
 
-  await t.test('18.15 codes of a phone factor count too', async () => {
+  await t.test('codes of a phone factor count too (property 15)', async () => {
     const who = await calls.newSignedInUser()
     const phone = newPhone()
     const { body } = await calls.enroll(who, { factor_type: 'phone', phone })
@@ -172,7 +181,7 @@ test('codes by text message', async (t) => {
   })
 })
 
-test('18.15 the code limit can be set and disabled', async (t) => {
+test('the code limit can be set and disabled (property 15)', async (t) => {
   const few = await openFlowServer(t, { ...environment, AUTH_RATE_LIMIT_CODES: '4' })
   const none = await openFlowServer(t, { ...environment, AUTH_RATE_LIMIT_CODES: 'off' })
   if (!few || !none) return

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 import { newPerson, signInByLink } from './people.ts'
 
 test('deleted users', async (t) => {
@@ -12,7 +12,7 @@ test('deleted users', async (t) => {
   if (!server) return
   const { url, post, query, serviceToken } = server
   const remove = (id: string, body: object = {}) =>
-    ask(url, `/admin/users/${id}`, { method: 'DELETE', body, token: serviceToken })
+    send(url, `/admin/users/${id}`, { method: 'DELETE', body, token: serviceToken })
   /** All rows of the schema, in whatever tables exist. */
   const dump = async () => {
     const tables = await query(
@@ -33,7 +33,7 @@ test('deleted users', async (t) => {
     )
 
   await t.test(
-    '18.36 a deleted user has no session, token or identity and cannot sign in',
+    'a deleted user has no session, token or identity and cannot sign in (property 36)',
     async () => {
       const { id, email } = await newPerson(server)
       const tokens = await signInByLink(server, email)
@@ -56,10 +56,10 @@ test('deleted users', async (t) => {
       const gone = [403, 'user_not_found']
       const { access_token: token, refresh_token } = tokens
       const calls = [
-        ask(url, '/user', { token }),
-        ask(url, '/user', { method: 'PUT', body: { data: {} }, token }),
-        ask(url, '/reauthenticate', { token }),
-        ask(url, '/logout', { method: 'POST', token }),
+        send(url, '/user', { token }),
+        send(url, '/user', { method: 'PUT', body: { data: {} }, token }),
+        send(url, '/reauthenticate', { token }),
+        send(url, '/logout', { method: 'POST', token }),
       ]
       for (const answer of await Promise.all(calls)) {
         assert.deepEqual(errorOf(answer).slice(0, 2), gone)
@@ -68,11 +68,11 @@ test('deleted users', async (t) => {
       assert.equal(refreshed.status, 400)
       const verified = await post('/verify', { type: 'recovery', email, token: mail.code })
       assert.equal(verified.status, 403)
-      assert.match((await ask(url, mail.path)).headers.get('location') ?? '', /otp_expired/)
+      assert.match((await send(url, mail.path)).headers.get('location') ?? '', /otp_expired/)
     },
   )
 
-  await t.test('18.40 after a soft deletion no table has personal data', async () => {
+  await t.test('after a soft deletion no table has personal data (property 40)', async () => {
     const secrets = {
       email: `zelda.${crypto.randomUUID()}@example.org`,
       firstWish: `wish1.${crypto.randomUUID()}@example.org`,
@@ -85,19 +85,19 @@ test('deleted users', async (t) => {
     }
     const { email, firstWish, secondWish, name, company, phone } = secrets
     const headers = { 'x-forwarded-for': secrets.address, 'user-agent': secrets.device }
-    const post = (path: string, body: object) => ask(url, path, { body, headers })
+    const post = (path: string, body: object) => send(url, path, { body, headers })
     await post('/signup', { email, password, data: { full_name: name } })
     await post('/verify', { type: 'signup', email, token: (await server.mailTo(email)).code })
     const { body: login } = await post('/token?grant_type=password', { email, password })
     const { id } = login.user
-    await ask(url, `/admin/users/${id}`, {
+    await send(url, `/admin/users/${id}`, {
       method: 'PUT',
       body: { phone, app_metadata: { company } },
       token: serviceToken,
       headers,
     })
     const put = (body: object) =>
-      ask(url, '/user', { method: 'PUT', body, token: login.access_token, headers })
+      send(url, '/user', { method: 'PUT', body, token: login.access_token, headers })
     // Two email changes are pending, and their messages have not been sent yet.
     assert.equal((await put({ email: firstWish })).status, 200)
     server.clock.aheadMs += 901_000
@@ -107,10 +107,10 @@ test('deleted users', async (t) => {
       code_challenge: 'c'.repeat(43),
       code_challenge_method: 'plain',
     })
-    await ask(url, '/reauthenticate', { token: login.access_token, headers })
+    await send(url, '/reauthenticate', { token: login.access_token, headers })
     await post('/token?grant_type=refresh_token', { refresh_token: login.refresh_token })
     await post('/signup', { email, password: 'another', data: { full_name: name } })
-    await ask(url, '/admin/generate_link', {
+    await send(url, '/admin/generate_link', {
       body: { type: 'recovery', email },
       token: serviceToken,
       headers,
@@ -136,7 +136,7 @@ test('deleted users', async (t) => {
     assert.equal(verified.body.user.email, email)
     assert.notEqual(verified.body.user.id, id)
     assert.equal(verified.body.user.user_metadata.full_name, undefined)
-    const other = await ask(url, `/admin/users/${(await newPerson(server)).id}`, {
+    const other = await send(url, `/admin/users/${(await newPerson(server)).id}`, {
       method: 'PUT',
       body: { phone, email: newEmail() },
       token: serviceToken,

@@ -12,7 +12,7 @@ import {
   openFlowServer,
   queryOf,
 } from '../support/flow-server.ts'
-import { ask, newEmail } from '../support/http-client.ts'
+import { newEmail, send } from '../support/http-client.ts'
 import { link } from '../support/linking.ts'
 import { newPerson, signInByLink } from './people.ts'
 
@@ -24,7 +24,7 @@ async function openChange(server: FlowServer, more: object = {}) {
   const attacker = await newPerson(server)
   const { access_token: token } = await signInByLink(server, attacker.email)
   const victim = newEmail()
-  await ask(server.url, '/user', { method: 'PUT', body: { email: victim, ...more }, token })
+  await send(server.url, '/user', { method: 'PUT', body: { email: victim, ...more }, token })
   return { ...attacker, victim, token }
 }
 
@@ -37,24 +37,24 @@ async function signInTimeOf({ query }: FlowServer, id: string): Promise<unknown>
   return user.last_sign_in_at
 }
 
-test('18.61 confirming an address for the account of another person does not sign in to it', async (t) => {
+test('confirming an address for the account of another person does not sign in to it (property 61)', async (t) => {
   const server = await openFlowServer(t, { AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true' })
   if (!server) return
   const { url, post } = server
 
-  await t.test('18.61 with the link, after the other address was confirmed', async () => {
+  await t.test('with the link, after the other address was confirmed (property 61)', async () => {
     const { id, email, victim } = await openChange(server)
     const { token } = await server.mailTo(email)
     await post('/verify', { type: 'email_change', token_hash: token })
     const [before, since] = [await sessionsOf(server, id), await signInTimeOf(server, id)]
-    const followed = await ask(url, (await server.mailTo(victim)).path)
+    const followed = await send(url, (await server.mailTo(victim)).path)
     assert.deepEqual(fragmentOf(followed), { message: changed, sb: '' })
     assert.deepEqual(queryOf(followed), {})
     assert.equal(await sessionsOf(server, id), before)
     assert.deepEqual(await signInTimeOf(server, id), since)
   })
 
-  await t.test('18.61 with the token of the link, sent by a page', async () => {
+  await t.test('with the token of the link, sent by a page (property 61)', async () => {
     for (const field of ['token_hash', 'token']) {
       const { id, email, victim } = await openChange(server)
       const current = await server.mailTo(email)
@@ -67,24 +67,24 @@ test('18.61 confirming an address for the account of another person does not sig
     }
   })
 
-  await t.test('18.61 for an anonymous account', async () => {
+  await t.test('for an anonymous account (property 61)', async () => {
     const { body } = await post('/signup', {})
     const victim = newEmail()
     const change = { email: victim }
-    await ask(url, '/user', { method: 'PUT', body: change, token: body.access_token })
-    const followed = await ask(url, (await server.mailTo(victim)).path)
+    await send(url, '/user', { method: 'PUT', body: change, token: body.access_token })
+    const followed = await send(url, (await server.mailTo(victim)).path)
     assert.deepEqual(fragmentOf(followed), { message: changed, sb: '' })
     assert.equal(await sessionsOf(server, body.user.id), 1)
   })
 
-  await t.test('18.61 with the code of a PKCE flow, which needs the verifier', async () => {
+  await t.test('with the code of a PKCE flow, which needs the verifier (property 61)', async () => {
     const { id, email, victim } = await openChange(server, {
       code_challenge: createHash('sha256').update(verifier).digest('base64url'),
       code_challenge_method: 's256',
     })
-    await ask(url, (await server.mailTo(email)).path)
+    await send(url, (await server.mailTo(email)).path)
     const before = await sessionsOf(server, id)
-    const { code = '' } = queryOf(await ask(url, (await server.mailTo(victim)).path))
+    const { code = '' } = queryOf(await send(url, (await server.mailTo(victim)).path))
     const exchange = (code_verifier: string) =>
       post('/token?grant_type=pkce', { auth_code: code, code_verifier })
     assert.equal(errorOf(await exchange('w'.repeat(64)))[1], 'bad_code_verifier')
@@ -93,14 +93,14 @@ test('18.61 confirming an address for the account of another person does not sig
   })
 
   await t.test(
-    '18.61 the account owner is signed in by the current mailbox or by typing the code',
+    'the account owner is signed in by the current mailbox or by typing the code (property 61)',
     async () => {
       const owner = await openChange(server)
-      await ask(url, (await server.mailTo(owner.victim)).path)
-      const fragment = fragmentOf(await ask(url, (await server.mailTo(owner.email)).path))
+      await send(url, (await server.mailTo(owner.victim)).path)
+      const fragment = fragmentOf(await send(url, (await server.mailTo(owner.email)).path))
       assert.ok(fragment['access_token'])
       const typing = await openChange(server)
-      await ask(url, (await server.mailTo(typing.email)).path)
+      await send(url, (await server.mailTo(typing.email)).path)
       const { code } = await server.mailTo(typing.victim)
       const proof = { type: 'email_change', email: typing.victim, token: code }
       assert.ok((await post('/verify', proof)).body.access_token)
@@ -108,17 +108,17 @@ test('18.61 confirming an address for the account of another person does not sig
   )
 })
 
-test('18.61 the same holds if one confirmation is enough', async (t) => {
+test('the same holds if one confirmation is enough (property 61)', async (t) => {
   const server = await openFlowServer(t, { AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED: 'false' })
   if (!server) return
   const { id, victim } = await openChange(server)
   const before = await sessionsOf(server, id)
-  const followed = await ask(server.url, (await server.mailTo(victim)).path)
+  const followed = await send(server.url, (await server.mailTo(victim)).path)
   assert.deepEqual(fragmentOf(followed), { message: changed, sb: '' })
   assert.equal(await sessionsOf(server, id), before)
 })
 
-test('18.61 the same holds for an unverified address of a linked identity', async (t) => {
+test('the same holds for an unverified address of a linked identity (property 61)', async (t) => {
   const server = await openExternalServer(t, ['keycloak'], {
     AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true',
     AUTH_EXTERNAL_ANONYMOUS_USERS_ENABLED: 'true',
@@ -130,7 +130,7 @@ test('18.61 the same holds for an unverified address of a linked identity', asyn
   assert.equal(errorOf(answer)[1], 'email_not_confirmed')
   // The address stays available to its owner until it is confirmed.
   assert.deepEqual(await server.query('select 1 from users where email = $1', [account.email]), [])
-  const followed = await ask(server.url, (await server.mailTo(account.email)).path)
+  const followed = await send(server.url, (await server.mailTo(account.email)).path)
   assert.deepEqual(fragmentOf(followed), { message: changed, sb: '' })
   assert.equal(await sessionsOf(server, body.user.id), 1)
   const [user] = await server.query('select email from users where id = $1', [body.user.id])

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { type ExternalServer, newAccount, openExternalServer } from '../support/external-server.ts'
 import { fragmentOf, queryOf } from '../support/flow-server.ts'
-import { ask, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
+import { type HttpAnswer, newEmail, password, send } from '../support/http-client.ts'
 import { openOAuthServer } from '../support/oauth-server.ts'
 import { keycloak as keycloakShape } from '../support/provider-shapes/keycloak.ts'
 import { openRawConnection } from '../support/raw-connection.ts'
@@ -29,57 +29,63 @@ const noState = ['bad_oauth_state', 'OAuth state not found or expired']
 /** A browser whose user has just agreed at the provider. */
 async function agree(server: ExternalServer, query: Readonly<Record<string, string>>) {
   const provider = server.at(query['provider'] ?? '')
-  const { url, cookie, state } = await server.depart(query)
+  const { url, cookie, state } = await server.startFlow(query)
   return { agreement: await provider.agree(`${url}`), cookie, state }
 }
 
-test('18.19 a state works once, in time, and only in the browser that started the flow', async (t) => {
+test('a state works once, in time, and only in the browser that started the flow (property 19)', async (t) => {
   const server = await openExternalServer(t, ['keycloak', 'google'])
   if (!server) return
   server.at('keycloak').account = newAccount()
   const plain = { provider: 'keycloak' } as const
   const exchange = (body: object) => server.post('/token?grant_type=pkce', body)
 
-  await t.test('18.19 missing, malformed and unknown states redirect to the site', async () => {
-    const cases = [
-      ['', ['bad_oauth_callback', 'OAuth state parameter missing']],
-      ['mine', ['bad_oauth_state', 'OAuth state parameter is invalid']],
-      [randomUUID(), noState],
-    ] as const
-    for (const [state, problem] of cases) {
-      const url = `https://auth.example/callback?code=1&state=${state}`
-      const answer = await server.arrive({ url }, '')
-      assert.equal(answer.status, 303)
-      assert.ok(answer.headers.get('location')?.startsWith('https://site.example?error='))
-      assert.deepEqual(problemOf(answer), problem)
-    }
-  })
+  await t.test(
+    'missing, malformed and unknown states redirect to the site (property 19)',
+    async () => {
+      const cases = [
+        ['', ['bad_oauth_callback', 'OAuth state parameter missing']],
+        ['mine', ['bad_oauth_state', 'OAuth state parameter is invalid']],
+        [randomUUID(), noState],
+      ] as const
+      for (const [state, problem] of cases) {
+        const url = `https://auth.example/callback?code=1&state=${state}`
+        const answer = await server.finishFlow({ url }, '')
+        assert.equal(answer.status, 303)
+        assert.ok(answer.headers.get('location')?.startsWith('https://site.example?error='))
+        assert.deepEqual(problemOf(answer), problem)
+      }
+    },
+  )
 
-  await t.test('18.19 expired by a second', async () => {
+  await t.test('a state that expired a second ago is refused (property 19)', async () => {
     const { agreement, cookie } = await agree(server, plain)
     server.clock.aheadMs += 301_000
-    const answer = await server.arrive(agreement, cookie)
+    const answer = await server.finishFlow(agreement, cookie)
     assert.deepEqual(problemOf(answer), ['bad_oauth_state', 'OAuth state has expired'])
   })
 
-  await t.test('18.19 used a second time, with tokens and with codes', async () => {
-    const implicit = await agree(server, plain)
-    await server.arrive(implicit.agreement, implicit.cookie)
-    const again = await server.arrive(implicit.agreement, implicit.cookie)
-    assert.deepEqual(problemOf(again), noState)
-    const withCode = await agree(server, pkce)
-    await server.arrive(withCode.agreement, withCode.cookie)
-    assert.deepEqual(problemOf(await server.arrive(withCode.agreement, withCode.cookie)), [
-      'flow_state_already_used',
-      'State has already been used',
-    ])
-  })
+  await t.test(
+    'a state cannot be used twice, with tokens or with codes (property 19)',
+    async () => {
+      const implicit = await agree(server, plain)
+      await server.finishFlow(implicit.agreement, implicit.cookie)
+      const again = await server.finishFlow(implicit.agreement, implicit.cookie)
+      assert.deepEqual(problemOf(again), noState)
+      const withCode = await agree(server, pkce)
+      await server.finishFlow(withCode.agreement, withCode.cookie)
+      assert.deepEqual(problemOf(await server.finishFlow(withCode.agreement, withCode.cookie)), [
+        'flow_state_already_used',
+        'State has already been used',
+      ])
+    },
+  )
 
-  await t.test('18.19 only one of twenty concurrent callbacks succeeds', async () => {
+  await t.test('only one of twenty concurrent callbacks succeeds (property 19)', async () => {
     for (const query of [plain, pkce]) {
       const { agreement, cookie } = await agree(server, query)
       const answers: readonly HttpAnswer[] = await Promise.all(
-        Array.from({ length: 20 }, () => server.arrive(agreement, cookie)),
+        Array.from({ length: 20 }, () => server.finishFlow(agreement, cookie)),
       )
       const inside = answers.filter(
         (answer) => fragmentOf(answer)['access_token'] ?? queryOf(answer)['code'],
@@ -88,16 +94,19 @@ test('18.19 a state works once, in time, and only in the browser that started th
     }
   })
 
-  await t.test('18.19 a victim is not signed in as the user who started the flow', async () => {
-    const { agreement } = await agree(server, plain)
-    const ofVictim = await agree(server, plain)
-    for (const cookie of ['', ofVictim.cookie]) {
-      assert.deepEqual(problemOf(await server.arrive(agreement, cookie)), noState)
-    }
-  })
+  await t.test(
+    'a victim is not signed in as the user who started the flow (property 19)',
+    async () => {
+      const { agreement } = await agree(server, plain)
+      const ofVictim = await agree(server, plain)
+      for (const cookie of ['', ofVictim.cookie]) {
+        assert.deepEqual(problemOf(await server.finishFlow(agreement, cookie)), noState)
+      }
+    },
+  )
 
   await t.test(
-    '18.19 the cookie is required of every request that a browser may have sent',
+    'the cookie is required of every request that a browser may have sent (property 19)',
     async () => {
       const { agreement } = await agree(server, plain)
       const { pathname, search } = new URL(agreement.url)
@@ -111,11 +120,11 @@ test('18.19 a state works once, in time, and only in the browser that started th
     },
   )
 
-  await t.test('18.19 a guessed cookie is refused in both flows', async () => {
+  await t.test('a guessed cookie is refused in both flows (property 19)', async () => {
     for (const query of [plain, pkce]) {
       const { agreement, cookie, state } = await agree(server, query)
       const guess = `${cookie.split('=')[0]}=${'A'.repeat(43)}`
-      assert.deepEqual(problemOf(await server.arrive(agreement, guess)), noState)
+      assert.deepEqual(problemOf(await server.finishFlow(agreement, guess)), noState)
       assert.equal(
         (await server.query('select 1 from flow_states where id = $1', [state])).length,
         1,
@@ -123,60 +132,63 @@ test('18.19 a state works once, in time, and only in the browser that started th
     }
   })
 
-  await t.test('18.19 a code without a cookie is useless without the verifier', async () => {
-    const { agreement } = await agree(server, pkce)
-    const { code: auth_code } = queryOf(await server.arrive(agreement, ''))
-    const refused = await exchange({ auth_code, code_verifier: 'w'.repeat(64) })
-    assert.equal(refused.body.error_code, 'bad_code_verifier')
-    assert.equal((await exchange({ auth_code })).status, 400)
-    const fine = await exchange({ auth_code, code_verifier: verifier })
-    assert.equal(fine.status, 200)
-    const twice = await exchange({ auth_code, code_verifier: verifier })
-    assert.equal(twice.body.error_code, 'flow_state_not_found')
-  })
+  await t.test(
+    'a code without a cookie is useless without the verifier (property 19)',
+    async () => {
+      const { agreement } = await agree(server, pkce)
+      const { code: auth_code } = queryOf(await server.finishFlow(agreement, ''))
+      const refused = await exchange({ auth_code, code_verifier: 'w'.repeat(64) })
+      assert.equal(refused.body.error_code, 'bad_code_verifier')
+      assert.equal((await exchange({ auth_code })).status, 400)
+      const fine = await exchange({ auth_code, code_verifier: verifier })
+      assert.equal(fine.status, 200)
+      const twice = await exchange({ auth_code, code_verifier: verifier })
+      assert.equal(twice.body.error_code, 'flow_state_not_found')
+    },
+  )
 
-  await t.test('18.19 a code expires after five minutes', async () => {
+  await t.test('a code expires after five minutes (property 19)', async () => {
     const { agreement, cookie } = await agree(server, pkce)
-    const { code: auth_code } = queryOf(await server.arrive(agreement, cookie))
+    const { code: auth_code } = queryOf(await server.finishFlow(agreement, cookie))
     server.clock.aheadMs += 301_000
     const late = await exchange({ auth_code, code_verifier: verifier })
     assert.equal(late.body.error_code, 'flow_state_expired')
   })
 
-  await t.test('18.19 the code of a message is not accepted as a state', async () => {
+  await t.test('the code of a message is not accepted as a state (property 19)', async () => {
     const { email } = await server.newUser()
     const { provider: _, ...challenge } = pkce
     await server.post('/magiclink', { email, ...challenge })
     const [flow] = await server.query(`select id from flow_states where provider_type = ''`)
     const url = `https://auth.example/callback?code=1&state=${flow.id}`
-    assert.deepEqual(problemOf(await server.arrive({ url }, '')), noState)
+    assert.deepEqual(problemOf(await server.finishFlow({ url }, '')), noState)
   })
 })
 
-test('18.20 the code of one provider does not work with the state of another', async (t) => {
+test('the code of one provider does not work with the state of another (property 20)', async (t) => {
   const server = await openExternalServer(t, ['keycloak', 'google'])
   if (!server) return
   const codeOf = (url: string) => new URL(url).searchParams.get('code') ?? ''
   const ofGoogle = await agree(server, { provider: 'google' })
-  const { cookie, state } = await server.depart({ provider: 'keycloak' })
+  const { cookie, state } = await server.startFlow({ provider: 'keycloak' })
   const query = new URLSearchParams({ state, code: codeOf(ofGoogle.agreement.url) })
-  const answer = await server.arrive({ url: `https://auth.example/callback?${query}` }, cookie)
+  const answer = await server.finishFlow({ url: `https://auth.example/callback?${query}` }, cookie)
   assert.match(`${problemOf(answer)[1]}`, /^Unable to exchange external code/)
   assert.deepEqual(server.at('keycloak').refusals, ['unknown code'])
 
-  await t.test('18.20 nor does a code with the issuer of another provider', async () => {
+  await t.test('nor does a code with the issuer of another provider (property 20)', async () => {
     const back = await agree(server, { provider: 'keycloak' })
     const iss = encodeURIComponent(server.at('google').url)
-    const mixed = await server.arrive({ url: `${back.agreement.url}&iss=${iss}` }, back.cookie)
+    const mixed = await server.finishFlow({ url: `${back.agreement.url}&iss=${iss}` }, back.cookie)
     assert.match(`${problemOf(mixed)[1]}`, /^Unable to exchange external code/)
     const right = await agree(server, { provider: 'keycloak' })
     const own = encodeURIComponent(server.at('keycloak').url)
-    const fine = await server.arrive({ url: `${right.agreement.url}&iss=${own}` }, right.cookie)
+    const fine = await server.finishFlow({ url: `${right.agreement.url}&iss=${own}` }, right.cookie)
     assert.equal(fragmentOf(fine)['provider'], 'keycloak')
   })
 })
 
-test('18.21 registering the address of another person gives no access once the owner signs in', async (t) => {
+test('registering the address of another person gives no access once the owner signs in (property 21)', async (t) => {
   const server = await openExternalServer(t, ['keycloak', 'google'])
   if (!server) return
   const email = newEmail()
@@ -202,8 +214,8 @@ test('18.21 registering the address of another person gives no access once the o
   )
   const { path: link } = await server.mailTo(email)
 
-  const fragment = fragmentOf(await server.goThrough('keycloak', newAccount({ email })))
-  const { body: user } = await ask(server.url, '/user', { token: fragment['access_token'] ?? '' })
+  const fragment = fragmentOf(await server.signInWith('keycloak', newAccount({ email })))
+  const { body: user } = await send(server.url, '/user', { token: fragment['access_token'] ?? '' })
   assert.deepEqual([user.id, user.email, user.phone], [made.id, email, ''])
   assert.ok(user.email_confirmed_at)
   assert.deepEqual(user.app_metadata, { provider: 'keycloak', providers: ['keycloak'] })
@@ -213,43 +225,43 @@ test('18.21 registering the address of another person gives no access once the o
   )
   assert.deepEqual([user.user_metadata.note, user.new_email], [undefined, undefined])
 
-  await t.test('18.21 no factor blocks the owner', async () => {
+  await t.test('no factor blocks the owner (property 21)', async () => {
     assert.deepEqual(await server.query('select 1 from mfa_factors'), [])
   })
-  await t.test('18.21 the password of the attacker no longer works', async () => {
+  await t.test('the password of the attacker no longer works (property 21)', async () => {
     const { body } = await server.post('/token?grant_type=password', { email, password })
     assert.equal(body.error_code, 'invalid_credentials')
   })
-  await t.test('18.21 the session of the attacker has ended', async () => {
+  await t.test('the session of the attacker has ended (property 21)', async () => {
     const { refresh_token, access_token: token } = session
     const refreshed = await server.post('/token?grant_type=refresh_token', { refresh_token })
     assert.equal(refreshed.status, 400)
-    const changed = await ask(server.url, '/user', { method: 'PUT', token, body: { data: {} } })
+    const changed = await send(server.url, '/user', { method: 'PUT', token, body: { data: {} } })
     assert.equal(changed.body.error_code, 'session_not_found')
   })
-  await t.test('18.21 earlier links no longer work', async () => {
-    assert.equal(fragmentOf(await ask(server.url, link))['error_code'], 'otp_expired')
+  await t.test('earlier links no longer work (property 21)', async () => {
+    assert.equal(fragmentOf(await send(server.url, link))['error_code'], 'otp_expired')
   })
-  await t.test('18.21 the identity of the attacker is unlinked', async () => {
+  await t.test('the identity of the attacker is unlinked (property 21)', async () => {
     const google = { sub: 'attacker', email: 'attacker@evil.example', email_verified: true }
-    const other = fragmentOf(await server.goThrough('google', google))
-    const { body } = await ask(server.url, '/user', { token: other['access_token'] ?? '' })
+    const other = fragmentOf(await server.signInWith('google', google))
+    const { body } = await send(server.url, '/user', { token: other['access_token'] ?? '' })
     assert.notEqual(body.id, made.id)
   })
 })
 
-test('18.22 an address that the provider has not verified is not linked', async (t) => {
+test('an address that the provider has not verified is not linked (property 22)', async (t) => {
   for (const autoconfirm of ['false', 'true']) {
-    await t.test(`18.22 with AUTH_MAILER_AUTOCONFIRM=${autoconfirm}`, async (t) => {
+    await t.test(`with AUTH_MAILER_AUTOCONFIRM=${autoconfirm} (property 22)`, async (t) => {
       const server = await openExternalServer(t, ['keycloak', 'google'], {
         AUTH_MAILER_AUTOCONFIRM: autoconfirm,
       })
       if (!server) return
       const email = newEmail()
       const created = { token: server.serviceToken, body: { email, password, email_confirm: true } }
-      const { body: victim } = await ask(server.url, '/admin/users', created)
+      const { body: victim } = await send(server.url, '/admin/users', created)
       const attacker = newAccount({ email, email_verified: false })
-      const answer = await server.goThrough('keycloak', attacker)
+      const answer = await server.signInWith('keycloak', attacker)
       if (autoconfirm === 'false') {
         assert.deepEqual(problemOf(answer), [
           'provider_email_needs_verification',
@@ -265,8 +277,8 @@ test('18.22 an address that the provider has not verified is not linked', async 
       assert.deepEqual([separate.email, separate.email_confirmed_at], [null, null])
 
       const google = { sub: randomUUID(), email, email_verified: true }
-      const fragment = fragmentOf(await server.goThrough('google', google))
-      const { body: user } = await ask(server.url, '/user', {
+      const fragment = fragmentOf(await server.signInWith('google', google))
+      const { body: user } = await send(server.url, '/user', {
         token: fragment['access_token'] ?? '',
       })
       assert.equal(user.id, victim.id, 'the verified user is not merged into the other account')
@@ -274,7 +286,7 @@ test('18.22 an address that the provider has not verified is not linked', async 
   }
 })
 
-test('18.23 an ID token is accepted only as its issuer made it for us', async (t) => {
+test('an ID token is accepted only unchanged, from its issuer and for this client (property 23)', async (t) => {
   const server = await openExternalServer(t, ['keycloak'])
   if (!server) return
   const keycloak = server.at('keycloak')
@@ -347,14 +359,14 @@ test('18.23 an ID token is accepted only as its issuer made it for us', async (t
     ],
   ]
   for (const [what, id_token, message, more] of cases) {
-    await t.test(`18.23 ${what}`, async () => {
+    await t.test(`${what} (property 23)`, async () => {
       const body = { provider: 'keycloak', id_token, ...more }
       const answer = await server.post('/token?grant_type=id_token', body)
       assert.deepEqual([answer.status, answer.body.error_description], [400, message])
     })
   }
 
-  await t.test('18.23 an issuer named by the caller is never contacted', async () => {
+  await t.test('an issuer named by the caller is never contacted (property 23)', async () => {
     const answer = await server.post('/token?grant_type=id_token', {
       issuer: untrusted.url,
       client_id: keycloak.clientId,
@@ -367,7 +379,7 @@ test('18.23 an ID token is accepted only as its issuer made it for us', async (t
     assert.equal(untrusted.keyRequests, 0)
   })
 
-  await t.test('18.23 no user was created or signed in', async () => {
+  await t.test('no user was created or signed in (property 23)', async () => {
     assert.deepEqual(await server.query('select 1 from users'), [])
   })
 })

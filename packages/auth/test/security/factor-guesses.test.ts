@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createApp, createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask, type HttpAnswer } from '../support/http-client.ts'
+import { type HttpAnswer, send } from '../support/http-client.ts'
 
 const day = 86_400_000
 const home = '2001:db8:1:2::1'
@@ -26,8 +26,8 @@ test('guessing codes of second factors', async (t) => {
   /** Requests a challenge and answers it from one address. */
   const answer = async ({ token, factorId }: Target, code: string, ip = home) => {
     const options = { token, headers: atHome(ip) }
-    const { body } = await ask(url, `/factors/${factorId}/challenge`, { ...options, body: {} })
-    return ask(url, `/factors/${factorId}/verify`, {
+    const { body } = await send(url, `/factors/${factorId}/challenge`, { ...options, body: {} })
+    return send(url, `/factors/${factorId}/verify`, {
       ...options,
       body: { challenge_id: body.id, code },
     })
@@ -67,37 +67,43 @@ test('guessing codes of second factors', async (t) => {
     return looked
   }
 
-  await t.test('18.54 ten wrong codes lock the session that sent them, and no other', async () => {
-    const owner = await newOwner()
-    const attacker = await owner.enter()
-    for (let at = 0; at < 10; at += 1) {
-      const guessed = await answer(attacker, owner.app.wrongCode(), '203.0.113.1')
-      assert.equal(codeOf(guessed), 'mfa_verification_failed')
-    }
-    // The session is locked from any address, even with the right code.
-    for (const ip of ['203.0.113.1', '203.0.113.2', home]) {
-      const locked = await answer(attacker, owner.app.nextCode(), ip)
-      assert.equal(codeOf(locked), 'over_request_rate_limit')
-      const seconds = Number(locked.headers.get('retry-after'))
-      assert.ok(seconds > 400 && seconds <= 600, `${seconds}`)
-    }
-    // The owner can verify a code, at home and elsewhere.
-    assert.equal((await answer(await owner.enter(), owner.app.nextCode())).status, 200)
-    const elsewhere = await answer(await owner.enter(), owner.app.nextCode(), '198.51.100.1')
-    assert.equal(elsewhere.status, 200)
-  })
-
-  await t.test('18.54 also if the attacker has the same address', async () => {
-    const owner = await newOwner()
-    const attacker = await owner.enter()
-    for (let at = 0; at < 10; at += 1) await answer(attacker, owner.app.wrongCode())
-    const locked = await answer(attacker, owner.app.nextCode())
-    assert.equal(codeOf(locked), 'over_request_rate_limit')
-    assert.equal((await answer(await owner.enter(), owner.app.nextCode())).status, 200)
-  })
+  await t.test(
+    'ten wrong codes lock the session that sent them, and no other (property 54)',
+    async () => {
+      const owner = await newOwner()
+      const attacker = await owner.enter()
+      for (let at = 0; at < 10; at += 1) {
+        const guessed = await answer(attacker, owner.app.wrongCode(), '203.0.113.1')
+        assert.equal(codeOf(guessed), 'mfa_verification_failed')
+      }
+      // The session is locked from any address, even with the right code.
+      for (const ip of ['203.0.113.1', '203.0.113.2', home]) {
+        const locked = await answer(attacker, owner.app.nextCode(), ip)
+        assert.equal(codeOf(locked), 'over_request_rate_limit')
+        const seconds = Number(locked.headers.get('retry-after'))
+        assert.ok(seconds > 400 && seconds <= 600, `${seconds}`)
+      }
+      // The owner can verify a code, at home and elsewhere.
+      assert.equal((await answer(await owner.enter(), owner.app.nextCode())).status, 200)
+      const elsewhere = await answer(await owner.enter(), owner.app.nextCode(), '198.51.100.1')
+      assert.equal(elsewhere.status, 200)
+    },
+  )
 
   await t.test(
-    '18.54 a session is locked for ten minutes, and a success resets the count',
+    'the owner is not locked even if the attacker has the same address (property 54)',
+    async () => {
+      const owner = await newOwner()
+      const attacker = await owner.enter()
+      for (let at = 0; at < 10; at += 1) await answer(attacker, owner.app.wrongCode())
+      const locked = await answer(attacker, owner.app.nextCode())
+      assert.equal(codeOf(locked), 'over_request_rate_limit')
+      assert.equal((await answer(await owner.enter(), owner.app.nextCode())).status, 200)
+    },
+  )
+
+  await t.test(
+    'a session is locked for ten minutes, and a success resets the count (property 54)',
     async (t) => {
       t.after(() => {
         clock.aheadMs = 0
@@ -117,36 +123,39 @@ test('guessing codes of second factors', async (t) => {
     },
   )
 
-  await t.test('18.54 many sessions do not help: 50 guesses a day, 25 at once', async (t) => {
-    t.after(() => {
-      clock.aheadMs = 0
-    })
-    const owner = await newOwner()
-    const anywhere = (at: number) => `203.0.113.${at}`
-    assert.equal(await guessOn(owner, anywhere, 60), 25)
-    const refused = await answer(await owner.enter(), owner.app.nextCode(), '198.51.100.1')
-    assert.equal(codeOf(refused), 'over_request_rate_limit')
-    const seconds = Number(refused.headers.get('retry-after'))
-    assert.ok(seconds > 3_000 && seconds <= 3_456, `${seconds}`)
-    // The owner has another address of the same network today.
-    const again = '2001:db8:1:2:ffff::7'
-    assert.equal((await answer(await owner.enter(), owner.app.nextCode(), again)).status, 200)
-    // This holds for the whole day.
-    let looked = 25
-    for (let hours = 1; hours <= 23; hours += 1) {
-      clock.aheadMs += 3_600_000
-      looked += await guessOn(owner, anywhere, 60)
-    }
-    assert.ok(looked >= 45 && looked <= 50, `${looked}`)
-    assert.equal((await answer(await owner.enter(), owner.app.nextCode(), again)).status, 200)
-    // Without an attack the count expires after a day.
-    clock.aheadMs += day
-    const elsewhere = await answer(await owner.enter(), owner.app.nextCode(), '198.51.100.1')
-    assert.equal(elsewhere.status, 200)
-  })
+  await t.test(
+    'many sessions do not help: 50 guesses a day, 25 at once (property 54)',
+    async (t) => {
+      t.after(() => {
+        clock.aheadMs = 0
+      })
+      const owner = await newOwner()
+      const anywhere = (at: number) => `203.0.113.${at}`
+      assert.equal(await guessOn(owner, anywhere, 60), 25)
+      const refused = await answer(await owner.enter(), owner.app.nextCode(), '198.51.100.1')
+      assert.equal(codeOf(refused), 'over_request_rate_limit')
+      const seconds = Number(refused.headers.get('retry-after'))
+      assert.ok(seconds > 3_000 && seconds <= 3_456, `${seconds}`)
+      // The owner has another address of the same network today.
+      const again = '2001:db8:1:2:ffff::7'
+      assert.equal((await answer(await owner.enter(), owner.app.nextCode(), again)).status, 200)
+      // This holds for the whole day.
+      let looked = 25
+      for (let hours = 1; hours <= 23; hours += 1) {
+        clock.aheadMs += 3_600_000
+        looked += await guessOn(owner, anywhere, 60)
+      }
+      assert.ok(looked >= 45 && looked <= 50, `${looked}`)
+      assert.equal((await answer(await owner.enter(), owner.app.nextCode(), again)).status, 200)
+      // Without an attack the count expires after a day.
+      clock.aheadMs += day
+      const elsewhere = await answer(await owner.enter(), owner.app.nextCode(), '198.51.100.1')
+      assert.equal(elsewhere.status, 200)
+    },
+  )
 
   await t.test(
-    '18.54 a known address of the owner has its own limit of the same size',
+    'a known address of the owner has its own limit of the same size (property 54)',
     async () => {
       const owner = await newOwner()
       assert.equal(await guessOn(owner, () => home, 60), 25)
@@ -156,7 +165,7 @@ test('guessing codes of second factors', async (t) => {
     },
   )
 
-  await t.test('18.54 concurrent guesses are counted as well', async () => {
+  await t.test('concurrent guesses are counted as well (property 54)', async () => {
     const owner = await newOwner()
     // Sessions are opened one by one, because a new link replaces the previous one.
     const sessions: Target[] = []
@@ -170,11 +179,11 @@ test('guessing codes of second factors', async (t) => {
     assert.equal(looked.length, 25)
   })
 
-  await t.test('18.54 wrong recovery codes lock only their session', async () => {
+  await t.test('wrong recovery codes lock only their session (property 54)', async () => {
     const owner = await newOwner()
     const { body } = await calls.call(owner, '/factors/recovery-codes')
     const verify = ({ token }: Pick<Target, 'token'>, code: string) =>
-      ask(url, '/factors/recovery-codes/verify', { token, body: { code } })
+      send(url, '/factors/recovery-codes/verify', { token, body: { code } })
     const attacker = await owner.enter()
     for (let at = 0; at < 10; at += 1) {
       assert.equal(codeOf(await verify(attacker, 'x'.repeat(16))), 'mfa_verification_failed')

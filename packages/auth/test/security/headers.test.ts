@@ -10,7 +10,13 @@ import { jwtSecret } from '../support/auth-server.ts'
 import { openCaptchaService, toCaptchaEnvironment } from '../support/captcha-service.ts'
 import { createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { type FlowServer, openFlowServer } from '../support/flow-server.ts'
-import { type Ask, ask, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
+import {
+  type HttpAnswer,
+  newEmail,
+  password,
+  type RequestOptions,
+  send,
+} from '../support/http-client.ts'
 import { newPerson, signInByLink } from './people.ts'
 
 type Headers = Readonly<Record<string, string>>
@@ -103,7 +109,7 @@ interface Outcome {
 /** A request that must be refused or reveal nothing. Each scene is created for one request. */
 interface Scene {
   readonly path: string
-  readonly options: Ask
+  readonly options: RequestOptions
   /** The state of the user concerned. */
   readonly effects: () => Promise<unknown>
 }
@@ -126,7 +132,7 @@ function toOutcome(answer: HttpAnswer, effects: unknown): Outcome {
 /** Sends the request of a scene with additional headers. */
 async function play(url: string, { path, options, effects }: Scene, added: Headers) {
   const before = await effects()
-  const answer = await ask(url, path, {
+  const answer = await send(url, path, {
     ...options,
     headers: { ...added, ...toAuthorization(options), ...options.headers },
   })
@@ -134,7 +140,7 @@ async function play(url: string, { path, options, effects }: Scene, added: Heade
 }
 
 /** Keeps the token of the scene, which an added header must not replace. */
-function toAuthorization({ token }: Ask): Headers {
+function toAuthorization({ token }: RequestOptions): Headers {
   return token === undefined ? {} : { authorization: `Bearer ${token}` }
 }
 
@@ -159,7 +165,7 @@ async function checkScenes(
     Object.entries(headers).filter(([name]) => !refusable.has(name) && !ahead.has(name)),
   )
   for (const [name, makeScene] of Object.entries(scenes)) {
-    await t.test(`18.56 no header changes: ${name}`, async () => {
+    await t.test(`no header changes: ${name} (property 56)`, async () => {
       const { outcome: expected } = await play(url, await makeScene(), {})
       for (const [header, added] of Object.entries({ ...trials, 'all together': together })) {
         const { outcome, before } = await play(url, await makeScene(), added)
@@ -192,7 +198,7 @@ async function checkPairs(
   exceptions: Readonly<Record<string, Readonly<Record<string, string>>>> = {},
 ): Promise<void> {
   for (const [name, [makeKnown, makeUnknown]] of Object.entries(pairs)) {
-    await t.test(`18.56 no header reveals an account: ${name}`, async () => {
+    await t.test(`no header reveals an account: ${name} (property 56)`, async () => {
       for (const [header, added] of Object.entries({ '': {}, ...trials })) {
         const { answer: known } = await play(url, await makeKnown(), added)
         const { answer: unknown } = await play(url, await makeUnknown(), added)
@@ -293,7 +299,7 @@ test('no header weakens a check', async (t) => {
     'a banned user': async () => {
       const { email, id } = await withPassword()
       const ban = { method: 'PUT', token: serviceToken, body: { ban_duration: '1h' } }
-      await ask(url, `/admin/users/${id}`, ban)
+      await send(url, `/admin/users/${id}`, ban)
       return post('/token?grant_type=password', { email, password }, watch(server, email))
     },
     'an unknown refresh token': async () =>
@@ -339,7 +345,7 @@ test('no header weakens a check', async (t) => {
     'a change after sign-out': async () => {
       const { email } = await newPerson(server)
       const { access_token: token } = await signInByLink(server, email)
-      await ask(url, '/logout', { method: 'POST', token })
+      await send(url, '/logout', { method: 'POST', token })
       const options = { method: 'PUT', token, body: { data: { a: 1 } } }
       return { path: '/user', options, effects: watch(server, email) }
     },
@@ -393,7 +399,7 @@ test('no header weakens a check', async (t) => {
     'a foreign redirect of a link': async () => {
       const { email } = await newPerson(server)
       const admin = { token: serviceToken, body: { type: 'magiclink', email } }
-      const { body } = await ask(url, '/admin/generate_link', admin)
+      const { body } = await send(url, '/admin/generate_link', admin)
       return {
         path: `/verify?type=magiclink&token=${body.hashed_token}&redirect_to=${evil}`,
         options: {},
@@ -541,7 +547,7 @@ test('no header bypasses a limit', async (t) => {
     '/otp': { email },
     '/signup': { email, password },
   }
-  for (const [path, body] of Object.entries(limited)) await ask(url, path, { body })
+  for (const [path, body] of Object.entries(limited)) await send(url, path, { body })
   await checkScenes(
     t,
     url,
@@ -553,7 +559,7 @@ test('no header bypasses a limit', async (t) => {
   )
 })
 
-test('18.56 every header that the server reads is tested', () => {
+test('every header that the server reads is tested (property 56)', () => {
   const source = join(import.meta.dirname, '../../src')
   const files = globSync('{http,features,messages,telemetry}/**/*.ts', { cwd: source })
   assert.ok(files.length > 50)

@@ -4,7 +4,7 @@ import type { ResolvedAddress } from '../../src/outgoing/guarded-fetch.ts'
 import { createHttpTransport } from '../../src/plugins/hooks/http-transport.ts'
 import { openHookReceiver } from '../support/hook-receiver.ts'
 
-test('18.29 no hook on an internal address is called, whatever DNS returns', async (t) => {
+test('no hook on an internal address is called, whatever DNS returns (property 29)', async (t) => {
   const receiver = await openHookReceiver(t)
   const addresses: Readonly<Record<string, readonly string[]>> = {
     'inside.example': ['127.0.0.1'],
@@ -15,9 +15,9 @@ test('18.29 no hook on an internal address is called, whatever DNS returns', asy
   }
   const resolve = async (host: string): Promise<readonly ResolvedAddress[]> =>
     (addresses[host] ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
-  const ask = (host: string, isInsideAllowed: boolean) =>
+  const send = (host: string, isInternalAllowed: boolean) =>
     createHttpTransport({
-      target: { kind: 'http', url: `http://${host}:${receiver.port}/`, isInsideAllowed },
+      target: { kind: 'http', url: `http://${host}:${receiver.port}/`, isInternalAllowed },
       secrets: [],
       now: Date.now,
       limits: { pauseMs: 1 },
@@ -28,11 +28,11 @@ test('18.29 no hook on an internal address is called, whatever DNS returns', asy
     message: 'Hook is at an address that is not permitted',
   }
   for (const host of Object.keys(addresses)) {
-    await assert.rejects(ask(host, false), refused, host)
+    await assert.rejects(send(host, false), refused, host)
   }
-  await assert.rejects(ask('metadata.example', true), refused)
-  assert.equal(receiver.questions.length, 0)
+  await assert.rejects(send('metadata.example', true), refused)
+  assert.equal(receiver.requests.length, 0)
   // A host in AUTH_HOOK_ALLOWED_HOSTS may be internal.
-  await ask('inside.example', true)
-  assert.equal(receiver.questions.length, 1)
+  await send('inside.example', true)
+  assert.equal(receiver.requests.length, 1)
 })

@@ -7,15 +7,15 @@ import { test } from 'node:test'
 import { type ExternalServer, newAccount, openExternalServer } from '../support/external-server.ts'
 import { createApp, createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { errorOf, fragmentOf, queryOf } from '../support/flow-server.ts'
-import { ask, type HttpAnswer } from '../support/http-client.ts'
+import { type HttpAnswer, send } from '../support/http-client.ts'
 import {
-  askToLink,
   cookieOf,
   decide,
   exchange,
   type LinkingFlow,
   link,
   pathOf,
+  requestLinkUrl,
 } from '../support/linking.ts'
 
 const env = { ...factorEnvironment, AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true' } as const
@@ -41,15 +41,15 @@ async function providersOf({ query }: ExternalServer, id: string): Promise<reado
 }
 
 const unlink = ({ url }: ExternalServer, token: string, id: string) =>
-  ask(url, `/user/identities/${id}`, { method: 'DELETE', token })
+  send(url, `/user/identities/${id}`, { method: 'DELETE', token })
 
-test('18.57 changing identities needs the level of an email change and never changes the address', async (t) => {
+test('changing identities needs the assurance level of an email change and never changes the address (property 57)', async (t) => {
   const server = await openExternalServer(t, ['keycloak'], env)
   if (!server) return
   const calls = createFactorCalls(server)
   const keycloak = server.at('keycloak')
   const linkByIdToken = async (token: string) =>
-    ask(server.url, '/token?grant_type=id_token', {
+    send(server.url, '/token?grant_type=id_token', {
       body: {
         provider: 'keycloak',
         id_token: await keycloak.createIdToken({ ...newAccount() }),
@@ -65,131 +65,146 @@ test('18.57 changing identities needs the level of an email change and never cha
     return row.id as string
   }
 
-  await t.test('18.57 a user with a second factor can link and unlink only at aal2', async () => {
-    const member = await calls.newMember()
-    const lower = await calls.signIn(member.email)
-    for (const flow of ['pkce', 'implicit'] as const) {
-      assert.deepEqual(errorOf(await askToLink(server, lower.token, flow)), tooLow)
-    }
-    const redirected = '/user/identities/authorize?provider=keycloak'
-    assert.deepEqual(errorOf(await ask(server.url, redirected, { token: lower.token })), tooLow)
-    assert.deepEqual(errorOf(await linkByIdToken(lower.token)), tooLow)
-    assert.deepEqual(await providersOf(server, member.id), ['email'])
-    assert.equal((await link(server, member.token, newAccount())).status, 200)
-    assert.equal((await linkByIdToken(member.token)).status, 200)
-    const linked = await identityOf(member.id, 'keycloak')
-    assert.deepEqual(errorOf(await unlink(server, lower.token, linked)), tooLow)
-    assert.equal((await unlink(server, member.token, linked)).status, 200)
-  })
+  await t.test(
+    'a user with a second factor can link and unlink only at aal2 (property 57)',
+    async () => {
+      const member = await calls.newMember()
+      const lower = await calls.signIn(member.email)
+      for (const flow of ['pkce', 'implicit'] as const) {
+        assert.deepEqual(errorOf(await requestLinkUrl(server, lower.token, flow)), tooLow)
+      }
+      const redirected = '/user/identities/authorize?provider=keycloak'
+      assert.deepEqual(errorOf(await send(server.url, redirected, { token: lower.token })), tooLow)
+      assert.deepEqual(errorOf(await linkByIdToken(lower.token)), tooLow)
+      assert.deepEqual(await providersOf(server, member.id), ['email'])
+      assert.equal((await link(server, member.token, newAccount())).status, 200)
+      assert.equal((await linkByIdToken(member.token)).status, 200)
+      const linked = await identityOf(member.id, 'keycloak')
+      assert.deepEqual(errorOf(await unlink(server, lower.token, linked)), tooLow)
+      assert.equal((await unlink(server, member.token, linked)).status, 200)
+    },
+  )
 
-  await t.test('18.57 a factor that is verified meanwhile is required', async () => {
+  await t.test('a factor that is verified meanwhile is required (property 57)', async () => {
     const who = await calls.newSignedInUser()
     const before = who.token
     const account = newAccount()
     keycloak.account = account
-    const asked = await askToLink(server, before, 'pkce')
+    const asked = await requestLinkUrl(server, before, 'pkce')
     const other = { ...who, ...(await calls.signIn(who.email)) }
     const { body: factor } = await calls.enroll(other)
     const app = createApp(factor.totp.secret, server.clock)
     calls.take(other, await calls.answer(other, factor.id, app.nextCode()))
     // Verifying the factor ends sessions at aal1 and the flows they have started.
-    const back = await server.arrive(await keycloak.agree(asked.body.url), '')
+    const back = await server.finishFlow(await keycloak.agree(asked.body.url), '')
     assert.equal(queryOf(back)['code'], undefined)
     assert.equal(queryOf(back)['error_code'], 'session_not_found')
     assert.deepEqual(await providersOf(server, who.id), ['email'])
   })
 
-  await t.test('18.57 nothing is linked after the session that started it has ended', async () => {
-    const signOut = (token: string) =>
-      ask(server.url, '/logout', { method: 'POST', token, body: {} })
-    const who = await calls.newSignedInUser()
-    keycloak.account = newAccount()
-    const early = await askToLink(server, who.token, 'pkce')
-    const late = await askToLink(server, who.token, 'pkce')
-    const issued = await server.arrive(await keycloak.agree(late.body.url), '')
-    const { code = '' } = queryOf(issued)
-    await signOut(who.token)
-    const back = await server.arrive(await keycloak.agree(early.body.url), '')
-    assert.equal(queryOf(back)['error_code'], 'session_not_found')
-    assert.equal((await exchange(server, code)).body.error_code, 'session_not_found')
-    assert.deepEqual(await providersOf(server, who.id), ['email'])
-  })
+  await t.test(
+    'nothing is linked after the session that started it has ended (property 57)',
+    async () => {
+      const signOut = (token: string) =>
+        send(server.url, '/logout', { method: 'POST', token, body: {} })
+      const who = await calls.newSignedInUser()
+      keycloak.account = newAccount()
+      const early = await requestLinkUrl(server, who.token, 'pkce')
+      const late = await requestLinkUrl(server, who.token, 'pkce')
+      const issued = await server.finishFlow(await keycloak.agree(late.body.url), '')
+      const { code = '' } = queryOf(issued)
+      await signOut(who.token)
+      const back = await server.finishFlow(await keycloak.agree(early.body.url), '')
+      assert.equal(queryOf(back)['error_code'], 'session_not_found')
+      assert.equal((await exchange(server, code)).body.error_code, 'session_not_found')
+      assert.deepEqual(await providersOf(server, who.id), ['email'])
+    },
+  )
 
-  await t.test('18.57 a stolen session cannot move the account to another address', async () => {
-    const who = await calls.newSignedInUser()
-    const account = newAccount()
-    await link(server, who.token, account)
-    const refused = await unlink(server, who.token, await identityOf(who.id, 'email'))
-    assert.equal(errorOf(refused)[1], 'email_conflict_identity_not_deletable')
-    const [user] = await server.query('select email, email_change from users where id = $1', [
-      who.id,
-    ])
-    assert.deepEqual(user, { email: who.email, email_change: null })
-    const gone = await unlink(server, who.token, await identityOf(who.id, 'keycloak'))
-    assert.equal(gone.status, 200)
-  })
+  await t.test(
+    'a stolen session cannot move the account to another address (property 57)',
+    async () => {
+      const who = await calls.newSignedInUser()
+      const account = newAccount()
+      await link(server, who.token, account)
+      const refused = await unlink(server, who.token, await identityOf(who.id, 'email'))
+      assert.equal(errorOf(refused)[1], 'email_conflict_identity_not_deletable')
+      const [user] = await server.query('select email, email_change from users where id = $1', [
+        who.id,
+      ])
+      assert.deepEqual(user, { email: who.email, email_change: null })
+      const gone = await unlink(server, who.token, await identityOf(who.id, 'keycloak'))
+      assert.equal(gone.status, 200)
+    },
+  )
 })
 
-test('18.58 an identity is linked only in the browser that started the flow', async (t) => {
+test('an identity is linked only in the browser that started the flow (property 58)', async (t) => {
   const server = await openExternalServer(t, ['keycloak', 'apple'], env)
   if (!server) return
   const calls = createFactorCalls(server)
   const keycloak = server.at('keycloak')
   const start = async (flow: LinkingFlow) => {
     const attacker = await calls.newSignedInUser()
-    const { body, headers } = await askToLink(server, attacker.token, flow)
+    const { body, headers } = await requestLinkUrl(server, attacker.token, flow)
     return { attacker, url: body.url as string, cookie: cookieOf({ headers } as HttpAnswer) }
   }
   const open = (url: string, cookie = '') =>
-    ask(server.url, pathOf(url), { headers: cookie === '' ? {} : { cookie } })
+    send(server.url, pathOf(url), { headers: cookie === '' ? {} : { cookie } })
 
-  await t.test('18.58 PKCE: another browser gets no session and links nothing', async () => {
+  await t.test(
+    'PKCE: another browser gets no session and links nothing (property 58)',
+    async () => {
+      const { attacker, url } = await start('pkce')
+      keycloak.account = newAccount()
+      const back = await server.finishFlow(await keycloak.agree(url), '')
+      assert.deepEqual(Object.keys(queryOf(back)), ['code'])
+      assert.deepEqual(fragmentOf(back), {})
+      assert.deepEqual(await providersOf(server, attacker.id), ['email'])
+      const { code = '' } = queryOf(back)
+      const guessed = await server.post('/token?grant_type=pkce', {
+        auth_code: code,
+        code_verifier: 'w'.repeat(64),
+      })
+      assert.equal(guessed.body.error_code, 'bad_code_verifier')
+      assert.deepEqual(await providersOf(server, attacker.id), ['email'])
+      // The identity is still not linked to any user.
+      const fragment = fragmentOf(await server.signInWith('keycloak', keycloak.account))
+      const { body } = await send(server.url, '/user', { token: fragment['access_token'] ?? '' })
+      assert.notEqual(body.id, attacker.id)
+    },
+  )
+
+  await t.test('PKCE: the verifier links the identity once (property 58)', async () => {
     const { attacker, url } = await start('pkce')
     keycloak.account = newAccount()
-    const back = await server.arrive(await keycloak.agree(url), '')
-    assert.deepEqual(Object.keys(queryOf(back)), ['code'])
-    assert.deepEqual(fragmentOf(back), {})
-    assert.deepEqual(await providersOf(server, attacker.id), ['email'])
-    const { code = '' } = queryOf(back)
-    const guessed = await server.post('/token?grant_type=pkce', {
-      auth_code: code,
-      code_verifier: 'w'.repeat(64),
-    })
-    assert.equal(guessed.body.error_code, 'bad_code_verifier')
-    assert.deepEqual(await providersOf(server, attacker.id), ['email'])
-    // The identity is still not linked to any user.
-    const fragment = fragmentOf(await server.goThrough('keycloak', keycloak.account))
-    const { body } = await ask(server.url, '/user', { token: fragment['access_token'] ?? '' })
-    assert.notEqual(body.id, attacker.id)
-  })
-
-  await t.test('18.58 PKCE: the verifier links the identity once', async () => {
-    const { attacker, url } = await start('pkce')
-    keycloak.account = newAccount()
-    const { code = '' } = queryOf(await server.arrive(await keycloak.agree(url), ''))
+    const { code = '' } = queryOf(await server.finishFlow(await keycloak.agree(url), ''))
     const answers = await Promise.all(Array.from({ length: 8 }, () => exchange(server, code)))
     const statuses = answers.map(({ status }) => status)
     assert.equal(statuses.filter((status) => status === 200).length, 1)
     assert.deepEqual(await providersOf(server, attacker.id), ['email', 'keycloak'])
   })
 
-  await t.test('18.58 without PKCE: another browser is asked and gets no session', async () => {
-    const { attacker, url } = await start('implicit')
-    keycloak.account = newAccount()
-    const page = await open(url)
-    assert.equal(page.status, 200)
-    assert.ok(page.body.includes(attacker.email), 'the page names the account')
-    assert.deepEqual(await providersOf(server, attacker.id), ['email'])
-    const victim = cookieOf(page)
-    const agreed = await decide(server, url, victim)
-    const there = agreed.headers.get('location') ?? ''
-    const back = await server.arrive(await keycloak.agree(there), victim)
-    // Even a victim who consents is not signed in to the account of the attacker.
-    assert.deepEqual(fragmentOf(back), { message: 'Identity linked', sb: '' })
-    assert.deepEqual(queryOf(back), {})
-  })
+  await t.test(
+    'without PKCE: another browser asks for consent and gets no session (property 58)',
+    async () => {
+      const { attacker, url } = await start('implicit')
+      keycloak.account = newAccount()
+      const page = await open(url)
+      assert.equal(page.status, 200)
+      assert.ok(page.body.includes(attacker.email), 'the page names the account')
+      assert.deepEqual(await providersOf(server, attacker.id), ['email'])
+      const victim = cookieOf(page)
+      const agreed = await decide(server, url, victim)
+      const there = agreed.headers.get('location') ?? ''
+      const back = await server.finishFlow(await keycloak.agree(there), victim)
+      // Even a victim who consents is not signed in to the account of the attacker.
+      assert.deepEqual(fragmentOf(back), { message: 'Identity linked', sb: '' })
+      assert.deepEqual(queryOf(back), {})
+    },
+  )
 
-  await t.test('18.58 without PKCE: the callback requires prior consent', async () => {
+  await t.test('without PKCE: the callback requires prior consent (property 58)', async () => {
     const { attacker, url } = await start('implicit')
     const state = new URL(url).searchParams.get('state') ?? ''
     const [{ provider_url: there }] = await server.query(
@@ -198,22 +213,22 @@ test('18.58 an identity is linked only in the browser that started the flow', as
     )
     keycloak.account = newAccount()
     const victim = cookieOf(await open(url))
-    const unasked = await server.arrive(await keycloak.agree(there), victim)
+    const unasked = await server.finishFlow(await keycloak.agree(there), victim)
     assert.deepEqual(problemOf(unasked), noState)
     // The consent of the attacker does not apply to other browsers.
     await decide(server, url, victim)
     for (const cookie of ['', 'theme=dark', victim.replace(/=.*/, `=${'A'.repeat(43)}`)]) {
-      const foreign = await server.arrive(await keycloak.agree(there), cookie)
+      const foreign = await server.finishFlow(await keycloak.agree(there), cookie)
       assert.deepEqual(problemOf(foreign), noState)
     }
     // Clients that are not browsers need it too.
     const { url: back } = await keycloak.agree(there)
-    const program = await ask(server.url, pathOf(back), { headers: { 'user-agent': 'curl/8' } })
+    const program = await send(server.url, pathOf(back), { headers: { 'user-agent': 'curl/8' } })
     assert.deepEqual(problemOf(program), noState)
     assert.deepEqual(await providersOf(server, attacker.id), ['email'])
   })
 
-  await t.test('18.58 only one browser can continue the flow', async () => {
+  await t.test('only one browser can continue the flow (property 58)', async () => {
     const { url } = await start('implicit')
     const first = await open(url)
     const cookie = cookieOf(first)
@@ -222,10 +237,10 @@ test('18.58 an identity is linked only in the browser that started the flow', as
     assert.deepEqual(problemOf(await open(url, `${cookie}x`)), noState)
     const again = await open(url, cookie)
     assert.deepEqual([again.status, cookieOf(again)], [200, ''])
-    assert.equal((await ask(server.url, pathOf(url), { method: 'HEAD' })).status, 200)
+    assert.equal((await send(server.url, pathOf(url), { method: 'HEAD' })).status, 200)
   })
 
-  await t.test('18.58 consent needs the cookie and the origin of the page', async () => {
+  await t.test('consent needs the cookie and the origin of the page (property 58)', async () => {
     const { url } = await start('implicit')
     const cookie = cookieOf(await open(url))
     for (const origin of ['https://evil.example', 'null', 'https://auth.example.evil.example']) {
@@ -238,7 +253,7 @@ test('18.58 an identity is linked only in the browser that started the flow', as
     assert.equal((await decide(server, url, cookie)).status, 303)
   })
 
-  await t.test('18.58 a refusal ends the flow', async () => {
+  await t.test('a refusal ends the flow (property 58)', async () => {
     const { attacker, url } = await start('implicit')
     const cookie = cookieOf(await open(url))
     const answer = await decide(server, url, cookie, 'cancel')
@@ -248,7 +263,7 @@ test('18.58 an identity is linked only in the browser that started the flow', as
   })
 
   await t.test(
-    '18.58 a script of the same origin has the cookie, so its browser is recognized',
+    'a script of the same origin has the cookie, so its browser is recognized (property 58)',
     async () => {
       const { attacker, url, cookie } = await start('implicit')
       assert.match(cookie, /auth-flow-/)
@@ -256,17 +271,17 @@ test('18.58 an identity is linked only in the browser that started the flow', as
       const opened = await open(url, cookie)
       assert.equal(opened.status, 302)
       const there = opened.headers.get('location') ?? ''
-      const back = fragmentOf(await server.arrive(await keycloak.agree(there), cookie))
-      const { body } = await ask(server.url, '/user', { token: back['access_token'] ?? '' })
+      const back = fragmentOf(await server.finishFlow(await keycloak.agree(there), cookie))
+      const { body } = await send(server.url, '/user', { token: back['access_token'] ?? '' })
       assert.deepEqual([body.id, body.app_metadata.providers], [attacker.id, ['email', 'keycloak']])
     },
   )
 
-  await t.test('18.58 the page escapes its content and cannot be framed', async () => {
+  await t.test('the page escapes its content and cannot be framed (property 58)', async () => {
     const { attacker } = await start('implicit')
     const email = `o'hara&{b}-${randomUUID()}@example.com`
     await server.query('update users set email = $2 where id = $1', [attacker.id, email])
-    const { body } = await askToLink(server, attacker.token, 'implicit')
+    const { body } = await requestLinkUrl(server, attacker.token, 'implicit')
     const { body: html, headers } = await open(body.url)
     assert.ok(html.includes(`o&#39;hara&amp;{b}-`), html)
     assert.ok(!html.includes("o'hara"))
@@ -279,27 +294,30 @@ test('18.58 an identity is linked only in the browser that started the flow', as
     assert.doesNotMatch(html, /<script/i)
   })
 
-  await t.test('18.58 the URL expires', async () => {
+  await t.test('the URL expires (property 58)', async () => {
     const { url } = await start('implicit')
     const cookie = cookieOf(await open(url))
     server.clock.aheadMs += 301_000
     assert.deepEqual(problemOf(await open(url, cookie)), noState)
     assert.deepEqual(problemOf(await decide(server, url, cookie)), noState)
     for (const state of ['', 'x', `${randomUUID()}`]) {
-      const strange = await ask(server.url, `/user/identities/confirm?state=${state}`)
+      const strange = await send(server.url, `/user/identities/confirm?state=${state}`)
       assert.equal(strange.status, 303)
     }
   })
 
-  await t.test('18.58 a provider that returns by a form post also needs the cookie', async () => {
-    const attacker = await calls.newSignedInUser()
-    const { body } = await askToLink(server, attacker.token, 'implicit', 'apple')
-    const page = await open(body.url)
-    assert.match(page.headers.get('set-cookie') ?? '', /SameSite=None/)
-    const agreed = await decide(server, body.url, cookieOf(page))
-    const apple = server.at('apple')
-    const there = agreed.headers.get('location') ?? ''
-    assert.deepEqual(problemOf(await server.arrive(await apple.agree(there), '')), noState)
-    assert.deepEqual(await providersOf(server, attacker.id), ['email'])
-  })
+  await t.test(
+    'a provider that returns by a form post also needs the cookie (property 58)',
+    async () => {
+      const attacker = await calls.newSignedInUser()
+      const { body } = await requestLinkUrl(server, attacker.token, 'implicit', 'apple')
+      const page = await open(body.url)
+      assert.match(page.headers.get('set-cookie') ?? '', /SameSite=None/)
+      const agreed = await decide(server, body.url, cookieOf(page))
+      const apple = server.at('apple')
+      const there = agreed.headers.get('location') ?? ''
+      assert.deepEqual(problemOf(await server.finishFlow(await apple.agree(there), '')), noState)
+      assert.deepEqual(await providersOf(server, attacker.id), ['email'])
+    },
+  )
 })

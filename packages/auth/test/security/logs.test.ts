@@ -5,16 +5,16 @@ import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { jwtSecret } from '../support/auth-server.ts'
+import { containsSecret } from '../support/contains-secret.ts'
 import { fragmentOf, openFlowServer, queryOf } from '../support/flow-server.ts'
-import { ask, newEmail } from '../support/http-client.ts'
-import { containsSecret } from '../support/is-told.ts'
+import { newEmail, send } from '../support/http-client.ts'
 import { openMailServer } from '../support/mail-server.ts'
 import { until } from '../support/outbox.ts'
 import { openHttpCollector } from '../telemetry/support/collector.ts'
 
 const smtpPassword = `smtp-${randomUUID()}`
 
-test('18.33 no secret is in the log, in traces or in metrics', async (t) => {
+test('no secret is in the log, in traces or in metrics (property 33)', async (t) => {
   const collector = await openHttpCollector()
   // The mail server repeats the message in its refusal.
   const mailServer = await openMailServer(t, {
@@ -52,7 +52,7 @@ test('18.33 no secret is in the log, in traces or in metrics', async (t) => {
     return secret
   }
   const newPassword = () => keep('a password', `pw-${randomUUID()}`)
-  const post = (path: string, body: unknown, headers = {}) => ask(url, path, { body, headers })
+  const post = (path: string, body: unknown, headers = {}) => send(url, path, { body, headers })
   const keepTokens = (tokens: Record<string, string>) => {
     keep('an access token', tokens['access_token'] ?? '')
     keep('a refresh token', tokens['refresh_token'] ?? '')
@@ -98,7 +98,7 @@ test('18.33 no secret is in the log, in traces or in metrics', async (t) => {
   const verifier = keep('a verifier', randomBytes(56).toString('hex'))
   await post('/recover', { email, code_challenge: verifier, code_challenge_method: 'plain' })
   const recovery = await findMail(email)
-  const followed = await ask(url, `/verify?type=recovery&token=${recovery.TokenHash}`)
+  const followed = await send(url, `/verify?type=recovery&token=${recovery.TokenHash}`)
   const code = keep('a PKCE code', queryOf(followed)['code'] ?? '')
   keepTokens(
     (await post('/token?grant_type=pkce', { auth_code: code, code_verifier: verifier })).body,
@@ -106,42 +106,45 @@ test('18.33 no secret is in the log, in traces or in metrics', async (t) => {
   server.clock.aheadMs += 901_000
   await post('/otp', { email })
   const link = await findMail(email)
-  keepTokens(fragmentOf(await ask(url, `/verify?type=magiclink&token=${link.TokenHash}`)))
-  await ask(url, `/verify?type=magiclink&token=${keep('a wrong link', randomUUID())}`)
+  keepTokens(fragmentOf(await send(url, `/verify?type=magiclink&token=${link.TokenHash}`)))
+  await send(url, `/verify?type=magiclink&token=${keep('a wrong link', randomUUID())}`)
 
-  await ask(url, '/reauthenticate', { token })
+  await send(url, '/reauthenticate', { token })
   const nonce = (await findMail(email)).Token
-  const put = (body: object) => ask(url, '/user', { method: 'PUT', body, token })
+  const put = (body: object) => send(url, '/user', { method: 'PUT', body, token })
   await put({ password: newPassword(), nonce: keep('a wrong nonce', '918273') })
   assert.equal((await put({ password: newPassword(), nonce })).status, 200)
   await put({ email: newEmail() })
   await put({ password: newPassword(), current_password: newPassword() })
   const admin = { token: server.serviceToken }
-  const generated = await ask(url, '/admin/generate_link', {
+  const generated = await send(url, '/admin/generate_link', {
     body: { type: 'recovery', email },
     ...admin,
   })
   keep('a generated link', generated.body.hashed_token)
   keep('a generated code', generated.body.email_otp)
-  await ask(url, '/admin/users', { body: { email: newEmail(), password: newPassword() }, ...admin })
-  await ask(url, '/invite', { body: { email: newEmail() }, ...admin })
-  await ask(url, '/user', { token: keep('a forged token', `${token}x`) })
+  await send(url, '/admin/users', {
+    body: { email: newEmail(), password: newPassword() },
+    ...admin,
+  })
+  await send(url, '/invite', { body: { email: newEmail() }, ...admin })
+  await send(url, '/user', { token: keep('a forged token', `${token}x`) })
 
   // Send malformed requests, and make the server fail.
   await post('/signup', `{"password": "${newPassword()}", "email": `)
   await post('/token?grant_type=password', { email: { a: 1 }, password: newPassword() })
-  await ask(url, `/nowhere?access_token=${keep('a token in a query', randomUUID())}`)
-  await ask(url, `/%zz?token=${keep('a token behind a bad path', randomUUID())}`)
+  await send(url, `/nowhere?access_token=${keep('a token in a query', randomUUID())}`)
+  await send(url, `/%zz?token=${keep('a token behind a bad path', randomUUID())}`)
   await query(`alter table users add constraint not_broken check (email not like 'broken%')`)
   const broken = await post('/signup', { email: `broken-${newEmail()}`, password: newPassword() })
   assert.equal(broken.status, 500)
   await query('alter table sessions rename to sessions_away')
   const lost = keep('a token that fails', login['refresh_token'] ?? '')
   assert.equal((await post('/token?grant_type=refresh_token', { refresh_token: lost })).status, 500)
-  assert.equal((await ask(url, '/user', { token })).status, 500)
+  assert.equal((await send(url, '/user', { token })).status, 500)
   await query('alter table sessions_away rename to sessions')
   await until(() => server.log.some((line) => /550/.test(line)))
-  await ask(url, '/logout', { method: 'POST', token })
+  await send(url, '/logout', { method: 'POST', token })
 
   await collector.untilSpan('POST /logout')
   await collector.untilPoint('http_status_codes', { 'http.route': '/logout' })

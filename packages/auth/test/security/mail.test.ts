@@ -9,7 +9,7 @@ import { parseConfig } from '../../src/config/config.ts'
 import { createMailRenderer } from '../../src/messages/mail/mail-renderer.ts'
 import type { FetchSettings } from '../../src/outgoing/guarded-fetch.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail, password, sdk } from '../support/http-client.ts'
+import { newEmail, password, sdk, send } from '../support/http-client.ts'
 import { openMailServer } from '../support/mail-server.ts'
 
 async function openWebServer(t: TestContext, listener: RequestListener): Promise<number> {
@@ -79,7 +79,7 @@ test('user data cannot do harm in a message', async (t) => {
     ...links.map((link) => ({ name: 'Ada', link })),
   ]
   for (const data of people) {
-    const { status } = await ask(server.url, '/magiclink', {
+    const { status } = await send(server.url, '/magiclink', {
       body: { email: newEmail(), data },
       headers: sdk,
     })
@@ -91,7 +91,7 @@ test('user data cannot do harm in a message', async (t) => {
   const expected = toTags(plain?.parts.get('text/html') ?? '')
   assert.ok(expected.length > 15)
 
-  await t.test('18.28 every message has the tags of its template, and no others', () => {
+  await t.test('every message has the tags of its template, and no others (property 28)', () => {
     for (const { parts, to } of received) {
       const html = parts.get('text/html') ?? ''
       assert.deepEqual(toTags(html), expected, html)
@@ -109,34 +109,37 @@ test('user data cannot do harm in a message', async (t) => {
     }
   })
 
-  await t.test('18.27 no header or recipient is added, and a subject stays one line', () => {
-    for (const mail of received) {
-      assert.equal(mail.to.length, 1)
-      assert.match(mail.to[0] ?? '', /^user-[\w-]+@example\.com$/)
-      assert.equal(mail.headers.get('to'), mail.to[0])
-      for (const name of ['bcc', 'cc', 'x-injected']) assert.equal(mail.headers.has(name), false)
-      const known = /^(?:from|to|subject|date|message-id|mime-version|content-|auto-|x-auto)/
-      for (const name of mail.headers.keys()) assert.match(name, known)
-    }
-  })
+  await t.test(
+    'no header or recipient is added, and a subject stays one line (property 27)',
+    () => {
+      for (const mail of received) {
+        assert.equal(mail.to.length, 1)
+        assert.match(mail.to[0] ?? '', /^user-[\w-]+@example\.com$/)
+        assert.equal(mail.headers.get('to'), mail.to[0])
+        for (const name of ['bcc', 'cc', 'x-injected']) assert.equal(mail.headers.has(name), false)
+        const known = /^(?:from|to|subject|date|message-id|mime-version|content-|auto-|x-auto)/
+        for (const name of mail.headers.keys()) assert.match(name, known)
+      }
+    },
+  )
 
-  await t.test('18.28 built-in messages contain no user data', async (t) => {
-    const letters = await openMailServer(t)
-    const plainServer = await openFlowServer(t, { AUTH_SMTP_PORT: `${letters.port}` })
+  await t.test('built-in messages contain no user data (property 28)', async (t) => {
+    const inbox = await openMailServer(t)
+    const plainServer = await openFlowServer(t, { AUTH_SMTP_PORT: `${inbox.port}` })
     if (!plainServer) return
     const data = { name: '<b>evil</b>', Token: 'evil', ConfirmationURL: 'https://evil.example' }
-    await ask(plainServer.url, '/signup', { body: { email: newEmail(), password, data } })
-    await ask(plainServer.url, '/invite', {
+    await send(plainServer.url, '/signup', { body: { email: newEmail(), password, data } })
+    await send(plainServer.url, '/invite', {
       body: { email: newEmail(), data },
       token: plainServer.serviceToken,
     })
-    for (const { raw, parts } of await letters.waitFor(2)) {
+    for (const { raw, parts } of await inbox.waitFor(2)) {
       assert.doesNotMatch(`${raw}${[...parts.values()].join()}`, /evil/)
     }
   })
 })
 
-test('18.29 no template is fetched from the internal network, however it is named', async (t) => {
+test('no template is fetched from the internal network, however it is named (property 29)', async (t) => {
   let requests = 0
   const port = await openWebServer(t, (request, response) => {
     requests += 1

@@ -7,7 +7,7 @@ import { newAccount, openExternalServer } from '../support/external-server.ts'
 import { claimsOf } from '../support/factors.ts'
 import { errorOf, type FlowServer, fragmentOf, openFlowServer } from '../support/flow-server.ts'
 import { openHookedServer } from '../support/hooked-server.ts'
-import { ask, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
+import { type HttpAnswer, newEmail, password, send } from '../support/http-client.ts'
 import { newPerson, signInByLink } from './people.ts'
 
 const mostBytes = 6_144
@@ -25,7 +25,7 @@ const tooLarge = (name: string) => [
 ]
 
 const put = ({ url }: FlowServer, token: string, data: unknown) =>
-  ask(url, '/user', { method: 'PUT', body: { data }, token })
+  send(url, '/user', { method: 'PUT', body: { data }, token })
 
 async function sizeOf({ query }: FlowServer, id: string): Promise<number> {
   const [row] = await query(
@@ -35,12 +35,12 @@ async function sizeOf({ query }: FlowServer, id: string): Promise<number> {
   return row.bytes
 }
 
-test('18.59 the size of metadata and of the token with it is limited', async (t) => {
+test('the size of metadata and of the token with it is limited (property 59)', async (t) => {
   const server = await openFlowServer(t, env)
   if (!server) return
   const { url, post, query, serviceToken } = server
   const asAdmin = (path: string, body: object, method = 'POST') =>
-    ask(url, path, { method, body, token: serviceToken })
+    send(url, path, { method, body, token: serviceToken })
   const phone = () => `4917${Math.floor(Math.random() * 1e8)}`
   const large = { text: 'x'.repeat(mostBytes) }
   const person = await newPerson(server)
@@ -63,14 +63,14 @@ test('18.59 the size of metadata and of the token with it is limited', async (t)
       asAdmin(`/admin/users/${person.id}`, { user_metadata: large }, 'PUT'),
   }
   for (const [name, request] of Object.entries(paths)) {
-    await t.test(`18.59 ${name}`, async () => {
+    await t.test(`${name} (property 59)`, async () => {
       const before = await query('select count(*) from users')
       assert.deepEqual(errorOf(await request()), tooLarge('user_metadata'))
       assert.deepEqual(await query('select count(*) from users'), before)
     })
   }
 
-  await t.test('18.59 app_metadata set by an administrator', async () => {
+  await t.test('app_metadata set by an administrator (property 59)', async () => {
     const refused = [
       await asAdmin('/admin/users', { email: newEmail(), app_metadata: large }),
       await asAdmin(`/admin/users/${person.id}`, { app_metadata: large }, 'PUT'),
@@ -78,12 +78,12 @@ test('18.59 the size of metadata and of the token with it is limited', async (t)
     for (const answer of refused) assert.deepEqual(errorOf(answer), tooLarge('app_metadata'))
   })
 
-  await t.test('18.59 also for an address that has an account', async () => {
+  await t.test('sign-up with an address that already has an account (property 59)', async () => {
     const known = await post('/signup', { email: person.email, password, data: large })
     assert.deepEqual(errorOf(known), tooLarge('user_metadata'))
   })
 
-  await t.test('18.59 the limit applies to the size after the merge', async () => {
+  await t.test('the limit applies to the size after the merge (property 59)', async () => {
     const { id, email } = await newPerson(server)
     const { access_token } = await signInByLink(server, email)
     const part = 'x'.repeat(3_500)
@@ -109,7 +109,7 @@ test('18.59 the size of metadata and of the token with it is limited', async (t)
     }
   })
 
-  await t.test('18.59 also for concurrent changes', async () => {
+  await t.test('concurrent changes do not exceed the limit (property 59)', async () => {
     const { id, email } = await newPerson(server)
     const { access_token } = await signInByLink(server, email)
     const answers = await Promise.all(
@@ -122,30 +122,33 @@ test('18.59 the size of metadata and of the token with it is limited', async (t)
     assert.ok((await sizeOf(server, id)) <= mostBytes)
   })
 
-  await t.test('18.59 metadata that is already too large does not lock the user out', async () => {
-    const { id, email } = await server.newUser()
-    await query('update users set raw_user_meta_data = $2 where id = $1', [
-      id,
-      { big: 'x'.repeat(900_000), name: 'Ada' },
-    ])
-    const signedIn = await post('/token?grant_type=password', { email, password })
-    const { access_token, refresh_token } = signedIn.body
-    assert.ok(access_token.length <= mostTokenBytes)
-    assert.deepEqual(claimsOf(access_token)['user_metadata'], {})
-    assert.equal(signedIn.body.user.user_metadata.name, 'Ada')
-    assert.ok(
-      server.log.some((line) => line.includes(id) && /without the user_metadata/.test(line)),
-    )
-    // It may shrink but not grow.
-    assert.equal((await put(server, access_token, { more: 'x' })).status, 422)
-    assert.equal((await put(server, access_token, { big: 'x'.repeat(900_001) })).status, 422)
-    assert.equal((await put(server, access_token, { big: 'x'.repeat(800_000) })).status, 200)
-    assert.equal((await put(server, access_token, { big: null })).status, 200)
-    const refreshed = await post('/token?grant_type=refresh_token', { refresh_token })
-    assert.deepEqual(claimsOf(refreshed.body.access_token)['user_metadata'], { name: 'Ada' })
-  })
+  await t.test(
+    'metadata that is already too large does not lock the user out (property 59)',
+    async () => {
+      const { id, email } = await server.newUser()
+      await query('update users set raw_user_meta_data = $2 where id = $1', [
+        id,
+        { big: 'x'.repeat(900_000), name: 'Ada' },
+      ])
+      const signedIn = await post('/token?grant_type=password', { email, password })
+      const { access_token, refresh_token } = signedIn.body
+      assert.ok(access_token.length <= mostTokenBytes)
+      assert.deepEqual(claimsOf(access_token)['user_metadata'], {})
+      assert.equal(signedIn.body.user.user_metadata.name, 'Ada')
+      assert.ok(
+        server.log.some((line) => line.includes(id) && /without the user_metadata/.test(line)),
+      )
+      // It may shrink but not grow.
+      assert.equal((await put(server, access_token, { more: 'x' })).status, 422)
+      assert.equal((await put(server, access_token, { big: 'x'.repeat(900_001) })).status, 422)
+      assert.equal((await put(server, access_token, { big: 'x'.repeat(800_000) })).status, 200)
+      assert.equal((await put(server, access_token, { big: null })).status, 200)
+      const refreshed = await post('/token?grant_type=refresh_token', { refresh_token })
+      assert.deepEqual(claimsOf(refreshed.body.access_token)['user_metadata'], { name: 'Ada' })
+    },
+  )
 
-  await t.test('18.59 all metadata can be removed at once', async () => {
+  await t.test('all metadata can be removed at once (property 59)', async () => {
     const { id, email } = await newPerson(server)
     const keys = Array.from({ length: 5_000 }, (_, at) => `key ${at}`)
     await query('update users set raw_user_meta_data = $2 where id = $1', [
@@ -158,7 +161,7 @@ test('18.59 the size of metadata and of the token with it is limited', async (t)
     assert.equal(await sizeOf(server, id), '{"name": "Ada"}'.length)
   })
 
-  await t.test('18.59 the largest possible token fits into a request', async () => {
+  await t.test('the largest possible token fits into a request (property 59)', async () => {
     const { id, email } = await newPerson(server)
     const full = (keys: object) => {
       const empty = JSON.stringify({ text: '', ...keys }).length + 40
@@ -167,32 +170,32 @@ test('18.59 the size of metadata and of the token with it is limited', async (t)
     await asAdmin(`/admin/users/${id}`, { user_metadata: full({}) }, 'PUT')
     const one = await signInByLink(server, email)
     assert.equal(claimsOf(one.access_token)['user_metadata'].text.length > 6_000, true)
-    assert.equal((await ask(url, '/user', { token: one.access_token })).status, 200)
+    assert.equal((await send(url, '/user', { token: one.access_token })).status, 200)
     await asAdmin(`/admin/users/${id}`, { app_metadata: full({ a: 'x'.repeat(60) }) }, 'PUT')
     const both = await signInByLink(server, email)
     assert.ok(both.access_token.length <= mostTokenBytes)
     assert.deepEqual(claimsOf(both.access_token)['user_metadata'], {})
     assert.ok(claimsOf(both.access_token)['app_metadata'].text.length > 5_000)
-    assert.equal((await ask(url, '/user', { token: both.access_token })).status, 200)
+    assert.equal((await send(url, '/user', { token: both.access_token })).status, 200)
   })
 })
 
-test('18.59 metadata from a provider is truncated and does not block a sign-in', async (t) => {
+test('metadata from a provider is truncated and does not block a sign-in (property 59)', async (t) => {
   const server = await openExternalServer(t, ['keycloak'])
   if (!server) return
   const account = newAccount({ name: 'Ada', department: 'x'.repeat(200_000) })
-  const { access_token = '' } = fragmentOf(await server.goThrough('keycloak', account))
+  const { access_token = '' } = fragmentOf(await server.signInWith('keycloak', account))
   const { sub, user_metadata: stored } = claimsOf(access_token)
   assert.deepEqual([stored.name, stored.custom_claims], ['Ada', undefined])
   assert.deepEqual([stored.email, stored.email_verified], [account.email, true])
   await put(server, access_token, { text: 'x'.repeat(5_000) })
   const again = { ...account, department: 'x'.repeat(4_000) }
-  const second = fragmentOf(await server.goThrough('keycloak', again))
+  const second = fragmentOf(await server.signInWith('keycloak', again))
   assert.equal(claimsOf(second['access_token'] ?? '').sub, sub)
   assert.ok((await sizeOf(server, sub)) <= mostBytes)
 })
 
-test('18.59 no hook can make a token that servers refuse', async (t) => {
+test('no hook can make a token that servers refuse (property 59)', async (t) => {
   const server = await openHookedServer(t, ['customize-access-token'])
   if (!server) return
   const { email } = await server.newUser()
@@ -218,7 +221,7 @@ test('18.59 no hook can make a token that servers refuse', async (t) => {
   )
 })
 
-test('18.60 users cannot write the fields of their metadata that the server sets', async (t) => {
+test('users cannot write the fields of their metadata that the server sets (property 60)', async (t) => {
   const server = await openFlowServer(t, env)
   if (!server) return
   const claimed = {
@@ -232,7 +235,7 @@ test('18.60 users cannot write the fields of their metadata that the server sets
     return user.raw_user_meta_data
   }
 
-  await t.test('18.60 at sign-up', async () => {
+  await t.test('at sign-up (property 60)', async () => {
     const email = newEmail()
     const named = await server.post('/signup', {
       email,
@@ -246,7 +249,7 @@ test('18.60 users cannot write the fields of their metadata that the server sets
     assert.deepEqual(anonymous.body.user.user_metadata, { name: 'Ada' })
   })
 
-  await t.test('18.60 with /otp and /magiclink', async () => {
+  await t.test('with /otp and /magiclink (property 60)', async () => {
     for (const path of ['/otp', '/magiclink']) {
       const email = newEmail()
       await server.post(path, { email, data: claimed })
@@ -256,7 +259,7 @@ test('18.60 users cannot write the fields of their metadata that the server sets
     }
   })
 
-  await t.test('18.60 later', async () => {
+  await t.test('with PUT /user (property 60)', async () => {
     const { id, email } = await server.newUser()
     const { body } = await server.post('/token?grant_type=password', { email, password })
     const before = await metadataOf(id)
@@ -267,7 +270,7 @@ test('18.60 users cannot write the fields of their metadata that the server sets
     assert.deepEqual(await metadataOf(id), { ...before, name: 'Ada' })
   })
 
-  await t.test('18.60 users can set a phone number until the account has one', async () => {
+  await t.test('users can set a phone number until the account has one (property 60)', async () => {
     const { id, email } = await server.newUser()
     const { body } = await server.post('/token?grant_type=password', { email, password })
     await put(server, body.access_token, { phone: 'home' })

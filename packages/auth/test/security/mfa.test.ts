@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { isDeepStrictEqual } from 'node:util'
 import { claimsOf, createApp, createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { errorOf, openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail } from '../support/http-client.ts'
+import { newEmail, send } from '../support/http-client.ts'
 
 const wrong = [422, 'mfa_verification_failed', 'Invalid TOTP code entered']
 const mismatch = [422, 'mfa_ip_address_mismatch', 'Challenge and verify IP addresses mismatch.']
@@ -21,9 +21,9 @@ test('second factors', async (t) => {
   const { url, query, clock } = server
   const calls = createFactorCalls(server)
   const { call, challenge, answer } = calls
-  const put = (token: string, body: object) => ask(url, '/user', { method: 'PUT', token, body })
+  const put = (token: string, body: object) => send(url, '/user', { method: 'PUT', token, body })
 
-  await t.test('18.24 at aal1 a user cannot change what a factor protects', async () => {
+  await t.test('at aal1 a user cannot change what a factor protects (property 24)', async () => {
     const member = await calls.newMember()
     const lower = await calls.signIn(member.email)
     const refused = [
@@ -41,7 +41,7 @@ test('second factors', async (t) => {
     assert.equal((await calls.user(member)).factors.length, 1)
   })
 
-  await t.test('18.24 a token from before the second factor stays at aal1', async () => {
+  await t.test('a token from before the second factor stays at aal1 (property 24)', async () => {
     const who = await calls.newSignedInUser()
     const before = who.token
     const { body: factor } = await calls.enroll(who)
@@ -53,7 +53,7 @@ test('second factors', async (t) => {
     assert.equal((await put(who.token, { email: newEmail() })).status, 200)
   })
 
-  await t.test('18.24 a code works once, for any challenge', async () => {
+  await t.test('a code works once, for any challenge (property 24)', async () => {
     const member = await calls.newMember()
     assert.deepEqual(errorOf(await answer(member, member.factorId, member.app.lastCode())), wrong)
     const code = member.app.nextCode()
@@ -67,39 +67,49 @@ test('second factors', async (t) => {
     assert.deepEqual(errorOf(await answer(member, member.factorId, code)), wrong)
   })
 
-  await t.test('18.24 only one of several concurrent requests with a code succeeds', async () => {
-    const member = await calls.newMember()
-    const code = member.app.nextCode()
-    const sessions = [await calls.signIn(member.email), await calls.signIn(member.email)]
-    const asked = await Promise.all(
-      [...sessions, ...sessions].map(async (who) => {
-        const { body } = await challenge(who, member.factorId)
-        return { who, id: body.id }
-      }),
-    )
-    const answers = await Promise.all(
-      asked.map(({ who, id }) =>
-        call(who, `/factors/${member.factorId}/verify`, { challenge_id: id, code }),
-      ),
-    )
-    assert.equal(answers.filter(({ status }) => status === 200).length, 1)
-  })
+  await t.test(
+    'only one of several concurrent requests with a code succeeds (property 24)',
+    async () => {
+      const member = await calls.newMember()
+      const code = member.app.nextCode()
+      const sessions = [await calls.signIn(member.email), await calls.signIn(member.email)]
+      const asked = await Promise.all(
+        [...sessions, ...sessions].map(async (who) => {
+          const { body } = await challenge(who, member.factorId)
+          return { who, id: body.id }
+        }),
+      )
+      const answers = await Promise.all(
+        asked.map(({ who, id }) =>
+          call(who, `/factors/${member.factorId}/verify`, { challenge_id: id, code }),
+        ),
+      )
+      assert.equal(answers.filter(({ status }) => status === 200).length, 1)
+    },
+  )
 
-  await t.test('18.24 a challenge works once, from the address that requested it', async () => {
-    const member = await calls.newMember()
-    const path = `/factors/${member.factorId}`
-    const { body: used } = await challenge(member, member.factorId)
-    const verify = (id: string, code: string, headers = {}) =>
-      ask(url, `${path}/verify`, { token: member.token, headers, body: { challenge_id: id, code } })
-    calls.take(member, await verify(used.id, member.app.nextCode()))
-    assert.deepEqual(errorOf(await verify(used.id, member.app.nextCode())), mismatch)
-    const elsewhere = { 'x-forwarded-for': '203.0.113.9' }
-    const { body: ours } = await challenge(member, member.factorId)
-    assert.deepEqual(errorOf(await verify(ours.id, member.app.nextCode(), elsewhere)), mismatch)
-    assert.equal((await verify(ours.id, member.app.lastCode())).status, 200)
-  })
+  await t.test(
+    'a challenge works once, from the address that requested it (property 24)',
+    async () => {
+      const member = await calls.newMember()
+      const path = `/factors/${member.factorId}`
+      const { body: used } = await challenge(member, member.factorId)
+      const verify = (id: string, code: string, headers = {}) =>
+        send(url, `${path}/verify`, {
+          token: member.token,
+          headers,
+          body: { challenge_id: id, code },
+        })
+      calls.take(member, await verify(used.id, member.app.nextCode()))
+      assert.deepEqual(errorOf(await verify(used.id, member.app.nextCode())), mismatch)
+      const elsewhere = { 'x-forwarded-for': '203.0.113.9' }
+      const { body: ours } = await challenge(member, member.factorId)
+      assert.deepEqual(errorOf(await verify(ours.id, member.app.nextCode(), elsewhere)), mismatch)
+      assert.equal((await verify(ours.id, member.app.lastCode())).status, 200)
+    },
+  )
 
-  await t.test('18.24 factors and challenges of other users are not found', async () => {
+  await t.test('factors and challenges of other users are not found (property 24)', async () => {
     const [one, other] = [await calls.newMember(), await calls.newMember()]
     const { body } = await challenge(other, other.factorId)
     const code = other.app.nextCode()
@@ -117,20 +127,23 @@ test('second factors', async (t) => {
     assert.equal(own.status, 200)
   })
 
-  await t.test('18.24 a refresh token from before a second factor stops working', async () => {
-    const who = await calls.newSignedInUser()
-    const { refreshToken: before } = who
-    const { body: factor } = await calls.enroll(who)
-    const app = createApp(factor.totp.secret, clock)
-    calls.take(who, await answer(who, factor.id, app.nextCode()))
-    const old = await calls.refresh(before)
-    assert.deepEqual([old.status, old.body.error_code], [400, 'refresh_token_already_used'])
-    // Like any reuse, it ends the session, so the token is useless.
-    assert.equal((await calls.refresh(who.refreshToken)).body.error_code, 'session_not_found')
-  })
+  await t.test(
+    'a refresh token from before a second factor stops working (property 24)',
+    async () => {
+      const who = await calls.newSignedInUser()
+      const { refreshToken: before } = who
+      const { body: factor } = await calls.enroll(who)
+      const app = createApp(factor.totp.secret, clock)
+      calls.take(who, await answer(who, factor.id, app.nextCode()))
+      const old = await calls.refresh(before)
+      assert.deepEqual([old.status, old.body.error_code], [400, 'refresh_token_already_used'])
+      // Like any reuse, it ends the session, so the token is useless.
+      assert.equal((await calls.refresh(who.refreshToken)).body.error_code, 'session_not_found')
+    },
+  )
 
   await t.test(
-    '18.24 removing a factor lowers the session to aal1, even if its token says aal2',
+    'removing a factor lowers the session to aal1, even if its token says aal2 (property 24)',
     async () => {
       const member = await calls.newMember()
       const { body: spare } = await calls.enroll(member)
@@ -150,21 +163,21 @@ test('second factors', async (t) => {
     },
   )
 
-  await t.test('18.24 guessing is limited across all addresses', async (t) => {
+  await t.test('guessing is limited across all addresses (property 24)', async (t) => {
     t.after(() => {
       clock.aheadMs = 0
     })
     const member = await calls.newMember()
     const lower = await calls.signIn(member.email)
     const guess = async (id: string, ip: string, code = member.app.wrongCode()) =>
-      ask(url, `/factors/${member.factorId}/verify`, {
+      send(url, `/factors/${member.factorId}/verify`, {
         token: lower.token,
         headers: { 'x-forwarded-for': ip },
         body: { challenge_id: id, code },
       })
     const challengeFrom = async (ip: string): Promise<string> => {
       const options = { token: lower.token, headers: { 'x-forwarded-for': ip }, body: {} }
-      return (await ask(url, `/factors/${member.factorId}/challenge`, options)).body.id
+      return (await send(url, `/factors/${member.factorId}/challenge`, options)).body.id
     }
     const first = await challengeFrom('203.0.113.1')
     const five = await Promise.all(Array.from({ length: 7 }, () => guess(first, '203.0.113.1')))
@@ -186,7 +199,7 @@ test('second factors', async (t) => {
     assert.ok(rows.every(({ factor_failures: failures }) => isDeepStrictEqual(failures, {})))
   })
 
-  await t.test('18.24 the log has neither secrets nor codes', async () => {
+  await t.test('the log has neither secrets nor codes (property 24)', async () => {
     const member = await calls.newMember()
     const { body } = await call(member, '/factors/recovery-codes')
     const rows = await query('select payload::text as text from audit_log_entries')
@@ -197,22 +210,29 @@ test('second factors', async (t) => {
     assert.match(texts, /verification_attempted/)
   })
 
-  await t.test('18.37 an anonymous user can have no factors and no password alone', async () => {
-    const { body } = await server.post('/signup', {})
-    const who = { token: body.access_token as string }
-    const refused = [403, 'no_authorization', 'Anonymous user not allowed to perform these actions']
-    const id = '11111111-2222-4333-8444-555555555555'
-    for (const answer of [
-      await calls.enroll(who),
-      await challenge(who, id),
-      await call(who, `/factors/${id}/verify`, { challenge_id: id, code: '123456' }),
-      await calls.unenroll(who, id),
-      await call(who, '/factors/recovery-codes'),
-      await call(who, '/factors/recovery-codes/verify', { code: 'x' }),
-    ]) {
-      assert.deepEqual(errorOf(answer), refused)
-    }
-    const alone = await put(who.token, { password: 'another correct horse' })
-    assert.deepEqual([alone.status, alone.body.error_code], [422, 'validation_failed'])
-  })
+  await t.test(
+    'an anonymous user cannot have factors, or a password without an address (property 37)',
+    async () => {
+      const { body } = await server.post('/signup', {})
+      const who = { token: body.access_token as string }
+      const refused = [
+        403,
+        'no_authorization',
+        'Anonymous user not allowed to perform these actions',
+      ]
+      const id = '11111111-2222-4333-8444-555555555555'
+      for (const answer of [
+        await calls.enroll(who),
+        await challenge(who, id),
+        await call(who, `/factors/${id}/verify`, { challenge_id: id, code: '123456' }),
+        await calls.unenroll(who, id),
+        await call(who, '/factors/recovery-codes'),
+        await call(who, '/factors/recovery-codes/verify', { code: 'x' }),
+      ]) {
+        assert.deepEqual(errorOf(answer), refused)
+      }
+      const alone = await put(who.token, { password: 'another correct horse' })
+      assert.deepEqual([alone.status, alone.body.error_code], [422, 'validation_failed'])
+    },
+  )
 })

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { errorOf, fragmentOf, openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail, sdk } from '../support/http-client.ts'
+import { newEmail, sdk, send } from '../support/http-client.ts'
 import { newPerson, signInByLink } from './people.ts'
 
 const wrongDigits = [403, 'otp_expired', 'Token has expired or is invalid'] as const
@@ -33,10 +33,10 @@ test('one-time tokens', async (t) => {
     return { id, email, token, mail: await server.mailTo(email) }
   }
   const signIn = async (email: string) => (await signInByLink(server, email)).access_token
-  const put = (token: string, body: object) => ask(url, '/user', { method: 'PUT', body, token })
+  const put = (token: string, body: object) => send(url, '/user', { method: 'PUT', body, token })
 
   await t.test(
-    '18.15 after five wrong codes the right one fails too, from any address',
+    'after five wrong codes the right one fails too, from any address (property 15)',
     async () => {
       for (const type of ['signup', 'email']) {
         const { email, mail } = await signedUp()
@@ -50,7 +50,7 @@ test('one-time tokens', async (t) => {
     },
   )
 
-  await t.test('18.15 of fifty concurrent guesses only five are checked', async () => {
+  await t.test('of fifty concurrent guesses only five are checked (property 15)', async () => {
     const { email, mail } = await recovering()
     const guesses = Array.from({ length: 50 }, () =>
       verify({ type: 'recovery', email, token: other(mail.code) }),
@@ -62,40 +62,46 @@ test('one-time tokens', async (t) => {
     assert.equal((await verify({ type: 'recovery', token: mail.token })).status, 200)
   })
 
-  await t.test('18.15 wrong types and other spellings of a code count as guesses', async () => {
-    const { email, mail } = await recovering()
-    for (const type of ['recovery', 'magiclink', 'email', 'recovery', 'magiclink']) {
-      await verify({ type, email: email.toUpperCase(), token: other(mail.code) })
-    }
-    assert.deepEqual(
-      errorOf(await verify({ type: 'recovery', email, token: mail.code })),
-      wrongDigits,
-    )
-  })
-
-  await t.test('18.15 five wrong guesses invalidate a reauthentication code too', async (t) => {
-    const strict = await openFlowServer(t, {
-      AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION: 'true',
-    })
-    if (!strict) return
-    const { email } = await newPerson(strict)
-    const { access_token: token } = await signInByLink(strict, email)
-    await ask(strict.url, '/reauthenticate', { token })
-    const [row] = await strict.query('select payload from outbox where recipient = $1', [email])
-    const nonce = row.payload.Token
-    const change = (code: string) =>
-      ask(strict.url, '/user', {
-        method: 'PUT',
-        body: { password: 'a new password', nonce: code },
-        token,
-      })
-    for (let count = 0; count < 5; count += 1) await change(other(nonce))
-    const answer = await change(nonce)
-    assert.deepEqual(errorOf(answer).slice(0, 2), [422, 'reauthentication_not_valid'])
-  })
+  await t.test(
+    'wrong types and other spellings of a code count as guesses (property 15)',
+    async () => {
+      const { email, mail } = await recovering()
+      for (const type of ['recovery', 'magiclink', 'email', 'recovery', 'magiclink']) {
+        await verify({ type, email: email.toUpperCase(), token: other(mail.code) })
+      }
+      assert.deepEqual(
+        errorOf(await verify({ type: 'recovery', email, token: mail.code })),
+        wrongDigits,
+      )
+    },
+  )
 
   await t.test(
-    '18.15 the token of a link has 224 random bits and is unrelated to the code',
+    'five wrong guesses invalidate a reauthentication code too (property 15)',
+    async (t) => {
+      const strict = await openFlowServer(t, {
+        AUTH_SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION: 'true',
+      })
+      if (!strict) return
+      const { email } = await newPerson(strict)
+      const { access_token: token } = await signInByLink(strict, email)
+      await send(strict.url, '/reauthenticate', { token })
+      const [row] = await strict.query('select payload from outbox where recipient = $1', [email])
+      const nonce = row.payload.Token
+      const change = (code: string) =>
+        send(strict.url, '/user', {
+          method: 'PUT',
+          body: { password: 'a new password', nonce: code },
+          token,
+        })
+      for (let count = 0; count < 5; count += 1) await change(other(nonce))
+      const answer = await change(nonce)
+      assert.deepEqual(errorOf(answer).slice(0, 2), [422, 'reauthentication_not_valid'])
+    },
+  )
+
+  await t.test(
+    'the token of a link has 224 random bits and is unrelated to the code (property 15)',
     async () => {
       const seen = new Set<string>()
       for (let count = 0; count < 5; count += 1) {
@@ -120,20 +126,23 @@ test('one-time tokens', async (t) => {
     },
   )
 
-  await t.test('18.16 each works once, as link or as code, also concurrently', async () => {
-    const { email, mail } = await recovering()
-    const link = { type: 'recovery', token_hash: mail.token }
-    const answers = await Promise.all(Array.from({ length: 10 }, () => verify(link)))
-    assert.equal(answers.filter(({ status }) => status === 200).length, 1)
-    assert.deepEqual(errorOf(await verify(link)), wrongLink)
-    assert.deepEqual(
-      errorOf(await verify({ type: 'recovery', email, token: mail.code })),
-      wrongDigits,
-    )
-    assert.equal(fragmentOf(await ask(url, mail.path))['error_code'], 'otp_expired')
-  })
+  await t.test(
+    'a token works once, as a link or as a code, also for concurrent requests (property 16)',
+    async () => {
+      const { email, mail } = await recovering()
+      const link = { type: 'recovery', token_hash: mail.token }
+      const answers = await Promise.all(Array.from({ length: 10 }, () => verify(link)))
+      assert.equal(answers.filter(({ status }) => status === 200).length, 1)
+      assert.deepEqual(errorOf(await verify(link)), wrongLink)
+      assert.deepEqual(
+        errorOf(await verify({ type: 'recovery', email, token: mail.code })),
+        wrongDigits,
+      )
+      assert.equal(fragmentOf(await send(url, mail.path))['error_code'], 'otp_expired')
+    },
+  )
 
-  await t.test('18.16 a new token replaces the previous one', async () => {
+  await t.test('a new token replaces the previous one (property 16)', async () => {
     const { email, mail } = await recovering()
     server.clock.aheadMs += 900_000
     await post('/recover', { email })
@@ -142,36 +151,42 @@ test('one-time tokens', async (t) => {
     assert.equal((await verify({ type: 'recovery', token_hash: newest.token })).status, 200)
   })
 
-  await t.test('18.16 tokens are invalidated by a password change', async () => {
+  await t.test('tokens are invalidated by a password change (property 16)', async () => {
     const { token, mail } = await recovering()
     const changed = await put(token, { password: 'another password' })
     assert.equal(changed.status, 200)
     assert.deepEqual(errorOf(await verify({ type: 'recovery', token_hash: mail.token })), wrongLink)
   })
 
-  await t.test('18.16 and by an email change, also one made by an administrator', async () => {
-    const { id, email, token: session, mail } = await recovering()
-    const newAddress = newEmail()
-    await put(session, { email: newAddress })
-    for (const address of [email, newAddress]) {
-      const { token } = await server.mailTo(address)
-      await verify({ type: 'email_change', token_hash: token })
-    }
-    const [row] = await query('select email from users where id = $1', [id])
-    assert.equal(row.email, newAddress)
-    assert.deepEqual(errorOf(await verify({ type: 'recovery', token_hash: mail.token })), wrongLink)
+  await t.test(
+    'tokens are invalidated by an email change, also by an administrator (property 16)',
+    async () => {
+      const { id, email, token: session, mail } = await recovering()
+      const newAddress = newEmail()
+      await put(session, { email: newAddress })
+      for (const address of [email, newAddress]) {
+        const { token } = await server.mailTo(address)
+        await verify({ type: 'email_change', token_hash: token })
+      }
+      const [row] = await query('select email from users where id = $1', [id])
+      assert.equal(row.email, newAddress)
+      assert.deepEqual(
+        errorOf(await verify({ type: 'recovery', token_hash: mail.token })),
+        wrongLink,
+      )
 
-    const second = await recovering()
-    await ask(url, `/admin/users/${second.id}`, {
-      method: 'PUT',
-      body: { email: newEmail() },
-      token: server.serviceToken,
-    })
-    const late = await verify({ type: 'recovery', token_hash: second.mail.token })
-    assert.deepEqual(errorOf(late), wrongLink)
-  })
+      const second = await recovering()
+      await send(url, `/admin/users/${second.id}`, {
+        method: 'PUT',
+        body: { email: newEmail() },
+        token: server.serviceToken,
+      })
+      const late = await verify({ type: 'recovery', token_hash: second.mail.token })
+      assert.deepEqual(errorOf(late), wrongLink)
+    },
+  )
 
-  await t.test('18.16 no token works for another purpose', async () => {
+  await t.test('no token works for another purpose (property 16)', async () => {
     const signup = await signedUp()
     const recovery = await recovering()
     const changer = await newPerson(server)
@@ -198,7 +213,7 @@ test('one-time tokens', async (t) => {
       const byLink = await verify({ type, token_hash: token, password: undefined })
       assert.deepEqual(errorOf(byLink), wrongLink, type)
       assert.deepEqual(errorOf(await verify({ type, email, token: code })), wrongDigits, type)
-      const followed = await ask(url, `/verify?type=${type}&token=${token}`)
+      const followed = await send(url, `/verify?type=${type}&token=${token}`)
       assert.equal(fragmentOf(followed)['error_code'], 'otp_expired', type)
     }
     // Confirming the same address twice does not complete the change.
@@ -209,7 +224,7 @@ test('one-time tokens', async (t) => {
     assert.equal(row.email, changer.email)
   })
 
-  await t.test('18.16 a PKCE link gives no tokens without its prefix', async () => {
+  await t.test('a PKCE link gives no tokens without its prefix (property 16)', async () => {
     const { email } = await newPerson(server)
     const challenge = { code_challenge: 'c'.repeat(43), code_challenge_method: 'plain' }
     await post('/recover', { email, ...challenge })
@@ -217,11 +232,11 @@ test('one-time tokens', async (t) => {
     assert.match(token, /^pkce_/)
     const bare = token.slice('pkce_'.length)
     assert.deepEqual(errorOf(await verify({ type: 'recovery', token_hash: bare })), wrongLink)
-    const followed = await ask(url, `/verify?type=recovery&token=${bare}`)
+    const followed = await send(url, `/verify?type=recovery&token=${bare}`)
     assert.equal(fragmentOf(followed)['error_code'], 'otp_expired')
   })
 
-  await t.test('18.16 a token expires after an hour', async () => {
+  await t.test('a token expires after an hour (property 16)', async () => {
     const first = await recovering()
     const second = await recovering()
     server.clock.aheadMs += 3_599_000
@@ -233,7 +248,7 @@ test('one-time tokens', async (t) => {
     assert.deepEqual(errorOf(await verify({ type, email, token: mail.code })), wrongDigits)
   })
 
-  await t.test('18.17 a code of one user does not work for another', async () => {
+  await t.test('a code of one user does not work for another (property 17)', async () => {
     const { email, mail } = await recovering()
     const victim = await recovering()
     const [name = '', host = ''] = email.split('@')
@@ -258,7 +273,7 @@ test('one-time tokens', async (t) => {
     assert.equal(own.body.user.email, email)
   })
 
-  await t.test('18.18 link previews and prefetching do not use up a link', async () => {
+  await t.test('link previews and prefetching do not use up a link (property 18)', async () => {
     const { mail } = await recovering()
     const head = await fetch(`${url}${mail.path}`, { method: 'HEAD', redirect: 'manual' })
     assert.equal(head.headers.get('location'), null)
@@ -272,10 +287,10 @@ test('one-time tokens', async (t) => {
       ['x-moz', 'prefetch'],
     ]
     for (const [name, value] of hints) {
-      const answer = await ask(url, mail.path, { headers: { [name]: value } })
+      const answer = await send(url, mail.path, { headers: { [name]: value } })
       assert.deepEqual([answer.status, answer.headers.get('location')], [503, null], name)
     }
-    await ask(url, mail.path, { method: 'OPTIONS' })
-    assert.ok(fragmentOf(await ask(url, mail.path))['access_token'])
+    await send(url, mail.path, { method: 'OPTIONS' })
+    assert.ok(fragmentOf(await send(url, mail.path))['access_token'])
   })
 })

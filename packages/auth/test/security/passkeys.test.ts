@@ -43,7 +43,7 @@ function createCalls(server: FlowServer) {
   return { ...calls, enroll, showFactor }
 }
 
-test('18.62 by default a passkey needs no user verification, and its session stays at aal1', async (t) => {
+test('by default a passkey needs no user verification, and its session stays at aal1 (property 62)', async (t) => {
   const server = await openFlowServer(t, passkeyEnvironment)
   if (!server) return
   const calls = createCalls(server)
@@ -57,7 +57,7 @@ test('18.62 by default a passkey needs no user verification, and its session sta
   }
 })
 
-test('18.62 if user verification is required, nothing is accepted without it', async (t) => {
+test('if user verification is required, nothing is accepted without it (property 62)', async (t) => {
   const server = await openFlowServer(t, {
     ...passkeyEnvironment,
     AUTH_WEBAUTHN_REQUIRE_USER_VERIFICATION: 'true',
@@ -65,7 +65,7 @@ test('18.62 if user verification is required, nothing is accepted without it', a
   if (!server) return
   const calls = createCalls(server)
 
-  await t.test('18.62 registration of a passkey', async () => {
+  await t.test('registration of a passkey (property 62)', async () => {
     const who = await calls.newSignedInUser()
     const { body } = await calls.registrationOptions(who)
     assert.equal(body.options.authenticatorSelection.userVerification, 'required')
@@ -75,7 +75,7 @@ test('18.62 if user verification is required, nothing is accepted without it', a
     assert.equal((await calls.register(who, authenticator)).status, 200)
   })
 
-  await t.test('18.62 sign-in with a passkey, which stays at aal1', async () => {
+  await t.test('sign-in with a passkey, which stays at aal1 (property 62)', async () => {
     const options = await calls.signInOptions()
     assert.equal(options.body.options.userVerification, 'required')
     const owner = await calls.newOwner()
@@ -85,7 +85,7 @@ test('18.62 if user verification is required, nothing is accepted without it', a
     assert.equal(claimsOf(body.access_token).aal, 'aal1')
   })
 
-  await t.test('18.62 a second factor', async () => {
+  await t.test('a second factor (property 62)', async () => {
     const who = await calls.newSignedInUser()
     const authenticator = newAuthenticator()
     const factorId = await calls.enroll(who)

@@ -6,13 +6,13 @@ import { test } from 'node:test'
 import { open } from '@portcullis/test-servers'
 import { openAuthServer } from '../support/auth-server.ts'
 import { errorOf, type FlowServer, openFlowServer } from '../support/flow-server.ts'
-import { ask, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
+import { type HttpAnswer, newEmail, password, send } from '../support/http-client.ts'
 
 const wrong = [400, 'invalid_credentials', 'Invalid login credentials']
 const tooMany = [429, 'over_request_rate_limit', 'Request rate limit reached']
 
 const login = (url: string, body: object, headers: Readonly<Record<string, string>> = {}) =>
-  ask(url, '/token?grant_type=password', { body, headers })
+  send(url, '/token?grant_type=password', { body, headers })
 
 const from = (address: string) => ({ 'x-forwarded-for': address })
 
@@ -22,7 +22,7 @@ const guess = () => `wrong ${++guesses}`
 
 async function newUser({ url, serviceToken: token }: Pick<FlowServer, 'url' | 'serviceToken'>) {
   const email = newEmail()
-  await ask(url, '/admin/users', { token, body: { email, password, email_confirm: true } })
+  await send(url, '/admin/users', { token, body: { email, password, email_confirm: true } })
   return email
 }
 
@@ -35,56 +35,65 @@ test('guessing passwords', async (t) => {
   if (!server) return
   const { url, clock } = server
 
-  await t.test('18.30 ten wrong passwords for an account block further guesses', async () => {
-    const email = await newUser(server)
-    for (let at = 0; at < 10; at += 1) {
-      assert.deepEqual(errorOf(await login(url, { email, password: guess() })), wrong)
-    }
-    server.takeStatements()
-    // The right password is not checked, whatever the spelling of the account.
-    for (const name of [email, email.toUpperCase()]) {
-      const refused = await login(url, { email: name, password })
-      assert.deepEqual(errorOf(refused), tooMany)
-      assert.equal(secondsToWait(refused), 90)
-    }
-    assert.deepEqual(server.takeStatements(), [])
-    // Other users at this address and the owner at another address are not affected.
-    assert.equal((await login(url, { email: await newUser(server), password })).status, 200)
-    assert.equal((await login(url, { email, password }, from('203.0.113.9'))).status, 200)
-    assert.deepEqual(errorOf(await login(url, { email, password })), tooMany)
-  })
-
-  await t.test('18.30 the block is short, and guesses come back one at a time', async (t) => {
-    t.after(() => {
-      clock.aheadMs = 0
-    })
-    const email = await newUser(server)
-    for (let at = 0; at < 10; at += 1) await login(url, { email, password: guess() })
-    clock.aheadMs += 89_000
-    assert.deepEqual(errorOf(await login(url, { email, password: guess() })), tooMany)
-    clock.aheadMs += 1_000
-    assert.deepEqual(errorOf(await login(url, { email, password: guess() })), wrong)
-    assert.deepEqual(errorOf(await login(url, { email, password: guess() })), tooMany)
-    clock.aheadMs += 90_000
-    assert.equal((await login(url, { email, password })).status, 200)
-  })
-
-  await t.test('18.30 a right password resets the wrong ones from its address', async () => {
-    const email = await newUser(server)
-    for (const rounds of [9, 9, 10]) {
-      for (let at = 0; at < rounds; at += 1) {
+  await t.test(
+    'ten wrong passwords for an account block further guesses (property 30)',
+    async () => {
+      const email = await newUser(server)
+      for (let at = 0; at < 10; at += 1) {
         assert.deepEqual(errorOf(await login(url, { email, password: guess() })), wrong)
       }
-      const status = rounds === 10 ? 429 : 200
-      assert.equal((await login(url, { email, password })).status, status)
-    }
-    // A success from another address does not reset them.
-    const elsewhere = from('203.0.113.10')
-    assert.equal((await login(url, { email, password }, elsewhere)).status, 200)
-    assert.equal((await login(url, { email, password })).status, 429)
-  })
+      server.takeStatements()
+      // The right password is not checked, whatever the spelling of the account.
+      for (const name of [email, email.toUpperCase()]) {
+        const refused = await login(url, { email: name, password })
+        assert.deepEqual(errorOf(refused), tooMany)
+        assert.equal(secondsToWait(refused), 90)
+      }
+      assert.deepEqual(server.takeStatements(), [])
+      // Other users at this address and the owner at another address are not affected.
+      assert.equal((await login(url, { email: await newUser(server), password })).status, 200)
+      assert.equal((await login(url, { email, password }, from('203.0.113.9'))).status, 200)
+      assert.deepEqual(errorOf(await login(url, { email, password })), tooMany)
+    },
+  )
 
-  await t.test('18.30 unknown accounts are refused in the same way', async () => {
+  await t.test(
+    'the block is short, and guesses come back one at a time (property 30)',
+    async (t) => {
+      t.after(() => {
+        clock.aheadMs = 0
+      })
+      const email = await newUser(server)
+      for (let at = 0; at < 10; at += 1) await login(url, { email, password: guess() })
+      clock.aheadMs += 89_000
+      assert.deepEqual(errorOf(await login(url, { email, password: guess() })), tooMany)
+      clock.aheadMs += 1_000
+      assert.deepEqual(errorOf(await login(url, { email, password: guess() })), wrong)
+      assert.deepEqual(errorOf(await login(url, { email, password: guess() })), tooMany)
+      clock.aheadMs += 90_000
+      assert.equal((await login(url, { email, password })).status, 200)
+    },
+  )
+
+  await t.test(
+    'a right password resets the wrong ones from its address (property 30)',
+    async () => {
+      const email = await newUser(server)
+      for (const rounds of [9, 9, 10]) {
+        for (let at = 0; at < rounds; at += 1) {
+          assert.deepEqual(errorOf(await login(url, { email, password: guess() })), wrong)
+        }
+        const status = rounds === 10 ? 429 : 200
+        assert.equal((await login(url, { email, password })).status, status)
+      }
+      // A success from another address does not reset them.
+      const elsewhere = from('203.0.113.10')
+      assert.equal((await login(url, { email, password }, elsewhere)).status, 200)
+      assert.equal((await login(url, { email, password })).status, 429)
+    },
+  )
+
+  await t.test('unknown accounts are refused in the same way (property 30)', async () => {
     const known = await newUser(server)
     const unknown = newEmail()
     const phones = { phone: '15550100' }
@@ -104,7 +113,7 @@ test('guessing passwords', async (t) => {
     assert.equal((await login(url, { ...phones, password })).status, 422)
   })
 
-  await t.test('18.30 of fifty concurrent guesses only ten are checked', async () => {
+  await t.test('of fifty concurrent guesses only ten are checked (property 30)', async () => {
     const email = await newUser(server)
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => login(url, { email, password: guess() })),
@@ -119,24 +128,27 @@ test('guessing passwords', async (t) => {
     assert.deepEqual(new Set(logins.map(({ status }) => status)), new Set([200]))
   })
 
-  await t.test('18.30 the password cannot be guessed in a stolen session either', async () => {
-    const email = await newUser(server)
-    const { body } = await login(url, { email, password })
-    const change = () =>
-      ask(url, '/user', {
-        method: 'PUT',
-        token: body.access_token,
-        body: { password: 'another correct horse', current_password: guess() },
-      })
-    for (let at = 0; at < 10; at += 1) {
-      assert.equal((await change()).body.error_code, 'current_password_invalid')
-    }
-    assert.deepEqual(errorOf(await change()), tooMany)
-    assert.deepEqual(errorOf(await login(url, { email, password })), tooMany)
-  })
+  await t.test(
+    'the password cannot be guessed in a stolen session either (property 30)',
+    async () => {
+      const email = await newUser(server)
+      const { body } = await login(url, { email, password })
+      const change = () =>
+        send(url, '/user', {
+          method: 'PUT',
+          token: body.access_token,
+          body: { password: 'another correct horse', current_password: guess() },
+        })
+      for (let at = 0; at < 10; at += 1) {
+        assert.equal((await change()).body.error_code, 'current_password_invalid')
+      }
+      assert.deepEqual(errorOf(await change()), tooMany)
+      assert.deepEqual(errorOf(await login(url, { email, password })), tooMany)
+    },
+  )
 })
 
-test('18.30 guessing from many addresses is slowed, and the owner can still sign in', async (t) => {
+test('guessing from many addresses is slowed, and the owner can still sign in (property 30)', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_TRUSTED_HOPS: '1',
     AUTH_RATE_LIMIT_PASSWORD_ACCOUNT: '20',
@@ -172,7 +184,7 @@ test('18.30 guessing from many addresses is slowed, and the owner can still sign
   assert.equal((await login(url, { email, password }, from('198.51.100.1'))).status, 200)
 })
 
-test('18.30 servers that share a Redis count wrong passwords together', async (t) => {
+test('servers that share a Redis count wrong passwords together (property 30)', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   // With a short timeout a busy machine could be taken for a lost Redis, and servers would count
@@ -205,7 +217,7 @@ test('18.30 servers that share a Redis count wrong passwords together', async (t
   }
 })
 
-test('18.30 both password limits can be disabled', async (t) => {
+test('both password limits can be disabled (property 30)', async (t) => {
   const server = await openFlowServer(t, {
     AUTH_RATE_LIMIT_PASSWORD: 'off',
     AUTH_RATE_LIMIT_PASSWORD_ACCOUNT: '0',

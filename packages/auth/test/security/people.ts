@@ -1,5 +1,5 @@
 import type { FlowServer } from '../support/flow-server.ts'
-import { ask, newEmail } from '../support/http-client.ts'
+import { newEmail, send } from '../support/http-client.ts'
 
 export interface Person {
   readonly id: string
@@ -16,7 +16,7 @@ type Server = Pick<FlowServer, 'url' | 'serviceToken'>
 /** Creates a user with a confirmed address and no password, because hashing is slow. */
 export async function newPerson({ url, serviceToken: token }: Server): Promise<Person> {
   const email = newEmail()
-  const { body } = await ask(url, '/admin/users', { body: { email, email_confirm: true }, token })
+  const { body } = await send(url, '/admin/users', { body: { email, email_confirm: true }, token })
   return { id: body.id, email }
 }
 
@@ -25,8 +25,11 @@ export async function signInByLink(
   { url, serviceToken: token }: Server,
   email: string,
 ): Promise<Tokens> {
-  const made = await ask(url, '/admin/generate_link', { body: { type: 'magiclink', email }, token })
-  const { body } = await ask(url, '/verify', {
+  const made = await send(url, '/admin/generate_link', {
+    body: { type: 'magiclink', email },
+    token,
+  })
+  const { body } = await send(url, '/verify', {
     body: { type: 'magiclink', token_hash: made.body.hashed_token },
   })
   return body

@@ -10,14 +10,14 @@ import { migrate } from '../../src/db/migrate/migrate.ts'
 import { openProgramEnvironment, startAuth } from '../support/auth-program.ts'
 import { openAuthServer } from '../support/auth-server.ts'
 import { blockedByThisSession } from '../support/flow-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
 
 const refresh = (url: string, token: string) =>
-  ask(url, '/token?grant_type=refresh_token', { body: { refresh_token: token } })
+  send(url, '/token?grant_type=refresh_token', { body: { refresh_token: token } })
 
-test('18.41 of two processes that start together on an empty database, one migrates and both serve', async (t) => {
+test('of two processes that start together on an empty database, one migrates and both serve (property 41)', async (t) => {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return
   const { url } = postgres
@@ -33,17 +33,17 @@ test('18.41 of two processes that start together on an empty database, one migra
   ])
   if (!one || !other) return
   const body = { email: newEmail(), password }
-  const signedUp = await ask(one.url, '/signup', { body })
+  const signedUp = await send(one.url, '/signup', { body })
   assert.equal(signedUp.status, 200)
   // They share the keys that the first process created.
   const token = signedUp.body.access_token
-  assert.equal((await ask(other.url, '/user', { token })).status, 200)
+  assert.equal((await send(other.url, '/user', { token })).status, 200)
   const rotated = await refresh(other.url, signedUp.body.refresh_token)
   assert.equal(rotated.status, 200)
   assert.equal((await refresh(one.url, rotated.body.refresh_token)).status, 200)
 })
 
-test('18.42 SIGTERM waits for running requests and leaves no refresh token half rotated', async (t) => {
+test('SIGTERM waits for running requests and leaves no refresh token half rotated (property 42)', async (t) => {
   const env = await openProgramEnvironment(t)
   if (!env) return
   const started = {
@@ -54,7 +54,7 @@ test('18.42 SIGTERM waits for running requests and leaves no refresh token half 
   const first = await startAuth(t, [], started)
   const people = []
   for (let count = 0; count < 5; count += 1) {
-    const { body } = await ask(first.url, '/signup', { body: { email: newEmail(), password } })
+    const { body } = await send(first.url, '/signup', { body: { email: newEmail(), password } })
     people.push({ token: body.refresh_token as string, answers: 0 })
   }
   const [held, ...busy] = people

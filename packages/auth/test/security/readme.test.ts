@@ -20,8 +20,10 @@ test('every file in the table has a test with the number of its property', async
     const files = [...where.matchAll(/`([\w-]+\.test\.ts)`/g)].map(([, file = '']) => file)
     assert.ok(files.length > 0, `${number}: ${where}`)
     for (const file of files) {
-      const named = new RegExp(`(?:['"\`]| and )18\\.${number}\\b`)
-      assert.ok(named.test(await read(file)), `18.${number} in ${file}`)
+      const named = new RegExp(
+        `\\((?:property|properties|properties \\d+ and) ${number}(?:\\)| and )`,
+      )
+      assert.ok(named.test(await read(file)), `a test of property ${number} in ${file}`)
     }
   }
 })

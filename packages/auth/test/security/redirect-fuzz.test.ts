@@ -9,7 +9,7 @@ import { test } from 'node:test'
 import { enduranceOr } from '@portcullis/test-servers/endurance'
 import { openProgramEnvironment, startAuth } from '../support/auth-program.ts'
 import { serviceToken, unlimited } from '../support/crash-server.ts'
-import { ask, type HttpAnswer, newEmail, password } from '../support/http-client.ts'
+import { type HttpAnswer, newEmail, password, send } from '../support/http-client.ts'
 import { openOAuthServer } from '../support/oauth-server.ts'
 import { providerShapes } from '../support/provider-shapes/index.ts'
 import { createRandom } from '../support/random.ts'
@@ -64,7 +64,7 @@ function isPermitted({ protocol, hostname, pathname, port }: URL, providerUrl: U
   return hostname === providerUrl.hostname && port === providerUrl.port
 }
 
-test('18.48 whatever a request contains, it gets a response, and any redirect is a valid URL', async (t) => {
+test('whatever a request contains, it gets a response, and any redirect is a valid URL (property 48)', async (t) => {
   const env = await openProgramEnvironment(t)
   const shape = providerShapes.find(({ id }) => id === 'keycloak')
   if (!env || shape === undefined) return
@@ -95,23 +95,23 @@ test('18.48 whatever a request contains, it gets a response, and any redirect is
     assert.match(location, /^[!-~]+$/, request)
     assert.ok(isPermitted(new URL(location), providerUrl), `${location} ${request}`)
   }
-  const follow = async (path: string, options: Parameters<typeof ask>[2] = {}) => {
+  const follow = async (path: string, options: Parameters<typeof send>[2] = {}) => {
     const signal = AbortSignal.timeout(patienceMs)
     const gone = once(signal, 'abort').then(() => {
       throw new Error(`No answer to ${path}`)
     })
-    const answer = await Promise.race([ask(url, path, { headers, ...options }), gone])
+    const answer = await Promise.race([send(url, path, { headers, ...options }), gone])
     check(answer, path)
     return answer
   }
 
-  const { body: signedUp } = await ask(url, '/signup', { body: { email: newEmail(), password } })
+  const { body: signedUp } = await send(url, '/signup', { body: { email: newEmail(), password } })
   const token: string = signedUp.access_token
   const flags = ['', '', '&skip_http_redirect=true']
-  const depart = async (
+  const startFlow = async (
     random: Random,
     path: string,
-    options: Parameters<typeof ask>[2] = {},
+    options: Parameters<typeof send>[2] = {},
   ): Promise<string> => {
     const more = `&${toStrangeText(random)}=${toStrangeText(random)}&scopes=${toStrangeText(random)}`
     const target = `&redirect_to=${toStrangeTarget(random)}`
@@ -120,7 +120,7 @@ test('18.48 whatever a request contains, it gets a response, and any redirect is
     return location === null ? '' : (new URL(location).searchParams.get('state') ?? '')
   }
   const makeLink = async (): Promise<string> => {
-    const { status, body } = await ask(url, '/admin/generate_link', {
+    const { status, body } = await send(url, '/admin/generate_link', {
       body: { type: 'magiclink', email: newEmail() },
       token: serviceToken,
     })
@@ -139,10 +139,12 @@ test('18.48 whatever a request contains, it gets a response, and any redirect is
     async (random) => follow(`${await makeLink()}&redirect_to=${toStrangeTarget(random)}`),
     async (random) => follow(await makeLink(), { headers: { redirect_to: strangeHeader(random) } }),
     async (random) => follow(await makeLink(), { headers: { referer: strangeHeader(random) } }),
-    (random) => depart(random, '/authorize?provider=keycloak'),
-    (random) => depart(random, `/authorize?provider=${toStrangeText(random)}`),
+    (random) => startFlow(random, '/authorize?provider=keycloak'),
+    (random) => startFlow(random, `/authorize?provider=${toStrangeText(random)}`),
     (random) =>
-      depart(random, `/user/identities/authorize?provider=keycloak${flags[random(3)]}`, { token }),
+      startFlow(random, `/user/identities/authorize?provider=keycloak${flags[random(3)]}`, {
+        token,
+      }),
     (random) => follow(`/user/identities/confirm?state=${toStrangeText(random)}`),
     async (random) => {
       const path = '/user/identities/authorize?provider=keycloak&skip_http_redirect=true'
@@ -162,16 +164,16 @@ test('18.48 whatever a request contains, it gets a response, and any redirect is
     },
     (random) => follow(`/callback?state=${toStrangeText(random)}&error=${toStrangeText(random)}`),
     async (random) => {
-      const state = await depart(random, '/authorize?provider=keycloak')
+      const state = await startFlow(random, '/authorize?provider=keycloak')
       const error = `error=${toStrangeText(random)}&error_description=${toStrangeText(random)}`
       await follow(`/callback?state=${state}&${random(2) === 0 ? error : 'error=x'}`)
     },
     async (random) => {
-      const state = await depart(random, '/authorize?provider=keycloak')
+      const state = await startFlow(random, '/authorize?provider=keycloak')
       await follow(`/callback?state=${state}&code=${toStrangeText(random)}`)
     },
     async (random) => {
-      const state = await depart(random, '/authorize?provider=keycloak')
+      const state = await startFlow(random, '/authorize?provider=keycloak')
       const form = `state=${state}&error=${toStrangeText(random)}`
       const type = { 'content-type': 'application/x-www-form-urlencoded' }
       await follow('/callback', { body: form, headers: { ...headers, ...type } })

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { fragmentOf, openFlowServer, queryOf } from '../support/flow-server.ts'
-import { ask, type HttpAnswer, newEmail, password, sdk } from '../support/http-client.ts'
+import { type HttpAnswer, newEmail, password, sdk, send } from '../support/http-client.ts'
 
 const site = 'https://site.example'
 
@@ -141,12 +141,12 @@ test('redirects stay within the permitted URLs', async (t) => {
   if (!server) return
   const { url, post } = server
   const follow = (target: string, headers = {}) =>
-    ask(url, `/verify?type=signup&token=none&redirect_to=${encodeURIComponent(target)}`, {
+    send(url, `/verify?type=signup&token=none&redirect_to=${encodeURIComponent(target)}`, {
       headers,
     })
 
   for (const target of elsewhere) {
-    await t.test(`18.6 open redirect: ${JSON.stringify(target)}`, async () => {
+    await t.test(`open redirect: ${JSON.stringify(target)} (property 6)`, async () => {
       const refused = await follow(target)
       assert.deepEqual(
         [refused.status, refused.body.error_code, refused.headers.get('location')],
@@ -159,61 +159,73 @@ test('redirects stay within the permitted URLs', async (t) => {
     })
   }
 
-  await t.test('18.6 permitted URLs work, also in capitals and with another port', async () => {
-    const fine = {
-      'https://site.example/in?a=b': 'https://site.example/in?a=b',
-      'https://site.example': 'https://site.example',
-      'HTTPS://SITE.example/': 'https://site.example/',
-      'http://site.example:8080/': 'http://site.example:8080/',
-      'https://docs.example/docs': 'https://docs.example/docs',
-      'https://a.foo.example.com/x': 'https://a.foo.example.com/x',
-      'myapp://callback': 'myapp://callback',
-    }
-    for (const [target, sent] of Object.entries(fine)) {
-      const location = (await follow(target)).headers.get('location') ?? ''
-      assert.ok(location.startsWith(`${sent}#error=`), location)
-    }
-  })
+  await t.test(
+    'permitted URLs work, also in capitals and with another port (property 6)',
+    async () => {
+      const fine = {
+        'https://site.example/in?a=b': 'https://site.example/in?a=b',
+        'https://site.example': 'https://site.example',
+        'HTTPS://SITE.example/': 'https://site.example/',
+        'http://site.example:8080/': 'http://site.example:8080/',
+        'https://docs.example/docs': 'https://docs.example/docs',
+        'https://a.foo.example.com/x': 'https://a.foo.example.com/x',
+        'myapp://callback': 'myapp://callback',
+      }
+      for (const [target, sent] of Object.entries(fine)) {
+        const location = (await follow(target)).headers.get('location') ?? ''
+        assert.ok(location.startsWith(`${sent}#error=`), location)
+      }
+    },
+  )
 
   for (const [target, sent] of Object.entries(rewritten)) {
-    await t.test(`18.50 the checked URL is the one sent: ${JSON.stringify(target)}`, async () => {
-      const answer = await follow(target)
-      const location = answer.headers.get('location')
-      if (sent === undefined) assert.deepEqual([answer.status, location], [400, null])
-      else assert.ok(location?.startsWith(`${sent}#error=`), `${location}`)
-    })
+    await t.test(
+      `the checked URL is the one sent: ${JSON.stringify(target)} (property 50)`,
+      async () => {
+        const answer = await follow(target)
+        const location = answer.headers.get('location')
+        if (sent === undefined) assert.deepEqual([answer.status, location], [400, null])
+        else assert.ok(location?.startsWith(`${sent}#error=`), `${location}`)
+      },
+    )
   }
 
-  await t.test('18.50 the same holds for a referrer and for the redirect in a link', async () => {
-    const headers = { referer: 'https://mine.example/mine/../evil/' }
-    const answer = await ask(url, '/verify?type=signup&token=none', { headers })
-    assert.match(answer.headers.get('location') ?? '', /^https:\/\/site\.example#error=/)
-    const { email } = await server.newUser()
-    const redirectTo = encodeURIComponent('https://MINE.example/mine/./a/../\u00e4')
-    await post(`/recover?redirect_to=${redirectTo}`, { email })
-    const { searchParams } = (await server.mailTo(email)).url
-    assert.equal(searchParams.get('redirect_to'), 'https://mine.example/mine/%C3%A4')
-  })
+  await t.test(
+    'the same holds for a referrer and for the redirect in a link (property 50)',
+    async () => {
+      const headers = { referer: 'https://mine.example/mine/../evil/' }
+      const answer = await send(url, '/verify?type=signup&token=none', { headers })
+      assert.match(answer.headers.get('location') ?? '', /^https:\/\/site\.example#error=/)
+      const { email } = await server.newUser()
+      const redirectTo = encodeURIComponent('https://MINE.example/mine/./a/../\u00e4')
+      await post(`/recover?redirect_to=${redirectTo}`, { email })
+      const { searchParams } = (await server.mailTo(email)).url
+      assert.equal(searchParams.get('redirect_to'), 'https://mine.example/mine/%C3%A4')
+    },
+  )
 
-  await t.test('18.49 a redirect_to has 2,048 characters at most, and a host 253', async () => {
-    const long = (length: number) => 'https://site.example/'.padEnd(length, 'x')
-    assert.equal((await follow(long(2_048))).status, 303)
-    assert.equal((await follow(long(2_049))).status, 400)
-    // The encoded form is longer.
-    assert.equal((await follow(`https://site.example/${'\u{1f600}'.repeat(160)}`)).status, 303)
-    assert.equal((await follow(`https://site.example/${'\u{1f600}'.repeat(180)}`)).status, 400)
-    assert.equal((await follow(`https://${'a.'.repeat(120)}deep.example/`)).status, 303)
-    assert.equal((await follow(`https://${'a.'.repeat(121)}deep.example/`)).status, 400)
-  })
+  await t.test(
+    'a redirect_to has 2,048 characters at most, and a host 253 (property 49)',
+    async () => {
+      const long = (length: number) => 'https://site.example/'.padEnd(length, 'x')
+      assert.equal((await follow(long(2_048))).status, 303)
+      assert.equal((await follow(long(2_049))).status, 400)
+      // The encoded form is longer.
+      assert.equal((await follow(`https://site.example/${'\u{1f600}'.repeat(160)}`)).status, 303)
+      assert.equal((await follow(`https://site.example/${'\u{1f600}'.repeat(180)}`)).status, 400)
+      assert.equal((await follow(`https://${'a.'.repeat(120)}deep.example/`)).status, 303)
+      assert.equal((await follow(`https://${'a.'.repeat(121)}deep.example/`)).status, 400)
+    },
+  )
 
-  await t.test('18.6 a forbidden referrer is ignored', async () => {
+  await t.test('a forbidden referrer is ignored (property 6)', async () => {
     for (const referer of ['https://evil.example/', 'https://site.example@evil.example']) {
-      const answer = await ask(url, '/verify?type=signup&token=none', { headers: { referer } })
+      const answer = await send(url, '/verify?type=signup&token=none', { headers: { referer } })
       assert.match(answer.headers.get('location') ?? '', /^https:\/\/site\.example#error=/)
     }
   })
 
-  await t.test('18.6 no request header changes the host of a link', async () => {
+  await t.test('no request header changes the host of a link (property 6)', async () => {
     const { email } = await server.newUser()
     await post('/recover', { email }, { 'x-forwarded-host': 'evil.example', host: 'evil.example' })
     assert.equal((await server.mailTo(email)).url.origin, 'https://auth.example')
@@ -239,7 +251,7 @@ test('redirects stay within the permitted URLs', async (t) => {
     code_challenge_method: 's256',
   }
 
-  await t.test('18.7 a forbidden redirect has no effect', async () => {
+  await t.test('a forbidden redirect has no effect (property 7)', async () => {
     const { email } = await server.newUser()
     const signedIn = await post('/token?grant_type=password', { email, password })
     const token = signedIn.body.access_token
@@ -281,7 +293,7 @@ test('redirects stay within the permitted URLs', async (t) => {
     ]
     const before = await readAll()
     for (const [method, path, options] of requests) {
-      const answer = await ask(url, path, { ...options, method })
+      const answer = await send(url, path, { ...options, method })
       assert.deepEqual(
         [answer.status, answer.body.msg],
         [400, 'redirect_to is not permitted'],
@@ -289,54 +301,57 @@ test('redirects stay within the permitted URLs', async (t) => {
       )
     }
     assert.equal(await readAll(), before)
-    const used = await ask(url, mail.path)
+    const used = await send(url, mail.path)
     assert.ok(fragmentOf(used)['access_token'])
   })
 
-  await t.test('18.8 tokens are never in a query, and responses are not cached', async () => {
-    const { email } = await server.newUser()
-    const kept: HttpAnswer[] = []
-    const keep = (answer: HttpAnswer) => {
-      kept.push(answer)
-      return answer
-    }
-    const signedIn = keep(await post('/token?grant_type=password', { email, password }))
-    const refresh = { refresh_token: signedIn.body.refresh_token }
-    keep(await post('/token?grant_type=refresh_token', refresh))
-    keep(await post('/token?grant_type=refresh_token', { refresh_token: 'x' }))
-    keep(await ask(url, '/user', { token: signedIn.body.access_token }))
-    keep(await post('/signup', { email: newEmail(), password }))
+  await t.test(
+    'tokens are never in a query, and responses are not cached (property 8)',
+    async () => {
+      const { email } = await server.newUser()
+      const kept: HttpAnswer[] = []
+      const keep = (answer: HttpAnswer) => {
+        kept.push(answer)
+        return answer
+      }
+      const signedIn = keep(await post('/token?grant_type=password', { email, password }))
+      const refresh = { refresh_token: signedIn.body.refresh_token }
+      keep(await post('/token?grant_type=refresh_token', refresh))
+      keep(await post('/token?grant_type=refresh_token', { refresh_token: 'x' }))
+      keep(await send(url, '/user', { token: signedIn.body.access_token }))
+      keep(await post('/signup', { email: newEmail(), password }))
 
-    await post('/recover', { email })
-    const implicit = keep(await ask(url, (await server.mailTo(email)).path))
-    keep(await ask(url, (await server.mailTo(email)).path))
-    await post('/otp', { email, ...challenge })
-    server.clock.aheadMs += 61_000
-    await post('/otp', { email, ...challenge })
-    const link = await server.mailTo(email)
-    const withCode = keep(await ask(url, link.path))
-    const code = queryOf(withCode)['code'] ?? ''
-    const body = { auth_code: code, code_verifier: verifier }
-    const exchanged = keep(await post('/token?grant_type=pkce', body))
-    assert.ok(exchanged.body.access_token)
-    const made = await ask(url, '/admin/generate_link', {
-      body: { type: 'magiclink', email },
-      token: server.serviceToken,
-    })
-    const verified = { type: 'magiclink', token_hash: made.body.hashed_token }
-    const another = keep(await post('/verify', verified))
-    assert.ok(another.body.access_token)
+      await post('/recover', { email })
+      const implicit = keep(await send(url, (await server.mailTo(email)).path))
+      keep(await send(url, (await server.mailTo(email)).path))
+      await post('/otp', { email, ...challenge })
+      server.clock.aheadMs += 61_000
+      await post('/otp', { email, ...challenge })
+      const link = await server.mailTo(email)
+      const withCode = keep(await send(url, link.path))
+      const code = queryOf(withCode)['code'] ?? ''
+      const body = { auth_code: code, code_verifier: verifier }
+      const exchanged = keep(await post('/token?grant_type=pkce', body))
+      assert.ok(exchanged.body.access_token)
+      const made = await send(url, '/admin/generate_link', {
+        body: { type: 'magiclink', email },
+        token: server.serviceToken,
+      })
+      const verified = { type: 'magiclink', token_hash: made.body.hashed_token }
+      const another = keep(await post('/verify', verified))
+      assert.ok(another.body.access_token)
 
-    assert.ok(fragmentOf(implicit)['access_token'])
-    for (const { headers, status } of kept) {
-      assert.equal(headers.get('cache-control'), 'no-store', `${status}`)
-      assert.equal(headers.get('referrer-policy'), 'no-referrer', `${status}`)
-      const location = headers.get('location')
-      if (location === null) continue
-      const query = new URL(location).search
-      assert.doesNotMatch(query, /token|eyJ/)
-      if (query !== '') assert.equal(query, `?code=${code}`)
-      assert.ok(location.startsWith(site))
-    }
-  })
+      assert.ok(fragmentOf(implicit)['access_token'])
+      for (const { headers, status } of kept) {
+        assert.equal(headers.get('cache-control'), 'no-store', `${status}`)
+        assert.equal(headers.get('referrer-policy'), 'no-referrer', `${status}`)
+        const location = headers.get('location')
+        if (location === null) continue
+        const query = new URL(location).search
+        assert.doesNotMatch(query, /token|eyJ/)
+        if (query !== '') assert.equal(query, `?code=${code}`)
+        assert.ok(location.startsWith(site))
+      }
+    },
+  )
 })

@@ -11,13 +11,13 @@ import { openProgramEnvironment } from '../support/auth-program.ts'
 import { openAuthServer, testEnvironment } from '../support/auth-server.ts'
 import { claimsOf, createFactorCalls, factorEnvironment } from '../support/factors.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask } from '../support/http-client.ts'
+import { send } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 
 const oldKey = 'the first key of thirty-two characters or more'
 const newKey = 'the second key of thirty-two characters or more'
 
-test('18.64 reading the database is not enough to make tokens', async (t) => {
+test('reading the database is not enough to make tokens (property 64)', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   const calls = createFactorCalls(server)
@@ -50,7 +50,7 @@ test('keys in AUTH_SECRETS_KEY', async (t) => {
       clock,
     })
   const refreshAt = (at: string, token: string) =>
-    ask(at, '/token?grant_type=refresh_token', { body: { refresh_token: token } })
+    send(at, '/token?grant_type=refresh_token', { body: { refresh_token: token } })
   const fingerprints = async () => {
     const rows = await query('select distinct wrapped_with as with from secret_keys')
     return rows.map((row) => row.with)
@@ -58,7 +58,7 @@ test('keys in AUTH_SECRETS_KEY', async (t) => {
   const { email, refreshToken } = await calls.newSignedInUser()
   let current = refreshToken
 
-  await t.test('18.64 encrypt existing keys without ending sessions', async () => {
+  await t.test('existing keys are encrypted without ending sessions (property 64)', async () => {
     assert.deepEqual(await fingerprints(), [null])
     const encrypted = await open(oldKey)
     const [fingerprint] = await fingerprints()
@@ -69,19 +69,22 @@ test('keys in AUTH_SECRETS_KEY', async (t) => {
     current = body.refresh_token
   })
 
-  await t.test('18.64 a wrong or missing key stops the start with an error', async () => {
+  await t.test('a wrong or missing key stops the start with an error (property 64)', async () => {
     const refusal =
       /AUTH_SECRETS_KEY has another key\. Set it to the key that they were encrypted with/
     await assert.rejects(open(newKey), refusal)
     await assert.rejects(open(''), /AUTH_SECRETS_KEY is not set/)
   })
 
-  await t.test('18.64 a server of the previous version cannot insert its own keys', async () => {
-    const add = "insert into server_keys (name, value) values ('refresh_tokens', '\\x00')"
-    await assert.rejects(query(add), /encrypted with AUTH_SECRETS_KEY/)
-  })
+  await t.test(
+    'a server of the previous version cannot insert its own keys (property 64)',
+    async () => {
+      const add = "insert into server_keys (name, value) values ('refresh_tokens', '\\x00')"
+      await assert.rejects(query(add), /encrypted with AUTH_SECRETS_KEY/)
+    },
+  )
 
-  await t.test('18.65 can be replaced without ending sessions', async () => {
+  await t.test('the key can be replaced without ending sessions (property 65)', async () => {
     const [before] = await fingerprints()
     const both = await open(`${newKey},${oldKey}`)
     const [after] = await fingerprints()
@@ -92,22 +95,22 @@ test('keys in AUTH_SECRETS_KEY', async (t) => {
     assert.deepEqual([first.status, second.status], [200, 200])
   })
 
-  await t.test('if they are lost, new ones are created after the table was emptied', async () => {
+  await t.test('if the key is lost, new keys are created after the table was emptied', async () => {
     await query('delete from secret_keys')
-    const anew = await open(oldKey)
-    const at = anew?.url ?? ''
+    const restarted = await open(oldKey)
+    const at = restarted?.url ?? ''
     assert.equal((await refreshAt(at, current)).body.error_code, 'refresh_token_not_found')
-    const link = await ask(at, '/admin/generate_link', {
+    const link = await send(at, '/admin/generate_link', {
       body: { type: 'magiclink', email },
       token: server.serviceToken,
     })
     const { hashed_token: hash } = link.body
-    const verified = await ask(at, '/verify', { body: { type: 'magiclink', token_hash: hash } })
+    const verified = await send(at, '/verify', { body: { type: 'magiclink', token_hash: hash } })
     assert.equal((await refreshAt(at, verified.body.refresh_token)).status, 200)
   })
 })
 
-test('18.65 every key can be replaced without logging users out', async (t) => {
+test('every key can be replaced without logging users out (property 65)', async (t) => {
   const server = await openFlowServer(t, factorEnvironment)
   if (!server) return
   const { query, databaseUrl, schema, clock, url } = server
@@ -119,7 +122,7 @@ test('18.65 every key can be replaced without logging users out', async (t) => {
   const away = await calls.newSignedInUser()
   const member = await calls.newMember()
   const codesPath = '/factors/recovery-codes'
-  const { codes } = (await ask(url, codesPath, { method: 'POST', token: member.token })).body
+  const { codes } = (await send(url, codesPath, { method: 'POST', token: member.token })).body
   // This code is sent before the rotation.
   const { email } = await server.newUser()
   await server.post('/otp', { email })
@@ -145,7 +148,7 @@ test('18.65 every key can be replaced without logging users out', async (t) => {
   })
   const nextUrl = next?.url ?? ''
   const at = (path: string, body: unknown, token?: string) =>
-    ask(nextUrl, path, { body, ...(token !== undefined && { token }) })
+    send(nextUrl, path, { body, ...(token !== undefined && { token }) })
   const refresh = (token: string) => at('/token?grant_type=refresh_token', { refresh_token: token })
 
   await t.test(
@@ -192,19 +195,22 @@ test('18.65 every key can be replaced without logging users out', async (t) => {
     assert.equal((await at(`/factors/${member.factorId}/verify`, answer, token)).status, 200)
   })
 
-  await t.test('--force deletes them and ends what depends on them', async () => {
-    const renewed = await refresh(active.refreshToken)
-    const forced = await keys('retire', 'refresh_tokens', '--force')
-    assert.match(forced.stdout, /^refresh_tokens: version 2 is now the only version$/m)
-    const later = await openAuthServer(t, { database: { url: databaseUrl, schema }, clock })
-    const refreshLater = async (token: string) => {
-      const body = { refresh_token: token }
-      const answer = await ask(later?.url ?? '', '/token?grant_type=refresh_token', { body })
-      return [answer.status, answer.body.error_code]
-    }
-    assert.deepEqual(await refreshLater(away.refreshToken), [400, 'refresh_token_not_found'])
-    assert.deepEqual(await refreshLater(renewed.body.refresh_token), [200, undefined])
-  })
+  await t.test(
+    '--force deletes versions in use and ends the sessions that depend on them',
+    async () => {
+      const renewed = await refresh(active.refreshToken)
+      const forced = await keys('retire', 'refresh_tokens', '--force')
+      assert.match(forced.stdout, /^refresh_tokens: version 2 is now the only version$/m)
+      const later = await openAuthServer(t, { database: { url: databaseUrl, schema }, clock })
+      const refreshLater = async (token: string) => {
+        const body = { refresh_token: token }
+        const answer = await send(later?.url ?? '', '/token?grant_type=refresh_token', { body })
+        return [answer.status, answer.body.error_code]
+      }
+      assert.deepEqual(await refreshLater(away.refreshToken), [400, 'refresh_token_not_found'])
+      assert.deepEqual(await refreshLater(renewed.body.refresh_token), [200, undefined])
+    },
+  )
 
   await t.test('invalid usage is explained', async () => {
     const unknown = await keys('rotate', 'jwt')

@@ -7,15 +7,15 @@ import { runCommand } from '../support/auth-command.ts'
 import { testEnvironment } from '../support/auth-server.ts'
 import { createFactorCalls } from '../support/factors.ts'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask } from '../support/http-client.ts'
+import { send } from '../support/http-client.ts'
 
-test('18.66 administrators can revoke all sessions', async (t) => {
+test('administrators can revoke all sessions (property 66)', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   const { url, serviceToken, query } = server
   const calls = createFactorCalls(server)
   const revokeAll = (token?: string, parameters = '') =>
-    ask(url, `/admin/sessions${parameters}`, {
+    send(url, `/admin/sessions${parameters}`, {
       method: 'DELETE',
       ...(token !== undefined && { token }),
     })

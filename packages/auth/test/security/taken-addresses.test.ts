@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf } from '../support/flow-server.ts'
-import { ask, newEmail } from '../support/http-client.ts'
+import { newEmail, send } from '../support/http-client.ts'
 import { newPhone, openPhoneServer } from '../support/phone-server.ts'
 import { newPerson, signInByLink } from './people.ts'
 
@@ -19,12 +19,12 @@ test('addresses and phone numbers of other users', async (t) => {
     const { access_token: token } = await signInByLink(server, email)
     return {
       email,
-      put: (body: object) => ask(url, '/user', { method: 'PUT', token, body }),
+      put: (body: object) => send(url, '/user', { method: 'PUT', token, body }),
     }
   }
 
   await t.test(
-    '18.55 a user can find out five times an hour that an address or number is taken',
+    'a user can find out five times an hour that an address or number is taken (property 55)',
     async (t) => {
       t.after(() => {
         clock.aheadMs = 0
@@ -56,7 +56,7 @@ test('addresses and phone numbers of other users', async (t) => {
     },
   )
 
-  await t.test('18.55 addresses that are not taken do not count', async () => {
+  await t.test('addresses that are not taken do not count (property 55)', async () => {
     const caller = await newCaller()
     for (let at = 0; at < 7; at += 1) {
       assert.equal((await caller.put({ email: newEmail() })).status, 200)
@@ -65,11 +65,14 @@ test('addresses and phone numbers of other users', async (t) => {
     assert.equal((await caller.put({ email })).body.error_code, 'email_exists')
   })
 
-  await t.test('18.55 of many concurrent requests only five get the answer', async () => {
-    const caller = await newCaller()
-    const { email } = await newPerson(server)
-    const answers = await Promise.all(Array.from({ length: 20 }, () => caller.put({ email })))
-    const revealed = answers.filter(({ body }) => body.error_code === 'email_exists')
-    assert.equal(revealed.length, 5)
-  })
+  await t.test(
+    'of many concurrent requests only five reveal a taken address (property 55)',
+    async () => {
+      const caller = await newCaller()
+      const { email } = await newPerson(server)
+      const answers = await Promise.all(Array.from({ length: 20 }, () => caller.put({ email })))
+      const revealed = answers.filter(({ body }) => body.error_code === 'email_exists')
+      assert.equal(revealed.length, 5)
+    },
+  )
 })

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { type ExternalServer, newAccount, openExternalServer } from '../support/external-server.ts'
 import { fragmentOf } from '../support/flow-server.ts'
-import { ask, newEmail, password, sdk } from '../support/http-client.ts'
+import { newEmail, password, sdk, send } from '../support/http-client.ts'
 import { newPhone, phoneEnvironment } from '../support/phone-server.ts'
 
 /** An email address or a phone number. */
@@ -42,12 +42,12 @@ async function registerAttacker(server: ExternalServer, name: Name) {
   return { id: made.id as string, session }
 }
 
-interface Arrival {
+interface OwnerSignIn {
   /**
    * Proves that the owner controls the address.
    * @returns the access token of the owner.
    */
-  arrive(server: ExternalServer, name: Name & Record<string, string>): Promise<string>
+  signIn(server: ExternalServer, name: Name & Record<string, string>): Promise<string>
   /** The password that works afterwards; undefined if none does. */
   readonly password?: string
   /** The metadata set by the owner or an administrator. */
@@ -99,54 +99,54 @@ function byAdminLink(type: string, body: object = {}) {
   }
 }
 
-const byEmail: Readonly<Record<string, Arrival>> = {
+const byEmail: Readonly<Record<string, OwnerSignIn>> = {
   'POST /signup': {
-    arrive: byMail('/signup', { password: ownerPassword, data: ofOwner }, 'signup'),
+    signIn: byMail('/signup', { password: ownerPassword, data: ofOwner }, 'signup'),
     password: ownerPassword,
     data: ofOwner,
   },
   'POST /signup, answered by a link': {
-    async arrive(server, { email = '' }) {
+    async signIn(server, { email = '' }) {
       await server.post('/signup', { email, password: ownerPassword, data: ofOwner })
-      const followed = await ask(server.url, (await server.mailTo(email)).path)
+      const followed = await send(server.url, (await server.mailTo(email)).path)
       return fragmentOf(followed)['access_token'] ?? ''
     },
     password: ownerPassword,
     data: ofOwner,
   },
   'POST /signup, after the attacker requested a magic link': {
-    async arrive(server, name) {
+    async signIn(server, name) {
       await server.post('/otp', { ...name, data: ofAttacker })
       return byMail('/signup', { password: ownerPassword }, 'signup')(server, name)
     },
     password: ownerPassword,
   },
-  'POST /otp': { arrive: byMail('/otp', { data: ofOwner }, 'magiclink'), data: ofOwner },
+  'POST /otp': { signIn: byMail('/otp', { data: ofOwner }, 'magiclink'), data: ofOwner },
   'POST /otp of the client': {
-    arrive: byMail('/otp', { data: ofOwner }, 'signup', sdk),
+    signIn: byMail('/otp', { data: ofOwner }, 'signup', sdk),
     data: ofOwner,
   },
   'POST /otp, and the attacker requests another message': {
-    async arrive(server, { email = '' }) {
+    async signIn(server, { email = '' }) {
       await server.post('/otp', { email }, sdk)
       return byMail('/resend', { type: 'signup' }, 'signup')(server, { email })
     },
   },
   'POST /magiclink': {
-    arrive: byMail('/magiclink', { data: ofOwner }, 'magiclink'),
+    signIn: byMail('/magiclink', { data: ofOwner }, 'magiclink'),
     data: ofOwner,
   },
-  'POST /recover': { arrive: byMail('/recover', {}, 'recovery') },
-  'POST /resend': { arrive: byMail('/resend', { type: 'signup' }, 'signup') },
+  'POST /recover': { signIn: byMail('/recover', {}, 'recovery') },
+  'POST /resend': { signIn: byMail('/resend', { type: 'signup' }, 'signup') },
   'POST /invite': {
-    async arrive(server, { email = '' }) {
+    async signIn(server, { email = '' }) {
       await server.post('/invite', { email, data: ofOwner }, asAdmin(server))
       return verify(server, { type: 'invite', token: (await server.mailTo(email)).token })
     },
     data: ofOwner,
   },
   'POST /invite, answered with a password': {
-    async arrive(server, { email = '' }) {
+    async signIn(server, { email = '' }) {
       await server.post('/invite', { email, data: ofOwner }, asAdmin(server))
       const { token } = await server.mailTo(email)
       return verify(server, { type: 'invite', token, password: ownerPassword })
@@ -155,62 +155,62 @@ const byEmail: Readonly<Record<string, Arrival>> = {
     data: ofOwner,
   },
   'POST /invite, answered by a magic link': {
-    async arrive(server, { email = '' }) {
+    async signIn(server, { email = '' }) {
       await server.post('/invite', { email, data: ofOwner }, asAdmin(server))
       return byMail('/otp', {}, 'magiclink')(server, { email })
     },
     data: ofOwner,
   },
   'a link for signup': {
-    arrive: byAdminLink('signup', { password: ownerPassword, data: ofOwner }),
+    signIn: byAdminLink('signup', { password: ownerPassword, data: ofOwner }),
     password: ownerPassword,
     data: ofOwner,
   },
-  'a link for invite': { arrive: byAdminLink('invite', { data: ofOwner }), data: ofOwner },
-  'a link for magiclink': { arrive: byAdminLink('magiclink') },
-  'a link for recovery': { arrive: byAdminLink('recovery') },
+  'a link for invite': { signIn: byAdminLink('invite', { data: ofOwner }), data: ofOwner },
+  'a link for magiclink': { signIn: byAdminLink('magiclink') },
+  'a link for recovery': { signIn: byAdminLink('recovery') },
   'a provider that has verified the address': {
-    async arrive(server, { email = '' }) {
-      const answer = await server.goThrough('keycloak', newAccount({ email }))
+    async signIn(server, { email = '' }) {
+      const answer = await server.signInWith('keycloak', newAccount({ email }))
       return fragmentOf(answer)['access_token'] ?? ''
     },
     provider: 'keycloak',
   },
 }
 
-const byPhone: Readonly<Record<string, Arrival>> = {
+const byPhone: Readonly<Record<string, OwnerSignIn>> = {
   'POST /signup': {
-    arrive: byText('/signup', { password: ownerPassword, data: ofOwner }),
+    signIn: byText('/signup', { password: ownerPassword, data: ofOwner }),
     password: ownerPassword,
     data: ofOwner,
   },
-  'POST /otp': { arrive: byText('/otp', { data: ofOwner }), data: ofOwner },
+  'POST /otp': { signIn: byText('/otp', { data: ofOwner }), data: ofOwner },
   'POST /otp, and the attacker requests another message': {
-    async arrive(server, { phone = '' }) {
+    async signIn(server, { phone = '' }) {
       await server.post('/otp', { phone })
       await server.query('delete from message_gaps')
       return byText('/resend', { type: 'sms' })(server, { phone })
     },
   },
-  'POST /resend': { arrive: byText('/resend', { type: 'sms' }) },
+  'POST /resend': { signIn: byText('/resend', { type: 'sms' }) },
 }
 
 const channels = {
-  email: { newName: () => ({ email: newEmail() }), arrivals: byEmail },
-  phone: { newName: () => ({ phone: newPhone() }), arrivals: byPhone },
+  email: { newName: () => ({ email: newEmail() }), ownerSignIns: byEmail },
+  phone: { newName: () => ({ phone: newPhone() }), ownerSignIns: byPhone },
 } as const
 
-test('18.43 the person who proves to own an address or phone number owns the account', async (t) => {
+test('the person who proves to own an address or phone number owns the account (property 43)', async (t) => {
   const server = await openServer(t)
   if (!server) return
   const { post, query, url } = server
-  for (const [channel, { newName, arrivals }] of Object.entries(channels)) {
-    for (const [way, { arrive, data, provider, ...arrival }] of Object.entries(arrivals)) {
-      await t.test(`18.21, 18.43 ${channel}: ${way}`, async () => {
+  for (const [channel, { newName, ownerSignIns }] of Object.entries(channels)) {
+    for (const [way, { signIn, data, provider, ...expectation }] of Object.entries(ownerSignIns)) {
+      await t.test(`${channel}: ${way} (properties 21 and 43)`, async () => {
         const name = newName()
         const { id, session } = await registerAttacker(server, name)
-        const token = await arrive(server, name)
-        const { body: owner } = await ask(url, '/user', { token })
+        const token = await signIn(server, name)
+        const { body: owner } = await send(url, '/user', { token })
         assert.equal(owner.id, id)
 
         const { user_metadata: metadata, identities } = owner
@@ -221,14 +221,14 @@ test('18.43 the person who proves to own an address or phone number owns the acc
         const login = async (secret: string) =>
           (await post('/token?grant_type=password', { ...name, password: secret })).status
         assert.equal(await login(password), 400, 'the password of the attacker')
-        const expected = arrival.password === undefined ? 400 : 200
+        const expected = expectation.password === undefined ? 400 : 200
         assert.equal(await login(ownerPassword), expected, 'the password of the owner')
 
         const { refresh_token, access_token: stale } = session
         const refreshed = await post('/token?grant_type=refresh_token', { refresh_token })
         assert.equal(refreshed.status, 400, 'the session of the attacker')
         const change = { method: 'PUT', token: stale, body: { data: {} } }
-        assert.equal((await ask(url, '/user', change)).body.error_code, 'session_not_found')
+        assert.equal((await send(url, '/user', change)).body.error_code, 'session_not_found')
 
         const left = await query('select provider from identities where user_id = $1', [id])
         assert.deepEqual(left, [{ provider: provider ?? channel }])
@@ -240,17 +240,20 @@ test('18.43 the person who proves to own an address or phone number owns the acc
     }
   }
 
-  await t.test('18.43 until then a repeated sign-up does not replace the password', async () => {
-    const name = { email: newEmail() }
-    const { body: made } = await post('/signup', { ...name, password })
-    const read = () => query('select encrypted_password from users where id = $1', [made.id])
-    const before = await read()
-    await query('delete from message_gaps')
-    await post('/signup', { ...name, password: ownerPassword })
-    assert.deepEqual(await read(), before)
-  })
+  await t.test(
+    'until then a repeated sign-up does not replace the password (property 43)',
+    async () => {
+      const name = { email: newEmail() }
+      const { body: made } = await post('/signup', { ...name, password })
+      const read = () => query('select encrypted_password from users where id = $1', [made.id])
+      const before = await read()
+      await query('delete from message_gaps')
+      await post('/signup', { ...name, password: ownerPassword })
+      assert.deepEqual(await read(), before)
+    },
+  )
 
-  await t.test('18.43 data of the attacker is not in messages to the owner', async () => {
+  await t.test('data of the attacker is not in messages to the owner (property 43)', async () => {
     const name = { email: newEmail() }
     await post('/signup', { ...name, password, data: ofAttacker })
     for (const path of ['/recover', '/otp', '/resend', '/signup']) {
@@ -263,19 +266,19 @@ test('18.43 the person who proves to own an address or phone number owns the acc
     }
   })
 
-  await t.test('18.43 a link that leads to a PKCE code is the same proof', async () => {
+  await t.test('a link that leads to a PKCE code is the same proof (property 43)', async () => {
     const name = { email: newEmail() }
     await registerAttacker(server, name)
     const challenge = { code_challenge: 'c'.repeat(43), code_challenge_method: 'plain' }
     await post('/otp', { ...name, ...challenge })
-    const followed = await ask(url, (await server.mailTo(name.email)).path)
+    const followed = await send(url, (await server.mailTo(name.email)).path)
     assert.match(followed.headers.get('location') ?? '', /\?code=/)
     const login = await post('/token?grant_type=password', { ...name, password })
     assert.equal(login.body.error_code, 'invalid_credentials')
   })
 
   await t.test(
-    '18.43 also if the attacker signed up with a provider and has no password',
+    'the owner also gets an account that the attacker created with a provider, without a password (property 43)',
     async () => {
       const name = { email: newEmail() }
       const { id } = await registerAttacker(server, name)
@@ -289,7 +292,7 @@ test('18.43 the person who proves to own an address or phone number owns the acc
   )
 })
 
-test('18.43 data set by the owner or an administrator is kept', async (t) => {
+test('data set by the owner or an administrator is kept (property 43)', async (t) => {
   const server = await openServer(t)
   if (!server) return
   const { post, url } = server
@@ -340,7 +343,7 @@ test('18.43 data set by the owner or an administrator is kept', async (t) => {
     const change = { user_metadata: { customer: '7' } }
     const headers = asAdmin(server)
     const put = { method: 'PUT', body: change, headers }
-    const { status: changed } = await ask(url, `/admin/users/${made.id}`, put)
+    const { status: changed } = await send(url, `/admin/users/${made.id}`, put)
     assert.equal(changed, 200)
     await verify(server, { type: 'signup', token: (await server.mailTo(email)).token })
     const { status, body } = await login({ email }, password)

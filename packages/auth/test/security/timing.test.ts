@@ -25,14 +25,14 @@ function areaUnderCurve(left: readonly number[], right: readonly number[]): numb
   return wins / (left.length * right.length)
 }
 
-interface Question {
+interface TimedRequest {
   /**
    * Creates a user.
    * @returns the address or phone number.
    */
   readonly makeKnown: (server: PhoneServer) => Promise<string>
   readonly makeUnknown: () => string
-  readonly ask: (name: string) => { readonly path: string; readonly body: object }
+  readonly toRequest: (name: string) => { readonly path: string; readonly body: object }
 }
 
 async function makeUser(server: PhoneServer, user: object): Promise<void> {
@@ -57,19 +57,19 @@ const byEmail = { makeKnown: makeEmail, makeUnknown: newEmail }
 const byPhone = { makeKnown: makePhone, makeUnknown: newPhone }
 const wrong = toWrongCode('000000')
 
-const questions: Readonly<Record<string, Question>> = {
-  'POST /recover': { ...byEmail, ask: (email) => ({ path: '/recover', body: { email } }) },
+const timedRequests: Readonly<Record<string, TimedRequest>> = {
+  'POST /recover': { ...byEmail, toRequest: (email) => ({ path: '/recover', body: { email } }) },
   'POST /resend': {
     ...byEmail,
-    ask: (email) => ({ path: '/resend', body: { type: 'signup', email } }),
+    toRequest: (email) => ({ path: '/resend', body: { type: 'signup', email } }),
   },
   'POST /otp that creates no user': {
     ...byEmail,
-    ask: (email) => ({ path: '/otp', body: { email, create_user: true } }),
+    toRequest: (email) => ({ path: '/otp', body: { email, create_user: true } }),
   },
   'POST /otp to a phone, that creates no user': {
     ...byPhone,
-    ask: (phone) => ({ path: '/otp', body: { phone, create_user: true } }),
+    toRequest: (phone) => ({ path: '/otp', body: { phone, create_user: true } }),
   },
   'POST /verify with a wrong email code': {
     async makeKnown(server) {
@@ -78,7 +78,7 @@ const questions: Readonly<Record<string, Question>> = {
       return email
     },
     makeUnknown: newEmail,
-    ask: (email) => ({ path: '/verify', body: { type: 'recovery', email, token: wrong } }),
+    toRequest: (email) => ({ path: '/verify', body: { type: 'recovery', email, token: wrong } }),
   },
   'POST /verify with a wrong SMS code': {
     async makeKnown(server) {
@@ -87,20 +87,20 @@ const questions: Readonly<Record<string, Question>> = {
       return phone
     },
     makeUnknown: newPhone,
-    ask: (phone) => ({ path: '/verify', body: { type: 'sms', phone, token: wrong } }),
+    toRequest: (phone) => ({ path: '/verify', body: { type: 'sms', phone, token: wrong } }),
   },
 }
 
-test('18.45 the response time does not reveal who has an account', async (t) => {
+test('the response time does not reveal who has an account (property 45)', async (t) => {
   const server = await openPhoneServer(t)
   if (!server) return
-  for (const [name, { makeKnown, makeUnknown, ask }] of Object.entries(questions)) {
-    await t.test(`18.45 ${name}`, async (t) => {
+  for (const [name, { makeKnown, makeUnknown, toRequest }] of Object.entries(timedRequests)) {
+    await t.test(`${name} (property 45)`, async (t) => {
       const known: string[] = []
       for (let at = 0; at < samples; at += 1) known.push(await makeKnown(server))
       await server.untilAnswered()
       const time = async (recipient: string) => {
-        const { path, body } = ask(recipient)
+        const { path, body } = toRequest(recipient)
         const start = performance.now()
         const { status } = await server.post(path, body)
         const took = performance.now() - start

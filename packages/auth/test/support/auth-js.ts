@@ -31,7 +31,7 @@ export function createAuthClient(url: string, options: AuthClientOptions = {}): 
 }
 
 /** The redirect that a link returned. */
-export interface Followed {
+export interface LinkRedirect {
   readonly status: number
   /** The URL without query and fragment. */
   readonly target: string
@@ -109,7 +109,7 @@ export async function openClientServer(
 }
 
 /** Requests a link like a browser, without following the redirect. */
-export async function follow(link: string): Promise<Followed> {
+export async function follow(link: string): Promise<LinkRedirect> {
   const { status, headers } = await fetch(link, { redirect: 'manual' })
   const location = new URL(headers.get('location') ?? 'none:')
   return {
@@ -123,7 +123,7 @@ export async function follow(link: string): Promise<Followed> {
 /** Signs the client in with the tokens in the fragment, as in a browser. */
 export async function enterByFragment(
   client: AuthClient,
-  { fragment }: Followed,
+  { fragment }: LinkRedirect,
 ): ReturnType<AuthClient['setSession']> {
   const { access_token = '', refresh_token = '' } = fragment
   return await client.setSession({ access_token, refresh_token })

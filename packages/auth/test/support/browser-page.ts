@@ -12,8 +12,8 @@ client.onAuthStateChange((event) => {
   events.push(event)
 })
 
-export interface PageOfSite {
+export interface SitePage {
   readonly client: GoTrueClient
   readonly events: readonly string[]
 }
-Object.assign(globalThis, { site: { client, events } satisfies PageOfSite })
+Object.assign(globalThis, { site: { client, events } satisfies SitePage })

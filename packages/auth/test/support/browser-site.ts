@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import type { ChromiumServer } from '@portcullis/test-servers'
 import { build } from 'esbuild'
 import { type AuthClient, type ClientServer, openClientServer } from './auth-js.ts'
-import type { PageOfSite } from './browser-page.ts'
+import type { SitePage } from './browser-page.ts'
 import { shareServer } from './shared-server.ts'
 
 type Context = Awaited<ReturnType<ChromiumServer['browser']['newContext']>>
@@ -112,7 +112,7 @@ function toHtml(authUrl: string): string {
 <link rel="icon" href="data:,"><script src="/page.js"></script></html>`
 }
 
-declare const site: PageOfSite
+declare const site: SitePage
 
 function toTab(page: Page): Tab {
   return {

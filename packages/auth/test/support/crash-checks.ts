@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type Person, type PersonSession, refresh } from './crash-people.ts'
 import { serviceToken } from './crash-server.ts'
-import { ask } from './http-client.ts'
+import { send } from './http-client.ts'
 
 /**
  * Checks that everything acknowledged has been stored, and records the outcome of unacknowledged
@@ -12,7 +12,7 @@ export async function checkPerson(url: string, person: Person): Promise<number> 
     // The sign-up was never acknowledged, so the next attempt uses another address.
     return 0
   }
-  const asked = await ask(url, `/admin/users/${person.id}`, { token: serviceToken })
+  const asked = await send(url, `/admin/users/${person.id}`, { token: serviceToken })
   assert.ok(asked.status === 200 || asked.status === 404, JSON.stringify(asked.body))
   const isThere = asked.status === 200 ? 'yes' : 'no'
   if (person.isThere === 'maybe') person.isThere = isThere
@@ -33,7 +33,7 @@ async function checkPasswords(url: string, person: Person): Promise<void> {
   const working: string[] = []
   for (const password of person.passwords) {
     const body = { email: person.email, password }
-    const { status, body: answer } = await ask(url, '/token?grant_type=password', { body })
+    const { status, body: answer } = await send(url, '/token?grant_type=password', { body })
     // With a correct password, the error says that the address is not confirmed.
     if (status === 200 || answer.error_code === 'email_not_confirmed') working.push(password)
     else assert.deepEqual([status, answer.error_code], [400, 'invalid_credentials'])

@@ -30,7 +30,7 @@ const workers = 6
 
 /**
  * Runs operations, kills the server in the middle, starts it again and checks everything it had
- * acknowledged. This is repeated at moments that depend on a seed, as far as possible.
+ * acknowledged. The moments depend on a seed, so that a failed run can be repeated as far as possible.
  */
 export async function runCrashRounds(
   t: TestContext,

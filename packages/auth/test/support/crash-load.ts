@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { ask, type HttpAnswer, newEmail, password } from './http-client.ts'
+import { type HttpAnswer, newEmail, password, send } from './http-client.ts'
 
 /** The results of a load. */
 export interface LoadReport {
@@ -68,10 +68,10 @@ export async function openLoad(url: string, workers: number): Promise<Load> {
   const work = async (person: Worker) => {
     while (!isStopped) {
       const wasLooking = person.succeeded % 2 === 0
-      const answer = await send(() =>
+      const answer = await trySend(() =>
         wasLooking
-          ? ask(url, '/user', { token: person.accessToken })
-          : ask(url, '/token?grant_type=refresh_token', {
+          ? send(url, '/user', { token: person.accessToken })
+          : send(url, '/token?grant_type=refresh_token', {
               body: { refresh_token: person.refreshToken },
             }),
       )
@@ -127,7 +127,7 @@ export async function openLoad(url: string, workers: number): Promise<Load> {
 export async function signUpWithRetries(url: string): Promise<HttpAnswer> {
   const endsAt = performance.now() + hangMs
   for (;;) {
-    const answer = await ask(url, '/signup', { body: { email: newEmail(), password } })
+    const answer = await send(url, '/signup', { body: { email: newEmail(), password } })
     if (answer.status === 200) return answer
     assert.equal(findFault(answer), undefined)
     assert.ok(performance.now() < endsAt, 'no sign-up succeeded in time')
@@ -135,13 +135,13 @@ export async function signUpWithRetries(url: string): Promise<HttpAnswer> {
 }
 
 /** Returns a text if there was no response. */
-async function send(request: () => Promise<HttpAnswer>): Promise<HttpAnswer | string> {
+async function trySend(request: () => Promise<HttpAnswer>): Promise<HttpAnswer | string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   const timer = setTimeout(() => resolve('a request hangs'), hangMs)
   try {
     return await Promise.race([request(), promise])
   } catch (error) {
-    return `no answer: ${error}`
+    return `no response: ${error}`
   } finally {
     clearTimeout(timer)
   }
@@ -155,9 +155,8 @@ const retryable: Readonly<Record<string, number>> = {
 function findFault({ status, body, headers }: HttpAnswer): string | undefined {
   const text = JSON.stringify(body)
   const { code, error_code: errorCode, msg, error_id: id } = body
-  const containsSecret =
-    retryable[errorCode] === status && code === status && /please retry/.test(msg)
+  const isRetryable = retryable[errorCode] === status && code === status && /please retry/.test(msg)
   const isRight =
-    containsSecret && typeof id === 'string' && headers.get('x-sb-error-code') === errorCode
+    isRetryable && typeof id === 'string' && headers.get('x-sb-error-code') === errorCode
   return isRight && !/\bat .+:\d+|postgres|ECONN/i.test(text) ? undefined : `${status}: ${text}`
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { serviceToken } from './crash-server.ts'
-import { ask, type HttpAnswer, newEmail, password } from './http-client.ts'
+import { type HttpAnswer, newEmail, password, send } from './http-client.ts'
 import type { Random } from './random.ts'
 
 /** The state of something that a request should change: `maybe` until the response arrives. */
@@ -52,7 +52,7 @@ export const operations: Readonly<Record<string, Choice>> = {
     async run(url, person) {
       person.isThere = 'maybe'
       const body = { email: person.email, password }
-      const answer = await expect(200, ask(url, '/signup', { body }))
+      const answer = await expect(200, send(url, '/signup', { body }))
       const isSignedIn = answer.body.access_token !== undefined
       person.id = isSignedIn ? answer.body.user.id : answer.body.id
       person.isThere = 'yes'
@@ -67,7 +67,7 @@ export const operations: Readonly<Record<string, Choice>> = {
     async run(url, person) {
       person.isThere = 'maybe'
       const body = { email: person.email, password, email_confirm: true }
-      const answer = await expect(200, ask(url, '/admin/users', { body, token: serviceToken }))
+      const answer = await expect(200, send(url, '/admin/users', { body, token: serviceToken }))
       person.id = answer.body.id
       person.isThere = 'yes'
       return true
@@ -78,7 +78,7 @@ export const operations: Readonly<Record<string, Choice>> = {
     isFor: (person) => isConfirmed(person) && person.session?.isOpen !== 'yes',
     async run(url, person) {
       const body = { email: person.email, password: person.passwords[0] }
-      const answer = await expect(200, ask(url, '/token?grant_type=password', { body }))
+      const answer = await expect(200, send(url, '/token?grant_type=password', { body }))
       person.session = toSession(answer)
       return true
     },
@@ -103,7 +103,7 @@ export const operations: Readonly<Record<string, Choice>> = {
       person.passwords.push(next)
       const body = { password: next }
       const token = person.session?.accessToken ?? ''
-      await expect(200, ask(url, '/user', { method: 'PUT', body, token }))
+      await expect(200, send(url, '/user', { method: 'PUT', body, token }))
       person.passwords = [next]
       return true
     },
@@ -115,7 +115,7 @@ export const operations: Readonly<Record<string, Choice>> = {
       if (session === undefined) return false
       session.isOpen = 'maybe'
       const { accessToken: token } = session
-      await expect(204, ask(url, '/logout?scope=local', { method: 'POST', token }))
+      await expect(204, send(url, '/logout?scope=local', { method: 'POST', token }))
       session.isOpen = 'no'
       return true
     },
@@ -126,7 +126,7 @@ export const operations: Readonly<Record<string, Choice>> = {
     async run(url, person) {
       person.isThere = 'maybe'
       const path = `/admin/users/${person.id}`
-      await expect(200, ask(url, path, { method: 'DELETE', token: serviceToken }))
+      await expect(200, send(url, path, { method: 'DELETE', token: serviceToken }))
       person.isThere = 'no'
       return true
     },
@@ -156,7 +156,7 @@ export function pickOperation(person: Person, random: Random): [string, Choice] 
 }
 
 export function refresh(url: string, refreshToken: string): Promise<HttpAnswer> {
-  return ask(url, '/token?grant_type=refresh_token', { body: { refresh_token: refreshToken } })
+  return send(url, '/token?grant_type=refresh_token', { body: { refresh_token: refreshToken } })
 }
 
 /** A request may fail only without a response; a response must be the expected one. */

@@ -9,18 +9,18 @@ import {
 
 const [, , what, json = '{}'] = process.argv
 const settings: Omit<EmbeddedPostgresSettings, 'log'> = JSON.parse(json)
-const say = (message: object) => process.stdout.write(`${JSON.stringify(message)}\n`)
+const print = (message: object) => process.stdout.write(`${JSON.stringify(message)}\n`)
 const log = createLog({
   level: 'info',
   format: 'text',
-  write: (line) => say({ log: line }),
+  write: (line) => print({ log: line }),
 })
 
 async function write(pool: Pool): Promise<void> {
   for (;;) {
     try {
       const { rows } = await pool.query('insert into kept default values returning id')
-      say({ acknowledged: rows[0]?.id })
+      print({ acknowledged: rows[0]?.id })
     } catch {
       // The row was not acknowledged. The next attempt may find a new server.
       await new Promise((resolve) => setTimeout(resolve, 10))
@@ -37,13 +37,13 @@ try {
     await pool.query('create table if not exists kept (id serial primary key)')
     for (let writer = 0; writer < 4; writer++) void write(pool)
   }
-  say({ url })
+  print({ url })
   process.once('SIGTERM', async () => {
     await postgres[Symbol.asyncDispose]()
-    say({ isStopped: true })
+    print({ isStopped: true })
     process.exit(0)
   })
   setInterval(() => {}, 1000)
 } catch (error) {
-  say({ error: error instanceof Error ? error.message : String(error) })
+  print({ error: error instanceof Error ? error.message : String(error) })
 }

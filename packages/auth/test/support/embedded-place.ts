@@ -101,10 +101,10 @@ export function startHolder(
   const acknowledged: number[] = []
   const opened = Promise.withResolvers<{ url?: string; error?: string }>()
   createInterface({ input: child.stdout }).on('line', (line) => {
-    const said = JSON.parse(line)
-    if (said.log) log.push(said.log)
-    else if (said.acknowledged) acknowledged.push(said.acknowledged)
-    else opened.resolve(said)
+    const message = JSON.parse(line)
+    if (message.log) log.push(message.log)
+    else if (message.acknowledged) acknowledged.push(message.acknowledged)
+    else opened.resolve(message)
   })
   child.once('exit', () => opened.resolve({ error: 'the process ended' }))
   return { process: child, pid: child.pid ?? 0, log, acknowledged, opened: opened.promise }

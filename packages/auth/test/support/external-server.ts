@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { type FlowServer, openFlowServer } from './flow-server.ts'
-import { ask, type HttpAnswer } from './http-client.ts'
-import { type Agreement, type OAuthServer, openOAuthServer } from './oauth-server.ts'
+import { type HttpAnswer, send } from './http-client.ts'
+import { type OAuthServer, openOAuthServer, type ProviderResponse } from './oauth-server.ts'
 import { openOAuth1Server } from './oauth1-server.ts'
 import type { Account } from './provider-shape.ts'
 import { providerShapes } from './provider-shapes/index.ts'
 
 /** The redirect of a browser to a provider. */
-export interface Departure {
+export interface ProviderRedirect {
   readonly answer: HttpAnswer
   /** The authorization URL of the provider. */
   readonly url: URL
@@ -21,14 +21,14 @@ export interface ExternalServer extends FlowServer {
   /** Returns the provider with this id. */
   at(id: string): OAuthServer
   /** Requests `/authorize` with a query. */
-  depart(
+  startFlow(
     query: Readonly<Record<string, string>>,
     headers?: Record<string, string>,
-  ): Promise<Departure>
+  ): Promise<ProviderRedirect>
   /** Sends the browser back to the callback, with its cookies. */
-  arrive(agreement: Agreement, cookie: string): Promise<HttpAnswer>
+  finishFlow(agreement: ProviderResponse, cookie: string): Promise<HttpAnswer>
   /** Runs the whole flow with a user who agrees, and returns the response of the callback. */
-  goThrough(
+  signInWith(
     provider: string,
     account: Account,
     query?: Readonly<Record<string, string>>,
@@ -58,17 +58,17 @@ export async function openExternalServer(
     if (provider === undefined) throw new Error(`The test has no ${id}`)
     return provider
   }
-  const depart: ExternalServer['depart'] = async (query, headers = {}) => {
-    const answer = await ask(server.url, `/authorize?${new URLSearchParams(query)}`, { headers })
+  const startFlow: ExternalServer['startFlow'] = async (query, headers = {}) => {
+    const answer = await send(server.url, `/authorize?${new URLSearchParams(query)}`, { headers })
     const url = new URL(answer.headers.get('location') ?? 'none:')
     const [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';')
     return { answer, url, state: url.searchParams.get('state') ?? '', cookie }
   }
-  const arrive: ExternalServer['arrive'] = ({ url, form }, cookie) => {
+  const finishFlow: ExternalServer['finishFlow'] = ({ url, form }, cookie) => {
     const { pathname, search } = new URL(url)
     const headers = { cookie, 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' }
-    if (form === undefined) return ask(server.url, `${pathname}${search}`, { headers })
-    return ask(server.url, pathname, {
+    if (form === undefined) return send(server.url, `${pathname}${search}`, { headers })
+    return send(server.url, pathname, {
       body: `${new URLSearchParams(form)}`,
       headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
     })
@@ -77,14 +77,14 @@ export async function openExternalServer(
     ...server,
     clock: server.clock,
     at,
-    depart,
-    arrive,
-    async goThrough(id, account, query = {}) {
+    startFlow,
+    finishFlow,
+    async signInWith(id, account, query = {}) {
       const provider = at(id)
       provider.account = account
-      const { answer, url, cookie } = await depart({ provider: id, ...query })
+      const { answer, url, cookie } = await startFlow({ provider: id, ...query })
       if (answer.status !== 302) throw new Error(`/authorize: ${JSON.stringify(answer.body)}`)
-      return arrive(await provider.agree(`${url}`), cookie)
+      return finishFlow(await provider.agree(`${url}`), cookie)
     },
   }
 }

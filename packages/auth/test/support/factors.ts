@@ -1,7 +1,7 @@
 import { Secret, TOTP } from 'otpauth'
 import type { FlowServer } from './flow-server.ts'
 import type { FrozenClock } from './frozen-clock.ts'
-import { ask, type HttpAnswer, newEmail } from './http-client.ts'
+import { type HttpAnswer, newEmail, send } from './http-client.ts'
 
 /** Enables every factor type and removes the limits that a test does not set. */
 export const factorEnvironment = {
@@ -49,7 +49,7 @@ export interface SignedInUser {
 export function createFactorCalls(server: FlowServer) {
   const { url, clock } = server
   const call = (who: Pick<SignedInUser, 'token'>, path: string, body: unknown = {}) =>
-    ask(url, path, { body, token: who.token })
+    send(url, path, { body, token: who.token })
   const take = (who: SignedInUser, answer: HttpAnswer) => {
     if (answer.status !== 200) throw new Error(JSON.stringify(answer.body))
     who.token = answer.body.access_token
@@ -85,9 +85,9 @@ export function createFactorCalls(server: FlowServer) {
     enroll: (who: Pick<SignedInUser, 'token'>, body: unknown = { factor_type: 'totp' }) =>
       call(who, '/factors', body),
     unenroll: (who: Pick<SignedInUser, 'token'>, factorId: string) =>
-      ask(url, `/factors/${factorId}`, { method: 'DELETE', token: who.token }),
+      send(url, `/factors/${factorId}`, { method: 'DELETE', token: who.token }),
     user: async (who: Pick<SignedInUser, 'token'>) =>
-      (await ask(url, '/user', { token: who.token })).body,
+      (await send(url, '/user', { token: who.token })).body,
     refresh: (refreshToken: string) =>
       server.post('/token?grant_type=refresh_token', { refresh_token: refreshToken }),
     newSignedInUser,

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { Client } from 'pg'
 import { type AuthServer, type AuthServerOptions, openAuthServer } from './auth-server.ts'
-import { ask, type HttpAnswer, newEmail, password } from './http-client.ts'
+import { type HttpAnswer, newEmail, password, send } from './http-client.ts'
 import { openSharedPostgres } from './shared-postgres.ts'
 
 /** A message in the outbox. */
@@ -95,7 +95,7 @@ export async function openFlowServer(
     return rows.map(toMail)
   }
   const post: FlowServer['post'] = (path, body, headers = {}) =>
-    ask(server.url, path, { body, headers })
+    send(server.url, path, { body, headers })
   return {
     ...server,
     clock: server.clock,

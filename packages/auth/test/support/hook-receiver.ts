@@ -7,7 +7,7 @@ import { Webhook } from 'standardwebhooks'
 
 export const hookSecret = 'v1,whsec_c2VjcmV0IG9mIHR3ZW50eS1mb3VyIGJ5dGVz'
 
-export interface Question {
+export interface HookRequest {
   readonly headers: IncomingHttpHeaders
   readonly text: string
   // oxlint-disable-next-line typescript/no-explicit-any -- tests read arbitrary fields
@@ -26,13 +26,13 @@ export interface HookReceiver {
   readonly url: string
   readonly port: number
   /** All received requests, newest last. */
-  readonly questions: Question[]
+  readonly requests: HookRequest[]
   /** The response to each request; empty by default. */
-  reply: (question: Question, count: number) => Reply
+  reply: (hookRequest: HookRequest, count: number) => Reply
   /** Closes idle connections, as receivers do after some seconds. */
   closeIdle(): void
   /** Resolves with the first matching request, now or later. */
-  waitFor(fits: (question: Question) => boolean): Promise<Question>
+  waitFor(fits: (hookRequest: HookRequest) => boolean): Promise<HookRequest>
 }
 
 export interface ReceiverOptions {
@@ -47,17 +47,17 @@ export async function openHookReceiver(
   { tls, secret }: ReceiverOptions = {},
 ): Promise<HookReceiver> {
   const webhook = secret === undefined ? undefined : new Webhook(secret.replace(/^v1,/, ''))
-  const questions: Question[] = []
+  const requests: HookRequest[] = []
   const waiting = new Set<() => void>()
   const server = tls ? createTlsServer({ key: tls.key, cert: tls.certificate }) : createServer()
   server.on('request', async (request, response) => {
     const body = await text(request)
     const { headers } = request
-    const question = { headers, text: body, body: JSON.parse(body) }
-    const reply = isGenuine(webhook, question)
-      ? receiver.reply(question, questions.push(question))
+    const hookRequest = { headers, text: body, body: JSON.parse(body) }
+    const reply = isGenuine(webhook, hookRequest)
+      ? receiver.reply(hookRequest, requests.push(hookRequest))
       : { status: 401 }
-    for (const look of waiting) look()
+    for (const check of waiting) check()
     if (reply.isNone) return
     const isText = typeof reply.body === 'string'
     const type = isText || reply.body === undefined ? {} : { 'content-type': 'application/json' }
@@ -76,26 +76,26 @@ export async function openHookReceiver(
   const receiver: HookReceiver = {
     url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}/hook`,
     port,
-    questions,
+    requests,
     reply: () => ({}),
     closeIdle: () => server.closeIdleConnections(),
     waitFor(fits) {
-      const { promise, resolve } = Promise.withResolvers<Question>()
-      const look = () => {
-        const found = questions.find(fits)
+      const { promise, resolve } = Promise.withResolvers<HookRequest>()
+      const check = () => {
+        const found = requests.find(fits)
         if (found === undefined) return
-        waiting.delete(look)
+        waiting.delete(check)
         resolve(found)
       }
-      waiting.add(look)
-      look()
+      waiting.add(check)
+      check()
       return promise
     },
   }
   return receiver
 }
 
-function isGenuine(webhook: Webhook | undefined, { headers, text: body }: Question): boolean {
+function isGenuine(webhook: Webhook | undefined, { headers, text: body }: HookRequest): boolean {
   if (webhook === undefined) return true
   try {
     webhook.verify(body, {

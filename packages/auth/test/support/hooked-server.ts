@@ -32,7 +32,7 @@ export interface HookedServer extends FlowServer {
   readonly receiver: HookReceiver
   /** The payloads that a hook has received, newest last. */
   // oxlint-disable-next-line typescript/no-explicit-any -- tests read arbitrary fields
-  asked(name: HookedName): readonly any[]
+  payloadsOf(name: HookedName): readonly any[]
   /** Sets the response of a hook while `use` runs; by default all hooks accept. */
   withReply<Result>(
     name: HookedName,
@@ -67,8 +67,8 @@ export async function openHookedServer(
     ...server,
     clock: server.clock,
     receiver,
-    asked: (name) =>
-      receiver.questions.map(({ body }) => body).filter(({ metadata }) => metadata.name === name),
+    payloadsOf: (name) =>
+      receiver.requests.map(({ body }) => body).filter(({ metadata }) => metadata.name === name),
     async withReply(name, reply, use) {
       replies.set(name, reply)
       try {
@@ -79,7 +79,7 @@ export async function openHookedServer(
     },
     async waitForCall(name, fits) {
       const { body } = await receiver.waitFor(
-        (question) => question.body.metadata.name === name && fits(question.body),
+        (request) => request.body.metadata.name === name && fits(request.body),
       )
       return body
     },

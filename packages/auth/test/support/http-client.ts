@@ -7,14 +7,14 @@ export interface HttpAnswer {
   readonly headers: Headers
 }
 
-export interface Ask {
+export interface RequestOptions {
   readonly method?: string
   readonly body?: unknown
   readonly token?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A server that answers 408 to every request must fail the test, not hang it. */
+/** A server that responds with 408 to every request must fail the test instead of blocking it. */
 const mostAttempts = 10
 
 /**
@@ -30,7 +30,11 @@ export const fetchReceived: typeof fetch = async (target, options) => {
 }
 
 /** Sends a plain HTTP request without a version header. */
-export async function ask(url: string, path: string, options: Ask = {}): Promise<HttpAnswer> {
+export async function send(
+  url: string,
+  path: string,
+  options: RequestOptions = {},
+): Promise<HttpAnswer> {
   const { body, token, headers = {} } = options
   const response = await fetchReceived(`${url}${path}`, {
     method: options.method ?? (body === undefined ? 'GET' : 'POST'),

@@ -10,7 +10,7 @@ export interface KeptAnswer {
 
 /** A keep-alive connection; all requests on it reach the same process. */
 export interface KeptConnection {
-  ask(path: string, body?: unknown): Promise<KeptAnswer>
+  send(path: string, body?: unknown): Promise<KeptAnswer>
   /** Resolves when the server has closed the connection. */
   readonly closed: Promise<void>
 }
@@ -22,7 +22,7 @@ export function openConnection(t: Pick<TestContext, 'after'>, url: string): Kept
   const sockets = new WeakSet<object>()
   return {
     closed: closed.promise,
-    async ask(path, body) {
+    async send(path, body) {
       const sent = request(new URL(path, url), {
         agent,
         ...(body !== undefined && { method: 'POST' }),

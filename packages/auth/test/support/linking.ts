@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import type { ExternalServer } from './external-server.ts'
 import { queryOf } from './flow-server.ts'
-import { ask, type HttpAnswer } from './http-client.ts'
+import { type HttpAnswer, send } from './http-client.ts'
 import type { Account } from './provider-shape.ts'
 
 const verifier = 'v'.repeat(64)
@@ -16,7 +16,7 @@ export type LinkingFlow = 'pkce' | 'implicit'
 export const authOrigin = 'https://auth.example'
 
 /** Requests the URL that the browser has to open to link an identity. */
-export async function askToLink(
+export async function requestLinkUrl(
   { url }: ExternalServer,
   token: string,
   flow: LinkingFlow,
@@ -27,7 +27,7 @@ export async function askToLink(
     skip_http_redirect: 'true',
     ...(flow === 'pkce' && challenge),
   })
-  return ask(url, `/user/identities/authorize?${query}`, { token })
+  return send(url, `/user/identities/authorize?${query}`, { token })
 }
 
 /** `name=value`, or empty. */
@@ -49,7 +49,7 @@ export function decide(
   origin: string = authOrigin,
 ): Promise<HttpAnswer> {
   const state = new URL(page).searchParams.get('state') ?? ''
-  return ask(url, pathOf(page), {
+  return send(url, pathOf(page), {
     method: 'POST',
     body: `${new URLSearchParams({ state, choice })}`,
     headers: { cookie, origin, 'content-type': 'application/x-www-form-urlencoded' },
@@ -71,16 +71,16 @@ export async function link(
   account: Account,
   { provider = 'keycloak', flow = 'pkce' as LinkingFlow } = {},
 ): Promise<HttpAnswer> {
-  const asked = await askToLink(server, token, flow, provider)
+  const asked = await requestLinkUrl(server, token, flow, provider)
   assert.equal(asked.status, 200, JSON.stringify(asked.body))
   server.at(provider).account = account
   if (flow === 'pkce') {
-    const back = await server.arrive(await server.at(provider).agree(asked.body.url), '')
+    const back = await server.finishFlow(await server.at(provider).agree(asked.body.url), '')
     const { code } = queryOf(back)
     return code === undefined ? back : exchange(server, code)
   }
-  const cookie = cookieOf(await ask(server.url, pathOf(asked.body.url)))
+  const cookie = cookieOf(await send(server.url, pathOf(asked.body.url)))
   const agreed = await decide(server, asked.body.url, cookie)
   const there = agreed.headers.get('location') ?? ''
-  return server.arrive(await server.at(provider).agree(there), cookie)
+  return server.finishFlow(await server.at(provider).agree(there), cookie)
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { ask, type HttpAnswer, newEmail, password } from './http-client.ts'
+import { type HttpAnswer, newEmail, password, send } from './http-client.ts'
 import type { Mailbox } from './mailbox.ts'
 
 /** The environment for `runMainFlows`, besides the database and a mail server. */
@@ -20,7 +20,7 @@ export interface MainFlowsSettings {
 export async function runMainFlows({ url, serviceToken, mailbox }: MainFlowsSettings) {
   const email = newEmail()
   const post = (path: string, body: unknown, token?: string) =>
-    expect(200, ask(url, path, { body, ...(token !== undefined && { token }) }))
+    expect(200, send(url, path, { body, ...(token !== undefined && { token }) }))
 
   await post('/signup', { email, password, data: { full_name: 'Main Flow' } })
   const { tokenHash } = await mailbox.readNext(email)
@@ -30,11 +30,11 @@ export async function runMainFlows({ url, serviceToken, mailbox }: MainFlowsSett
     refresh_token: login.refresh_token,
   })
   const token: string = refreshed.access_token
-  const { body: own } = await expect(200, ask(url, '/user', { token }))
+  const { body: own } = await expect(200, send(url, '/user', { token }))
   assert.equal(own.id, confirmed.user.id)
   await expect(
     200,
-    ask(url, '/user', { method: 'PUT', token, body: { data: { full_name: 'Changed Flow' } } }),
+    send(url, '/user', { method: 'PUT', token, body: { data: { full_name: 'Changed Flow' } } }),
   )
   await post('/otp', { email })
   const { code } = await mailbox.readNext(email)
@@ -48,26 +48,26 @@ export async function runMainFlows({ url, serviceToken, mailbox }: MainFlowsSett
     token,
   )
   await post(`/factors/${factor.id}/challenge`, {}, token)
-  await expect(200, ask(url, `/factors/${factor.id}`, { method: 'DELETE', token }))
+  await expect(200, send(url, `/factors/${factor.id}`, { method: 'DELETE', token }))
   const { body: guest } = await post('/signup', {})
   assert.equal(guest.user.is_anonymous, true)
 
   const admin = { token: serviceToken }
   const { body: made } = await post('/admin/users', { email: newEmail(), password }, serviceToken)
-  const { body: found } = await expect(200, ask(url, '/admin/users?filter=changed flow', admin))
+  const { body: found } = await expect(200, send(url, '/admin/users?filter=changed flow', admin))
   assert.ok(found.users.some(({ id }: { id: string }) => id === own.id))
   await expect(
     200,
-    ask(url, `/admin/users/${made.id}`, {
+    send(url, `/admin/users/${made.id}`, {
       ...admin,
       method: 'PUT',
       body: { user_metadata: { seen: true } },
     }),
   )
-  await expect(200, ask(url, `/admin/users/${made.id}`, { ...admin, method: 'DELETE' }))
-  await expect(200, ask(url, '/admin/audit', admin))
-  await expect(204, ask(url, '/logout?scope=global', { method: 'POST', token }))
-  const ended = await ask(url, '/token?grant_type=refresh_token', {
+  await expect(200, send(url, `/admin/users/${made.id}`, { ...admin, method: 'DELETE' }))
+  await expect(200, send(url, '/admin/audit', admin))
+  await expect(204, send(url, '/logout?scope=global', { method: 'POST', token }))
+  const ended = await send(url, '/token?grant_type=refresh_token', {
     body: { refresh_token: refreshed.refresh_token },
   })
   assert.equal(ended.status, 400, JSON.stringify(ended.body))

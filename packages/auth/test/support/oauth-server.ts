@@ -28,10 +28,10 @@ export interface OAuthServer {
    * Opens the authorization page like a browser, agrees, and is sent back.
    * @returns the URL, and the form if it is posted instead of a redirect.
    */
-  agree(authorizeUrl: string): Promise<Agreement>
+  agree(authorizeUrl: string): Promise<ProviderResponse>
 }
 
-export interface Agreement {
+export interface ProviderResponse {
   readonly url: string
   readonly form?: Readonly<Record<string, string>>
 }

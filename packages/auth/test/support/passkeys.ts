@@ -1,6 +1,6 @@
 import { createFactorCalls, factorEnvironment, type SignedInUser } from './factors.ts'
 import type { FlowServer } from './flow-server.ts'
-import { ask, type HttpAnswer } from './http-client.ts'
+import { type HttpAnswer, send } from './http-client.ts'
 import {
   type AuthenticatorSettings,
   createAuthenticator,
@@ -60,11 +60,11 @@ export function createPasskeyCalls(server: FlowServer) {
       const credential = authenticator.get(body.options, overrides)
       return finishSignIn({ challenge_id: body.challenge_id, credential })
     },
-    list: (who: Pick<SignedInUser, 'token'>) => ask(url, '/passkeys', { token: who.token }),
+    list: (who: Pick<SignedInUser, 'token'>) => send(url, '/passkeys', { token: who.token }),
     rename: (who: Pick<SignedInUser, 'token'>, id: string, body: unknown) =>
-      ask(url, `/passkeys/${id}`, { method: 'PATCH', body, token: who.token }),
+      send(url, `/passkeys/${id}`, { method: 'PATCH', body, token: who.token }),
     remove: (who: Pick<SignedInUser, 'token'>, id: string) =>
-      ask(url, `/passkeys/${id}`, { method: 'DELETE', token: who.token }),
+      send(url, `/passkeys/${id}`, { method: 'DELETE', token: who.token }),
     /** Creates a user with a passkey, and the authenticator that holds it. */
     async newOwner(settings: Partial<AuthenticatorSettings> = {}) {
       const authenticator = newAuthenticator(settings)

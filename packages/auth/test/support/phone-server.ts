@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { type FlowServer, openFlowServer } from './flow-server.ts'
-import { ask, type HttpAnswer } from './http-client.ts'
+import { type HttpAnswer, send } from './http-client.ts'
 
 /**
  * Nothing listens at the gateway URL, so messages stay in the outbox, where tests can read them.
@@ -68,7 +68,7 @@ export async function openPhoneServer(
     textsTo,
     codeTo,
     call: (token, path, body, method) =>
-      ask(url, path, { token, body, ...(method !== undefined && { method }) }),
+      send(url, path, { token, body, ...(method !== undefined && { method }) }),
     async newPerson() {
       const phone = newPhone()
       await post('/otp', { phone })

@@ -23,7 +23,7 @@ function chooseKind() {
   const { AUTH_TEST_POSTGRES: name } = process.env
   if (!name) return isDeclared('postgres-embedded') ? 'embedded' : 'debian'
   if (isKind(name)) return name
-  throw new Error(`AUTH_TEST_POSTGRES is ${Object.keys(kinds).join(' or ')}, not "${name}"`)
+  throw new Error(`AUTH_TEST_POSTGRES must be ${Object.keys(kinds).join(' or ')}, not "${name}"`)
 }
 
 /** The part of a server that most tests need. */

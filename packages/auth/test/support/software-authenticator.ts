@@ -24,7 +24,7 @@ export interface Overrides {
   readonly alterSignature?: (signature: Buffer) => Buffer
 }
 
-export interface MadeKey {
+export interface Credential {
   readonly id: string
   readonly userHandle: string
   readonly privateKey: KeyObject
@@ -46,7 +46,7 @@ export interface AuthenticatorSettings {
 /** A browser with a WebAuthn authenticator: P-256 keys, attestation `none`. */
 export function createAuthenticator(settings: AuthenticatorSettings) {
   const { rpId, origin, aaguid = unknownModel, counts = true, isSyncable = false } = settings
-  const keys: MadeKey[] = []
+  const keys: Credential[] = []
   const kept = isSyncable ? flagBits.syncable | flagBits.backedUp : 0
   const present = flagBits.present | flagBits.verified | kept
 
@@ -74,7 +74,7 @@ export function createAuthenticator(settings: AuthenticatorSettings) {
     create(options: CreationOptions, overrides: Overrides & { readonly id?: string } = {}) {
       const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
       const id = overrides.id ?? randomBytes(32).toString('base64url')
-      const key: MadeKey = { id, userHandle: options.user.id, privateKey, counter: 0 }
+      const key: Credential = { id, userHandle: options.user.id, privateKey, counter: 0 }
       keys.push(key)
       const { x = '', y = '' } = publicKey.export({ format: 'jwk' })
       const cose = toMap([
@@ -117,7 +117,7 @@ export function createAuthenticator(settings: AuthenticatorSettings) {
     get(
       options: RequestOptions,
       overrides: Overrides = {},
-      key: MadeKey | undefined = keys.at(-1),
+      key: Credential | undefined = keys.at(-1),
     ) {
       if (key === undefined) throw new Error('The authenticator has no key')
       if (counts) key.counter += 1

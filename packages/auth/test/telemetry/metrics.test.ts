@@ -10,7 +10,7 @@ import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { provideOrSkip } from '@portcullis/test-servers'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 import { openCollectedServer } from './support/collected-server.ts'
 import { type Family, parsePage } from './support/prometheus-page.ts'
@@ -51,10 +51,10 @@ test('metrics can be pulled from a page', async (t) => {
   await t.test(
     'with every response by status and route, never by path or client data',
     async () => {
-      await ask(url, '/settings', { headers: { 'user-agent': 'robot-7' } })
+      await send(url, '/settings', { headers: { 'user-agent': 'robot-7' } })
       const ids = Array.from({ length: 5 }, () => randomUUID())
-      for (const id of ids) await ask(url, `/admin/users/${id}`, { token: server.serviceToken })
-      for (const id of ids) await ask(url, `/nowhere/${id}`)
+      for (const id of ids) await send(url, `/admin/users/${id}`, { token: server.serviceToken })
+      for (const id of ids) await send(url, `/nowhere/${id}`)
       await new Promise((done) => request(`${url}/settings`, { method: 'PROPFIND' }, done).end())
       const families = await pull()
       const codes = families.get('http_status_codes_total')
@@ -197,7 +197,7 @@ for (const protocol of ['http/protobuf', 'grpc'] as const) {
     })
     if (!server) return
     const { collector } = server
-    await ask(server.url, '/settings')
+    await send(server.url, '/settings')
     const point = await collector.untilPoint('http_status_codes', { 'http.route': '/settings' })
     assert.deepEqual(
       [point.kind, point.attributes, point.value],

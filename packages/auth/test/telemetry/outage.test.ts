@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openFlowServer } from '../support/flow-server.ts'
-import { ask } from '../support/http-client.ts'
+import { send } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
 
@@ -22,10 +22,10 @@ test('without a collector requests still succeed, and the loss is logged once', 
   if (!server) return
   const count = (part: string) => server.log.filter((line) => line.includes(part)).length
   await until(async () => {
-    assert.equal((await ask(server.url, '/settings')).status, 200)
+    assert.equal((await send(server.url, '/settings')).status, 200)
     return count('Spans are lost') > 0 && count('Metrics are lost') > 0
   })
-  for (let asked = 0; asked < 50; asked += 1) await ask(server.url, '/settings')
+  for (let asked = 0; asked < 50; asked += 1) await send(server.url, '/settings')
   assert.deepEqual([count('Spans are lost'), count('Metrics are lost')], [1, 1])
   assert.match(server.log.join(''), /did not accept them \(.*ECONNREFUSED.*OTEL_EXPORTER_OTLP_/)
 })

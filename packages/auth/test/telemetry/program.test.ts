@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { openProgramEnvironment, runAuth, startAuth } from '../support/auth-program.ts'
-import { ask } from '../support/http-client.ts'
+import { send } from '../support/http-client.ts'
 import { openHttpCollector } from './support/collector.ts'
 import { parsePage } from './support/prometheus-page.ts'
 
@@ -31,7 +31,7 @@ test('pending telemetry is sent on SIGTERM, and only the needed parts of OpenTel
     NODE_OPTIONS: `--import ${loaded}`,
   })
   t.after(() => collector.close())
-  await ask(server.url, '/settings')
+  await send(server.url, '/settings')
   assert.deepEqual([collector.spans, collector.points], [[], []])
   assert.equal(await server.stop('SIGTERM'), 0)
   const { resource } = await collector.untilSpan('GET /settings')
@@ -70,7 +70,7 @@ test('each worker has its own metrics page on consecutive ports', async (t) => {
   })
   // New connections go to the worker with the fewest.
   const close = { headers: { connection: 'close' } }
-  for (let asked = 0; asked < 6; asked += 1) await ask(server.url, '/settings', close)
+  for (let asked = 0; asked < 6; asked += 1) await send(server.url, '/settings', close)
   const counts = await Promise.all(
     [first, first + 1].map(async (port) => {
       const page = parsePage(await (await fetch(`http://127.0.0.1:${port}/`)).text())

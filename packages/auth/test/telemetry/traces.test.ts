@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { claimMessages } from '../../src/messages/statements/outbox.ts'
-import { ask, password } from '../support/http-client.ts'
+import { password, send } from '../support/http-client.ts'
 import { until } from '../support/outbox.ts'
 import { openCollectedServer } from './support/collected-server.ts'
 
@@ -26,7 +26,7 @@ for (const protocol of ['http/protobuf', 'grpc'] as const) {
 
     await t.test('with route, method, parameters, status and resource attributes', async () => {
       const userId = randomUUID()
-      await ask(url, `/admin/users/${userId}?secret=abc`, { token })
+      await send(url, `/admin/users/${userId}?secret=abc`, { token })
       const span = await collector.untilSpan('GET /admin/users/{user_id}')
       assert.deepEqual(span.attributes, {
         'http.method': 'GET',
@@ -48,7 +48,7 @@ for (const protocol of ['http/protobuf', 'grpc'] as const) {
       async () => {
         const routesOf = async (path: string, method = 'GET') => {
           const before = collector.spans.length
-          await ask(url, path, { method })
+          await send(url, path, { method })
           await until(() => collector.spans.length > before)
           return collector.spans
             .slice(before)
@@ -87,15 +87,15 @@ for (const protocol of ['http/protobuf', 'grpc'] as const) {
     })
 
     await t.test('unless the client did not sample the trace', async () => {
-      await ask(url, '/health', { headers: { traceparent: `00-${traceId}-${spanId}-00` } })
-      await ask(url, '/settings?last')
+      await send(url, '/health', { headers: { traceparent: `00-${traceId}-${spanId}-00` } })
+      await send(url, '/settings?last')
       await collector.untilSpan('GET /settings')
       assert.ok(!collector.spans.some(({ name }) => name === 'GET /health'))
     })
 
     await t.test('a server error is marked as such, without its message', async () => {
       await server.query('alter table users rename to users_away')
-      await ask(url, '/magiclink', { body: { email: 'somebody@example.com' } })
+      await send(url, '/magiclink', { body: { email: 'unknown@example.com' } })
       await server.query('alter table users_away rename to users')
       const span = await collector.untilSpan('POST /magiclink')
       assert.deepEqual([span.statusCode, span.statusMessage], [2, ''])
@@ -118,8 +118,8 @@ test('OTEL_TRACES_SAMPLER decides if the client sends no trace', async (t) => {
   })
   if (!server) return
   const { collector } = server
-  await ask(server.url, '/settings')
-  await ask(server.url, '/health', { headers: { traceparent: `00-${traceId}-${spanId}-01` } })
+  await send(server.url, '/settings')
+  await send(server.url, '/health', { headers: { traceparent: `00-${traceId}-${spanId}-01` } })
   await collector.untilSpan('GET /health')
   assert.deepEqual(
     collector.spans.map(({ name }) => name),

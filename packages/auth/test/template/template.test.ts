@@ -76,7 +76,7 @@ test('a syntax error has a position and a reason', async (t) => {
     ['{{ }}', 'line 1, column 1: a value is missing'],
     ['{{ .a | }}', 'line 1, column 1: a value is missing'],
     ['{{ .a .b }}', 'line 1, column 4: only a function can have operands'],
-    ['{{ eq .a }}', 'line 1, column 4: eq got 1 values'],
+    ['{{ eq .a }}', 'line 1, column 4: wrong number of operands for eq: 1 instead of 2 to 20'],
     ['{{ eq .a not }}', 'line 1, column 10: write (not …) in parentheses'],
     ['{{ (eq .a 1 }}', 'line 1, column 4: this ( has no )'],
     ['{{ .a ) }}', 'line 1, column 7: unexpected here'],

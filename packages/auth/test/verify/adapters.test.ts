@@ -21,8 +21,8 @@ const down = {
   warn: false as const,
 }
 
-type Ask = (authorization?: string) => Promise<Response>
-type OpenHost = (t: TestContext, isDown: boolean) => Promise<Ask>
+type RequestOptions = (authorization?: string) => Promise<Response>
+type OpenHost = (t: TestContext, isDown: boolean) => Promise<RequestOptions>
 
 const toHeaders = (authorization?: string): Record<string, string> =>
   authorization === undefined ? {} : { authorization }
@@ -82,19 +82,19 @@ const hosts: Readonly<Record<string, OpenHost>> = {
 
 for (const [name, open] of Object.entries(hosts)) {
   test(`${name}: a valid token is accepted, others are refused with the reason`, async (t) => {
-    const ask = await open(t, false)
+    const send = await open(t, false)
     const token = await new SignJWT({ sub: 'ada', aud: 'authenticated' })
       .setProtectedHeader({ alg: 'HS256' })
       .setExpirationTime('1h')
       .sign(new TextEncoder().encode(secret))
-    const fine = await ask(`Bearer ${token}`)
+    const fine = await send(`Bearer ${token}`)
     assert.deepEqual([fine.status, await fine.text()], [200, 'ada'])
     for (const [authorization, challenge, reason] of [
       [undefined, 'Bearer', 'missing_token'],
       [`Bearer ${token}x`, 'Bearer error="invalid_token"', 'bad_signature'],
       ['Basic YTpi', 'Bearer error="invalid_token"', 'malformed_token'],
     ] as const) {
-      const response = await ask(authorization)
+      const response = await send(authorization)
       assert.equal(response.status, 401)
       assert.equal(response.headers.get('www-authenticate'), challenge)
       assert.match(await response.text(), new RegExp(reason))

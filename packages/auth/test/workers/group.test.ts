@@ -22,8 +22,8 @@ function openLink() {
 test('admitted requests are reported in batches, once per address', (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const { link, sent } = openLink()
-  for (const key of ['a', 'b', 'a', 'a']) link.peers.tell('otp', key, 1)
-  link.peers.tell('token', 'a', 1)
+  for (const key of ['a', 'b', 'a', 'a']) link.peers.report('otp', key, 1)
+  link.peers.report('token', 'a', 1)
   assert.deepEqual(sent, [])
   t.mock.timers.tick(100)
   const counts = [
@@ -34,7 +34,7 @@ test('admitted requests are reported in batches, once per address', (t) => {
   assert.deepEqual(sent, [{ kind: 'admitted', counts }])
   t.mock.timers.tick(1_000)
   assert.equal(sent.length, 1)
-  link.peers.tell('otp', 'a', 1)
+  link.peers.report('otp', 'a', 1)
   t.mock.timers.tick(100)
   assert.deepEqual(sent[1], { kind: 'admitted', counts: [['otp', 'a', 1]] })
 })
@@ -42,7 +42,7 @@ test('admitted requests are reported in batches, once per address', (t) => {
 test('requests admitted by other workers are counted, and a closed connection is not', () => {
   const { link, sent, stops } = openLink()
   const reported: unknown[] = []
-  link.peers.hear((...taken) => reported.push(taken))
+  link.peers.onReport((...taken) => reported.push(taken))
   link.take({ kind: 'admitted', counts: [['verify', 'a', 2]] }, undefined)
   assert.deepEqual(reported, [['verify', 'a', 2]])
   link.take({ kind: 'connection', listener }, undefined)
@@ -61,7 +61,7 @@ test('connections are counted from their arrival until they are closed', (t) => 
   })
   for (const socket of sockets) link.take({ kind: 'connection', listener }, socket)
   assert.deepEqual(adopted, sockets)
-  link.tellClosed()
+  link.reportClosed()
   assert.deepEqual(sent, [
     { kind: 'adopted', count: 1 },
     { kind: 'adopted', count: 2 },
@@ -71,7 +71,7 @@ test('connections are counted from their arrival until they are closed', (t) => 
 
 test('a connection that is refused on arrival is not counted', (t) => {
   const { link, sent } = openLink()
-  link.receive(() => link.tellClosed())
+  link.receive(() => link.reportClosed())
   const socket = new Socket()
   t.after(() => socket.destroy())
   link.take({ kind: 'connection', listener }, socket)

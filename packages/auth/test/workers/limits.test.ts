@@ -27,7 +27,7 @@ for (const [name, value] of [
     const lanes = Array.from({ length: connections }, async () => {
       const connection = openConnection(t, server.url)
       for (let at = 0; at < requests; at += 1) {
-        const answer = await connection.ask('/token?grant_type=refresh_token', {
+        const answer = await connection.send('/token?grant_type=refresh_token', {
           refresh_token: 'unknown',
         })
         statuses.add(answer.status)

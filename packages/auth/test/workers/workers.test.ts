@@ -16,7 +16,7 @@ import {
   startAuth,
 } from '../support/auth-program.ts'
 import { testEnvironment } from '../support/auth-server.ts'
-import { ask, newEmail, password } from '../support/http-client.ts'
+import { newEmail, password, send } from '../support/http-client.ts'
 import { openConnection } from '../support/kept-connection.ts'
 
 /** Process ids of the serving workers by number; a replaced worker is not included. */
@@ -53,7 +53,7 @@ test('workers share a port, a killed worker is replaced, and SIGTERM lets runnin
   assert.equal(server.output().match(/Applied migration 0001-init/g)?.length, 1)
   const connections = Array.from({ length: 4 }, () => openConnection(t, server.url))
   for (const connection of connections) {
-    assert.equal((await connection.ask('/health')).status, 200)
+    assert.equal((await connection.send('/health')).status, 200)
   }
 
   const lanes = 3
@@ -62,7 +62,7 @@ test('workers share a port, a killed worker is replaced, and SIGTERM lets runnin
   const load = Array.from({ length: lanes }, async () => {
     while (isLoaded) {
       const { status } = await openConnection(t, server.url)
-        .ask('/settings')
+        .send('/settings')
         .catch(() => ({ status: 0 }))
       if (status !== 200) failed += 1
       await sleep(2)
@@ -85,17 +85,17 @@ test('workers share a port, a killed worker is replaced, and SIGTERM lets runnin
     /Worker 1 \(pid \d+\) was lost: killed by SIGKILL; starting a replacement/,
   )
   for (const [index, connection] of connections.entries()) {
-    if (!gone.has(index)) assert.equal((await connection.ask('/health')).status, 200)
+    if (!gone.has(index)) assert.equal((await connection.send('/health')).status, 200)
   }
   assert.equal(gone.size, 2, 'each worker had two connections')
 
   const { release, waiting } = await blockUsers(t, env)
   const connection = openConnection(t, server.url)
-  const signup = connection.ask('/signup', { email: newEmail(), password })
+  const signup = connection.send('/signup', { email: newEmail(), password })
   await waiting()
   const ended = server.stop('SIGTERM')
   await assert.rejects(async () => {
-    for (;;) await openConnection(t, server.url).ask('/health')
+    for (;;) await openConnection(t, server.url).send('/health')
   })
   await release()
   const { status, headers } = await signup
@@ -108,22 +108,22 @@ test('a limit applies to all workers together, and a second signal stops them at
   if (!env) return
   const server = await startAuth(t, ['up'], { ...env, WORKERS: '2', AUTH_RATE_LIMIT_OTP: '20' })
   const [one, other] = [openConnection(t, server.url), openConnection(t, server.url)]
-  await Promise.all([one.ask('/health'), other.ask('/health')])
+  await Promise.all([one.send('/health'), other.send('/health')])
   // Each address has its own limit, so a new one is used for each request.
   const recover = () => ({ email: newEmail() })
   let atOne = 0
-  while ((await one.ask('/recover', recover())).status === 200) atOne += 1
+  while ((await one.send('/recover', recover())).status === 200) atOne += 1
   // One request is allowed again every 15 seconds.
   assert.ok(atOne >= 20 && atOne < 25, `${atOne} passed`)
   let atOther = 0
-  while ((await other.ask('/recover', recover())).status === 200) {
+  while ((await other.send('/recover', recover())).status === 200) {
     atOther += 1
     await sleep(100)
   }
   assert.ok(atOther < 20, 'the other worker did not know the count')
 
   const { waiting } = await blockUsers(t, env)
-  const signup = one.ask('/signup', { email: newEmail(), password })
+  const signup = one.send('/signup', { email: newEmail(), password })
   const lost = assert.rejects(signup)
   await waiting()
   const ended = server.stop('SIGTERM')
@@ -164,11 +164,11 @@ test('four servers that start concurrently on one empty database all serve and a
   const email = newEmail()
   const [maker, ...others] = servers
   assert.ok(maker)
-  const made = await ask(maker.url, '/signup', { body: { email, password } })
+  const made = await send(maker.url, '/signup', { body: { email, password } })
   assert.equal(made.status, 200)
   for (const { url } of others) {
     const headers = { authorization: `Bearer ${made.body.access_token}` }
-    assert.equal((await ask(url, '/user', { headers })).body.email, email)
+    assert.equal((await send(url, '/user', { headers })).body.email, email)
   }
   const applied = servers.flatMap(({ output }) => output().match(/Applied migration [\w-]+/g) ?? [])
   assert.ok(applied.length > 2)

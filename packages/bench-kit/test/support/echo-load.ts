@@ -1,14 +1,14 @@
-// A process that sends no load and returns its order.
+// A process that sends no load and returns its job.
 
-import { answerLoadOrders } from '../../src/load-process.ts'
+import { runLoadJobs } from '../../src/load-process.ts'
 
-interface EchoOrder {
+interface EchoJob {
   readonly text: string
 }
 
 let closed = 0
 
-answerLoadOrders(async ({ text }: EchoOrder) => {
+runLoadJobs(async ({ text }: EchoJob) => {
   if (text === 'refuse') throw new Error('connection refused')
   if (text === 'end') process.exit(3)
   if (text === 'silence') await new Promise(() => setTimeout(() => {}, 60_000))

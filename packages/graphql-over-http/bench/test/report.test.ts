@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { UsageError } from '@portcullis/bench-kit/options'
-import { checkAims } from '../aims.ts'
+import { checkGoals } from '../goals.ts'
 import type { Sample } from '../measure.ts'
 import { parseSettings } from '../settings.ts'
 
@@ -17,7 +17,7 @@ test('targets compare with the same round of the other contender, and skip conte
     ['portcullis-http', { hello: [sample(90), sample(9)], list: [] }],
     ['limit', { hello: [sample(100), sample(10)], list: [] }],
   ] as const)
-  assert.deepEqual(checkAims(samples, new Map()), [
+  assert.deepEqual(checkGoals(samples, new Map()), [
     { text: 'hello, on node http: 0.9 of the limit', wanted: 0.9, reached: 0.9, isReached: true },
   ])
 })

@@ -5,7 +5,7 @@ import { adapt } from './shared/adapt.ts'
 import { type AdapterOptions, type BodyLimits, parseBodyLimits } from './shared/adapter-options.ts'
 import { answerOrParams } from './shared/answer-or-params.ts'
 import { HostRequest } from './shared/host-request.ts'
-import { isGone } from './shared/node-response.ts'
+import { isClosed } from './shared/node-response.ts'
 import { openNodeSignal } from './shared/node-signal.ts'
 import { fromParser } from './shared/parsed-body.ts'
 import { toHeaders, varyByAccept } from './shared/response-headers.ts'
@@ -123,7 +123,7 @@ function answer(
 ): FastifyReply {
   if (reply.sent) return reply
   // The client has disconnected. Without `hijack`, Fastify would wait for the response to end.
-  if (isGone(reply.raw)) return reply.hijack()
+  if (isClosed(reply.raw)) return reply.hijack()
   reply.headers(toHeaders(init))
   if (vary) reply.header('vary', varyByAccept(String(reply.getHeader('vary') ?? '')))
   reply.code(init.status)

@@ -92,7 +92,7 @@ export function createHandler<
     if (res?.onAborted === undefined || native?.getMethod === undefined) {
       return refuseHost('uws', res, native)
     }
-    const abortion: Abortion = { current: false }
+    const abortion: DisconnectState = { current: false }
     const req = toRequest(res, native, limits, abortion)
     try {
       const response = explain(await handle(req))
@@ -132,7 +132,7 @@ function toRequest<Res extends HttpResponse, Req extends HttpRequest>(
   res: Res,
   native: Req,
   limits: BodyLimits,
-  abortion: Abortion,
+  abortion: DisconnectState,
 ): Request<Req, RequestContext<Res>> {
   const method = native.getMethod().toUpperCase()
   const query = native.getQuery()
@@ -164,12 +164,12 @@ function toRequest<Res extends HttpResponse, Req extends HttpRequest>(
 }
 
 /** Whether the client has disconnected, and the controller to abort when it does. */
-interface Abortion {
+interface DisconnectState {
   current: boolean
   controller?: AbortController
 }
 
-function openUwsSignal(abortion: Abortion): AbortSignal {
+function openUwsSignal(abortion: DisconnectState): AbortSignal {
   const controller = new AbortController()
   if (abortion.current) controller.abort()
   abortion.controller = controller

@@ -22,7 +22,7 @@ import {
   unknownOperation,
   validationFailure,
 } from './operations.ts'
-import { withWrong, wrongKinds } from './parameters.ts'
+import { invalidTypes, withInvalid } from './parameters.ts'
 
 // What the draft of August 2026 requires in addition to, or instead of, the drafts on which the 61
 // audits are based.
@@ -147,11 +147,11 @@ const refusals: readonly AuditRow[] = [
   },
   ...Object.entries({ Q: 'query', N: 'operationName', V: 'variables', E: 'extensions' }).flatMap(
     ([letter, param]) =>
-      (wrongKinds[param] ?? []).map(
+      (invalidTypes[param] ?? []).map(
         (kind, index): AuditRow => ({
           id: `X2${letter}${index}`,
           name: `SHOULD use 422 status code on ${kind} {${param}} parameter`,
-          request: post(withWrong(param, kind), GRAPHQL_TYPE),
+          request: post(withInvalid(param, kind), GRAPHQL_TYPE),
           expect: [status(422)],
         }),
       ),

@@ -3,9 +3,9 @@ import { GRAPHQL_TYPE, get, JSON_TYPE, post } from './audit-request.ts'
 import { lacks, status } from './expect.ts'
 import { hello, typeByName } from './operations.ts'
 
-export type WrongKind = 'object' | 'string' | 'number' | 'boolean' | 'array'
+export type InvalidType = 'object' | 'string' | 'number' | 'boolean' | 'array'
 
-const wrongValues: { readonly [kind in WrongKind]: unknown } = {
+const wrongValues: { readonly [kind in InvalidType]: unknown } = {
   object: { obj: 'ect' },
   string: 'string',
   number: 0,
@@ -14,7 +14,7 @@ const wrongValues: { readonly [kind in WrongKind]: unknown } = {
 }
 
 /** The JSON types that are invalid for each parameter. */
-export const wrongKinds: { readonly [param: string]: readonly WrongKind[] } = {
+export const invalidTypes: { readonly [param: string]: readonly InvalidType[] } = {
   query: ['object', 'number', 'boolean', 'array'],
   operationName: ['object', 'number', 'boolean', 'array'],
   variables: ['string', 'number', 'boolean', 'array'],
@@ -22,17 +22,17 @@ export const wrongKinds: { readonly [param: string]: readonly WrongKind[] } = {
 }
 
 /** A request that is valid except for one parameter. */
-export function withWrong(param: string, kind: WrongKind): object {
+export function withInvalid(param: string, kind: InvalidType): object {
   const wrong = { [param]: wrongValues[kind] }
   return param === 'operationName' ? { ...wrong, ...hello } : { ...hello, ...wrong }
 }
 
 /** One row for each invalid type; the 2026 draft requires 422 instead. */
 function refusals(idPrefix: string, param: string): AuditRow[] {
-  return (wrongKinds[param] ?? []).map((kind, index) => ({
+  return (invalidTypes[param] ?? []).map((kind, index) => ({
     id: `${idPrefix}${index}`,
     name: `MAY use 400 status code on ${kind} {${param}} parameter`,
-    request: post(withWrong(param, kind)),
+    request: post(withInvalid(param, kind)),
     expect: [status(400)],
     profile: 'classic',
   }))

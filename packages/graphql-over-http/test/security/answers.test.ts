@@ -11,8 +11,8 @@ import { createHandler as createNetlifyHandler } from '../../src/adapters/netlif
 import { createHandler as createUwsHandler } from '../../src/adapters/uws.ts'
 import { createHandler } from '../../src/handler.ts'
 import type { Response as Pair } from '../../src/request.ts'
-import { createUwsExchange } from '../letter/uws-exchange.ts'
-import { listen, shut } from '../support/hosts/listen.ts'
+import { createUwsExchange } from '../specification/uws-exchange.ts'
+import { closeServer, listen } from '../support/hosts/listen.ts'
 import { GR, get, J, type PlainRequest, post } from '../support/request.ts'
 import { schema } from '../support/schema.ts'
 
@@ -44,7 +44,7 @@ const SENDERS: {
 } = {
   async http(t, context) {
     const server = createServer(createHttpHandler({ schema, context }))
-    t.after(() => shut(server))
+    t.after(() => closeServer(server))
     const response = await fetch(`http://127.0.0.1:${await listen(server)}/`, init)
     return toSent(response)
   },

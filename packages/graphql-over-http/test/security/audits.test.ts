@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { test } from 'node:test'
 import { serverAudits } from '../../src/audits/index.ts'
 import { listen as listenFor, runAudit } from '../support/audit-command.ts'
-import { listen, shut } from '../support/hosts/listen.ts'
+import { closeServer, listen } from '../support/hosts/listen.ts'
 
 test('the command sends the headers to no server that the audited one redirects to', async (t) => {
   const reached: (string | undefined)[] = []
@@ -36,7 +36,7 @@ test('the audit without an accept header does not read an endless body either', 
     }
     write()
   })
-  t.after(() => shut(server))
+  t.after(() => closeServer(server))
   const url = `http://127.0.0.1:${await listen(server)}/`
   const audit = serverAudits({ url, extended: true }).find(({ id }) => id === 'X101')
   await assert.rejects(async () => audit?.fn(), /The response body is too long/)

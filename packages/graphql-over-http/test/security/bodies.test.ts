@@ -12,7 +12,7 @@ import { createHandler as createExpressHandler } from '../../src/adapters/expres
 import { createHandler as createFetchHandler } from '../../src/adapters/fetch.ts'
 import { createHandler as createHttpHandler } from '../../src/adapters/http.ts'
 import { createHandler as createKoaHandler } from '../../src/adapters/koa.ts'
-import { listen, shut } from '../support/hosts/listen.ts'
+import { closeServer, listen } from '../support/hosts/listen.ts'
 import { schema } from '../support/schema.ts'
 
 const QUERY = '{"query":"{ hello }"}'
@@ -79,7 +79,7 @@ test('a compressed body is not inflated, whatever its encoding is called', async
   const origins = await Promise.all(
     [createHttpHandler({ schema }), app, koa.callback()].map(async (listener) => {
       const server = createServer(listener)
-      t.after(() => shut(server))
+      t.after(() => closeServer(server))
       return `http://127.0.0.1:${await listen(server)}/`
     }),
   )
@@ -129,7 +129,7 @@ test('text of a parser is measured in bytes', async (t) => {
   app.use(express.text({ type: 'application/json' }))
   app.all('/', createExpressHandler({ schema, bodyLimitBytes: 100 }))
   const server = createServer(app)
-  t.after(() => shut(server))
+  t.after(() => closeServer(server))
   const origin = `http://127.0.0.1:${await listen(server)}/`
   const send = async (text: string) => {
     // Chunked, so that no length is declared.

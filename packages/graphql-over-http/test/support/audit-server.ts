@@ -21,7 +21,7 @@ const JSON_TYPE = 'application/json'
 const GRAPHQL_TYPE = 'application/graphql-response+json'
 
 /** The reason for a response. */
-export type Situation =
+export type ResponseReason =
   | 'not acceptable'
   | 'wrong method'
   | 'wrong media type'
@@ -45,7 +45,7 @@ interface PlainRequest {
 }
 
 export interface Exchange extends PlainRequest {
-  readonly situation: Situation
+  readonly situation: ResponseReason
   /** The parsed JSON or query string; undefined when there is nothing to parse. */
   readonly params: { readonly [name: string]: unknown } | undefined
   readonly accepted: string
@@ -69,7 +69,7 @@ export interface AuditServer {
   readonly close: () => Promise<void>
 }
 
-type Statuses = { readonly [situation in Situation]: readonly [json: number, graphql: number] }
+type Statuses = { readonly [situation in ResponseReason]: readonly [json: number, graphql: number] }
 
 const CLASSIC: Statuses = {
   'not acceptable': [406, 406],
@@ -97,7 +97,7 @@ const DRAFT_2026: Statuses = {
   'partial success': [200, 294],
 }
 
-const BODILESS: readonly Situation[] = ['not acceptable', 'wrong method', 'wrong media type']
+const BODILESS: readonly ResponseReason[] = ['not acceptable', 'wrong method', 'wrong media type']
 
 /** Responds over HTTP, on a free port. */
 export async function startAuditServer(options: AuditServerOptions = {}): Promise<AuditServer> {
@@ -250,7 +250,7 @@ function toPlainHeaders(headers: IncomingMessage['headers']): PlainRequest['head
 }
 
 interface Handled {
-  readonly situation: Situation
+  readonly situation: ResponseReason
   readonly params?: { readonly [name: string]: unknown } | undefined
   readonly result?: unknown
 }
@@ -261,7 +261,7 @@ interface WellFormed {
   readonly variables?: { readonly [name: string]: unknown } | null
 }
 
-function toErrors(situation: Situation): object {
+function toErrors(situation: ResponseReason): object {
   return { errors: [{ message: situation }] }
 }
 

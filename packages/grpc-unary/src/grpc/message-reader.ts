@@ -17,7 +17,7 @@ import {
  */
 const LIE_COST = 2 ** 20
 
-export const TOO_MUCH = 'too many unfinished messages on a connection'
+export const TOO_MANY_UNFINISHED = 'too many unfinished messages on a connection'
 
 /** Receives the messages of a request. */
 export interface MessageSink {
@@ -149,7 +149,7 @@ export class MessageReader {
     const stream = this.#stream
     const { connection } = stream
     if (!connection.hold(stream, compressed.length)) {
-      this.#sink.refuse(status.RESOURCE_EXHAUSTED, TOO_MUCH)
+      this.#sink.refuse(status.RESOURCE_EXHAUSTED, TOO_MANY_UNFINISHED)
       return
     }
     const isWanted = (): boolean => stream.isOpen
@@ -219,7 +219,7 @@ export class MessageReader {
       const growth = larger.length - this.#bytes.length
       if (!this.#stream.connection.hold(this.#stream, growth)) {
         this.#buffers.give(larger)
-        this.#sink.refuse(status.RESOURCE_EXHAUSTED, TOO_MUCH)
+        this.#sink.refuse(status.RESOURCE_EXHAUSTED, TOO_MANY_UNFINISHED)
         return end
       }
       this.#bytes.copy(larger, 0, 0, this.#filled)

@@ -5,7 +5,7 @@ import type { UnaryCall, UnaryHandler } from '../method.ts'
 import { type StatusCode, status } from '../status.ts'
 import { answerFailed, answerOk, PREFIX_SIZE } from './answer.ts'
 import { ACCEPTED_ENCODINGS } from './encodings.ts'
-import { MessageReader, type MessageSink, TOO_MUCH } from './message-reader.ts'
+import { MessageReader, type MessageSink, TOO_MANY_UNFINISHED } from './message-reader.ts'
 import { catchRejection } from './rejection.ts'
 import type { Report } from './report.ts'
 import { isNearDeadline } from './timeout.ts'
@@ -115,7 +115,7 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
 
   #keep(message: Buffer): void {
     if (!this.connection.hold(this, message.length)) {
-      this.refuse(status.RESOURCE_EXHAUSTED, TOO_MUCH)
+      this.refuse(status.RESOURCE_EXHAUSTED, TOO_MANY_UNFINISHED)
       return
     }
     this.buffer = message

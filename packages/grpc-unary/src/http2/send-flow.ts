@@ -8,7 +8,7 @@ import {
   MAX_WINDOW,
   putFrameHeader,
 } from './frames.ts'
-import { HeldBack, type Stream, type StreamConnection, type StreamSendFlow } from './stream.ts'
+import { QueuedData, type Stream, type StreamConnection, type StreamSendFlow } from './stream.ts'
 
 /** The sending side of flow control (RFC 9113 5.2 and 6.9): how much the peer allows us to send. */
 export class SendFlow implements StreamSendFlow {
@@ -43,7 +43,7 @@ export class SendFlow implements StreamSendFlow {
   }
 
   send(stream: Stream, chunk: Buffer): void {
-    stream.heldBack ??= new HeldBack()
+    stream.heldBack ??= new QueuedData()
     const held = stream.heldBack
     held.chunks.push(chunk)
     held.bytes += chunk.length
@@ -101,7 +101,7 @@ export class SendFlow implements StreamSendFlow {
     return true
   }
 
-  #release(stream: Stream, held: HeldBack): void {
+  #release(stream: Stream, held: QueuedData): void {
     for (;;) {
       const chunk = held.chunks[0]
       if (chunk === undefined) break

@@ -10,7 +10,7 @@ const MIN_RESET_IDS = 256
 const MAX_GAPS = 16
 
 /** The state of a stream identifier without an open stream (RFC 9113 5.1). */
-export type Absence = 'idle' | 'skipped' | 'reset' | 'closed'
+export type StreamIdState = 'idle' | 'skipped' | 'reset' | 'closed'
 
 /**
  * The streams of one connection. The newest one stays outside the map until another begins or the
@@ -95,7 +95,7 @@ export class StreamTable {
   }
 
   /** Why `find` returned no stream. */
-  absence(id: number): Absence {
+  absence(id: number): StreamIdState {
     if (id > this.lastId) return 'idle'
     if (this.isReset(id)) return 'reset'
     for (const { from, to } of this.#gaps) {

@@ -47,7 +47,7 @@ export interface StreamSendFlow {
 }
 
 /** The data of a stream that may not be sent yet. */
-export class HeldBack {
+export class QueuedData {
   readonly chunks: Buffer[] = []
   /** How much of the first chunk was sent. */
   offset = 0
@@ -79,7 +79,7 @@ export abstract class Stream {
   uncreditedBytes = 0
   /** The part of the connection's buffered request bytes that belongs to this stream. */
   bufferedBytes = 0
-  heldBack: HeldBack | undefined = undefined
+  heldBack: QueuedData | undefined = undefined
   /** When `expire` is due, as `Date.now()`. */
   expiresAtMs = Number.POSITIVE_INFINITY
 

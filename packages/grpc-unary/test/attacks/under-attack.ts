@@ -70,7 +70,7 @@ function keepCalling(client: GrpcClient) {
 /**
  * Sends everything at once, and expects the server to close the connection because of this limit.
  */
-export async function expectCalmed(
+export async function expectEnhanceYourCalm(
   port: number,
   limit: string,
   ...frames: readonly Uint8Array[]

@@ -9,7 +9,7 @@ import {
   uint32,
 } from '../support/raw-client.ts'
 
-/** The frames that a client sends, and the expected reaction of the server. */
+/** The frames that a client sends, and the expected output of the server. */
 export interface Case {
   /** Sent after the preface and an empty SETTINGS frame. */
   readonly sends: readonly Uint8Array[]
@@ -22,13 +22,13 @@ export interface Case {
 export type Cases = Readonly<Record<string, Case>>
 
 /** Everything the server sent until a last PING was answered or the connection ended. */
-export interface Reaction {
+export interface ServerOutput {
   readonly frames: readonly Frame[]
   readonly isAlive: boolean
 }
 
-/** Returns the reason why a reaction is not as expected. */
-export type Expectation = (reaction: Reaction) => string | undefined
+/** Returns the reason why an output is not as expected. */
+export type Expectation = (output: ServerOutput) => string | undefined
 
 /** A connection error: GOAWAY with one of the codes, then the end (RFC 9113 5.4.1). */
 export function goaway(...codes: readonly ErrorName[]): Expectation {
@@ -63,23 +63,23 @@ export const accepted: Expectation = ({ frames, isAlive }) => {
 
 /** No error, and the request on this stream is answered completely. */
 export function answered(id: number, httpStatus = '200'): Expectation {
-  return (reaction) => {
-    const answer = reaction.frames.filter((sent) => sent.id === id)
+  return (output) => {
+    const answer = output.frames.filter((sent) => sent.id === id)
     const found = answer.find(({ type }) => type === frameType.HEADERS)?.fields?.[':status']
     if (found !== httpStatus) return `status ${found} on stream ${id}`
     if (!answer.some(isEnd)) return `stream ${id} does not end`
-    return accepted(reaction)
+    return accepted(output)
   }
 }
 
 /** No error, with DATA frames of these sizes so far. */
 export function sentData(id: number, ...sizes: readonly number[]): Expectation {
-  return (reaction) => {
-    const sent = reaction.frames
+  return (output) => {
+    const sent = output.frames
       .filter((found) => found.type === frameType.DATA && found.id === id)
       .map(({ payload }) => payload.length)
     if (sent.join() !== sizes.join()) return `DATA of ${sent.join(', ') || 'no'} bytes`
-    return accepted(reaction)
+    return accepted(output)
   }
 }
 
@@ -117,7 +117,7 @@ export function openCall(id: number, path = SAY): Buffer {
 }
 
 /** A complete call, answered immediately. */
-export function wholeCall(id: number, path = SAY): Buffer {
+export function completeCall(id: number, path = SAY): Buffer {
   return Buffer.concat([openCall(id, path), frame(frameType.DATA, flag.END_STREAM, id, hello)])
 }
 
@@ -146,4 +146,4 @@ export function padded(payload: Uint8Array, padding: number): Buffer {
   return Buffer.concat([Buffer.from([padding]), payload, Buffer.alloc(padding)])
 }
 
-export const usualBeginning: readonly Uint8Array[] = [PREFACE, settings()]
+export const connectionPreface: readonly Uint8Array[] = [PREFACE, settings()]

@@ -83,8 +83,8 @@ function parseCompletion(
   if (shell === undefined || positionals.length > 1) return `Name one shell: ${known}.`
   const toScript = Object.hasOwn(shells, shell) ? shells[shell] : undefined
   if (toScript === undefined) {
-    const question = toQuestion(shell, Object.keys(shells))
-    return `Unknown shell ${JSON.stringify(shell)}. Supported shells: ${known}.${question}`
+    const suggestion = toQuestion(shell, Object.keys(shells))
+    return `Unknown shell ${JSON.stringify(shell)}. Supported shells: ${known}.${suggestion}`
   }
   const program = values.for
   const load = Object.hasOwn(programs, program) ? programs[program] : undefined

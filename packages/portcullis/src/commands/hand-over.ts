@@ -31,7 +31,7 @@ export const otherPrograms: Readonly<Record<string, OtherProgram>> = {
     packageName: '@portcullis/graphql-over-http',
     summary: 'audit URL: test a server for compliance with GraphQL over HTTP',
     loadTree: async () => (await import('../completion/programs/graphql.ts')).graphqlTree,
-    prepare: withOwnApiPass,
+    prepare: withAuditHeaders,
   },
 }
 
@@ -44,12 +44,12 @@ export interface HandOver {
 
 /** Finds the program that the arguments are for. `help` is passed on as `--help`. */
 export function findHandOver(args: readonly string[]): HandOver | undefined {
-  const asksForHelp = args[0] === 'help'
-  const [name = '', ...rest] = asksForHelp ? args.slice(1) : args
+  const wantsHelp = args[0] === 'help'
+  const [name = '', ...rest] = wantsHelp ? args.slice(1) : args
   const program = Object.hasOwn(otherPrograms, name) ? otherPrograms[name] : undefined
   if (program === undefined) return undefined
   const { packageName, prepare = (given) => given } = program
-  return { name, packageName, args: asksForHelp ? [...rest, '--help'] : prepare(rest) }
+  return { name, packageName, args: wantsHelp ? [...rest, '--help'] : prepare(rest) }
 }
 
 /** Runs the program in this process; the program ends the process itself. */
@@ -84,7 +84,10 @@ const loopback = /^https?:\/\/(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?::\d+)?\
  * once than the limits allow. The header is sent only to this machine, and is valid only for the API whose
  * `portcullis up` stored its secrets in this folder.
  */
-export function withOwnApiPass(args: readonly string[], folder = '.portcullis'): readonly string[] {
+export function withAuditHeaders(
+  args: readonly string[],
+  folder = '.portcullis',
+): readonly string[] {
   if (args[0] !== 'audit' || !args.some((arg) => loopback.test(arg))) return args
   const secrets = readSecrets(folder)
   if (secrets === undefined) return args

@@ -1,7 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { foreignCall, noAccess, refusalStylePath, refuse, toCrossing, wrongHost } from './errors.ts'
+import {
+  crossSiteCall,
+  noAccess,
+  refusalStylePath,
+  refuse,
+  toCrossSiteRefusal,
+  wrongHost,
+} from './errors.ts'
 
 interface AccessSettings {
   readonly token: string
@@ -29,16 +36,17 @@ export function guardAccess(
   server.addHook('onRequest', async (request, reply) => {
     if (!isOurName(request.headers.host ?? '', hosts)) return refuse(reply, wrongHost)
     const origin = toOrigin(request)
-    if (origin === 'foreign') return refuse(reply, foreignCall)
+    if (origin === 'foreign') return refuse(reply, crossSiteCall)
     if (isStyleOfRefusal(request)) return
     const entry = parseEntry(request)
     if (entry !== undefined && isSame(entry.token, token)) {
       reply.header('set-cookie', cookie)
       // A redirect would still count as a cross-site navigation, without the cookie.
-      if (origin === 'link elsewhere') return refuse(reply, toCrossing(entry.path))
+      if (origin === 'link elsewhere') return refuse(reply, toCrossSiteRefusal(entry.path))
       return reply.redirect(entry.path, 303)
     }
-    if (origin === 'link elsewhere') return refuse(reply, toCrossing(toOwnPath(request.url)))
+    if (origin === 'link elsewhere')
+      return refuse(reply, toCrossSiteRefusal(toOwnPath(request.url)))
     const shown = readCookie(request.headers.cookie ?? '', cookieName)
     if (shown === undefined || !isSame(shown, token)) return refuse(reply, noAccess)
   })

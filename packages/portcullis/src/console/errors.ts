@@ -74,7 +74,7 @@ export const wrongHost: Refusal = {
     'The console does not accept requests for this host name. Open the address shown in the terminal, or start the console with --allowed-host and this name.',
 }
 
-export const foreignCall: Refusal = {
+export const crossSiteCall: Refusal = {
   status: 403,
   code: 'foreign_call',
   title: 'Access denied',
@@ -93,7 +93,7 @@ export const noAccess: Refusal = {
  * The browser does not send the cookie with a navigation from another site. A click on a page of the console
  * makes it a same-site navigation.
  */
-export function toCrossing(nextPath: string): Refusal {
+export function toCrossSiteRefusal(nextPath: string): Refusal {
   return {
     status: 403,
     code: 'from_elsewhere',

@@ -127,9 +127,9 @@ export async function openMailbox(settings: MailboxSettings): Promise<RunningMai
       return true
     },
     async clear() {
-      const gone = messages
+      const removed = messages
       change([])
-      for (const { id } of gone) await store.remove(id)
+      for (const { id } of removed) await store.remove(id)
     },
     watch(listener) {
       listeners.add(listener)

@@ -11,7 +11,7 @@ function isWildcard(host: string): boolean {
 }
 
 /** Returns the host for connections from this machine to a listener on this address. */
-export function toOwnHost(host: string): string {
+export function toLocalHost(host: string): string {
   if (isWildcard(host)) return '127.0.0.1'
   return isIPv6(host) ? `[${host}]` : host
 }
@@ -30,13 +30,13 @@ export function toShownBase({ host, publicUrl }: Place): string {
 /** Returns a host that works in a browser; `localhost` stands only for 127.0.0.1. */
 function toShownHost(host: string): string {
   if (host === '127.0.0.1') return 'localhost'
-  return isWildcard(host) ? (listReachable(host)[0] ?? 'localhost') : toOwnHost(host)
+  return isWildcard(host) ? (listReachable(host)[0] ?? 'localhost') : toLocalHost(host)
 }
 
 /** Lists the addresses at which other machines reach a listener on this address. */
 export function listReachable(host: string): readonly string[] {
   if (isLoopback(host)) return []
-  if (!isWildcard(host)) return [toOwnHost(host)]
+  if (!isWildcard(host)) return [toLocalHost(host)]
   return Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
     .filter(({ internal, address, family }) => {
@@ -45,7 +45,7 @@ export function listReachable(host: string): readonly string[] {
       return family === 'IPv4' || host === '::'
     })
     .sort((one, other) => one.family.localeCompare(other.family))
-    .map(({ address }) => toOwnHost(address))
+    .map(({ address }) => toLocalHost(address))
 }
 
 /** Returns the host names that browsers may use for the console, besides localhost and IP addresses. */

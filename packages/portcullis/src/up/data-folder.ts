@@ -13,7 +13,12 @@ import { basename, join } from 'node:path'
 import { makeFolder } from '@portcullis/service-kit/make-folder'
 import { UpRefusal } from './errors.ts'
 import type { Ports } from './ports.ts'
-import { checkIsNoLink, checkOwnership, readPrivateFile, replaceFile } from './private-files.ts'
+import {
+  checkOwnership,
+  readPrivateFile,
+  refuseSymbolicLink,
+  replaceFile,
+} from './private-files.ts'
 import { parseSecrets, secretsFile } from './secrets.ts'
 
 /** Keeps the folder out of any Git repository. */
@@ -43,7 +48,7 @@ const writtenFolders = ['logs', 'mailbox']
  */
 export function checkFolder(folder: string): void {
   checkOwnership(folder)
-  const occupation = findOccupation(folder)
+  const occupation = findFolderUser(folder)
   if (occupation !== undefined) throw inUse(folder)
   const entries = listEntries(folder)
   if (entries.length === 0 || basename(folder) === '.portcullis' || isOurs(folder)) return
@@ -81,7 +86,7 @@ export function takeFolder(folder: string, isFresh: boolean): FolderLock {
 function checkEntries(folder: string): void {
   for (const name of writtenEntries) checkOwnership(join(folder, name))
   // If root runs `up`, PostgreSQL runs as another user, who owns the database; auth checks that.
-  checkIsNoLink(join(folder, 'database'))
+  refuseSymbolicLink(join(folder, 'database'))
   for (const name of writtenFolders) {
     const below = join(folder, name)
     for (const entry of listEntries(below)) checkOwnership(join(below, entry))
@@ -126,7 +131,7 @@ function listEntries(folder: string): readonly string[] {
 }
 
 function inUse(folder: string): UpRefusal {
-  const { pid, ports } = findOccupation(folder) ?? {}
+  const { pid, ports } = findFolderUser(folder) ?? {}
   const where = ports?.console === undefined ? '' : `, with its console on port ${ports.console}`
   const who = pid === undefined ? 'Another process' : `Process ${pid}`
   return new UpRefusal(
@@ -140,7 +145,7 @@ function toReason(error: unknown): string {
 }
 
 /** The process that is using a data folder. */
-export interface Occupation {
+export interface FolderUser {
   readonly pid: number
   readonly startedAt: string
   /** Only the ports of the running parts; known once they run. */
@@ -153,9 +158,9 @@ interface FolderLock extends Disposable {
 }
 
 /** Undefined if no running process uses the folder. */
-export function findOccupation(folder: string): Occupation | undefined {
+export function findFolderUser(folder: string): FolderUser | undefined {
   try {
-    const found: Occupation = JSON.parse(readPrivateFile(join(folder, lockFile)) ?? '')
+    const found: FolderUser = JSON.parse(readPrivateFile(join(folder, lockFile)) ?? '')
     return readStartOf(found.pid) === found.startedAt ? found : undefined
   } catch {
     return undefined
@@ -164,14 +169,17 @@ export function findOccupation(folder: string): Occupation | undefined {
 
 /** Undefined if another process uses the folder. A lock left by a killed process is ignored. */
 function lockFolder(folder: string): FolderLock | undefined {
-  if (findOccupation(folder) !== undefined) return undefined
+  if (findFolderUser(folder) !== undefined) return undefined
   const path = join(folder, lockFile)
-  const own: Occupation = { pid: process.pid, startedAt: readStartOf(process.pid) ?? 'unknown' }
-  const toText = (occupation: Occupation) => `${JSON.stringify(occupation, undefined, 2)}\n`
+  const thisProcess: FolderUser = {
+    pid: process.pid,
+    startedAt: readStartOf(process.pid) ?? 'unknown',
+  }
+  const toText = (occupation: FolderUser) => `${JSON.stringify(occupation, undefined, 2)}\n`
   const release = () => rmSync(path, { force: true })
   release()
   try {
-    writeFileSync(path, toText(own), { mode: 0o600, flag: 'wx' })
+    writeFileSync(path, toText(thisProcess), { mode: 0o600, flag: 'wx' })
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return undefined
     throw error
@@ -179,7 +187,7 @@ function lockFolder(folder: string): FolderLock | undefined {
   process.once('exit', release)
   return {
     publishPorts(ports) {
-      replaceFile(`${path}.new`, toText({ ...own, ports }))
+      replaceFile(`${path}.new`, toText({ ...thisProcess, ports }))
       renameSync(`${path}.new`, path)
     },
     [Symbol.dispose]() {
@@ -195,7 +203,7 @@ function lockFolder(folder: string): FolderLock | undefined {
  */
 export function readStartOf(pid: number): string | undefined {
   try {
-    if (process.platform !== 'linux') return askPs(pid)
+    if (process.platform !== 'linux') return runPs(pid)
     // The second field is the program's name in parentheses, which may itself contain spaces and parentheses.
     const [, rest = ''] = /^.*\)\s(.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
     const fields = rest.split(' ')
@@ -206,7 +214,7 @@ export function readStartOf(pid: number): string | undefined {
   }
 }
 
-function askPs(pid: number): string {
+function runPs(pid: number): string {
   return execFileSync('ps', ['-o', 'lstart=', '-p', `${pid}`], {
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],

@@ -102,9 +102,9 @@ function toParts(values: ReadonlyMap<string, string>, faults: string[]): Readonl
   const names = only?.split(',').map((name) => name.trim())
   for (const name of names ?? []) {
     if (partNames.some((known) => known === name)) continue
-    const question = toQuestion(name, partNames)
+    const suggestion = toQuestion(name, partNames)
     faults.push(
-      `--only: unknown part ${JSON.stringify(name)}; the parts are ${listParts()}.${question}`,
+      `--only: unknown part ${JSON.stringify(name)}; the parts are ${listParts()}.${suggestion}`,
     )
   }
   const has = new Set(partNames.filter((name) => names === undefined || names.includes(name)))
@@ -124,8 +124,8 @@ function listParts(): string {
 function choosePorts(values: ReadonlyMap<string, string>, faults: string[]): Ports {
   const base = toNumber(values, 'port-base', 65_536 - listenerNames.length, faults)
   return toPorts((name, index) => {
-    const own = toNumber(values, toFlag(name), 65_535, faults)
-    if (own !== undefined) return own
+    const port = toNumber(values, toFlag(name), 65_535, faults)
+    if (port !== undefined) return port
     if (base === undefined) return listeners[name].port
     return base === 0 ? 0 : base + index
   })

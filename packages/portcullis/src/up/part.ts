@@ -3,7 +3,7 @@ import type { PartName, Ports } from './ports.ts'
 import type { Secrets } from './secrets.ts'
 
 /** The settings that all parts of one start share. */
-export interface World {
+export interface UpContext {
   readonly host: string
   readonly publicUrl?: string
   readonly allowedHosts: readonly string[]
@@ -31,4 +31,4 @@ export interface RunningPart {
 }
 
 /** Starts a part. @throws {PartStartError} with a message for the terminal. */
-export type StartPart = (world: World) => Promise<RunningPart>
+export type StartPart = (context: UpContext) => Promise<RunningPart>

@@ -17,7 +17,7 @@ const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants
 const maxBytes = 64 * 1024
 
 /** @throws {UpRefusal} */
-export function checkIsNoLink(path: string): void {
+export function refuseSymbolicLink(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found !== undefined) refuseLink(path, found)
 }
@@ -42,10 +42,10 @@ function refuseLink(path: string, stats: Stats): void {
 
 function checkStats(path: string, stats: Stats): void {
   refuseLink(path, stats)
-  const own = process.getuid?.()
-  if (own === undefined || stats.uid === own) return
+  const uid = process.getuid?.()
+  if (uid === undefined || stats.uid === uid) return
   throw new UpRefusal(
-    `${path} belongs to user id ${stats.uid}, but up runs as user id ${own}. Run it as the owner, or ` +
+    `${path} belongs to user id ${stats.uid}, but up runs as user id ${uid}. Run it as the owner, or ` +
       'choose another folder: --data DIR',
   )
 }
@@ -59,7 +59,7 @@ export function readPrivateFile(path: string): string | undefined {
 }
 
 /** Removes access for group and others. @throws {UpRefusal} as `readPrivateFile` */
-export function closeToOthers(path: string): void {
+export function restrictToOwner(path: string): void {
   withPrivateFile(path, (fd) => {
     if ((fstatSync(fd).mode & 0o077) !== 0) fchmodSync(fd, 0o600)
   })

@@ -1,18 +1,21 @@
 import { relative } from 'node:path'
 import { styleText } from 'node:util'
 import { isLoopback, listReachable, toShownBase } from './addresses.ts'
-import type { World } from './part.ts'
+import type { UpContext } from './part.ts'
 import { parts } from './parts/index.ts'
 import { type PartName, type Ports, partNames } from './ports.ts'
 import { chooseSuggestions } from './suggestions.ts'
 
 export interface ReadyInfo
-  extends Pick<World, 'host' | 'publicUrl' | 'ports' | 'has' | 'secrets' | 'version' | 'folder'> {
+  extends Pick<
+    UpContext,
+    'host' | 'publicUrl' | 'ports' | 'has' | 'secrets' | 'version' | 'folder'
+  > {
   /** Examples are printed only at the first start. */
   readonly isFirstStart: boolean
 }
 
-type ToPlaces = (base: string, ports: Ports, world: ReadyInfo) => readonly string[]
+type ToPlaces = (base: string, ports: Ports, context: ReadyInfo) => readonly string[]
 
 /** The addresses of each part, the main one first. */
 const places: Readonly<Record<PartName, ToPlaces>> = {
@@ -29,16 +32,16 @@ const places: Readonly<Record<PartName, ToPlaces>> = {
 }
 
 /** Returns the text that is printed when everything is running. */
-export function toReadyText(world: ReadyInfo, usesColor: boolean): string {
-  const { host, ports, has, folder, version, isFirstStart } = world
+export function toReadyText(context: ReadyInfo, usesColor: boolean): string {
+  const { host, ports, has, folder, version, isFirstStart } = context
   const style = (format: 'bold' | 'cyan' | 'dim' | 'yellow', text: string) =>
     usesColor ? styleText(format, text, { validateStream: false }) : text
-  const shown = toShownBase(world)
+  const shown = toShownBase(context)
 
   const names = partNames.filter((name) => has.has(name))
   const width = Math.max(...names.map((name) => parts[name].title.length))
   const table = names.flatMap((name) =>
-    places[name](shown, ports, world).map((place, index) => {
+    places[name](shown, ports, context).map((place, index) => {
       const title = (index === 0 ? parts[name].title : '').padEnd(width)
       return `  ${style('bold', title)}  ${style(index === 0 ? 'cyan' : 'dim', place)}`
     }),
@@ -52,7 +55,7 @@ export function toReadyText(world: ReadyInfo, usesColor: boolean): string {
     style('bold', `Portcullis ${version} is up`),
     table.join('\n'),
     ...(tries.length > 0 ? [`Try this in another terminal:\n\n${tries.join('\n').trimEnd()}`] : []),
-    ...(isLoopback(host) ? [] : [style('yellow', toWarning(world))]),
+    ...(isLoopback(host) ? [] : [style('yellow', toWarning(context))]),
     `Users, rules and logs are in ${toShortPath(folder)}. Press Ctrl-C to stop.`,
   ]
   return `\n${blocks.join('\n\n')}\n\n`

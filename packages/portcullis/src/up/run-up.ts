@@ -5,7 +5,7 @@ import { toCallName } from './call-name.ts'
 import { checkFolder, takeFolder } from './data-folder.ts'
 import { findOpenPorts } from './free-ports.ts'
 import type { UpOptions } from './options.ts'
-import type { World } from './part.ts'
+import type { UpContext } from './part.ts'
 import { parts } from './parts/index.ts'
 import { type PartName, type Ports, toListenerNames } from './ports.ts'
 import { toReadyText } from './ready-text.ts'
@@ -27,7 +27,7 @@ export async function runUp(options: UpOptions, version: string, io: CommandIo):
     showProgress('')
     io.stderr.write(`${part}: ${message}\n`)
   }
-  const world = {
+  const context = {
     host,
     ...(publicUrl !== undefined && { publicUrl }),
     allowedHosts,
@@ -41,21 +41,21 @@ export async function runUp(options: UpOptions, version: string, io: CommandIo):
     warn,
   }
 
-  const say = (text: string) => signals.isHungUp || io.stdout.write(text)
-  const running = await startAll(world, (awaited) => showProgress(toProgress(awaited)))
+  const print = (text: string) => signals.isHungUp || io.stdout.write(text)
+  const running = await startAll(context, (awaited) => showProgress(toProgress(awaited)))
     .catch((error: unknown) => (error instanceof Error ? error : new Error(String(error))))
     .finally(() => showProgress(''))
   if (running instanceof Error) {
     if (!stopping.aborted) io.stderr.write(`${running.message}\nAll parts were stopped.\n`)
-    else say('Stopped.\n')
+    else print('Stopped.\n')
     return stopping.aborted ? 0 : 1
   }
-  lock.publishPorts(toOpenPorts(world))
-  say(toReadyText({ ...world, isFirstStart }, usesColor(io)))
+  lock.publishPorts(toOpenPorts(context))
+  print(toReadyText({ ...context, isFirstStart }, usesColor(io)))
   const isLost = await waitForTheEnd(running, stopping, io)
   signals.stop()
   await running.stop()
-  say('Stopped.\n')
+  print('Stopped.\n')
   return isLost ? 1 : 0
 }
 
@@ -92,7 +92,7 @@ function toProgress(awaited: readonly PartName[]): string {
   return `Starting: ${awaited.map((name) => parts[name].title).join(', ')}…`
 }
 
-function toOpenPorts({ ports, has }: Pick<World, 'ports' | 'has'>): Partial<Ports> {
+function toOpenPorts({ ports, has }: Pick<UpContext, 'ports' | 'has'>): Partial<Ports> {
   return Object.fromEntries(toListenerNames(has).map((name) => [name, ports[name]]))
 }
 

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { SignJWT } from 'jose'
 import { UpRefusal } from './errors.ts'
-import { closeToOthers, readPrivateFile } from './private-files.ts'
+import { readPrivateFile, restrictToOwner } from './private-files.ts'
 
 /** Anyone with these secrets can sign in as any user and open the console. */
 export interface Secrets {
@@ -34,7 +34,7 @@ export function provideSecrets(folder: string): Secrets {
 
 function readSecrets(path: string): Secrets {
   // A copied or restored file may have become readable by others.
-  closeToOthers(path)
+  restrictToOwner(path)
   const secrets = parseSecrets(readPrivateFile(path) ?? '')
   if (secrets !== undefined) return secrets
   throw new UpRefusal(

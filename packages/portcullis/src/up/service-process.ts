@@ -5,7 +5,7 @@ import { dirname, extname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { findProgram } from '../find-program.ts'
 import { PartStartError } from './errors.ts'
-import type { RunningPart, World } from './part.ts'
+import type { RunningPart, UpContext } from './part.ts'
 import type { PartName } from './ports.ts'
 
 interface ServiceSettings {
@@ -26,13 +26,16 @@ const terminateMs = 300
 const endWithParent = new URL(`./end-with-parent${extname(import.meta.filename)}`, import.meta.url)
 
 /** Runs a server in a child process that ends together with this one. */
-export async function startService(world: World, settings: ServiceSettings): Promise<RunningPart> {
+export async function startService(
+  context: UpContext,
+  settings: ServiceSettings,
+): Promise<RunningPart> {
   const { part, packageName, args, env } = settings
   const program = ['--import', endWithParent.href, findProgram(packageName), ...args]
   const child = spawn(process.execPath, program, {
     // Not the current folder of the user, whose .env file may belong to another project.
-    cwd: world.folder,
-    env: { ...world.env, ...env },
+    cwd: context.folder,
+    env: { ...context.env, ...env },
     // A separate process group: the terminal must not send Ctrl-C to the child directly.
     detached: true,
     stdio: ['pipe', 'ignore', 'pipe'],
@@ -47,7 +50,7 @@ export async function startService(world: World, settings: ServiceSettings): Pro
   const ready = Promise.withResolvers<void>()
   const problems: string[] = []
   let isReady = false
-  const logPath = join(world.folder, 'logs', `${part}.log`)
+  const logPath = join(context.folder, 'logs', `${part}.log`)
   const log = openLog(logPath)
   const lines = createInterface({ input: child.stderr })
   lines.on('line', (line) => {
@@ -55,10 +58,10 @@ export async function startService(world: World, settings: ServiceSettings): Pro
     if (!isReady && settings.isReady(line)) {
       isReady = true
       // Errors that did not prevent the start, such as a broken rule file, are printed too.
-      for (const problem of problems.filter(isError)) world.warn(part, toMessage(problem))
+      for (const problem of problems.filter(isError)) context.warn(part, toMessage(problem))
       ready.resolve()
-    } else if (!isInformational(line) && !world.stopping.aborted) {
-      if (isReady) world.warn(part, toMessage(line))
+    } else if (!isInformational(line) && !context.stopping.aborted) {
+      if (isReady) context.warn(part, toMessage(line))
       else problems.push(line)
     }
   })
@@ -66,16 +69,16 @@ export async function startService(world: World, settings: ServiceSettings): Pro
     log.end()
     ready.reject(new PartStartError(toFailure(problems)))
   })
-  const onStopping = () => ready.reject(world.stopping.reason)
-  world.stopping.addEventListener('abort', onStopping, { once: true })
-  if (world.stopping.aborted) onStopping()
+  const onStopping = () => ready.reject(context.stopping.reason)
+  context.stopping.addEventListener('abort', onStopping, { once: true })
+  if (context.stopping.aborted) onStopping()
   try {
     await ready.promise
   } catch (error) {
     await stop()
     throw error
   }
-  world.stopping.removeEventListener('abort', onStopping)
+  context.stopping.removeEventListener('abort', onStopping)
   return { stop, lost: exited.then((end) => `${end}; see ${logPath}`) }
 }
 

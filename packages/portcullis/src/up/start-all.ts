@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { PartStartError } from './errors.ts'
-import type { RunningPart, World } from './part.ts'
+import type { RunningPart, UpContext } from './part.ts'
 import { parts } from './parts/index.ts'
 import { type PartName, partNames } from './ports.ts'
 
@@ -21,12 +21,12 @@ const stopMs = 1_700
 
 /** @param onProgress is called with the parts that have not started yet */
 export async function startAll(
-  settings: Omit<World, 'mailbox'>,
+  settings: Omit<UpContext, 'mailbox'>,
   onProgress: (awaited: readonly PartName[]) => void,
 ): Promise<RunningParts> {
   const failing = new AbortController()
   const stopping = AbortSignal.any([settings.stopping, failing.signal])
-  const world: World = { ...settings, stopping }
+  const context: UpContext = { ...settings, stopping }
   const running = new Map<PartName, RunningPart>()
   const starting = new Map<PartName, Promise<void>>()
   const lost = Promise.withResolvers<LostPart>()
@@ -34,7 +34,7 @@ export async function startAll(
   const start = async (name: PartName) => {
     const { start: startPart, after } = parts[name]
     if (after !== undefined) await starting.get(after)
-    const part = await startPart(world)
+    const part = await startPart(context)
     running.set(name, part)
     void part.lost?.then((reason) => lost.resolve({ part: name, reason }))
     onProgress(wanted.filter((other) => !running.has(other)))

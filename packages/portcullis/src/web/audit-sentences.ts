@@ -3,44 +3,44 @@ import { formatTime } from './format.ts'
 
 /** The text for an action of the user, and for the same action of an administrator. */
 interface Sentence {
-  readonly own: string
+  readonly byUser: string
   readonly byAdmin?: string
 }
 
 const sentences: Readonly<Record<string, Sentence>> = {
-  login: { own: 'Signed in' },
-  logout: { own: 'Signed out' },
-  invite_accepted: { own: 'Accepted the invitation' },
-  user_signedup: { own: 'Signed up', byAdmin: 'The account was created' },
-  user_invited: { own: 'Was invited', byAdmin: 'An invitation was sent' },
-  user_deleted: { own: 'Deleted the account', byAdmin: 'The account was deleted' },
-  token_revoked: { own: 'Revoked a session', byAdmin: 'A session was revoked' },
-  token_refreshed: { own: 'Refreshed a token' },
-  user_modified: { own: 'Changed the account', byAdmin: 'The account was changed' },
+  login: { byUser: 'Signed in' },
+  logout: { byUser: 'Signed out' },
+  invite_accepted: { byUser: 'Accepted the invitation' },
+  user_signedup: { byUser: 'Signed up', byAdmin: 'The account was created' },
+  user_invited: { byUser: 'Was invited', byAdmin: 'An invitation was sent' },
+  user_deleted: { byUser: 'Deleted the account', byAdmin: 'The account was deleted' },
+  token_revoked: { byUser: 'Revoked a session', byAdmin: 'A session was revoked' },
+  token_refreshed: { byUser: 'Refreshed a token' },
+  user_modified: { byUser: 'Changed the account', byAdmin: 'The account was changed' },
   user_recovery_requested: {
-    own: 'Requested a sign-in or recovery link',
+    byUser: 'Requested a sign-in or recovery link',
     byAdmin: 'A sign-in or recovery link was generated',
   },
-  user_reauthenticate_requested: { own: 'Requested a reauthentication code' },
+  user_reauthenticate_requested: { byUser: 'Requested a reauthentication code' },
   user_confirmation_requested: {
-    own: 'Requested a confirmation link',
+    byUser: 'Requested a confirmation link',
     byAdmin: 'A confirmation link was generated',
   },
-  user_repeated_signup: { own: 'Signed up again with the same address' },
-  user_updated_password: { own: 'Changed the password' },
-  identity_linked: { own: 'Linked an identity' },
-  identity_unlinked: { own: 'Unlinked an identity' },
-  passkey_created: { own: 'Added a passkey' },
-  passkey_updated: { own: 'Renamed a passkey' },
-  passkey_deleted: { own: 'Removed a passkey', byAdmin: 'A passkey was removed' },
-  factor_in_progress: { own: 'Started to set up a second factor' },
-  factor_unenrolled: { own: 'Removed a second factor' },
-  factor_deleted: { own: 'Removed a second factor', byAdmin: 'A second factor was removed' },
-  factor_updated: { own: 'Changed a second factor', byAdmin: 'A second factor was changed' },
-  challenge_created: { own: 'Requested a second-factor challenge' },
-  verification_attempted: { own: 'Attempted to verify a second factor' },
-  verification_succeeded: { own: 'Verified a second factor' },
-  recovery_codes_generated: { own: 'Generated new recovery codes' },
+  user_repeated_signup: { byUser: 'Signed up again with the same address' },
+  user_updated_password: { byUser: 'Changed the password' },
+  identity_linked: { byUser: 'Linked an identity' },
+  identity_unlinked: { byUser: 'Unlinked an identity' },
+  passkey_created: { byUser: 'Added a passkey' },
+  passkey_updated: { byUser: 'Renamed a passkey' },
+  passkey_deleted: { byUser: 'Removed a passkey', byAdmin: 'A passkey was removed' },
+  factor_in_progress: { byUser: 'Started to set up a second factor' },
+  factor_unenrolled: { byUser: 'Removed a second factor' },
+  factor_deleted: { byUser: 'Removed a second factor', byAdmin: 'A second factor was removed' },
+  factor_updated: { byUser: 'Changed a second factor', byAdmin: 'A second factor was changed' },
+  challenge_created: { byUser: 'Requested a second-factor challenge' },
+  verification_attempted: { byUser: 'Attempted to verify a second factor' },
+  verification_succeeded: { byUser: 'Verified a second factor' },
+  recovery_codes_generated: { byUser: 'Generated new recovery codes' },
 }
 
 const failureReasons: Readonly<Record<string, string>> = {
@@ -72,7 +72,7 @@ export function toSentence({ payload }: AuditEntry, userId: string): string {
   const sentence = sentences[action]
   if (!sentence) return action
   const isOwn = actorId === userId
-  const text = isOwn ? sentence.own : (sentence.byAdmin ?? sentence.own)
+  const text = isOwn ? sentence.byUser : (sentence.byAdmin ?? sentence.byUser)
   const { provider, channel } = traits
   if (isOwn && typeof provider === 'string') return `${text} with ${provider}`
   if (isOwn && typeof channel === 'string') return `${text} by ${channel}`

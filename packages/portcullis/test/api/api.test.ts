@@ -39,7 +39,7 @@ test('the standalone API verifies tokens with public keys, and allows requests w
   t.after(() => child.kill('SIGKILL'))
   const firstOutput = once(child.stderr.setEncoding('utf8'), 'data')
   await once(child.stdout, 'data')
-  const ask = async (signer: typeof privateKey) => {
+  const send = async (signer: typeof privateKey) => {
     const token = await new SignJWT({ email: 'ada@example.com' })
       .setProtectedHeader({ alg: 'ES256', kid: 'first' })
       .setSubject('ada')
@@ -53,12 +53,12 @@ test('the standalone API verifies tokens with public keys, and allows requests w
     })
     return { status: answer.status, body: await answer.json() }
   }
-  assert.deepEqual(await ask(privateKey), {
+  assert.deepEqual(await send(privateKey), {
     status: 200,
     body: { data: { hello: 'Hello, ada@example.com!' } },
   })
   const [output] = await firstOutput
   assert.match(output, /^The rate limit could not be checked: connect ECONNREFUSED .*\n/)
   const other = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  assert.equal((await ask(other.privateKey)).status, 401)
+  assert.equal((await send(other.privateKey)).status, 401)
 })

@@ -205,7 +205,7 @@ test('a refused key is reported at start', async (t) => {
 
 test('the Users page also sends its key to the gateway, and reports a refusal', async (t) => {
   const url = `http://127.0.0.1:${toPort(await listen(t, answerAsSupabaseAuth))}`
-  const askWith = async (shown: string) => {
+  const requestWith = async (shown: string) => {
     const auth = { url, key: async () => shown }
     await using running = await openConsole({
       host: '127.0.0.1',
@@ -219,9 +219,9 @@ test('the Users page also sends its key to the gateway, and reports a refusal', 
     const answer = await fetch(`${running.url}/api/users`, { headers: { cookie } })
     return [answer.status, await answer.text()] as const
   }
-  const taken = await askWith(key)
+  const taken = await requestWith(key)
   assert.equal(taken[0], 200, taken[1])
-  const [status, text] = await askWith('another')
+  const [status, text] = await requestWith('another')
   assert.equal(status, 502)
   assert.match(text, /"key_refused".*refused the console's key \(status 401\)/)
 })

@@ -7,7 +7,7 @@ import { after, before, beforeEach, test } from 'node:test'
 import { openConsole, type RunningConsole } from '../../src/console/console.ts'
 import type {
   CheckedFile,
-  CounterNews,
+  CounterUpdate,
   ListedFile,
   RuleBook,
   SavedFile,
@@ -150,17 +150,17 @@ test('statistics by value are summed by rule, with a rate per second', async () 
     headers: { cookie },
     signal: leaving.signal,
   })
-  const news: CounterNews[] = []
+  const updates: CounterUpdate[] = []
   let text = ''
   for await (const piece of stream.body ?? []) {
     text += Buffer.from(piece).toString()
     const found = text.matchAll(/event: counters\ndata: (.+)\n\n/g)
-    news.splice(0, news.length, ...Array.from(found, ([, data = '']) => JSON.parse(data)))
-    if (news.length === 1) hits = 4
-    if (news.length === 2) break
+    updates.splice(0, updates.length, ...Array.from(found, ([, data = '']) => JSON.parse(data)))
+    if (updates.length === 1) hits = 4
+    if (updates.length === 2) break
   }
   leaving.abort()
-  const [first, second] = news.map(({ rules }) => rules['shop.plan'])
+  const [first, second] = updates.map(({ rules }) => rules['shop.plan'])
   assert.deepEqual([first?.total, first?.ratePerSecond], [7, 0])
   assert.equal(second?.total, 8)
   assert.ok(second.ratePerSecond > 0 && second.ratePerSecond < 1)

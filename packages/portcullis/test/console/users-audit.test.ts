@@ -35,7 +35,7 @@ const failure = {
 
 /** Opens a console with an auth server that can or cannot search its log by user. */
 async function openTrail(t: TestContext, { canSearch }: { readonly canSearch: boolean }) {
-  const asked: string[] = []
+  const requests: string[] = []
   const auth = createServer((request, response) => {
     const { searchParams, pathname } = new URL(request.url ?? '', 'http://auth')
     if (pathname === '/admin/sign-in-failures') {
@@ -44,7 +44,7 @@ async function openTrail(t: TestContext, { canSearch }: { readonly canSearch: bo
       return response.end(JSON.stringify(canSearch ? [failure] : {}))
     }
     const search = searchParams.get('query')
-    asked.push(search ?? `page ${searchParams.get('page')}`)
+    requests.push(search ?? `page ${searchParams.get('page')}`)
     response.setHeader('content-type', 'application/json')
     if (search !== null && !canSearch) {
       response.statusCode = 400
@@ -71,20 +71,20 @@ async function openTrail(t: TestContext, { canSearch }: { readonly canSearch: bo
   const entry = await fetch(running.entryUrl, { redirect: 'manual' })
   const cookie = entry.headers.get('set-cookie')?.split(';')[0] ?? ''
   const read = async (from: number): Promise<UserAudit> => {
-    asked.length = 0
+    requests.length = 0
     const answer = await fetch(`${running.url}/api/users/${userId}/audit?from=${from}`, {
       headers: { cookie, 'x-portcullis-console': '1' },
     })
     assert.equal(answer.status, 200)
     return JSON.parse(await answer.text())
   }
-  return { asked, read }
+  return { requests, read }
 }
 
 test('the activity of a user is requested by id', async (t) => {
-  const { asked, read } = await openTrail(t, { canSearch: true })
+  const { requests, read } = await openTrail(t, { canSearch: true })
   const trail = await read(1)
-  assert.deepEqual(asked, [`user:${userId}`])
+  assert.deepEqual(requests, [`user:${userId}`])
   const { entries, ...rest } = trail
   assert.deepEqual(rest, { counts: 'user', read: own.length, total: own.length })
   assert.deepEqual(
@@ -96,9 +96,9 @@ test('the activity of a user is requested by id', async (t) => {
 })
 
 test('a log that cannot be searched by user is read until enough entries are found', async (t) => {
-  const { asked, read } = await openTrail(t, { canSearch: false })
+  const { requests, read } = await openTrail(t, { canSearch: false })
   const { entries, ...progress } = await read(1)
-  assert.deepEqual(asked, [`user:${userId}`, 'page 1', 'page 2'])
+  assert.deepEqual(requests, [`user:${userId}`, 'page 1', 'page 2'])
   assert.deepEqual(progress, { counts: 'log', read: 2_000, total: logSize, next: 3 })
   const rest = await read(3)
   assert.deepEqual([...entries, ...rest.entries], own)

@@ -51,14 +51,14 @@ test('any row of a scaled list can be scrolled into view, and stays there', () =
 
 /** Responds only when the test calls `answer`. */
 function openSource(total: number) {
-  const asked: { page: number; signal: AbortSignal; answer: () => void }[] = []
+  const requests: { page: number; signal: AbortSignal; answer: () => void }[] = []
   const load = (page: number, signal: AbortSignal) => {
     const { promise, resolve } = Promise.withResolvers<UserPage>()
     const users = Array.from({ length: 50 }, (_, index) => toUser(page * 50 + index))
-    asked.push({ page, signal, answer: () => resolve({ users, total }) })
+    requests.push({ page, signal, answer: () => resolve({ users, total }) })
     return promise
   }
-  return { asked, load }
+  return { requests, load }
 }
 
 function toUser(number: number): User {
@@ -73,16 +73,16 @@ function toUser(number: number): User {
 const pauseMs = 100
 
 test('requests for pages that are no longer visible are aborted', async () => {
-  const { asked, load } = openSource(100_000)
+  const { requests, load } = openSource(100_000)
   let changes = 0
   const pages = createUserPages({ load, onChange: () => changes++ })
   pages.show({ first: 0, end: 20 })
   await sleep(pauseMs)
   assert.deepEqual(
-    asked.map(({ page }) => page),
+    requests.map(({ page }) => page),
     [0],
   )
-  asked[0]?.answer()
+  requests[0]?.answer()
   await sleep(0)
   assert.equal(pages.total, 100_000)
 
@@ -90,14 +90,14 @@ test('requests for pages that are no longer visible are aborted', async () => {
   await sleep(pauseMs)
   pages.show({ first: 50_030, end: 50_040 })
   await sleep(pauseMs)
-  const given = asked.slice(1).map(({ page, signal }) => [page, signal.aborted])
+  const given = requests.slice(1).map(({ page, signal }) => [page, signal.aborted])
   assert.deepEqual(given, [
     [19, true],
     [20, true],
     [1000, false],
     [1001, false],
   ])
-  for (const { answer } of asked) answer()
+  for (const { answer } of requests) answer()
   await sleep(0)
   assert.equal(pages.at(1_000), undefined)
   assert.equal(pages.at(50_030)?.email, '50030@example.com')
@@ -106,16 +106,16 @@ test('requests for pages that are no longer visible are aborted', async () => {
 })
 
 test('loaded users stay visible during a reload', async () => {
-  const { asked, load } = openSource(10)
+  const { requests, load } = openSource(10)
   const pages = createUserPages({ load, onChange: () => {} })
   pages.show({ first: 0, end: 10 })
   await sleep(pauseMs)
-  asked[0]?.answer()
+  requests[0]?.answer()
   await sleep(0)
   pages.reload()
   assert.equal(pages.at(3)?.id, 'id-3')
   await sleep(pauseMs)
-  assert.equal(asked.length, 2)
+  assert.equal(requests.length, 2)
   pages.close()
 })
 

@@ -11,7 +11,7 @@ export function findFamily(pid: number): readonly RunningProcess[] {
 }
 
 /** Resolves when none of the processes exists any more; the timeout of the test limits the wait. */
-export async function waitUntilGone(family: readonly RunningProcess[]): Promise<void> {
+export async function waitUntilExited(family: readonly RunningProcess[]): Promise<void> {
   for (const { pid } of family) {
     while (readStartOf(pid) !== undefined) await sleep(20)
   }

@@ -38,7 +38,7 @@ export async function openVisitor(
  * Switches to another page of the console as if it were opened for the first time. The console itself is not
  * loaded again, which would take longer than most tests.
  */
-export async function turnTo(page: Page, path: string): Promise<void> {
+export async function switchTo(page: Page, path: string): Promise<void> {
   const notFound = page.getByRole('heading', { level: 1, name: 'Page not found' })
   await page.evaluate(follow, '/between-two-pages')
   await notFound.waitFor()

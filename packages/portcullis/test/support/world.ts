@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { lockFile, type Occupation } from '../../src/up/data-folder.ts'
+import { type FolderUser, lockFile } from '../../src/up/data-folder.ts'
 import type { ListenerName } from '../../src/up/ports.ts'
 import { launchUp } from './launch-up.ts'
 
@@ -40,6 +40,6 @@ export async function openWorld(args: readonly string[] = []): Promise<TestWorld
 
 /** Returns the URLs of the parts that run on a data folder. */
 export function createBaseUrls(folder: string): (name: ListenerName) => string {
-  const { ports = {} }: Occupation = JSON.parse(readFileSync(join(folder, lockFile), 'utf8'))
+  const { ports = {} }: FolderUser = JSON.parse(readFileSync(join(folder, lockFile), 'utf8'))
   return (name) => `http://127.0.0.1:${ports[name]}`
 }

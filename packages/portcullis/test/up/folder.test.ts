@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { checkFolder, findOccupation, lockFile, takeFolder } from '../../src/up/data-folder.ts'
+import { checkFolder, findFolderUser, lockFile, takeFolder } from '../../src/up/data-folder.ts'
 import { UpRefusal } from '../../src/up/errors.ts'
 import { provideSecrets } from '../../src/up/secrets.ts'
 
@@ -30,7 +30,7 @@ function assertRefused(run: () => unknown, message: RegExp): void {
 }
 
 /** Creates the folder as an earlier start leaves it. */
-function leaveBehind(folder: string): void {
+function createUsedFolder(folder: string): void {
   using _lock = takeFolder(folder, false)
   provideSecrets(folder)
   mkdirSync(join(folder, 'database'))
@@ -69,7 +69,7 @@ test('damaged secrets are refused, with their path and a remedy', (t) => {
 
 test('--fresh deletes only the data of earlier starts, even with damaged secrets', (t) => {
   const folder = createFolder(t)
-  leaveBehind(folder)
+  createUsedFolder(folder)
   writeFileSync(join(folder, 'secrets.json'), '{')
   writeFileSync(join(folder, 'notes.txt'), 'mine')
   checkFolder(folder)
@@ -98,17 +98,17 @@ test('a folder with other files is refused', (t) => {
 
 test('only one process uses a folder at a time; the lock of a killed process is ignored', (t) => {
   const folder = createFolder(t)
-  leaveBehind(folder)
+  createUsedFolder(folder)
   {
     using lock = takeFolder(folder, false)
     lock.publishPorts({ console: 3000 })
-    assert.equal(findOccupation(folder)?.pid, process.pid)
+    assert.equal(findFolderUser(folder)?.pid, process.pid)
     const message = new RegExp(`Process ${process.pid} is already using ${folder}, .* port 3000`)
     assertRefused(() => checkFolder(folder), message)
     assertRefused(() => takeFolder(folder, true), message)
     assert.ok(existsSync(join(folder, 'database')))
   }
-  assert.equal(findOccupation(folder), undefined)
+  assert.equal(findFolderUser(folder), undefined)
   // The process id is reused by another process.
   writeFileSync(join(folder, lockFile), JSON.stringify({ pid: process.pid, startedAt: '1' }))
   using _lock = takeFolder(folder, false)
@@ -116,7 +116,7 @@ test('only one process uses a folder at a time; the lock of a killed process is 
 })
 
 function checkFolderIsOurs(folder: string): void {
-  assert.equal(findOccupation(folder)?.pid, process.pid)
+  assert.equal(findFolderUser(folder)?.pid, process.pid)
 }
 
 test('symbolic links in the folder are refused, and their targets stay unchanged', (t) => {
@@ -125,7 +125,7 @@ test('symbolic links in the folder are refused, and their targets stay unchanged
   const links = ['.gitignore', 'secrets.json', 'database', 'logs', 'mailbox', 'logs/auth.log']
   for (const name of [...links, 'mailbox/new']) {
     const folder = createFolder(t)
-    leaveBehind(folder)
+    createUsedFolder(folder)
     mkdirSync(join(folder, 'logs'))
     mkdirSync(join(folder, 'mailbox/new'), { recursive: true })
     rmSync(join(folder, name), { recursive: true, force: true })

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { launchUp } from '../support/launch-up.ts'
-import { findFamily, waitUntilGone } from '../support/processes.ts'
+import { findFamily, waitUntilExited } from '../support/processes.ts'
 import { createBaseUrls } from '../support/world.ts'
 
 const timeout = 60_000
@@ -34,7 +34,7 @@ test('SIGTERM stops everything in order, even with open connections', { timeout 
   const { code, stdout, stderr } = await program.ended
   assert.deepEqual([code, stderr], [0, ''])
   assert.match(stdout, /Stopped\.\n$/)
-  await waitUntilGone(family)
+  await waitUntilExited(family)
 })
 
 test('--fresh deletes earlier data; closing the terminal stops everything', {
@@ -49,7 +49,7 @@ test('--fresh deletes earlier data; closing the terminal stops everything', {
   program.kill('SIGHUP')
   program.kill('SIGHUP')
   assert.equal((await program.ended).code, 0)
-  await waitUntilGone(family)
+  await waitUntilExited(family)
 })
 
 test('SIGKILL leaves no process running', { timeout }, async (t) => {
@@ -58,7 +58,7 @@ test('SIGKILL leaves no process running', { timeout }, async (t) => {
   assert.ok(family.length > 1)
   program.kill('SIGKILL')
   await program.ended
-  await waitUntilGone(family)
+  await waitUntilExited(family)
 })
 
 test('Ctrl-C during the start leaves no process running', { timeout }, async (t) => {
@@ -72,5 +72,5 @@ test('Ctrl-C during the start leaves no process running', { timeout }, async (t)
   const { code, stdout, stderr } = await program.ended
   assert.deepEqual([code, stderr], [0, ''])
   assert.match(stdout, /Stopped\.\n$/)
-  await waitUntilGone(family)
+  await waitUntilExited(family)
 })

@@ -9,10 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { withCurlOnPath } from '@portcullis/test-servers'
 import { SignJWT } from 'jose'
-import { lockFile, type Occupation } from '../../src/up/data-folder.ts'
+import { type FolderUser, lockFile } from '../../src/up/data-folder.ts'
 import { parseSecrets } from '../../src/up/secrets.ts'
 import { type LaunchedUp, launchUp, runPortcullis } from '../support/launch-up.ts'
-import { findFamily, waitUntilGone } from '../support/processes.ts'
+import { findFamily, waitUntilExited } from '../support/processes.ts'
 import { createBaseUrls } from '../support/world.ts'
 
 const run = promisify(execFile)
@@ -46,7 +46,7 @@ describe('portcullis up', { timeout }, () => {
     await program.ready
     urls = createBaseUrls(folder)
   }
-  const ask = (query: string, bearer?: string) =>
+  const send = (query: string, bearer?: string) =>
     fetch(`${urls('graphql')}/graphql`, {
       method: 'POST',
       headers: {
@@ -130,7 +130,7 @@ describe('portcullis up', { timeout }, () => {
   })
 
   test('only this machine can reach the servers', async () => {
-    const { ports = {} }: Occupation = JSON.parse(readFileSync(join(folder, lockFile), 'utf8'))
+    const { ports = {} }: FolderUser = JSON.parse(readFileSync(join(folder, lockFile), 'utf8'))
     const others = Object.values(networkInterfaces())
       .flatMap((addresses) => addresses ?? [])
       .filter(({ internal, family }) => !internal && family === 'IPv4')
@@ -157,9 +157,9 @@ describe('portcullis up', { timeout }, () => {
   test('the API identifies the user, and returns the remaining limit', async () => {
     token = await signIn()
     const query = '{ me { id email } castles(country: "Wales") { name } }'
-    let answer = await ask(query, token)
+    let answer = await send(query, token)
     // On a busy machine the rate limit may not have been checked.
-    while (!answer.headers.has('ratelimit-limit')) answer = await ask(query, token)
+    while (!answer.headers.has('ratelimit-limit')) answer = await send(query, token)
     const { data } = await answer.json()
     const { sub } = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString())
     assert.deepEqual(data, {
@@ -202,7 +202,7 @@ describe('portcullis up', { timeout }, () => {
         .setExpirationTime(expiresAt)
         .sign(new TextEncoder().encode(secret))
     const good = await sign('authenticated', '1h')
-    assert.deepEqual(await (await ask('{ me { id } }', good)).json(), {
+    assert.deepEqual(await (await send('{ me { id } }', good)).json(), {
       data: { me: { id: 'ada' } },
     })
     const unsigned = `${Buffer.from('{"alg":"none"}').toString('base64url')}.${good.split('.')[1]}.`
@@ -212,7 +212,7 @@ describe('portcullis up', { timeout }, () => {
       await sign('others', '1h'),
       unsigned,
     ]) {
-      const answer = await ask('{ hello }', bad)
+      const answer = await send('{ hello }', bad)
       assert.equal(answer.status, 401)
       assert.equal(answer.headers.get('www-authenticate'), 'Bearer error="invalid_token"')
       assert.deepEqual((await answer.json()).errors[0].extensions, { status: 401 })
@@ -221,7 +221,7 @@ describe('portcullis up', { timeout }, () => {
 
   test('a user over the limit gets retry-after; other users are served', async () => {
     const other = await signIn()
-    const refused = await sendUntilRefused(() => ask('{ hello }', token))
+    const refused = await sendUntilRefused(() => send('{ hello }', token))
     const seconds = Number(refused.headers.get('retry-after'))
     assert.ok(seconds >= 1 && seconds <= 60, `${seconds}`)
     assert.equal(
@@ -229,8 +229,8 @@ describe('portcullis up', { timeout }, () => {
       'application/graphql-response+json; charset=utf-8',
     )
     assert.deepEqual((await refused.json()).errors[0].extensions, { status: 429 })
-    await sendUntilRefused(() => ask('{ hello }'))
-    assert.equal((await ask('{ hello }', other)).status, 200)
+    await sendUntilRefused(() => send('{ hello }'))
+    assert.equal((await send('{ hello }', other)).status, 200)
   })
 
   test('pressing Ctrl-C twice leaves no process running', async () => {
@@ -244,7 +244,7 @@ describe('portcullis up', { timeout }, () => {
       stderr.replaceAll(tooLate, ''),
       'auth: POST /token was refused: 400, invalid_credentials, Invalid login credentials\n',
     )
-    await waitUntilGone(family)
+    await waitUntilExited(family)
     assert.equal(existsSync(join(folder, lockFile)), false)
   })
 
@@ -258,7 +258,7 @@ describe('portcullis up', { timeout }, () => {
     })
     assert.equal(answer.status, 200)
     assert.equal((await answer.json()).is_anonymous, true)
-    const unlimited = await ask('{ hello }')
+    const unlimited = await send('{ hello }')
     assert.equal(unlimited.headers.get('ratelimit-limit'), null)
     await unlimited.text()
     assert.doesNotMatch(program.output(), /Rate limits|Mailbox|Console/)
@@ -277,7 +277,7 @@ describe('portcullis up', { timeout }, () => {
       `Auth ended unexpectedly (signal SIGKILL; see ${log}). Stopping all other parts.\n`,
     )
     assert.match(stdout, /Stopped\.\n$/)
-    await waitUntilGone(family)
+    await waitUntilExited(family)
   })
 })
 

@@ -8,7 +8,7 @@ import { answerParent } from '@portcullis/bench-kit/answer-parent'
 import { frameTypes, settingIds, toFrame, toSettings, walkFrames } from '../load/frames.ts'
 import { type Attack, attacks } from './attacks.ts'
 
-export interface AttackOrder {
+export interface AttackJob {
   readonly name: string
   readonly port: number
   readonly seconds: number
@@ -36,11 +36,11 @@ const mostPieces = 50_000
 
 setPriority(constants.priority.PRIORITY_LOW)
 
-answerParent(async (order: AttackOrder | 'ready'): Promise<AttackOutcome | object> => {
-  if (order === 'ready') return {}
-  const attack = attacks[order.name]
-  if (attack === undefined) throw new Error(`There is no attack "${order.name}"`)
-  return new Attacker(attack, order.port).run(order.seconds)
+answerParent(async (job: AttackJob | 'ready'): Promise<AttackOutcome | object> => {
+  if (job === 'ready') return {}
+  const attack = attacks[job.name]
+  if (attack === undefined) throw new Error(`There is no attack "${job.name}"`)
+  return new Attacker(attack, job.port).run(job.seconds)
 })
 
 class Attacker {

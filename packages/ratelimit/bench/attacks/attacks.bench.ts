@@ -9,7 +9,7 @@ import {
   parseChoice,
   parseOptions,
   parsePositive,
-  parseWanted,
+  parseSelection,
 } from '@portcullis/bench-kit/options'
 import { readResidentMegabytes } from '@portcullis/bench-kit/process-usage'
 import { openGrpcClient } from '@portcullis/grpc-unary/client'
@@ -18,7 +18,7 @@ import { writeRules } from '../rule-files.ts'
 import { answersByRule } from '../servers/contestants.ts'
 import { ourProgram, startServer } from '../servers/server-process.ts'
 import { createStores } from '../servers/stores.ts'
-import type { AttackOrder, AttackOutcome } from './attacker.ts'
+import type { AttackJob, AttackOutcome } from './attacker.ts'
 import { attacks } from './attacks.ts'
 
 const help = `Usage: npm run bench -- attacks [options]
@@ -42,7 +42,7 @@ function parseSettings(args: readonly string[]) {
   const values = parseOptions(args, options)
   return {
     isHelpWanted: values.help,
-    names: parseWanted(values.only, Object.keys(attacks)),
+    names: parseSelection(values.only, Object.keys(attacks)),
     seconds: parsePositive('seconds', values.seconds),
     store: parseChoice('store', values.store, ['memory', 'redis']),
     isWritten: values.write,
@@ -57,7 +57,7 @@ export const run = createCommand({ name: 'attacks', help, parse: parseSettings, 
 const rules = 100
 const path = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit'
 
-interface Honest {
+interface ClientResult {
   readonly p50: number
   readonly p99: number
   readonly calls: number
@@ -85,10 +85,10 @@ async function measure({ names, seconds, store, isWritten }: Settings): Promise<
       const call = createHonestCalls(client)
       await call(1)
       const alone = await call(seconds)
-      const order: AttackOrder = { name, port: server.target.port, seconds: seconds + 0.5 }
+      const job: AttackJob = { name, port: server.target.port, seconds: seconds + 0.5 }
       using attacker = startChild(new URL('./attacker.ts', import.meta.url))
-      await attacker.ask('ready')
-      const ended = attacker.ask<AttackOutcome>(order)
+      await attacker.request('ready')
+      const ended = attacker.request<AttackOutcome>(job)
       await wait(250)
       const beside = await call(seconds)
       const memory = await readResidentMegabytes(server.pid)
@@ -108,7 +108,7 @@ async function measure({ names, seconds, store, isWritten }: Settings): Promise<
 /** One call at a time, a millisecond apart, with five times the default deadline of Envoy. */
 function createHonestCalls(client: Awaited<ReturnType<typeof openGrpcClient>>) {
   let number = 0
-  return async (seconds: number): Promise<Honest> => {
+  return async (seconds: number): Promise<ClientResult> => {
     const latencies = new Latencies()
     const endMs = performance.now() + seconds * 1000
     let failed = 0
@@ -127,8 +127,8 @@ function createHonestCalls(client: Awaited<ReturnType<typeof openGrpcClient>>) {
 
 function toRow(
   name: string,
-  alone: Honest,
-  beside: Honest,
+  alone: ClientResult,
+  beside: ClientResult,
   outcome: AttackOutcome | undefined,
   megabytes: number,
 ): string {

@@ -1,12 +1,12 @@
 import { startChild } from '@portcullis/bench-kit/child'
 import { readCpuTimes, toCpuSeconds } from '@portcullis/bench-kit/process-usage'
-import { inTurn } from '@portcullis/bench-kit/rounds'
+import { toRoundOrder } from '@portcullis/bench-kit/rounds'
 import { median, medianRatio } from '@portcullis/bench-kit/statistics'
 import { formatCount, formatRatio, formatTable, left, right } from '@portcullis/bench-kit/table'
 import { openMemcached, openRedis, openRedisCluster } from '@portcullis/test-servers'
 import { findListener } from '../servers/find-listener.ts'
 import { contenders, type Expiry, type ServerAddress } from './contenders.ts'
-import type { StoreOrder, StoreOutcome } from './store-process.ts'
+import type { StoreJob, StoreOutcome } from './store-process.ts'
 
 export interface Plan {
   readonly rounds: number
@@ -27,8 +27,8 @@ export async function measureStores(kind: ServerAddress['kind'], plan: Plan): Pr
   for (const expiry of expiries) {
     for (const descriptors of descriptorCounts) {
       const decisions = Math.round(plan.decisions / descriptors ** 0.75)
-      const order = { address, expiry, descriptors, decisions }
-      const readings = await measure(order, plan.rounds, pids)
+      const job = { address, expiry, descriptors, decisions }
+      const readings = await measure(job, plan.rounds, pids)
       report(`${toTitle(kind, expiry)}, ${descriptors} per decision`, decisions, readings)
     }
   }
@@ -52,11 +52,11 @@ interface Readings {
 }
 
 async function measure(
-  order: Omit<StoreOrder, 'contender'>,
+  job: Omit<StoreJob, 'contender'>,
   rounds: number,
   pids: readonly (number | undefined)[],
 ): Promise<ReadonlyMap<string, Readings>> {
-  const names = contenders[order.address.kind]
+  const names = contenders[job.address.kind]
   using children = new DisposableStack()
   const processes = names.map((contender) => ({
     contender,
@@ -64,11 +64,11 @@ async function measure(
     readings: { client: [], server: [], wall: [] } as Readings,
   }))
   // Opens the store and compiles the code.
-  for (const { contender, child } of processes) await child.ask({ ...order, contender })
+  for (const { contender, child } of processes) await child.request({ ...job, contender })
   for (let round = 0; round < rounds; round++) {
-    for (const { contender, child, readings } of inTurn(processes, round)) {
+    for (const { contender, child, readings } of toRoundOrder(processes, round)) {
       const before = await readServers(pids)
-      const outcome = await child.ask<StoreOutcome>({ ...order, contender })
+      const outcome = await child.request<StoreOutcome>({ ...job, contender })
       const after = await readServers(pids)
       readings.client.push(outcome.cpuSeconds)
       readings.wall.push(outcome.wallSeconds)

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createCommand } from '@portcullis/bench-kit/command'
-import { parseCount, parseOptions, parseWanted } from '@portcullis/bench-kit/options'
+import { parseCount, parseOptions, parseSelection } from '@portcullis/bench-kit/options'
 import { measureStores } from './counter-stores.ts'
 import { measureProtobuf } from './protobuf.ts'
 import { measureYaml } from './yaml.ts'
@@ -42,7 +42,7 @@ function parseSettings(args: readonly string[]) {
   const values = parseOptions(args, options)
   return {
     isHelpWanted: values.help,
-    only: parseWanted(values.only, Object.keys(subjects)),
+    only: parseSelection(values.only, Object.keys(subjects)),
     rounds: parseCount('rounds', values.rounds),
     decisions: parseCount('decisions', values.decisions),
     isContractWanted: values.contract,

@@ -15,7 +15,7 @@ export const codecs = ['by hand', '@bufbuild/protobuf'] as const
 export type Codec = (typeof codecs)[number]
 export const messages = ['decode RateLimitRequest', 'encode RateLimitResponse'] as const
 
-export interface ProtobufOrder {
+export interface ProtobufJob {
   readonly codec: Codec
   readonly message: (typeof messages)[number]
   readonly descriptors: number
@@ -24,7 +24,7 @@ export interface ProtobufOrder {
 
 type Work = (descriptors: number) => () => number
 
-const work: Readonly<Record<ProtobufOrder['message'], Readonly<Record<Codec, Work>>>> = {
+const work: Readonly<Record<ProtobufJob['message'], Readonly<Record<Codec, Work>>>> = {
   'decode RateLimitRequest': {
     'by hand': (descriptors) => {
       const bytes = toRequestBytes(descriptors)
@@ -47,7 +47,7 @@ const work: Readonly<Record<ProtobufOrder['message'], Readonly<Record<Codec, Wor
   },
 }
 
-answerParent(async ({ codec, message, descriptors, calls }: ProtobufOrder) => {
+answerParent(async ({ codec, message, descriptors, calls }: ProtobufJob) => {
   const run = work[message][codec](descriptors)
   let bytes = 0
   for (let call = 0; call < calls / 4; call++) bytes += run()

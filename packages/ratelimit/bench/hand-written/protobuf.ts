@@ -1,8 +1,8 @@
 import { startChild } from '@portcullis/bench-kit/child'
-import { inTurn } from '@portcullis/bench-kit/rounds'
+import { toRoundOrder } from '@portcullis/bench-kit/rounds'
 import { median, medianRatio } from '@portcullis/bench-kit/statistics'
 import { formatCount, formatRatio, formatTable, left, right } from '@portcullis/bench-kit/table'
-import { codecs, messages, type ProtobufOrder } from './protobuf-process.ts'
+import { codecs, messages, type ProtobufJob } from './protobuf-process.ts'
 
 const calls = 100_000
 
@@ -17,9 +17,9 @@ export async function measureProtobuf({ rounds }: { readonly rounds: number }): 
         seconds: [] as number[],
       }))
       for (let round = 0; round < rounds; round++) {
-        for (const { codec, child, seconds } of inTurn(processes, round)) {
-          const order: ProtobufOrder = { codec, message, descriptors, calls }
-          seconds.push((await child.ask<{ readonly cpuSeconds: number }>(order)).cpuSeconds)
+        for (const { codec, child, seconds } of toRoundOrder(processes, round)) {
+          const job: ProtobufJob = { codec, message, descriptors, calls }
+          seconds.push((await child.request<{ readonly cpuSeconds: number }>(job)).cpuSeconds)
         }
       }
       const ours = processes[0]?.seconds ?? []

@@ -5,7 +5,7 @@ import {
   type Increment,
   StoreError,
 } from '../../src/counters/counter-store.ts'
-import { lookThenAdd } from '../../src/counters/look-then-add.ts'
+import { readThenAdd } from '../../src/counters/read-then-add.ts'
 import {
   refundScript,
   type Script,
@@ -69,7 +69,7 @@ class RedisLibraryStore implements CounterStore {
     if (increments.length < 2) {
       this.add(increments, deadlineMs, counted)
     } else if (this.#settings.isCluster) {
-      lookThenAdd(this, increments, deadlineMs, counted)
+      readThenAdd(this, increments, deadlineMs, counted)
     } else {
       const command = ['EVAL', toText(spareScript), `${increments.length}`]
       command.push(...increments.map(toName))

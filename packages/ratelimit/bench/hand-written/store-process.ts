@@ -4,7 +4,7 @@ import { answerParent } from '@portcullis/bench-kit/answer-parent'
 import type { CounterStore, Increment } from '../../src/counters/counter-store.ts'
 import { type Expiry, openContender, type ServerAddress } from './contenders.ts'
 
-export interface StoreOrder {
+export interface StoreJob {
   readonly contender: string
   readonly address: ServerAddress
   readonly expiry: Expiry
@@ -25,17 +25,15 @@ const window = Math.floor(Date.now() / 1000 / unitSeconds) * unitSeconds
 
 type Keys = readonly (readonly string[])[]
 
-let opened:
-  | { readonly order: string; readonly store: CounterStore; readonly keys: Keys }
-  | undefined
+let opened: { readonly job: string; readonly store: CounterStore; readonly keys: Keys } | undefined
 
-answerParent(async (order: StoreOrder): Promise<StoreOutcome> => {
-  const { contender, address, expiry, descriptors, decisions } = order
+answerParent(async (job: StoreJob): Promise<StoreOutcome> => {
+  const { contender, address, expiry, descriptors, decisions } = job
   const name = JSON.stringify([contender, address, expiry, descriptors])
-  if (opened?.order !== name) {
+  if (opened?.job !== name) {
     await opened?.store[Symbol.asyncDispose]()
     const store = await openContender(contender, address, expiry)
-    opened = { order: name, store, keys: toKeys(descriptors) }
+    opened = { job: name, store, keys: toKeys(descriptors) }
     // Makes every counter known, and lets V8 compile the code.
     await decideAll(opened, differentDecisions)
   }

@@ -7,7 +7,7 @@ import { toRuleFile } from '../rule-files.ts'
 export const readers = ['block reader', 'yaml library'] as const
 export type Reader = (typeof readers)[number]
 
-export interface YamlOrder {
+export interface YamlJob {
   readonly reader: Reader
   readonly rules: number
 }
@@ -18,7 +18,7 @@ export interface YamlOutcome {
   readonly bytes: number
 }
 
-answerParent(async ({ reader, rules }: YamlOrder): Promise<YamlOutcome> => {
+answerParent(async ({ reader, rules }: YamlJob): Promise<YamlOutcome> => {
   const text = reader === 'block reader' ? toRuleFile(rules) : leaveToLibrary(toRuleFile(rules))
   const [start, startMs] = [process.cpuUsage(), performance.now()]
   const loaded = await parseInWorker([{ name: 'rules.yaml', text }], { mergeDomains: false })

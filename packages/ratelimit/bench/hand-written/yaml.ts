@@ -1,8 +1,8 @@
 import { startChild } from '@portcullis/bench-kit/child'
-import { inTurn } from '@portcullis/bench-kit/rounds'
+import { toRoundOrder } from '@portcullis/bench-kit/rounds'
 import { median, medianRatio } from '@portcullis/bench-kit/statistics'
 import { formatRatio, formatTable, left, right } from '@portcullis/bench-kit/table'
-import { readers, type YamlOrder, type YamlOutcome } from './yaml-process.ts'
+import { readers, type YamlJob, type YamlOutcome } from './yaml-process.ts'
 
 const ruleCounts = [10, 1_000, 100_000] as const
 
@@ -16,9 +16,9 @@ export async function measureYaml({ rounds }: { readonly rounds: number }): Prom
       outcomes: [] as YamlOutcome[],
     }))
     for (let round = 0; round < rounds; round++) {
-      for (const { reader, child, outcomes } of inTurn(processes, round)) {
-        const order: YamlOrder = { reader, rules }
-        outcomes.push(await child.ask<YamlOutcome>(order))
+      for (const { reader, child, outcomes } of toRoundOrder(processes, round)) {
+        const job: YamlJob = { reader, rules }
+        outcomes.push(await child.request<YamlOutcome>(job))
       }
     }
     const [ours] = processes

@@ -7,7 +7,7 @@ import { createRateLimiter } from '../../src/index.ts'
 export const contenders = ['limitSync', 'limit', 'rate-limiter-flexible'] as const
 export type Contender = (typeof contenders)[number]
 
-export interface LimiterOrder {
+export interface LimiterJob {
   readonly contender: Contender
   /** The number of different values in the calls. */
   readonly keys: number
@@ -45,16 +45,16 @@ const isPromised: Readonly<Record<Contender, boolean>> = {
   'rate-limiter-flexible': true,
 }
 
-let kept: { readonly order: string; readonly count: Count; readonly bytes: number } | undefined
+let kept: { readonly job: string; readonly count: Count; readonly bytes: number } | undefined
 
-answerParent(async ({ contender, keys, calls }: LimiterOrder): Promise<LimiterOutcome> => {
+answerParent(async ({ contender, keys, calls }: LimiterJob): Promise<LimiterOutcome> => {
   const names = Array.from({ length: keys }, (_, number) => `10.0.${number >> 8}.${number & 255}`)
-  const order = `${contender} ${keys}`
-  if (kept?.order !== order) {
+  const job = `${contender} ${keys}`
+  if (kept?.job !== job) {
     const before = usedBytes()
     const count = create[contender]()
     for (const name of names) await count(name)
-    kept = { order, count, bytes: usedBytes() - before }
+    kept = { job, count, bytes: usedBytes() - before }
     await countAll(count, names, calls, isPromised[contender])
   }
   const start = process.cpuUsage()

@@ -6,7 +6,7 @@ import { formatTable, left, right } from '@portcullis/bench-kit/table'
 import {
   type Contender,
   contenders,
-  type LimiterOrder,
+  type LimiterJob,
   type LimiterOutcome,
 } from './limiter-process.ts'
 
@@ -54,8 +54,8 @@ async function measure({ rounds, calls }: ReturnType<typeof parseSettings>): Pro
     try {
       for (let round = 0; round < rounds; round += 1) {
         for (const { contender, child } of children) {
-          const order: LimiterOrder = { contender, keys, calls }
-          const outcome = await child.ask<LimiterOutcome>(order)
+          const job: LimiterJob = { contender, keys, calls }
+          const outcome = await child.request<LimiterOutcome>(job)
           costs.get(contender)?.push(outcome.nanosecondsPerCall)
           bytes.set(contender, outcome.bytesPerKey)
         }

@@ -21,7 +21,7 @@ export interface CallSource {
 /**
  * Returns the calls in turn. Everything is prepared in advance; a call costs one copy, two stream numbers
  * and, if its value is unique or its time limit changes, some digits.
- * @param firstUnique - the first unique value, so that no two orders share one
+ * @param firstUnique - the first unique value, so that no two jobs share one
  */
 export function createCalls(
   messages: readonly RequestMessage[],

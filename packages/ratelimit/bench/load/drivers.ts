@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { Latencies } from '@portcullis/bench-kit/latencies'
 import type { AnswerCode, AnswerListener, Connection } from './connection.ts'
-import type { PaceOrder } from './pacer.ts'
+import type { PaceJob } from './pacer.ts'
 
 /** Decides when calls are made, and records the responses. */
 export interface Driver extends AnswerListener {
@@ -92,8 +92,8 @@ export class OpenLoop implements Driver {
     const finished = new Promise<void>((resolve) => {
       this.#finished = resolve
     })
-    const order: PaceOrder = { calls: this.#calls, intervalMs }
-    const pacer = new Worker(new URL('./pacer.ts', import.meta.url), { workerData: order })
+    const job: PaceJob = { calls: this.#calls, intervalMs }
+    const pacer = new Worker(new URL('./pacer.ts', import.meta.url), { workerData: job })
     let startMs = Infinity
     let made = 0
     const callWhatIsDue = () => {

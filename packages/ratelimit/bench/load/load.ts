@@ -1,6 +1,6 @@
 // The process that sends the load.
 
-import { answerLoadOrders } from '@portcullis/bench-kit/load-process'
-import { prepareLoad } from './run-order.ts'
+import { runLoadJobs } from '@portcullis/bench-kit/load-process'
+import { prepareLoad } from './prepare-load.ts'
 
-answerLoadOrders(prepareLoad)
+runLoadJobs(prepareLoad)

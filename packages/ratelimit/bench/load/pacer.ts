@@ -3,12 +3,12 @@
 
 import { parentPort, workerData } from 'node:worker_threads'
 
-export interface PaceOrder {
+export interface PaceJob {
   readonly calls: number
   readonly intervalMs: number
 }
 
-const { calls, intervalMs }: PaceOrder = workerData
+const { calls, intervalMs }: PaceJob = workerData
 const never = new Int32Array(new SharedArrayBuffer(4))
 
 parentPort?.postMessage(null)

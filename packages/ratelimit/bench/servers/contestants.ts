@@ -5,7 +5,7 @@ import type { PeerOf } from '@portcullis/bench-kit/peer'
 import type { Target } from '@portcullis/bench-kit/server-process'
 import { createRequest, valuesKinds } from '../requests.ts'
 import { writeRules } from '../rule-files.ts'
-import { type Contender, type Group, usualRules } from '../scenarios.ts'
+import { type Contender, defaultRuleCount, type Group } from '../scenarios.ts'
 import { findListener } from './find-listener.ts'
 import { readLimit } from './probe.ts'
 import { ourProgram, peerProgram, startServer } from './server-process.ts'
@@ -36,20 +36,26 @@ const localCacheBytes = 16 << 20
 export function withContendersFor(peer: Peer, group: Group): Group {
   const canTakePart = ({ program, store, hasLocalCache, rules }: Contender) => {
     if (program === 'ours' || peer.kind === 'program') return true
-    return peer.kind === 'running' && store === 'redis' && !hasLocalCache && rules === usualRules
+    return (
+      peer.kind === 'running' && store === 'redis' && !hasLocalCache && rules === defaultRuleCount
+    )
   }
   return { ...group, contenders: group.contenders.filter(canTakePart) }
 }
 
 /** The settings of the measured service. */
-export interface OurSettings {
+export interface PortcullisSettings {
   /** The number of processes, if the store can be shared. */
   readonly workers: number
   /** Additional environment variables. */
   readonly env: Readonly<Record<string, string>>
 }
 
-export function createContestants(peer: Peer, stores: Stores, ours: OurSettings): OpenContestants {
+export function createContestants(
+  peer: Peer,
+  stores: Stores,
+  ours: PortcullisSettings,
+): OpenContestants {
   return async (group: Group) => {
     const opened: Contestant[] = []
     try {
@@ -68,7 +74,7 @@ async function open(
   contender: Contender,
   peer: Peer,
   stores: Stores,
-  { workers, env }: OurSettings,
+  { workers, env }: PortcullisSettings,
 ): Promise<Contestant> {
   const storePids = await stores.pidsOf(contender.store)
   const emptyStore = () => stores.empty(contender.store)
@@ -105,7 +111,7 @@ async function open(
 
 async function findRunningPeer({ target, pid }: RunningPeer) {
   const name = `${target.host}:${target.port}`
-  const knowsRules = await answersByRule(target, usualRules).catch((error: Error) => {
+  const knowsRules = await answersByRule(target, defaultRuleCount).catch((error: Error) => {
     throw new Error(`The peer at ${name} does not answer: ${error.message}`)
   })
   if (!knowsRules) {

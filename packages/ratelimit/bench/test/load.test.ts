@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import test from 'node:test'
-import type { LoadOrder } from '../load/order.ts'
-import { prepareLoad } from '../load/run-order.ts'
+import type { LoadJob } from '../load/job.ts'
+import { prepareLoad } from '../load/prepare-load.ts'
 import { openHttp2Server } from './support/http2-server.ts'
 
 const usual = {
@@ -13,8 +13,8 @@ const usual = {
   connections: 2,
 } as const
 
-async function runOnce(order: LoadOrder) {
-  const load = await prepareLoad(order)
+async function runOnce(job: LoadJob) {
+  const load = await prepareLoad(job)
   try {
     return await load.run()
   } finally {

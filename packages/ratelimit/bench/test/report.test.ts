@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { checkAims, isLoadBound } from '../aims.ts'
+import { checkGoals, isLoadBound } from '../goals.ts'
 import { type Sample, type Series, toSample } from '../measure.ts'
 import { formatShapeTable } from '../report.ts'
 import { toScores } from '../results.ts'
@@ -46,7 +46,7 @@ test('goals compare with the same round of the peer, and skip what was not measu
     ] as const,
   }
   assert.deepEqual(
-    checkAims(measured).map(({ wanted, reached, isReached }) => [wanted, reached, isReached]),
+    checkGoals(measured).map(({ wanted, reached, isReached }) => [wanted, reached, isReached]),
     [
       [10, 9, false],
       [6, 6, true],
@@ -67,7 +67,7 @@ test('a lower cost, CPU share or latency is the better one', () => {
     pauses: [],
   }
   assert.deepEqual(
-    checkAims(measured).map(({ reached, isReached }) => [reached, isReached]),
+    checkGoals(measured).map(({ reached, isReached }) => [reached, isReached]),
     [
       [0.25, true],
       [1.053, false],

@@ -10,7 +10,7 @@ import { boundDecider, decisionCalls, openDecide } from './decisions.ts'
 import { openDebug, openGrpc, openHttp } from './listeners.ts'
 import { openRules } from './open-rules.ts'
 import type { Primary } from './primary.ts'
-import { openOutlet, openTracing } from './telemetry.ts'
+import { openStatisticsOutput, openTracing } from './telemetry.ts'
 import { warmUp } from './warm-up.ts'
 
 export interface AppSettings {
@@ -46,7 +46,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
   const statistics = new Statistics({ maxRequestKeys: config.stats.maxDynamicKeys })
   // The outlet is opened first and therefore closed last, so that its final flush includes everything.
   let current = (): RuleSnapshot | undefined => undefined
-  const outlet = await openOutlet(config.stats, {
+  const outlet = await openStatisticsOutput(config.stats, {
     statistics,
     rules: () => current(),
     log,

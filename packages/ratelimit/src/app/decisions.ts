@@ -9,7 +9,7 @@ import { createLocalCache, type LocalCache } from '../hot/index.ts'
 import { findEncodedExcess, findExcess, type RequestBounds } from '../protocol/request-bounds.ts'
 import type { Statistics } from '../stats/registry.ts'
 
-interface DecideSurroundings {
+interface DecideContext {
   readonly rules: () => Rules | undefined
   readonly store: CounterStore
   readonly statistics: Statistics
@@ -23,7 +23,7 @@ export const decisionCalls = 'ratelimit.service.call.should_rate_limit'
 
 export async function openDecide(
   config: DecisionsConfig,
-  { rules, store, statistics, now, debugLog }: DecideSurroundings,
+  { rules, store, statistics, now, debugLog }: DecideContext,
 ): Promise<Decider> {
   const decider = createDecider({
     settings: config,

@@ -30,7 +30,7 @@ export async function loadGrpcTls(config: GrpcTlsConfig, log: Log): Promise<Grpc
   }
 }
 
-interface Following {
+interface FollowSettings {
   readonly config: GrpcTlsConfig
   /** The credentials at startup. */
   readonly credentials: TlsCredentials
@@ -38,7 +38,7 @@ interface Following {
   readonly log: Log
 }
 
-function followFiles({ config, credentials, renew, log }: Following): AsyncDisposable {
+function followFiles({ config, credentials, renew, log }: FollowSettings): AsyncDisposable {
   const { certPath, keyPath, clientCaPath } = config
   const paths = [certPath, keyPath, ...(clientCaPath === undefined ? [] : [clientCaPath])]
   let inUse = credentials

@@ -40,7 +40,7 @@ import { loadGrpcTls } from './grpc-tls.ts'
 import { toListenError } from './listen-error.ts'
 import type { Primary } from './primary.ts'
 
-interface GrpcSurroundings {
+interface GrpcContext {
   readonly decide: DecideEncoded
   readonly tracing: Pick<Tracing, 'traceMethods'>
   readonly health: Health
@@ -56,7 +56,7 @@ const mostFailureLines = 10
 /** @returns the address it listens on; empty in a worker. */
 export async function openGrpc(
   config: GrpcListenerConfig,
-  { decide, tracing, health, statistics, lifecycle, log, primary }: GrpcSurroundings,
+  { decide, tracing, health, statistics, lifecycle, log, primary }: GrpcContext,
 ): Promise<string> {
   const streams = trackStreams({
     ...withStatistics(createHealthMethods(health), statistics),
@@ -145,7 +145,7 @@ async function loadReflection(): Promise<Methods> {
   })
 }
 
-interface HttpSurroundings {
+interface HttpContext {
   readonly decide: Decide
   readonly tracing: Pick<Tracing, 'traceJson'>
   readonly health: Pick<Health, 'isHealthy'>
@@ -157,7 +157,7 @@ interface HttpSurroundings {
 /** @returns the address it listens on; empty in a worker. */
 export async function openHttp(
   { host, port, bodyLimitBytes, allowedOrigins }: HttpListenerConfig,
-  { decide, tracing, health, lifecycle, log, primary }: HttpSurroundings,
+  { decide, tracing, health, lifecycle, log, primary }: HttpContext,
 ): Promise<string> {
   // Clients could flood the log with failing calls.
   const failures = new FailureLog((line) => log.warning(line), { mostLines: 10 })
@@ -172,26 +172,26 @@ export async function openHttp(
     '/json': allowOrigins(handleJson, { allowedOrigins, failures }),
     '/healthcheck': createHealthCheckHandler(health),
   }
-  const own = (service: HttpService) => {
+  const manage = (service: HttpService) => {
     lifecycle.own('HTTP listener', service)
     lifecycle.drain('HTTP listener', (expired) => service.close(expired))
   }
   if (primary !== undefined) {
     const onConnections = (count: number) => primary.reportConnections('http', count)
     const service = createHttpService({ routes, onConnections })
-    own(service)
+    manage(service)
     primary.receive('http', (socket) => service.adopt(socket))
     return ''
   }
   const listener = await openHttpListener({ host, port, routes }).catch((error: unknown) => {
     throw toListenError(error, 'HTTP', 'HOST or PORT')
   })
-  own(listener)
+  manage(listener)
   log.warning(`Listening for HTTP on '${listener.address}'`)
   return listener.address
 }
 
-interface DebugSurroundings {
+interface DebugContext {
   readonly contents: DebugContents
   readonly lifecycle: Lifecycle
   readonly primary: Primary | undefined
@@ -200,7 +200,7 @@ interface DebugSurroundings {
 /** @returns the address it listens on; undefined if its port was in use, and in a worker */
 export async function openDebug(
   config: ListenersConfig['debug'],
-  { contents, lifecycle, primary }: DebugSurroundings,
+  { contents, lifecycle, primary }: DebugContext,
 ): Promise<string | undefined> {
   if (primary !== undefined) {
     const service = lifecycle.own('debug pages', createDebugService(contents))

@@ -5,7 +5,7 @@ import type { RuleSnapshot } from '../rules/match/snapshot.ts'
 import { openRuleSource } from '../rules/sources/index.ts'
 import type { Statistics } from '../stats/registry.ts'
 
-export interface RulesSurroundings {
+export interface RulesContext {
   readonly log: Log
   readonly statistics: Statistics
   readonly health: Pick<Health, 'set'>
@@ -19,7 +19,7 @@ export interface OpenRules extends AsyncDisposable {
 
 export async function openRules(
   { source, mergesDomains }: RulesConfig,
-  { log, statistics, health }: RulesSurroundings,
+  { log, statistics, health }: RulesContext,
 ): Promise<OpenRules> {
   const successes = statistics.counter('ratelimit.service.config_load_success')
   const errors = statistics.counter('ratelimit.service.config_load_error')

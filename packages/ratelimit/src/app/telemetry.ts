@@ -8,7 +8,7 @@ import { noTracing, type Tracing } from '../tracing/tracing.ts'
 import { processGauges } from '../transports/debug/process-gauges.ts'
 import type { Primary } from './primary.ts'
 
-interface OutletSurroundings {
+interface StatisticsOutputContext {
   readonly statistics: Statistics
   readonly rules: () => RuleSnapshot | undefined
   readonly log: Log
@@ -17,9 +17,9 @@ interface OutletSurroundings {
 }
 
 /** Statistics leave the process through a sink; a worker sends them to the primary, which has the sink. */
-export async function openOutlet(
+export async function openStatisticsOutput(
   config: StatsConfig,
-  { statistics, rules, log, now, primary }: OutletSurroundings,
+  { statistics, rules, log, now, primary }: StatisticsOutputContext,
 ): Promise<AsyncDisposable> {
   if (primary !== undefined) {
     const sendsDurations = config.sink.kind !== 'none'

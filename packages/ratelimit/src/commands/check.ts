@@ -1,8 +1,8 @@
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { parseConfig } from '../config/config.ts'
 import { readRuleDirectory } from '../rules/sources/file/rule-directory.ts'
+import { findCollidingKeys } from '../tools/check/colliding-keys.ts'
 import type { Finding } from '../tools/check/fault-report.ts'
-import { findMeetingKeys } from '../tools/check/meeting-keys.ts'
 import {
   byPlace,
   type Inspection,
@@ -54,7 +54,7 @@ export const check: Command = {
 /** In the key format of envoyproxy/ratelimit, counters of different rules can have the same key. */
 function withSharedKeys(result: Inspection, { env }: CommandIo): Inspection {
   if (parseConfig(env).config.decisions.keyFormat !== 'compatible') return result
-  const warnings = findMeetingKeys(result.rules).map((warning) => toFinding(warning, 'warning'))
+  const warnings = findCollidingKeys(result.rules).map((warning) => toFinding(warning, 'warning'))
   return { ...result, findings: [...result.findings, ...warnings].sort(byPlace) }
 }
 

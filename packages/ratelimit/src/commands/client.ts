@@ -38,7 +38,7 @@ export const client: Command = {
       const flags = parseClientFlags(args)
       if (!flags.json) io.stdout.write(toFlagLines(flags))
       for (const note of toNotes(flags)) io.stderr.write(`${note}\n`)
-      await askServer(flags, io)
+      await callServer(flags, io)
       return 0
     } catch (error) {
       if (error instanceof FlagError) {
@@ -68,13 +68,13 @@ class CallError extends Error {
   override readonly name = 'CallError'
 }
 
-async function askServer(flags: ClientFlags, io: CommandIo): Promise<void> {
+async function callServer(flags: ClientFlags, io: CommandIo): Promise<void> {
   const { domain, descriptors, hits_addend: hitsAddend } = flags
   const { buffer, length } = encodeRequest({ domain, descriptors, hitsAddend })
   const message = Buffer.from(buffer.subarray(0, length))
   await using server = await connect(flags)
   for (let sent = 0; sent < flags.count; sent++) {
-    const response = await ask(server, message)
+    const response = await callService(server, message)
     io.stdout.write(`${toLine(response, flags.json)}\n`)
   }
 }
@@ -113,7 +113,7 @@ async function readOptional(path: string): Promise<Buffer | undefined> {
   return path === '' ? undefined : await readFile(path)
 }
 
-async function ask(server: GrpcClient, request: Buffer): Promise<Buffer> {
+async function callService(server: GrpcClient, request: Buffer): Promise<Buffer> {
   const { code, message, response } = await server.call(method, request, { deadlineMs })
   if (code === status.OK) return response
   throw toRequestError(code, message)

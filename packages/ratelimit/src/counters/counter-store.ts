@@ -60,7 +60,7 @@ export interface CounterStore extends AsyncDisposable {
    * Like `add`, but if a strict counter has no room for its hits (its count with them would be above
    * `most`), nothing is added to the counters that have room: their `after` is without the hits. Refunds
    * are always made. Each counter is checked on its own before any is changed. Checking and adding is
-   * one atomic step if the store supports it; otherwise see `look-then-add.ts`.
+   * one atomic step if the store supports it; otherwise see `read-then-add.ts`.
    */
   addSparing(increments: readonly Increment[], deadlineMs: number, counted: Counted): void
   /** Sets `after` to the current count of each, without the hits, and changes nothing. */

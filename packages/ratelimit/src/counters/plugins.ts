@@ -1,6 +1,6 @@
 import { stores } from './index.ts'
 import { memory } from './memory/plugin.ts'
-import type { OpenedStore, StorePlugin, StoreSurroundings } from './store-plugin.ts'
+import type { OpenedStore, StoreContext, StorePlugin } from './store-plugin.ts'
 
 /** Every counter store, as the service offers it. */
 export const storePlugins = await Promise.all(stores.map(({ loadPlugin }) => loadPlugin()))
@@ -10,11 +10,8 @@ export const defaultStore = memory
 
 export type StoreConfig = ReturnType<(typeof storePlugins)[number]['toConfig']>
 
-export function openStore(
-  config: StoreConfig,
-  surroundings: StoreSurroundings,
-): Promise<OpenedStore> {
-  return findPlugin(config).open(config, surroundings)
+export function openStore(config: StoreConfig, context: StoreContext): Promise<OpenedStore> {
+  return findPlugin(config).open(config, context)
 }
 
 /** Whether several processes can count in one place. */

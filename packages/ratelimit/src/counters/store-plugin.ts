@@ -51,7 +51,7 @@ export interface StorePlugin<
   /** @param isDefault - whether BACKEND_TYPE is not set */
   toConfig(settings: SettingsByChapter<C>, check: Check, isDefault: boolean): Config
   /** Loads the driver on demand. */
-  open(config: Config, surroundings: StoreSurroundings): Promise<OpenedStore>
+  open(config: Config, context: StoreContext): Promise<OpenedStore>
 }
 
 /** The parsed settings of a store: plain data, which is sent to workers. */
@@ -59,7 +59,7 @@ export interface StorePluginConfig {
   readonly kind: string
 }
 
-export interface StoreSurroundings {
+export interface StoreContext {
   readonly log: Log
   readonly statistics: StoreStatistics
   readonly expirationJitterMaxSeconds: number

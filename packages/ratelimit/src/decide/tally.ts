@@ -45,7 +45,7 @@ export class Tally implements Charge, Increment {
   readonly metadata: JsonObject | undefined
   /** Set when the tally is opened, for a sliding window. */
   overlapMs = 0
-  /** The hits that the store adds: the charge, its negative for a refund, or 0 when the counter is spared. */
+  /** The hits that the store adds: the charge, its negative for a refund, or 0 when the counter stays unchanged. */
   hits: number
   after = 0
   previous = 0

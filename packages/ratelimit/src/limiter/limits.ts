@@ -98,9 +98,9 @@ export function parseLimitText(text: string): ParsedLimit {
   if (written === 'unlimited') return { requestsPerUnit: 0, unit: undefined, unitMultiplier: 1 }
   const groups = pattern.exec(written)?.groups
   if (groups === undefined) {
-    const question = findSimilarName(written, ['unlimited']) ? " Did you mean 'unlimited'?" : ''
+    const suggestion = findSimilarName(written, ['unlimited']) ? " Did you mean 'unlimited'?" : ''
     throw new TypeError(
-      `'${text}' is not a limit: write '100/minute' or '5/10 minutes'.${question}`,
+      `'${text}' is not a limit: write '100/minute' or '5/10 minutes'.${suggestion}`,
     )
   }
   const requestsPerUnit = Number(groups['requests']?.replaceAll('_', ''))
@@ -129,6 +129,6 @@ const unitNames = units.map(({ name }) => name.toLowerCase())
 
 function describeUnit(name: string): string {
   const meant = findSimilarName(name.toLowerCase(), unitNames)
-  const question = meant === undefined ? '' : ` Did you mean '${meant}'?`
-  return `'${name}' is not a unit; units are ${unitNames.join(', ')}.${question}`
+  const suggestion = meant === undefined ? '' : ` Did you mean '${meant}'?`
+  return `'${name}' is not a unit; units are ${unitNames.join(', ')}.${suggestion}`
 }

@@ -163,9 +163,9 @@ class Parsing {
     for (const name of Object.keys(definition)) {
       if (objectNames.has(name as keyof LimitObject)) continue
       const meant = findSimilarName(name, objectNames)
-      const question = meant === undefined ? `; there are ${[...objectNames].join(', ')}` : ''
+      const suggestion = meant === undefined ? `; there are ${[...objectNames].join(', ')}` : ''
       this.#faults.push(
-        `${path}.${name} is not known${question}.${meant ? ` Did you mean ${meant}?` : ''}`,
+        `${path}.${name} is not known${suggestion}.${meant ? ` Did you mean ${meant}?` : ''}`,
       )
     }
     return definition
@@ -176,9 +176,9 @@ class Parsing {
     if (text === undefined) return undefined
     if (!algorithms.includes(algorithm)) {
       const meant = findSimilarName(String(algorithm), algorithms)
-      const question = meant === undefined ? '' : ` Did you mean ${meant}?`
+      const suggestion = meant === undefined ? '' : ` Did you mean ${meant}?`
       this.#faults.push(
-        `${path}.algorithm must be ${algorithms.join(' or ')}, not ${describe(algorithm)}.${question}`,
+        `${path}.algorithm must be ${algorithms.join(' or ')}, not ${describe(algorithm)}.${suggestion}`,
       )
     }
     if (typeof name !== 'string') {

@@ -33,8 +33,8 @@ import {
   type RateLimiterOptions,
   type SharedOptions,
 } from './options.ts'
+import { createKeyedRules, createWrittenRules, type RuleAccess } from './rule-access.ts'
 import { RulesError } from './rules-input.ts'
-import { createKeyedRules, createWrittenRules, type Ruling } from './rulings.ts'
 import { UnmatchedReports } from './unmatched.ts'
 import { ProcessHold, Readiness } from './waiting.ts'
 
@@ -90,7 +90,7 @@ export function createRateLimiter(
 
 function createLimiter<Input, Rules>(
   options: SharedOptions,
-  ruling: Ruling<Input, Rules>,
+  ruling: RuleAccess<Input, Rules>,
 ): RateLimiter<Input, Rules> {
   const { now = Date.now, timeoutMs: usualTimeoutMs = 1_000, readyTimeoutMs = 10_000 } = options
   const log = createLimiterLog(options.logger, options.log)

@@ -82,7 +82,7 @@ export function createRemoteRateLimiter(options: RemoteLimiterOptions): RemoteRa
   const client = new ServiceClient(url, options.headers ?? {})
   const warned = new Set<string>()
 
-  async function ask(
+  async function callService(
     request: LimitRequest,
     { timeoutMs = usualTimeoutMs, hits }: LimitOptions,
     change: (message: RateLimitRequest) => RateLimitRequest = (message) => message,
@@ -91,7 +91,7 @@ export function createRemoteRateLimiter(options: RemoteLimiterOptions): RemoteRa
     const refusal = breaker.refuse()
     if (refusal !== undefined) throw refusal
     try {
-      const answer = await client.ask(message, timeoutMs)
+      const answer = await client.call(message, timeoutMs)
       breaker.noteAnswer()
       if (warnsUnmatched) warnOfUnmatched(message, answer)
       return { message, answer }
@@ -115,13 +115,15 @@ export function createRemoteRateLimiter(options: RemoteLimiterOptions): RemoteRa
   }
 
   const count = async (request: LimitRequest, given: LimitOptions = {}) => {
-    const { message, answer } = await ask(request, given)
+    const { message, answer } = await callService(request, given)
     return toResult(message, answer, headerNames)
   }
   const giveBack = async (request: LimitRequest, given: LimitOptions = {}) => {
     const { hits = 1 } = given
     checkCharge(hits)
-    const { message, answer } = await ask(request, given, (asked) => withHits(asked, hits, true))
+    const { message, answer } = await callService(request, given, (message) =>
+      withHits(message, hits, true),
+    )
     return toResult(message, answer, headerNames)
   }
   const close = async () => client.close()
@@ -130,14 +132,16 @@ export function createRemoteRateLimiter(options: RemoteLimiterOptions): RemoteRa
     async peek(request, given = {}) {
       const { hits = 1 } = given
       checkCharge(hits)
-      const { message, answer } = await ask(request, given, (asked) => withHits(asked, 0, false))
+      const { message, answer } = await callService(request, given, (message) =>
+        withHits(message, 0, false),
+      )
       return toPeek(toResult(message, answer, headerNames), hits)
     },
     refund: giveBack,
     penalty: count,
     reward: giveBack,
     async reset(request, given = {}) {
-      await ask(request, given, (asked) => withHits(asked, highestCount, true))
+      await callService(request, given, (message) => withHits(message, highestCount, true))
     },
     close,
     [Symbol.asyncDispose]: close,

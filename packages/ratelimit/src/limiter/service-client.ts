@@ -41,7 +41,7 @@ export class ServiceClient {
    * Rejects with a `ServiceError` if the service refuses the request, and with a `StoreError` for other
    * failures.
    */
-  ask(request: RateLimitRequest, timeoutMs: number): Promise<ServiceAnswer> {
+  call(request: RateLimitRequest, timeoutMs: number): Promise<ServiceAnswer> {
     const body = JSON.stringify(toJson(request))
     return new Promise((resolve, reject) => {
       let sent: ClientRequest | undefined
@@ -105,11 +105,11 @@ function toJson({ domain, descriptors, hitsAddend }: RateLimitRequest): unknown 
   return {
     domain,
     hitsAddend,
-    descriptors: descriptors.map(({ entries, limit, hitsAddend: own, isNegativeHits }) => ({
+    descriptors: descriptors.map(({ entries, limit, hitsAddend: hits, isNegativeHits }) => ({
       entries,
       limit,
       // In JSON, protobuf encodes 64-bit numbers as strings.
-      hitsAddend: own === undefined ? undefined : `${own}`,
+      hitsAddend: hits === undefined ? undefined : `${hits}`,
       isNegativeHits,
     })),
   }

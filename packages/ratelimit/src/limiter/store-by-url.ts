@@ -35,9 +35,9 @@ export function describeStores(url: string): string {
   const known = [memoryUrl, ...schemes.map((scheme) => `${scheme}//`)]
   const scheme = toScheme(url)
   const meant = findSimilarName(scheme === '' ? url : scheme, [memoryUrl, ...schemes])
-  const question = meant === undefined ? '' : ` Did you mean ${meant}?`
+  const suggestion = meant === undefined ? '' : ` Did you mean ${meant}?`
   const given = scheme === '' ? 'a string without a scheme' : `'${scheme}'`
-  return `must begin with one of ${known.join(', ')}, not ${given}.${question}`
+  return `must begin with one of ${known.join(', ')}, not ${given}.${suggestion}`
 }
 
 function toScheme(url: string): string {

@@ -62,14 +62,14 @@ export function createHealthMethods(health: Pick<Health, 'isHealthy' | 'subscrib
   })
   const startWatch = (call: StreamCall, service: string): void => {
     let last: ServingStatus | undefined
-    const tell = () => {
+    const sendStatus = () => {
       const current = find(service) ?? SERVICE_UNKNOWN
       if (current === last) return
       last = current
       call.send(encodeResponse(current))
     }
-    watches.set(call, health.subscribe(tell))
-    tell()
+    watches.set(call, health.subscribe(sendStatus))
+    sendStatus()
   }
   const endWatch = (call: StreamCall): void => {
     watches.get(call)?.()

@@ -46,21 +46,21 @@ export function createReflectionMethods(settings: ReflectionSettings): Methods {
   })
   const catalog = createCatalog(settings.files)
 
-  const answer = (question: ServerReflectionRequest['messageRequest']): Answer => {
-    switch (question.case) {
+  const answer = (query: ServerReflectionRequest['messageRequest']): Answer => {
+    switch (query.case) {
       case 'listServices':
         return {
           case: 'listServicesResponse',
           value: { service: settings.services.map((name) => ({ name })) },
         }
       case 'fileByFilename':
-        return toFiles(catalog.byName.get(question.value), `file not found: ${question.value}`)
+        return toFiles(catalog.byName.get(query.value), `file not found: ${query.value}`)
       case 'fileContainingSymbol':
-        return toFiles(catalog.bySymbol.get(question.value), `symbol not found: ${question.value}`)
+        return toFiles(catalog.bySymbol.get(query.value), `symbol not found: ${query.value}`)
       case 'allExtensionNumbersOfType':
-        return catalog.bySymbol.has(question.value)
-          ? { case: 'allExtensionNumbersResponse', value: { baseTypeName: question.value } }
-          : toError(status.NOT_FOUND, `type not found: ${question.value}`)
+        return catalog.bySymbol.has(query.value)
+          ? { case: 'allExtensionNumbersResponse', value: { baseTypeName: query.value } }
+          : toError(status.NOT_FOUND, `type not found: ${query.value}`)
       case 'fileContainingExtension':
         return toError(status.NOT_FOUND, 'there are no extensions')
       case undefined:

@@ -17,13 +17,14 @@ export function toPrimaryPages(
   release: (request: IncomingMessage) => void,
 ): DebugEndpoint[] {
   const pass = (endpoint: DebugEndpoint, request: IncomingMessage, response: ServerResponse) => {
-    const asked = readWorker(request.url ?? '')
-    if (asked === 'primary' && endpoint.path !== '/rlconfig') {
+    const requested = readWorker(request.url ?? '')
+    if (requested === 'primary' && endpoint.path !== '/rlconfig') {
       endpoint.handle(request, response)
       return
     }
     const able = workers().filter(({ isReady }) => isReady)
-    const wanted = asked === undefined ? able : able.filter(({ number }) => `${number}` === asked)
+    const wanted =
+      requested === undefined ? able : able.filter(({ number }) => `${number}` === requested)
     const worker = wanted.find(({ isResponsive }) => isResponsive) ?? wanted[0]
     if (worker === undefined) {
       const numbers = able.map(({ number }) => number).join(', ')

@@ -192,10 +192,10 @@ export class Reports implements AsyncDisposable {
     const send = async () => {
       if (added.length === 0 && this.#rows.isEmpty) return
       const growth = this.#rows.flush()
-      const told = { added, numbers: Uint32Array.from(numbers), growth }
+      const changes = { added, numbers: Uint32Array.from(numbers), growth }
       added = []
       numbers = []
-      await this.#settings.send({ kind: 'rules', ...told })
+      await this.#settings.send({ kind: 'rules', ...changes })
     }
     let number = 0
     for (const [key, counters] of rules) {

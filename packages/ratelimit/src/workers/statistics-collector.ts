@@ -60,11 +60,11 @@ export class StatisticsCollector {
 
   /** Fetches the latest statistics from all workers, without waiting for one that hangs. */
   async refresh(running: readonly Reporter[]): Promise<void> {
-    const asked = running.filter((worker) => worker.isReady && !this.#owesReport(worker))
-    if (asked.length === 0) return
+    const reporting = running.filter((worker) => worker.isReady && !this.#owesReport(worker))
+    if (reporting.length === 0) return
     const enough = new AbortController()
     const tooLate = sleep(refreshMs, undefined, { signal: enough.signal }).catch(() => undefined)
-    await Promise.race([Promise.all(asked.map((worker) => this.#report(worker))), tooLate])
+    await Promise.race([Promise.all(reporting.map((worker) => this.#report(worker))), tooLate])
     enough.abort()
   }
 

@@ -56,9 +56,9 @@ export class StatisticsSum {
   }
 
   /** The resource usage of all processes together; values that are not sizes are those of the primary. */
-  toProcessGauges(own: readonly NamedNumber[]): NamedNumber[] {
+  toProcessGauges(primaryGauges: readonly NamedNumber[]): NamedNumber[] {
     const parts = [...this.#parts].map(({ processGauges }) => new Map(processGauges))
-    return own.map(([name, value]) => {
+    return primaryGauges.map(([name, value]) => {
       if (!name.includes('.memory.')) return [name, value]
       return [name, parts.reduce((sum, part) => sum + (part.get(name) ?? 0), value)]
     })

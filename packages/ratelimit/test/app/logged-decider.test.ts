@@ -8,7 +8,7 @@ import { OK, type RateLimitRequest, type RateLimitResponse } from '../../src/pro
 import { compileRules } from '../../src/rules/match/snapshot.ts'
 import { Statistics } from '../../src/stats/registry.ts'
 import { collectLog } from '../support/collected-log.ts'
-import { ask, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { parseText } from '../support/parse-text.ts'
 
 const rules = `
@@ -48,7 +48,7 @@ function logOf(
 }
 
 test('each descriptor is logged with its limit, followed by the response', () => {
-  const request = ask('d', descriptor('k=v', 'l=w'), descriptor('k=v'), descriptor('free=1'))
+  const request = requestFor('d', descriptor('k=v', 'l=w'), descriptor('k=v'), descriptor('free=1'))
   const lines = logOf(request)
   assert.deepEqual(lines.slice(0, -1), [
     'debug got descriptor: (k=v),(l=w)',
@@ -62,7 +62,7 @@ test('each descriptor is logged with its limit, followed by the response', () =>
 })
 
 test('a domain without rules is logged as unknown', () => {
-  assert.deepEqual(logOf(ask('other', descriptor('k=v'))).slice(0, -1), [
+  assert.deepEqual(logOf(requestFor('other', descriptor('k=v'))).slice(0, -1), [
     "debug unknown domain 'other'",
     'debug got descriptor: (k=v)',
     'debug descriptor does not match any limit, no limits applied',
@@ -72,6 +72,6 @@ test('a domain without rules is logged as unknown', () => {
 test('for a refused request only the error is logged', () => {
   const error = new ServiceError('no rate limit configuration loaded')
   const expected = ['debug caught error during call: no rate limit configuration loaded']
-  assert.deepEqual(logOf(ask('d', descriptor('k=v')), { error, hasRules: false }), expected)
-  assert.deepEqual(logOf(ask('', descriptor('k=v')), { error }), expected)
+  assert.deepEqual(logOf(requestFor('d', descriptor('k=v')), { error, hasRules: false }), expected)
+  assert.deepEqual(logOf(requestFor('', descriptor('k=v')), { error }), expected)
 })

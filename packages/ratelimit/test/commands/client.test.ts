@@ -26,24 +26,24 @@ async function run(...args: string[]) {
 
 /** A server that allows two hits, refuses an empty domain, and records its requests. */
 function createMethods() {
-  const asked: RateLimitRequest[] = []
+  const received: RateLimitRequest[] = []
   const methods: Methods = {
     '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit': {
       kind: 'unary',
       handle(call) {
         const request = decodeRequest(call.buffer, call.start, call.end)
-        asked.push(request)
+        received.push(request)
         if (request.domain === '') {
           call.fail(status.UNKNOWN, 'rate limit domain must not be empty')
           return
         }
-        const code = asked.length > 2 ? OVER_LIMIT : OK
+        const code = received.length > 2 ? OVER_LIMIT : OK
         const { buffer, length } = encodeResponse({
           overallCode: code,
           statuses: request.descriptors.map(() => ({
             code,
             currentLimit: { requestsPerUnit: 2, unit: 3, name: '' },
-            limitRemaining: Math.max(0, 2 - asked.length),
+            limitRemaining: Math.max(0, 2 - received.length),
             resetSeconds: 60,
           })),
           responseHeadersToAdd: [],
@@ -53,21 +53,21 @@ function createMethods() {
       },
     },
   }
-  return { asked, methods }
+  return { received, methods }
 }
 
 async function openServer(t: TestContext) {
-  const { asked, methods } = createMethods()
+  const { received, methods } = createMethods()
   const server = createGrpcServer({ methods })
   t.after(() => server.close())
   const bound = await server.listen({ host: '127.0.0.1', port: 0 })
   assert.ok('port' in bound)
-  return { asked, address: `127.0.0.1:${bound.port}` }
+  return { received, address: `127.0.0.1:${bound.port}` }
 }
 
 suite('the client command', () => {
   test('prints its flags and the response, like the client of envoyproxy/ratelimit', async (t) => {
-    const { asked, address } = await openServer(t)
+    const { received, address } = await openServer(t)
     const { code, out, err } = await run(
       '-dial_string',
       address,
@@ -99,7 +99,7 @@ suite('the client command', () => {
         'limit_remaining:1 duration_until_reset:{seconds:60}}\n',
     )
     const common = { limit: undefined, hitsAddend: undefined, isNegativeHits: false }
-    assert.deepEqual(asked, [
+    assert.deepEqual(received, [
       {
         domain: 'mongo_cps',
         descriptors: [
@@ -118,7 +118,7 @@ suite('the client command', () => {
   })
 
   test('makes several calls with hits, in JSON, and succeeds for OVER_LIMIT too', async (t) => {
-    const { asked, address } = await openServer(t)
+    const { received, address } = await openServer(t)
     const flags = ['-dial_string', address, '-domain', 'd', '-descriptors', 'k=']
     const { code, out } = await run(...flags, '-count', '3', '-hits_addend=7', '-json')
     assert.equal(code, 0)
@@ -128,10 +128,10 @@ suite('the client command', () => {
       ['OK', 'OK', 'OVER_LIMIT'],
     )
     assert.deepEqual(
-      asked.map(({ hitsAddend }) => hitsAddend),
+      received.map(({ hitsAddend }) => hitsAddend),
       [7, 7, 7],
     )
-    assert.deepEqual(asked[0]?.descriptors[0]?.entries, [{ key: 'k', value: '' }])
+    assert.deepEqual(received[0]?.descriptors[0]?.entries, [{ key: 'k', value: '' }])
   })
 
   test('shows an error of the server with its code, and exits with 1', async (t) => {

@@ -17,19 +17,19 @@ import {
 export const sparingPoints = {
   'adds to every counter while all have room': async (store) => {
     const [a, b, c] = [newKey(), newKey(), newKey()]
-    const ask = (hits: number) => [
+    const toIncrements = (hits: number) => [
       increment(a, hits, { most: 4 }),
       sliding(b, hits),
       increment(c, hits, { most: 4, isStrict: false }),
     ]
-    assert.deepEqual(await addSparing(store, ask(3)), [3, 3, 3])
-    assert.deepEqual(await addSparing(store, ask(1)), [4, 4, 4])
-    assert.deepEqual(await addSparing(store, ask(0)), [4, 4, 4])
+    assert.deepEqual(await addSparing(store, toIncrements(3)), [3, 3, 3])
+    assert.deepEqual(await addSparing(store, toIncrements(1)), [4, 4, 4])
+    assert.deepEqual(await addSparing(store, toIncrements(0)), [4, 4, 4])
     assert.deepEqual(await read(store, a, c), [4, 4])
   },
 } satisfies Points
 
-/** Requirements for `addSparing` in stores that support it. Memcached never spares. */
+/** Requirements for `addSparing` in stores that support it. Memcached does not. */
 export const realSparingPoints = {
   'adds only to counters without room if a strict counter has none': async (store) => {
     const [full, free, sliding1] = [newKey(), newKey(), newKey()]
@@ -44,15 +44,20 @@ export const realSparingPoints = {
     assert.deepEqual(await readThese(store, [sliding(sliding1, 0)]), [2])
   },
 
-  'spares nothing if the counter without room is not strict': async (store) => {
+  'adds to every counter if the one without room is not strict': async (store) => {
     const [full, free] = [newKey(), newKey()]
     await add(store, [increment(full, 5)])
-    const ask = [increment(full, 1, { most: 5, isStrict: false }), increment(free, 1, { most: 5 })]
-    assert.deepEqual(await addSparing(store, ask), [6, 1])
+    const increments = [
+      increment(full, 1, { most: 5, isStrict: false }),
+      increment(free, 1, { most: 5 }),
+    ]
+    assert.deepEqual(await addSparing(store, increments), [6, 1])
     assert.deepEqual(await read(store, full, free), [6, 1])
   },
 
-  'spares a counter that is not strict only if it has room, like the others': async (store) => {
+  'leaves a counter that is not strict unchanged only if it has room, like the others': async (
+    store,
+  ) => {
     const [strict, full, free] = [newKey(), newKey(), newKey()]
     await add(store, [increment(strict, 5), increment(full, 5)])
     const counts = await addSparing(store, [
@@ -92,16 +97,16 @@ export const realSparingPoints = {
   'refuses 0 hits above the limit, but not at the limit': async (store) => {
     const [full, free] = [newKey(), newKey()]
     await add(store, [increment(full, 5)])
-    const ask = (most: number) => [increment(full, 0, { most }), increment(free, 1)]
-    assert.deepEqual(await addSparing(store, ask(4)), [5, 0])
-    assert.deepEqual(await addSparing(store, ask(5)), [5, 1])
+    const toIncrements = (most: number) => [increment(full, 0, { most }), increment(free, 1)]
+    assert.deepEqual(await addSparing(store, toIncrements(4)), [5, 0])
+    assert.deepEqual(await addSparing(store, toIncrements(5)), [5, 1])
   },
 
-  'spares the same counter in one call as in two calls': async (store) => {
+  'leaves the same counter unchanged in one call as in two calls': async (store) => {
     const [full, free] = [newKey(), newKey()]
     await add(store, [increment(full, 5)])
-    const ask = [increment(free, 1), increment(free, 2), increment(full, 1, { most: 5 })]
-    assert.deepEqual(await addSparing(store, ask), [0, 0, 6])
+    const increments = [increment(free, 1), increment(free, 2), increment(full, 1, { most: 5 })]
+    assert.deepEqual(await addSparing(store, increments), [0, 0, 6])
     assert.deepEqual(await read(store, free), [0])
   },
 } satisfies Points

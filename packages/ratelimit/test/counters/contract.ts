@@ -126,13 +126,13 @@ const fixedPoints = {
     assert.deepEqual(await add(store, changes), [2, 0, 4, 3, 3])
   },
 
-  'keeps unusual keys separate': (store) => keepsApart(store, strangeNames),
+  'keeps unusual keys separate': (store) => countsSeparately(store, strangeNames),
 
-  'keeps keys with control characters separate': (store) => keepsApart(store, controlNames),
+  'keeps keys with control characters separate': (store) => countsSeparately(store, controlNames),
 
   'keeps keys of 10 kB separate': async (store) => {
     const long = 'x'.repeat(10_000)
-    await keepsApart(store, [long, `${long}y`, `y${long}`, 'ü'.repeat(5_000)])
+    await countsSeparately(store, [long, `${long}y`, `y${long}`, 'ü'.repeat(5_000)])
   },
 
   'keeps windows of one key separate': async (store) => {
@@ -271,10 +271,10 @@ const points = {
 
 export type ContractPoint = keyof typeof points
 
-export interface Looseness {
+export interface StoreExceptions {
   /**
-   * Why the store counts only after it has answered, so that it neither spares nor is exact under
-   * concurrency.
+   * Why the store counts only after it has answered, so that it neither supports `addSparing` nor is exact
+   * under concurrency.
    */
   readonly countsAfterAnswer?: string
 }
@@ -295,7 +295,7 @@ export function testCounterStore(
   name: string,
   open: (t: TestContext) => Promise<CounterStore | undefined>,
   except: { readonly [Point in ContractPoint]?: string } = {},
-  { countsAfterAnswer }: Looseness = {},
+  { countsAfterAnswer }: StoreExceptions = {},
 ): void {
   const reasons = new Map<string, string>(Object.entries(except))
   if (countsAfterAnswer !== undefined) {
@@ -316,7 +316,7 @@ export function testCounterStore(
 }
 
 /** Counts every name differently and then reads all of them, in fixed and sliding windows. */
-async function keepsApart(store: CounterStore, names: readonly string[]): Promise<void> {
+async function countsSeparately(store: CounterStore, names: readonly string[]): Promise<void> {
   const shared = newKey()
   const apart = names.map((name) => `${shared}${name}_`)
   const counts = names.map((_, i) => i + 1)

@@ -10,11 +10,11 @@ import {
 } from '../../src/protocol/message.ts'
 import type { RuleRecord, RuleSet } from '../../src/rules/model/rule.ts'
 import {
-  ask,
   type Decider,
   type DeciderOptions,
   descriptor,
   openDecider,
+  requestFor,
 } from '../support/decider.ts'
 import { type NestedRule, toRuleSet } from '../support/nested-rules.ts'
 
@@ -32,7 +32,7 @@ descriptors:
 
 test('a cached request is counted like any other', async (t) => {
   const decider = openDecider(t, perMinute(5))
-  const message = toMessage(ask('d', descriptor('k=v')))
+  const message = toMessage(requestFor('d', descriptor('k=v')))
   const left = []
   for (let i = 0; i < 7; i += 1) left.push(remaining(await decider.decideEncoded(message)))
   assert.deepEqual(left, [4, 3, 2, 1, 0, 0, 0])
@@ -48,7 +48,7 @@ test('a cached request is counted like any other', async (t) => {
 
 test('a reload takes effect with the next request', async (t) => {
   const decider = openDecider(t, perMinute(100))
-  const message = toMessage(ask('d', descriptor('k=v')))
+  const message = toMessage(requestFor('d', descriptor('k=v')))
   for (let i = 0; i < 5; i += 1) await decider.decideEncoded(message)
   for (const limit of [50, 60, 70]) {
     decider.load(perMinute(limit))
@@ -61,7 +61,7 @@ test('a reload takes effect with the next request', async (t) => {
 
 test('dynamic metadata contains the request, however often it is repeated', async (t) => {
   const decider = openDecider(t, perMinute(100), { settings: { addsDynamicMetadata: true } })
-  const message = toMessage(ask('d', descriptor('k=v')))
+  const message = toMessage(requestFor('d', descriptor('k=v')))
   for (let i = 0; i < 4; i += 1) {
     const { dynamicMetadata } = await decider.decideEncoded(message)
     assert.deepEqual(dynamicMetadata, { domain: 'd', descriptors: [{ entries: ['k=v'] }] })
@@ -81,7 +81,7 @@ for (const { by, yaml, limit } of requestKeys) {
   test(`statistics by value that were dropped start at 0, with ${by}`, async (t) => {
     const decider = openDecider(t, yaml, { maxRequestKeys: 2 })
     const message = (value: string) =>
-      toMessage(ask('d', descriptor(`k=${value}`, limit === undefined ? {} : { limit })))
+      toMessage(requestFor('d', descriptor(`k=${value}`, limit === undefined ? {} : { limit })))
     for (let i = 0; i < 4; i += 1) await decider.decideEncoded(message('first'))
     assert.equal(decider.counters('d.k_first')['totalHits'], 4)
     for (const value of ['b', 'c', 'd', 'e']) await decider.decideEncoded(message(value))
@@ -164,7 +164,7 @@ const someRequest: fc.Arbitrary<RateLimitRequest> = fc.record({
 
 /** Numbers select from the lists of the scenario, so that requests are repeated. */
 const step = fc.oneof(
-  { weight: 20, arbitrary: fc.record({ ask: fc.nat() }) },
+  { weight: 20, arbitrary: fc.record({ request: fc.nat() }) },
   { weight: 1, arbitrary: fc.record({ load: fc.nat() }) },
   {
     weight: 1,
@@ -194,8 +194,8 @@ test('the request cache changes no response and no statistic, for any rules, req
       assert.ok(first)
       await withDeciders(t, first, { maxRequestKeys: 2, ...options }, async (plain, encoded) => {
         for (const each of steps) {
-          if ('ask' in each) {
-            const request = requests[each.ask % requests.length]
+          if ('request' in each) {
+            const request = requests[each.request % requests.length]
             assert.ok(request)
             const expected = await outcome(plain.decide(request))
             assert.deepEqual(await outcome(encoded.decideEncoded(toMessage(request))), expected)

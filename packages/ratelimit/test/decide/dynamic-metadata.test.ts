@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mergeMetadata, toDynamicMetadata } from '../../src/decide/respond.ts'
-import { ask, descriptor, openDecider } from '../support/decider.ts'
+import { descriptor, openDecider, requestFor } from '../support/decider.ts'
 
 const rules = `
 domain: d
@@ -21,7 +21,7 @@ descriptors:
 test('the request and the metadata of the rules that allow it are returned', async (t) => {
   const decider = openDecider(t, rules, { settings: { addsDynamicMetadata: true } })
   const request = {
-    ...ask(
+    ...requestFor(
       'd',
       descriptor('a=1', { hitsAddend: 1 }),
       descriptor('b=1', 'x=y', { limit: { requestsPerUnit: 3, unit: 2 } }),
@@ -43,7 +43,7 @@ test('the request and the metadata of the rules that allow it are returned', asy
     metadata: { team: 'one', tags: ['x'], nested: { a: 1, both: 1, b: 2 } },
   })
 
-  const refused = await decider.decide(ask('d', descriptor('a=1')))
+  const refused = await decider.decide(requestFor('d', descriptor('a=1')))
   assert.deepEqual(refused.dynamicMetadata, { domain: 'd', descriptors: [{ entries: ['a=1'] }] })
 })
 
@@ -60,7 +60,7 @@ test('metadata cannot reach the prototype of an object', () => {
 })
 
 test('empty metadata is omitted', () => {
-  const request = ask('d', descriptor('k=v'))
+  const request = requestFor('d', descriptor('k=v'))
   const expected = { domain: 'd', descriptors: [{ entries: ['k=v'] }] }
   assert.deepEqual(toDynamicMetadata(request, [{}]), expected)
   assert.deepEqual(toDynamicMetadata(request, [undefined]), expected)

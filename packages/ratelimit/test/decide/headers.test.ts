@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toHeaders } from '../../src/decide/headers.ts'
 import { type Code, type DescriptorStatus, OK, OVER_LIMIT } from '../../src/protocol/message.ts'
-import { ask, descriptor, openDecider } from '../support/decider.ts'
+import { descriptor, openDecider, requestFor } from '../support/decider.ts'
 
 const names = { limit: 'L', remaining: 'R', reset: 'T' }
 
@@ -45,7 +45,7 @@ descriptors:
   - { key: q, quota_mode: true, rate_limit: { unit: minute, requests_per_unit: 1 } }
 `
   const decider = openDecider(t, rules, { settings: { headerNames: names } })
-  const request = ask('d', descriptor('a=1'), descriptor('q=1'))
+  const request = requestFor('d', descriptor('a=1'), descriptor('q=1'))
   await decider.decide(request)
   const { statuses, responseHeadersToAdd } = await decider.decide(request)
   assert.deepEqual(

@@ -4,18 +4,18 @@ import type { CounterStore } from '../../src/counters/counter-store.ts'
 import { openMemoryStore } from '../../src/counters/memory/memory-store.ts'
 import { createLocalCache } from '../../src/hot/local-cache.ts'
 import { OVER_LIMIT } from '../../src/protocol/message.ts'
-import { ask, descriptor, openDecider } from '../support/decider.ts'
+import { descriptor, openDecider, requestFor } from '../support/decider.ts'
 
 /** A decider with a local cache, and the number of calls of its store. */
 function openCachedDecider(t: TestContext, more = '') {
   const memory = openMemoryStore({ now: () => 1_700_000_000_000 })
-  const asked = { count: 0 }
+  const storeCalls = { count: 0 }
   const store: CounterStore = {
     add(...args) {
-      asked.count += 1
+      storeCalls.count += 1
       memory.add(...args)
     },
-    addSparing: () => assert.fail('nothing is to be spared'),
+    addSparing: () => assert.fail('addSparing was called'),
     read: () => assert.fail('nothing is to be read'),
     [Symbol.asyncDispose]: () => memory[Symbol.asyncDispose](),
   }
@@ -28,16 +28,16 @@ descriptors:
   - key: s
     rate_limit: { unit: minute, requests_per_unit: 2, algorithm: sliding_window }
 `
-  return { decider: openDecider(t, rules, { store, localCacheBytes: 1_000_000 }), asked }
+  return { decider: openDecider(t, rules, { store, localCacheBytes: 1_000_000 }), storeCalls }
 }
 
 test('a counter that is known to be over its limit is refused without the store', async (t) => {
-  const { decider, asked } = openCachedDecider(t)
-  const request = ask('d', descriptor('k=v', { hitsAddend: 2 }))
+  const { decider, storeCalls } = openCachedDecider(t)
+  const request = requestFor('d', descriptor('k=v', { hitsAddend: 2 }))
   const codes = []
   for (let i = 0; i < 4; i += 1) codes.push((await decider.decide(request)).overallCode)
   assert.deepEqual(codes.slice(1), [OVER_LIMIT, OVER_LIMIT, OVER_LIMIT])
-  assert.equal(asked.count, 2)
+  assert.equal(storeCalls.count, 2)
   assert.deepEqual(decider.counters('d.k'), {
     totalHits: 8,
     withinLimit: 2,
@@ -48,18 +48,18 @@ test('a counter that is known to be over its limit is refused without the store'
 })
 
 test('in shadow mode, hits that the local cache refuses count as shadow mode too', async (t) => {
-  const { decider, asked } = openCachedDecider(t, 'shadow_mode: true')
-  const request = ask('d', descriptor('k=v', { hitsAddend: 2 }))
+  const { decider, storeCalls } = openCachedDecider(t, 'shadow_mode: true')
+  const request = requestFor('d', descriptor('k=v', { hitsAddend: 2 }))
   for (let i = 0; i < 4; i += 1) await decider.decide(request)
-  assert.equal(asked.count, 2)
+  assert.equal(storeCalls.count, 2)
   assert.equal(decider.counters('d.k')['shadowMode'], 6)
 })
 
 test('a sliding window is not cached, because there may be room again at any moment', async (t) => {
-  const { decider, asked } = openCachedDecider(t)
-  const request = ask('d', descriptor('s=v'))
+  const { decider, storeCalls } = openCachedDecider(t)
+  const request = requestFor('d', descriptor('s=v'))
   for (let i = 0; i < 5; i += 1) await decider.decide(request)
-  assert.equal(asked.count, 5)
+  assert.equal(storeCalls.count, 5)
 })
 
 test('the gauges of a local cache that was never used are 0', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { OK, OVER_LIMIT } from '../../src/protocol/message.ts'
-import { ask, descriptor, openDecider } from '../support/decider.ts'
+import { descriptor, openDecider, requestFor } from '../support/decider.ts'
 
 /** Keeps every change with its time, and adds up all of them for each count. */
 class Model {
@@ -32,7 +32,7 @@ class Model {
     return this.#sum(window) + Number(share)
   }
 
-  ask(atMs: number, hits: number): { isOver: boolean; remaining: number; reset: number } {
+  decide(atMs: number, hits: number): { isOver: boolean; remaining: number; reset: number } {
     const after = this.count(atMs) + Math.max(0, hits)
     if (hits < 0 || after <= this.#most) this.#changes.push({ atMs, hits })
     const now = hits < 0 ? this.count(atMs) : after
@@ -104,8 +104,8 @@ test('every response equals that of a model that keeps every hit', async (t) => 
           nowMs += Math.floor(wait * seconds * 1000)
           decider.now = nowMs / 1000
           const asked = { hitsAddend: Math.abs(hits), isNegativeHits: hits < 0 }
-          const answer = await decider.decide(ask('d', descriptor(`${key}=${value}`, asked)))
-          const { isOver, remaining, reset } = model.ask(Math.floor(decider.now * 1000), hits)
+          const answer = await decider.decide(requestFor('d', descriptor(`${key}=${value}`, asked)))
+          const { isOver, remaining, reset } = model.decide(Math.floor(decider.now * 1000), hits)
           assert.deepEqual(
             answer.statuses.map((status) => [
               status.code,
@@ -148,7 +148,7 @@ test('a burst around the start of a window is at most the limit, one more and th
         for (const { at, hits } of calls.sort((a, b) => a.at - b.at)) {
           decider.now = startSeconds + Math.floor(at * seconds * 1000) / 1000
           const asked = descriptor(`w${seconds}_${limit}=${value}`, { hitsAddend: hits })
-          if ((await decider.decide(ask('d', asked))).overallCode !== OK) continue
+          if ((await decider.decide(requestFor('d', asked))).overallCode !== OK) continue
           if (at < 0) before += hits
           else current += hits
           const part = Math.max(0, decider.now - startSeconds) / seconds

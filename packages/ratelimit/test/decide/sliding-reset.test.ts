@@ -33,7 +33,7 @@ function pass(situation: Situation, seconds: number): Situation {
   return { ...situation, previous: 0, current: 0, overlapMs: unitSeconds * 1000 }
 }
 
-function isLetIn(situation: Situation): boolean {
+function isAllowed(situation: Situation): boolean {
   return situation.current + share(situation) + situation.charge <= situation.most
 }
 
@@ -81,11 +81,11 @@ test('it is the first whole second in which the same hits are allowed', () => {
       ...rest,
       overlapMs: rest.unitSeconds * 1000 - Math.floor(at * rest.unitSeconds * 1000),
     }))
-    .filter((situation) => !isLetIn(situation) && situation.charge <= situation.most)
+    .filter((situation) => !isAllowed(situation) && situation.charge <= situation.most)
   fc.assert(
     fc.property(situations, (situation) => {
       let expected = 1
-      while (!isLetIn(pass(situation, expected))) expected += 1
+      while (!isAllowed(pass(situation, expected))) expected += 1
       assert.equal(secondsUntilRoom(toTally(situation)), expected)
       assert.ok(expected <= 2 * situation.unitSeconds)
     }),

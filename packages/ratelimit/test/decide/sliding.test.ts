@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OK, OVER_LIMIT } from '../../src/protocol/message.ts'
-import { ask, type Decider, descriptor, openDecider } from '../support/decider.ts'
+import { type Decider, descriptor, openDecider, requestFor } from '../support/decider.ts'
 
 const sliding = (requests: number, { unit = 'minute', multiplier = 1, more = '' } = {}) => `
 domain: d
@@ -19,7 +19,7 @@ const minuteStart = 1_700_000_040
 /** Makes one request and returns the code, the remaining hits and the seconds until reset. */
 async function hit(decider: Decider, hitsAddend = 1, isNegativeHits = false) {
   const asked = descriptor('k=v', { hitsAddend, isNegativeHits })
-  const [status] = (await decider.decide(ask('d', asked))).statuses
+  const [status] = (await decider.decide(requestFor('d', asked))).statuses
   assert.ok(status)
   return [status.code, status.limitRemaining, status.resetSeconds]
 }
@@ -166,7 +166,7 @@ test('the response and the headers contain the configured limit', async (t) => {
   })
   decider.now = 1_700_000_100
   await hit(decider, 10)
-  const answer = await decider.decide(ask('d', descriptor('k=v')))
+  const answer = await decider.decide(requestFor('d', descriptor('k=v')))
   assert.deepEqual(answer.statuses[0]?.currentLimit, { requestsPerUnit: 10, unit: 2, name: '' })
   assert.deepEqual(
     answer.responseHeadersToAdd.map(({ value }) => value),
@@ -216,7 +216,7 @@ test('an overlap is never longer than the window, whatever the clock', async (t)
         for (const { overlapMs } of increments) overlaps.push(overlapMs)
         counted(undefined)
       },
-      addSparing: () => assert.fail('nothing is to be spared'),
+      addSparing: () => assert.fail('addSparing was called'),
       read: () => assert.fail('nothing is to be read'),
       async [Symbol.asyncDispose]() {},
     },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OK, OVER_LIMIT, type RateLimitResponse } from '../../src/protocol/message.ts'
-import { ask, descriptor, openDecider } from '../support/decider.ts'
+import { descriptor, openDecider, requestFor } from '../support/decider.ts'
 
 const rules = (more = '') => `
 domain: d
@@ -11,7 +11,7 @@ descriptors:
 `
 const settings = { stopsIncrementWhenOver: true }
 const hits = (hitsAddend: number) =>
-  ask('d', descriptor('a=1', { hitsAddend }), descriptor('b=1', { hitsAddend }))
+  requestFor('d', descriptor('a=1', { hitsAddend }), descriptor('b=1', { hitsAddend }))
 const check = hits(0)
 const remaining = ({ statuses }: RateLimitResponse) =>
   statuses.map(({ limitRemaining }) => limitRemaining)
@@ -37,9 +37,9 @@ test('only the limit that refuses is counted', async (t) => {
   assert.equal(decider.counters('d.a')['withinLimit'], 15)
 })
 
-test('a limit that is over according to the local cache spares the others', async (t) => {
+test('a limit that is over according to the local cache stops the increments of the others', async (t) => {
   const decider = openDecider(t, rules(), { settings, localCacheBytes: 1_000_000 })
-  await decider.decide(ask('d', descriptor('b=1', { hitsAddend: 15 })))
+  await decider.decide(requestFor('d', descriptor('b=1', { hitsAddend: 15 })))
   await decider.decide(hits(3))
   const [a] = (await decider.decide(check)).statuses
   assert.equal(a?.limitRemaining, 15)
@@ -49,7 +49,7 @@ test('rules in shadow mode or quota mode stop nothing', async (t) => {
   for (const mode of ['shadow_mode: true,', 'quota_mode: true,']) {
     for (const localCacheBytes of [0, 1_000_000]) {
       const decider = openDecider(t, rules(mode), { settings, localCacheBytes })
-      await decider.decide(ask('d', descriptor('b=1', { hitsAddend: 15 })))
+      await decider.decide(requestFor('d', descriptor('b=1', { hitsAddend: 15 })))
       await decider.decide(hits(3))
       const [a] = (await decider.decide(check)).statuses
       assert.equal(a?.limitRemaining, 12, `${mode} local cache: ${localCacheBytes}`)
@@ -66,7 +66,7 @@ descriptors:
     rate_limit: { unit: hour, requests_per_unit: 14, algorithm: sliding_window }
 `
 
-test('a sliding limit that refuses spares the others, and takes no hits itself', async (t) => {
+test('a sliding limit that refuses stops the increments of the others, and counts no hits itself', async (t) => {
   const decider = openDecider(t, slidingRules(), { settings })
   await decider.decide(hits(13))
   const answer = await decider.decide(hits(2))
@@ -80,10 +80,10 @@ test('a sliding limit that refuses spares the others, and takes no hits itself',
   )
 })
 
-test('a sliding limit is spared by another that refuses', async (t) => {
+test('a sliding limit is not incremented if another limit refuses', async (t) => {
   for (const localCacheBytes of [0, 1_000_000]) {
     const decider = openDecider(t, slidingRules(), { settings, localCacheBytes })
-    await decider.decide(ask('d', descriptor('a=1', { hitsAddend: 16 })))
+    await decider.decide(requestFor('d', descriptor('a=1', { hitsAddend: 16 })))
     const answer = await decider.decide(hits(3))
     assert.equal(answer.overallCode, OVER_LIMIT)
     assert.deepEqual(remaining(answer), [0, 14])
@@ -107,7 +107,7 @@ test('an exceeded limit in shadow mode keeps counting while another one refuses'
   const { overLimit, shadowMode } = decider.statistics.rules.forRequest('d.b')
   assert.deepEqual({ overLimit, shadowMode }, { overLimit: 2, shadowMode: 2 })
   const higher = descriptor('b=1', { hitsAddend: 0, limit: { requestsPerUnit: 100, unit: 3 } })
-  assert.deepEqual(remaining(await decider.decide(ask('d', higher))), [84])
+  assert.deepEqual(remaining(await decider.decide(requestFor('d', higher))), [84])
 })
 
 test('concurrent requests that are refused do not change the other counters', async (t) => {

@@ -9,7 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { JsonObject } from '@bufbuild/protobuf'
 import fc from 'fast-check'
 import { type Scenario, scenarios, toYaml } from './rule-trees.ts'
-import { findPeer, howToGiveAPeer, openServices, type Services } from './services.ts'
+import { findPeer, openServices, peerAdvice, type Services } from './services.ts'
 import { type Variant, variants } from './variants.ts'
 
 const peer = findPeer(process.env)
@@ -23,7 +23,7 @@ const possible = Object.entries(variants).filter(
 
 for (const [name, variant] of possible) {
   const title = `random rules and requests get the same responses as in envoyproxy/ratelimit, ${name}`
-  test(title, { skip: peer ? false : howToGiveAPeer }, async (t) => {
+  test(title, { skip: peer ? false : peerAdvice }, async (t) => {
     const services = peer && (await openServices(t, peer, variant))
     if (!services) return
     let run = 0
@@ -37,7 +37,7 @@ for (const [name, variant] of possible) {
 }
 
 test('both services share the keys of one Redis', {
-  skip: peer?.kind === 'program' ? false : howToGiveAPeer,
+  skip: peer?.kind === 'program' ? false : peerAdvice,
 }, async (t) => {
   const services = peer && (await openServices(t, peer, { env: {}, isShared: true }))
   if (!services) return

@@ -18,7 +18,7 @@ export type Peer =
   | { readonly kind: 'program'; readonly file: string }
   | { readonly kind: 'running'; readonly address: string; readonly rulesFolder: string }
 
-export const howToGiveAPeer =
+export const peerAdvice =
   'no peer: set RATELIMIT_PEER_PROGRAM to the program envoyproxy/ratelimit, or RATELIMIT_PEER to ' +
   'HOST:PORT of one that runs with RUNTIME_WATCH_ROOT=false, and RATELIMIT_PEER_RULES to its rules'
 

@@ -12,7 +12,7 @@ import { recordedRequests } from './recorded-requests.ts'
 
 /** Allows every request and records it. */
 async function openRecorder(t: TestContext) {
-  const asked: { names: string[]; body: string }[] = []
+  const received: { names: string[]; body: string }[] = []
   const server = createServer()
   server.on('stream', async (stream, headers, _flags, rawHeaders) => {
     stream.on('error', () => {})
@@ -20,7 +20,7 @@ async function openRecorder(t: TestContext) {
     for await (const chunk of stream) chunks.push(chunk)
     if (headers[':path'] === decisionPath) {
       const names = rawHeaders.filter((_, index) => index % 2 === 0)
-      asked.push({ names, body: Buffer.concat(chunks).toString('base64') })
+      received.push({ names, body: Buffer.concat(chunks).toString('base64') })
     }
     stream.respond(
       { ':status': 200, 'content-type': 'application/grpc' },
@@ -34,7 +34,7 @@ async function openRecorder(t: TestContext) {
   await once(server, 'listening')
   t.after(() => server.close())
   const { port } = server.address() as AddressInfo
-  return { asked, grpcAddress: `127.0.0.1:${port}` }
+  return { received, grpcAddress: `127.0.0.1:${port}` }
 }
 
 test('the recorded requests are those that Envoy sends', async (t) => {
@@ -56,5 +56,5 @@ test('the recorded requests are those that Envoy sends', async (t) => {
     names: headers.map(([name]) => name),
     body,
   }))
-  assert.deepEqual(recorder.asked, expected)
+  assert.deepEqual(recorder.received, expected)
 })

@@ -10,7 +10,7 @@ import {
   startService,
   until,
 } from '../support/service-process.ts'
-import { hangMs, hasSoundReset, openSteadyLoad } from './steady-load.ts'
+import { hangMs, hasValidReset, openSteadyLoad } from './steady-load.ts'
 
 /** A fault in the environment of the service, and how it is undone. */
 export interface Fault {
@@ -34,7 +34,7 @@ export interface OpenFault {
 
 export interface FaultResult {
   readonly name: string
-  readonly asked: number
+  readonly calls: number
   readonly failed: number
   readonly slowestMs: number
   /** The time from the end of the fault to the first response. */
@@ -108,7 +108,7 @@ export async function runFault(t: TestContext, fault: Fault): Promise<FaultResul
   )
   return {
     name: fault.name,
-    asked: during.length,
+    calls: during.length,
     failed: during.filter((call) => !isOk(call)).length,
     slowestMs: Math.max(...during.map(({ tookMs }) => tookMs)),
     backMs: backAt - healedAt,
@@ -164,7 +164,7 @@ async function untilCalm(calls: readonly LoadedCall[], healedAt: number): Promis
 function assertFailuresAreFine(calls: readonly LoadedCall[]): void {
   for (const call of calls) {
     assert.ok(call.tookMs < hangMs, `a call took ${Math.round(call.tookMs)} ms`)
-    assert.ok(hasSoundReset(call), 'a window was reported to end now or earlier')
+    assert.ok(hasValidReset(call), 'a window was reported to end now or earlier')
     assert.ok(isOk(call) || call.message.length > 5, `code ${call.code} without a reason`)
   }
 }

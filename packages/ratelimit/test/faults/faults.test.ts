@@ -53,7 +53,7 @@ function toTable(rows: readonly FaultResult[]): string {
   return `${head}${rows.map((row) => `${toRow(row)}\n`).join('')}`
 }
 
-function toRow({ name, asked, failed, slowestMs, backMs, grownMegabytes }: FaultResult): string {
+function toRow({ name, calls, failed, slowestMs, backMs, grownMegabytes }: FaultResult): string {
   const grown = `${grownMegabytes < 0 ? '−' : '+'}${Math.abs(Math.round(grownMegabytes))} MB`
-  return `| ${name} | ${asked} | ${failed} | ${Math.round(slowestMs)} ms | ${Math.round(backMs)} ms | ${grown} |`
+  return `| ${name} | ${calls} | ${failed} | ${Math.round(slowestMs)} ms | ${Math.round(backMs)} ms | ${grown} |`
 }

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { status } from '@portcullis/grpc-unary'
 import { type GrpcClient, openGrpcClient } from '@portcullis/grpc-unary/client'
-import { ask, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { decodeResponse } from '../support/decode-response.ts'
 import { decisionPath, toBytes } from '../support/service-client.ts'
 import type { LoadedCall } from '../support/service-load.ts'
@@ -48,7 +48,7 @@ export function openSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
     const value = values[next++ % valueCount]
     const startedMs = performance.now()
     waiting += 1
-    const request = toBytes(ask('d', descriptor(`k=${value}`)))
+    const request = toBytes(requestFor('d', descriptor(`k=${value}`)))
     const headers = { 'grpc-timeout': `${deadlineMs()}m` }
     const { code, message, response } = await client.call(decisionPath, request, { headers })
     waiting -= 1
@@ -92,7 +92,7 @@ export function openSteadyLoad(options: SteadyLoadOptions): SteadyLoad {
 }
 
 /** A time until reset of 0 or less would mean that a wrong clock was trusted. */
-export function hasSoundReset({ code, response }: LoadedCall): boolean {
+export function hasValidReset({ code, response }: LoadedCall): boolean {
   if (code !== status.OK) return true
   const { statuses } = decodeResponse(response)
   return statuses.every(({ resetSeconds }) => resetSeconds !== undefined && resetSeconds >= 1)

@@ -23,7 +23,7 @@ export const surroundingFaults: readonly Fault[] = [
     name: 'statsd unavailable (TCP)',
     expected: 'all answered',
     async open(t) {
-      const statsd = await openSwallower(t)
+      const statsd = await openSilentServer(t)
       const env = {
         ...memory,
         DISABLE_STATS: 'false',
@@ -39,7 +39,7 @@ export const surroundingFaults: readonly Fault[] = [
     name: 'trace collector unavailable, every call traced',
     expected: 'all answered',
     async open(t) {
-      const collector = await openSwallower(t)
+      const collector = await openSilentServer(t)
       const env = {
         ...memory,
         TRACING_ENABLED: 'true',
@@ -159,7 +159,7 @@ function childrenOf(pid: number): number[] {
 }
 
 /** A server that reads everything and answers nothing, which can be stopped and restarted. */
-async function openSwallower(t: TestContext) {
+async function openSilentServer(t: TestContext) {
   const sockets = new Set<Socket>()
   let server: Server | undefined
   let port = 0

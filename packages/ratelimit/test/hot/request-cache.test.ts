@@ -7,7 +7,7 @@ import { type Charge, type Tallies, Tally } from '../../src/decide/tally.ts'
 import { RequestCache } from '../../src/hot/request-cache.ts'
 import { RequestWords } from '../../src/hot/request-words.ts'
 import { RuleCounters } from '../../src/stats/rule-counters.ts'
-import { ask, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 
 const toRules = (isLasting = true): Rules => ({
   hasDomain: () => true,
@@ -15,7 +15,7 @@ const toRules = (isLasting = true): Rules => ({
   isLasting: () => isLasting,
 })
 const rules = toRules()
-const request = ask('d', descriptor('k=v'))
+const request = requestFor('d', descriptor('k=v'))
 
 function toTally(charge: Partial<Charge> = {}): Tally {
   return new Tally({

@@ -119,14 +119,14 @@ test('other limits can be loaded, and invalid ones leave the previous ones in fo
 
 test('a request that no rule applies to is allowed, with one warning that contains a suggestion', async (t) => {
   const { limiter, lines } = createWritten(t)
-  const ask = async (descriptor: Record<string, string>, domain = 'api') => {
+  const limit = async (descriptor: Record<string, string>, domain = 'api') => {
     const { isAllowed, isMatched } = await limiter.limit({ domain, descriptors: [descriptor] })
     assert.deepEqual([isAllowed, isMatched], [true, false])
   }
-  await ask({ usr: 'secret' })
-  await ask({ usr: 'other' })
-  await ask({ method: 'GET', path: '/' })
-  await ask({ user: 'a' }, 'apo')
+  await limit({ usr: 'secret' })
+  await limit({ usr: 'other' })
+  await limit({ method: 'GET', path: '/' })
+  await limit({ user: 'a' }, 'apo')
   assert.equal(lines.length, 3)
   assert.match(lines[0] ?? '', /applies to \{ usr \} in the domain 'api'.*did you mean 'user'\?/)
   assert.match(lines[1] ?? '', /In the order path, method the rule .* matches/)

@@ -139,7 +139,7 @@ test('after several consecutive failures calls are suspended, and then one call 
       onRecovery: () => events.push('back'),
     }),
   })
-  const ask = () => {
+  const attempt = () => {
     let answer: string | undefined
     guard.add([], 0, (error) => {
       answer = error?.message ?? 'counted'
@@ -147,15 +147,15 @@ test('after several consecutive failures calls are suspended, and then one call 
     return answer
   }
   fake.error = new StoreError('late')
-  assert.deepEqual([ask(), ask()], ['late', 'late'])
-  assert.match(ask() ?? '', /was not called: the last 2 calls failed.* made in 100 ms/)
+  assert.deepEqual([attempt(), attempt()], ['late', 'late'])
+  assert.match(attempt() ?? '', /was not called: the last 2 calls failed.* made in 100 ms/)
   nowMs = 100
-  assert.equal(ask(), 'late')
-  assert.match(ask() ?? '', /was not called/)
+  assert.equal(attempt(), 'late')
+  assert.match(attempt() ?? '', /was not called/)
   assert.equal(fake.calls, 3)
   nowMs = 200
   fake.error = undefined
-  assert.deepEqual([ask(), ask()], ['counted', 'counted'])
+  assert.deepEqual([attempt(), attempt()], ['counted', 'counted'])
   assert.deepEqual(events, ['late', 'back'])
 })
 
@@ -171,12 +171,12 @@ test('a script exits when it is done, even if Redis and a directory of rules are
   const script = `
     import { createRateLimiter } from ${limiterModule}
     const open = (options) => createRateLimiter({ rules: { directory: ${JSON.stringify(directory)} }, ...options })
-    const ask = (limiter) => limiter.limit({ descriptors: [{ a: 'x' }] }, { timeoutMs: 60_000 })
+    const attempt = (limiter) => limiter.limit({ descriptors: [{ a: 'x' }] }, { timeoutMs: 60_000 })
     const limiter = open({ store: 'redis://127.0.0.1:${redis.port}' })
     await limiter.ready
-    await ask(limiter)
+    await attempt(limiter)
     const without = open({ store: '${absent}', logger: false })
-    await ask(without).catch((error) => console.log(error.name))
+    await attempt(without).catch((error) => console.log(error.name))
     console.log('done')`
   const run = promisify(execFile)
   const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script])

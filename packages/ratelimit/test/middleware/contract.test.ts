@@ -25,7 +25,7 @@ const failing = {
   limit: () => Promise.reject(new StoreError('the store is gone')),
 } as unknown as RateLimiter
 
-async function ask(url: string, user = 'alice', headers: Record<string, string> = {}) {
+async function send(url: string, user = 'alice', headers: Record<string, string> = {}) {
   return await fetch(url, { headers: { 'x-user': user, connection: 'close', ...headers } })
 }
 
@@ -37,7 +37,7 @@ function listFields(response: Response): string[] {
 for (const [name, serve] of Object.entries(hosts)) {
   test(`${name}: responses have the three headers, and status 429 over the limit`, async (t) => {
     const url = await serve(t, { limiter: openLimiter(t) })
-    const first = await ask(url)
+    const first = await send(url)
     assert.equal(first.status, 200)
     assert.equal(await first.text(), 'hello')
     assert.deepEqual(listFields(first), [
@@ -48,9 +48,9 @@ for (const [name, serve] of Object.entries(hosts)) {
     assert.equal(first.headers.get('ratelimit-limit'), '2')
     assert.equal(first.headers.get('ratelimit-remaining'), '1')
     assert.match(first.headers.get('ratelimit-reset') ?? '', /^[1-9]\d*$/)
-    assert.equal((await ask(url)).status, 200)
+    assert.equal((await send(url)).status, 200)
 
-    const refused = await ask(url)
+    const refused = await send(url)
     assert.equal(refused.status, 429)
     assert.equal(refused.headers.get('ratelimit-remaining'), '0')
     const retryAfter = refused.headers.get('retry-after') ?? ''
@@ -59,7 +59,7 @@ for (const [name, serve] of Object.entries(hosts)) {
     assert.deepEqual(await refused.json(), {
       error: `Too many requests. Try again in ${retryAfter} seconds.`,
     })
-    assert.equal((await ask(url, 'bob')).status, 200)
+    assert.equal((await send(url, 'bob')).status, 200)
   })
 
   test(`${name}: a limiter with limits counts by keys`, async (t) => {
@@ -67,11 +67,11 @@ for (const [name, serve] of Object.entries(hosts)) {
     t.after(() => limiter.close())
     const keys = ({ user }: { user: string | undefined }) => ({ user })
     const url = await serve(t, { limiter, keys, headers: 'draft-8' })
-    const first = await ask(url)
+    const first = await send(url)
     assert.equal(first.status, 200)
     assert.equal(first.headers.get('ratelimit-policy'), '"user";q=1;w=86400')
-    assert.equal((await ask(url)).status, 429)
-    assert.equal((await ask(url, 'bob')).status, 200)
+    assert.equal((await send(url)).status, 429)
+    assert.equal((await send(url, 'bob')).status, 200)
     const anonymous = await fetch(url, { headers: { connection: 'close' } })
     assert.equal(anonymous.status, 200)
     assert.deepEqual(listFields(anonymous), [])
@@ -84,7 +84,7 @@ for (const [name, serve] of Object.entries(hosts)) {
     assert.equal(uncounted.status, 200)
     assert.deepEqual(listFields(uncounted), [])
     for (let n = 0; n < 3; n++) {
-      const skipped = await ask(url, 'health-check')
+      const skipped = await send(url, 'health-check')
       assert.equal(skipped.status, 200)
       assert.deepEqual(listFields(skipped), [])
     }
@@ -94,9 +94,9 @@ for (const [name, serve] of Object.entries(hosts)) {
     const reported: unknown[] = []
     const report = (error: unknown) => reported.push(error)
     const allowing = await serve(t, { limiter: failing, report })
-    assert.equal((await ask(allowing)).status, 200)
+    assert.equal((await send(allowing)).status, 200)
     const denying = await serve(t, { limiter: failing, report, onFailure: 'deny' })
-    const refused = await ask(denying)
+    const refused = await send(denying)
     assert.equal(refused.status, 503)
     assert.deepEqual(await refused.json(), {
       error: 'The rate limit could not be checked. Try again.',
@@ -109,37 +109,37 @@ for (const [name, serve] of Object.entries(hosts)) {
 
   test(`${name}: sends the header fields of the chosen draft, or none`, async (t) => {
     const descriptors = ({ user = '' }) => [{ user }, { ip: '192.0.2.1' }]
-    const askWith = async (headers: 'draft-6' | 'draft-7' | 'draft-8' | 'legacy' | false) =>
-      await ask(await serve(t, { limiter: openLimiter(t), descriptors, headers }))
+    const fetchWith = async (headers: 'draft-6' | 'draft-7' | 'draft-8' | 'legacy' | false) =>
+      await send(await serve(t, { limiter: openLimiter(t), descriptors, headers }))
 
-    const draft6 = await askWith('draft-6')
+    const draft6 = await fetchWith('draft-6')
     assert.equal(draft6.headers.get('ratelimit-policy'), '2;w=86400, 1000;w=7200')
     assert.equal(draft6.headers.get('ratelimit-limit'), '2')
     assert.equal(draft6.headers.get('ratelimit-remaining'), '1')
     assert.match(draft6.headers.get('ratelimit-reset') ?? '', /^\d+$/)
 
-    const draft7 = await askWith('draft-7')
+    const draft7 = await fetchWith('draft-7')
     assert.equal(draft7.headers.get('ratelimit-policy'), '2;w=86400, 1000;w=7200')
     assert.match(draft7.headers.get('ratelimit') ?? '', /^limit=2, remaining=1, reset=\d+$/)
 
-    const draft8 = await askWith('draft-8')
+    const draft8 = await fetchWith('draft-8')
     assert.deepEqual(listFields(draft8), ['ratelimit', 'ratelimit-policy'])
     const policy = '"user";q=2;w=86400, "ip";q=1000;w=7200'
     assert.equal(draft8.headers.get('ratelimit-policy'), policy)
     assert.match(draft8.headers.get('ratelimit') ?? '', /^"user";r=1;t=\d+, "ip";r=999;t=\d+$/)
 
-    const legacy = await askWith('legacy')
+    const legacy = await fetchWith('legacy')
     assert.equal(legacy.headers.get('x-ratelimit-limit'), '2')
     assert.equal(legacy.headers.get('x-ratelimit-remaining'), '1')
     const reset = Number(legacy.headers.get('x-ratelimit-reset')) * 1_000
     assert.ok(reset > Date.now() - 3_600_000 && reset < Date.now() + 86_400_000, `${reset}`)
 
-    assert.deepEqual(listFields(await askWith(false)), [])
+    assert.deepEqual(listFields(await fetchWith(false)), [])
   })
 
   test(`${name}: several middlewares add to the lists of draft 8`, async (t) => {
     const url = await serve(t, { limiter: openLimiter(t), headers: 'draft-8', times: 2 })
-    const policies = (await ask(url)).headers.get('ratelimit-policy') ?? ''
+    const policies = (await send(url)).headers.get('ratelimit-policy') ?? ''
     assert.deepEqual(policies.split(', '), ['"user";q=2;w=86400', '"user";q=2;w=86400'])
   })
 
@@ -169,28 +169,28 @@ for (const [name, serve] of Object.entries(hosts)) {
         return answers.shift()
       },
     })
-    await ask(url)
-    await ask(url)
-    const problem = await ask(url)
+    await send(url)
+    await send(url)
+    const problem = await send(url)
     assert.equal(problem.status, 429)
     assert.match(problem.headers.get('content-type') ?? '', /^application\/problem\+json/)
     assert.match(problem.headers.get('retry-after') ?? '', /^\d+$/)
     assert.deepEqual(await problem.json(), { type: 'https://example.com/too-many' })
 
-    const text = await ask(url)
+    const text = await send(url)
     assert.equal(text.status, 420)
     assert.match(text.headers.get('content-type') ?? '', /^text\/plain/)
     assert.equal(text.headers.get('ratelimit-limit'), '2')
     assert.equal(await text.text(), 'calm down')
 
-    const response = await ask(url)
+    const response = await send(url)
     assert.equal(response.status, 503)
     assert.equal(response.headers.get('content-type'), 'text/html')
     assert.equal(response.headers.get('retry-after'), '99')
     assert.deepEqual(response.headers.getSetCookie(), ['a=1', 'b=2'])
     assert.equal(await response.text(), '<p>later</p>')
 
-    const usual = await ask(url)
+    const usual = await send(url)
     assert.equal(usual.status, 429)
     assert.match(await usual.text(), /Too many requests/)
     assert.deepEqual(seen, Array(4).fill([false, 'number', 'alice']))
@@ -205,8 +205,8 @@ for (const [name, serve] of Object.entries(hosts)) {
         return [{ user }]
       },
     })
-    assert.equal((await ask(url, 'mallory')).status, 500)
-    assert.equal((await ask(url)).status, 200)
+    assert.equal((await send(url, 'mallory')).status, 500)
+    assert.equal((await send(url)).status, 200)
   })
 
   test(`${name}: warns once about forwarded requests that count by the proxy's address`, async (t) => {
@@ -215,10 +215,10 @@ for (const [name, serve] of Object.entries(hosts)) {
       const warnings: string[] = []
       const warn = (message: string) => warnings.push(message)
       const url = await serve(t, { limiter: openLimiter(t), warn, ...settings })
-      await ask(url)
+      await send(url)
       assert.deepEqual(warnings, [])
-      await ask(url, 'alice', forwarded)
-      await ask(url, 'bob', forwarded)
+      await send(url, 'alice', forwarded)
+      await send(url, 'bob', forwarded)
       return warnings
     }
     const descriptors = ({ address = '' }) => [{ ip: address }]

@@ -61,8 +61,8 @@ test('any request is encoded byte for byte as the library does', () => {
 test('an encoded message is decoded to the same message', () => {
   fc.assert(
     fc.property(requests, responses, (request, response) => {
-      const asked = toBytes(encodeRequest(request))
-      assert.deepEqual(decodeRequest(asked, 0, asked.length), request)
+      const encoded = toBytes(encodeRequest(request))
+      assert.deepEqual(decodeRequest(encoded, 0, encoded.length), request)
       const answered = toBytes(encodeResponse(response))
       assert.deepEqual(decodeResponse(answered), response)
     }),

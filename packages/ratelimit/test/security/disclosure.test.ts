@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { open } from '@portcullis/test-servers'
 import { openAdsServer, toRules } from '../rules/sources/xds/support/ads-server.ts'
-import { ask, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openDecisionClient, postJson } from '../support/service-client.ts'
 import { startService, until } from '../support/service-process.ts'
 
@@ -37,12 +37,12 @@ test('a service with the most verbose log level', async (t) => {
   const client = await openDecisionClient(t, service)
   const stream = await ads.stream(1)
   assert.deepEqual(stream.metadata.get('authorization'), [`Bearer ${serverToken}`])
-  const request = ask('d', descriptor('k=v'))
+  const request = requestFor('d', descriptor('k=v'))
   assert.equal((await client.decide(request)).overallCode, 1)
 
   await t.test('writes values of clients into one line each', async () => {
-    await client.decide(ask('d', descriptor(`k=${forged}`)))
-    await client.decide(ask(`unknown${forged}`, descriptor('k=v')))
+    await client.decide(requestFor('d', descriptor(`k=${forged}`)))
+    await client.decide(requestFor(`unknown${forged}`, descriptor('k=v')))
     const body = { domain: 'd', descriptors: [{ entries: [{ key: forged, value: forged }] }] }
     await postJson(service, JSON.stringify(body))
     await postJson(service, `{"${forged}`)
@@ -68,7 +68,7 @@ test('a service with the most verbose log level', async (t) => {
 
   await t.test('shows no secret to clients or in its log when its store is lost', async () => {
     await redis.kill()
-    const { code, message } = await client.ask(request)
+    const { code, message } = await client.tryDecide(request)
     assert.notEqual(code, 0)
     assert.match(message, /Redis/)
     assert.doesNotMatch(message, secrets)

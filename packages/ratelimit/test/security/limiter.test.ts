@@ -67,8 +67,8 @@ test('refused calls do not change the counters of other limits, if that is confi
   const limiter = openLimiter(t, { stopsIncrementWhenOver: true })
   const both = { domain: 'api', descriptors: [{ user: 'mallory' }, { shared: 'all' }] }
   await Promise.all(Array.from({ length: 4 * limit }, () => limiter.limit(both, patient)))
-  const look = { entries: [{ key: 'shared', value: 'all' }], hits: 0 }
-  const { statuses } = await limiter.limit({ domain: 'api', descriptors: [look] }, patient)
+  const read = { entries: [{ key: 'shared', value: 'all' }], hits: 0 }
+  const { statuses } = await limiter.limit({ domain: 'api', descriptors: [read] }, patient)
   assert.equal(statuses[0]?.remaining, 100_000 - limit)
 })
 

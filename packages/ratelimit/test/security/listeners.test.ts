@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ask, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { exchangeRaw } from '../support/raw-http.ts'
 import { openService } from '../support/service-app.ts'
 import { openDecisionClient, postJson } from '../support/service-client.ts'
@@ -48,7 +48,7 @@ test('the listeners of a service', async (t) => {
     const body = '{"domain":"d","descriptors":[{"entries":[{"key":"k","value":"debug"}]}]}'
     const answer = await postJson({ httpUrl: service.debugUrl }, body)
     assert.doesNotMatch(answer.text, /overallCode/)
-    const { statuses } = await decide(ask('d', descriptor('k=debug', { hitsAddend: 0 })))
+    const { statuses } = await decide(requestFor('d', descriptor('k=debug', { hitsAddend: 0 })))
     assert.equal(statuses[0]?.limitRemaining, 9)
   })
 
@@ -61,7 +61,7 @@ test('the listeners of a service', async (t) => {
         ['{"overallCode":"OK","statuses":[{"code":"OK"}]}'],
         name,
       )
-      const { statuses } = await decide(ask(name, descriptor(`${name}=${name}`)))
+      const { statuses } = await decide(requestFor(name, descriptor(`${name}=${name}`)))
       assert.equal(statuses[0]?.currentLimit, undefined)
       assert.equal((await postJson(service, `{"${name}":{"domain":"d"}}`)).status, 400, name)
     }

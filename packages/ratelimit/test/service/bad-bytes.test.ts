@@ -3,7 +3,7 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { connect } from 'node:net'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
-import { ask, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openDecisionClient, postJson } from '../support/service-client.ts'
 import { type RunningService, readMegabytes, startService } from '../support/service-process.ts'
 
@@ -12,7 +12,7 @@ const rules =
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
 
 /** Sends the bytes and closes the connection, whatever the response. */
-async function hurl(port: number, bytes: Uint8Array): Promise<void> {
+async function sendAndClose(port: number, bytes: Uint8Array): Promise<void> {
   const socket = connect(port, '127.0.0.1')
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
   socket.on('error', () => {}).resume()
@@ -23,9 +23,13 @@ async function hurl(port: number, bytes: Uint8Array): Promise<void> {
 }
 
 /** Uses forty connections at a time. */
-async function hurlMany(port: number, count: number, toBytes: () => Uint8Array): Promise<void> {
+async function sendAndCloseMany(
+  port: number,
+  count: number,
+  toBytes: () => Uint8Array,
+): Promise<void> {
   const hurlInTurn = async () => {
-    for (let at = 0; at < count / 40; at += 1) await hurl(port, toBytes())
+    for (let at = 0; at < count / 40; at += 1) await sendAndClose(port, toBytes())
   }
   await Promise.all(Array.from({ length: 40 }, hurlInTurn))
 }
@@ -45,7 +49,7 @@ const portOf = (url: string) => Number(url.slice(url.lastIndexOf(':') + 1))
 
 async function assertLives(t: TestContext, service: RunningService): Promise<void> {
   const { decide, close } = await openDecisionClient(t, service)
-  const { overallCode } = await decide(ask('d', descriptor('k=v', { hitsAddend: 0 })))
+  const { overallCode } = await decide(requestFor('d', descriptor('k=v', { hitsAddend: 0 })))
   assert.equal(overallCode, 1)
   await close()
   assert.equal((await fetch(`${service.httpUrl}/healthcheck`)).status, 200)
@@ -94,7 +98,7 @@ test('any bytes on any port leave the service unaffected', async (t) => {
   }
   for (const [what, toBytes] of Object.entries(kinds)) {
     await t.test(what, async (t) => {
-      for (const port of ports) await hurlMany(port, 80, toBytes)
+      for (const port of ports) await sendAndCloseMany(port, 80, toBytes)
       await assertLives(t, service)
     })
   }

@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { connect } from 'node:http2'
 import { type TestContext, test } from 'node:test'
 import { status } from '@portcullis/grpc-unary'
-import { ask, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openService } from '../support/service-app.ts'
 import { openDecisionClient } from '../support/service-client.ts'
 import { isUnsent, openLoad } from '../support/service-load.ts'
 
 const rules =
   'domain: d\ndescriptors: [{ key: k, rate_limit: { unit: day, requests_per_unit: 9 } }]\n'
-const request = ask('d', descriptor('k=v'))
+const request = requestFor('d', descriptor('k=v'))
 
 test('a connection that exceeds its age receives GOAWAY without losing a call', async (t) => {
   const service = await openService(t, { rules, env: { GRPC_MAX_CONNECTION_AGE: '2s' } })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { status } from '@portcullis/grpc-unary'
-import { ask, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openService } from '../support/service-app.ts'
 import {
   decisionPath,
@@ -23,7 +23,7 @@ async function open(t: TestContext, text = rules) {
   return { service, ...client }
 }
 
-const one = () => ask('d', descriptor('k=v'))
+const one = () => requestFor('d', descriptor('k=v'))
 
 test('the method has the path that Envoy calls', async (t) => {
   const { call } = await open(t)
@@ -91,9 +91,9 @@ test('fields that a newer client sends are ignored', async (t) => {
 })
 
 test('a message of 4 MiB is read and a larger one is refused', async (t) => {
-  const { ask: send } = await open(t)
+  const { tryDecide: send } = await open(t)
   const sized = (bytes: number) => {
-    const request = (value: string) => ask('d', descriptor(`k=${value}`))
+    const request = (value: string) => requestFor('d', descriptor(`k=${value}`))
     const frame = toBytes(request('v'.repeat(bytes))).length - bytes
     return request('v'.repeat(bytes - frame))
   }
@@ -106,13 +106,13 @@ test('a message of 4 MiB is read and a larger one is refused', async (t) => {
 })
 
 test('an invalid request is refused with the message of envoyproxy/ratelimit', async (t) => {
-  const { ask: send, service } = await open(t)
+  const { tryDecide: send, service } = await open(t)
   const nothing = await send({ domain: '', descriptors: [], hitsAddend: 0 })
   assert.deepEqual(
     [nothing.code, nothing.message],
     [status.UNKNOWN, 'rate limit domain must not be empty'],
   )
-  const noDescriptors = await send(ask('d'))
+  const noDescriptors = await send(requestFor('d'))
   assert.deepEqual(
     [noDescriptors.code, noDescriptors.message],
     [status.UNKNOWN, 'rate limit descriptor list must not be empty'],
@@ -122,10 +122,13 @@ test('an invalid request is refused with the message of envoyproxy/ratelimit', a
 })
 
 test('without a configuration every valid call fails with a message about it', async (t) => {
-  const { ask: send, service } = await open(t, 'domain: [')
+  const { tryDecide: send, service } = await open(t, 'domain: [')
   const { code, message } = await send(one())
   assert.deepEqual([code, message], [status.UNKNOWN, 'no rate limit configuration loaded'])
-  assert.equal((await send(ask('d'))).message, 'rate limit descriptor list must not be empty')
+  assert.equal(
+    (await send(requestFor('d'))).message,
+    'rate limit descriptor list must not be empty',
+  )
   const statistics = await readStatistics(service)
   assert.equal(statistics.get('ratelimit.service.config_load_error'), 1)
   assert.equal(statistics.get('ratelimit.service.config_load_success'), 0)
@@ -133,22 +136,22 @@ test('without a configuration every valid call fails with a message about it', a
 
 test('an unknown domain is not an error', async (t) => {
   const { decide } = await open(t)
-  const { overallCode, statuses } = await decide(ask('other', descriptor('k=v')))
+  const { overallCode, statuses } = await decide(requestFor('other', descriptor('k=v')))
   assert.deepEqual([overallCode, statuses.length, statuses[0]?.currentLimit], [1, 1, undefined])
 })
 
 test('a call whose deadline has passed when it arrives is not counted', async (t) => {
-  const { ask: send, decide } = await open(t)
+  const { tryDecide: send, decide } = await open(t)
   const { code } = await send(one(), { headers: { 'grpc-timeout': '1n' } })
   assert.equal(code, status.DEADLINE_EXCEEDED)
   assert.equal((await decide(one())).statuses[0]?.limitRemaining, 4)
 })
 
 test('calls on one connection are answered independently', async (t) => {
-  const { ask: send } = await open(t)
+  const { tryDecide: send } = await open(t)
   const answers = await Promise.all(
     Array.from({ length: 200 }, (_, index) =>
-      index % 4 === 0 ? send(ask('')) : send(ask('d', descriptor(`k=${index}`))),
+      index % 4 === 0 ? send(requestFor('')) : send(requestFor('d', descriptor(`k=${index}`))),
     ),
   )
   for (const [index, { code }] of answers.entries()) {
@@ -162,7 +165,7 @@ test('a limit of the gRPC listener follows its setting', async (t) => {
   assert.equal((await call(decisionPath, toBytes(one()))).code, status.OK)
   const { code, message } = await call(
     decisionPath,
-    toBytes(ask('d', descriptor('k=value'), descriptor('k=v'))),
+    toBytes(requestFor('d', descriptor('k=value'), descriptor('k=v'))),
   )
   assert.equal(code, status.RESOURCE_EXHAUSTED)
   assert.match(message, /larger than max/)

@@ -48,10 +48,10 @@ for (const service of reflectionServices) {
     ]) {
       assert.ok(names.includes(listed), listed)
       // Tools request the definition of every listed service.
-      const question = create(ServerReflectionRequestSchema, {
+      const query = create(ServerReflectionRequestSchema, {
         messageRequest: { case: 'fileContainingSymbol', value: listed },
       })
-      call.write(toBinary(ServerReflectionRequestSchema, question))
+      call.write(toBinary(ServerReflectionRequestSchema, query))
       const { messageResponse: definition } = fromBinary(
         ServerReflectionResponseSchema,
         await next(),

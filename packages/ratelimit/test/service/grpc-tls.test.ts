@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { openGrpcClient } from '@portcullis/grpc-unary/client'
 import { createAuthority } from '@portcullis/test-servers'
-import { ask, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openService } from '../support/service-app.ts'
 import { decisionPath, toBytes, toResponse } from '../support/service-client.ts'
 import { launchService, startService, until } from '../support/service-process.ts'
@@ -46,7 +46,7 @@ test('the service makes decisions over mutual TLS, and reloads its files', async
     t.after(() => client.close())
     return client
   }
-  const request = toBytes(ask('d', descriptor('k=v')))
+  const request = toBytes(requestFor('d', descriptor('k=v')))
   const welcome = await connect('spiffe://mesh/envoy')
   assert.equal(toResponse(await welcome.call(decisionPath, request)).statuses.length, 1)
   const untrusted = await connect('spiffe://mesh/other')

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { ask, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openService } from '../support/service-app.ts'
 import { openDecisionClient } from '../support/service-client.ts'
 import { startService } from '../support/service-process.ts'
@@ -23,11 +23,11 @@ test('a Unix socket can replace the port, and is removed with the service', asyn
   const service = await startService(t, { rules, env: { GRPC_UDS: path } })
   assert.equal(service.grpcAddress, `unix:${path}`)
   const { decide, close } = await openDecisionClient(t, service)
-  const { statuses } = await decide(ask('d', descriptor('k=v')))
+  const { statuses } = await decide(requestFor('d', descriptor('k=v')))
   assert.equal(statuses[0]?.limitRemaining, 8)
 
   await assert.rejects(openService(t, { rules, env: { GRPC_UDS: path } }), /EADDRINUSE.*grpc\.sock/)
-  assert.equal((await decide(ask('d', descriptor('k=v')))).overallCode, 1)
+  assert.equal((await decide(requestFor('d', descriptor('k=v')))).overallCode, 1)
 
   await close()
   assert.equal(await service.stop(), 0)
@@ -42,5 +42,5 @@ test('a socket file that a dead service left behind is replaced', async (t) => {
   assert.equal(existsSync(path), true)
   const next = await openService(t, { rules, env: { GRPC_UDS: path } })
   const { decide } = await openDecisionClient(t, next)
-  assert.equal((await decide(ask('d', descriptor('k=v')))).overallCode, 1)
+  assert.equal((await decide(requestFor('d', descriptor('k=v')))).overallCode, 1)
 })

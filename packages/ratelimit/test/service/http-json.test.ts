@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ask, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { exchangeRaw } from '../support/raw-http.ts'
 import { openService } from '../support/service-app.ts'
 import { openDecisionClient, postJson } from '../support/service-client.ts'
@@ -161,7 +161,7 @@ test('a body over the limit gets 413, with any transfer encoding', async (t) => 
 test('both transports share counters', async (t) => {
   const service = await openService(t, { rules })
   const { decide } = await openDecisionClient(t, service)
-  await decide(ask('d', descriptor('k=v', { hitsAddend: 40 })))
+  await decide(requestFor('d', descriptor('k=v', { hitsAddend: 40 })))
   const { text } = await postJson(service, body(`{${entries('k')},"hitsAddend":9}`))
   assert.equal(JSON.parse(text).statuses[0].limitRemaining, 51)
 })
@@ -173,8 +173,8 @@ test('with LOG_LEVEL=debug every request is logged, including those over gRPC', 
   const { status } = await postJson(service, three)
   assert.equal(status, 200)
   const client = await openDecisionClient(t, service)
-  await client.decide(ask('elsewhere', descriptor('k=v', { hitsAddend: 0 })))
-  await client.ask(ask('', descriptor('k=v')))
+  await client.decide(requestFor('elsewhere', descriptor('k=v', { hitsAddend: 0 })))
+  await client.tryDecide(requestFor('', descriptor('k=v')))
   assert.deepEqual(service.log.slice(before), [
     'debug got descriptor: (k=v)',
     'debug applying limit: 100 requests per DAY, shadow_mode: false',

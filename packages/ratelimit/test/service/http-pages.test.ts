@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ask, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openService } from '../support/service-app.ts'
 import { openDecisionClient, readStatistics } from '../support/service-client.ts'
 
@@ -91,7 +91,7 @@ test('/rlconfig has a line for each rule with a limit, in the order of the file'
 test('/stats lists every counter, including those that are 0', async (t) => {
   const service = await openService(t, { rules })
   const { decide } = await openDecisionClient(t, service)
-  await decide(ask('messaging', descriptor('to_number=1')))
+  await decide(requestFor('messaging', descriptor('to_number=1')))
   const statistics = await readStatistics(service)
   for (const [name, value] of [
     ['ratelimit.service.rate_limit.messaging.to_number.total_hits', 1],

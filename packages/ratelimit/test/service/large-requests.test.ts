@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { status } from '@portcullis/grpc-unary'
 import { open } from '@portcullis/test-servers'
-import { ask, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openDecisionClient, postJson } from '../support/service-client.ts'
 import { startService } from '../support/service-process.ts'
 
@@ -27,32 +27,35 @@ async function runAll(t: TestContext, env: Readonly<Record<string, string>>) {
   await t.test(
     'more descriptors or entries than allowed are refused with the name of the setting',
     async () => {
-      const tooMany = await client.ask(ask('d', ...toMany(501)))
+      const tooMany = await client.tryDecide(requestFor('d', ...toMany(501)))
       assert.equal(tooMany.code, status.INVALID_ARGUMENT)
       assert.match(tooMany.message, /at most 500 descriptors \(MAX_DESCRIPTORS_PER_REQUEST\)/)
       const entries = Array.from({ length: 101 }, (_, index) => `e=${index}`)
-      const tooLong = await client.ask(ask('d', descriptor(...entries)))
+      const tooLong = await client.tryDecide(requestFor('d', descriptor(...entries)))
       assert.equal(tooLong.code, status.INVALID_ARGUMENT)
       assert.match(tooLong.message, /at most 100 entries \(MAX_ENTRIES_PER_DESCRIPTOR\)/)
-      const overJson = await postJson(service, JSON.stringify(ask('d', ...toMany(501))))
+      const overJson = await postJson(service, JSON.stringify(requestFor('d', ...toMany(501))))
       assert.equal(overJson.status, 400)
-      const huge = await client.ask({ ...ask('d'), descriptors: toMany(300_000, () => 'k=') })
+      const huge = await client.tryDecide({
+        ...requestFor('d'),
+        descriptors: toMany(300_000, () => 'k='),
+      })
       assert.equal(huge.code, status.INVALID_ARGUMENT)
     },
   )
 
   await t.test('the maximum number is decided like separate requests', async () => {
-    const { statuses, overallCode } = await client.decide(ask('d', ...toMany(500)))
+    const { statuses, overallCode } = await client.decide(requestFor('d', ...toMany(500)))
     assert.equal(overallCode, 1)
     assert.deepEqual(new Set(statuses.map(({ limitRemaining }) => limitRemaining)), new Set([999]))
-    const again = await client.decide(ask('d', descriptor('k=7'), descriptor('k=499')))
+    const again = await client.decide(requestFor('d', descriptor('k=7'), descriptor('k=499')))
     assert.deepEqual(
       again.statuses.map(({ limitRemaining }) => limitRemaining),
       [998, 998],
     )
     // The same counter twice, in different slices: both are counted, and one is refused.
     const twice = [descriptor('one=a'), ...toMany(400), descriptor('one=a')]
-    const refused = await client.decide(ask('d', ...twice))
+    const refused = await client.decide(requestFor('d', ...twice))
     assert.equal(refused.overallCode, 2)
     assert.deepEqual([refused.statuses[0]?.code, refused.statuses.at(-1)?.code], [1, 2])
   })
@@ -62,14 +65,14 @@ async function runAll(t: TestContext, env: Readonly<Record<string, string>>) {
     const attack = async () => {
       let refusals = 0
       while (!isOver) {
-        const { code } = await client.ask(ask('d', ...toMany(500)))
+        const { code } = await client.tryDecide(requestFor('d', ...toMany(500)))
         if (code !== status.OK) refusals += 1
       }
       return refusals
     }
     const attackers = Array.from({ length: 20 }, attack)
     for (let call = 1; call <= 200; call += 1) {
-      const { statuses } = await client.decide(ask('d', descriptor('honest=h')))
+      const { statuses } = await client.decide(requestFor('d', descriptor('honest=h')))
       assert.equal(statuses[0]?.limitRemaining, 1_000_000 - call)
     }
     isOver = true

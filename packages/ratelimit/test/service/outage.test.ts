@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { status } from '@portcullis/grpc-unary'
 import { open, type RedisServer } from '@portcullis/test-servers'
-import { ask, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openService } from '../support/service-app.ts'
 import { openDecisionClient, postJson, readStatistics } from '../support/service-client.ts'
 import { type Load, openLoad } from '../support/service-load.ts'
@@ -44,7 +44,7 @@ async function openOutage<Service extends { readonly grpcAddress: string }>(
   const headers = { 'grpc-timeout': patient }
   const load = await openLoad(t, service, {
     clients: 16,
-    toRequest: () => ask('d', descriptor('day=v')),
+    toRequest: () => requestFor('d', descriptor('day=v')),
     pauseMs: 5,
     callOptions: { headers },
   })
@@ -155,7 +155,7 @@ test('a call without a deadline also fails if Redis does not answer', async (t) 
   const client = await openDecisionClient(t, service)
   redis.pause()
   t.after(() => redis.resume())
-  const { code, message } = await client.ask(ask('d', descriptor('day=v')))
+  const { code, message } = await client.tryDecide(requestFor('d', descriptor('day=v')))
   assert.equal(code, status.UNKNOWN, message)
   assert.equal((await postJson(service, body)).status, 503)
 })
@@ -184,14 +184,15 @@ test('without the Redis for limits per second all other limits work', async (t) 
   })
   const client = await openDecisionClient(t, service)
   const codes = async () => [
-    (await client.ask(ask('d', descriptor('day=v')))).code,
-    (await client.ask(ask('d', descriptor('second=v')))).code,
-    (await client.ask(ask('d', descriptor('day=v'), descriptor('second=v')))).code,
+    (await client.tryDecide(requestFor('d', descriptor('day=v')))).code,
+    (await client.tryDecide(requestFor('d', descriptor('second=v')))).code,
+    (await client.tryDecide(requestFor('d', descriptor('day=v'), descriptor('second=v')))).code,
   ]
   assert.deepEqual(await codes(), [status.OK, status.OK, status.OK])
   await perSecond.kill()
   await until(
-    async () => (await client.ask(ask('d', descriptor('second=v')))).code !== status.OK,
+    async () =>
+      (await client.tryDecide(requestFor('d', descriptor('second=v')))).code !== status.OK,
     () => 'limits per second failed',
   )
   assert.deepEqual(await codes(), [status.OK, status.UNKNOWN, status.UNKNOWN])

@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { open } from '@portcullis/test-servers'
 import { enduranceOr } from '@portcullis/test-servers/endurance'
 import { OK, type RateLimitRequest } from '../../src/protocol/message.ts'
-import { ask, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openDecisionClient } from '../support/service-client.ts'
 import { type RunningService, startService } from '../support/service-process.ts'
 
@@ -52,16 +52,20 @@ function listCopies(limits: Limits): number[] {
 
 /** Hits of one limit in one second. */
 interface Window {
-  asked: number
+  requested: number
   admitted: number
 }
 
 /**
  * Makes requests with all clients until every limit was exceeded in some second, and for two more seconds.
  */
-async function askUntilOver(t: TestContext, limits: Limits, services: readonly RunningService[]) {
+async function requestUntilOver(
+  t: TestContext,
+  limits: Limits,
+  services: readonly RunningService[],
+) {
   const copies = listCopies(limits)
-  const request: RateLimitRequest = ask(
+  const request: RateLimitRequest = requestFor(
     'd',
     descriptor('clock=v'),
     ...copies.map((limit) => descriptor(`l${limit}=v`)),
@@ -73,7 +77,9 @@ async function askUntilOver(t: TestContext, limits: Limits, services: readonly R
   const giveUpMs = performance.now() + patienceMs
   const isDone = () =>
     secondsSeen.size >= 3 &&
-    [...windows].every(([limit, all]) => [...all.values()].some(({ asked }) => asked > limit))
+    [...windows].every(([limit, all]) =>
+      [...all.values()].some(({ requested }) => requested > limit),
+    )
 
   const runClient = async (index: number) => {
     const service = services[index % services.length]
@@ -87,9 +93,9 @@ async function askUntilOver(t: TestContext, limits: Limits, services: readonly R
       secondsSeen.add(second)
       for (const [at, { code }] of others.entries()) {
         const ofLimit = windows.get(copies[at] ?? 0)
-        const window = ofLimit?.get(second) ?? { asked: 0, admitted: 0 }
+        const window = ofLimit?.get(second) ?? { requested: 0, admitted: 0 }
         ofLimit?.set(second, window)
-        window.asked += 1
+        window.requested += 1
         if (code === OK) window.admitted += 1
       }
     }
@@ -99,12 +105,16 @@ async function askUntilOver(t: TestContext, limits: Limits, services: readonly R
   return windows
 }
 
-type Windows = Awaited<ReturnType<typeof askUntilOver>>
+type Windows = Awaited<ReturnType<typeof requestUntilOver>>
 
 function assertExact(windows: Windows): void {
   for (const [limit, ofLimit] of windows) {
-    for (const { asked, admitted } of ofLimit.values()) {
-      assert.equal(admitted, Math.min(asked, limit), `limit ${limit}, ${asked} hits in a second`)
+    for (const { requested, admitted } of ofLimit.values()) {
+      assert.equal(
+        admitted,
+        Math.min(requested, limit),
+        `limit ${limit}, ${requested} hits in a second`,
+      )
     }
   }
 }
@@ -120,9 +130,9 @@ function assertSliding(windows: Windows): void {
       .map(([, window]) => window)
     const [first, ...others] = inOrder
     assert.ok(first)
-    assert.equal(first.admitted, Math.min(first.asked, limit), `limit ${limit}, first second`)
-    for (const { asked, admitted } of others) {
-      assert.ok(admitted <= limit, `limit ${limit}, ${admitted} of ${asked} hits in a second`)
+    assert.equal(first.admitted, Math.min(first.requested, limit), `limit ${limit}, first second`)
+    for (const { requested, admitted } of others) {
+      assert.ok(admitted <= limit, `limit ${limit}, ${admitted} of ${requested} hits in a second`)
     }
   }
 }
@@ -137,7 +147,7 @@ async function startThree(t: TestContext, rules: string): Promise<RunningService
 
 test('three services with one Redis allow exactly the limit in every second', async (t) => {
   const services = await startThree(t, toRules(fixedLimits, 'fixed_window'))
-  if (services) assertExact(await askUntilOver(t, fixedLimits, services))
+  if (services) assertExact(await requestUntilOver(t, fixedLimits, services))
 })
 
 test('four workers of one service allow exactly the limit in every second', async (t) => {
@@ -151,20 +161,20 @@ test('four workers of one service allow exactly the limit in every second', asyn
       WORKERS: '4',
     },
   })
-  assertExact(await askUntilOver(t, fixedLimits, [service]))
+  assertExact(await requestUntilOver(t, fixedLimits, [service]))
 })
 
 test('a service that counts in memory allows exactly the limit in every second', async (t) => {
   const service = await startService(t, { rules: toRules(fixedLimits, 'fixed_window') })
-  assertExact(await askUntilOver(t, fixedLimits, [service]))
+  assertExact(await requestUntilOver(t, fixedLimits, [service]))
 })
 
 test('three services with one Redis allow no more than a sliding limit in any second', async (t) => {
   const services = await startThree(t, toRules(slidingLimits, 'sliding_window'))
-  if (services) assertSliding(await askUntilOver(t, slidingLimits, services))
+  if (services) assertSliding(await requestUntilOver(t, slidingLimits, services))
 })
 
 test('a service that counts in memory allows no more than a sliding limit in any second', async (t) => {
   const service = await startService(t, { rules: toRules(slidingLimits, 'sliding_window') })
-  assertSliding(await askUntilOver(t, slidingLimits, [service]))
+  assertSliding(await requestUntilOver(t, slidingLimits, [service]))
 })

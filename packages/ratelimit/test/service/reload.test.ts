@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { ask, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openService } from '../support/service-app.ts'
 import { openDecisionClient, readStatistics, toResponse } from '../support/service-client.ts'
 import { openLoad } from '../support/service-load.ts'
@@ -14,7 +14,11 @@ descriptors:
   - { key: b, rate_limit: { unit: day, requests_per_unit: ${requests} } }
 ${more}`
 
-const request = ask('d', descriptor('a=v', { hitsAddend: 0 }), descriptor('b=v', { hitsAddend: 0 }))
+const request = requestFor(
+  'd',
+  descriptor('a=v', { hitsAddend: 0 }),
+  descriptor('b=v', { hitsAddend: 0 }),
+)
 
 async function readLoads(service: { readonly debugUrl: string }) {
   const statistics = await readStatistics(service)
@@ -91,7 +95,7 @@ test('an invalid file changes only a counter, until it is corrected', async (t) 
 test('counts are kept when a limit changes', async (t) => {
   const service = await openService(t, { rules: toRules(5) })
   const { decide } = await openDecisionClient(t, service)
-  await decide(ask('d', descriptor('a=v', { hitsAddend: 5 })))
+  await decide(requestFor('d', descriptor('a=v', { hitsAddend: 5 })))
   await service.rules.replace(toRules(20))
   await until(
     async () => (await decide(request)).statuses[0]?.limitRemaining === 15,

@@ -8,7 +8,7 @@ import { createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { open } from '@portcullis/test-servers'
 import { openAdsServer, toRules } from '../rules/sources/xds/support/ads-server.ts'
-import { ask, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openService } from '../support/service-app.ts'
 import { openDecisionClient } from '../support/service-client.ts'
 import { startService, until } from '../support/service-process.ts'
@@ -16,7 +16,7 @@ import { startService, until } from '../support/service-process.ts'
 const rules = {
   'd.yaml': 'domain: d\ndescriptors: [{ key: k, rate_limit: { unit: day, requests_per_unit: 5 } }]',
 }
-const request = ask('d', descriptor('k=v'))
+const request = requestFor('d', descriptor('k=v'))
 
 test('BACKEND_TYPE=memcache counts in memcached', async (t) => {
   const memcached = await open(t, 'memcached')

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { open } from '@portcullis/test-servers'
-import { ask, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openDecisionClient } from '../support/service-client.ts'
 import { launchService, startService, until, untilListening } from '../support/service-process.ts'
 
@@ -31,7 +31,7 @@ test('the service waits for Redis at startup, and opens no port before', async (
   assert.equal(service.hasEnded, false)
   await redis.restart()
   const { decide } = await openDecisionClient(t, await untilListening(service))
-  assert.equal((await decide(ask('d', descriptor('k=v')))).statuses[0]?.limitRemaining, 8)
+  assert.equal((await decide(requestFor('d', descriptor('k=v')))).statuses[0]?.limitRemaining, 8)
 })
 
 test('a service that waits for Redis can be stopped', async (t) => {
@@ -94,7 +94,7 @@ test('while another service runs', async (t) => {
       const second = await startService(t, { rules, env })
       assert.match(second.log, new RegExp(`level=error msg="Cannot listen for debug on .*${port}`))
       const { decide } = await openDecisionClient(t, second)
-      assert.equal((await decide(ask('d', descriptor('k=v')))).overallCode, 1)
+      assert.equal((await decide(requestFor('d', descriptor('k=v')))).overallCode, 1)
       assert.doesNotMatch(
         second.log,
         /counters are kept/,
@@ -149,7 +149,7 @@ test('the environment of envoyproxy/ratelimit works unchanged', async (t) => {
   })
   assert.match(service.log, /level=debug msg="loading domain: d"/)
   const { decide } = await openDecisionClient(t, service)
-  assert.equal((await decide(ask('d', descriptor('k=v')))).statuses[0]?.limitRemaining, 8)
+  assert.equal((await decide(requestFor('d', descriptor('k=v')))).statuses[0]?.limitRemaining, 8)
   assert.doesNotMatch(service.log, /level=(?:error|fatal)/)
 })
 

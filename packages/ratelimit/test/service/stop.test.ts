@@ -6,14 +6,14 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { status } from '@portcullis/grpc-unary'
 import { open } from '@portcullis/test-servers'
-import { ask, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openDecisionClient, readStatistics, toResponse } from '../support/service-client.ts'
 import { isUnsent, openLoad } from '../support/service-load.ts'
 import { startService, until } from '../support/service-process.ts'
 
 const rules =
   'domain: d\ndescriptors: [{ key: k, rate_limit: { unit: day, requests_per_unit: 4000000000 } }]\n'
-const request = ask('d', descriptor('k=v'))
+const request = requestFor('d', descriptor('k=v'))
 
 /** Longer than a busy machine needs, so that only hanging calls are cut off. */
 const patience = { KVSTORE_COMMAND_TIMEOUT: '120s', DRAIN_TIMEOUT: '120s' }
@@ -30,7 +30,7 @@ async function openWaiting(t: TestContext, callCount: number, env = {}) {
   await client.decide(request)
   redis.pause()
   t.after(() => redis.resume())
-  const calls = Array.from({ length: callCount }, () => client.ask(request))
+  const calls = Array.from({ length: callCount }, () => client.tryDecide(request))
   const name = 'ratelimit_server.ShouldRateLimit.total_requests'
   await until(
     async () => (await readStatistics(service)).get(name) === callCount + 1,

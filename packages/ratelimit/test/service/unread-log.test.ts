@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import process from 'node:process'
 import { type TestContext, test } from 'node:test'
 import { programEnvironment } from '@portcullis/test-servers'
-import { ask, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openDecisionClient } from '../support/service-client.ts'
 import { testEnvironment, until } from '../support/service-process.ts'
 import { makeRules } from '../support/service-rules.ts'
@@ -66,7 +66,7 @@ test('a service whose log is not read keeps making decisions, and can be stopped
     await directory.replace(`domain: d${load}\ndescriptors:\n${lines.join('')}`)
     await until(
       async () => {
-        const { statuses } = await client.decide(ask(`d${load}`, descriptor(`k${load}=v`)))
+        const { statuses } = await client.decide(requestFor(`d${load}`, descriptor(`k${load}=v`)))
         return statuses[0]?.currentLimit !== undefined
       },
       () => `load ${load} is in force`,

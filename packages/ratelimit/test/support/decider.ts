@@ -120,6 +120,6 @@ export function descriptor(...parts: (string | Partial<Descriptor>)[]): Descript
   }
 }
 
-export function ask(domain: string, ...descriptors: Descriptor[]): RateLimitRequest {
+export function requestFor(domain: string, ...descriptors: Descriptor[]): RateLimitRequest {
   return { domain, descriptors, hitsAddend: 0 }
 }

@@ -18,7 +18,7 @@ export interface DecisionClient {
   /** Returns the decision; fails the test if there is none. */
   decide(request: RateLimitRequest, options?: GrpcCallOptions): Promise<RateLimitResponse>
   /** Returns the result, whether it is a decision or an error. */
-  ask(request: RateLimitRequest, options?: GrpcCallOptions): Promise<GrpcResult>
+  tryDecide(request: RateLimitRequest, options?: GrpcCallOptions): Promise<GrpcResult>
   call: GrpcClient['call']
   close(): Promise<void>
 }
@@ -29,11 +29,11 @@ export async function openDecisionClient(
 ): Promise<DecisionClient> {
   const client = await openGrpcClient({ address: grpcAddress })
   t.after(() => client.close())
-  const ask: DecisionClient['ask'] = (request, options) =>
+  const tryDecide: DecisionClient['tryDecide'] = (request, options) =>
     client.call(decisionPath, toBytes(request), options)
   return {
-    ask,
-    decide: async (request, options) => toResponse(await ask(request, options)),
+    tryDecide,
+    decide: async (request, options) => toResponse(await tryDecide(request, options)),
     call: client.call,
     close: client.close,
   }

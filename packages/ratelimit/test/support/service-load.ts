@@ -43,7 +43,7 @@ export async function openLoad(
     return async () => {
       while (!isStopped) {
         const startedMs = performance.now()
-        const { code, message, response } = await client.ask(toRequest(), callOptions)
+        const { code, message, response } = await client.tryDecide(toRequest(), callOptions)
         const call = { code, message, response, startedMs, tookMs: performance.now() - startedMs }
         calls.push(call)
         // The client ends when the service has closed its connection; further calls would be a busy loop.
@@ -53,7 +53,7 @@ export async function openLoad(
     }
   }
   const clients = await Promise.all(Array.from({ length: clientCount }, run))
-  const ended = Promise.all(clients.map((ask) => ask())).then(() => undefined)
+  const ended = Promise.all(clients.map((run) => run())).then(() => undefined)
   const stop = async () => {
     isStopped = true
     await ended

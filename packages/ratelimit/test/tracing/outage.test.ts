@@ -36,22 +36,22 @@ for (const [protocol, openCollector] of protocols) {
       },
     )
     const client = await openDecisionClient(t, service)
-    const ask = () => client.decide(createRequest('ann', 'user'))
+    const decide = () => client.decide(createRequest('ann', 'user'))
     await until(
       async () => {
-        for (let sent = 0; sent < 20; sent++) await ask()
+        for (let sent = 0; sent < 20; sent++) await decide()
         return service.log.includes('Spans are lost')
       },
       () => `the loss of spans is logged:\n${service.log}`,
     )
-    for (let sent = 0; sent < 500; sent++) await ask()
+    for (let sent = 0; sent < 500; sent++) await decide()
     assert.equal(countLines(service.log, 'Spans are lost'), 1, service.log)
     assert.match(service.log, /the collector did not accept them \(.*(ECONNREFUSED|UNAVAILABLE)/)
 
     const collector = await openCollector(t, { port })
     await until(
       async () => {
-        await ask()
+        await decide()
         return service.log.includes('The collector accepts spans again')
       },
       () => `the recovery of the collector is logged:\n${service.log}`,
@@ -117,13 +117,13 @@ test('spans that are not accepted take bounded memory', async (t) => {
   const collector = await openHttpCollector(t, { answer: 'hang' })
   const service = await startTraced(t, collector)
   const client = await openDecisionClient(t, service)
-  const ask = async (count: number) => {
+  const decide = async (count: number) => {
     const request = createRequest('x'.repeat(2_000), 'user')
     for (let sent = 0; sent < count; sent++) await client.decide(request)
   }
-  await ask(3_000)
+  await decide(3_000)
   const before = await readMegabytes(service)
-  await ask(6_000)
+  await decide(6_000)
   const growth = (await readMegabytes(service)) - before
   // If they were kept, the spans of 6000 calls would take at least as much as their requests: 24 MB.
   assert.ok(growth < 60, `${growth} MB`)

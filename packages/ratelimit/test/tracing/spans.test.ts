@@ -153,7 +153,7 @@ test('errors are recorded in the spans', async (t) => {
   assert.equal(unreadable.attributes['rpc.grpc.status_code'], status.INTERNAL)
   assert.deepEqual([unreadable.statusCode, unreadable.statusMessage], [2, undecodable.message])
 
-  const refused = await client.ask({ ...createRequest('ann', 'user'), domain: '' })
+  const refused = await client.tryDecide({ ...createRequest('ann', 'user'), domain: '' })
   assert.equal(refused.code, status.UNKNOWN)
   const server = (await collector.untilSpans(serverSpan, 2))[1]
   const [decision] = await collector.untilSpans('ShouldRateLimit Execution')

@@ -45,13 +45,13 @@ test('calls of Redis have a span with the number of commands', async (t) => {
   )
 
   redis.pause()
-  const { code, message } = await client.ask(createRequest('ann', 'user'))
+  const { code, message } = await client.tryDecide(createRequest('ann', 'user'))
   assert.equal(code, status.UNKNOWN)
   const failed = (await collector.untilSpans(name, 3))[2]
   assert.deepEqual([failed?.statusCode, failed?.statusMessage], [2, message])
 
   const caller = new AbortController()
-  const call = client.ask(createRequest('ann', 'user'), { signal: caller.signal })
+  const call = client.tryDecide(createRequest('ann', 'user'), { signal: caller.signal })
   await until(
     async () => (await readStatistics(service)).get(requestCount) === 4,
     () => 'the call arrived',

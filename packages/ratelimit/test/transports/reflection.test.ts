@@ -11,7 +11,7 @@ import {
 import { createReflectionMethods, reflectionServices } from '../../src/transports/reflection.ts'
 import { messagesOf, openGrpcPair, statusOf } from '../support/grpc-js-client.ts'
 
-type Question = NonNullable<
+type ReflectionQuery = NonNullable<
   MessageInitShape<typeof ServerReflectionRequestSchema>['messageRequest']
 >
 const decision = 'envoy.service.ratelimit.v3.RateLimitService'
@@ -25,26 +25,26 @@ async function openExample(t: TestContext, service: string = reflectionServices[
   const call = stream(`/${service}/ServerReflectionInfo`)
   const ended = statusOf(call)
   const nextAnswer = messagesOf(call)
-  const ask = async (messageRequest: Question) => {
+  const query = async (messageRequest: ReflectionQuery) => {
     const request = create(ServerReflectionRequestSchema, { host: 'h', messageRequest })
     call.write(toBinary(ServerReflectionRequestSchema, request))
     return fromBinary(ServerReflectionResponseSchema, await nextAnswer())
   }
-  const askForFiles = async (question: Question) => {
-    const { messageResponse } = await ask(question)
+  const queryFiles = async (each: ReflectionQuery) => {
+    const { messageResponse } = await query(each)
     assert.ok(messageResponse.case === 'fileDescriptorResponse')
     return messageResponse.value.fileDescriptorProto.map(
       (bytes) => fromBinary(FileDescriptorProtoSchema, bytes).name,
     )
   }
-  return { call, ended, ask, askForFiles }
+  return { call, ended, query, queryFiles }
 }
 
 for (const service of reflectionServices) {
   test(`${service} lists the services, with one response per request`, async (t) => {
-    const { call, ended, ask } = await openExample(t, service)
+    const { call, ended, query } = await openExample(t, service)
     for (let i = 0; i < 2; i += 1) {
-      const response = await ask({ case: 'listServices', value: '*' })
+      const response = await query({ case: 'listServices', value: '*' })
       assert.equal(response.validHost, 'h')
       assert.equal(response.originalRequest?.messageRequest.case, 'listServices')
       assert.ok(response.messageResponse.case === 'listServicesResponse')
@@ -59,36 +59,36 @@ for (const service of reflectionServices) {
 }
 
 test('a symbol returns its file and all imports', async (t) => {
-  const { askForFiles } = await openExample(t)
+  const { queryFiles } = await openExample(t)
   const rls = 'envoy/service/ratelimit/v3/rls.proto'
   for (const value of [
     decision,
     `${decision}.ShouldRateLimit`,
     'envoy.service.ratelimit.v3.RateLimitRequest',
   ]) {
-    const files = await askForFiles({ case: 'fileContainingSymbol', value })
+    const files = await queryFiles({ case: 'fileContainingSymbol', value })
     assert.equal(files[0], rls)
     assert.ok(files.includes('envoy/extensions/common/ratelimit/v3/ratelimit.proto'))
     assert.ok(files.includes('google/protobuf/duration.proto'))
     assert.equal(new Set(files).size, files.length)
   }
-  assert.equal((await askForFiles({ case: 'fileByFilename', value: rls }))[0], rls)
+  assert.equal((await queryFiles({ case: 'fileByFilename', value: rls }))[0], rls)
 })
 
 test('an unknown name is an error inside the stream, which stays open', async (t) => {
-  const { ask } = await openExample(t)
-  const questions: Question[] = [
+  const { query } = await openExample(t)
+  const queries: ReflectionQuery[] = [
     { case: 'fileByFilename', value: 'no.proto' },
     { case: 'fileContainingSymbol', value: 'no.Symbol' },
     { case: 'allExtensionNumbersOfType', value: 'no.Type' },
     { case: 'fileContainingExtension', value: { containingType: decision, extensionNumber: 1 } },
   ]
-  for (const question of questions) {
-    const { messageResponse } = await ask(question)
-    assert.ok(messageResponse.case === 'errorResponse', question.case)
+  for (const each of queries) {
+    const { messageResponse } = await query(each)
+    assert.ok(messageResponse.case === 'errorResponse', each.case)
     assert.equal(messageResponse.value.errorCode, status.NOT_FOUND)
   }
-  const nothing = await ask({ case: undefined })
+  const nothing = await query({ case: undefined })
   assert.ok(nothing.messageResponse.case === 'errorResponse')
   assert.equal(nothing.messageResponse.value.errorCode, status.INVALID_ARGUMENT)
 })

@@ -9,12 +9,12 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { openGrpcClient } from '@portcullis/grpc-unary/client'
 import { open } from '@portcullis/test-servers'
 import { enduranceOr } from '@portcullis/test-servers/endurance'
-import { ask, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { decisionPath, toBytes } from '../support/service-client.ts'
 import { type RunningService, startService, until } from '../support/service-process.ts'
 import { readWorkers, type WorkerLine } from './support/workers.ts'
 
-const request = toBytes(ask('d', descriptor('k=v')))
+const request = toBytes(requestFor('d', descriptor('k=v')))
 const headers = { 'grpc-timeout': '100m' }
 /** Far longer than the deadline of a call: a call that takes longer counts as never answered. */
 const neverMs = 60_000

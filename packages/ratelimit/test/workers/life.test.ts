@@ -10,7 +10,7 @@ import { type TestContext, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { status } from '@portcullis/grpc-unary'
 import { open } from '@portcullis/test-servers'
-import { ask, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openDecisionClient, readStatistics, toResponse } from '../support/service-client.ts'
 import { isUnsent, openLoad } from '../support/service-load.ts'
 import { launchService, startService, until } from '../support/service-process.ts'
@@ -18,7 +18,7 @@ import { isAlive, listChildren, startWorkers } from './support/workers.ts'
 
 const rules =
   'domain: d\ndescriptors: [{ key: k, rate_limit: { unit: day, requests_per_unit: 4000000000 } }]\n'
-const request = ask('d', descriptor('k=v'))
+const request = requestFor('d', descriptor('k=v'))
 
 async function untilGone(pids: readonly number[]): Promise<void> {
   await until(
@@ -92,7 +92,7 @@ async function openWaiting(t: TestContext, env = {}) {
   for (const { decide } of clients) await decide(request)
   redis.pause()
   t.after(() => redis.resume())
-  const calls = clients.map((client) => client.ask(request))
+  const calls = clients.map((client) => client.tryDecide(request))
   const name = 'ratelimit_server.ShouldRateLimit.total_requests'
   await until(
     async () => (await readStatistics(service)).get(name) === 2 * clients.length,

@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { status } from '@portcullis/grpc-unary'
 import { createAuthority } from '@portcullis/test-servers'
-import { ask, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openDecisionClient, readRule, readStatistics } from '../support/service-client.ts'
 import { type RunningService, until } from '../support/service-process.ts'
 import {
@@ -23,7 +23,7 @@ import {
 
 const rules =
   'domain: d\ndescriptors: [{ key: k, rate_limit: { unit: day, requests_per_unit: 4000000000 } }]\n'
-const request = ask('d', descriptor('k=v'))
+const request = requestFor('d', descriptor('k=v'))
 
 async function untilReplaced(service: RunningService, lost: number, count: number) {
   await until(
@@ -48,9 +48,9 @@ test('a worker that is killed under load loses only its calls in progress, and i
   t.after(() => {
     isOver = true
   })
-  const asking = clients.map(async ({ ask }) => {
+  const calling = clients.map(async ({ tryDecide }) => {
     while (!isOver) {
-      const { code } = await ask(request)
+      const { code } = await tryDecide(request)
       if (code === status.OK) answered += 1
       else lost += 1
       // Its connection is lost: the failed call was the one in progress.
@@ -73,7 +73,7 @@ test('a worker that is killed under load loses only its calls in progress, and i
   await untilReplaced(service, victim.pid, 2)
   await untilAnswered(200)
   isOver = true
-  await Promise.all(asking)
+  await Promise.all(calling)
   assert.equal(lost, 4)
   const line = `Worker ${victim.number} (pid ${victim.pid}) was lost: killed by SIGKILL`
   assert.equal(service.log.split(line).length, 2, service.log)

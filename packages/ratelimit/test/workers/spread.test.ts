@@ -14,14 +14,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { createAuthority } from '@portcullis/test-servers'
-import { ask, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openDecisionClient } from '../support/service-client.ts'
 import { until } from '../support/service-process.ts'
 import { readWorkers, startWorkers, untilConnections } from './support/workers.ts'
 
 const rules =
   'domain: d\ndescriptors: [{ key: k, rate_limit: { unit: year, requests_per_unit: 1000 } }]\n'
-const request = ask('d', descriptor('k=v'))
+const request = requestFor('d', descriptor('k=v'))
 
 async function openClients(t: TestContext, service: { grpcAddress: string }, count: number) {
   const clients = await Promise.all(

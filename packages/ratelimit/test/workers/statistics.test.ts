@@ -7,7 +7,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { OVER_LIMIT } from '../../src/protocol/message.ts'
 import { openTcpStatsd } from '../stats/sinks/support/statsd-server.ts'
-import { ask, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openDecisionClient, readRule, readStatistics } from '../support/service-client.ts'
 import { until } from '../support/service-process.ts'
 import { readFreshStatistics, readWorkers, startWorkers } from './support/workers.ts'
@@ -28,9 +28,11 @@ test('/stats shows the sum of all workers, and common statistics only once', asy
   const codes: number[] = []
   for (let round = 0; round < 3; round += 1) {
     for (const { decide } of clients) {
-      const { overallCode } = await decide(ask('a.b', descriptor('k=v'), descriptor('own=x')))
+      const { overallCode } = await decide(
+        requestFor('a.b', descriptor('k=v'), descriptor('own=x')),
+      )
       codes.push(overallCode)
-      await decide(ask('unknown', descriptor('k=v')))
+      await decide(requestFor('unknown', descriptor('k=v')))
     }
   }
   const statistics = await readFreshStatistics(service, `${path}.total_requests`, 36)
@@ -78,7 +80,7 @@ test('a worker that hangs blocks neither the page nor connections to other worke
     openDecisionClient(t, service),
     openDecisionClient(t, service),
   ])
-  for (const { decide } of clients) await decide(ask('a.b', descriptor('k=v')))
+  for (const { decide } of clients) await decide(requestFor('a.b', descriptor('k=v')))
   await readFreshStatistics(service, totalHits, 2)
   const [first, second] = await readWorkers(service)
   assert.ok(first && second)
@@ -95,7 +97,7 @@ test('a worker that hangs blocks neither the page nor connections to other worke
   )
   for (let count = 0; count < 3; count += 1) {
     const client = await openDecisionClient(t, service)
-    await client.decide(ask('a.b', descriptor('k=v')))
+    await client.decide(requestFor('a.b', descriptor('k=v')))
   }
   await readFreshStatistics(service, totalHits, 5)
   assert.match(await (await fetch(`${service.debugUrl}/rlconfig`)).text(), /^a\.b\.k: /)
@@ -125,7 +127,7 @@ test('sinks send the sum once, single durations, and the rest at shutdown', asyn
     openDecisionClient(t, service),
   ])
   for (const { decide } of clients) {
-    for (let count = 0; count < 5; count += 1) await decide(ask('a.b', descriptor('k=v')))
+    for (let count = 0; count < 5; count += 1) await decide(requestFor('a.b', descriptor('k=v')))
   }
   const { received } = statsd
   const durations = () => received.lines.filter((line) => line.startsWith(`${path}.response_time:`))
@@ -162,7 +164,7 @@ test('Prometheus fetches the sum from one listener', async (t) => {
     openDecisionClient(t, service),
     openDecisionClient(t, service),
   ])
-  for (const { decide } of clients) await decide(ask('a.b', descriptor('k=v')))
+  for (const { decide } of clients) await decide(requestFor('a.b', descriptor('k=v')))
   // The Prometheus page also waits for the reports of the workers.
   await readFreshStatistics(service, totalHits, 2)
   const text = await (await fetch(`http://${address}`)).text()

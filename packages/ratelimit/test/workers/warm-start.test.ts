@@ -6,7 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { open } from '@portcullis/test-servers'
 import { command } from '../counters/redis/support/redis-client.ts'
-import { ask, descriptor } from '../support/decider.ts'
+import { descriptor, requestFor } from '../support/decider.ts'
 import { openDecisionClient, readStatistics } from '../support/service-client.ts'
 import { startService, until } from '../support/service-process.ts'
 import { readWorkers } from './support/workers.ts'
@@ -58,6 +58,6 @@ test('workers are warm before they serve, without visible effects', async (t) =>
   assert.equal(await command(redis, 'DBSIZE'), 0)
   assert.doesNotMatch(service.log, /warm/)
   const { decide } = await openDecisionClient(t, service)
-  await decide(ask('d', descriptor('k=v')))
+  await decide(requestFor('d', descriptor('k=v')))
   assert.equal(await command(redis, 'DBSIZE'), 1)
 })

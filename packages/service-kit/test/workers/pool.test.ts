@@ -63,15 +63,15 @@ async function openPort(t: TestContext, pool: Pool<Message, Served>) {
 test('a connection waits for workers, others are distributed, no byte is lost, and a lost worker is replaced', async (t) => {
   const { pool, lines, replaced, last, ended } = openPool(t, {})
   const open = await openPort(t, pool)
-  const askWho = async () => (await open()).pid
+  const readPid = async () => (await open()).pid
 
-  const early = askWho()
+  const early = readPid()
   await pool.ready
-  const asked = [await early, await askWho(), await askWho(), await askWho()]
+  const pids = [await early, await readPid(), await readPid(), await readPid()]
   const [first, second] = pool.workers
   assert.ok(first && second)
   const expected = [first.pid, first.pid, second.pid, second.pid]
-  assert.deepEqual(asked.sort(), expected.sort())
+  assert.deepEqual(pids.sort(), expected.sort())
   assert.deepEqual([first.countConnections(), second.countConnections()], [2, 2])
   assert.deepEqual(lines.sort(), ['info: Worker 1 (pid) is ready', 'info: Worker 2 (pid) is ready'])
   assert.deepEqual(ended, [])
@@ -83,7 +83,7 @@ test('a connection waits for workers, others are distributed, no byte is lost, a
     'warning: Worker 1 (pid) is ready',
   ])
   assert.deepEqual(ended, [1])
-  assert.equal(await askWho(), pool.workers[0]?.pid)
+  assert.equal(await readPid(), pool.workers[0]?.pid)
 
   pool.workers[1]?.send({ kind: 'note' })
   await pool.stop('SIGTERM')

@@ -6,10 +6,10 @@ import type { FromWorker, Message } from '../../src/workers/messages.ts'
 import { PrimaryLink } from '../../src/workers/primary-link.ts'
 
 class Link extends PrimaryLink<Message, Message> {
-  readonly heard: Message[] = []
+  readonly received: Message[] = []
 
   protected handleMessage(message: Message): void {
-    this.heard.push(message)
+    this.received.push(message)
   }
 }
 
@@ -39,7 +39,7 @@ test('only messages of the service itself are passed to the service', () => {
   link.take({ kind: 'start', start: {} }, undefined)
   link.take({ kind: 'stop', signal: 'SIGTERM' }, undefined)
   link.take({ kind: 'rules' }, undefined)
-  assert.deepEqual(link.heard, [{ kind: 'rules' }])
+  assert.deepEqual(link.received, [{ kind: 'rules' }])
   assert.deepEqual(signals, ['SIGTERM'])
 })
 

@@ -69,7 +69,7 @@ export async function installDebianPackage(
     once(child, 'close'),
   ])
   if (code !== 0) {
-    const said = `${stdout}${stderr}`.trim().split('\n').slice(-5).join('\n')
-    throw new Error(`apt-get install ${name} failed:\n${said}`)
+    const output = `${stdout}${stderr}`.trim().split('\n').slice(-5).join('\n')
+    throw new Error(`apt-get install ${name} failed:\n${output}`)
   }
 }

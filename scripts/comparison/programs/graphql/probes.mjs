@@ -42,7 +42,7 @@ export const probes = {
   client: {
     title: 'HTTP client in the package',
     run: (create) =>
-      whileServing(create.server, async (url) => (await create.ask(url)) === 'world'),
+      whileServing(create.server, async (url) => (await create.query(url)) === 'world'),
   },
   masked: {
     title: 'Ready-made masking of unexpected errors',
@@ -99,11 +99,11 @@ export const probes = {
     run: (create) =>
       whileServing(create, async (url) => {
         const before = noticed.aborts
-        const asking = request(url, { method: 'POST', headers: json })
-        asking.on('error', () => {})
-        asking.end(JSON.stringify({ query: '{ slow }' }))
+        const pending = request(url, { method: 'POST', headers: json })
+        pending.on('error', () => {})
+        pending.end(JSON.stringify({ query: '{ slow }' }))
         await wait(400)
-        asking.destroy()
+        pending.destroy()
         await wait(800)
         return noticed.aborts === before + 1
       }),

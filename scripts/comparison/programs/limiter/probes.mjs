@@ -10,7 +10,7 @@ const get = async (url, headers = {}) => {
 }
 
 /** The responses to this many requests. `create` returns a listener for node:http. */
-const ask = async (create, count, path = '/', headers = []) =>
+const sendRequests = async (create, count, path = '/', headers = []) =>
   whileListening(await create(), async (url) => {
     const answers = []
     for (let n = 0; n < count; n++) answers.push(await get(url + path, headers[n]))
@@ -18,11 +18,11 @@ const ask = async (create, count, path = '/', headers = []) =>
   })
 
 const statuses = (answers) => answers.map(({ status }) => status).join()
-const isLimited = async (create) => statuses(await ask(create, 4)) === '200,200,200,429'
+const isLimited = async (create) => statuses(await sendRequests(create, 4)) === '200,200,200,429'
 
 /** Whether the first response has these fields. */
 const hasFields = (fields) => async (create) => {
-  const [{ headers }] = await ask(create, 1)
+  const [{ headers }] = await sendRequests(create, 1)
   return Object.entries(fields).every(([name, value]) => value.test(headers.get(name) ?? ''))
 }
 
@@ -51,7 +51,7 @@ export const probes = {
   retryAfter: {
     title: '`Retry-After` with a refusal',
     async run(create) {
-      const answers = await ask(create, 4)
+      const answers = await sendRequests(create, 4)
       return answers[3].status === 429 && number.test(answers[3].headers.get('retry-after') ?? '')
     },
   },
@@ -89,13 +89,14 @@ export const probes = {
   answer: {
     title: 'Own status and body of a refusal',
     async run(create) {
-      const answer = (await ask(create, 4))[3]
+      const answer = (await sendRequests(create, 4))[3]
       return answer.status === 420 && answer.text.includes('calm down')
     },
   },
   skip: {
     title: 'Requests that are not counted',
-    run: async (create) => statuses(await ask(create, 5, '/healthz')) === '200,200,200,200,200',
+    run: async (create) =>
+      statuses(await sendRequests(create, 5, '/healthz')) === '200,200,200,200,200',
   },
   failedOnly: {
     title: 'Option to count only failed requests',
@@ -112,7 +113,7 @@ export const probes = {
     async run(create) {
       const from = (address) => ({ 'x-forwarded-for': address })
       const network = [1, 2, 3, 4].map((host) => from(`2001:db8:0:1::${host}`))
-      const answers = await ask(create, 5, '/', [...network, from('2001:db8:9:1::1')])
+      const answers = await sendRequests(create, 5, '/', [...network, from('2001:db8:9:1::1')])
       return statuses(answers) === '200,200,200,429,200'
     },
   },

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { createLog } from '@portcullis/service-kit/log'
-import { toQuestion } from '@portcullis/service-kit/similar-names'
+import { toArgumentFault, toVerbFault } from '../argument-faults.ts'
 import { openCommandDatabase } from '../open-database-url.ts'
 import { type ConfigPlaces, configHelp, configOptions, readConfig } from '../read-config.ts'
 import { toReason } from '../reason.ts'
@@ -20,8 +20,12 @@ Options:
 ${configHelp}
   --confirm                mark the email address as confirmed
   --admin                  use the role of AUTH_JWT_ADMIN_GROUP_NAME if ROLE is not given
-  --aud AUDIENCE           audience of the user; default: AUTH_JWT_AUD
-  --all                    all users of all audiences
+  --soft                   keep the id of the deleted user
+  --filter TEXT            list only users whose email address, phone number, name or id matches
+  --limit N                number of users to list, up to 1000; default: 50
+  --json                   print one JSON object per line
+  --all                    sign out all users of all audiences
+  --aud AUDIENCE           audience of the user or users; default: AUTH_JWT_AUD
 
 Exit code: 0 on success, 1 on failure, 2 for invalid arguments or configuration.
 `
@@ -40,12 +44,12 @@ const options = {
 
 export function createAdmin(version: string): Command {
   async function run(args: readonly string[], io: CommandIo): Promise<number> {
-    const asked = parseAdmin(args)
-    if (typeof asked === 'string') {
-      io.stderr.write(`${asked}\n\n${usage}`)
+    const parsed = parseAdmin(args)
+    if (typeof parsed === 'string') {
+      io.stderr.write(`${parsed}\n\n${usage}`)
       return 2
     }
-    const { verb, places, ...input } = asked
+    const { verb, places, ...input } = parsed
     const read = readConfig(io, places, { isForRunning: true })
     if (read === undefined) return 2
     const { config } = read
@@ -85,30 +89,26 @@ export function createAdmin(version: string): Command {
   return { summary: 'create, delete, ban and list users; revoke sessions', usage, run }
 }
 
-type Asked = Omit<AdminInput, 'audience' | 'io'> & {
+type ParsedArguments = Omit<AdminInput, 'audience' | 'io'> & {
   readonly verb: AdminVerb
   readonly places: ConfigPlaces
 }
 
 /** @returns a message if the arguments are invalid. */
-function parseAdmin(args: readonly string[]): Asked | string {
+function parseAdmin(args: readonly string[]): ParsedArguments | string {
   let parsed: ReturnType<typeof parse>
   try {
     parsed = parse(args)
   } catch (error) {
-    return toReason(error)
+    return toArgumentFault(error)
   }
   const { values, positionals: words } = parsed
   const [name, ...positionals] = words
-  if (name === undefined) return 'The verb is missing.'
-  const verb = Object.hasOwn(adminVerbs, name) ? adminVerbs[name] : undefined
-  if (verb === undefined) {
-    const known = Object.keys(adminVerbs)
-    return `Unknown verb ${JSON.stringify(name)}. Verbs: ${known.join(', ')}.${toQuestion(name, known)}`
-  }
+  const verb = name !== undefined && Object.hasOwn(adminVerbs, name) ? adminVerbs[name] : undefined
+  if (verb === undefined) return toVerbFault(name, Object.keys(adminVerbs))
   const [least, most] = verb.takes
   if (positionals.length < least || positionals.length > most) {
-    return `${name} takes: ${verb.synopsis}`
+    return `Wrong number of arguments: ${name} takes ${verb.synopsis}`
   }
   const { config, 'config-dir': folder, ...given } = values
   const flags = new Set<AdminOption>()

@@ -64,8 +64,8 @@ async function findUser(
 
 /** Formats a user for the output. */
 function toName({ id, email, phone }: Pick<UserRow, 'id' | 'email' | 'phone'>): string {
-  const reach = email || phone
-  return reach ? `${id} (${reach})` : id
+  const address = email || phone
+  return address ? `${id} (${address})` : id
 }
 
 const createuser: AdminVerb = {
@@ -197,7 +197,7 @@ const revokesessions: AdminVerb = {
   async run(services, input) {
     const { io, flags, positionals } = input
     if (flags.has('all') === (positionals.length === 1)) {
-      throw new ApiError('validation_failed', 'Name one user, or use --all.')
+      throw new ApiError('validation_failed', 'Name one user, or use --all, but not both.')
     }
     const { ip } = operatorClient
     if (!flags.has('all')) {
@@ -213,8 +213,8 @@ const revokesessions: AdminVerb = {
     do {
       // Reports progress about every hundred batches.
       const endsAt = performance.now() + 5_000
-      const ask = { beforeMs, after, adminRole: operator, ip }
-      const revoked = await revokeAllSessions(services, ask, () => performance.now() < endsAt)
+      const request = { beforeMs, after, adminRole: operator, ip }
+      const revoked = await revokeAllSessions(services, request, () => performance.now() < endsAt)
       sum += revoked.count
       after = revoked.after
       if (after !== undefined) io.stderr.write(`${sum} sessions revoked so far…\n`)

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { createLog } from '@portcullis/service-kit/log'
-import { toQuestion } from '@portcullis/service-kit/similar-names'
 import type { Config } from '../../config/config.ts'
+import { toArgumentFault, toVerbFault } from '../argument-faults.ts'
 import { openCommandDatabase } from '../open-database-url.ts'
 import { configHelp, configOptions, readConfig } from '../read-config.ts'
 import { toReason } from '../reason.ts'
@@ -31,15 +31,15 @@ export const keysCommand: Command = {
   summary: 'show and replace the keys for refresh tokens, codes and second factors',
   usage,
   async run(args, io) {
-    const asked = parse(args)
-    if (typeof asked === 'string') {
-      io.stderr.write(`${asked}\n\n${usage}`)
+    const parsed = parse(args)
+    if (typeof parsed === 'string') {
+      io.stderr.write(`${parsed}\n\n${usage}`)
       return 2
     }
-    const read = readConfig(io, asked.places, { isForRunning: true })
+    const read = readConfig(io, parsed.places, { isForRunning: true })
     if (read === undefined) return 2
     try {
-      return await runVerb(asked, read.config, io)
+      return await runVerb(parsed, read.config, io)
     } catch (error) {
       io.stderr.write(`${toReason(error)}\n`)
       return 1
@@ -47,32 +47,27 @@ export const keysCommand: Command = {
   },
 }
 
-interface Asked {
+interface ParsedArguments {
   readonly verb: KeyVerb
   readonly names: readonly string[]
   readonly isForced: boolean
   readonly places: Parameters<typeof readConfig>[1]
 }
 
-function parse(args: readonly string[]): Asked | string {
+function parse(args: readonly string[]): ParsedArguments | string {
   try {
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
-    const [name = '', ...names] = positionals
-    const verb = Object.hasOwn(keyVerbs, name) ? keyVerbs[name] : undefined
-    if (verb === undefined) {
-      const known = Object.keys(keyVerbs)
-      return name === ''
-        ? 'The verb is missing.'
-        : `Unknown verb ${JSON.stringify(name)}. Verbs: ${known.join(', ')}.${toQuestion(name, known)}`
-    }
+    const [name, ...names] = positionals
+    const verb = name !== undefined && Object.hasOwn(keyVerbs, name) ? keyVerbs[name] : undefined
+    if (verb === undefined) return toVerbFault(name, Object.keys(keyVerbs))
     return { verb, names, isForced: values.force ?? false, places: values }
   } catch (error) {
-    return toReason(error)
+    return toArgumentFault(error)
   }
 }
 
 async function runVerb(
-  { verb, names, isForced }: Asked,
+  { verb, names, isForced }: ParsedArguments,
   config: Config,
   io: CommandIo,
 ): Promise<number> {

@@ -21,10 +21,10 @@ export interface KeyVerb {
   readonly synopsis: string
   readonly summary: string
   /** @throws {Error} with the reason if the operation fails. */
-  run(ask: KeyAsk): Promise<void>
+  run(input: KeyInput): Promise<void>
 }
 
-interface KeyAsk {
+interface KeyInput {
   readonly db: Database
   /** AUTH_SECRETS_KEY. */
   readonly secrets: readonly string[]
@@ -51,7 +51,7 @@ interface KeyVersions {
 }
 
 /** Reads all versions of a key. @throws {Error} */
-async function readKey({ db, secrets }: KeyAsk, name: KeyName): Promise<KeyVersions> {
+async function readKey({ db, secrets }: KeyInput, name: KeyName): Promise<KeyVersions> {
   const wrapping = secrets.map(createWrappingKey)
   const rows = (await db.run(listKeys)).filter((row) => row.name === name)
   const [newest] = rows
@@ -84,12 +84,12 @@ const rotate: KeyVerb = {
   synopsis: '[NAME …]',
   summary:
     'add a new version that is used after one minute; tokens and codes of older versions stay valid',
-  async run(ask) {
-    const { db, secrets, io } = ask
+  async run(input) {
+    const { db, secrets, io } = input
     const [secret] = secrets
     const wrapping = secret === undefined ? undefined : createWrappingKey(secret)
-    for (const name of toKeyNames(ask.names)) {
-      const version = (await readKey(ask, name)).newest.version + 1
+    for (const name of toKeyNames(input.names)) {
+      const version = (await readKey(input, name)).newest.version + 1
       const key = randomBytes(32)
       const value = wrapping?.wrap(key, toOwner(name, version)) ?? key
       // If two operators do this at the same time, one of them gets an error that the version
@@ -111,16 +111,16 @@ const ending: Readonly<Partial<Record<KeyName, string>>> = {
 const retire: KeyVerb = {
   synopsis: '[NAME …] [--force]',
   summary: 'delete older versions that are no longer needed',
-  async run(ask) {
-    for (const name of toKeyNames(ask.names)) {
-      ask.io.stdout.write(`${name}: ${await retireKey(ask, name)}\n`)
+  async run(input) {
+    for (const name of toKeyNames(input.names)) {
+      input.io.stdout.write(`${name}: ${await retireKey(input, name)}\n`)
     }
   },
 }
 
-async function retireKey(ask: KeyAsk, name: KeyName): Promise<string> {
-  const { db, isForced } = ask
-  const versions = await readKey(ask, name)
+async function retireKey(input: KeyInput, name: KeyName): Promise<string> {
+  const { db, isForced } = input
+  const versions = await readKey(input, name)
   const { rows, newest } = versions
   if (rows.length === 1) return 'has no older version'
   if (newest.active_in_ms > 0)
@@ -132,7 +132,7 @@ async function retireKey(ask: KeyAsk, name: KeyName): Promise<string> {
     if (count > 0)
       return `kept: ${count} ${ending[name]}; use --force to delete the older versions anyway`
   }
-  if (name === 'factor_secrets') await resealSecrets(ask, versions)
+  if (name === 'factor_secrets') await resealSecrets(input, versions)
   await db.run(deleteOlderKeys, { name, newest: newest.version })
   return `version ${newest.version} is now the only version`
 }
@@ -140,7 +140,7 @@ async function retireKey(ask: KeyAsk, name: KeyName): Promise<string> {
 const atOnce = 500
 const firstId = '00000000-0000-0000-0000-000000000000'
 
-async function resealSecrets({ db }: KeyAsk, { keys }: KeyVersions): Promise<void> {
+async function resealSecrets({ db }: KeyInput, { keys }: KeyVersions): Promise<void> {
   const [newest] = keys
   if (newest === undefined) return
   const box = createSecretBox({ current: () => newest, all: () => keys })
@@ -162,10 +162,10 @@ async function resealSecrets({ db }: KeyAsk, { keys }: KeyVersions): Promise<voi
 const unwrap: KeyVerb = {
   synopsis: '',
   summary: 'store all keys unencrypted, so that servers can start without AUTH_SECRETS_KEY',
-  async run(ask) {
-    const { db, io } = ask
+  async run(input) {
+    const { db, io } = input
     for (const name of keyNames) {
-      const { rows, keys } = await readKey(ask, name)
+      const { rows, keys } = await readKey(input, name)
       for (const [at, row] of rows.entries()) {
         const key = keys[at]
         if (key !== undefined && row.wrapped_with !== null) await rewrap(db, row, key, undefined)
@@ -173,7 +173,7 @@ const unwrap: KeyVerb = {
     }
     // The table rejects unencrypted keys until the last one is decrypted.
     for (const name of keyNames) {
-      const { keys } = await readKey(ask, name)
+      const { keys } = await readKey(input, name)
       await db.run(restorePlainKey, { name, key: keys[0] })
     }
     io.stdout.write('The keys are no longer encrypted.\n')

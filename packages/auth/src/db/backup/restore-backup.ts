@@ -77,7 +77,7 @@ async function run<Result>(url: string, use: (client: Client) => Promise<Result>
   }
 }
 
-/** The existing schema must be older than the backup and contain no rows. */
+/** @throws {Error} if the schema contains rows, or migrations that the backup does not have. */
 async function refuseData(
   { url, schema }: RestoreBackupSettings,
   versions: readonly string[],
@@ -107,7 +107,7 @@ async function load(backup: Backup, { url, schema, file }: RestoreBackupSettings
     await client.query('begin')
     await client.query(sessionForCopies)
     const known = new Set((await listTables(client, schema)).map(({ name }) => name))
-    // Counters and notices were already written when the rows were new.
+    // The triggers already wrote counters and audit notices when the rows were new.
     for (const name of known) {
       await client.query(`alter table ${quote(schema, name)} disable trigger user`)
     }
@@ -166,7 +166,7 @@ async function advanceSequences(client: Client, schema: string, { header }: Back
 
 const batchBytes = 64 * 1024
 
-/** Sending each row separately would be a message per row. */
+/** Without batches, each row would be a separate message to PostgreSQL. */
 async function* inBatches(rows: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let batch: Buffer[] = []
   let size = 0
@@ -211,12 +211,12 @@ export async function readBackup(file: string): Promise<Backup> {
     header,
     async *tables() {
       for (;;) {
-        const said: TableHeader | BackupEnd = JSON.parse((await next()).toString())
-        if ('rows' in said) {
-          end = said
+        const line: TableHeader | BackupEnd = JSON.parse((await next()).toString())
+        if ('rows' in line) {
+          end = line
           return
         }
-        yield { table: said.table, rows: readRows() }
+        yield { table: line.table, rows: readRows() }
       }
     },
     end() {

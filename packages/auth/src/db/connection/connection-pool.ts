@@ -57,14 +57,14 @@ export interface Checkout {
   release(isKept: boolean): void
 }
 
-const usualName = 'portcullis-auth'
-const usualPercentage = 50
+const defaultName = 'portcullis-auth'
+const defaultPercentage = 50
 const longestWaitMs = 10_000
 /** How long to wait for PostgreSQL to close our connections. */
 const closeTimeoutMs = 2_000
 /** PostgreSQL times out first, so that the connection can be kept. */
 const graceMs = 1_000
-const usualLimitIntervalMs = 5_000
+const defaultLimitIntervalMs = 5_000
 /** For servers that are compatible with PostgreSQL but do not report their limits. */
 const cautiousLimit = 20
 
@@ -89,7 +89,7 @@ export class ConnectionPool implements AsyncDisposable {
     // The wait for a connection ends before the time limit of the request.
     const waitMs = Math.min(statementTimeoutMs / 2 || longestWaitMs, longestWaitMs)
     const routes = new Routes({ url, settings: session, timeoutMs: waitMs })
-    const commonName = (url.applicationName ?? usualName).slice(0, 50)
+    const commonName = (url.applicationName ?? defaultName).slice(0, 50)
     const ownName = `${commonName} ${randomBytes(4).toString('hex')}`
     class PooledClient extends RoutedClient {
       constructor(config: ClientConfig) {
@@ -119,7 +119,7 @@ export class ConnectionPool implements AsyncDisposable {
     this.#settings = settings
     this.#session = session
     this.#share = {
-      percentage: settings.percentage ?? usualPercentage,
+      percentage: settings.percentage ?? defaultPercentage,
       fewestProcesses: settings.fewestProcesses ?? 1,
       commonName,
       ownName,
@@ -127,7 +127,7 @@ export class ConnectionPool implements AsyncDisposable {
     this.#untilClosed = watchConnections(pool)
     this.#limit = settings.maxPoolSize
     if (settings.maxPoolSize !== undefined) return
-    const { limitIntervalMs = usualLimitIntervalMs } = settings
+    const { limitIntervalMs = defaultLimitIntervalMs } = settings
     this.#timer = setInterval(() => void this.#updateLimit(), limitIntervalMs).unref()
   }
 

@@ -12,7 +12,10 @@ export interface Account {
   readonly gid: number
 }
 
-/** The usual names: on most systems, on macOS, and one that every system has. */
+/**
+ * The names on most systems and on macOS, and a user that every system has, in the order in which
+ * they are tried.
+ */
 const usualNames = ['postgres', '_postgres', 'nobody']
 
 /**
@@ -71,9 +74,9 @@ export async function runAs(
   return stdout
 }
 
-/** Returns the end of the error output of a failed program. */
-export function toComplaint(error: unknown): string {
+/** Returns the end of the error output of a failed program, or why it could not be started. */
+export function toFailureText(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  const said = 'stderr' in error && typeof error.stderr === 'string' ? error.stderr.trim() : ''
-  return said === '' ? error.message : said.split('\n').slice(-6).join('\n')
+  const stderr = 'stderr' in error && typeof error.stderr === 'string' ? error.stderr.trim() : ''
+  return stderr === '' ? error.message : stderr.split('\n').slice(-6).join('\n')
 }

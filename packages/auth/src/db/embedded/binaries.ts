@@ -17,7 +17,7 @@ import { homedir, tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Log } from '@portcullis/service-kit/log'
-import { type Account, runAs, toComplaint } from './account.ts'
+import { type Account, runAs, toFailureText } from './account.ts'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
 
 export interface Binaries {
@@ -83,7 +83,7 @@ export async function provideBinaries(settings: BinariesSettings): Promise<Binar
   const who = account ? ` as the user "${account.name}"` : ''
   throw new EmbeddedPostgresError(
     'cannot_run',
-    `The embedded PostgreSQL cannot run on this system${who}: ${copied.complaint}`,
+    `The embedded PostgreSQL cannot run on this system${who}: ${copied.failure}`,
   )
 }
 
@@ -94,14 +94,14 @@ async function isRunnable(native: string, account: Account | undefined): Promise
 async function tryBinaries(
   native: string,
   account: Account | undefined,
-): Promise<Binaries | { readonly complaint: string }> {
+): Promise<Binaries | { readonly failure: string }> {
   const initdb = join(native, 'bin', 'initdb')
   const postgres = join(native, 'bin', 'postgres')
   try {
-    const [said] = await Promise.all(
+    const [output] = await Promise.all(
       [postgres, initdb].map((program) => runAs(account, '/', program, ['--version'])),
     )
-    return { initdb, postgres, version: /\d+(?:\.\d+)*/.exec(said ?? '')?.[0] ?? '' }
+    return { initdb, postgres, version: /\d+(?:\.\d+)*/.exec(output ?? '')?.[0] ?? '' }
   } catch (error) {
     if (account && error instanceof Error && 'code' in error && error.code === 'EPERM') {
       throw new EmbeddedPostgresError(
@@ -111,7 +111,7 @@ async function tryBinaries(
         error,
       )
     }
-    return { complaint: toComplaint(error) }
+    return { failure: toFailureText(error) }
   }
 }
 
@@ -124,7 +124,7 @@ interface CopySettings {
 }
 
 /** The temporary folder is last, because systems delete old files in it one by one. */
-export function usualCacheFolders(): readonly string[] {
+export function defaultCacheFolders(): readonly string[] {
   const own =
     process.getuid?.() === 0
       ? ['/var/cache/portcullis', '/var/lib/portcullis', '/Library/Caches/portcullis']
@@ -151,8 +151,8 @@ async function provideReadableCopy(
   isUsable: (native: string) => Promise<boolean>,
 ): Promise<string> {
   const { packageFolder, cacheFolders, log } = settings
-  const name = await nameOf(packageFolder)
-  const refusals: string[] = []
+  const name = await toCopyName(packageFolder)
+  const failures: string[] = []
   for (const cache of cacheFolders) {
     try {
       const isNew = (await mkdir(cache, { recursive: true })) !== undefined
@@ -173,18 +173,18 @@ async function provideReadableCopy(
       }
       return copy
     } catch (error) {
-      refusals.push(`${cache}: ${error instanceof Error ? error.message : error}`)
+      failures.push(`${cache}: ${error instanceof Error ? error.message : error}`)
     }
   }
   throw new EmbeddedPostgresError(
     'cannot_run',
     `The programs in ${packageFolder} cannot run there, and no copy of them could be ` +
-      `made:\n${refusals.join('\n')}`,
+      `made:\n${failures.join('\n')}`,
   )
 }
 
-/** `linux-x64-18.4.0-beta.17` */
-async function nameOf(packageFolder: string): Promise<string> {
+/** `postgres-linux-x64-18.4.0-beta.17` */
+async function toCopyName(packageFolder: string): Promise<string> {
   const { name, version }: { name: string; version: string } = JSON.parse(
     await readFile(join(packageFolder, 'package.json'), 'utf8'),
   )

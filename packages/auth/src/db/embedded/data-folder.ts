@@ -19,7 +19,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import type { Log } from '@portcullis/service-kit/log'
 import { makeFolder } from '@portcullis/service-kit/make-folder'
-import { type Account, runAs, toComplaint } from './account.ts'
+import { type Account, runAs, toFailureText } from './account.ts'
 import type { Binaries } from './binaries.ts'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
 import { findByMark, toOwnMark } from './occupant.ts'
@@ -57,7 +57,7 @@ export async function provideDataFolder(settings: DataFolderSettings): Promise<s
   await refuseOtherFiles(folder)
   if (!(await exists(data))) await createDatabase(settings, data)
   await checkVersion(data, binaries)
-  await settleOwner(data, settings)
+  await ensureOwner(data, settings)
   if (account) await checkEntry(data, account)
   return data
 }
@@ -86,8 +86,8 @@ async function refuseOtherFiles(folder: string): Promise<void> {
 }
 
 /**
- * Created under a temporary name until it is complete, so that an interrupted start does not leave
- * a partial database.
+ * Creates a database under a temporary name and renames it when it is complete, so that an
+ * interrupted start does not leave a partial database.
  */
 async function createDatabase(settings: DataFolderSettings, data: string): Promise<void> {
   const { folder, binaries, account, log } = settings
@@ -108,9 +108,9 @@ async function createDatabase(settings: DataFolderSettings, data: string): Promi
 }
 
 /**
- * Resolves the data folder, $1, for the following commands. If its user cannot reach it because
- * only root can enter the parent folders, it is used through the working directory, which root has
- * set.
+ * Sets `$data` to the data folder, $1, for the following commands. If the user who runs them cannot
+ * reach the folder because only root can enter its parents, they use it through the working
+ * directory, which root has set.
  */
 export const enterData = `
 data=$1; shift
@@ -124,7 +124,7 @@ async function initialize(
 ): Promise<void> {
   try {
     await runInitdb(binaries.initdb, draft, account).catch(async (error: unknown) => {
-      if (!isNameMissing(toComplaint(error))) throw error
+      if (!isNameMissing(toFailureText(error))) throw error
       await using programs = await createNamelessPrograms(binaries, account)
       if (programs === undefined) throw error
       await runInitdb(programs.initdb, draft, account)
@@ -132,7 +132,7 @@ async function initialize(
   } catch (error) {
     throw new EmbeddedPostgresError(
       'failed_start',
-      `PostgreSQL could not create a database in ${dirname(draft)}: ${toComplaint(error)}`,
+      `PostgreSQL could not create a database in ${dirname(draft)}: ${toFailureText(error)}`,
       error,
     )
   }
@@ -180,7 +180,7 @@ async function checkVersion(data: string, { version }: Binaries): Promise<void> 
  * A restored folder often belongs to root or is readable by all users, and PostgreSQL accepts
  * neither.
  */
-async function settleOwner(data: string, { account, log }: DataFolderSettings): Promise<void> {
+async function ensureOwner(data: string, { account, log }: DataFolderSettings): Promise<void> {
   const { uid, mode } = await stat(data)
   if (account && uid !== account.uid) {
     log.info(`Changing the owner of ${data} to the user "${account.name}", who runs PostgreSQL`)
@@ -201,7 +201,10 @@ async function giveTo({ uid, gid }: Account, path: string): Promise<void> {
   for (const name of await readdir(path)) await giveTo({ name: '', uid, gid }, join(path, name))
 }
 
-/** On Linux, `enterData` handles this case. */
+/**
+ * Not needed on Linux, where `enterData` handles this case.
+ * @throws {EmbeddedPostgresError} if the user cannot enter the folder.
+ */
 async function checkEntry(data: string, account: Account): Promise<void> {
   if (process.platform === 'linux') return
   try {
@@ -251,12 +254,12 @@ interface NamelessPrograms extends AsyncDisposable {
   readonly initdb: string
 }
 
-const asked = Buffer.from('\0getpwuid\0')
-const answered = Buffer.from('\0getpwent\0')
+const originalLookup = Buffer.from('\0getpwuid\0')
+const replacementLookup = Buffer.from('\0getpwent\0')
 
 /** Recognises the error of initdb for a user without a name. */
-function isNameMissing(complaint: string): boolean {
-  return /could not look up effective user ID/.test(complaint)
+function isNameMissing(output: string): boolean {
+  return /could not look up effective user ID/.test(output)
 }
 
 /** Undefined if the programs do not use the expected lookup function. */
@@ -288,8 +291,8 @@ async function createNamelessPrograms(
 
 async function replaceLookup(program: string): Promise<Buffer | undefined> {
   const bytes = await readFile(program)
-  const at = bytes.indexOf(asked)
+  const at = bytes.indexOf(originalLookup)
   if (at < 0) return undefined
-  answered.copy(bytes, at)
+  replacementLookup.copy(bytes, at)
   return bytes
 }

@@ -62,13 +62,13 @@ interface ProcessFacts {
   readonly startedAt: string
   /** The whole command line. */
   readonly command: string
-  /** Undefined if the system does not provide it. */
+  /** The working directory; undefined if the system does not report it. */
   readonly folder: string | undefined
 }
 
 /** Undefined if no process has this id. */
 export function findProcess(pid: number): ProcessFacts | undefined {
-  return process.platform === 'linux' ? readProc(pid) : askPs(pid)
+  return process.platform === 'linux' ? readProc(pid) : runPs(pid)
 }
 
 /** Identifies a process uniquely: `4711-9038221`. */
@@ -110,16 +110,16 @@ function readFolder(pid: number): string | undefined {
   }
 }
 
-function askPs(pid: number): ProcessFacts | undefined {
+function runPs(pid: number): ProcessFacts | undefined {
   try {
-    const ask = (field: string) =>
+    const read = (field: string) =>
       execFileSync('ps', ['-ww', '-o', `${field}=`, '-p', `${pid}`], {
         encoding: 'utf8',
         stdio: ['ignore', 'pipe', 'ignore'],
       }).trim()
-    if (ask('stat').startsWith('Z')) return undefined
-    const startedAt = ask('lstart').replace(/\W+/g, '_')
-    return { pid, startedAt, command: ask('args'), folder: undefined }
+    if (read('stat').startsWith('Z')) return undefined
+    const startedAt = read('lstart').replace(/\W+/g, '_')
+    return { pid, startedAt, command: read('args'), folder: undefined }
   } catch {
     return undefined
   }

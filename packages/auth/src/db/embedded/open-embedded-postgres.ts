@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '@portcullis/service-kit/log'
 import { openClient } from '../connection/open-client.ts'
 import { type Account, chooseAccount } from './account.ts'
-import { type Binaries, findPackage, provideBinaries, usualCacheFolders } from './binaries.ts'
+import { type Binaries, defaultCacheFolders, findPackage, provideBinaries } from './binaries.ts'
 import { provideDataFolder, provideFolder, user } from './data-folder.ts'
 import { EmbeddedPostgresError } from './embedded-postgres-error.ts'
 import { findOccupant, readPostmasterFile } from './occupant.ts'
@@ -15,7 +15,7 @@ import {
   type Postmaster,
   removeSocketFolder,
 } from './postmaster.ts'
-import { keptForCommands, maxConnections } from './settings.ts'
+import { maxConnections, reservedForCommands } from './settings.ts'
 import { leaveFolder, takeFolder } from './take-folder.ts'
 
 export interface EmbeddedPostgresSettings {
@@ -49,7 +49,7 @@ export async function openEmbeddedPostgres(
   settings: EmbeddedPostgresSettings,
 ): Promise<EmbeddedPostgres> {
   const { log, patienceMs = 30_000 } = settings
-  const { packageFolder = findPackage(), cacheFolders = usualCacheFolders() } = settings
+  const { packageFolder = findPackage(), cacheFolders = defaultCacheFolders() } = settings
   const folder = await provideFolder(settings.folder)
   const userName = findUserName()
   const account = await chooseAccount(folder)
@@ -67,7 +67,7 @@ export async function openEmbeddedPostgres(
     const supervision = supervise(first, { log, socketFolder, restart: () => take(true) })
     return {
       url: toSocketUrl(socketFolder),
-      maxConnections: maxConnections - keptForCommands,
+      maxConnections: maxConnections - reservedForCommands,
       version: binaries.version,
       async [Symbol.asyncDispose]() {
         await supervision.stop()
@@ -107,7 +107,8 @@ interface SupervisionSettings {
 }
 
 const longestPauseMs = 5000
-const calmAfterMs = 60_000
+/** After this uptime, the next restart is immediate again. */
+const stableAfterMs = 60_000
 
 /**
  * Keeps PostgreSQL running: restarts it immediately the first time, and with increasing delays if
@@ -123,7 +124,7 @@ function supervise(first: Postmaster, { log, socketFolder, restart }: Supervisio
         const reason = await Promise.race([postmaster.ended, toAborted(stopping.signal)])
         if (reason === 'stopping') break
         log.error(`PostgreSQL ended unexpectedly (${reason}), restarting it`)
-        if (performance.now() - startedAt > calmAfterMs) failures = 0
+        if (performance.now() - startedAt > stableAfterMs) failures = 0
         postmaster = undefined
       }
       if (failures > 0) {
@@ -164,7 +165,7 @@ function toSocketUrl(socketFolder: string): string {
 const pauseMs = 50
 const patienceMs = 30_000
 
-/** @throws {EmbeddedPostgresError} if only another user can access it. */
+/** @throws {EmbeddedPostgresError} if the running server accepts only another user. */
 async function checkAccess(url: string, data: string): Promise<void> {
   try {
     const client = await openClient(url, 'portcullis-auth')

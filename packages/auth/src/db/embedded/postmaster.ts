@@ -43,9 +43,9 @@ const mostBytes = 103
  * A user without a name cannot be authenticated by name. Then the folder of the socket, which no
  * other user can enter, is the only protection.
  *
- * $1 data folder, $2 whether another program uses the id in postmaster.pid by now, $3 the name of
- * our user or nothing, $4 the folder of the socket, which is removed when this process ends and
- * kept when only PostgreSQL ends.
+ * Arguments: the data folder, which `enterData` shifts away; whether another program uses the id in
+ * postmaster.pid by now; the name of our user or nothing; the folder of the socket, which is removed
+ * when this process ends and kept when only PostgreSQL ends; the program and its options.
  */
 const script = `
 exec 3<&0 </dev/null
@@ -139,9 +139,9 @@ export async function startPostmaster(
   child.stdin.on('error', () => {})
   const lastLines = await readUntilReady(child.stderr, ended, log)
   if (lastLines === 'ready') return { ended, stop: () => stop(child.stdin, ended) }
-  const complaint = lastLines.join('\n')
-  if (child.exitCode === busyStatus || isBusy(complaint)) return undefined
-  throw new Error(complaint === '' ? await ended : complaint)
+  const output = lastLines.join('\n')
+  if (child.exitCode === busyStatus || isBusy(output)) return undefined
+  throw new Error(output === '' ? await ended : output)
 }
 
 async function stop(input: Writable, ended: Promise<string>): Promise<void> {
@@ -158,7 +158,10 @@ async function toEnd(child: ChildProcess): Promise<string> {
   }
 }
 
-/** Reads the log until it ends. @returns the last lines if the server ends before it is ready. */
+/**
+ * Forwards the output of PostgreSQL to the log.
+ * @returns as soon as the server is ready, or with its last lines if it ends before.
+ */
 async function readUntilReady(
   output: Readable,
   ended: Promise<string>,
@@ -170,7 +173,7 @@ async function readUntilReady(
   const lines = createInterface({ input: output })
   lines.on('line', (line) => {
     lastLines = [...lastLines.slice(-5), line]
-    // A failed start is reported by an error instead.
+    // Failures before the server is ready are part of the error that reports the failed start.
     log[isReady && isFailure(line) ? 'warning' : 'debug'](`PostgreSQL: ${line}`)
     if (!line.endsWith('database system is ready to accept connections')) return
     isReady = true
@@ -185,10 +188,8 @@ export function isFailure(line: string): boolean {
   return /^(?:FATAL|PANIC):(?!\s+terminating autovacuum process)/.test(line)
 }
 
-function isBusy(complaint: string): boolean {
-  return /lock file "postmaster\.pid" already exists|pre-existing shared memory block/.test(
-    complaint,
-  )
+function isBusy(output: string): boolean {
+  return /lock file "postmaster\.pid" already exists|pre-existing shared memory block/.test(output)
 }
 
 function usualFolders(): readonly string[] {

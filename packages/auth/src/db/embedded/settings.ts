@@ -2,7 +2,7 @@
 export const maxConnections = 100
 
 /** Connections that the server leaves free for commands that run at the same time. */
-export const keptForCommands = 10
+export const reservedForCommands = 10
 
 /** Written to postgresql.conf when a folder is created; the operator may change them later. */
 export const firstSettings = {
@@ -47,6 +47,6 @@ export function toFixedSettings(socketFolder: string): Readonly<Record<string, s
   }
 }
 
-/** Only part of the name of the socket; no port is opened. */
+/** The port is only part of the name of the socket; no TCP port is opened. */
 const socketPort = 5432
 export const socketFile = `.s.PGSQL.${socketPort}`

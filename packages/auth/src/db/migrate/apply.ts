@@ -28,18 +28,22 @@ export interface ApplySettings {
   readonly onProgress: (message: string) => void
 }
 
-/** Applies a migration in a transaction if possible; otherwise it can be repeated. */
+/**
+ * Applies a migration in a transaction. On existing tables, a concurrent migration runs outside one,
+ * and can be repeated if it was interrupted.
+ */
 export async function apply(migration: Migration, settings: ApplySettings): Promise<void> {
   const { schema, isNew } = settings
+  const step = `Migration ${migration.version}`
   settings.lease.enter(migration.version)
   if (isConcurrent(migration) && !isNew) {
     for (const statement of splitStatements(migration.text)) {
-      await applyConcurrently(migration.version, withSchema(statement, schema), settings)
+      await applyConcurrently(step, withSchema(statement, schema), settings)
     }
-    await inTransaction(migration.version, settings, () => record(migration, settings))
+    await inTransaction(step, settings, () => record(migration, settings))
     return
   }
-  await inTransaction(migration.version, settings, async () => {
+  await inTransaction(step, settings, async () => {
     await settings.client.query(withSchema(toTransactional(migration.text), schema))
     await record(migration, settings)
   })
@@ -56,7 +60,10 @@ async function record(migration: Migration, settings: ApplySettings): Promise<vo
   )
 }
 
-/** A role may have time limits meant for requests; a migration has none. */
+/**
+ * Lifts the time limits of the role, which are meant for requests; only the wait for a lock is
+ * limited.
+ */
 const withoutLimits = `
   select set_config(name, case name when 'lock_timeout' then $1 else '0' end, true)
   from pg_settings
@@ -70,6 +77,7 @@ const isWorthRetrying = (error: unknown): boolean =>
 /**
  * While a statement waits for a table lock, other statements queue behind it. It therefore gives up
  * soon, lets them proceed, and retries.
+ * @param step the start of messages: `Migration 0001-init`.
  */
 export async function inTransaction(
   step: string,
@@ -111,14 +119,14 @@ async function retrying(
       const who = blockers === undefined ? '' : `, held by ${blockers}`
       if (performance.now() - startedAt > waitMs) {
         throw new Error(
-          `Migration ${step} could not acquire its lock within ${Math.round(waitMs / 1000)} s${who}. End the ` +
+          `${step} could not acquire its lock within ${Math.round(waitMs / 1000)} s${who}. End the ` +
             'transaction that holds it, or raise AUTH_DB_MIGRATION_WAIT.',
           { cause: error },
         )
       }
       const pauseMs = Math.min(longestPauseMs, 250 * 2 ** count) * (0.5 + Math.random() / 2)
       onProgress(
-        `Migration ${step} could not acquire its lock (attempt ${count}${who}): retrying in ` +
+        `${step} could not acquire its lock (attempt ${count}${who}): retrying in ` +
           `${(pauseMs / 1000).toFixed(1)} s`,
       )
       await sleep(pauseMs)
@@ -126,7 +134,7 @@ async function retrying(
   }
 }
 
-/** @param step the version of the migration, or another description. */
+/** Runs a statement outside a transaction. @param step the start of messages. */
 export async function applyConcurrently(
   step: string,
   statement: string,
@@ -141,18 +149,18 @@ export async function applyConcurrently(
       throw explainTimeout(error, step)
     })
     if (index !== undefined && (await readIndex(index, settings)) === 'invalid') {
-      throw new Error(`The index ${index} of the migration ${step} was not built completely.`)
+      throw new Error(`${step} did not complete the index ${index}. Run auth migrate again.`)
     }
     await lease.renew(client)
   })
 }
 
 /** A session limit cannot be lifted for a single statement outside a transaction. */
-function explainTimeout(error: unknown, version: string): unknown {
+function explainTimeout(error: unknown, step: string): unknown {
   const isTimeout = error instanceof Error && 'code' in error && error.code === '57014'
   if (!isTimeout) return error
   return new Error(
-    `The migration ${version} was cancelled (${error.message}). It builds indexes concurrently, ` +
+    `${step} was cancelled (${error.message}). It builds indexes concurrently, ` +
       'which may take long: set statement_timeout = 0 for the role that runs migrations.',
     { cause: error },
   )
@@ -183,7 +191,7 @@ async function readIndex(
   return row.isBuilding ? 'building' : 'invalid'
 }
 
-const lookAgainMs = 500
+const pollMs = 500
 
 /**
  * Removes an incomplete index of a failed attempt. If the backend of a killed process is still
@@ -203,6 +211,6 @@ async function clearIndex(index: string, settings: ApplySettings): Promise<void>
       onProgress(`Waiting for the index ${index}, which another connection is building`)
     isReported = true
     await lease.renew(client)
-    await sleep(lookAgainMs)
+    await sleep(pollMs)
   }
 }

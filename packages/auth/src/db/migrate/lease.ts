@@ -61,7 +61,10 @@ interface LeaseSettings {
 const pollMs = 200
 const repeatMs = 10_000
 
-/** Waits for the current holder. */
+/**
+ * Takes the lease, and waits while another process holds it.
+ * @throws {Error} if that takes longer than `waitMs`.
+ */
 export async function takeLease(client: Client, settings: LeaseSettings): Promise<HeldLease> {
   const { schema, lastsMs, waitMs, onWaiting } = settings
   const holder = randomUUID()

@@ -22,10 +22,10 @@ export interface MigrationSettings {
   /** Called for each applied migration. */
   readonly onApplied?: (version: string) => void
   /**
-   * Called for each object that was missing although its migration had been applied, and that was
-   * recreated.
+   * Called for each repaired object, which was missing or unusable although its migration had been
+   * applied.
    */
-  readonly onRepaired?: (thing: string) => void
+  readonly onRepaired?: (object: string) => void
   /** Called with waits, retries and the progress of long steps. */
   readonly onProgress?: (message: string) => void
   /** How long a statement waits for a lock before it lets others proceed and retries. */
@@ -46,8 +46,8 @@ export interface MigrationSettings {
  * Applies missing migrations. Several processes may start together: one applies the migrations, and
  * the others wait for it.
  *
- * Each file runs in its own transaction, or outside a transaction if its first line is `--
- * concurrently`. No session state is used, so it works through a transaction pooler.
+ * Each file runs in its own transaction; a file that starts with `-- concurrently` runs outside one.
+ * No session state is used, so migrations work through a transaction pooler.
  * @returns the applied versions.
  */
 export async function migrate(settings: MigrationSettings): Promise<readonly string[]> {
@@ -86,7 +86,7 @@ export async function migrate(settings: MigrationSettings): Promise<readonly str
       onWaiting: onProgress,
     })
     try {
-      // The previous holder of the lease may have applied them.
+      // The previous holder of the lease may have applied the missing migrations.
       const found = await readFindings()
       if (isUpToDate(found)) return []
       await using watch = await openWatch({
@@ -99,11 +99,13 @@ export async function migrate(settings: MigrationSettings): Promise<readonly str
         servesFrom: oldestServer,
       }
       const { missing, unchecked, changed } = found
-      const restated = migrations.filter(
+      const needingChecksum = migrations.filter(
         (one) => unchecked.includes(one) || changed.includes(one.version),
       )
-      if (restated.length > 0) {
-        await inTransaction('checksums', steps, () => restate(client, schema, restated))
+      if (needingChecksum.length > 0) {
+        await inTransaction('Update of the checksums', steps, () =>
+          storeChecksums(client, schema, needingChecksum),
+        )
       }
       for (const migration of missing) {
         await apply(migration, steps)
@@ -134,7 +136,7 @@ function isUpToDate(found: Comparison & { readonly defects: Defects }): boolean 
 }
 
 /** Stores the checksums of files that were applied without one or changed on purpose. */
-async function restate(
+async function storeChecksums(
   client: Client,
   schema: string,
   migrations: readonly Migration[],

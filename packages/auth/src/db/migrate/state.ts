@@ -17,7 +17,8 @@ export interface AppliedMigration {
   /** Null if an earlier release applied it. */
   readonly checksum: string | null
   /**
-   * The last migration that a server must know to serve on this one; null if it is not recorded.
+   * The last migration that a release must contain to serve on tables with this one; null if it is
+   * not recorded.
    */
   readonly servesFrom: string | null
 }

@@ -5,7 +5,11 @@ import type { Lease } from './lease.ts'
 
 /** Monitors a migration from a separate connection while the main one is busy. */
 export interface Watch extends AsyncDisposable {
-  /** @param pid the backend that runs the step, if the connection has a fixed backend. */
+  /**
+   * Starts to monitor a step.
+   * @param step the start of messages: `Migration 0001-init`.
+   * @param pid the backend that runs the step, if the connection has a fixed backend.
+   */
   enter(step: string, pid: number | undefined): void
   /** The processes that blocked the step at the last check: `process 4711 (psql, …)`. */
   takeBlockers(): string | undefined
@@ -21,7 +25,7 @@ interface WatchSettings {
   readonly onProgress: (message: string) => void
 }
 
-const lookEveryMs = 500
+const checkEveryMs = 500
 
 /**
  * Finds the holders of locks that we wait for. PostgreSQL shows their details only to some roles.
@@ -58,18 +62,22 @@ interface Build {
 
 export async function openWatch(settings: WatchSettings): Promise<Watch> {
   const stop = new AbortController()
-  let now: { readonly step: string; readonly pid: number | undefined; readonly startedAt: number }
-  now = { step: '', pid: undefined, startedAt: performance.now() }
+  let current: {
+    readonly step: string
+    readonly pid: number | undefined
+    readonly startedAt: number
+  }
+  current = { step: '', pid: undefined, startedAt: performance.now() }
   let blockers: string | undefined
   let reportedAt = performance.now()
   let renewedAt = performance.now()
 
-  const look = async (client: Client) => {
+  const check = async (client: Client) => {
     if (performance.now() - renewedAt > settings.renewEveryMs) {
       await settings.lease.renew(client)
       renewedAt = performance.now()
     }
-    const { step, pid, startedAt } = now
+    const { step, pid, startedAt } = current
     if (step === '') return
     const found = pid === undefined ? undefined : await readBlockers(client, pid)
     const isNew = found !== undefined && blockers === undefined
@@ -79,7 +87,7 @@ export async function openWatch(settings: WatchSettings): Promise<Watch> {
     const seconds = Math.round((performance.now() - startedAt) / 1000)
     const what =
       found === undefined ? await readBuild(client, settings.schema) : `waits for ${found}`
-    settings.onProgress(`Migration ${step} ${what ?? 'is being applied'}, ${seconds} s so far`)
+    settings.onProgress(`${step} ${what ?? 'is being applied'}, ${seconds} s so far`)
     reportedAt = performance.now()
   }
   const run = async () => {
@@ -87,8 +95,8 @@ export async function openWatch(settings: WatchSettings): Promise<Watch> {
     client.on('error', () => stop.abort())
     try {
       while (!stop.signal.aborted) {
-        await look(client)
-        await sleep(lookEveryMs, undefined, { signal: stop.signal }).catch(() => undefined)
+        await check(client)
+        await sleep(checkEveryMs, undefined, { signal: stop.signal }).catch(() => undefined)
       }
     } finally {
       await client.end()
@@ -98,7 +106,7 @@ export async function openWatch(settings: WatchSettings): Promise<Watch> {
   const ended = run().catch(() => undefined)
   return {
     enter(step, pid) {
-      now = { step, pid, startedAt: performance.now() }
+      current = { step, pid, startedAt: performance.now() }
       blockers = undefined
       reportedAt = performance.now()
     },
@@ -138,5 +146,6 @@ async function readBuild(client: Client, schema: string): Promise<string | undef
   const percent = tuples ?? blocks
   const done = percent === null ? '' : `, ${percent} %`
   const waits = locker === null ? '' : `, waits for process ${locker}`
-  return `builds the index ${index ?? 'of'} on ${table}: ${phase}${done}${waits}`
+  const what = index === null ? 'an index' : `the index ${index}`
+  return `builds ${what} on ${table}: ${phase}${done}${waits}`
 }

@@ -13,7 +13,7 @@ export interface Defects {
   readonly repairable: readonly Defect[]
 }
 
-interface Defect extends ExpectedThing {
+interface Defect extends ExpectedObject {
   readonly isMissing: boolean
 }
 
@@ -21,15 +21,15 @@ type Catalog = Pick<ApplySettings, 'client' | 'schema'>
 
 /** Finds objects of the migrations that are missing or unusable. */
 export async function findDefects({ client, schema }: Catalog): Promise<Defects> {
-  const [expected, things] = [await readExpected(), await readThings(client, schema)]
-  const found = new Map(things.map((thing) => [`${thing.kind} ${thing.name}`, thing]))
+  const [expected, existing] = [await readExpected(), await readObjects(client, schema)]
+  const found = new Map(existing.map((object) => [`${object.kind} ${object.name}`, object]))
   const lost: string[] = []
   const repairable: Defect[] = []
-  for (const thing of expected) {
-    const { kind, name, definition } = thing
+  for (const object of expected) {
+    const { kind, name, definition } = object
     const actual = found.get(`${kind} ${name}`)
     if (kind === 'table') lost.push(...findLost(name, definition, actual?.definition))
-    else if (!actual?.isSound) repairable.push({ ...thing, isMissing: actual === undefined })
+    else if (!actual?.isSound) repairable.push({ ...object, isMissing: actual === undefined })
   }
   if (repairable.length === 0 || (await isOwner({ client, schema }))) return { lost, repairable }
   // A role that may only serve cannot repair anything. The trigram index is optional; all others
@@ -71,14 +71,14 @@ export function refuseLost({ lost }: Defects, schema: string): void {
 }
 
 interface RepairSettings extends ApplySettings {
-  readonly onRepaired: (thing: string) => void
+  readonly onRepaired: (object: string) => void
 }
 
-/** Recreates missing objects as migrations do: indexes concurrently, all others in transactions. */
+/** Repairs objects as migrations create them: indexes concurrently, all others in transactions. */
 export async function repair({ repairable }: Defects, settings: RepairSettings): Promise<void> {
   for (const defect of repairable) {
     const text = `${defect.kind} ${defect.name}`
-    if (await repairOne(defect, `of the ${text}`, settings)) settings.onRepaired(text)
+    if (await repairOne(defect, `Repair of the ${text}`, settings)) settings.onRepaired(text)
   }
 }
 
@@ -86,12 +86,12 @@ async function repairOne(defect: Defect, step: string, settings: RepairSettings)
   const { client, schema, onProgress } = settings
   let text = withSchema(defect.definition, schema)
   if (text.includes('{trgm}')) {
-    const home = await provideTrigrams(settings)
-    if (home === undefined) {
+    const extensionSchema = await provideTrigrams(settings)
+    if (extensionSchema === undefined) {
       onProgress('The extension pg_trgm is not available: users are searched without an index')
       return false
     }
-    text = text.replaceAll('{trgm}', quote(home))
+    text = text.replaceAll('{trgm}', quote(extensionSchema))
   }
   if (defect.kind === 'index') {
     const concurrent = text.replace(
@@ -116,15 +116,15 @@ async function repairOne(defect: Defect, step: string, settings: RepairSettings)
  */
 async function provideTrigrams({ client, schema }: Catalog): Promise<string | undefined> {
   const find = async () => {
-    const { rows } = await client.query<{ home: string }>(
-      `select n.nspname as home from pg_extension e join pg_namespace n on n.oid = e.extnamespace
+    const { rows } = await client.query<{ schema: string }>(
+      `select n.nspname as schema from pg_extension e join pg_namespace n on n.oid = e.extnamespace
        where e.extname = 'pg_trgm'`,
     )
-    return rows[0]?.home
+    return rows[0]?.schema
   }
   for (const where of ['', ' with schema {ns}']) {
-    const home = await find()
-    if (home !== undefined) return home
+    const found = await find()
+    if (found !== undefined) return found
     // The role may not be allowed to create objects in the first schema of the search path, but it
     // can in ours.
     await client
@@ -135,7 +135,7 @@ async function provideTrigrams({ client, schema }: Catalog): Promise<string | un
 }
 
 /** `{ns}` is replaced by the schema, `{trgm}` by the schema of the extension pg_trgm. */
-type ExpectedThing = Omit<Thing, 'isSound'>
+type ExpectedObject = Omit<SchemaObject, 'isSound'>
 
 export const expectedFile = join(import.meta.dirname, 'schema.sql')
 
@@ -143,24 +143,27 @@ const heading = `-- All objects that the migrations create, for comparison and r
 -- UPDATE_SCHEMA=1 npm test -- packages/auth/test/db/schema.test.ts
 `
 
-async function readExpected(): Promise<readonly ExpectedThing[]> {
+async function readExpected(): Promise<readonly ExpectedObject[]> {
   const text = await readFile(expectedFile, 'utf8')
   const parts = text.split(/^-- (table|constraint|index|function|trigger) (.+)\n/m)
-  const things: ExpectedThing[] = []
+  const objects: ExpectedObject[] = []
   for (let at = 1; at + 2 < parts.length + 1; at += 3) {
     const [kind, name = '', definition = ''] = parts.slice(at, at + 3)
-    things.push({
-      kind: kind as Thing['kind'],
+    objects.push({
+      kind: kind as SchemaObject['kind'],
       name,
       definition: definition.trim().replace(/^-- |;$/g, ''),
     })
   }
-  return things
+  return objects
 }
 
-/** Generates the file from the tables of a schema whose name must not occur elsewhere. */
-export function toExpectedText(things: readonly Thing[], schema: string): string {
-  const parts = things.map(({ kind, name, definition }) => {
+/**
+ * Generates the text of schema.sql. The name of the schema is replaced wherever it occurs, so it must
+ * not be part of any other name.
+ */
+export function toExpectedText(objects: readonly SchemaObject[], schema: string): string {
+  const parts = objects.map(({ kind, name, definition }) => {
     const body = kind === 'table' ? `-- ${definition}` : `${definition};`
     return `-- ${kind} ${name}\n${body}\n`
   })
@@ -171,7 +174,7 @@ export function toExpectedText(things: readonly Thing[], schema: string): string
 }
 
 /** A database object that migrations create. */
-interface Thing {
+interface SchemaObject {
   readonly kind: 'table' | 'constraint' | 'index' | 'function' | 'trigger'
   /** `users`, `users.users_email` or `count_users()`. */
   readonly name: string
@@ -185,7 +188,7 @@ interface Thing {
  * Ordered so that the objects can be created in sequence. The search path is empty, so that all
  * names are qualified.
  */
-const findThings = `
+const findObjects = `
   with ns as (select oid, nspname from pg_namespace where nspname = $1),
   tables as (
     select c.oid, c.relname from pg_class c join ns on ns.oid = c.relnamespace
@@ -226,11 +229,14 @@ const findThings = `
 const runnerTables: ReadonlySet<string> = new Set(['schema_migrations', 'migration_lease'])
 
 /** Reads the catalog, which needs no privilege. */
-export async function readThings(client: Client, schema: string): Promise<readonly Thing[]> {
+export async function readObjects(
+  client: Client,
+  schema: string,
+): Promise<readonly SchemaObject[]> {
   await client.query('begin transaction read only')
   try {
     await client.query("select set_config('search_path', 'pg_catalog', true)")
-    const { rows } = await client.query<Thing>(findThings, [schema])
+    const { rows } = await client.query<SchemaObject>(findObjects, [schema])
     return rows
       .filter(({ name }) => !runnerTables.has(name.split('.')[0] ?? ''))
       .map(({ kind, name, definition, isSound }) => ({ kind, name, definition, isSound }))

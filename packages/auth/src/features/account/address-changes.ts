@@ -1,13 +1,13 @@
 import type { MailPlan } from '../../messages/requests/mail-plan.ts'
 import {
   findRefusal,
-  noGap,
+  noCooldown,
   secondsUntilDue,
   toCapParts,
-} from '../../messages/requests/message-gaps.ts'
+} from '../../messages/requests/message-cooldowns.ts'
 import { planCode } from '../../messages/requests/phone-codes.ts'
-import { type PhoneAsk, refuse } from '../../messages/requests/phone-messages.ts'
-import type { MailAsk } from '../../messages/requests/user-mail.ts'
+import { type ClientTextRequest, refuse } from '../../messages/requests/phone-messages.ts'
+import type { ClientMailRequest } from '../../messages/requests/user-mail.ts'
 import type { NewFlow, NewMessage, NewToken } from '../../messages/statements/request-parts.ts'
 import type { TextChannel } from '../../plugins/sms/gateway.ts'
 import type { Services } from '../../services.ts'
@@ -93,14 +93,14 @@ interface UserWithEmailChange extends UserRow {
  */
 export async function resendEmailChange(
   services: Services,
-  ask: MailAsk,
+  request: ClientMailRequest,
   user: UserWithEmailChange,
 ): Promise<void> {
   const { db, config } = services
   const now = new Date(services.now())
-  const { gapMs } = config.mail
-  if (secondsUntilDue(user.email_change_sent_at, gapMs, now.getTime()) > 0) return
-  const { redirectTo, externalUrl, challenge } = ask
+  const { cooldownMs } = config.mail
+  if (secondsUntilDue(user.email_change_sent_at, cooldownMs, now.getTime()) > 0) return
+  const { redirectTo, externalUrl, challenge } = request
   const { tokens, flow, messages } = planEmailChange(services, {
     user,
     newEmail: user.email_change,
@@ -115,9 +115,9 @@ export async function resendEmailChange(
       user_id: user.id,
       email_change: user.email_change,
       restarts_email_change: true,
-      email_change_gap_seconds: gapMs / 1_000,
+      email_change_gap_seconds: cooldownMs / 1_000,
       now,
-      ip: ask.client.ip,
+      ip: request.client.ip,
       audit: toAuditEntry('user_modified', user),
       token: tokens,
       flow,
@@ -127,7 +127,7 @@ export async function resendEmailChange(
     'own',
   )
   if (sent === undefined) {
-    const refusal = await findRefusal(db, 'email', config.limits.emailSent, noGap, now)
+    const refusal = await findRefusal(db, 'email', config.limits.emailSent, noCooldown, now)
     if (refusal !== undefined) throw refusal.error
     return
   }
@@ -144,13 +144,13 @@ export function planPhoneChange(
   newPhone: string,
   channel: TextChannel,
 ): PhoneChange {
-  const { parts, gapMs } = planCode(services, {
+  const { parts, cooldownMs } = planCode(services, {
     kind: 'phone_change',
     tokenType: 'phone_change',
     phone: newPhone,
     channel,
   })
-  return { phone_change: newPhone, phone_change_gap_seconds: gapMs / 1_000, ...parts }
+  return { phone_change: newPhone, phone_change_gap_seconds: cooldownMs / 1_000, ...parts }
 }
 
 /** A user with a pending change of the phone number. */
@@ -165,25 +165,25 @@ interface UserWithPhoneChange extends UserRow {
  */
 export async function resendPhoneChange(
   services: Services,
-  ask: PhoneAsk,
+  request: ClientTextRequest,
   user: UserWithPhoneChange,
 ): Promise<void> {
   const now = new Date(services.now())
-  const change = planPhoneChange(services, user.phone_change, ask.channel)
-  const ownGapMs = (change.phone_change_gap_seconds ?? 0) * 1_000
-  if (secondsUntilDue(user.phone_change_sent_at, ownGapMs, now.getTime()) > 0) return
+  const change = planPhoneChange(services, user.phone_change, request.channel)
+  const ownCooldownMs = (change.phone_change_gap_seconds ?? 0) * 1_000
+  if (secondsUntilDue(user.phone_change_sent_at, ownCooldownMs, now.getTime()) > 0) return
   const sent = await changeUser(
     services.db,
     {
       ...noChange,
       user_id: user.id,
       now,
-      ip: ask.client.ip,
+      ip: request.client.ip,
       audit: toAuditEntry('user_modified', user),
       ...change,
     },
     'own',
   )
-  if (sent === undefined) return refuse(services, noGap, now)
+  if (sent === undefined) return refuse(services, noCooldown, now)
   services.wakeMessages()
 }

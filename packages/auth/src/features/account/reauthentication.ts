@@ -3,10 +3,10 @@ import {
   secondsUntilDue,
   toCapError,
   toCapParts,
-  toGapError,
+  toCooldownError,
   toSmsCapError,
-  toSmsGapError,
-} from '../../messages/requests/message-gaps.ts'
+  toSmsCooldownError,
+} from '../../messages/requests/message-cooldowns.ts'
 import { planCode } from '../../messages/requests/phone-codes.ts'
 import { requireGateway } from '../../messages/requests/phone-gateway.ts'
 import { messageRequests } from '../../messages/statements/request-message.ts'
@@ -32,8 +32,8 @@ interface NoncePlan {
     RequestParts,
     'token' | 'messages' | 'channel' | 'cap_most' | 'cap_refill_ms'
   >
-  readonly gapMs: number
-  toGapError(seconds: number): ApiError
+  readonly cooldownMs: number
+  toCooldownError(seconds: number): ApiError
   toCapError(now: Date): Promise<ApiError>
 }
 
@@ -43,13 +43,13 @@ export async function requestReauthentication(
   request: ReauthenticationRequest,
 ): Promise<void> {
   const { user, client } = request
-  const { parts, gapMs, ...errors } = planNonce(services, request)
+  const { parts, cooldownMs, ...errors } = planNonce(services, request)
   const now = new Date(services.now())
-  const waitSeconds = secondsUntilDue(user.reauthentication_sent_at, gapMs, now.getTime())
-  if (waitSeconds > 0) throw errors.toGapError(waitSeconds)
+  const waitSeconds = secondsUntilDue(user.reauthentication_sent_at, cooldownMs, now.getTime())
+  if (waitSeconds > 0) throw errors.toCooldownError(waitSeconds)
   const [requested] = await services.db.run(messageRequests.reauthentication_sent_at, {
     user_id: user.id,
-    own_gap_seconds: gapMs / 1_000,
+    own_gap_seconds: cooldownMs / 1_000,
     invited_at: null,
     now,
     ip: client.ip,
@@ -96,8 +96,8 @@ function planByEmail(
   const { emailSent } = config.limits
   return {
     parts: { token, messages: [message], ...toCapParts(emailSent) },
-    gapMs: config.mail.gapMs,
-    toGapError,
+    cooldownMs: config.mail.cooldownMs,
+    toCooldownError,
     toCapError: (now) => toCapError(db, emailSent, now),
   }
 }
@@ -112,7 +112,7 @@ function planByPhone(services: Services, phone: string): NoncePlan {
       phone,
       channel: 'sms',
     }),
-    toGapError: toSmsGapError,
+    toCooldownError: toSmsCooldownError,
     toCapError: (now) => toSmsCapError(db, config.limits.smsSent, now),
   }
 }

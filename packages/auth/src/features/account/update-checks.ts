@@ -1,6 +1,10 @@
 import { ApiError, invalid } from '../../errors.ts'
-import { secondsUntilDue, toGapError, toSmsGapError } from '../../messages/requests/message-gaps.ts'
-import { findTextGapMs } from '../../messages/requests/phone-codes.ts'
+import {
+  secondsUntilDue,
+  toCooldownError,
+  toSmsCooldownError,
+} from '../../messages/requests/message-cooldowns.ts'
+import { findTextCooldownMs } from '../../messages/requests/phone-codes.ts'
 import { requireGateway } from '../../messages/requests/phone-gateway.ts'
 import { checkPassword } from '../../passwords/password-policy.ts'
 import type { TextChannel } from '../../plugins/sms/gateway.ts'
@@ -124,13 +128,17 @@ export async function checkDatabase(
   if (verdict?.is_phone_taken) throw phoneExists('own')
   if (nonceHashes !== null && !verdict?.is_nonce_right) throw badNonce()
   if (email !== undefined && !skipsEmailConfirmation(services, user)) {
-    const waitSeconds = secondsUntilDue(user.email_change_sent_at, config.mail.gapMs, now.getTime())
-    if (waitSeconds > 0) throw toGapError(waitSeconds)
+    const waitSeconds = secondsUntilDue(
+      user.email_change_sent_at,
+      config.mail.cooldownMs,
+      now.getTime(),
+    )
+    if (waitSeconds > 0) throw toCooldownError(waitSeconds)
   }
   if (phone !== undefined && !config.sms.autoconfirm) {
-    const gapMs = findTextGapMs(services, phone)
-    const waitSeconds = secondsUntilDue(user.phone_change_sent_at, gapMs, now.getTime())
-    if (waitSeconds > 0) throw toSmsGapError(waitSeconds)
+    const cooldownMs = findTextCooldownMs(services, phone)
+    const waitSeconds = secondsUntilDue(user.phone_change_sent_at, cooldownMs, now.getTime())
+    if (waitSeconds > 0) throw toSmsCooldownError(waitSeconds)
   }
   return nonceHashes
 }

@@ -4,10 +4,10 @@ import {
   secondsUntilDue,
   toCapError,
   toCapParts,
-  toGapError,
+  toCooldownError,
   toSmsCapError,
-  toSmsGapError,
-} from '../../messages/requests/message-gaps.ts'
+  toSmsCooldownError,
+} from '../../messages/requests/message-cooldowns.ts'
 import { planNotices } from '../../messages/requests/notifications.ts'
 import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'
@@ -123,7 +123,7 @@ function toChanges(
     ...(emailToConfirm !== undefined && {
       email_change: emailToConfirm,
       restarts_email_change: true,
-      email_change_gap_seconds: config.mail.gapMs / 1_000,
+      email_change_gap_seconds: config.mail.cooldownMs / 1_000,
     }),
     // Tokens for the old address that are not replaced must stop working.
     cleared_tokens: allTokensBut(plan?.tokens ?? []).filter((type) =>
@@ -171,13 +171,15 @@ async function findReason(db: Queries, services: Services, change: UserChange): 
     })
   }
   if (channel === 'sms') {
-    const gapMs = (change.phone_change_gap_seconds ?? 0) * 1_000
-    const waitSeconds = secondsUntilDue(user.phone_change_sent_at, gapMs, now.getTime())
+    const cooldownMs = (change.phone_change_gap_seconds ?? 0) * 1_000
+    const waitSeconds = secondsUntilDue(user.phone_change_sent_at, cooldownMs, now.getTime())
     return waitSeconds > 0
-      ? toSmsGapError(waitSeconds)
+      ? toSmsCooldownError(waitSeconds)
       : toSmsCapError(db, config.limits.smsSent, now)
   }
   const { email_change_sent_at: sentAt } = user
-  const waitSeconds = secondsUntilDue(sentAt, config.mail.gapMs, now.getTime())
-  return waitSeconds > 0 ? toGapError(waitSeconds) : toCapError(db, config.limits.emailSent, now)
+  const waitSeconds = secondsUntilDue(sentAt, config.mail.cooldownMs, now.getTime())
+  return waitSeconds > 0
+    ? toCooldownError(waitSeconds)
+    : toCapError(db, config.limits.emailSent, now)
 }

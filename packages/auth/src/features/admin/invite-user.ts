@@ -1,5 +1,5 @@
 import { isTaken } from '../../db/database-errors.ts'
-import { toCapError, toCapParts } from '../../messages/requests/message-gaps.ts'
+import { toCapError, toCapParts } from '../../messages/requests/message-cooldowns.ts'
 import { messageRequests } from '../../messages/statements/request-message.ts'
 import type { Services } from '../../services.ts'
 import { toAdminEntry } from '../audit/audit.ts'

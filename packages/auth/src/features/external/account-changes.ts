@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { isTaken } from '../../db/database-errors.ts'
 import { ApiError } from '../../errors.ts'
-import { toCapParts } from '../../messages/requests/message-gaps.ts'
+import { toCapParts } from '../../messages/requests/message-cooldowns.ts'
 import { planNotices } from '../../messages/requests/notifications.ts'
 import { toMailRequest, userMails } from '../../messages/requests/user-mail.ts'
 import type { AccountClaim, Notice, RequestParts } from '../../messages/statements/request-parts.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { ApiError } from '../../errors.ts'
 import { countCode } from '../../messages/requests/daily-codes.ts'
-import { secondsUntilDue, toCapError } from '../../messages/requests/message-gaps.ts'
+import { secondsUntilDue, toCapError } from '../../messages/requests/message-cooldowns.ts'
 import { tryToMail, userMails } from '../../messages/requests/user-mail.ts'
 import type { ExternalEmail } from '../../plugins/providers/oauth/external-profile.ts'
 import type { Services } from '../../services.ts'
@@ -161,8 +161,8 @@ async function resendConfirmation(
   user: UserRow,
 ): Promise<void> {
   if (user.email === null) return
-  const { gapMs } = services.config.mail
-  if (secondsUntilDue(user.confirmation_sent_at, gapMs, services.now()) > 0) return
+  const { cooldownMs } = services.config.mail
+  if (secondsUntilDue(user.confirmation_sent_at, cooldownMs, services.now()) > 0) return
   checkAuthorized(services, user.email)
   await countCode(services, { channel: 'email', name: user.email })
   const mail = { ...signIn, email: user.email, challenge: undefined }

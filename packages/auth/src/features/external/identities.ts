@@ -4,8 +4,8 @@ import {
   secondsUntilDue,
   toCapError,
   toCapParts,
-  toGapError,
-} from '../../messages/requests/message-gaps.ts'
+  toCooldownError,
+} from '../../messages/requests/message-cooldowns.ts'
 import { planNotices } from '../../messages/requests/notifications.ts'
 import {
   type ExternalEmail,
@@ -151,8 +151,8 @@ function planEmailConfirmation(
 ) {
   const { mail, limits } = services.config
   checkAuthorized(services, newEmail)
-  const waitSeconds = secondsUntilDue(user.email_change_sent_at, mail.gapMs, services.now())
-  if (waitSeconds > 0) throw toGapError(waitSeconds)
+  const waitSeconds = secondsUntilDue(user.email_change_sent_at, mail.cooldownMs, services.now())
+  if (waitSeconds > 0) throw toCooldownError(waitSeconds)
   const { redirectTo, externalUrl } = signIn
   const request = { user, newEmail, challenge: undefined, redirectTo, externalUrl }
   const { tokens, messages } = planEmailChange(services, request)

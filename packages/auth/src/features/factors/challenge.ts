@@ -4,8 +4,8 @@ import {
   secondsUntilDue,
   toCapParts,
   toSmsCapError,
-  toSmsGapError,
-} from '../../messages/requests/message-gaps.ts'
+  toSmsCooldownError,
+} from '../../messages/requests/message-cooldowns.ts'
 import type { FactorKind } from '../../plugins/factors/factor-kind.ts'
 import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'
@@ -49,7 +49,7 @@ export async function challenge(services: Services, request: ChallengeRequest): 
     otp_hash: draft.otpHash?.toString('hex') ?? null,
     web_authn_data: draft.webAuthnData ?? null,
     expires_at: expiresAt,
-    gap_seconds: draft.gapMs === undefined ? null : draft.gapMs / 1_000,
+    gap_seconds: draft.cooldownMs === undefined ? null : draft.cooldownMs / 1_000,
     messages: draft.message ? [draft.message] : [],
     ...toCapParts(config.limits.smsSent),
     now,
@@ -77,8 +77,8 @@ export function verifyDisabled({ codes, label }: FactorKind): ApiError {
 async function findReason({ db, config }: Services, row: NewChallenge): Promise<ApiError> {
   const [factor] = await db.run(findFactorSecrets, { id: row.factor_id, userId: row.user_id })
   if (factor === undefined) return factorNotFound()
-  const gapMs = (row.gap_seconds ?? 0) * 1_000
-  const waitSeconds = secondsUntilDue(factor.last_challenged_at, gapMs, row.now.getTime())
-  if (waitSeconds > 0) return toSmsGapError(waitSeconds)
+  const cooldownMs = (row.gap_seconds ?? 0) * 1_000
+  const waitSeconds = secondsUntilDue(factor.last_challenged_at, cooldownMs, row.now.getTime())
+  if (waitSeconds > 0) return toSmsCooldownError(waitSeconds)
   return toSmsCapError(db, config.limits.smsSent, row.now)
 }

@@ -214,7 +214,7 @@ function draftOf(services: Services, effect: EffectName) {
   return kind === undefined ? null : draftNotice(services, kind)
 }
 
-function toProof({ oneTimeTokens, messageGaps }: Services, proof: Proof) {
+function toProof({ oneTimeTokens, cooldownKeys }: Services, proof: Proof) {
   const none = {
     token_hash: null,
     is_pkce: false,
@@ -238,7 +238,7 @@ function toProof({ oneTimeTokens, messageGaps }: Services, proof: Proof) {
     otp_hashes: oneTimeTokens.findHashes(digits, recipient),
     relates_to: recipient,
     aud: audience,
-    attempts_key: messageGaps.toKey({ clock: 'code', audience, name: recipient }),
+    attempts_key: cooldownKeys.toKey({ kind: 'code', audience, name: recipient }),
   }
 }
 

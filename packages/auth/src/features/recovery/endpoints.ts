@@ -3,7 +3,7 @@ import { type Call, json } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import { type Static, Type } from '../../http/schema.ts'
 import { readRecipients } from '../../messages/requests/daily-codes.ts'
-import { readMailAsk } from '../../messages/requests/user-mail.ts'
+import { readClientMailRequest } from '../../messages/requests/user-mail.ts'
 import type { Services } from '../../services.ts'
 import { parseEmail, parsePhone } from '../users/addresses.ts'
 import {
@@ -35,7 +35,7 @@ export const recover = defineEndpoint({
     }
     const { email = '' } = call.body
     if (email === '') throw invalid('Password recovery requires an email')
-    await requestRecovery(services, readMailAsk(call, services, parseEmail(email)))
+    await requestRecovery(services, readClientMailRequest(call, services, parseEmail(email)))
     return json({})
   },
 })
@@ -90,7 +90,7 @@ async function resendByEmail(call: ResendCall, services: Services, type: ResendT
   if (!services.config.site.emailEnabled) {
     throw new ApiError('email_provider_disabled', 'Email logins are disabled', { status: 400 })
   }
-  await resendEmail(services, type, readMailAsk(call, services, parseEmail(email)))
+  await resendEmail(services, type, readClientMailRequest(call, services, parseEmail(email)))
 }
 
 async function resendByPhone(call: ResendCall, services: Services, type: PhoneResendType) {
@@ -103,6 +103,6 @@ async function resendByPhone(call: ResendCall, services: Services, type: PhoneRe
   if (!services.config.site.phoneEnabled) {
     throw new ApiError('phone_provider_disabled', 'Phone logins are disabled', { status: 400 })
   }
-  const ask = { phone: parsePhone(phone), audience, client, channel: 'sms' } as const
-  await resendText(services, type, ask)
+  const request = { phone: parsePhone(phone), audience, client, channel: 'sms' } as const
+  await resendText(services, type, request)
 }

@@ -3,14 +3,18 @@ import {
   requireGateway,
   type TextKind,
 } from '../../messages/requests/phone-gateway.ts'
-import { deferCode, type PhoneAsk, textUser } from '../../messages/requests/phone-messages.ts'
 import {
-  afterWait,
+  type ClientTextRequest,
+  deferCode,
+  textUser,
+} from '../../messages/requests/phone-messages.ts'
+import {
+  type ClientMailRequest,
   deferMail,
-  type MailAsk,
-  type MailWait,
+  type MailCooldown,
+  mailCooldowns,
   mailUser,
-  mailWaits,
+  skipCooldown,
   userMails,
 } from '../../messages/requests/user-mail.ts'
 import type { Services } from '../../services.ts'
@@ -22,83 +26,89 @@ import { findUserByEmail, findUserByPhone, type UserRow } from '../users/stateme
  * Stores the request without looking up the user, so that the response reveals nothing.
  * @throws {ApiError}
  */
-export function requestRecovery(services: Services, ask: MailAsk): Promise<void> {
-  return deferMail(services, ask, mailWaits.recovery, 'recovery')
+export function requestRecovery(services: Services, request: ClientMailRequest): Promise<void> {
+  return deferMail(services, request, mailCooldowns.recovery, 'recovery')
 }
 
 /** Runs after the response. @throws {ApiError} */
-export async function sendRecovery(services: Services, ask: MailAsk): Promise<void> {
-  const [user] = await services.db.run(findUserByEmail, ask)
+export async function sendRecovery(services: Services, request: ClientMailRequest): Promise<void> {
+  const [user] = await services.db.run(findUserByEmail, request)
   if (user === undefined) return
-  await mailUser(services, ask, user, afterWait(userMails.recovery), claimsNothing)
+  await mailUser(services, request, user, skipCooldown(userMails.recovery), claimsNothing)
 }
 
 interface MailResending {
-  readonly wait: MailWait
+  readonly cooldown: MailCooldown
   /** Does nothing when no confirmation is pending. */
-  send(services: Services, ask: MailAsk, user: UserRow): Promise<void>
+  send(services: Services, request: ClientMailRequest, user: UserRow): Promise<void>
 }
 
 /** By `type`: how to resend the message of a pending confirmation. */
 const mailResendings = {
   signup: {
-    wait: mailWaits.confirmation,
-    async send(services, ask, user) {
+    cooldown: mailCooldowns.confirmation,
+    async send(services, request, user) {
       if (user.email_confirmed_at !== null) return
       // The request may not come from the user who signed up, so the sign-up's data is not kept.
-      await mailUser(services, ask, user, afterWait(userMails.confirmation), claimsNothing)
+      await mailUser(services, request, user, skipCooldown(userMails.confirmation), claimsNothing)
     },
   },
   email_change: {
-    wait: mailWaits.emailChange,
-    async send(services, ask, user) {
+    cooldown: mailCooldowns.emailChange,
+    async send(services, request, user) {
       const { email_change } = user
-      if (email_change !== null) await resendEmailChange(services, ask, { ...user, email_change })
+      if (email_change !== null)
+        await resendEmailChange(services, request, { ...user, email_change })
     },
   },
 } as const satisfies Record<string, MailResending>
 export type ResendType = keyof typeof mailResendings
 
 /** The response does not reveal whether a message is sent. @throws {ApiError} */
-export function resendEmail(services: Services, type: ResendType, ask: MailAsk): Promise<void> {
-  return deferMail(services, ask, mailResendings[type].wait, `resend_${type}`)
+export function resendEmail(
+  services: Services,
+  type: ResendType,
+  request: ClientMailRequest,
+): Promise<void> {
+  return deferMail(services, request, mailResendings[type].cooldown, `resend_${type}`)
 }
 
 /** Runs after the response. @throws {ApiError} */
 export async function sendEmailAgain(
   services: Services,
   type: ResendType,
-  ask: MailAsk,
+  request: ClientMailRequest,
 ): Promise<void> {
-  const [user] = await services.db.run(findUserByEmail, ask)
-  if (user !== undefined) await mailResendings[type].send(services, ask, user)
+  const [user] = await services.db.run(findUserByEmail, request)
+  if (user !== undefined) await mailResendings[type].send(services, request, user)
 }
 
 interface TextResending {
   readonly kind: TextKind
-  readonly clock: 'sms' | 'phone_change'
+  readonly cooldown: 'sms' | 'phone_change'
   /** Does nothing when no confirmation is pending. */
-  send(services: Services, ask: PhoneAsk, user: UserRow): Promise<void>
+  send(services: Services, request: ClientTextRequest, user: UserRow): Promise<void>
 }
 
-const confirmation = { action: 'user_confirmation_requested', hasWaited: true } as const
+const confirmation = { action: 'user_confirmation_requested', isCooldownChecked: true } as const
 
 /** By `type`: how to resend the message of a pending confirmation. */
 const textResendings = {
   sms: {
     kind: 'confirmation',
-    clock: 'sms',
-    async send(services, ask, user) {
+    cooldown: 'sms',
+    async send(services, request, user) {
       if (user.phone_confirmed_at !== null) return
-      await textUser(services, ask, user, confirmation, claimsNothing)
+      await textUser(services, request, user, confirmation, claimsNothing)
     },
   },
   phone_change: {
     kind: 'phone_change',
-    clock: 'phone_change',
-    async send(services, ask, user) {
+    cooldown: 'phone_change',
+    async send(services, request, user) {
       const { phone_change } = user
-      if (phone_change !== null) await resendPhoneChange(services, ask, { ...user, phone_change })
+      if (phone_change !== null)
+        await resendPhoneChange(services, request, { ...user, phone_change })
     },
   },
 } as const satisfies Record<string, TextResending>
@@ -108,22 +118,23 @@ export type PhoneResendType = keyof typeof textResendings
 export function resendText(
   services: Services,
   type: PhoneResendType,
-  ask: PhoneAsk,
+  request: ClientTextRequest,
 ): Promise<void> {
-  const { kind, clock } = textResendings[type]
-  requireGateway(services, ask.phone, kind)
+  const { kind, cooldown } = textResendings[type]
+  requireGateway(services, request.phone, kind)
   // Test numbers are handled at once: their code is known in advance and may be entered before a
   // deferred request runs.
-  if (findTestCode(services, ask.phone) !== undefined) return sendTextAgain(services, type, ask)
-  return deferCode(services, ask, clock, `resend_${type}`)
+  if (findTestCode(services, request.phone) !== undefined)
+    return sendTextAgain(services, type, request)
+  return deferCode(services, request, cooldown, `resend_${type}`)
 }
 
 /** Runs after the response. @throws {ApiError} */
 export async function sendTextAgain(
   services: Services,
   type: PhoneResendType,
-  ask: PhoneAsk,
+  request: ClientTextRequest,
 ): Promise<void> {
-  const [user] = await services.db.run(findUserByPhone, ask)
-  if (user !== undefined) await textResendings[type].send(services, ask, user)
+  const [user] = await services.db.run(findUserByPhone, request)
+  if (user !== undefined) await textResendings[type].send(services, request, user)
 }

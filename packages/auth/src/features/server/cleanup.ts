@@ -7,7 +7,7 @@ export interface CleanupAges {
   /** Lifetime of the links in emails. */
   readonly linkSeconds: number
   /** The longest cooldown between two messages to the same address. */
-  readonly gapMs: number
+  readonly cooldownMs: number
   /** Undefined: audit entries are kept forever. */
   readonly auditMs?: number | undefined
 }
@@ -94,14 +94,14 @@ export async function cleanUp(
 
 type Step = readonly [what: string, statement: Purge, keptMs: number]
 
-function toSteps({ linkSeconds, gapMs, auditMs }: CleanupAges): readonly Step[] {
+function toSteps({ linkSeconds, cooldownMs, auditMs }: CleanupAges): readonly Step[] {
   const linkMs = linkSeconds * 1_000
   return [
     // An ended session is kept for a day, because it explains why a refresh fails.
     ['ended sessions', purges.revokedSessions, dayMs],
     ['ended sessions', purges.expiredSessions, dayMs],
     ['one-time tokens', purges.oneTimeTokens, dayMs],
-    ['message gaps', purges.messageGaps, gapMs],
+    ['message gaps', purges.messageGaps, cooldownMs],
     ['tried codes', purges.codeAttempts, Math.max(dayMs, linkMs)],
     ['challenges', purges.challenges, dayMs],
     ['passkey challenges', purges.webAuthnChallenges, dayMs],

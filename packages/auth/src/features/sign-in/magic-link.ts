@@ -1,13 +1,13 @@
-import { toCapParts } from '../../messages/requests/message-gaps.ts'
+import { toCapParts } from '../../messages/requests/message-cooldowns.ts'
 import {
-  afterWait,
+  type ClientMailRequest,
   deferMail,
-  type MailAsk,
-  mailNobody,
+  mailCooldowns,
   mailUser,
-  mailWaits,
+  simulateMail,
+  skipCooldown,
+  toMailCooldown,
   toMailError,
-  toMailGap,
   toMailRequest,
   type UserMail,
   userMails,
@@ -26,7 +26,7 @@ import {
 import type { NewUser } from '../users/statements/create-user.ts'
 import { findUserByEmail, type UserRow } from '../users/statements/user-row.ts'
 
-export interface MagicLinkAsk extends MailAsk {
+export interface MagicLinkRequest extends ClientMailRequest {
   /** The metadata of a user who is created. */
   readonly data: Metadata
   readonly newcomer: Newcomer
@@ -38,49 +38,52 @@ export interface MagicLinkAsk extends MailAsk {
 }
 
 /** The stored request when no user is created. */
-export type DeferredMagicLink = Omit<MagicLinkAsk, 'newcomer'>
+export type DeferredMagicLink = Omit<MagicLinkRequest, 'newcomer'>
 
 /**
  * Signs up an unknown user, if that is allowed. Their first link confirms the address. Known users
  * get a link to sign in. @throws {ApiError}
  */
-export async function requestMagicLink(services: Services, ask: MagicLinkAsk): Promise<void> {
-  const { newcomer, ...deferred } = ask
+export async function requestMagicLink(
+  services: Services,
+  request: MagicLinkRequest,
+): Promise<void> {
+  const { newcomer, ...deferred } = request
   if (newcomer === 'ignore' || !isSignupAllowed(services)) {
-    return deferMail(services, deferred, mailWaits.magicLink, 'magic_link')
+    return deferMail(services, deferred, mailCooldowns.magicLink, 'magic_link')
   }
   const user = await signUpUnlessKnown({
     newcomer,
     constraint: 'users_email',
-    find: () => findUser(services, ask),
-    create: () => createNewcomer(services, ask),
+    find: () => findUser(services, request),
+    create: () => createNewcomer(services, request),
   })
-  if (user === undefined) return mailNobody(services, ask, mailWaits.magicLink)
-  if (user !== 'created') await mailKnown(services, ask, user)
+  if (user === undefined) return simulateMail(services, request, mailCooldowns.magicLink)
+  if (user !== 'created') await mailKnown(services, request, user)
 }
 
 /** Handles a stored request. @throws {ApiError} */
-export async function sendMagicLink(services: Services, ask: DeferredMagicLink): Promise<void> {
-  const user = await findUser(services, ask)
+export async function sendMagicLink(services: Services, request: DeferredMagicLink): Promise<void> {
+  const user = await findUser(services, request)
   if (user === undefined || !maySignIn(services, user)) return
-  await mailKnown(services, ask, user, afterWait)
+  await mailKnown(services, request, user, skipCooldown)
 }
 
-async function findUser({ db }: Services, { email, audience }: MailAsk) {
+async function findUser({ db }: Services, { email, audience }: ClientMailRequest) {
   return (await db.run(findUserByEmail, { email, audience }))[0]
 }
 
 async function mailKnown(
   services: Services,
-  ask: DeferredMagicLink,
+  request: DeferredMagicLink,
   user: UserRow,
   prepare: (mail: UserMail) => UserMail = (mail) => mail,
 ): Promise<void> {
   if (user.email_confirmed_at !== null) {
-    return mailUser(services, ask, user, prepare(userMails.magicLink), claimsNothing)
+    return mailUser(services, request, user, prepare(userMails.magicLink), claimsNothing)
   }
-  const data = toDraft(services, ask, user.id).raw_user_meta_data
-  return mailUser(services, ask, user, prepare(findFirstMail(services, ask)), { data })
+  const data = toDraft(services, request, user.id).raw_user_meta_data
+  return mailUser(services, request, user, prepare(findFirstMail(services, request)), { data })
 }
 
 /**
@@ -90,7 +93,7 @@ async function mailKnown(
 function findFirstMail({ config }: Services, { firstMail }: DeferredMagicLink) {
   return config.mail.autoconfirm
     ? userMails.magicLink
-    : { ...userMails[firstMail], wait: mailWaits.magicLink }
+    : { ...userMails[firstMail], cooldown: mailCooldowns.magicLink }
 }
 
 function toDraft({ config }: Services, { email, audience, data }: DeferredMagicLink, id?: string) {
@@ -98,15 +101,15 @@ function toDraft({ config }: Services, { email, audience, data }: DeferredMagicL
   return draftEmailUser(email, { id, aud: audience, role, data })
 }
 
-async function createNewcomer(services: Services, ask: MagicLinkAsk): Promise<void> {
+async function createNewcomer(services: Services, request: MagicLinkRequest): Promise<void> {
   const { config } = services
   const { autoconfirm } = config.mail
   const now = new Date(services.now())
-  const draft = toDraft(services, ask)
+  const draft = toDraft(services, request)
   const actor = { ...draft, is_sso_user: false }
-  const mail = findFirstMail(services, ask)
-  const { token, flow, message } = services.mail.plan(toMailRequest(ask, mail))
-  const gap = toMailGap(services, ask, mail.wait)
+  const mail = findFirstMail(services, request)
+  const { token, flow, message } = services.mail.plan(toMailRequest(request, mail))
+  const cooldown = toMailCooldown(services, request, mail.cooldown)
   const newcomer: NewUser = {
     ...(autoconfirm ? confirmEmail(draft) : draft),
     ...unconfirmed,
@@ -114,7 +117,7 @@ async function createNewcomer(services: Services, ask: MagicLinkAsk): Promise<vo
     email_confirmed_at: autoconfirm ? now : null,
     [mail.sentAt]: now,
     now,
-    ip: ask.client.ip,
+    ip: request.client.ip,
     audit: autoconfirm
       ? [
           toAuditEntry('user_signedup', actor, { provider: 'email' }),
@@ -125,9 +128,9 @@ async function createNewcomer(services: Services, ask: MagicLinkAsk): Promise<vo
     flow,
     messages: [message],
     ...toCapParts(config.limits.emailSent),
-    ...gap,
+    ...cooldown,
   }
   const user = await insertUser(services, newcomer)
-  if (user === undefined) throw await toMailError(services, gap, now)
+  if (user === undefined) throw await toMailError(services, cooldown, now)
   services.wakeMessages()
 }

@@ -1,13 +1,13 @@
 import { planCode } from '../../messages/requests/phone-codes.ts'
 import { findTestCode, requireGateway } from '../../messages/requests/phone-gateway.ts'
 import {
+  type ClientTextRequest,
   deferCode,
-  type PhoneAsk,
-  textNobody,
+  simulateText,
   textUser,
   toConfirmation,
+  toTextCooldown,
   toTextError,
-  toTextGap,
 } from '../../messages/requests/phone-messages.ts'
 import type { Services } from '../../services.ts'
 import { toAuditEntry } from '../audit/audit.ts'
@@ -22,60 +22,60 @@ import {
 } from '../users/sign-up-allowed.ts'
 import { findUserByPhone, type UserRow } from '../users/statements/user-row.ts'
 
-export interface PhoneOtpAsk extends PhoneAsk {
+export interface PhoneOtpRequest extends ClientTextRequest {
   /** The metadata of a user who is created. */
   readonly data: Metadata
   readonly newcomer: Newcomer
 }
 
 /** The stored request when no user is created. */
-export type DeferredOtp = Omit<PhoneOtpAsk, 'newcomer'>
+export type DeferredOtp = Omit<PhoneOtpRequest, 'newcomer'>
 
 /** Signs up an unknown user, if that is allowed, and sends a code. @throws {ApiError} */
-export async function requestPhoneOtp(services: Services, ask: PhoneOtpAsk): Promise<void> {
-  const { newcomer, ...deferred } = ask
-  requireGateway(services, ask.phone, 'confirmation')
+export async function requestPhoneOtp(services: Services, request: PhoneOtpRequest): Promise<void> {
+  const { newcomer, ...deferred } = request
+  requireGateway(services, request.phone, 'confirmation')
   if (newcomer === 'ignore' || !isSignupAllowed(services)) {
     // Test numbers are handled at once: their code is known in advance and may be entered before a
     // deferred request runs.
-    if (findTestCode(services, ask.phone) !== undefined) return sendPhoneOtp(services, deferred)
+    if (findTestCode(services, request.phone) !== undefined) return sendPhoneOtp(services, deferred)
     return deferCode(services, deferred, 'sms', 'phone_otp')
   }
   const user = await signUpUnlessKnown({
     newcomer,
     constraint: 'users_phone',
-    find: () => findUser(services, ask),
-    create: () => createNewcomer(services, ask),
+    find: () => findUser(services, request),
+    create: () => createNewcomer(services, request),
   })
-  if (user === undefined) return textNobody(services, ask, 'sms')
-  if (user !== 'created') await textKnown(services, ask, user)
+  if (user === undefined) return simulateText(services, request, 'sms')
+  if (user !== 'created') await textKnown(services, request, user)
 }
 
 /** Handles a stored request. @throws {ApiError} */
-export async function sendPhoneOtp(services: Services, ask: DeferredOtp): Promise<void> {
-  const user = await findUser(services, ask)
+export async function sendPhoneOtp(services: Services, request: DeferredOtp): Promise<void> {
+  const user = await findUser(services, request)
   if (user === undefined || !maySignIn(services, user)) return
-  await textKnown(services, ask, user, true)
+  await textKnown(services, request, user, true)
 }
 
-async function findUser({ db }: Services, { phone, audience }: PhoneAsk) {
+async function findUser({ db }: Services, { phone, audience }: ClientTextRequest) {
   return (await db.run(findUserByPhone, { phone, audience }))[0]
 }
 
 async function textKnown(
   services: Services,
-  ask: DeferredOtp,
+  request: DeferredOtp,
   user: UserRow,
-  hasWaited = false,
+  isCooldownChecked = false,
 ): Promise<void> {
   if (user.phone_confirmed_at !== null) {
-    const reason = { action: 'user_recovery_requested', hasWaited } as const
-    return textUser(services, ask, user, reason, claimsNothing)
+    const reason = { action: 'user_recovery_requested', isCooldownChecked } as const
+    return textUser(services, request, user, reason, claimsNothing)
   }
   const { autoconfirm } = services.config.sms
   const action = autoconfirm ? 'user_recovery_requested' : 'user_confirmation_requested'
-  const data = toDraft(services, ask, user.id).raw_user_meta_data
-  return textUser(services, ask, user, { action, hasWaited }, { data })
+  const data = toDraft(services, request, user.id).raw_user_meta_data
+  return textUser(services, request, user, { action, isCooldownChecked }, { data })
 }
 
 function toDraft({ config }: Services, { phone, audience, data }: DeferredOtp, id?: string) {
@@ -83,13 +83,13 @@ function toDraft({ config }: Services, { phone, audience, data }: DeferredOtp, i
   return draftPhoneUser(phone, { id, aud: audience, role, data })
 }
 
-async function createNewcomer(services: Services, ask: PhoneOtpAsk): Promise<void> {
+async function createNewcomer(services: Services, request: PhoneOtpRequest): Promise<void> {
   const { config } = services
   const now = new Date(services.now())
-  const gap = toTextGap(services, ask, 'sms')
+  const cooldown = toTextCooldown(services, request, 'sms')
   const { autoconfirm } = config.sms
-  const draft = toDraft(services, ask)
-  const { token, parts } = planCode(services, toConfirmation(ask))
+  const draft = toDraft(services, request)
+  const { token, parts } = planCode(services, toConfirmation(request))
   const actor = { ...draft, is_sso_user: false }
   const user = await insertUser(services, {
     ...(autoconfirm ? confirmPhone(draft) : draft),
@@ -98,14 +98,14 @@ async function createNewcomer(services: Services, ask: PhoneOtpAsk): Promise<voi
     phone_confirmed_at: autoconfirm ? now : null,
     confirmation_sent_at: now,
     now,
-    ip: ask.client.ip,
+    ip: request.client.ip,
     audit: autoconfirm
-      ? toAuditEntry('user_signedup', actor, { provider: 'phone', channel: ask.channel })
-      : toAuditEntry('user_confirmation_requested', actor, { channel: ask.channel }),
+      ? toAuditEntry('user_signedup', actor, { provider: 'phone', channel: request.channel })
+      : toAuditEntry('user_confirmation_requested', actor, { channel: request.channel }),
     ...parts,
     token: { ...token, claim: { data: draft.raw_user_meta_data } },
-    ...gap,
+    ...cooldown,
   })
-  if (user === undefined) throw await toTextError(services, gap, now)
+  if (user === undefined) throw await toTextError(services, cooldown, now)
   services.wakeMessages()
 }

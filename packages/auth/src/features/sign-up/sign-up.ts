@@ -1,23 +1,23 @@
 import { isTaken } from '../../db/database-errors.ts'
 import { ApiError } from '../../errors.ts'
-import { type GapParts, toCapParts } from '../../messages/requests/message-gaps.ts'
+import { type CooldownParts, toCapParts } from '../../messages/requests/message-cooldowns.ts'
 import { planCode } from '../../messages/requests/phone-codes.ts'
 import { requireGateway } from '../../messages/requests/phone-gateway.ts'
 import {
-  type PhoneAsk,
-  textNobody,
+  type ClientTextRequest,
+  simulateText,
   textUser,
   toConfirmation,
+  toTextCooldown,
   toTextError,
-  toTextGap,
 } from '../../messages/requests/phone-messages.ts'
 import {
-  type MailAsk,
-  mailNobody,
+  type ClientMailRequest,
+  mailCooldowns,
   mailUser,
-  mailWaits,
+  simulateMail,
+  toMailCooldown,
   toMailError,
-  toMailGap,
   toMailRequest,
   userMails,
 } from '../../messages/requests/user-mail.ts'
@@ -49,9 +49,9 @@ interface NamedSignUp {
   readonly data: Metadata
 }
 
-export interface EmailSignUp extends MailAsk, NamedSignUp {}
+export interface EmailSignUp extends ClientMailRequest, NamedSignUp {}
 
-export interface PhoneSignUp extends PhoneAsk, NamedSignUp {}
+export interface PhoneSignUp extends ClientTextRequest, NamedSignUp {}
 
 /** Signs up a user by email. @throws {ApiError} */
 export function signUpByEmail(services: Services, input: EmailSignUp) {
@@ -126,7 +126,7 @@ async function createUnconfirmed<Input extends NamedSignUp>(
   { draft, hash }: { readonly draft: UserDraft; readonly hash: string },
 ): Promise<UserRow> {
   const now = new Date(services.now())
-  const { token, parts, gap, traits } = by.planMessage(services, input)
+  const { token, parts, cooldown, traits } = by.planMessage(services, input)
   const actor = { ...draft, is_sso_user: false }
   const user = await insertUser(services, {
     ...draft,
@@ -138,9 +138,9 @@ async function createUnconfirmed<Input extends NamedSignUp>(
     audit: toAuditEntry('user_confirmation_requested', actor, traits),
     ...parts,
     token: { ...token, claim: { hash, data: draft.raw_user_meta_data } },
-    ...gap,
+    ...cooldown,
   })
-  if (user === undefined) throw await by.toRefusal(services, gap, now)
+  if (user === undefined) throw await by.toRefusal(services, cooldown, now)
   services.wakeMessages()
   return user
 }
@@ -222,7 +222,7 @@ interface NameKind<Input> {
   find(services: Services, input: Input): Promise<UserRow | undefined>
   planMessage(services: Services, input: Input): FirstMessage
   /** Why the message could not be sent. */
-  toRefusal(services: Services, gap: GapParts, now: Date): Promise<ApiError>
+  toRefusal(services: Services, cooldown: CooldownParts, now: Date): Promise<ApiError>
   messageUser(services: Services, input: Input, user: UserRow, claim: AccountClaim): Promise<void>
   messageNobody(services: Services, input: Input): Promise<void>
 }
@@ -230,7 +230,7 @@ interface NameKind<Input> {
 interface FirstMessage {
   readonly token: NewToken
   readonly parts: Pick<NewUser, 'flow' | 'messages' | 'channel' | 'cap_most' | 'cap_refill_ms'>
-  readonly gap: GapParts
+  readonly cooldown: CooldownParts
   /** Traits for the audit log. */
   readonly traits?: Metadata
 }
@@ -249,13 +249,13 @@ const byEmail: NameKind<EmailSignUp> = {
     return {
       token,
       parts: { flow, messages: [message], ...toCapParts(services.config.limits.emailSent) },
-      gap: toMailGap(services, input, mailWaits.confirmation),
+      cooldown: toMailCooldown(services, input, mailCooldowns.confirmation),
     }
   },
   toRefusal: toMailError,
   messageUser: (services, input, user, claim) =>
     mailUser(services, input, user, userMails.confirmation, claim),
-  messageNobody: (services, input) => mailNobody(services, input, mailWaits.confirmation),
+  messageNobody: (services, input) => simulateMail(services, input, mailCooldowns.confirmation),
 }
 
 const byPhone: NameKind<PhoneSignUp> = {
@@ -269,10 +269,10 @@ const byPhone: NameKind<PhoneSignUp> = {
   planMessage(services, input) {
     const { token, parts } = planCode(services, toConfirmation(input))
     const { channel } = input
-    return { token, parts, gap: toTextGap(services, input, 'sms'), traits: { channel } }
+    return { token, parts, cooldown: toTextCooldown(services, input, 'sms'), traits: { channel } }
   },
   toRefusal: toTextError,
   messageUser: (services, input, user, claim) =>
     textUser(services, input, user, { action: 'user_confirmation_requested' }, claim),
-  messageNobody: (services, input) => textNobody(services, input, 'sms'),
+  messageNobody: (services, input) => simulateText(services, input, 'sms'),
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { runGapped } from '../../messages/requests/message-gaps.ts'
+import { runWithCooldown } from '../../messages/requests/message-cooldowns.ts'
 import type { Services } from '../../services.ts'
 import type { Metadata } from './metadata.ts'
 import {
@@ -144,9 +144,9 @@ export async function insertUser(
   user: NewUser,
 ): Promise<UserRow | undefined> {
   await hooks.beforeUserCreated?.({ user: toUserRecord(toFutureRow(user)) }, { ip: user.ip })
-  if (hooks.afterUserCreated === undefined) return runGapped(db, createUser, user)
+  if (hooks.afterUserCreated === undefined) return runWithCooldown(db, createUser, user)
   // The hook is called through the outbox after the commit, so that it is retried if it fails.
-  const created = await runGapped(db, createUserAndQueueHook, user)
+  const created = await runWithCooldown(db, createUserAndQueueHook, user)
   if (created !== undefined) wakeMessages()
   return created
 }

@@ -1,5 +1,5 @@
 import type { Database, Queries } from '../../db/database.ts'
-import { runGapped } from '../../messages/requests/message-gaps.ts'
+import { runWithCooldown } from '../../messages/requests/message-cooldowns.ts'
 import { type OneTimeTokenType, oneTimeTokenTypes } from '../one-time-codes/one-time-tokens.ts'
 import { toTakenError } from './addresses.ts'
 import { toIdentity } from './new-users.ts'
@@ -55,7 +55,7 @@ export async function changeUser(
   requester: 'own' | 'admin',
 ): Promise<UserRow | undefined> {
   try {
-    return await runGapped(db, updateUser, change)
+    return await runWithCooldown(db, updateUser, change)
   } catch (error) {
     throw toTakenError(error, requester)
   }

@@ -55,7 +55,7 @@ function readField(object: unknown, name: string): unknown {
   return Object.entries(object).find(([key]) => key === name)?.[1]
 }
 
-/** Any client may send a token; only a valid one of an administrator is accepted. */
+/** Whether the access token is that of an administrator; an invalid one is not an error here. */
 async function isAdmin({ header }: CaptchaCall, services: Services): Promise<boolean> {
   const authorization = header('authorization')
   if (authorization === undefined) return false

@@ -12,7 +12,7 @@ export function addDeadline(
   server.addHook('onRequest', (request, reply, done) => {
     const timer = setTimeout(() => {
       if (reply.raw.headersSent) {
-        // The response is incomplete and will not continue, unless the client reads slowly.
+        // A response that was written completely only waits for a slow client; any other has stalled.
         if (!reply.raw.writableEnded) reply.raw.destroy()
         return
       }

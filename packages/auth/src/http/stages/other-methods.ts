@@ -10,7 +10,7 @@ export interface OtherMethod {
   /** The value of the Allow header: the methods of the path. */
   readonly allow: string
   /** Whether it is a HEAD request that has no effect and is allowed without a token. */
-  readonly isLook: boolean
+  readonly isNoOp: boolean
 }
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
@@ -35,7 +35,7 @@ export function toOtherMethods(endpoints: readonly Endpoint[]): readonly OtherMe
     const path = siblings[0]?.path ?? ''
     return methods
       .filter((method) => !known.has(method))
-      .map((method) => ({ method, path, allow, isLook: method === 'HEAD' && isLink }))
+      .map((method) => ({ method, path, allow, isNoOp: method === 'HEAD' && isLink }))
   })
 }
 
@@ -46,14 +46,14 @@ export function addOtherMethods(
   pathPrefix: string,
   { send, fail }: Responder,
 ): void {
-  for (const { method, path, allow, isLook } of toOtherMethods(endpoints)) {
+  for (const { method, path, allow, isNoOp } of toOtherMethods(endpoints)) {
     for (const prefix of new Set(['', pathPrefix])) {
       server.route({
         method,
         url: `${prefix}${path}`,
         async onRequest(request, reply) {
           reply.header('allow', allow)
-          if (isLook) return send(request, reply, { status: 200 })
+          if (isNoOp) return send(request, reply, { status: 200 })
           const message = `Method ${method} is not allowed; use ${allow}`
           return fail(request, reply, new ApiError('method_not_allowed', message))
         },

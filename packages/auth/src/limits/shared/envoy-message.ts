@@ -9,7 +9,7 @@ export interface Descriptor {
   readonly limit: { readonly requestsPerUnit: number; readonly unit: number } | undefined
 }
 
-/** `RateLimitRequest` */
+/** Encodes a `RateLimitRequest`. */
 export function encodeRequest(domain: string, { entries, limit }: Descriptor): Buffer {
   const parts = entries.map(([key, value]) => toField(1, [toText(1, key), toText(2, value)]))
   if (limit) {
@@ -28,7 +28,7 @@ export interface Decision {
 
 const overLimit = 2
 
-/** Decodes a `RateLimitResponse` to a request with one descriptor. */
+/** Decodes the `RateLimitResponse` to a request with one descriptor. */
 export function decodeResponse(message: Buffer): Decision {
   const response = readFields(message)
   const status = readFields(toBytes(response.get(2)))

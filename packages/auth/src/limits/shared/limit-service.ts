@@ -3,7 +3,8 @@ import type { LimiterName, RequestLimit, Room } from '../request-limits.ts'
 /** An external service that counts for several processes. */
 export interface LimitService extends AsyncDisposable {
   /**
-   * Resolves when it is connected. It keeps trying until then, even if the caller stops waiting.
+   * Resolves when the service is connected, and rejects at the first failure. Afterwards, the
+   * service connects again by itself.
    */
   connect(): Promise<void>
   /**
@@ -15,6 +16,6 @@ export interface LimitService extends AsyncDisposable {
   peek(limiter: LimiterName, key: string, limit: RequestLimit): Promise<Room>
   /** Resets a count, if the service supports it. */
   clear(limiter: LimiterName, key: string): Promise<void>
-  /** Abandons the current connection because its response is no longer awaited. */
+  /** Replaces the current connection, because its response is no longer awaited. */
   drop(): void
 }

@@ -26,7 +26,7 @@ export function openRedisLimits(service: RedisService): LimitService {
   const open = () => createRedisClient(service, onError)
   let client = open()
   const toName = (limiter: string, key: string) => `${service.prefix}${limiter}:${key}`
-  /** Reports the cause instead of the client being offline. */
+  /** Replaces an error that the client is offline by the reason why it is. */
   const explained = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
       return await work()
@@ -232,7 +232,7 @@ function toConnection({ isEncrypted, username, password }: RedisService) {
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     socket: isEncrypted ? { tls: true as const, ...reconnect } : reconnect,
-    // Prevents an idle connection from being considered silent.
+    // Prevents `socketTimeout` from closing an idle connection.
     pingInterval: 2_000,
     // Without a connection, requests fail immediately, and the process counts by itself.
     disableOfflineQueue: true,
@@ -241,8 +241,8 @@ function toConnection({ isEncrypted, username, password }: RedisService) {
 }
 
 /**
- * The client for clusters and sentinels gives up after the first failed attempt, unlike that for
- * one server.
+ * Unlike the client for one server, those for clusters and sentinels give up after the first failed
+ * attempt.
  */
 function createRetry(connect: () => Promise<void>, onError: OnError, isClosed: () => boolean) {
   return async () => {

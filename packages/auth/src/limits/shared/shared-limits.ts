@@ -14,12 +14,9 @@ export interface SharedLimitsSettings {
   readonly log: Log
 }
 
-/** How often an unavailable service is tried again by one request; other requests do not wait. */
-const askAgainMs = 1_000
-/**
- * A service that refuses connections fails at once; this limits the wait for one that does not
- * respond.
- */
+/** The interval at which one request tries an unavailable service again; others do not wait. */
+const retryMs = 1_000
+/** Limits the wait at start for a service that does not respond. */
 const startTimeoutMs = 5_000
 
 /** Request limits that several processes share. */
@@ -29,30 +26,30 @@ export async function openSharedLimits(
   const { service, serviceName, timeoutMs, limits, own, log } = settings
   let isClosed = false
   let isDown = false
-  let askAgainAtMs = 0
+  let retryAtMs = 0
   let changedAtMs = Number.NEGATIVE_INFINITY
 
   // Responses to calls that were in progress at a change of state say nothing about the new state.
-  const change = (askedAtMs: number, toDown: boolean, say: () => void) => {
-    if (isDown === toDown || askedAtMs < changedAtMs) return
+  const change = (calledAtMs: number, toDown: boolean, logChange: () => void) => {
+    if (isDown === toDown || calledAtMs < changedAtMs) return
     isDown = toDown
     changedAtMs = performance.now()
-    askAgainAtMs = changedAtMs + askAgainMs
-    say()
+    retryAtMs = changedAtMs + retryMs
+    logChange()
   }
-  const onAnswer = (askedAtMs: number) =>
-    change(askedAtMs, false, () =>
+  const onResponse = (calledAtMs: number) =>
+    change(calledAtMs, false, () =>
       log.warning(
         `The rate limit service ${serviceName} responds again; counts are shared between processes`,
       ),
     )
-  const onFailure = (askedAtMs: number, error: unknown) => {
+  const onFailure = (calledAtMs: number, error: unknown) => {
     if (isClosed) return
-    if (error === late && askedAtMs >= changedAtMs) service.drop()
-    change(askedAtMs, true, () =>
+    if (error === late && calledAtMs >= changedAtMs) service.drop()
+    change(calledAtMs, true, () =>
       log.warning(
-        `The rate limit service ${serviceName} does not respond: ${toReason(error)}; until it ` +
-          'does, this process counts requests by itself',
+        `The rate limit service ${serviceName} cannot be used: ${toReason(error)}; until it ` +
+          'responds again, this process counts requests by itself',
       ),
     )
   }
@@ -63,36 +60,33 @@ export async function openSharedLimits(
   } catch (error) {
     onFailure(startedAtMs, error === late ? new Error('not connected yet') : error)
   }
-  /**
-   * Calls the service if there is a limit, and falls back to this process if the service does not
-   * respond.
-   */
-  const ask = async <Result>(
+  /** Calls the service if there is a limit, and counts in this process if the call fails. */
+  const call = async <Result>(
     limit: RequestLimit | undefined,
-    askService: (limit: RequestLimit) => Promise<Result>,
-    askOwn: () => Promise<Result> | Result,
+    callService: (limit: RequestLimit) => Promise<Result>,
+    countHere: () => Promise<Result> | Result,
   ): Promise<Result> => {
-    const askedAtMs = performance.now()
-    if (limit === undefined || (isDown && askedAtMs < askAgainAtMs)) return askOwn()
-    if (isDown) askAgainAtMs = askedAtMs + askAgainMs
+    const calledAtMs = performance.now()
+    if (limit === undefined || (isDown && calledAtMs < retryAtMs)) return countHere()
+    if (isDown) retryAtMs = calledAtMs + retryMs
     try {
-      const result = await within(timeoutMs, askService(limit))
-      onAnswer(askedAtMs)
+      const result = await within(timeoutMs, callService(limit))
+      onResponse(calledAtMs)
       return result
     } catch (error) {
-      onFailure(askedAtMs, error)
-      return askOwn()
+      onFailure(calledAtMs, error)
+      return countHere()
     }
   }
   return {
     take: (limiter, key) =>
-      ask(
+      call(
         limits[limiter],
         (limit) => service.take(limiter, key, limit),
         () => own.take(limiter, key),
       ),
     peek: (limiter, key) =>
-      ask(
+      call(
         limits[limiter],
         (limit) => service.peek(limiter, key, limit),
         () => own.peek(limiter, key),
@@ -100,7 +94,7 @@ export async function openSharedLimits(
     async clear(limiter, key) {
       // This process may have counted while the service was unavailable.
       await own.clear(limiter, key)
-      await ask(
+      await call(
         limits[limiter],
         () => service.clear(limiter, key),
         () => {},

@@ -28,7 +28,7 @@ export interface MailRenderer {
 
 export interface MailRendererSettings {
   readonly mail: Pick<MailConfig, 'messages' | 'notifications' | 'templates'>
-  /** Its host may be in the internal network, because operators keep their templates there. */
+  /** The host of the site may be in the internal network, because it often serves the templates. */
   readonly siteUrl: string
   readonly log: Pick<Log, 'warning' | 'info'>
   /** For tests. */
@@ -38,24 +38,22 @@ export interface MailRendererSettings {
 /** Timeout for fetching a template. */
 const fetchTimeoutMs = 10_000
 
+/** The templates of one kind of message. */
 interface Kind {
   readonly subject: Template
   readonly builtIn: Template
   readonly source: TemplateSource | undefined
 }
 
-/**
- * Renders messages from their variables. If a template cannot be used, the built-in one is used
- * instead.
- */
+/** If a configured template cannot be fetched or rendered, the built-in one is used instead. */
 export function createMailRenderer(settings: MailRendererSettings): MailRenderer {
   const { messages, notifications } = settings.mail
-  const wanted = notificationKinds
+  const enabled = notificationKinds
     .map((kind): NotificationMessage => `${kind}_notification`)
     .filter((name) => notifications[name].isEnabled)
   const kinds = new Map<string, Kind>([
     ...mailKinds.map((name) => [name, createKind(name, messages[name], settings)] as const),
-    ...wanted.map((name) => [name, createKind(name, notifications[name], settings)] as const),
+    ...enabled.map((name) => [name, createKind(name, notifications[name], settings)] as const),
   ])
   return {
     async render(name, variables) {
@@ -75,7 +73,7 @@ async function renderFrom(
   try {
     return (await source?.find())?.render(variables)
   } catch (error) {
-    source?.complain(toReason(error))
+    source?.reportRenderFailure(toReason(error))
     return undefined
   }
 }
@@ -108,10 +106,10 @@ function toSource(
     return undefined
   }
   const { maxBytes, maxAgeMs, retryMs } = mail.templates
-  const insideHosts = [URL.parse(siteUrl)?.hostname ?? '', ...mail.templates.insideHosts]
+  const internalHosts = [URL.parse(siteUrl)?.hostname ?? '', ...mail.templates.internalHosts]
   return createTemplateSource({
     ...{ url, name, maxAgeMs, retryMs, log },
-    fetching: { timeoutMs: fetchTimeoutMs, maxBytes, insideHosts, ...fetching },
+    fetching: { timeoutMs: fetchTimeoutMs, maxBytes, internalHosts, ...fetching },
   })
 }
 

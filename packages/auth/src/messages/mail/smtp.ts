@@ -38,7 +38,7 @@ interface PooledConnection {
   idleTimer: NodeJS.Timeout | undefined
 }
 
-/** Connections are reused; there are as many as messages are sent concurrently. */
+/** Keeps a pool of connections that is as large as the number of messages sent concurrently. */
 export function openSmtp(settings: SmtpSettings): SmtpClient {
   const { from, idleMs = 30_000 } = settings
   const idle: PooledConnection[] = []
@@ -100,7 +100,6 @@ export function openSmtp(settings: SmtpSettings): SmtpClient {
         const envelope = { from: from.address, to: [mail.to] }
         await promised((done) => connection.send(envelope, message, done))
       }
-      // Stops waiting for the server.
       const abort = () => drop(pooled)
       signal.addEventListener('abort', abort, { once: true })
       try {
@@ -174,7 +173,7 @@ function toOneLine(text: string): string {
 }
 
 const refusedCommands = new Set(['RCPT TO', 'DATA'])
-/** This concerns our account, which an operator can fix (RFC 4954, section 6). */
+/** The account of this server is rejected, which an operator can fix (RFC 4954, section 6). */
 const authenticationRequired = 530
 
 /**

@@ -3,13 +3,10 @@ import { type FetchSettings, fetchGuarded } from '../../outgoing/guarded-fetch.t
 import { parseHtmlTemplate, type Template } from '../../template/index.ts'
 
 export interface TemplateSource {
-  /** Undefined if it has never been available. Never rejects. */
+  /** Undefined if the template has never been available. Never rejects. */
   find(): Promise<Template | undefined>
-  /**
-   * Reports that the template could be parsed, but not be rendered for one message; others may
-   * succeed.
-   */
-  complain(reason: string): void
+  /** Logs that the template could not be rendered for one message; others may succeed. */
+  reportRenderFailure(reason: string): void
 }
 
 export interface TemplateSourceSettings {
@@ -25,21 +22,21 @@ export interface TemplateSourceSettings {
   readonly now?: () => number
 }
 
-/** A template on a web server. The last good copy is used while a newer one is unavailable. */
+/** A template on a web server. The last valid copy is used while a newer one is unavailable. */
 export function createTemplateSource(settings: TemplateSourceSettings): TemplateSource {
   const { url, name, maxAgeMs, retryMs, fetching, log, now = Date.now } = settings
   let copy: Template | undefined
   let nextFetchAt = Number.NEGATIVE_INFINITY
   let fetched: Promise<void> | undefined
   let problem: string | undefined
-  let complaint: string | undefined
+  let renderFailure: string | undefined
 
   const fail = (reason: string): void => {
     nextFetchAt = now() + retryMs
     // A problem is logged once, not for every message.
     if (problem === reason) return
     problem = reason
-    const instead = copy === undefined ? 'the built-in template' : 'the last good copy'
+    const instead = copy === undefined ? 'the built-in template' : 'the last valid copy'
     log.warning(
       `The template of the ${name} message is not available, ${instead} is used: ${reason}`,
     )
@@ -65,9 +62,9 @@ export function createTemplateSource(settings: TemplateSourceSettings): Template
       }
       return copy
     },
-    complain(reason) {
-      if (complaint === reason) return
-      complaint = reason
+    reportRenderFailure(reason) {
+      if (renderFailure === reason) return
+      renderFailure = reason
       log.warning(
         `The template of the ${name} message failed, the built-in template is used: ${reason}`,
       )

@@ -2,7 +2,7 @@ import { ApiError } from '../../errors.ts'
 import { parseEmail, parsePhone } from '../../features/users/addresses.ts'
 import type { GuessLimit } from '../../limits/guesses.ts'
 import type { Services } from '../../services.ts'
-import { toGapError, toSmsGapError } from './message-gaps.ts'
+import { toCooldownError, toSmsCooldownError } from './message-cooldowns.ts'
 import { findTestCode } from './phone-gateway.ts'
 
 /** The recipient of a message with a code or link. */
@@ -12,12 +12,12 @@ export interface CodeRecipient {
   readonly name: string
 }
 
-const toError = { email: toGapError, sms: toSmsGapError } as const
+const toError = { email: toCooldownError, sms: toSmsCooldownError } as const
 
 /**
  * Sends codes if no recipient has reached the daily limit, whether such a user exists or not. A
- * code is invalidated after five wrong guesses; this limits how many codes can be guessed at.
- * @param send if it throws, nothing was sent, and nothing is counted. @throws {ApiError}
+ * code is invalidated after five wrong guesses; the daily limit bounds the number of such codes.
+ * @param send nothing is counted if it throws. @throws {ApiError}
  */
 export async function guardCodes<Result>(
   services: Services,
@@ -25,17 +25,18 @@ export async function guardCodes<Result>(
   send: () => Promise<Result>,
 ): Promise<Result> {
   const limits = recipients
-    .filter((recipient) => isSentAnything(services, recipient))
+    .filter((recipient) => receivesMessages(services, recipient))
     .map((recipient): GuessLimit => toLimit(services, recipient))
   if (limits.length === 0) return send()
   const { result } = await services.guesses.guard(limits, async () => ({
+    // Only wrong guesses are counted, and every code that is sent must count.
     isRight: false,
     result: await send(),
   }))
   return result
 }
 
-/** Counts a code that is sent in any case. @throws {ApiError} if the daily limit is reached. */
+/** Counts a code before it is sent. @throws {ApiError} if the daily limit is reached. */
 export async function countCode(services: Services, recipient: CodeRecipient): Promise<void> {
   const { limiter, key, toError } = toLimit(services, recipient)
   const waitSeconds = await services.requestLimits.take(limiter, key)
@@ -52,7 +53,7 @@ function toLimit({ accountKeys }: Services, { channel, name }: CodeRecipient) {
 }
 
 /** A test phone number has a fixed code, and nothing is sent to it. */
-function isSentAnything(services: Services, { channel, name }: CodeRecipient): boolean {
+function receivesMessages(services: Services, { channel, name }: CodeRecipient): boolean {
   return channel === 'email' || findTestCode(services, name) === undefined
 }
 

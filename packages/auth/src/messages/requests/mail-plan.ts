@@ -28,7 +28,7 @@ export interface MailRequest {
 export interface Pkce {
   readonly challenge: string
   readonly method: 's256' | 'plain'
-  /** The method that the sign-in will be recorded with: `email/signup`, `magiclink`, … */
+  /** The method with which the sign-in will be recorded: `email/signup`, `magiclink`, … */
   readonly authenticationMethod: string
 }
 
@@ -36,7 +36,7 @@ export interface MailPlan {
   readonly token: NewToken
   readonly flow: NewFlow | null
   readonly message: NewMessage
-  /** Only for callers that may see them: `generate_link`. */
+  /** The following fields are only for `generate_link`, which returns them to administrators. */
   readonly digits: string
   readonly linkToken: string
   readonly actionLink: string
@@ -124,7 +124,7 @@ interface AnyMessage {
   readonly email: string
   /** The digits of the code. */
   readonly token: string
-  /** user_metadata. Omitted if the statement adds it; see `insertMessage`. */
+  /** user_metadata. Omitted if the statement adds it; see `writeParts`. */
   readonly data?: MessageData
 }
 

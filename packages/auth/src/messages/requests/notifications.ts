@@ -12,8 +12,8 @@ type Facts = Readonly<Partial<Record<'Phone' | 'OldPhone' | 'Provider' | 'Factor
 
 /**
  * Plans the notification about a change of an account. Empty if the operator has disabled it, or if
- * the user has no confirmed email address. It is not subject to cooldowns and the cap of the
- * server, because an attacker who changes an account could use up both before.
+ * the user has no confirmed email address. Cooldowns and the cap of the server do not apply,
+ * because an attacker could exhaust both before changing the account.
  */
 export function planNotices(
   services: Pick<Services, 'config'>,

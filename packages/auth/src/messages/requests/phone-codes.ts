@@ -2,7 +2,7 @@ import type { OneTimeTokenType } from '../../features/one-time-codes/one-time-to
 import type { TextChannel } from '../../plugins/sms/gateway.ts'
 import type { Services } from '../../services.ts'
 import type { NewMessage, NewToken, RequestParts } from '../statements/request-parts.ts'
-import { toCapParts } from './message-gaps.ts'
+import { toCapParts } from './message-cooldowns.ts'
 import { findTestCode, type TextKind, toTextPayload } from './phone-gateway.ts'
 
 export interface CodeRequest {
@@ -22,7 +22,7 @@ export interface CodePlan {
     'token' | 'flow' | 'messages' | 'channel' | 'cap_most' | 'cap_refill_ms'
   >
   /** The minimum interval since the previous message. */
-  readonly gapMs: number
+  readonly cooldownMs: number
 }
 
 type Planning = Pick<Services, 'config' | 'oneTimeTokens' | 'now'>
@@ -62,12 +62,15 @@ export function planCode(services: Planning, request: CodeRequest): CodePlan {
       channel: 'sms',
       ...toCapParts(limits.smsSent),
     },
-    gapMs: findTextGapMs(services, phone),
+    cooldownMs: findTextCooldownMs(services, phone),
   }
 }
 
 /** Test numbers have no cooldown, because nothing is sent to them. */
-export function findTextGapMs(services: Pick<Services, 'config' | 'now'>, phone: string): number {
+export function findTextCooldownMs(
+  services: Pick<Services, 'config' | 'now'>,
+  phone: string,
+): number {
   const isTest = findTestCode(services, phone) !== undefined
   return isTest ? 0 : services.config.sms.maxFrequencyMs
 }

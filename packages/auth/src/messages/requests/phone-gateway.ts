@@ -3,7 +3,7 @@ import type { HooksConfig } from '../../plugins/hooks/settings.ts'
 import type { TextChannel } from '../../plugins/sms/gateway.ts'
 import type { SmsConfig } from '../../plugins/sms/settings.ts'
 
-/** The purpose of a code, as named in errors and in the outbox. */
+/** The purpose of a code. Error messages and the outbox contain it. */
 export type TextKind = 'confirmation' | 'phone_change' | 'reauthentication'
 
 /** The settings that determine whether and how text messages are sent. */
@@ -14,7 +14,7 @@ export interface TextSettings {
   }
 }
 
-interface Known extends TextSettings {
+interface TextServices extends TextSettings {
   readonly now: () => number
 }
 
@@ -39,7 +39,7 @@ export function parseTextChannel(
 }
 
 /** The fixed code of a test number (AUTH_SMS_TEST_OTP). */
-export function findTestCode({ config, now }: Known, phone: string): string | undefined {
+export function findTestCode({ config, now }: TextServices, phone: string): string | undefined {
   const { byPhone, validUntilMs } = config.sms.testCodes
   return now() < validUntilMs ? byPhone.get(phone) : undefined
 }
@@ -48,7 +48,7 @@ export function findTestCode({ config, now }: Known, phone: string): string | un
  * Checks that a gateway is configured. It is called before the user is looked up, so that the
  * response does not reveal who has an account. @throws {ApiError}
  */
-export function requireGateway(services: Known, phone: string, kind: TextKind): void {
+export function requireGateway(services: TextServices, phone: string, kind: TextKind): void {
   const { gateway } = services.config.sms
   if (gateway.isReady || findTestCode(services, phone) !== undefined) return
   if (!gateway.isKnown) throw noGateway(gateway.problem)
@@ -57,7 +57,7 @@ export function requireGateway(services: Known, phone: string, kind: TextKind): 
 }
 
 /** The same check for a phone factor, with less specific errors. @throws {ApiError} */
-export function requireFactorGateway(services: Known, phone: string): void {
+export function requireFactorGateway(services: TextServices, phone: string): void {
   const { gateway } = services.config.sms
   if (gateway.isReady || findTestCode(services, phone) !== undefined) return
   if (!gateway.isKnown) throw noGateway(gateway.problem)

@@ -6,70 +6,70 @@ import type { UserRow } from '../../features/users/statements/user-row.ts'
 import type { TextChannel } from '../../plugins/sms/gateway.ts'
 import type { Services } from '../../services.ts'
 import {
-  askSmsCap,
   type DeferredKind,
   deferText,
   type PermitValues,
-} from '../statements/message-gaps.ts'
+  takeSmsPermit,
+} from '../statements/message-cooldowns.ts'
 import { messageRequests } from '../statements/request-message.ts'
 import type { AccountClaim } from '../statements/request-parts.ts'
 import {
+  type CooldownKind,
+  type CooldownParts,
   findRefusal,
-  type GapClock,
-  type GapParts,
-  noGap,
-  runGapped,
-  toGapParts,
+  noCooldown,
+  runWithCooldown,
+  toCooldownParts,
   toPermitValues,
   toSmsCapError,
-} from './message-gaps.ts'
-import { type CodeRequest, findTextGapMs, planCode } from './phone-codes.ts'
+} from './message-cooldowns.ts'
+import { type CodeRequest, findTextCooldownMs, planCode } from './phone-codes.ts'
 import { findTestCode } from './phone-gateway.ts'
 
-/** A request of any client for a message to a phone number. */
-export interface PhoneAsk {
+/** A client's request for a message to a phone number; clients need not be authenticated. */
+export interface ClientTextRequest {
   readonly phone: string
   readonly audience: string
   readonly client: Client
   readonly channel: TextChannel
 }
 
-type TextClock = Extract<GapClock, 'sms' | 'phone_change'>
+type TextCooldownKind = Extract<CooldownKind, 'sms' | 'phone_change'>
 
 /** The purpose of a code that is sent to a user. */
 export interface TextReason {
   readonly action: AuditAction
   /** Whether the cooldown was already checked by `deferCode`. */
-  readonly hasWaited?: boolean
+  readonly isCooldownChecked?: boolean
 }
 
 /**
  * Sends a user a code that confirms their phone number and signs them in. @throws {ApiError} during
- * the cooldown of the number, or if no message may be sent. `textNobody` returns the same errors
+ * the cooldown of the number, or if no message may be sent. `simulateText` returns the same errors
  * for a number without a user.
  */
 export async function textUser(
   services: Services,
-  ask: PhoneAsk,
+  request: ClientTextRequest,
   user: UserRow,
-  { action, hasWaited = false }: TextReason,
+  { action, isCooldownChecked = false }: TextReason,
   claim: AccountClaim,
 ): Promise<void> {
   const now = new Date(services.now())
-  const { token, parts } = planCode(services, toConfirmation(ask))
-  const gap = hasWaited ? noGap : toTextGap(services, ask, 'sms')
-  const sent = await runGapped(services.db, messageRequests.confirmation_sent_at, {
+  const { token, parts } = planCode(services, toConfirmation(request))
+  const cooldownParts = isCooldownChecked ? noCooldown : toTextCooldown(services, request, 'sms')
+  const sent = await runWithCooldown(services.db, messageRequests.confirmation_sent_at, {
     user_id: user.id,
     own_gap_seconds: null,
     invited_at: null,
     now,
-    ip: ask.client.ip,
-    audit: toAuditEntry(action, user, { channel: ask.channel }),
+    ip: request.client.ip,
+    audit: toAuditEntry(action, user, { channel: request.channel }),
     ...parts,
     token: { ...token, claim },
-    ...gap,
+    ...cooldownParts,
   })
-  if (sent === undefined) return refuse(services, gap, now)
+  if (sent === undefined) return refuse(services, cooldownParts, now)
   services.wakeMessages()
 }
 
@@ -79,74 +79,81 @@ export async function textUser(
  */
 export async function deferCode(
   services: Services,
-  ask: PhoneAsk,
-  clock: TextClock,
+  request: ClientTextRequest,
+  cooldownKind: TextCooldownKind,
   kind: DeferredKind,
 ): Promise<void> {
   const expiresInSeconds = services.config.sms.otpExpiresInSeconds
-  const deferred = { kind, recipient: ask.phone, request: ask, expiresInSeconds }
-  await permit(services, ask, clock, (values) =>
-    runGapped(services.db, deferText, { ...values, ...deferred }),
+  const deferred = { kind, recipient: request.phone, request, expiresInSeconds }
+  await permit(services, request, cooldownKind, (values) =>
+    runWithCooldown(services.db, deferText, { ...values, ...deferred }),
   )
   services.wakeMessages()
 }
 
 /**
- * Does the same checks as `textUser` for a user who does not exist or needs no message. @throws
- * {ApiError}
+ * Does the same checks and starts the same cooldown as `textUser`, but sends nothing: the user does
+ * not exist or needs no message. @throws {ApiError}
  */
-export async function textNobody(
+export async function simulateText(
   services: Services,
-  ask: Pick<PhoneAsk, 'phone' | 'audience'>,
-  clock: TextClock,
+  request: Pick<ClientTextRequest, 'phone' | 'audience'>,
+  cooldownKind: TextCooldownKind,
 ): Promise<void> {
-  if (findTestCode(services, ask.phone) !== undefined) return
-  await permit(services, ask, clock, (values) => runGapped(services.db, askSmsCap, values))
+  if (findTestCode(services, request.phone) !== undefined) return
+  await permit(services, request, cooldownKind, (values) =>
+    runWithCooldown(services.db, takeSmsPermit, values),
+  )
 }
 
 async function permit(
   services: Services,
-  ask: Pick<PhoneAsk, 'phone' | 'audience'>,
-  clock: TextClock,
+  request: Pick<ClientTextRequest, 'phone' | 'audience'>,
+  cooldownKind: TextCooldownKind,
   take: (values: PermitValues) => Promise<Row | undefined>,
 ): Promise<void> {
   const { smsSent } = services.config.limits
   const now = new Date(services.now())
-  const gap = toTextGap(services, ask, clock)
-  const room = await take(toPermitValues(smsSent, gap, now))
-  if (room === undefined) await refuse(services, gap, now)
+  const cooldownParts = toTextCooldown(services, request, cooldownKind)
+  const room = await take(toPermitValues(smsSent, cooldownParts, now))
+  if (room === undefined) await refuse(services, cooldownParts, now)
 }
 
 /** Reports why nothing was sent, unless the recipient no longer exists. @throws {ApiError} */
 export async function refuse(
   { db, config }: Pick<Services, 'db' | 'config'>,
-  gap: GapParts,
+  cooldownParts: CooldownParts,
   now: Date,
 ): Promise<void> {
-  const refusal = await findRefusal(db, 'sms', config.limits.smsSent, gap, now)
+  const refusal = await findRefusal(db, 'sms', config.limits.smsSent, cooldownParts, now)
   if (refusal !== undefined) throw refusal.error
 }
 
-/** Returns why a user who was to be sent a message was not created. */
+/** Returns why a new user was not created: the message to them was not allowed. */
 export async function toTextError(
   { db, config: { limits } }: Pick<Services, 'db' | 'config'>,
-  gap: GapParts,
+  cooldownParts: CooldownParts,
   now: Date,
 ): Promise<ApiError> {
-  const refusal = await findRefusal(db, 'sms', limits.smsSent, gap, now)
+  const refusal = await findRefusal(db, 'sms', limits.smsSent, cooldownParts, now)
   return refusal?.error ?? toSmsCapError(db, limits.smsSent, now)
 }
 
 /** The cooldown of a phone number, whether a user has it or not. */
-export function toTextGap(
-  services: Pick<Services, 'messageGaps' | 'config' | 'now'>,
-  { phone, audience }: Pick<PhoneAsk, 'phone' | 'audience'>,
-  clock: TextClock,
-): GapParts {
-  const gapMs = findTextGapMs(services, phone)
-  return toGapParts(services.messageGaps, { clock, audience, name: phone, gapMs })
+export function toTextCooldown(
+  services: Pick<Services, 'cooldownKeys' | 'config' | 'now'>,
+  { phone, audience }: Pick<ClientTextRequest, 'phone' | 'audience'>,
+  cooldownKind: TextCooldownKind,
+): CooldownParts {
+  const cooldownMs = findTextCooldownMs(services, phone)
+  return toCooldownParts(services.cooldownKeys, {
+    kind: cooldownKind,
+    audience,
+    name: phone,
+    cooldownMs,
+  })
 }
 
-export function toConfirmation({ phone, channel }: PhoneAsk): CodeRequest {
+export function toConfirmation({ phone, channel }: ClientTextRequest): CodeRequest {
   return { kind: 'confirmation', tokenType: 'phone_confirmation', phone, channel }
 }

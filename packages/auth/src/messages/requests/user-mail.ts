@@ -9,29 +9,29 @@ import type { UserRow } from '../../features/users/statements/user-row.ts'
 import type { Call } from '../../http/call.ts'
 import type { Services } from '../../services.ts'
 import {
-  askEmailCap,
   type DeferredKind,
   deferEmail,
   type PermitValues,
-} from '../statements/message-gaps.ts'
+  takeEmailPermit,
+} from '../statements/message-cooldowns.ts'
 import { messageRequests } from '../statements/request-message.ts'
 import type { AccountClaim } from '../statements/request-parts.ts'
 import type { MailRequest } from './mail-plan.ts'
 import {
+  type CooldownKind,
+  type CooldownParts,
   findRefusal,
-  type GapClock,
-  type GapParts,
-  noGap,
+  noCooldown,
   type Refusal,
-  runGapped,
+  runWithCooldown,
   toCapError,
   toCapParts,
-  toGapParts,
+  toCooldownParts,
   toPermitValues,
-} from './message-gaps.ts'
+} from './message-cooldowns.ts'
 
-/** A request of any client for a message to an email address. */
-export interface MailAsk {
+/** A client's request for a message to an email address; clients need not be authenticated. */
+export interface ClientMailRequest {
   readonly email: string
   readonly audience: string
   readonly client: Client
@@ -48,28 +48,29 @@ export interface UserMail {
   readonly sentAt: 'confirmation_sent_at' | 'recovery_sent_at'
   readonly authenticationMethod: string
   readonly action: AuditAction
-  /** Undefined: the cooldown was already checked. */
-  readonly wait: MailWait | undefined
+  /** Undefined if the cooldown was already checked. */
+  readonly cooldown: MailCooldown | undefined
 }
 
 /** The same message for a request that `deferMail` has stored. */
-export function afterWait(mail: UserMail): UserMail {
-  return { ...mail, wait: undefined }
+export function skipCooldown(mail: UserMail): UserMail {
+  return { ...mail, cooldown: undefined }
 }
 
 /** The cooldown that applies to a message. */
-export interface MailWait {
-  readonly clock: GapClock
-  readonly gap: 'gapMs' | 'magicLinkGapMs'
+export interface MailCooldown {
+  readonly kind: CooldownKind
+  /** The field of `config.mail` with its length. */
+  readonly setting: 'cooldownMs' | 'magicLinkCooldownMs'
 }
 
 /** The cooldown depends only on the request, so that it reveals nothing about accounts. */
-export const mailWaits = {
-  confirmation: { clock: 'confirmation', gap: 'gapMs' },
-  recovery: { clock: 'recovery', gap: 'gapMs' },
-  magicLink: { clock: 'magic_link', gap: 'magicLinkGapMs' },
-  emailChange: { clock: 'email_change', gap: 'gapMs' },
-} as const satisfies Record<string, MailWait>
+export const mailCooldowns = {
+  confirmation: { kind: 'confirmation', setting: 'cooldownMs' },
+  recovery: { kind: 'recovery', setting: 'cooldownMs' },
+  magicLink: { kind: 'magic_link', setting: 'magicLinkCooldownMs' },
+  emailChange: { kind: 'email_change', setting: 'cooldownMs' },
+} as const satisfies Record<string, MailCooldown>
 
 export const userMails = {
   confirmation: {
@@ -78,7 +79,7 @@ export const userMails = {
     sentAt: 'confirmation_sent_at',
     authenticationMethod: 'email/signup',
     action: 'user_confirmation_requested',
-    wait: mailWaits.confirmation,
+    cooldown: mailCooldowns.confirmation,
   },
   recovery: {
     kind: 'recovery',
@@ -86,7 +87,7 @@ export const userMails = {
     sentAt: 'recovery_sent_at',
     authenticationMethod: 'recovery',
     action: 'user_recovery_requested',
-    wait: mailWaits.recovery,
+    cooldown: mailCooldowns.recovery,
   },
   magicLink: {
     kind: 'magic_link',
@@ -94,51 +95,53 @@ export const userMails = {
     sentAt: 'recovery_sent_at',
     authenticationMethod: 'magiclink',
     action: 'user_recovery_requested',
-    wait: mailWaits.magicLink,
+    cooldown: mailCooldowns.magicLink,
   },
 } as const satisfies Record<string, UserMail>
 
 /**
  * Sends a message to a user. @throws {ApiError} during the cooldown of the address, or if no email
- * may be sent. `mailNobody` returns the same errors for an address without a user.
+ * may be sent. `simulateMail` returns the same errors for an address without a user.
  */
 export async function mailUser(
   services: Services,
-  ask: MailAsk,
+  request: ClientMailRequest,
   user: UserRow,
   mail: UserMail,
   claim: AccountClaim,
 ): Promise<void> {
-  const refusal = await tryToMail(services, ask, user, mail, claim)
+  const refusal = await tryToMail(services, request, user, mail, claim)
   if (refusal !== undefined) throw refusal.error
 }
 
-/** Like `mailUser`. @returns why the message was not sent. */
+/** Like `mailUser`. @returns why the message was not sent; undefined if it was sent. */
 export async function tryToMail(
   services: Services,
-  ask: MailAsk,
+  request: ClientMailRequest,
   user: UserRow,
   mail: UserMail,
   claim: AccountClaim,
 ): Promise<Refusal | undefined> {
   const { db, config } = services
   const now = new Date(services.now())
-  const { token, flow, message } = services.mail.plan(toMailRequest(ask, mail))
-  const gap = mail.wait === undefined ? noGap : toMailGap(services, ask, mail.wait)
-  const sent = await runGapped(db, messageRequests[mail.sentAt], {
+  const { token, flow, message } = services.mail.plan(toMailRequest(request, mail))
+  const cooldownParts =
+    mail.cooldown === undefined ? noCooldown : toMailCooldown(services, request, mail.cooldown)
+  const sent = await runWithCooldown(db, messageRequests[mail.sentAt], {
     user_id: user.id,
     own_gap_seconds: null,
     invited_at: null,
     now,
-    ip: ask.client.ip,
+    ip: request.client.ip,
     audit: toAuditEntry(mail.action, user),
     token: { ...token, claim },
     flow,
     messages: [message],
     ...toCapParts(config.limits.emailSent),
-    ...gap,
+    ...cooldownParts,
   })
-  if (sent === undefined) return findRefusal(db, 'email', config.limits.emailSent, gap, now)
+  if (sent === undefined)
+    return findRefusal(db, 'email', config.limits.emailSent, cooldownParts, now)
   services.wakeMessages()
   return undefined
 }
@@ -149,65 +152,72 @@ export async function tryToMail(
  */
 export async function deferMail(
   services: Services,
-  ask: MailAsk,
-  wait: MailWait,
+  request: ClientMailRequest,
+  cooldown: MailCooldown,
   kind: DeferredKind,
 ): Promise<void> {
   const expiresInSeconds = services.config.mail.otpExpiresInSeconds
-  const deferred = { kind, recipient: ask.email, request: ask, expiresInSeconds }
-  await permit(services, ask, wait, (values) =>
-    runGapped(services.db, deferEmail, { ...values, ...deferred }),
+  const deferred = { kind, recipient: request.email, request, expiresInSeconds }
+  await permit(services, request, cooldown, (values) =>
+    runWithCooldown(services.db, deferEmail, { ...values, ...deferred }),
   )
   services.wakeMessages()
 }
 
 /**
- * Does the same checks as `mailUser` for a user who does not exist or needs no message. @throws
- * {ApiError}
+ * Does the same checks and starts the same cooldown as `mailUser`, but sends nothing: the user does
+ * not exist or needs no message. @throws {ApiError}
  */
-export async function mailNobody(
+export async function simulateMail(
   services: Services,
-  ask: Pick<MailAsk, 'email' | 'audience'>,
-  wait: MailWait,
+  request: Pick<ClientMailRequest, 'email' | 'audience'>,
+  cooldown: MailCooldown,
 ): Promise<void> {
-  await permit(services, ask, wait, (values) => runGapped(services.db, askEmailCap, values))
+  await permit(services, request, cooldown, (values) =>
+    runWithCooldown(services.db, takeEmailPermit, values),
+  )
 }
 
 async function permit(
   services: Services,
-  ask: Pick<MailAsk, 'email' | 'audience'>,
-  wait: MailWait,
+  request: Pick<ClientMailRequest, 'email' | 'audience'>,
+  cooldown: MailCooldown,
   take: (values: PermitValues) => Promise<Row | undefined>,
 ): Promise<void> {
   const { db, config, now: readClock } = services
   const { emailSent } = config.limits
   const now = new Date(readClock())
-  const gap = toMailGap(services, ask, wait)
-  if ((await take(toPermitValues(emailSent, gap, now))) !== undefined) return
-  const refusal = await findRefusal(db, 'email', emailSent, gap, now)
+  const cooldownParts = toMailCooldown(services, request, cooldown)
+  if ((await take(toPermitValues(emailSent, cooldownParts, now))) !== undefined) return
+  const refusal = await findRefusal(db, 'email', emailSent, cooldownParts, now)
   if (refusal !== undefined) throw refusal.error
 }
 
-/** Returns why a user who was to be sent a message was not created. */
+/** Returns why a new user was not created: the message to them was not allowed. */
 export async function toMailError(
   { db, config: { limits } }: Pick<Services, 'db' | 'config'>,
-  gap: GapParts,
+  cooldownParts: CooldownParts,
   now: Date,
 ): Promise<ApiError> {
-  const refusal = await findRefusal(db, 'email', limits.emailSent, gap, now)
+  const refusal = await findRefusal(db, 'email', limits.emailSent, cooldownParts, now)
   return refusal?.error ?? toCapError(db, limits.emailSent, now)
 }
 
-export function toMailGap(
-  { messageGaps, config }: Pick<Services, 'messageGaps' | 'config'>,
-  { email, audience }: Pick<MailAsk, 'email' | 'audience'>,
-  { clock, gap }: MailWait,
-): GapParts {
-  return toGapParts(messageGaps, { clock, audience, name: email, gapMs: config.mail[gap] })
+export function toMailCooldown(
+  { cooldownKeys, config }: Pick<Services, 'cooldownKeys' | 'config'>,
+  { email, audience }: Pick<ClientMailRequest, 'email' | 'audience'>,
+  { kind, setting }: MailCooldown,
+): CooldownParts {
+  return toCooldownParts(cooldownKeys, {
+    kind,
+    audience,
+    name: email,
+    cooldownMs: config.mail[setting],
+  })
 }
 
-export function toMailRequest(ask: MailAsk, mail: UserMail): MailRequest {
-  const { email, redirectTo, externalUrl, challenge } = ask
+export function toMailRequest(request: ClientMailRequest, mail: UserMail): MailRequest {
+  const { email, redirectTo, externalUrl, challenge } = request
   const { kind, tokenType, authenticationMethod } = mail
   return {
     kind,
@@ -227,7 +237,11 @@ export interface MailBody {
 }
 
 /** @throws {ApiError} before anything is changed. */
-export function readMailAsk(call: Call<MailBody>, services: Services, email: string): MailAsk {
+export function readClientMailRequest(
+  call: Call<MailBody>,
+  services: Services,
+  email: string,
+): ClientMailRequest {
   const { body, audience, client, externalUrl } = call
   checkAuthorized(services, email)
   return {

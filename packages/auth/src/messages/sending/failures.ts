@@ -22,7 +22,7 @@ export function describeFailure(error: Error, row: OutboxRow): string {
   return text.replace(/[\s\p{Cc}]+/gu, ' ').slice(0, maxLength)
 }
 
-/** Enough for an operator to identify the mail server or the phone number. */
+/** Keeps the mail domain or the last three digits, so that an operator can find the cause. */
 function maskRecipient({ channel, recipient }: OutboxRow): string {
   return `…${recipient.slice(channel === 'sms' ? -3 : Math.max(recipient.lastIndexOf('@'), 0))}`
 }

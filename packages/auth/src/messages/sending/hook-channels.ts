@@ -30,12 +30,12 @@ export function createSmsHookChannel(db: Queries, send: HookCall<SmsToSend, void
   }))
 }
 
-/** @param tell undefined if the hook was disabled after the message was stored. */
+/** @param call undefined if the hook was disabled after the message was stored. */
 export function createNoticeChannel(
   db: Queries,
-  tell: HookCall<NewUserNotice, void> | undefined,
+  call: HookCall<NewUserNotice, void> | undefined,
 ): Deliver {
-  if (tell !== undefined) return toChannel(db, tell, (user) => ({ user }))
+  if (call !== undefined) return toChannel(db, call, (user) => ({ user }))
   return async () => {
     throw new UndeliverableError('the hook is disabled')
   }
@@ -49,13 +49,13 @@ function toChannel<Input extends object>(
   return async (row, signal) => {
     const userId = readText(row.payload, 'UserID')
     const [user] = userId === '' ? [] : await db.run(findUserById, { id: userId })
-    if (user === undefined) throw new UndeliverableError('its user no longer exists')
+    if (user === undefined) throw new UndeliverableError('the user no longer exists')
     const occasion = { ip: readText(row.payload, 'IP'), id: toMessageId(row), signal }
     try {
       await call(toInput(toUserRecord(user), row), occasion)
     } catch (error) {
       if (!(error instanceof HookRejection)) throw error
-      throw new UndeliverableError(`the hook rejected it: ${error.message}`)
+      throw new UndeliverableError(`the hook rejected the message: ${error.message}`)
     }
   }
 }
@@ -93,8 +93,8 @@ function toEmailData({ kind, recipient, payload }: OutboxRow): EmailData {
       token_new: data.token,
     }
   }
-  const isForPresent = recipient === text('Email') && recipient !== text('NewEmail')
-  return isForPresent ? { ...data, token_hash: '', token_hash_new: data.token_hash } : data
+  const isForCurrent = recipient === text('Email') && recipient !== text('NewEmail')
+  return isForCurrent ? { ...data, token_hash: '', token_hash_new: data.token_hash } : data
 }
 
 function readText(payload: OutboxRow['payload'], name: string): string {

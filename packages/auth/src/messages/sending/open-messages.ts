@@ -28,8 +28,8 @@ export interface MessagesSettings {
   readonly sending?: Partial<OutboxSenderSettings>
   readonly onAttempt?: OnAttempt
   readonly onGivenUp?: OutboxSenderSettings['onGivenUp']
-  /** Processes deferred requests. */
-  readonly answerRequest?: Deliver
+  /** Processes the requests that `deferMail` and `deferCode` have stored. */
+  readonly deliverDeferred?: Deliver
 }
 
 /** Opens the path from the outbox to the mail server and the SMS gateway. */
@@ -54,7 +54,10 @@ export function openMessages(settings: MessagesSettings): OutboxSender {
   const watched = settings.onAttempt ? watchChannels(channels, settings.onAttempt) : channels
   const sender = openOutboxSender({
     db,
-    channels: { ...watched, ...(settings.answerRequest && { request: settings.answerRequest }) },
+    channels: {
+      ...watched,
+      ...(settings.deliverDeferred && { request: settings.deliverDeferred }),
+    },
     log,
     concurrency: config.messages.concurrency,
     ...(settings.onGivenUp && { onGivenUp: settings.onGivenUp }),
@@ -90,7 +93,7 @@ function watchChannels(channels: Channels, onAttempt: OnAttempt): Channels {
   return Object.fromEntries(entries.map(([name, deliver]) => [name, watch(name, deliver)]))
 }
 
-/** Loaded when the first message is sent, so that a server that sends none does not need it. */
+/** Loads the SMTP client with the first message, so that a server without email never loads it. */
 function openSmtpLater(settings: SmtpSettings): SmtpClient {
   let loaded: Promise<SmtpClient> | undefined
   return {
@@ -122,7 +125,7 @@ function createMailChannel({ renderer, smtp, fromAddress }: MailChannelSettings)
   }
 }
 
-/** Without a mail server, messages are dropped. This is logged without the code and the link. */
+/** Drops messages if no mail server is configured, and logs neither the code nor the link. */
 function createNoMailChannel(log: Pick<Log, 'warning'>): Deliver {
   return async ({ id, kind }) => {
     log.warning(`The message ${id} (${kind}) is dropped: no mail server is configured`)

@@ -20,16 +20,16 @@ export interface OutboxSenderSettings {
   /** Messages of other channels are left to other processes. */
   readonly channels: Readonly<Partial<Record<MessageChannel, Deliver>>>
   readonly log: Pick<Log, 'error' | 'warning'>
-  /** Messages in progress at a time per channel; a slow channel does not delay the others. */
+  /** The maximum number of messages in progress per channel; a slow one does not delay others. */
   readonly concurrency?: number
-  /** How often to look for retries and for messages of processes that have ended. */
+  /** How often to search for retries and for messages of processes that have ended. */
   readonly pollMs?: number
   readonly sendTimeoutMs?: number
-  /** Longer than a message can take; afterwards other processes may send it. */
+  /** How long no other process may send a claimed message; must exceed `sendTimeoutMs`. */
   readonly leaseMs?: number
   /** Delays after the first, second, … failure; the last one repeats. */
   readonly backoffMs?: readonly number[]
-  /** How long a shutdown waits for a mail server. */
+  /** How long a shutdown waits for messages in progress. */
   readonly drainTimeoutMs?: number
   /** Called for each message that has failed permanently. */
   readonly onGivenUp?: (channel: MessageChannel, kind: string) => void
@@ -126,7 +126,8 @@ export function openOutboxSender(settings: OutboxSenderSettings): OutboxSender {
     const waitMs = backoffMs[Math.min(attempts, backoffMs.length) - 1] ?? minute
     const isPermanent = outcome instanceof UndeliverableError || attempts >= maxAttempts
     if (isPermanent || waitMs >= leftMs) {
-      log.error(`${label} failed permanently after ${attempts} attempts: ${reason}`)
+      const after = attempts === 1 ? '1 attempt' : `${attempts} attempts`
+      log.error(`${label} failed permanently after ${after}: ${reason}`)
       onGivenUp?.(row.channel, row.kind)
       return await settle(id, () => db.run(failMessage, { id, attempts, error: reason }))
     }
@@ -135,8 +136,8 @@ export function openOutboxSender(settings: OutboxSenderSettings): OutboxSender {
   }
   const toOutcome = async (row: OutboxRow): Promise<'sent' | 'stopped' | Error> => {
     const deliver = channels[row.channel]
-    if (deliver === undefined) return new UndeliverableError('its channel is not configured')
-    if (row.expires_in_ms <= 0) return new UndeliverableError('the code in it is no longer valid')
+    if (deliver === undefined) return new UndeliverableError('the channel is not configured')
+    if (row.expires_in_ms <= 0) return new UndeliverableError('the code is no longer valid')
     const timeout = AbortSignal.timeout(sendTimeoutMs)
     const signal = AbortSignal.any([stopping.signal, timeout])
     try {
@@ -148,14 +149,12 @@ export function openOutboxSender(settings: OutboxSenderSettings): OutboxSender {
       return error instanceof Error ? error : new Error(String(error))
     }
   }
-  /**
-   * Records the result of a message. It retries, because the message would otherwise be sent again.
-   */
-  const settle = async (id: number, note: () => Promise<unknown>): Promise<void> => {
+  /** Retries until the result is recorded, because the message would otherwise be sent again. */
+  const settle = async (id: number, record: () => Promise<unknown>): Promise<void> => {
     const endsAt = performance.now() + leaseMs
     for (let waitMs = 100; ; waitMs = Math.min(waitMs * 2, 5_000)) {
       try {
-        await note()
+        await record()
         return
       } catch (error) {
         if (stopping.signal.aborted || performance.now() + waitMs > endsAt) {

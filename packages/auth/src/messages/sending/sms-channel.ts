@@ -26,12 +26,12 @@ export function createSmsChannel(settings: SmsChannelSettings): Deliver {
   const template = parseTextTemplate(sms.template)
   const factorTemplate = parseTextTemplate(mfa.kinds.phone.template)
   return async ({ kind, recipient, payload }, signal) => {
-    // The configuration has changed since the message was stored.
+    // Possible if the configuration has changed since the message was stored.
     if (!sms.gateway.isReady) throw new UndeliverableError(sms.gateway.problem)
     const gateway: Gateway = gateways[sms.gateway.name]
     const { baseUrl = gateway.baseUrl } = settings
     const { Code: code, Channel: channel } = payload
-    if (typeof code !== 'string') throw new UndeliverableError('it contains no code')
+    if (typeof code !== 'string') throw new UndeliverableError('the message contains no code')
     const text = (kind === factorKind ? factorTemplate : template).render({ Code: code })
     const message = { to: recipient, text, code, channel: toTextChannel(channel) }
     const request = gateway.toRequest(message, sms.gateway.settings, baseUrl)

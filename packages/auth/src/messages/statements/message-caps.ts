@@ -5,7 +5,7 @@ import { type MessageChannel, toChannel } from './outbox.ts'
 export interface CapSpending {
   /** The maximum, `config.limits.emailSent.most`. Null: no limit. */
   readonly most: string
-  /** `refillMs` of the same cap; null: per fixed hour. */
+  /** `refillMs` of the same cap; null: the cap applies per hour. */
   readonly refillMs: string
   /** How many messages this statement writes. With 0 it only checks whether one could be sent. */
   readonly count: string
@@ -14,14 +14,14 @@ export interface CapSpending {
 
 /**
  * Two parts of a `with` that subtract messages from what the whole server may still send. The
- * second, `cap`, has one row if there was room and none otherwise; dependent parts select from it,
- * so that a statement over the limit writes nothing. The row of the channel stays locked until the
- * end of the statement, which makes the count exact across all processes. To avoid deadlocks,
- * statements lock the user first.
+ * second, `cap`, has one row if the limit allows the messages, and none otherwise; dependent parts
+ * select from it, so that a statement over the limit writes nothing. The row of the channel stays
+ * locked until the end of the statement, which makes the count exact across all processes. To avoid
+ * deadlocks, statements lock the user first.
  *
- * An hour starts with its first message.
+ * Without `refillMs`, an hour starts with its first message.
  */
-export function spendCap(channel: MessageChannel | 'asked', spending: CapSpending): string {
+export function spendCap(channel: MessageChannel | 'given', spending: CapSpending): string {
   const most = `(${spending.most})::integer`
   const refillMs = `(${spending.refillMs})::double precision`
   const now = `(${spending.now})::timestamptz`

@@ -7,9 +7,9 @@ import { statement } from '../../db/statement.ts'
  */
 export type MessageChannel = 'email' | 'sms' | 'hook' | 'request'
 
-/** A channel as an SQL fragment; `asked` is the channel named in `p`. */
-export function toChannel(channel: MessageChannel | 'asked'): string {
-  return channel === 'asked' ? "(select coalesce(channel, 'email') from p)" : `'${channel}'`
+/** A channel as an SQL fragment; `given` stands for the column `channel` of `p`. */
+export function toChannel(channel: MessageChannel | 'given'): string {
+  return channel === 'given' ? "(select coalesce(channel, 'email') from p)" : `'${channel}'`
 }
 
 /** SQL fragments: `$4`, or `u.email`. */
@@ -31,7 +31,7 @@ export interface MessageInsert {
  * Writes messages as part of a larger statement: `with …, message as (${insertMessage(…)}) …`. The
  * outbox uses the clock of the database, which all processes share.
  */
-export function insertMessage(channel: MessageChannel | 'asked', message: MessageInsert): string {
+export function insertMessage(channel: MessageChannel | 'given', message: MessageInsert): string {
   const { kind, recipient, payload, expiresInSeconds, from } = message
   return `insert into {ns}.outbox (channel, kind, recipient, payload, expires_at, priority)
      select ${toChannel(channel)}, (${kind})::text, (${recipient})::text, (${payload})::jsonb,
@@ -40,8 +40,8 @@ export function insertMessage(channel: MessageChannel | 'asked', message: Messag
      from ${from}`
 }
 
-/** 0 for one-time codes, for which a user is waiting; 1 for invitations, notifications and hooks. */
-function toPriority(channel: MessageChannel | 'asked', kind: string): string {
+/** 0 for one-time codes, because users wait for them; 1 for invitations, notices and hooks. */
+function toPriority(channel: MessageChannel | 'given', kind: string): string {
   if (channel === 'hook') return '1'
   return `case when (${kind})::text = 'invite' or (${kind})::text like '%\\_notification' then 1 else 0 end`
 }
@@ -62,8 +62,8 @@ export interface OutboxRow extends Row {
 }
 
 /**
- * Lists the messages that are due in the channels `c`, the oldest first. Uses an index-only scan of
- * outbox_due.
+ * Lists the messages that are due in the channels `c`, the oldest first. The index `outbox_due`
+ * contains everything that it needs.
  */
 const listDue = (priority: 0 | 1, limit: string) => `select c.channel, d.id
      from unnest($1::text[], $2::integer[]) as c(channel, room) cross join lateral (
@@ -112,7 +112,7 @@ export const retryMessage = statement(
    where id = $1 and attempts = $2 and failed_at is null`,
 )
 
-/** Reverts the claim. */
+/** Reverts the claim of a message whose sending was stopped, so that it does not count as tried. */
 export const releaseMessage = statement(
   'release_message',
   ['id', 'attempts'],

@@ -12,11 +12,11 @@ export type SentColumn =
 
 export interface MessageRequest extends RequestParts {
   readonly user_id: string
-  /** The cooldown by the user's own column; null if there is none. */
+  /** The minimum interval since the time in the user's column; null if there is none. */
   readonly own_gap_seconds: number | null
   /** Set if the user is invited. */
   readonly invited_at: Date | null
-  /** Metadata of the invitation, which are kept when the user proves to own the account. */
+  /** Metadata of the invitation, which is kept when the user proves that they own the account. */
   readonly admin_metadata?: Metadata
 }
 

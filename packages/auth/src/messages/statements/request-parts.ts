@@ -1,6 +1,11 @@
 import type { Metadata } from '../../features/users/metadata.ts'
 import { spendCap } from './message-caps.ts'
-import { type GapRequest, isGapOpen, lockGap, takeGap } from './message-gaps.ts'
+import {
+  type CooldownFragments,
+  isCooldownOver,
+  lockCooldown,
+  startCooldown,
+} from './message-cooldowns.ts'
 import { insertMessage, type MessageChannel } from './outbox.ts'
 
 /**
@@ -21,7 +26,7 @@ export interface RequestParts {
   readonly cap_most: number | null
   readonly cap_refill_ms: number | null
   /**
-   * Cooldown key from requests/message-gaps.ts, in hexadecimal digits: nothing is written if the
+   * Cooldown key from requests/message-cooldowns.ts, in hexadecimal digits: nothing is written if the
    * address was sent a message within these seconds. Only statements with `permitMessages` check
    * it.
    */
@@ -37,19 +42,19 @@ export interface NewAuditEntry {
 /** A one-time token, which replaces one of the same type. */
 export interface NewToken {
   readonly token_type: string
-  /** In hexadecimal digits, like the next field. */
+  /** In hexadecimal digits, like `otp_hash`. */
   readonly token_hash: string
   readonly otp_hash: string
   readonly relates_to: string
   readonly is_pkce: boolean
   readonly expires_at: Date
-  /** Undefined: the user has already proven to own the account. */
+  /** Undefined if the user has already proven that they own the account. */
   readonly claim?: AccountClaim
 }
 
 /**
- * Data of the request that a token was sent for. If no user has proven to own the account yet, this
- * data replaces the existing data, which may come from someone else.
+ * Data of the request that a token was sent for. If no user has proven yet that they own the
+ * account, this data replaces the existing data, which may come from someone else.
  */
 export interface AccountClaim {
   /** The hash of the password. Absent: the account has no password afterwards. */
@@ -86,7 +91,7 @@ export const partColumns = `now timestamptz, ip text, audit jsonb, token jsonb, 
  * @param condition whether the messages are to be sent; otherwise nothing is subtracted.
  */
 export function spendMessages(condition = 'true'): string {
-  return spendCap('asked', {
+  return spendCap('given', {
     most: 'select case when jsonb_array_length(messages) > 0 then cap_most end from p',
     refillMs: 'select cap_refill_ms from p',
     count: `select case when ${condition} then jsonb_array_length(messages) else 0 end from p`,
@@ -95,17 +100,18 @@ export function spendMessages(condition = 'true'): string {
 }
 
 /**
- * The same for messages that any client may request: `permit` has a row if cooldown and cap allow
- * them.
+ * The same for messages that any client may request: `permit` has a row if both the cooldown and
+ * the cap allow them.
  */
 export function permitMessages(condition = 'true'): string {
-  const gap: GapRequest = {
+  const cooldown: CooldownFragments = {
     key: "select decode(gap_key, 'hex') from p",
     seconds: 'select gap_seconds from p',
     now: 'select now from p',
     condition,
   }
-  return `${lockGap(gap)}, ${spendMessages(`(${condition}) and ${isGapOpen}`)}, ${takeGap(gap)}`
+  const spent = spendMessages(`(${condition}) and ${isCooldownOver}`)
+  return `${lockCooldown(cooldown)}, ${spent}, ${startCooldown(cooldown)}`
 }
 
 /**
@@ -135,10 +141,10 @@ export function writeParts(user: string): string {
        code_challenge text, code_challenge_method text, authentication_method text)
      where jsonb_typeof(p.flow) = 'object'
    ), messages_written as (
-     ${insertMessage('asked', {
+     ${insertMessage('given', {
        kind: 'm.kind',
        recipient: 'm.recipient',
-       // Metadata that someone else may have put into the account are not sent to the owner of the
+       // Metadata that someone else may have put into the account is not sent to the owner of the
        // address.
        payload: `m.payload || jsonb_build_object('Data', case
            when u.email_confirmed_at is null and u.phone_confirmed_at is null and p.token ? 'claim'
@@ -193,7 +199,9 @@ export function writeNotices(from: string): string {
 }
 
 /**
- * The same for a notice that the statement completes: `notice jsonb` of `p`, a `Notice` or null.
+ * The same for one notice whose recipient and variables the statement adds: `notice jsonb` of `p`,
+ * the other fields of a `Notice`, or null.
+ * @param from has the row of the user as `u`, the row before the change as `o`, and `p`.
  */
 export function completeNotice(recipient: string, facts: string, from: string): string {
   return `notice_written as (

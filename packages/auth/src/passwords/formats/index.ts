@@ -10,7 +10,7 @@ export type WrittenFormatName = {
   [Name in keyof typeof formats]: (typeof formats)[Name] extends WrittenFormat ? Name : never
 }[keyof typeof formats]
 
-/** By AUTH_PASSWORD_HASH; hashes in another format are replaced when their user signs in. */
+/** The values of AUTH_PASSWORD_HASH. Hashes in another format are replaced at the next sign-in. */
 export const writtenFormats = Object.fromEntries(
   Object.entries(formats).filter(([, format]) => 'hash' in format),
 ) as Readonly<Record<WrittenFormatName, WrittenFormat>>

@@ -26,7 +26,7 @@ export function createCaptcha({ config, log, post, url }: CaptchaParts): Captcha
       if (token.length > longestToken) return ['invalid-input-response']
       const form = { secret: config.secret, response: token, remoteip: ip }
       const { status, body } = await post(url ?? service.url, form)
-      const { success, reasons } = readAnswer(body)
+      const { success, reasons } = readResponse(body)
       if (success === undefined) {
         throw new Error(
           `${config.provider} responded with status ${status} and no verdict on the token`,
@@ -50,12 +50,12 @@ export function createCaptcha({ config, log, post, url }: CaptchaParts): Captcha
   }
 }
 
-interface SiteVerifyAnswer {
+interface SiteVerifyResponse {
   readonly success: boolean | undefined
   readonly reasons: readonly string[]
 }
 
-function readAnswer(body: unknown): SiteVerifyAnswer {
+function readResponse(body: unknown): SiteVerifyResponse {
   if (typeof body !== 'object' || body === null) return { success: undefined, reasons: [] }
   const fields: Readonly<Record<string, unknown>> = { ...body }
   const { success, 'error-codes': codes } = fields

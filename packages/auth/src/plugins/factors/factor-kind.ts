@@ -13,8 +13,8 @@ import type { NewMessage } from '../../messages/statements/request-parts.ts'
 import type { SecretBox } from '../../tokens/secret-box.ts'
 
 /**
- * The services that factor kinds use. `Services` cannot be imported here: it imports their
- * settings.
+ * The services that factor kinds use. `Services` cannot be imported here, because it imports the
+ * settings of the kinds.
  */
 export interface FactorServices {
   readonly config: TextSettings['config'] & {
@@ -28,7 +28,7 @@ export interface FactorServices {
   readonly now: () => number
 }
 
-/** The switches that every kind has. Each variable also gets its GOTRUE_ name. */
+/** The variables that every kind has. Each variable also gets its GOTRUE_ name. */
 export interface FactorVariables extends Variables {
   readonly enroll: Variable<boolean>
   readonly verify: Variable<boolean>
@@ -58,11 +58,11 @@ export interface FactorKind<V extends FactorVariables = FactorVariables> {
   /** Validates and corrects the settings of the kind. */
   toSettings?(settings: Settings<V>, variables: V, check: Check): Settings<V>
   /** @throws {ApiError} */
-  enroll(services: FactorServices, ask: EnrollAsk): Promise<FactorDraft> | FactorDraft
+  enroll(services: FactorServices, request: EnrollRequest): Promise<FactorDraft> | FactorDraft
   /** May read the factor's secrets with `findFactorSecrets`. @throws {ApiError} */
   challenge(
     services: FactorServices,
-    ask: ChallengeAsk,
+    request: ChallengeRequest,
     settings: Settings<V>,
   ): Promise<ChallengeDraft> | ChallengeDraft
   /** Rejects malformed answers before they count as an attempt. @throws {ApiError} */
@@ -76,7 +76,7 @@ export function defineFactorKind<V extends FactorVariables>(kind: FactorKind<V>)
   return { ...kind, variables: withOldNames(kind.variables) }
 }
 
-interface EnrollAsk {
+interface EnrollRequest {
   readonly factorId: string
   readonly user: UserRow
   readonly issuer: string | undefined
@@ -92,7 +92,7 @@ interface FactorDraft {
   readonly shown: Metadata
 }
 
-export interface ChallengeAsk {
+export interface ChallengeRequest {
   readonly challengeId: string
   readonly user: UserRow
   readonly factor: FactorRow
@@ -104,9 +104,9 @@ export interface ChallengeAsk {
 interface ChallengeDraft {
   readonly otpHash?: Buffer
   readonly webAuthnData?: Metadata
-  /** A text message; `gapMs` is the minimum interval since the previous one. */
+  /** A text message; `cooldownMs` is the minimum interval since the previous one. */
   readonly message?: NewMessage
-  readonly gapMs?: number
+  readonly cooldownMs?: number
   /** Returned to the user, with id, type and expiry. */
   readonly shown: Metadata
 }

@@ -86,7 +86,7 @@ export const phone = defineFactorKind({
           payload: toTextPayload(digits, textChannel),
           expires_in_seconds: config.mfa.challengeExpiresInMs / 1_000,
         },
-        gapMs: maxFrequencyMs,
+        cooldownMs: maxFrequencyMs,
       }),
       shown: {},
     }

@@ -16,7 +16,7 @@ import {
 import type { Metadata } from '../../features/users/metadata.ts'
 import {
   type Attempt,
-  type ChallengeAsk,
+  type ChallengeRequest,
   defineFactorKind,
   type FactorServices,
   type Proof,
@@ -48,9 +48,9 @@ export const webauthn = defineFactorKind({
 
   enroll: () => ({ shown: {} }),
 
-  async challenge(services, ask) {
-    const type = ask.factor.status === 'verified' ? 'request' : 'create'
-    const { challenge, json } = await ceremonies[type].start(services, ask)
+  async challenge(services, request) {
+    const type = request.factor.status === 'verified' ? 'request' : 'create'
+    const { challenge, json } = await ceremonies[type].start(services, request)
     return {
       webAuthnData: { type, challenge },
       shown: { webauthn: { type, credential_options: { publicKey: json } } },
@@ -68,8 +68,8 @@ export const webauthn = defineFactorKind({
   async check(services, attempt) {
     const { factor, answer, challenge } = attempt
     const { type, response } = toParts(answer.webauthn)
-    const { type: asked, challenge: text } = challenge.web_authn_data ?? {}
-    if (type !== asked || typeof text !== 'string') return undefined
+    const { type: requested, challenge: text } = challenge.web_authn_data ?? {}
+    if (type !== requested || typeof text !== 'string') return undefined
     // Another challenge for the same factor may have been answered first; its key is kept.
     if (type === 'create' && factor.status === 'verified') return undefined
     try {
@@ -85,7 +85,7 @@ export const webauthn = defineFactorKind({
 
 const ceremonies = {
   create: {
-    async start({ db, config }: FactorServices, { user, factor }: ChallengeAsk) {
+    async start({ db, config }: FactorServices, { user, factor }: ChallengeRequest) {
       const rows = await db.run(listFactorCredentials, { userId: user.id })
       const others = rows.flatMap((row) => parseCredential(row.web_authn_credential) ?? [])
       return createCreationOptions({
@@ -110,7 +110,7 @@ const ceremonies = {
     },
   },
   request: {
-    async start({ db, config }: FactorServices, { user, factor }: ChallengeAsk) {
+    async start({ db, config }: FactorServices, { user, factor }: ChallengeRequest) {
       const [secrets] = await db.run(findFactorSecrets, { id: factor.id, userId: user.id })
       const credential = parseCredential(secrets?.web_authn_credential ?? null)
       return createRequestOptions({

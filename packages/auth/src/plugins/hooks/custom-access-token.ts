@@ -1,5 +1,5 @@
 import type { Claims } from '../../tokens/json-web-token.ts'
-import { badAnswer, type HookDefinition, isObject } from './hook.ts'
+import { type HookDefinition, isObject, toHookError } from './hook.ts'
 
 export interface TokenToIssue {
   readonly user_id: string
@@ -29,15 +29,15 @@ export const customAccessToken: HookDefinition<TokenToIssue, Claims> = {
   purpose: 'changes the claims of access tokens',
   name: 'customize-access-token',
   parseAnswer({ claims }, input) {
-    if (!isObject(claims)) throw badAnswer('output claims field is missing')
+    if (!isObject(claims)) throw toHookError('output claims field is missing')
     const flaws = [
       ...Object.entries(required).flatMap(([name, type]) => findFlaw(name, type, claims[name])),
       ...fixed.flatMap((name) =>
-        claims[name] === input.claims[name] ? [] : [`${name} must stay as it was`],
+        claims[name] === input.claims[name] ? [] : [`${name} must not be changed`],
       ),
     ]
     if (flaws.length === 0) return claims
-    throw badAnswer(
+    throw toHookError(
       `output claims do not conform to the expected schema: ${[...new Set(flaws)].join(', ')}`,
     )
   },

@@ -44,7 +44,7 @@ export interface Verdict {
 function parseVerdict(answer: JsonObject): Verdict {
   const { decision = 'continue', message, should_logout_user: logout } = answer
   if (decision !== 'continue' && decision !== 'reject') {
-    throw badAnswer('Hook must decide continue or reject')
+    throw toHookError('Hook must decide continue or reject')
   }
   return {
     isRejected: decision === 'reject',
@@ -59,10 +59,10 @@ export class HookRejection extends ApiError {}
 /** @throws {ApiError} when the hook fails or rejects. */
 export type HookCall<Input extends object, Output> = (
   input: Input,
-  occasion: Occasion,
+  options: HookCallOptions,
 ) => Promise<Output>
 
-export interface Occasion {
+export interface HookCallOptions {
   /** The client's IP address; empty when it is unknown. */
   readonly ip: string
   /** An idempotency key: the same for a repeated call. Default: a new UUID. */
@@ -74,7 +74,7 @@ export interface Occasion {
 export type JsonObject = Readonly<Record<string, unknown>>
 
 /** Sends a payload to the hook. Returns undefined when the answer has no body. @throws {ApiError} */
-export type Transport = (question: object, id: string, stopped?: AbortSignal) => Promise<unknown>
+export type Transport = (payload: object, id: string, stopped?: AbortSignal) => Promise<unknown>
 
 export interface CallParts {
   readonly transport: Transport
@@ -92,13 +92,15 @@ export function createHookCall<Input extends object, Output>(
     const metadata = { uuid: id, time, name, ip_address: ip }
     try {
       const answer = (await transport({ metadata, ...input }, id, signal)) ?? {}
-      if (!isObject(answer)) throw badAnswer('Hook must answer with a JSON object')
+      if (!isObject(answer)) throw toHookError('Hook must answer with a JSON object')
       const rejection = findRejection(answer)
       if (rejection !== undefined) throw rejection
       return definition.parseAnswer(answer, input)
     } catch (error) {
       // The error that the client gets does not name the hook, so the log does.
-      if (!(error instanceof HookRejection)) log.warning(`The hook ${name}: ${toReason(error)}`)
+      if (!(error instanceof HookRejection)) {
+        log.warning(`The hook ${name} failed: ${toReason(error)}`)
+      }
       throw error
     }
   }
@@ -115,7 +117,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-export function badAnswer(message: string, cause?: unknown): ApiError {
+export function toHookError(message: string, cause?: unknown): ApiError {
   return new ApiError('unexpected_failure', message, { cause })
 }
 

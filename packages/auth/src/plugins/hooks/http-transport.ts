@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '../../errors.ts'
 import { createGuardedLookup, type ResolvedAddress } from '../../outgoing/guarded-fetch.ts'
 import { OutgoingError, readLimited } from '../../outgoing/http-client.ts'
-import { badAnswer, type Transport, toTimeout } from './hook.ts'
+import { type Transport, toHookError, toTimeout } from './hook.ts'
 import type { HttpTarget } from './uri.ts'
 
 export interface HttpLimits {
@@ -36,7 +36,7 @@ export function createHttpTransport(parts: HttpTransportParts): Transport {
   const limits = { ...defaultLimits, ...parts.limits }
   const secrets = parts.secrets.map((secret) => Buffer.from(secret, 'base64'))
   const url = new URL(target.url)
-  const lookup = createGuardedLookup(target.isInsideAllowed, resolve)
+  const lookup = createGuardedLookup(target.isInternalAllowed, resolve)
   // Connections are kept alive: a hook may run at every sign-in, and a TLS handshake costs more
   // than the call.
   const [agent, open] =
@@ -44,7 +44,7 @@ export function createHttpTransport(parts: HttpTransportParts): Transport {
       ? [new HttpsAgent({ keepAlive: true, ...(ca !== undefined && { ca }) }), requestTls]
       : [new HttpAgent({ keepAlive: true }), request]
 
-  const post = async (body: string, id: string, signal: AbortSignal): Promise<Answer> => {
+  const post = async (body: string, id: string, signal: AbortSignal): Promise<HookResponse> => {
     const timestamp = Math.floor(now() / 1_000)
     const outgoing = open(url, {
       method: 'POST',
@@ -66,25 +66,25 @@ export function createHttpTransport(parts: HttpTransportParts): Transport {
     try {
       return await read(await send(outgoing, body), limits.maxBytes)
     } catch (error) {
-      // The server closed an idle connection, so this does not count as an attempt.
+      // The receiver has closed an idle connection, so this does not count as an attempt.
       if (outgoing.reusedSocket && isReset(error)) return await post(body, id, signal)
       throw error
     }
   }
 
-  return async (question, id, stopped) => {
-    const body = JSON.stringify(question)
+  return async (payload, id, stopped) => {
+    const body = JSON.stringify(payload)
     const timeout = AbortSignal.timeout(limits.totalMs)
     const signal = stopped === undefined ? timeout : AbortSignal.any([timeout, stopped])
     try {
       let failure: unknown
       for (let tries = 1; tries <= limits.tries; tries++) {
         if (tries > 1) await sleep(limits.pauseMs, undefined, { signal })
-        const answer = await post(body, id, signal).catch((error: unknown) => {
+        const response = await post(body, id, signal).catch((error: unknown) => {
           failure = toFailure(error, signal)
           return undefined
         })
-        if (answer !== undefined && !answer.isLater) return toBody(answer)
+        if (response !== undefined && !response.isRetryRequested) return toBody(response)
       }
       throw new ApiError('hook_timeout_after_retry', 'Failed to reach hook after maximum retries', {
         cause: failure,
@@ -96,12 +96,12 @@ export function createHttpTransport(parts: HttpTransportParts): Transport {
   }
 }
 
-interface Answer {
+interface HookResponse {
   readonly status: number
   readonly contentType: string
   readonly text: string
-  /** Whether the server asked for a retry (`Retry-After`). */
-  readonly isLater: boolean
+  /** Whether the receiver is busy and requests a retry (`Retry-After`). */
+  readonly isRetryRequested: boolean
 }
 
 async function send(outgoing: ClientRequest, body: string): Promise<IncomingMessage> {
@@ -112,7 +112,7 @@ async function send(outgoing: ClientRequest, body: string): Promise<IncomingMess
   return await promise
 }
 
-async function read(response: IncomingMessage, maxBytes: number): Promise<Answer> {
+async function read(response: IncomingMessage, maxBytes: number): Promise<HookResponse> {
   const { statusCode: status = 0, headers } = response
   const isBusy = status === 429 || status === 503
   const text = await readLimited(response, maxBytes)
@@ -124,7 +124,7 @@ async function read(response: IncomingMessage, maxBytes: number): Promise<Answer
     status,
     contentType: headers['content-type'] ?? '',
     text,
-    isLater: isBusy && headers['retry-after'] !== undefined,
+    isRetryRequested: isBusy && headers['retry-after'] !== undefined,
   }
 }
 
@@ -132,7 +132,7 @@ async function read(response: IncomingMessage, maxBytes: number): Promise<Answer
 function toFailure(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted || error instanceof ApiError) throw error
   if (error instanceof OutgoingError)
-    throw badAnswer('Hook is at an address that is not permitted', error)
+    throw toHookError('Hook is at an address that is not permitted', error)
   return error
 }
 
@@ -143,10 +143,10 @@ const problems: Readonly<Record<number, string>> = {
   503: 'Service currently unavailable due to hook',
 }
 
-function toBody({ status, contentType, text }: Answer): unknown {
+function toBody({ status, contentType, text }: HookResponse): unknown {
   if (status === 204) return undefined
   if (status !== 200 && status !== 202) {
-    throw badAnswer(problems[status] ?? `Unexpected status code returned from hook: ${status}`)
+    throw toHookError(problems[status] ?? `Unexpected status code returned from hook: ${status}`)
   }
   if (!/^application\/json\s*(?:;|$)/i.test(contentType.trim())) {
     throw new ApiError(
@@ -157,7 +157,7 @@ function toBody({ status, contentType, text }: Answer): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw badAnswer('Hook must answer with a JSON object', error)
+    throw toHookError('Hook must answer with a JSON object', error)
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Database, Row } from '../../db/database.ts'
 import { DatabaseLostError } from '../../db/database-errors.ts'
 import { statement } from '../../db/statement.ts'
-import { badAnswer, type Transport, toTimeout } from './hook.ts'
+import { type Transport, toHookError, toTimeout } from './hook.ts'
 import type { FunctionTarget } from './uri.ts'
 
 export interface PostgresTransportParts {
@@ -20,17 +20,17 @@ export interface PostgresTransportParts {
 export function createPostgresTransport(parts: PostgresTransportParts): Transport {
   const { target, name, db, timeoutMs = 2_000 } = parts
   const call = toFunctionCall(name, target.schema, target.functionName)
-  return async (question) => {
+  return async (payload) => {
     try {
       return await db.transaction(async (queries) => {
         await queries.run(limitStatements, { timeout: `${timeoutMs}` })
-        const [row] = await queries.run(call, { argument: JSON.stringify(question) })
+        const [row] = await queries.run(call, { argument: JSON.stringify(payload) })
         // A function that returns void yields an empty string.
         return row?.answer || undefined
       })
     } catch (error) {
       if (!(error instanceof DatabaseLostError))
-        throw badAnswer('Hook function failed', toCause(error))
+        throw toHookError('Hook function failed', toCause(error))
       throw error.isTimeout ? toTimeout(timeoutMs, error) : error
     }
   }

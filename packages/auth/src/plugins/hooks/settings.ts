@@ -12,7 +12,7 @@ import { withOldNames } from '../../config/variables.ts'
 import { SettingError } from '../../errors.ts'
 import type { HookDefinition } from './hook.ts'
 import { type HookName, hookDefinitions, hookNames } from './index.ts'
-import { type HookPlaces, type HookTarget, parseHookUri } from './uri.ts'
+import { type HookTarget, type HookTargetRules, parseHookUri } from './uri.ts'
 
 type HookChapter = ReturnType<typeof toChapter>
 
@@ -45,7 +45,7 @@ export const hooks = {
   hooks: {
     title: 'Hooks',
     variables: withOldNames({
-      insideHosts: list(
+      internalHosts: list(
         'AUTH_HOOK_ALLOWED_HOSTS',
         [],
         'Hosts on the internal network at which hooks may be called',
@@ -68,19 +68,19 @@ export type HooksConfig = Readonly<Record<HookName, HookConfig | undefined>>
 type HookSettings = ReturnType<typeof readSettings<typeof hooks>>['settings']
 
 export function toHooks(settings: HookSettings, databaseUrl: string, check: Check): HooksConfig {
-  const places: HookPlaces = {
-    insideHosts: settings.hooks.insideHosts,
+  const rules: HookTargetRules = {
+    internalHosts: settings.hooks.internalHosts,
     database: URL.parse(databaseUrl)?.pathname.slice(1) || undefined,
   }
   return Object.fromEntries(
-    hookNames.map((name) => [name, toHook(name, settings[name], places, check)]),
+    hookNames.map((name) => [name, toHook(name, settings[name], rules, check)]),
   ) as HooksConfig
 }
 
 function toHook(
   name: HookName,
   { enabled, uri, secrets }: HookSettings[HookName],
-  places: HookPlaces,
+  rules: HookTargetRules,
   check: Check,
 ): HookConfig | undefined {
   if (!enabled) return undefined
@@ -95,7 +95,7 @@ function toHook(
     check.fault(variables.secrets, 'must be v1,whsec_<base64>; separate several with |')
   }
   try {
-    const target = parseHookUri(uri, places)
+    const target = parseHookUri(uri, rules)
     if (target.kind === 'http' && keys.length === 0) {
       const setting = check.nameOf(variables.secrets)
       check.note(`${setting} is not set, so requests of this hook are not signed`)

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import { SettingError } from '../../errors.ts'
-import { toReach } from '../../outgoing/address-check.ts'
+import { classifyAddress } from '../../outgoing/address-check.ts'
 
 /** Where to call a hook. Plain data, because the configuration is sent to workers. */
 export type HookTarget = HttpTarget | FunctionTarget
@@ -9,7 +9,7 @@ export interface HttpTarget {
   readonly kind: 'http'
   readonly url: string
   /** Whether the host may resolve to an address on the internal network. */
-  readonly isInsideAllowed: boolean
+  readonly isInternalAllowed: boolean
 }
 
 export interface FunctionTarget {
@@ -18,14 +18,15 @@ export interface FunctionTarget {
   readonly functionName: string
 }
 
-export interface HookPlaces {
+/** Which targets the URI of a hook may name. */
+export interface HookTargetRules {
   /** AUTH_HOOK_ALLOWED_HOSTS */
-  readonly insideHosts: readonly string[]
+  readonly internalHosts: readonly string[]
   /** The name of the server's database; undefined when it is unknown. */
   readonly database: string | undefined
 }
 
-/** Hosts that are this machine, so that http without TLS is acceptable. */
+/** Names of this machine, for which http without TLS is acceptable. */
 const localHosts: ReadonlySet<string> = new Set([
   'localhost',
   '127.0.0.1',
@@ -36,9 +37,9 @@ const localHosts: ReadonlySet<string> = new Set([
 const forms = 'https://… or pg-functions://postgres/<schema>/<function>'
 
 /** Parses the URI of a hook. @throws {SettingError} */
-export function parseHookUri(text: string, places: HookPlaces): HookTarget {
+export function parseHookUri(text: string, rules: HookTargetRules): HookTarget {
   const uri = text.trim()
-  if (/^pg-functions:/i.test(uri)) return parseFunction(uri, places.database)
+  if (/^pg-functions:/i.test(uri)) return parseFunction(uri, rules.database)
   const url = URL.parse(uri)
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
     throw new SettingError(`must be ${forms}`)
@@ -50,17 +51,19 @@ export function parseHookUri(text: string, places: HookPlaces): HookTarget {
       `must start with https://. http:// is allowed only for ${[...localHosts].join(', ')}`,
     )
   }
-  const isInsideAllowed = isLocal || places.insideHosts.some((name) => name.toLowerCase() === host)
-  checkAddress(host, isInsideAllowed)
-  return { kind: 'http', url: url.href, isInsideAllowed }
+  const isInternalAllowed =
+    isLocal || rules.internalHosts.some((name) => name.toLowerCase() === host)
+  checkAddress(host, isInternalAllowed)
+  return { kind: 'http', url: url.href, isInternalAllowed }
 }
 
 /** An IP address is never resolved through DNS, so it is checked here. */
-function checkAddress(host: string, isInsideAllowed: boolean): void {
+function checkAddress(host: string, isInternalAllowed: boolean): void {
   if (isIP(host) === 0) return
-  const reach = toReach(host)
-  if (reach === 'outside' || (reach === 'inside' && isInsideAllowed)) return
-  const remedy = reach === 'inside' ? '. To allow it, add it to AUTH_HOOK_ALLOWED_HOSTS' : ''
+  const addressClass = classifyAddress(host)
+  if (addressClass === 'public' || (addressClass === 'internal' && isInternalAllowed)) return
+  const remedy =
+    addressClass === 'internal' ? '. To allow it, add it to AUTH_HOOK_ALLOWED_HOSTS' : ''
   throw new SettingError(`points to ${host}, which is not a public address${remedy}`)
 }
 
@@ -82,7 +85,7 @@ function parseFunction(uri: string, ownDatabase: string | undefined): FunctionTa
         'pg-functions://postgres/<schema>/<function>',
     )
   }
-  // Supabase Auth accepts "postgres" whatever the database is called.
+  // Like Supabase Auth, "postgres" is accepted whatever the name of the database is.
   if (database !== 'postgres' && database !== ownDatabase) {
     throw new SettingError(
       `names the database ${database}, but functions run in the server's own database. ` +

@@ -20,7 +20,7 @@ const trustsEmails = true
 
 /** The client secret is a JWT that the operator signs. Apple has no API that returns the profile. */
 export const apple = defineOAuth2({
-  isAtOnePlace: true,
+  hasOneInstance: true,
   hasIosApps: true,
   trustsEmails,
   url: 'https://appleid.apple.com',
@@ -45,7 +45,7 @@ export const apple = defineOAuth2({
   },
   async readProfile({ back, readIdToken }) {
     const profile = await readIdToken()
-    if (profile === undefined) throw new OutgoingError('apple gave no ID token')
+    if (profile === undefined) throw new OutgoingError('apple returned no ID token')
     const name = readName(back.parameters['user'])
     return name === undefined
       ? profile

@@ -23,14 +23,14 @@ export const azure = defineOAuth2({
       toProfile({
         id: claims['sub'],
         issuer: `${claims['iss']}`,
-        emails: toOneEmail(claims['email'], isTrusted(trustsEmails, toWord(claims['xms_edov']))),
+        emails: toOneEmail(claims['email'], isTrusted(trustsEmails, toEdov(claims['xms_edov']))),
         name: claims['name'],
         more: { preferred_username: claims['preferred_username'] },
       }),
   },
   async readProfile({ readIdToken }) {
     const profile = await readIdToken()
-    if (profile === undefined) throw new OutgoingError('azure gave no ID token')
+    if (profile === undefined) throw new OutgoingError('azure returned no ID token')
     return profile
   },
 })
@@ -39,25 +39,25 @@ export const azure = defineOAuth2({
  * `xms_edov` says whether the domain owner has verified the address: a number, a boolean, or either
  * as a string.
  */
-function toWord(edov: unknown): unknown {
+function toEdov(edov: unknown): unknown {
   return edov === 1 || edov === '1' ? true : edov
 }
 
-const ofTenant = /^https:\/\/login\.microsoftonline\.com\/[^/?#]+\/v2\.0$/
-const ofCustomers = /^https:\/\/[a-z\d-]+\.ciamlogin\.com\/[^/?#]+\/v2\.0$/
-/** Endpoints shared by many tenants: the issuer of a token names the user's tenant instead. */
-const forMany = /^https:\/\/login\.microsoftonline\.com\/(?:common|organizations|consumers)$/
+const tenantIssuer = /^https:\/\/login\.microsoftonline\.com\/[^/?#]+\/v2\.0$/
+const customerIssuer = /^https:\/\/[a-z\d-]+\.ciamlogin\.com\/[^/?#]+\/v2\.0$/
+/** URLs shared by many tenants: the issuer of a token names the tenant of the user instead. */
+const sharedUrl = /^https:\/\/login\.microsoftonline\.com\/(?:common|organizations|consumers)$/
 
 function isIssuer(issuer: string, { url }: Addresses): boolean {
-  if (!forMany.test(url)) return issuer === `${url}/v2.0`
-  return ofTenant.test(issuer) || ofCustomers.test(issuer)
+  if (!sharedUrl.test(url)) return issuer === `${url}/v2.0`
+  return tenantIssuer.test(issuer) || customerIssuer.test(issuer)
 }
 
+const publicHost = /^https:\/\/login\.microsoftonline\.com\/?/
 /** ID tokens contain the tenant's ID, so a URL with the tenant's name would match none of them. */
-const ofAzure = /^https:\/\/login\.microsoftonline\.com\/?/
 const tenantPath =
   /^(?:common|organizations|consumers|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\/?$/
 
 function isTenant(url: string): boolean {
-  return !ofAzure.test(url) || tenantPath.test(url.replace(ofAzure, ''))
+  return !publicHost.test(url) || tenantPath.test(url.replace(publicHost, ''))
 }

@@ -36,10 +36,10 @@ export function createProviders(settings: ProvidersSettings): ExternalProviders 
     if (registered.secret === '') throw unsupported('missing OAuth secret')
     if (registered.redirectUri === '') throw unsupported('missing redirect URI')
     const hasApp = definition.hasIosApps && settings.iosBundleId !== ''
-    const ofApps = hasApp ? [settings.iosBundleId] : []
+    const appIds = hasApp ? [settings.iosBundleId] : []
     const setup: ProviderSetup = {
       id,
-      clientIds: [clientId, ...others, ...ofApps],
+      clientIds: [clientId, ...others, ...appIds],
       secret: registered.secret,
       redirectUri: registered.redirectUri,
       at: toAddresses(definition, registered),

@@ -6,7 +6,7 @@ import type { JsonObject } from './oauth/provider-http.ts'
 const issuers: ReadonlySet<string> = new Set(['https://accounts.google.com', 'accounts.google.com'])
 
 export const google = defineOAuth2({
-  isAtOnePlace: true,
+  hasOneInstance: true,
   url: 'https://accounts.google.com',
   apiUrl: 'https://www.googleapis.com',
   authorizeUrl: ({ url }) => `${url}/o/oauth2/v2/auth`,

@@ -21,14 +21,14 @@ export const keycloak = defineOAuth2({
 })
 
 /** Claims of an ID token that do not describe the user. */
-const ofTheToken = ['iss', 'aud', 'azp', 'exp', 'iat', 'nbf', 'auth_time', 'jti', 'typ', 'nonce']
-const ofTheSession = ['at_hash', 'acr', 'sid', 'session_state', 's_hash']
+const tokenClaims = ['iss', 'aud', 'azp', 'exp', 'iat', 'nbf', 'auth_time', 'jti', 'typ', 'nonce']
+const sessionClaims = ['at_hash', 'acr', 'sid', 'session_state', 's_hash']
 
 function toKeycloakProfile(user: JsonObject, issuer: string): ExternalProfile {
   const { sub, name, email, email_verified: isVerified, ...rest } = user
   const { given_name, family_name, preferred_username, ...others } = rest
   const custom = Object.entries(others).filter(
-    ([claim]) => !ofTheToken.includes(claim) && !ofTheSession.includes(claim),
+    ([claim]) => !tokenClaims.includes(claim) && !sessionClaims.includes(claim),
   )
   return toProfile({
     id: sub,

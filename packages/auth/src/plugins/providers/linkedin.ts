@@ -8,8 +8,8 @@ import {
   toProfile,
 } from './oauth/profile-parts.ts'
 
-const ofProfile = '(id,firstName,lastName,profilePicture(displayImage~:playableStreams))'
-const ofEmail = '(elements*(handle~))'
+const profileFields = '(id,firstName,lastName,profilePicture(displayImage~:playableStreams))'
+const emailFields = '(elements*(handle~))'
 
 const trustsEmails = true
 
@@ -22,8 +22,8 @@ export const linkedin = defineOAuth2({
   credentials: 'body',
   async readProfile({ setup: { at }, get }) {
     const [user, emails] = await Promise.all([
-      get(`${at.apiUrl}/v2/me?projection=${ofProfile}`),
-      get(`${at.apiUrl}/v2/emailAddress?q=members&projection=${ofEmail}`),
+      get(`${at.apiUrl}/v2/me?projection=${profileFields}`),
+      get(`${at.apiUrl}/v2/emailAddress?q=members&projection=${emailFields}`),
     ])
     const [first] = readObjects(emails, 'elements')
     const [stream] = readObjects(user, 'profilePicture', 'displayImage~', 'elements')

@@ -33,11 +33,11 @@ export type ExternalConfig = Readonly<Record<ProviderId, ProviderConfig>>
 
 function toVariables(id: ProviderId) {
   const prefix = `AUTH_EXTERNAL_${id.toUpperCase()}`
-  const { isAtOnePlace }: ProviderDefinition = providers[id]
-  const urlHelp = isAtOnePlace
+  const { hasOneInstance }: ProviderDefinition = providers[id]
+  const urlHelp = hasOneInstance
     ? `Has no effect, because there is only one ${id}`
     : `Base URL of ${id}, for example of a self-hosted instance`
-  const apiUrlHelp = isAtOnePlace ? 'Has no effect' : 'Base URL of its API, if it differs'
+  const apiUrlHelp = hasOneInstance ? 'Has no effect' : 'Base URL of its API, if it differs'
   return withOldNames({
     enabled: boolean(`${prefix}_ENABLED`, false, `Whether users can sign in with ${id}`),
     clientIds: list(`${prefix}_CLIENT_ID`, [], `The client ID from ${id}`),
@@ -78,7 +78,7 @@ export function toExternal(
   for (const id of providerIds) {
     const { variables } = external[id]
     const definition: ProviderDefinition = providers[id]
-    if (definition.isAtOnePlace) {
+    if (definition.hasOneInstance) {
       for (const name of ['url', 'apiUrl'] as const) {
         if (check.isSet(variables[name])) {
           check.note(

@@ -12,8 +12,8 @@ export const twitch = defineOAuth2({
   scopes: ['user:read:email'],
   credentials: 'body',
   async readProfile({ setup: { at, clientIds }, get }) {
-    const answer = await get(`${at.apiUrl}/helix/users`, { 'client-id': clientIds[0] })
-    const [user = {}] = readObjects(answer, 'data')
+    const response = await get(`${at.apiUrl}/helix/users`, { 'client-id': clientIds[0] })
+    const [user = {}] = readObjects(response, 'data')
     const { type, broadcaster_type, description, offline_image_url, view_count } = user
     return toProfile({
       id: user['id'],

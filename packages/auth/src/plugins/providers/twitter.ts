@@ -14,7 +14,7 @@ export const twitter = defineOAuth1({
   async readProfile({ apiUrl }, get) {
     const user = await get(`${apiUrl}/1.1/account/verify_credentials.json?${query}`)
     return toProfile({
-      // `id` is too large for a JSON number.
+      // `id` can be too large for a number of JavaScript, which would round it.
       id: user['id_str'] ?? user['id'],
       issuer: apiUrl,
       emails: toOneEmail(user['email'], isTrusted(trustsEmails)),

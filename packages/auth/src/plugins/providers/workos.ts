@@ -4,7 +4,7 @@ import { isObject } from './oauth/provider-http.ts'
 
 const trustsEmails = true
 
-/** The application chooses where users sign in: `connection`, `organization` or `workos_provider`. */
+/** Clients choose where users sign in: `connection`, `organization` or `workos_provider`. */
 export const workos = defineOAuth2({
   trustsEmails,
   url: 'https://api.workos.com',
@@ -14,7 +14,7 @@ export const workos = defineOAuth2({
   renamed: { workos_provider: 'provider' },
   credentials: 'body',
   async readProfile({ setup: { at }, tokens }) {
-    const { profile } = tokens.answer
+    const { profile } = tokens.response
     const user = isObject(profile) ? profile : {}
     return toProfile({
       id: user['id'],

@@ -1,5 +1,5 @@
 import type { Settings, Variable } from '@portcullis/service-kit/env'
-import type { OutgoingPost, PostAnswer } from '../../outgoing/http-client.ts'
+import type { OutgoingPost, PostResponse } from '../../outgoing/http-client.ts'
 
 /** How a text message is sent; a gateway may support several channels. */
 export type TextChannel = 'sms' | 'whatsapp'
@@ -37,7 +37,7 @@ export interface Gateway<V extends GatewayVariables = GatewayVariables> {
   readonly baseUrl: string
   toRequest(message: TextMessage, settings: Settings<V>, baseUrl: string): OutgoingPost
   /** Undefined when the gateway accepted the message. */
-  findRefusal(answer: PostAnswer): Refusal | undefined
+  findRefusal(response: PostResponse): Refusal | undefined
 }
 
 /** Infers the type of the settings that `toRequest` receives from `variables`. */

@@ -2,7 +2,7 @@ import { hideAll, string } from '@portcullis/service-kit/env'
 import { defineGateway, isFinalStatus, isSuccess, readText } from './gateway.ts'
 
 /** Error codes for temporary failures, not caused by the message: no balance, internal error. */
-const passing = ['25', '99']
+const temporaryErrors = ['25', '99']
 
 /** https://developers.messagebird.com/api/sms-messaging */
 export const messagebird = defineGateway({
@@ -49,7 +49,7 @@ export const messagebird = defineGateway({
       const parameter = readText(body, 'errors', 0, 'parameter') ?? ''
       return {
         reason: `messagebird error: ${what} (code: ${code ?? 'none'}) parameter: ${parameter}`,
-        isFinal: isFinalStatus(status) && !passing.includes(code ?? ''),
+        isFinal: isFinalStatus(status) && !temporaryErrors.includes(code ?? ''),
       }
     }
     if (Number(readText(body, 'recipients', 'totalSentCount') ?? 0) >= 1) return undefined

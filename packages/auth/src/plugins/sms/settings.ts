@@ -88,7 +88,7 @@ export interface SmsConfig extends Omit<SmsSettings, 'testOtp' | 'testOtpValidUn
   readonly testCodes: TestCodes
 }
 
-/** Whether a message can be sent. */
+/** The configured gateway, or why no message can be sent. */
 export type SmsGateway =
   | {
       readonly isReady: true
@@ -99,7 +99,7 @@ export type SmsGateway =
     }
   | { readonly isReady: false; readonly isKnown: boolean; readonly problem: string }
 
-/** A hook sends all messages, so no gateway is used, whatever AUTH_SMS_PROVIDER says. */
+/** Used if a hook sends all messages; AUTH_SMS_PROVIDER has no effect then. */
 const throughHook: SmsGateway = { isReady: true, name: 'webhook', channels: ['sms'], settings: {} }
 
 /** Phone numbers with a fixed code, to which nothing is sent. */
@@ -109,7 +109,7 @@ export interface TestCodes {
   readonly validUntilMs: number
 }
 
-/** What text messages are used for. */
+/** Whether and for what text messages are used. */
 export interface SmsUse {
   readonly isUsed: boolean
   /** Whether a hook sends the messages. */
@@ -148,14 +148,14 @@ export function toSms(settings: SmsSettings, use: SmsUse, check: Check): SmsConf
     gateway,
     testCodes: {
       byPhone: toCodesByPhone(testOtp, check),
-      validUntilMs: toEnd(testOtpValidUntil, check),
+      validUntilMs: parseValidUntil(testOtpValidUntil, check),
     },
   }
 }
 
 /**
- * A gateway that is named must be able to send. Without a name, phone sign-in may be set up later;
- * with test codes, nothing may need to be sent.
+ * Reports a gateway that cannot send: an error if its name is unknown or messages must be sent, and
+ * a warning otherwise, because phone sign-in may be set up later or be used with test codes only.
  */
 function checkGateway(
   gateway: Extract<SmsGateway, { isReady: false }>,
@@ -236,7 +236,7 @@ function toCodesByPhone(
   return byPhone
 }
 
-function toEnd(text: string, check: Check): number {
+function parseValidUntil(text: string, check: Check): number {
   if (text === '') return Number.POSITIVE_INFINITY
   const isWhole = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(
     text,

@@ -2,7 +2,7 @@ import { hideAll, string } from '@portcullis/service-kit/env'
 import { defineGateway, isFinalStatus, isSuccess, readText } from './gateway.ts'
 
 /** Error codes for temporary failures, not caused by the message: wrong key, no credits. */
-const passing = ['3', '7']
+const temporaryErrors = ['3', '7']
 const templateNotApproved = '80'
 
 /** https://api.textlocal.in/docs/sendsms */
@@ -36,7 +36,7 @@ export const textlocal = defineGateway({
     return {
       reason: `textlocal error: ${what} (code: ${code ?? 'none'})${advice}`,
       isFinal: isSuccess(status)
-        ? code !== undefined && !passing.includes(code)
+        ? code !== undefined && !temporaryErrors.includes(code)
         : isFinalStatus(status),
     }
   },

@@ -5,7 +5,7 @@ import { defineGateway, isFinalStatus, isSuccess, readList, readText } from './g
  * Codes for temporary failures: throttled, wrong key, internal error, no balance, too many
  * connections.
  */
-const passing = ['1', '4', '5', '9', '10']
+const temporaryErrors = ['1', '4', '5', '9', '10']
 
 /** https://developer.vonage.com/en/api/sms */
 export const vonage = defineGateway({
@@ -48,7 +48,7 @@ export const vonage = defineGateway({
     return {
       reason: `vonage error: ${what} (status: ${code ?? 'none'})`,
       isFinal: isSuccess(status)
-        ? code !== undefined && !passing.includes(code)
+        ? code !== undefined && !temporaryErrors.includes(code)
         : isFinalStatus(status),
     }
   },

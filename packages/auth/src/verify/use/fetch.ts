@@ -10,7 +10,7 @@ export type TokenHandler<Claims> = (
 ) => Response | Promise<Response>
 
 /**
- * Wraps a fetch handler, as Next.js routes, Bun, Deno and workers have them.
+ * Wraps a fetch handler, as used by Next.js routes, Bun, Deno and Cloudflare Workers.
  *
  * @example
  * ```ts

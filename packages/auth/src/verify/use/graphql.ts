@@ -26,8 +26,8 @@ export interface TokenOptions<Claims> {
 }
 
 /**
- * Options for a handler of `@portcullis/graphql-over-http`. Resolvers find the claims in their context,
- * and a bad token is answered with 401 before anything is parsed.
+ * Returns options for a handler of `@portcullis/graphql-over-http`. Resolvers find the claims in
+ * their context. A request with an invalid token gets a 401 response before its body is parsed.
  *
  * @example
  * ```ts

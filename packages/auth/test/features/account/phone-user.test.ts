@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf } from '../../support/flow-server.ts'
-import { ask, newEmail, password, sdk } from '../../support/http-client.ts'
+import { newEmail, password, sdk, send } from '../../support/http-client.ts'
 import { newPhone, openPhoneServer, toWrongCode } from '../../support/phone-server.ts'
 
 test('phone numbers of users', async (t) => {
@@ -94,7 +94,10 @@ test('phone numbers of users', async (t) => {
       const wanted = newPhone()
       await update(one.token, { phone: wanted })
       const token = await codeTo(wanted)
-      await ask(server.url, '/admin/users', { token: server.serviceToken, body: { phone: wanted } })
+      await send(server.url, '/admin/users', {
+        token: server.serviceToken,
+        body: { phone: wanted },
+      })
       const late = await post('/verify', { type: 'phone_change', phone: wanted, token })
       assert.deepEqual(errorOf(late), taken)
       assert.deepEqual((await call(one.token, '/user')).body.phone, one.phone)
@@ -215,7 +218,7 @@ test('a phone number change over the SMS limit, or without a gateway, changes no
   const wanted = { email: newEmail(), phone: newPhone() }
   const over = [429, 'over_sms_send_rate_limit', 'SMS rate limit exceeded']
   const put = { method: 'PUT', token }
-  assert.deepEqual(errorOf(await ask(full.url, '/user', { ...put, body: wanted })), over)
+  assert.deepEqual(errorOf(await send(full.url, '/user', { ...put, body: wanted })), over)
   assert.deepEqual(errorOf(await full.call(token, '/reauthenticate')), over)
   const { body } = await full.call(token, '/user')
   assert.deepEqual([body.phone, body.new_email, body.new_phone], [phone, undefined, undefined])
@@ -224,7 +227,7 @@ test('a phone number change over the SMS limit, or without a gateway, changes no
   assert.equal(cap?.sent ?? 0, 0)
 
   const made = { email: newEmail(), password, email_confirm: true }
-  await ask(bare.url, '/admin/users', { token: bare.serviceToken, body: made })
+  await send(bare.url, '/admin/users', { token: bare.serviceToken, body: made })
   const entered = await bare.post('/token?grant_type=password', made)
   const refused = await bare.call(entered.body.access_token, '/user', { phone: newPhone() }, 'PUT')
   assert.deepEqual(errorOf(refused), [

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf, type FlowServer, openFlowServer } from '../../support/flow-server.ts'
-import { ask, newEmail, password, sdk } from '../../support/http-client.ts'
+import { newEmail, password, sdk, send } from '../../support/http-client.ts'
 
 const another = 'another correct horse'
 
@@ -28,7 +28,7 @@ const put = (
   body: unknown,
   headers: Readonly<Record<string, string>> = {},
   path = '/user',
-) => ask(url, path, { method: 'PUT', token, body, headers })
+) => send(url, path, { method: 'PUT', token, body, headers })
 
 test('PUT /user', async (t) => {
   const server = await openFlowServer(t)
@@ -46,7 +46,7 @@ test('PUT /user', async (t) => {
     assert.deepEqual(body.user_metadata.b, { deep: null })
     assert.deepEqual([body.user_metadata.c, body.user_metadata.d], [4, [1]])
     assert.equal(body.identities.length, 1)
-    assert.deepEqual(body, (await ask(url, '/user', { token })).body)
+    assert.deepEqual(body, (await send(url, '/user', { token })).body)
     assert.equal((await server.actionsOf(id)).at(-1), 'user_modified')
   })
 
@@ -57,7 +57,7 @@ test('PUT /user', async (t) => {
       names.map((name) => put(server, token, { data: { [name]: name } })),
     )
     assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
-    const { body } = await ask(url, '/user', { token })
+    const { body } = await send(url, '/user', { token })
     for (const name of names) assert.equal(body.user_metadata[name], name)
   })
 
@@ -263,7 +263,7 @@ test('PUT /user', async (t) => {
 
   await t.test('users cannot change their own role, id or other protected fields', async () => {
     const { id, token } = await newSession(server)
-    const before = (await ask(url, '/user', { token })).body
+    const before = (await send(url, '/user', { token })).body
     const { status, body } = await put(server, token, {
       role: 'service_role',
       id: '11111111-1111-4111-8111-111111111111',
@@ -284,7 +284,7 @@ test('PUT /user', async (t) => {
       'Updating app_metadata requires admin privileges',
     ])
     for (const path of ['/admin/users', `/admin/users/${id}`, '/admin/audit']) {
-      assert.deepEqual(errorOf(await ask(url, path, { token })), [
+      assert.deepEqual(errorOf(await send(url, path, { token })), [
         403,
         'not_admin',
         'User not allowed',
@@ -327,9 +327,9 @@ test('PUT /user', async (t) => {
 
   await t.test('requires a session that has not ended', async () => {
     const { token } = await newSession(server)
-    await ask(url, '/logout', { method: 'POST', token })
+    await send(url, '/logout', { method: 'POST', token })
     assert.equal((await put(server, token, { data: {} })).body.error_code, 'session_not_found')
-    assert.deepEqual(errorOf(await ask(url, '/user', { method: 'PUT', body: {} })), [
+    assert.deepEqual(errorOf(await send(url, '/user', { method: 'PUT', body: {} })), [
       401,
       'no_authorization',
       'This endpoint requires a valid Bearer token',
@@ -412,7 +412,7 @@ test('PUT /user for an anonymous user when email confirmation is disabled', asyn
     assert.equal((await server.mailsTo(email)).length, 0)
     const { token } = await server.mailTo(wanted)
     await server.post('/verify', { type: 'email_change', token })
-    const user = await ask(server.url, '/user', { token: session.access_token })
+    const user = await send(server.url, '/user', { token: session.access_token })
     assert.equal(user.body.email, wanted)
   })
 })
@@ -426,7 +426,7 @@ test('PUT /user with a global limit on messages', async (t) => {
   const over = await put(server, token, { email: wanted, data: { a: 1 } })
   assert.deepEqual(errorOf(over), [429, 'over_email_send_rate_limit', 'email rate limit exceeded'])
   assert.ok(Number(over.headers.get('retry-after')) > 0)
-  const { body } = await ask(server.url, '/user', { token })
+  const { body } = await send(server.url, '/user', { token })
   assert.deepEqual([body.new_email, body.user_metadata.a], [undefined, undefined])
   assert.equal((await server.mailsTo(wanted)).length, 0)
 })

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf, type FlowServer, openFlowServer } from '../../support/flow-server.ts'
-import { ask, newEmail, password, sdk } from '../../support/http-client.ts'
+import { newEmail, password, sdk, send } from '../../support/http-client.ts'
 
 const another = 'another correct horse'
 const needed = [400, 'reauthentication_needed', 'Password update requires reauthentication']
@@ -32,9 +32,9 @@ test('GET /reauthenticate and the password change that it allows', async (t) => 
   })
   if (!server) return
   const { url, query } = server
-  const reauthenticate = (token: string) => ask(url, '/reauthenticate', { token })
+  const reauthenticate = (token: string) => send(url, '/reauthenticate', { token })
   const setPassword = (token: string, body: object) =>
-    ask(url, '/user', { method: 'PUT', token, body })
+    send(url, '/user', { method: 'PUT', token, body })
 
   await t.test('a code is sent by email, in two statements, and works once', async () => {
     const { id, email, token } = await newSession(server)
@@ -43,7 +43,7 @@ test('GET /reauthenticate and the password change that it allows', async (t) => 
     const sent = await reauthenticate(token)
     assert.deepEqual([sent.status, sent.body], [200, {}])
     assert.deepEqual(server.takeStatements(), ['find_caller', 'request_reauthentication_sent_at'])
-    assert.ok((await ask(url, '/user', { token })).body.reauthentication_sent_at)
+    assert.ok((await send(url, '/user', { token })).body.reauthentication_sent_at)
     const nonce = await codeTo(server, email)
     assert.match(nonce, /^\d{6}$/)
     server.takeStatements()
@@ -163,12 +163,12 @@ test('GET /reauthenticate and the password change that it allows', async (t) => 
       'Please verify your phone first.',
     ])
     await query('update users set phone_confirmed_at = now() where id = $1', [id])
-    const { body } = await ask(url, '/reauthenticate', { token, headers: sdk })
+    const { body } = await send(url, '/reauthenticate', { token, headers: sdk })
     assert.deepEqual(
       [body.code, body.message],
       ['unexpected_failure', 'Unable to get SMS provider'],
     )
-    assert.equal((await ask(url, '/reauthenticate')).status, 401)
+    assert.equal((await send(url, '/reauthenticate')).status, 401)
   })
 })
 
@@ -179,7 +179,7 @@ test('the current password is required when configured, except after a recovery'
   if (!server) return
   const { email, token } = await newSession(server)
   const put = (token: string, body: object) =>
-    ask(server.url, '/user', { method: 'PUT', token, body })
+    send(server.url, '/user', { method: 'PUT', token, body })
   assert.deepEqual(errorOf(await put(token, { password: another })), [
     400,
     'current_password_required',

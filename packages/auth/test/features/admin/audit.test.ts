@@ -6,21 +6,21 @@ import { test } from 'node:test'
 import { parseConfig } from '../../../src/config/config.ts'
 import { testEnvironment } from '../../support/auth-server.ts'
 import { type FlowServer, openFlowServer } from '../../support/flow-server.ts'
-import { ask, newEmail, password } from '../../support/http-client.ts'
+import { newEmail, password, send } from '../../support/http-client.ts'
 
 test('GET /admin/audit', async (t) => {
   const server = await openFlowServer(t, { AUTH_TRUSTED_HOPS: '1' })
   if (!server) return
   const { url, query, serviceToken: token } = server
-  const audit = (search = '') => ask(url, `/admin/audit${search}`, { token })
+  const audit = (search = '') => send(url, `/admin/audit${search}`, { token })
   const { id, email } = await server.newUser()
   const login = await server.post(
     '/token?grant_type=password',
     { email, password },
     { 'x-forwarded-for': '203.0.113.5' },
   )
-  await ask(url, '/user', { method: 'PUT', token: login.body.access_token, body: { data: {} } })
-  await ask(url, '/admin/users', { token, body: { email: newEmail() } })
+  await send(url, '/user', { method: 'PUT', token: login.body.access_token, body: { data: {} } })
+  await send(url, '/admin/users', { token, body: { email: newEmail() } })
   const actions = (body: readonly { readonly payload: { readonly action: string } }[]) =>
     body.map(({ payload }) => payload.action)
 
@@ -93,7 +93,7 @@ test('GET /admin/audit', async (t) => {
 
   await t.test('finds every entry about a user, regardless of who caused it', async () => {
     const changed = { method: 'PUT', token, body: { user_metadata: { a: 1 } } }
-    assert.equal((await ask(url, `/admin/users/${id}`, changed)).status, 200)
+    assert.equal((await send(url, `/admin/users/${id}`, changed)).status, 200)
     server.takeStatements()
     const { body, headers } = await audit(`?query=user:${id.toUpperCase()}&per_page=2`)
     assert.deepEqual(server.takeStatements(), ['list_user_audit_entries'])
@@ -149,7 +149,7 @@ test('a large audit log is read in bounded steps', async (t) => {
   if (!server) return
   await fillLog(server, 45_000)
   const audit = async (search: string) => {
-    const { status, body, headers } = await ask(server.url, `/admin/audit?${search}`, {
+    const { status, body, headers } = await send(server.url, `/admin/audit?${search}`, {
       token: server.serviceToken,
     })
     assert.equal(status, 200, JSON.stringify(body))
@@ -172,7 +172,7 @@ test('a large audit log is read in bounded steps', async (t) => {
     const first = await audit('per_page=2&before=2025-12-31T22:00:00Z')
     assert.deepEqual(first.names, ['n3', 'n4'])
     assert.deepEqual((await follow(first.next)).names, ['n5', 'n6'])
-    const bad = await ask(server.url, '/admin/audit?before=yesterday', {
+    const bad = await send(server.url, '/admin/audit?before=yesterday', {
       token: server.serviceToken,
     })
     assert.equal(bad.status, 400)
@@ -193,7 +193,7 @@ test('a large audit log is read in bounded steps', async (t) => {
     assert.equal(found.length, 1 + 10 + 100 + 1_000)
     assert.equal(new Set(found).size, found.length)
     assert.ok(steps > found.length / 50, 'some steps find less than a page')
-    const none = await audit('query=author:nobody')
+    const none = await audit('query=author:unknown')
     assert.deepEqual([none.names, none.total], [[], 1])
     assert.ok(none.next)
     let end = none
@@ -234,7 +234,7 @@ test('a large audit log is read in bounded steps', async (t) => {
     await server.query('update pg_class set reltuples = 1000000 where oid = $1::regclass', [
       'audit_log_entries',
     ])
-    const { status, body } = await ask(server.url, '/admin/audit?per_page=100&page=5000', {
+    const { status, body } = await send(server.url, '/admin/audit?per_page=100&page=5000', {
       token: server.serviceToken,
     })
     assert.equal(status, 400)

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type FlowServer, openFlowServer } from '../../support/flow-server.ts'
-import { ask, newEmail, password } from '../../support/http-client.ts'
+import { newEmail, password, send } from '../../support/http-client.ts'
 
 /** Creates a user with data in every table that can refer to a user. */
 async function createUserWithData(server: FlowServer) {
@@ -14,7 +14,7 @@ async function createUserWithData(server: FlowServer) {
   const ip = `2001:db8::a${id.slice(0, 3)}:b${id.slice(4, 7)}`
   const headers = { 'x-forwarded-for': ip }
   const phone = `1666${Math.floor(Math.random() * 1e7)}`
-  await ask(url, `/admin/users/${id}`, {
+  await send(url, `/admin/users/${id}`, {
     method: 'PUT',
     token: serviceToken,
     body: { phone, user_metadata: { full_name: name }, app_metadata: { company: name } },
@@ -22,7 +22,7 @@ async function createUserWithData(server: FlowServer) {
   const login = await post('/token?grant_type=password', { email, password }, headers)
   const wanted = newEmail()
   const token: string = login.body.access_token
-  await ask(url, '/user', {
+  await send(url, '/user', {
     method: 'PUT',
     token,
     headers,
@@ -57,7 +57,7 @@ test('DELETE /admin/users/{user_id}', async (t) => {
   if (!server) return
   const { url, post, serviceToken: token } = server
   const remove = (id: string, body?: object) =>
-    ask(url, `/admin/users/${id}`, { method: 'DELETE', token, body })
+    send(url, `/admin/users/${id}`, { method: 'DELETE', token, body })
 
   const checkGone = async (
     {
@@ -75,7 +75,7 @@ test('DELETE /admin/users/{user_id}', async (t) => {
       assert.deepEqual(await findText(server, text), [], text)
     }
     assert.deepEqual(await findText(server, id), idStaysIn)
-    const user = await ask(url, '/user', { token: tokens.token })
+    const user = await send(url, '/user', { token: tokens.token })
     assert.deepEqual([user.status, user.body.error_code], [403, 'user_not_found'])
     const refreshed = await post('/token?grant_type=refresh_token', {
       refresh_token: tokens.refreshToken,
@@ -93,9 +93,9 @@ test('DELETE /admin/users/{user_id}', async (t) => {
     assert.deepEqual([status, body], [200, {}])
     assert.deepEqual(server.takeStatements(), ['delete_user'])
     await checkGone(trace, ['audit_log_entries'])
-    assert.equal((await ask(url, `/admin/users/${trace.id}`, { token })).status, 404)
+    assert.equal((await send(url, `/admin/users/${trace.id}`, { token })).status, 404)
     assert.equal((await remove(trace.id)).status, 404)
-    assert.equal((await ask(url, '/user', { token: bystander.token })).status, 200)
+    assert.equal((await send(url, '/user', { token: bystander.token })).status, 200)
     assert.ok((await findText(server, bystander.email)).includes('audit_log_entries'))
     const [entry] = await server.query(
       "select payload from audit_log_entries where payload ->> 'action' = 'user_deleted'",
@@ -113,7 +113,7 @@ test('DELETE /admin/users/{user_id}', async (t) => {
     assert.deepEqual([status, body], [200, {}])
     assert.deepEqual(server.takeStatements(), ['soft_delete_user'])
     await checkGone(trace, ['audit_log_entries', 'identities', 'users'])
-    const { body: user } = await ask(url, `/admin/users/${trace.id}`, { token })
+    const { body: user } = await send(url, `/admin/users/${trace.id}`, { token })
     assert.ok(user.deleted_at)
     assert.match(user.email, /^[\da-f]{64}$/)
     assert.match(user.phone, /^[\da-f]{64}$/)
@@ -124,15 +124,15 @@ test('DELETE /admin/users/{user_id}', async (t) => {
       assert.deepEqual(identity.identity_data, {})
     }
     const update = { method: 'PUT', token, body: { email: newEmail() } }
-    assert.equal((await ask(url, `/admin/users/${trace.id}`, update)).status, 404)
+    assert.equal((await send(url, `/admin/users/${trace.id}`, update)).status, 404)
     const again = await post('/signup', { email: trace.email, password })
     assert.equal(again.status, 200)
     assert.notEqual(again.body.id, trace.id)
-    const { body: fresh } = await ask(url, `/admin/users/${again.body.id}`, { token })
+    const { body: fresh } = await send(url, `/admin/users/${again.body.id}`, { token })
     assert.equal(fresh.email, trace.email)
     assert.equal((await remove(trace.id, { should_soft_delete: true })).status, 200)
     assert.equal((await remove(trace.id, { should_soft_delete: false })).status, 200)
-    assert.equal((await ask(url, `/admin/users/${trace.id}`, { token })).status, 404)
+    assert.equal((await send(url, `/admin/users/${trace.id}`, { token })).status, 404)
   })
 
   await t.test('accepts the empty body of the client; the flag must be a boolean', async () => {

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { claimsOf, createFactorCalls, factorEnvironment } from '../../support/factors.ts'
 import { errorOf, openFlowServer } from '../../support/flow-server.ts'
-import { type Ask, ask } from '../../support/http-client.ts'
+import { type RequestOptions, send } from '../../support/http-client.ts'
 
 const someId = '11111111-2222-4333-8444-555555555555'
 
@@ -16,7 +16,7 @@ test('administration of MFA factors', async (t) => {
   const calls = createFactorCalls(server)
   const member = await calls.newMember()
   const path = `/admin/users/${member.id}/factors`
-  const admin = (to: string, options: Ask = {}) => ask(url, to, { token, ...options })
+  const admin = (to: string, options: RequestOptions = {}) => send(url, to, { token, ...options })
   const put = (id: string, body: object) => admin(`${path}/${id}`, { method: 'PUT', body })
   const remove = (to: string) => admin(to, { method: 'DELETE' })
 
@@ -80,6 +80,6 @@ test('administration of MFA factors', async (t) => {
     assert.deepEqual(errorOf(await put(someId, {})), noFactor)
     assert.equal((await remove(`${path}/x`)).body.msg, 'factor_id must be an UUID')
     assert.equal((await admin('/admin/users/x/factors')).body.msg, 'user_id must be an UUID')
-    assert.equal((await ask(url, path, { token: member.token })).body.error_code, 'not_admin')
+    assert.equal((await send(url, path, { token: member.token })).body.error_code, 'not_admin')
   })
 })

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf, openFlowServer } from '../../support/flow-server.ts'
-import { ask, newEmail, password, sdk } from '../../support/http-client.ts'
+import { newEmail, password, sdk, send } from '../../support/http-client.ts'
 
 test('POST /admin/generate_link', async (t) => {
   const server = await openFlowServer(t, {
@@ -15,7 +15,7 @@ test('POST /admin/generate_link', async (t) => {
   if (!server) return
   const { url, query, post, serviceToken: token } = server
   const generate = (body: object, headers = {}) =>
-    ask(url, '/admin/generate_link', { token, body, headers })
+    send(url, '/admin/generate_link', { token, body, headers })
   const messages = async () => (await query('select from outbox')).length
 
   await t.test('a signup link or its code signs a user up, and nothing is sent', async () => {
@@ -45,7 +45,7 @@ test('POST /admin/generate_link', async (t) => {
         ['redirect_to', redirect_to],
       ],
     )
-    const clicked = await ask(url, `${link.pathname}${link.search}`)
+    const clicked = await send(url, `${link.pathname}${link.search}`)
     assert.equal(clicked.status, 303)
     assert.match(clicked.headers.get('location') ?? '', /^https:\/\/site\.example\/welcome#access_/)
     const login = await post('/token?grant_type=password', { email, password })
@@ -218,7 +218,7 @@ test('a link for the current address requires secure email change', async (t) =>
   })
   if (!server) return
   const { url, serviceToken: token } = server
-  const generate = (body: object) => ask(url, '/admin/generate_link', { token, body })
+  const generate = (body: object) => send(url, '/admin/generate_link', { token, body })
   const email = newEmail()
   const signup = await generate({ type: 'signup', email, password })
   assert.equal(signup.status, 200)

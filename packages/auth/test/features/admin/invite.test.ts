@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf, openFlowServer } from '../../support/flow-server.ts'
-import { ask, newEmail, password, sdk } from '../../support/http-client.ts'
+import { newEmail, password, sdk, send } from '../../support/http-client.ts'
 
 test('POST /invite', async (t) => {
   const server = await openFlowServer(t, {
@@ -13,7 +13,7 @@ test('POST /invite', async (t) => {
   })
   if (!server) return
   const { url, query, serviceToken: token } = server
-  const invite = (body: object, path = '/invite') => ask(url, path, { token, body })
+  const invite = (body: object, path = '/invite') => send(url, path, { token, body })
 
   await t.test('invites a new user even if sign-ups are disabled; two statements', async () => {
     const email = newEmail()
@@ -71,7 +71,7 @@ test('POST /invite', async (t) => {
 
   await t.test('an address is also taken if its user has another audience', async () => {
     const email = newEmail()
-    await ask(url, '/admin/users', { token, body: { email, aud: 'elsewhere' } })
+    await send(url, '/admin/users', { token, body: { email, aud: 'elsewhere' } })
     assert.equal((await invite({ email })).body.error_code, 'email_exists')
   })
 
@@ -94,9 +94,9 @@ test('POST /invite', async (t) => {
       'redirect_to is not permitted',
     ])
     assert.equal((await query('select from users where email = $1', [email])).length, 0)
-    const sdkAnswer = await ask(url, evil, { token, body: { email }, headers: sdk })
+    const sdkAnswer = await send(url, evil, { token, body: { email }, headers: sdk })
     assert.equal(sdkAnswer.status, 200)
-    assert.equal((await ask(url, '/invite', { body: { email } })).status, 401)
+    assert.equal((await send(url, '/invite', { body: { email } })).status, 401)
   })
 })
 
@@ -105,13 +105,13 @@ test('POST /invite requires an administrator and counts against the hourly messa
   if (!server) return
   const { email } = await server.newUser()
   const { body } = await server.post('/token?grant_type=password', { email, password })
-  const asUser = await ask(server.url, '/invite', {
+  const asUser = await send(server.url, '/invite', {
     token: body.access_token,
     body: { email: newEmail() },
   })
   assert.deepEqual(errorOf(asUser), [403, 'not_admin', 'User not allowed'])
   const invite = () =>
-    ask(server.url, '/invite', { token: server.serviceToken, body: { email: newEmail() } })
+    send(server.url, '/invite', { token: server.serviceToken, body: { email: newEmail() } })
   assert.equal((await invite()).status, 200)
   assert.deepEqual(errorOf(await invite()), [
     429,

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Client } from 'pg'
 import { openAuthServer } from '../../support/auth-server.ts'
-import { ask } from '../../support/http-client.ts'
+import { send } from '../../support/http-client.ts'
 import { openOwnDatabase } from '../../support/shared-postgres.ts'
 
 test('without pg_trgm, users can be listed and searched, but there is no index', async (t) => {
@@ -29,10 +29,10 @@ test('without pg_trgm, users can be listed and searched, but there is no index',
   const { url, serviceToken: token } = server
   for (const name of ['anna', 'hanna', 'otto']) {
     const body = { email: `${name}@example.com`, user_metadata: { full_name: name.toUpperCase() } }
-    assert.equal((await ask(url, '/admin/users', { token, body })).status, 200)
+    assert.equal((await send(url, '/admin/users', { token, body })).status, 200)
   }
   for (const filter of ['anna', 'Ann', 'an']) {
-    const { body, headers } = await ask(url, `/admin/users?filter=${filter}`, { token })
+    const { body, headers } = await send(url, `/admin/users?filter=${filter}`, { token })
     const emails = body.users.map(({ email }: { readonly email: string }) => email)
     assert.deepEqual(emails, ['hanna@example.com', 'anna@example.com'])
     assert.equal(headers.get('x-total-count'), '2')

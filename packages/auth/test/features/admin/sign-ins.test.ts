@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openFlowServer } from '../../support/flow-server.ts'
-import { ask, password } from '../../support/http-client.ts'
+import { password, send } from '../../support/http-client.ts'
 
 test('sign-ins are counted, and failed sign-ins are stored for administrators', async (t) => {
   const server = await openFlowServer(t, {
@@ -15,15 +15,15 @@ test('sign-ins are counted, and failed sign-ins are stored for administrators', 
   if (!server) return
   const asAdmin = { token: server.serviceToken }
   const signIn = (email: string, word = password) =>
-    ask(server.url, '/token?grant_type=password', { body: { email, password: word } })
+    send(server.url, '/token?grant_type=password', { body: { email, password: word } })
   const create = async (email: string, more: object = {}) => {
     const body = { email, password, email_confirm: true, ...more }
-    return (await ask(server.url, '/admin/users', { ...asAdmin, body })).body.id as string
+    return (await send(server.url, '/admin/users', { ...asAdmin, body })).body.id as string
   }
   /** Waits for the failures, because they are written after the response is sent. */
   const readFailures = async (query: string, count: number) => {
     for (;;) {
-      const { body } = await ask(server.url, `/admin/sign-in-failures?${query}`, asAdmin)
+      const { body } = await send(server.url, `/admin/sign-in-failures?${query}`, asAdmin)
       if (body.length >= count) return body as Record<string, unknown>[]
       await sleep(50)
     }
@@ -67,15 +67,15 @@ test('sign-ins are counted, and failed sign-ins are stored for administrators', 
   await t.test('a failed second factor and a rate-limited sign-in are recorded', async () => {
     const { body: tokens } = await signIn('ada@example.com')
     const asAda = { token: tokens.access_token }
-    const { body: factor } = await ask(server.url, '/factors', {
+    const { body: factor } = await send(server.url, '/factors', {
       ...asAda,
       body: { factor_type: 'totp', friendly_name: 'app' },
     })
-    const challenge = await ask(server.url, `/factors/${factor.id}/challenge`, {
+    const challenge = await send(server.url, `/factors/${factor.id}/challenge`, {
       ...asAda,
       method: 'POST',
     })
-    const verified = await ask(server.url, `/factors/${factor.id}/verify`, {
+    const verified = await send(server.url, `/factors/${factor.id}/verify`, {
       ...asAda,
       body: { challenge_id: challenge.body.id, code: '000000' },
     })
@@ -94,15 +94,15 @@ test('sign-ins are counted, and failed sign-ins are stored for administrators', 
   await t.test(
     'the counts are those of this server, by time step, with its start time',
     async () => {
-      const { body } = await ask(server.url, '/admin/sign-ins', asAdmin)
+      const { body } = await send(server.url, '/admin/sign-ins', asAdmin)
       const sums: Record<string, number> = {}
       for (const { outcome, count } of body.counts) sums[outcome] = (sums[outcome] ?? 0) + count
       const { wrong_password: wrong = 0, limited = 0, ...others } = sums
       assert.deepEqual(others, { banned: 1, second_factor: 1, succeeded: 2, unconfirmed: 1 })
       assert.ok(wrong > 4 && limited >= 1)
       assert.ok(Date.parse(body.started_at) <= Date.now())
-      assert.equal((await ask(server.url, '/admin/sign-ins', {})).status, 401)
-      assert.equal((await ask(server.url, '/admin/sign-in-failures', {})).status, 401)
+      assert.equal((await send(server.url, '/admin/sign-ins', {})).status, 401)
+      assert.equal((await send(server.url, '/admin/sign-in-failures', {})).status, 401)
     },
   )
 
@@ -126,12 +126,12 @@ test('sign-ins are counted, and failed sign-ins are stored for administrators', 
       const id = await create('gone@example.com')
       await signIn('gone@example.com', 'not the right one')
       await readFailures(`user_id=${id}`, 1)
-      await ask(server.url, `/admin/users/${id}`, {
+      await send(server.url, `/admin/users/${id}`, {
         ...asAdmin,
         method: 'DELETE',
         body: { should_soft_delete: isSoft },
       })
-      const { body } = await ask(server.url, `/admin/sign-in-failures?user_id=${id}`, asAdmin)
+      const { body } = await send(server.url, `/admin/sign-in-failures?user_id=${id}`, asAdmin)
       assert.deepEqual(body, [])
     }
   })

@@ -7,7 +7,7 @@ import { test } from 'node:test'
 import { hash as hashArgon2 } from '@node-rs/argon2'
 import { hash as hashBcrypt } from '@node-rs/bcrypt'
 import { errorOf, openFlowServer } from '../../support/flow-server.ts'
-import { type Ask, ask, newEmail, password, sdk } from '../../support/http-client.ts'
+import { newEmail, password, type RequestOptions, sdk, send } from '../../support/http-client.ts'
 
 const notFound = [404, 'user_not_found', 'User not found']
 const notUuid = [404, 'validation_failed', 'user_id must be an UUID']
@@ -26,7 +26,8 @@ test('administration of users', async (t) => {
   })
   if (!server) return
   const { url, query, post, serviceToken: token } = server
-  const admin = (path: string, options: Ask = {}) => ask(url, path, { token, ...options })
+  const admin = (path: string, options: RequestOptions = {}) =>
+    send(url, path, { token, ...options })
   const create = (body: unknown, path = '/admin/users') => admin(path, { body })
   const update = (id: string, body: unknown) => admin(`/admin/users/${id}`, { method: 'PUT', body })
   const signIn = (email: string, secret = password) =>
@@ -294,7 +295,7 @@ test('administration of users', async (t) => {
     const refused = await post('/token?grant_type=refresh_token', refresh)
     assert.equal(refused.body.error_code, 'user_banned')
     const { access_token } = session
-    assert.deepEqual(errorOf(await ask(url, '/user', { token: access_token })), [
+    assert.deepEqual(errorOf(await send(url, '/user', { token: access_token })), [
       403,
       'user_banned',
       'User is banned',
@@ -315,7 +316,7 @@ test('administration of users', async (t) => {
     const { id, email } = await server.newUser()
     await update(id, { role: 'service_role' })
     const { access_token } = (await signIn(email)).body
-    const read = () => ask(url, `/admin/users/${id}`, { token: access_token })
+    const read = () => send(url, `/admin/users/${id}`, { token: access_token })
     assert.equal((await read()).status, 200)
     await update(id, { ban_duration: '1h' })
     assert.deepEqual(errorOf(await read()), [403, 'session_expired', 'Session is no longer valid'])
@@ -364,18 +365,18 @@ test('administration of users', async (t) => {
       ['POST', '/invite', { email: newEmail() }],
     ] as const
     for (const [method, path, body] of requests) {
-      const asUser = await ask(url, path, { method, token: session.access_token, body })
+      const asUser = await send(url, path, { method, token: session.access_token, body })
       assert.deepEqual(errorOf(asUser), [403, 'not_admin', 'User not allowed'], path)
-      const asNobody = await ask(url, path, { method, body })
-      assert.equal(asNobody.status, 401, path)
+      const anonymous = await send(url, path, { method, body })
+      assert.equal(anonymous.status, 401, path)
     }
     assert.equal((await admin(`/admin/users/${id}`)).body.role, 'authenticated')
     // A role assigned by an administrator takes effect at the next sign-in.
     await update(id, { role: 'supabase_admin' })
     const { body: promoted } = await signIn(email)
-    assert.equal((await ask(url, '/admin/users', { token: promoted.access_token })).status, 200)
-    await ask(url, '/logout', { method: 'POST', token: promoted.access_token })
-    assert.deepEqual(errorOf(await ask(url, '/admin/users', { token: promoted.access_token })), [
+    assert.equal((await send(url, '/admin/users', { token: promoted.access_token })).status, 200)
+    await send(url, '/logout', { method: 'POST', token: promoted.access_token })
+    assert.deepEqual(errorOf(await send(url, '/admin/users', { token: promoted.access_token })), [
       403,
       'session_expired',
       'Session is no longer valid',

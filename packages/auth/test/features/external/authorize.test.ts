@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openExternalServer } from '../../support/external-server.ts'
 import { errorOf } from '../../support/flow-server.ts'
-import { ask, password, sdk } from '../../support/http-client.ts'
+import { password, sdk, send } from '../../support/http-client.ts'
 
 const challenge = 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM'
 
@@ -18,7 +18,7 @@ test('GET /authorize redirects to the provider', async (t) => {
     (await server.query('select * from flow_states where id = $1', [state]))[0]
 
   await t.test('with the client id, callback URL, state and provider scopes', async () => {
-    const { answer, url, state } = await server.depart({ provider: 'GitHub' })
+    const { answer, url, state } = await server.startFlow({ provider: 'GitHub' })
     assert.equal(answer.status, 302)
     assert.equal(`${url.origin}${url.pathname}`, `${server.at('github').url}/login/oauth/authorize`)
     const query = Object.fromEntries(url.searchParams)
@@ -35,12 +35,12 @@ test('GET /authorize redirects to the provider', async (t) => {
   })
 
   await t.test('requested scopes are added without duplicates', async () => {
-    const { url } = await server.depart({ provider: 'github', scopes: 'repo,user:email gist' })
+    const { url } = await server.startFlow({ provider: 'github', scopes: 'repo,user:email gist' })
     assert.equal(url.searchParams.get('scope'), 'user:email repo gist')
   })
 
   await t.test('other parameters are forwarded, except those of the protocol', async () => {
-    const { url } = await server.depart({
+    const { url } = await server.startFlow({
       provider: 'keycloak',
       prompt: 'login',
       login_hint: 'ada',
@@ -66,7 +66,7 @@ test('GET /authorize redirects to the provider', async (t) => {
   })
 
   await t.test('the challenge of the application is stored, and another one is sent', async () => {
-    const { url, state } = await server.depart({
+    const { url, state } = await server.startFlow({
       provider: 'keycloak',
       code_challenge: challenge,
       code_challenge_method: 's256',
@@ -79,7 +79,7 @@ test('GET /authorize redirects to the provider', async (t) => {
   })
 
   await t.test('the browser gets a host-only cookie, and only its hash is stored', async () => {
-    const { answer, state, cookie } = await server.depart({ provider: 'github' })
+    const { answer, state, cookie } = await server.startFlow({ provider: 'github' })
     assert.match(
       answer.headers.get('set-cookie') ?? '',
       /^__Host-auth-flow-[\da-f-]{36}=[\w-]{43}; Path=\/; Max-Age=300; HttpOnly; Secure; SameSite=Lax$/,
@@ -90,63 +90,63 @@ test('GET /authorize redirects to the provider', async (t) => {
   })
 
   await t.test('a permitted redirect is stored, and any other is refused or replaced', async () => {
-    const good = await server.depart({ provider: 'github', redirect_to: 'app://callback' })
+    const good = await server.startFlow({ provider: 'github', redirect_to: 'app://callback' })
     assert.equal((await flowOf(good.state)).referrer, 'app://callback')
     const count = async () => (await server.query('select count(*) from flow_states'))[0].count
     const before = await count()
     const bad = { provider: 'github', redirect_to: 'https://evil.example' }
-    const refused = await server.depart(bad)
+    const refused = await server.startFlow(bad)
     assert.deepEqual(errorOf(refused.answer), [
       400,
       'validation_failed',
       'redirect_to is not permitted',
     ])
     assert.equal(await count(), before)
-    const replaced = await server.depart(bad, sdk)
+    const replaced = await server.startFlow(bad, sdk)
     assert.equal((await flowOf(replaced.state)).referrer, 'https://site.example')
   })
 
   const refusals = [
     ['google', 'Unsupported provider: provider is not enabled'],
-    ['nobody', 'Unsupported provider: Provider nobody could not be found'],
+    ['unknown', 'Unsupported provider: Provider unknown could not be found'],
     ['', 'Unsupported provider: Provider  could not be found'],
     ['__proto__', 'Unsupported provider: Provider __proto__ could not be found'],
   ] as const
   for (const [provider, message] of refusals) {
     await t.test(`provider "${provider}" is refused with a JSON error`, async () => {
-      const { answer } = await server.depart({ provider })
+      const { answer } = await server.startFlow({ provider })
       assert.deepEqual(errorOf(answer), [400, 'validation_failed', message])
     })
   }
 
   await t.test('an incomplete PKCE challenge is refused', async () => {
-    const { answer } = await server.depart({ provider: 'github', code_challenge: challenge })
+    const { answer } = await server.startFlow({ provider: 'github', code_challenge: challenge })
     assert.equal(errorOf(answer)[0], 400)
   })
 
   await t.test('an unknown invitation token is refused', async () => {
-    const { answer } = await server.depart({ provider: 'github', invite_token: 'unknown' })
+    const { answer } = await server.startFlow({ provider: 'github', invite_token: 'unknown' })
     assert.deepEqual(errorOf(answer), [404, 'user_not_found', 'User identified by token not found'])
   })
 
   await t.test('takes one statement', async () => {
     server.takeStatements()
-    await server.depart({ provider: 'github' })
+    await server.startFlow({ provider: 'github' })
     assert.deepEqual(server.takeStatements(), ['start_external_flow'])
   })
 
   await t.test('the settings list the enabled providers', async () => {
-    const { body } = await ask(server.url, '/settings')
+    const { body } = await send(server.url, '/settings')
     const enabled = Object.keys(body.external).filter((id) => body.external[id])
     assert.deepEqual([Object.keys(body.external).length, enabled], [17, ['github', 'keycloak']])
   })
 
   await t.test('manual linking requires a user and has to be enabled', async () => {
     const path = '/user/identities/authorize?provider=github&skip_http_redirect=true'
-    assert.equal((await ask(server.url, path)).status, 401)
+    assert.equal((await send(server.url, path)).status, 401)
     const { email } = await server.newUser()
     const { body } = await server.post('/token?grant_type=password', { email, password })
-    assert.deepEqual(errorOf(await ask(server.url, path, { token: body.access_token })), [
+    assert.deepEqual(errorOf(await send(server.url, path, { token: body.access_token })), [
       404,
       'manual_linking_disabled',
       'Manual linking is disabled',

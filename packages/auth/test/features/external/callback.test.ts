@@ -6,7 +6,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { newAccount, openExternalServer } from '../../support/external-server.ts'
 import { fragmentOf, queryOf } from '../../support/flow-server.ts'
-import { ask, type HttpAnswer, newEmail, password } from '../../support/http-client.ts'
+import { type HttpAnswer, newEmail, password, send } from '../../support/http-client.ts'
 
 const verifier = 'v'.repeat(64)
 const pkce = {
@@ -36,7 +36,7 @@ test('GET /callback completes an external sign-in', async (t) => {
   await t.test('redirects with tokens in the fragment, for a new and confirmed user', async () => {
     const account = newAccount()
     server.takeStatements()
-    const answer = await server.goThrough('keycloak', account)
+    const answer = await server.signInWith('keycloak', account)
     assert.deepEqual(server.takeStatements(), [
       'start_external_flow',
       'claim_external_flow',
@@ -61,7 +61,9 @@ test('GET /callback completes an external sign-in', async (t) => {
     assert.equal(claims.email, account.email)
     const [{ method, provider }] = claims.amr
     assert.deepEqual([method, provider], ['oauth', 'keycloak'])
-    const { body: user } = await ask(server.url, '/user', { token: fragment['access_token'] ?? '' })
+    const { body: user } = await send(server.url, '/user', {
+      token: fragment['access_token'] ?? '',
+    })
     assert.ok(user.email_confirmed_at)
     assert.equal(user.identities[0].email, account.email)
     assert.deepEqual(await server.actionsOf(user.id), ['user_signedup', 'login'])
@@ -69,24 +71,24 @@ test('GET /callback completes an external sign-in', async (t) => {
 
   await t.test('deletes the cookie and the stored flow', async () => {
     keycloak.account = newAccount()
-    const { url, cookie, state } = await server.depart({ provider: 'keycloak' })
-    const answer = await server.arrive(await keycloak.agree(`${url}`), cookie)
+    const { url, cookie, state } = await server.startFlow({ provider: 'keycloak' })
+    const answer = await server.finishFlow(await keycloak.agree(`${url}`), cookie)
     assert.match(answer.headers.get('set-cookie') ?? '', /=; Path=\/; Max-Age=0; HttpOnly; Secure/)
     assert.deepEqual(await server.query('select 1 from flow_states where id = $1', [state]), [])
   })
 
   await t.test('an HTTP client that follows redirects does not have to keep cookies', async () => {
     keycloak.account = newAccount()
-    const { url } = await server.depart({ provider: 'keycloak' })
+    const { url } = await server.startFlow({ provider: 'keycloak' })
     const { pathname, search } = new URL((await keycloak.agree(`${url}`)).url)
-    const answer = await ask(server.url, `${pathname}${search}`)
+    const answer = await send(server.url, `${pathname}${search}`)
     assert.ok(fragmentOf(answer)['access_token'])
-    const again = await ask(server.url, `${pathname}${search}`)
+    const again = await send(server.url, `${pathname}${search}`)
     assert.equal(queryOf(again)['error_code'], 'bad_oauth_state')
   })
 
   await t.test("the fragment has the provider's tokens if scopes were requested", async () => {
-    const answer = await server.goThrough('keycloak', newAccount(), { scopes: 'offline_access' })
+    const answer = await server.signInWith('keycloak', newAccount(), { scopes: 'offline_access' })
     const fragment = fragmentOf(answer)
     assert.match(fragment['provider_token'] ?? '', /^access /)
     assert.match(fragment['provider_refresh_token'] ?? '', /^refresh /)
@@ -97,7 +99,7 @@ test('GET /callback completes an external sign-in', async (t) => {
     async () => {
       const account = newAccount()
       const redirectTo = 'https://site.example/in?tab=1'
-      const answer = await server.goThrough('keycloak', account, {
+      const answer = await server.signInWith('keycloak', account, {
         ...pkce,
         redirect_to: redirectTo,
       })
@@ -117,11 +119,13 @@ test('GET /callback completes an external sign-in', async (t) => {
 
   await t.test('a second sign-in finds the same user and updates the profile', async () => {
     const account = newAccount()
-    await server.goThrough('keycloak', account)
+    await server.signInWith('keycloak', account)
     const { id } = await userWith(account.email)
     const moved = { ...account, email: newEmail(), name: 'Countess' }
-    const fragment = fragmentOf(await server.goThrough('keycloak', moved))
-    const { body: user } = await ask(server.url, '/user', { token: fragment['access_token'] ?? '' })
+    const fragment = fragmentOf(await server.signInWith('keycloak', moved))
+    const { body: user } = await send(server.url, '/user', {
+      token: fragment['access_token'] ?? '',
+    })
     assert.deepEqual([user.id, user.email], [id, account.email])
     assert.equal(user.user_metadata.name, 'Countess')
     assert.deepEqual(
@@ -134,8 +138,8 @@ test('GET /callback completes an external sign-in', async (t) => {
     'a user who has confirmed the same address keeps the account and the password',
     async () => {
       const { id, email } = await server.newUser()
-      const fragment = fragmentOf(await server.goThrough('keycloak', newAccount({ email })))
-      const { body: user } = await ask(server.url, '/user', {
+      const fragment = fragmentOf(await server.signInWith('keycloak', newAccount({ email })))
+      const { body: user } = await send(server.url, '/user', {
         token: fragment['access_token'] ?? '',
       })
       assert.equal(user.id, id)
@@ -152,10 +156,10 @@ test('GET /callback completes an external sign-in', async (t) => {
     'another identity with the same verified address belongs to the same account',
     async () => {
       const account = newAccount()
-      await server.goThrough('keycloak', account)
+      await server.signInWith('keycloak', account)
       const google = { sub: randomUUID(), email: account.email, email_verified: true }
-      const fragment = fragmentOf(await server.goThrough('google', google))
-      const { body: user } = await ask(server.url, '/user', {
+      const fragment = fragmentOf(await server.signInWith('google', google))
+      const { body: user } = await send(server.url, '/user', {
         token: fragment['access_token'] ?? '',
       })
       assert.deepEqual(user.app_metadata.providers, ['keycloak', 'google'])
@@ -164,11 +168,11 @@ test('GET /callback completes an external sign-in', async (t) => {
 
   await t.test('a sign-in is refused if several accounts have the address', async () => {
     const first = newAccount()
-    await server.goThrough('keycloak', first)
+    await server.signInWith('keycloak', first)
     const { email } = await server.newUser()
-    await server.goThrough('keycloak', { ...first, email })
+    await server.signInWith('keycloak', { ...first, email })
     const google = { sub: randomUUID(), email, email_verified: true }
-    const answer = await server.goThrough('google', google)
+    const answer = await server.signInWith('google', google)
     assert.deepEqual(problemOf(answer), [
       'server_error',
       'unexpected_failure',
@@ -178,7 +182,7 @@ test('GET /callback completes an external sign-in', async (t) => {
 
   await t.test('an unverified address has to be confirmed first', async () => {
     const account = newAccount({ email_verified: false })
-    const answer = await server.goThrough('keycloak', account)
+    const answer = await server.signInWith('keycloak', account)
     assert.deepEqual(problemOf(answer), [
       'access_denied',
       'provider_email_needs_verification',
@@ -187,13 +191,13 @@ test('GET /callback completes an external sign-in', async (t) => {
     assert.equal(fragmentOf(answer)['sb'], '')
     const { path } = await server.mailTo(account.email)
     assert.equal(
-      (await server.goThrough('keycloak', account)).headers
+      (await server.signInWith('keycloak', account)).headers
         .get('location')
         ?.includes('access_token'),
       false,
     )
-    assert.ok(fragmentOf(await ask(server.url, path))['access_token'])
-    const fragment = fragmentOf(await server.goThrough('keycloak', account))
+    assert.ok(fragmentOf(await send(server.url, path))['access_token'])
+    const fragment = fragmentOf(await server.signInWith('keycloak', account))
     assert.equal(fragment['provider'], 'keycloak')
   })
 
@@ -205,7 +209,7 @@ test('GET /callback completes an external sign-in', async (t) => {
         ['name', { first: 'Ada' }],
       ] as const) {
         assert.deepEqual(
-          problemOf(await server.goThrough('keycloak', newAccount({ [field]: value }))),
+          problemOf(await server.signInWith('keycloak', newAccount({ [field]: value }))),
           [
             'invalid_request',
             'validation_failed',
@@ -217,15 +221,15 @@ test('GET /callback completes an external sign-in', async (t) => {
   )
 
   await t.test('a profile without an address is accepted only where allowed', async () => {
-    const bare = { sub: randomUUID(), name: 'Nobody' }
-    assert.deepEqual(problemOf(await server.goThrough('keycloak', bare)), [
+    const bare = { sub: randomUUID(), name: 'No Email' }
+    assert.deepEqual(problemOf(await server.signInWith('keycloak', bare)), [
       'server_error',
       'unexpected_failure',
       'Error getting user email from external provider',
     ])
     for (const _time of ['first', 'second']) {
       const fragment = fragmentOf(
-        await server.goThrough('github', { id: 7, login: 'n', emails: [] }),
+        await server.signInWith('github', { id: 7, login: 'n', emails: [] }),
       )
       assert.equal(claimsOf(fragment['access_token']).email, '')
     }
@@ -234,7 +238,7 @@ test('GET /callback completes an external sign-in', async (t) => {
   await t.test('the error of the provider is forwarded', async () => {
     keycloak.failure = 'deny'
     const query = { redirect_to: 'https://site.example/in' }
-    const answer = await server.goThrough('keycloak', newAccount(), query).finally(() => {
+    const answer = await server.signInWith('keycloak', newAccount(), query).finally(() => {
       keycloak.failure = undefined
     })
     assert.equal(answer.status, 302)
@@ -251,7 +255,7 @@ test('GET /callback completes an external sign-in', async (t) => {
   for (const [failure, message] of failures) {
     await t.test(`${failure}: the browser gets an error, and the log has the reason`, async () => {
       keycloak.failure = failure
-      const answer = await server.goThrough('keycloak', newAccount()).finally(() => {
+      const answer = await server.signInWith('keycloak', newAccount()).finally(() => {
         keycloak.failure = undefined
       })
       const [error, code, description] = problemOf(answer)
@@ -262,8 +266,8 @@ test('GET /callback completes an external sign-in', async (t) => {
   }
 
   await t.test('a callback without a code is refused', async () => {
-    const { cookie, state } = await server.depart({ provider: 'keycloak' })
-    const answer = await server.arrive(
+    const { cookie, state } = await server.startFlow({ provider: 'keycloak' })
+    const answer = await server.finishFlow(
       { url: `https://auth.example/callback?state=${state}` },
       cookie,
     )
@@ -276,27 +280,27 @@ test('GET /callback completes an external sign-in', async (t) => {
 
   await t.test('a provider may post the callback as a form', async () => {
     keycloak.account = newAccount()
-    const { url, cookie } = await server.depart({ provider: 'keycloak' })
+    const { url, cookie } = await server.startFlow({ provider: 'keycloak' })
     const back = new URL((await keycloak.agree(`${url}`)).url)
     const form = Object.fromEntries(back.searchParams)
-    const answer = await server.arrive({ url: 'https://auth.example/callback', form }, cookie)
+    const answer = await server.finishFlow({ url: 'https://auth.example/callback', form }, cookie)
     assert.equal(fragmentOf(answer)['provider'], 'keycloak')
   })
 
   await t.test('no other endpoint accepts forms', async () => {
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     const body = 'email=a%40b.example&password=correct+horse'
-    const { status } = await ask(server.url, '/signup', { body, headers })
+    const { status } = await send(server.url, '/signup', { body, headers })
     assert.equal(status, 400)
   })
 
   await t.test('a banned user cannot sign in', async () => {
     const account = newAccount()
-    await server.goThrough('keycloak', account)
+    await server.signInWith('keycloak', account)
     await server.query(`update users set banned_until = now() + '1 h' where email = $1`, [
       account.email,
     ])
-    assert.deepEqual(problemOf(await server.goThrough('keycloak', account)), [
+    assert.deepEqual(problemOf(await server.signInWith('keycloak', account)), [
       'access_denied',
       'user_banned',
       'User is banned',
@@ -306,9 +310,9 @@ test('GET /callback completes an external sign-in', async (t) => {
   await t.test('an invitation can be accepted only with the invited address', async () => {
     const email = newEmail()
     const invited = { token: server.serviceToken, body: { email, data: { team: 'red' } } }
-    await ask(server.url, '/invite', invited)
+    await send(server.url, '/invite', invited)
     const { token } = await server.mailTo(email)
-    const mismatch = await server.goThrough('keycloak', newAccount(), { invite_token: token })
+    const mismatch = await server.signInWith('keycloak', newAccount(), { invite_token: token })
     assert.deepEqual(problemOf(mismatch), [
       'invalid_request',
       'bad_oauth_callback',
@@ -316,13 +320,15 @@ test('GET /callback completes an external sign-in', async (t) => {
     ])
     const account = newAccount({ email })
     const fragment = fragmentOf(
-      await server.goThrough('keycloak', account, { invite_token: token }),
+      await server.signInWith('keycloak', account, { invite_token: token }),
     )
-    const { body: user } = await ask(server.url, '/user', { token: fragment['access_token'] ?? '' })
+    const { body: user } = await send(server.url, '/user', {
+      token: fragment['access_token'] ?? '',
+    })
     assert.deepEqual([user.email, user.user_metadata.team], [email, 'red'])
     assert.ok(user.email_confirmed_at)
     assert.ok((await server.actionsOf(user.id)).includes('invite_accepted'))
-    const again = await server.depart({ provider: 'keycloak', invite_token: token })
+    const again = await server.startFlow({ provider: 'keycloak', invite_token: token })
     assert.equal(again.answer.status, 404)
   })
 
@@ -330,12 +336,12 @@ test('GET /callback completes an external sign-in', async (t) => {
     keycloak.account = newAccount()
     const backs = await Promise.all(
       [1, 2, 3].map(async () => {
-        const { url, cookie } = await server.depart({ provider: 'keycloak' })
+        const { url, cookie } = await server.startFlow({ provider: 'keycloak' })
         return { agreement: await keycloak.agree(`${url}`), cookie }
       }),
     )
     const answers = await Promise.all(
-      backs.map(({ agreement, cookie }) => server.arrive(agreement, cookie)),
+      backs.map(({ agreement, cookie }) => server.finishFlow(agreement, cookie)),
     )
     const subjects = answers.map((answer) => claimsOf(fragmentOf(answer)['access_token']).sub)
     assert.deepEqual([subjects.length, new Set(subjects).size], [3, 1])
@@ -349,7 +355,7 @@ test('with sign-up disabled, existing users can still sign in', async (t) => {
     AUTH_API_EXTERNAL_URL: 'https://another.example',
   })
   if (!server) return
-  const answer = await server.goThrough('keycloak', newAccount())
+  const answer = await server.signInWith('keycloak', newAccount())
   assert.deepEqual(problemOf(answer), [
     'access_denied',
     'signup_disabled',
@@ -357,13 +363,13 @@ test('with sign-up disabled, existing users can still sign in', async (t) => {
   ])
   const email = newEmail()
   const created = { token: server.serviceToken, body: { email, email_confirm: true } }
-  await ask(server.url, '/admin/users', created)
-  const fine = await server.goThrough('keycloak', newAccount({ email }))
+  await send(server.url, '/admin/users', created)
+  const fine = await server.signInWith('keycloak', newAccount({ email }))
   assert.equal(claimsOf(fragmentOf(fine)['access_token']).email, email)
   assert.ok(fine.headers.get('location')?.startsWith('https://site.example/always#'))
 
   await t.test('no cookie is set if the callback URL is on another host', async () => {
-    const { answer } = await server.depart({ provider: 'keycloak' })
+    const { answer } = await server.startFlow({ provider: 'keycloak' })
     assert.equal(answer.headers.get('set-cookie'), null)
   })
 })

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { newAccount, openExternalServer } from '../../support/external-server.ts'
 import { errorOf } from '../../support/flow-server.ts'
-import { ask, type HttpAnswer, password } from '../../support/http-client.ts'
+import { type HttpAnswer, password, send } from '../../support/http-client.ts'
 
 const path = '/token?grant_type=id_token'
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
@@ -123,11 +123,11 @@ test('sign-in with an ID token', async (t) => {
     const { body } = await server.post('/token?grant_type=password', { email, password })
     const link = { provider, id_token: await create(), link_identity: true }
     assert.equal((await server.post(path, link)).status, 401)
-    const linked = await ask(server.url, path, { body: link, token: body.access_token })
+    const linked = await send(server.url, path, { body: link, token: body.access_token })
     assert.equal(linked.status, 200)
     assert.equal(linked.body.user.id, id)
     assert.deepEqual(linked.body.user.app_metadata.providers, ['email', provider])
-    const again = await ask(server.url, path, { body: link, token: body.access_token })
+    const again = await send(server.url, path, { body: link, token: body.access_token })
     assert.deepEqual(errorOf(again), [422, 'identity_already_exists', 'Identity is already linked'])
   })
 

@@ -11,13 +11,13 @@ import {
   openExternalServer,
 } from '../../support/external-server.ts'
 import { blockedByThisSession, errorOf, fragmentOf, queryOf } from '../../support/flow-server.ts'
-import { ask, type HttpAnswer, password } from '../../support/http-client.ts'
-import { askToLink, link } from '../../support/linking.ts'
+import { type HttpAnswer, password, send } from '../../support/http-client.ts'
+import { link, requestLinkUrl } from '../../support/linking.ts'
 
 const linking = { AUTH_SECURITY_MANUAL_LINKING_ENABLED: 'true' } as const
 
 const unlink = (server: ExternalServer, token: string, identityId: string) =>
-  ask(server.url, `/user/identities/${identityId}`, { method: 'DELETE', token })
+  send(server.url, `/user/identities/${identityId}`, { method: 'DELETE', token })
 
 test('linking and unlinking identities', async (t) => {
   const server = await openExternalServer(t, ['keycloak', 'google'], {
@@ -27,7 +27,7 @@ test('linking and unlinking identities', async (t) => {
   if (!server) return
   const signIn = async (email: string) =>
     (await server.post('/token?grant_type=password', { email, password })).body.access_token
-  const userOf = async (token: string) => (await ask(server.url, '/user', { token })).body
+  const userOf = async (token: string) => (await send(server.url, '/user', { token })).body
   const problemOf = (answer: HttpAnswer) => {
     const { error_code, error_description } = queryOf(answer)
     return [error_code, error_description]
@@ -42,7 +42,7 @@ test('linking and unlinking identities', async (t) => {
     assert.deepEqual([user.id, user.email], [id, email])
     assert.deepEqual(user.app_metadata.providers, ['email', 'keycloak'])
     assert.ok((await server.actionsOf(id)).includes('identity_linked'))
-    const fragment = fragmentOf(await server.goThrough('keycloak', account))
+    const fragment = fragmentOf(await server.signInWith('keycloak', account))
     assert.equal((await userOf(fragment['access_token'] ?? '')).id, id)
   })
 
@@ -50,7 +50,7 @@ test('linking and unlinking identities', async (t) => {
     'without skip_http_redirect the browser is redirected and gets a cookie',
     async () => {
       const { email } = await server.newUser()
-      const answer = await ask(server.url, '/user/identities/authorize?provider=keycloak', {
+      const answer = await send(server.url, '/user/identities/authorize?provider=keycloak', {
         token: await signIn(email),
       })
       assert.equal(answer.status, 302)
@@ -100,7 +100,7 @@ test('linking and unlinking identities', async (t) => {
     assert.deepEqual([asked.email, asked.new_email], ['', account.email])
     const mail = await server.mailTo(account.email)
     assert.equal(mail.kind, 'email_change')
-    const followed = fragmentOf(await ask(server.url, mail.path))
+    const followed = fragmentOf(await send(server.url, mail.path))
     assert.deepEqual(
       Object.keys(followed),
       ['message', 'sb'],
@@ -123,7 +123,7 @@ test('linking and unlinking identities', async (t) => {
     assert.deepEqual(user.app_metadata, { provider: 'email', providers: ['email'] })
     assert.equal(user.email, email)
     assert.ok((await server.actionsOf(id)).includes('identity_unlinked'))
-    const fragment = fragmentOf(await server.goThrough('keycloak', account))
+    const fragment = fragmentOf(await server.signInWith('keycloak', account))
     assert.notEqual((await userOf(fragment['access_token'] ?? '')).id, id)
   })
 
@@ -250,11 +250,11 @@ test('linking requires PKCE if the cookie would not reach the callback host', as
   if (!server) return
   const { email } = await server.newUser()
   const { body } = await server.post('/token?grant_type=password', { email, password })
-  const asked = await askToLink(server, body.access_token, 'implicit')
+  const asked = await requestLinkUrl(server, body.access_token, 'implicit')
   assert.deepEqual(errorOf(asked), [
     400,
     'validation_failed',
     'Linking an identity requires the PKCE flow here: send code_challenge and code_challenge_method',
   ])
-  assert.equal((await askToLink(server, body.access_token, 'pkce')).status, 200)
+  assert.equal((await requestLinkUrl(server, body.access_token, 'pkce')).status, 200)
 })

@@ -11,7 +11,7 @@ import {
   methodsOf,
 } from '../../support/factors.ts'
 import { errorOf, openFlowServer } from '../../support/flow-server.ts'
-import { ask, newEmail } from '../../support/http-client.ts'
+import { newEmail, send } from '../../support/http-client.ts'
 
 const another = 'another correct horse'
 const wrong = [422, 'mfa_verification_failed', 'Invalid TOTP code entered']
@@ -222,7 +222,7 @@ test('TOTP factors', async (t) => {
       'mfa_challenge_expired',
       `MFA challenge ${old.id} has expired, verify against another challenge or create a new challenge.`,
     ])
-    assert.equal((await ask(url, '/factors', { body: { factor_type: 'totp' } })).status, 401)
+    assert.equal((await send(url, '/factors', { body: { factor_type: 'totp' } })).status, 401)
   })
 
   await t.test(
@@ -270,7 +270,7 @@ test('TOTP factors', async (t) => {
 
   await t.test('a factor makes aal2 necessary to change email, phone or password', async () => {
     const member = await calls.newMember()
-    const put = (token: string, body: object) => ask(url, '/user', { method: 'PUT', token, body })
+    const put = (token: string, body: object) => send(url, '/user', { method: 'PUT', token, body })
     await query('update users set is_sso_user = false where id = $1', [member.id])
     const { token } = await calls.signIn(member.email)
     for (const body of [{ email: newEmail() }, { phone: '15550199' }, { password: another }]) {

@@ -3,10 +3,10 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { containsSecret } from '../../support/contains-secret.ts'
 import { claimsOf, createFactorCalls, factorEnvironment, methodsOf } from '../../support/factors.ts'
 import { errorOf, openFlowServer } from '../../support/flow-server.ts'
-import { ask, type HttpAnswer } from '../../support/http-client.ts'
-import { containsSecret } from '../../support/is-told.ts'
+import { type HttpAnswer, send } from '../../support/http-client.ts'
 
 test('phone factors', async (t) => {
   const server = await openFlowServer(t, { ...factorEnvironment, AUTH_MFA_PHONE_OTP_LENGTH: '8' })
@@ -144,7 +144,7 @@ test('phone factors', async (t) => {
       const { id, phone } = await enrollPhone(who)
       await challenge(who, id)
       assert.equal((await messagesTo(phone)).length, 1)
-      const deleted: HttpAnswer = await ask(server.url, `/admin/users/${who.id}`, {
+      const deleted: HttpAnswer = await send(server.url, `/admin/users/${who.id}`, {
         method: 'DELETE',
         token: server.serviceToken,
         body: { should_soft_delete },

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { claimsOf, createFactorCalls, factorEnvironment, methodsOf } from '../../support/factors.ts'
 import { errorOf, openFlowServer } from '../../support/flow-server.ts'
-import { ask } from '../../support/http-client.ts'
+import { send } from '../../support/http-client.ts'
 
 const path = '/factors/recovery-codes'
 const wrong = [422, 'mfa_verification_failed', 'Invalid recovery code entered']
@@ -17,12 +17,12 @@ test('recovery codes', async (t) => {
   const { url, query, clock } = server
   const calls = createFactorCalls(server)
   type Who = { readonly token: string }
-  const status = async ({ token }: Who) => (await ask(url, path, { token })).body
+  const status = async ({ token }: Who) => (await send(url, path, { token })).body
   const generate = ({ token }: Who, body?: object) =>
-    ask(url, path, { method: 'POST', token, ...(body && { body }) })
-  const regenerate = ({ token }: Who) => ask(url, `${path}/regenerate`, { method: 'POST', token })
+    send(url, path, { method: 'POST', token, ...(body && { body }) })
+  const regenerate = ({ token }: Who) => send(url, `${path}/regenerate`, { method: 'POST', token })
   const verify = (who: Who, code: unknown) => calls.call(who, `${path}/verify`, { code })
-  const remove = ({ token }: Who) => ask(url, path, { method: 'DELETE', token })
+  const remove = ({ token }: Who) => send(url, path, { method: 'DELETE', token })
 
   await t.test('ten codes are generated, and each raises a session to aal2 once', async () => {
     const member = await calls.newMember()
@@ -78,7 +78,7 @@ test('recovery codes', async (t) => {
       'AAL2 required to generate recovery codes',
     ])
     const member = await calls.newMember()
-    assert.deepEqual(errorOf(await ask(url, path, { token: member.token })), notFound)
+    assert.deepEqual(errorOf(await send(url, path, { token: member.token })), notFound)
     assert.deepEqual(errorOf(await regenerate(member)), notFound)
     assert.deepEqual(errorOf(await remove(member)), notFound)
     assert.deepEqual(errorOf(await verify(member, 'aaaa')), wrong)

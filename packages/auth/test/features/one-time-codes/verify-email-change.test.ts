@@ -12,7 +12,7 @@ import {
   openFlowServer,
   queryOf,
 } from '../../support/flow-server.ts'
-import { ask, newEmail, password } from '../../support/http-client.ts'
+import { newEmail, password, send } from '../../support/http-client.ts'
 
 const halfMessage =
   'Confirmation link accepted. Please proceed to confirm link sent to the other email'
@@ -24,7 +24,7 @@ async function openChange(server: FlowServer, more: object = {}) {
   const { id, email } = await server.newUser()
   const next = newEmail()
   const login = await server.post('/token?grant_type=password', { email, password })
-  const { status, body } = await ask(server.url, '/user', {
+  const { status, body } = await send(server.url, '/user', {
     method: 'PUT',
     token: login.body.access_token,
     body: { email: next, ...more },
@@ -86,13 +86,13 @@ test('an email change is confirmed at both addresses', async (t) => {
 
   await t.test('in the browser, with a message in the fragment halfway', async () => {
     const { toNext, toCurrent } = await openChange(server)
-    const first = await ask(url, toNext.path)
+    const first = await send(url, toNext.path)
     assert.equal(
       first.headers.get('location'),
       'https://site.example#message=Confirmation+link+accepted.+Please+proceed+to+confirm+link' +
         '+sent+to+the+other+email&sb=',
     )
-    const second = fragmentOf(await ask(url, present(toCurrent).path))
+    const second = fragmentOf(await send(url, present(toCurrent).path))
     assert.equal(second['type'], 'email_change')
     assert.ok(second['access_token'])
   })
@@ -104,10 +104,10 @@ test('an email change is confirmed at both addresses', async (t) => {
       const challenge = createHash('sha256').update(verifier).digest('base64url')
       const pkce = { code_challenge: challenge, code_challenge_method: 's256' }
       const { id, next, toNext, toCurrent } = await openChange(server, pkce)
-      const first = await ask(url, present(toCurrent).path)
+      const first = await send(url, present(toCurrent).path)
       assert.deepEqual(queryOf(first), { message: halfMessage })
       assert.deepEqual(fragmentOf(first), { message: halfMessage, sb: '' })
-      const { code } = queryOf(await ask(url, toNext.path))
+      const { code } = queryOf(await send(url, toNext.path))
       const { status, body } = await post('/token?grant_type=pkce', {
         auth_code: code,
         code_verifier: verifier,
@@ -152,7 +152,7 @@ test('an email change is confirmed at both addresses', async (t) => {
       error_code: 'email_exists',
       error_description: 'A user with this email address has already been registered',
     }
-    assert.deepEqual(fragmentOf(await ask(url, toNext.path)), { ...taken, sb: '' })
+    assert.deepEqual(fragmentOf(await send(url, toNext.path)), { ...taken, sb: '' })
     const answer = await post('/verify', { type: 'email_change', token: toNext.token })
     assert.deepEqual(errorOf(answer), [422, taken.error_code, taken.error_description])
     const [user] = await query('select email from users where id = $1', [id])
@@ -189,7 +189,7 @@ test('an anonymous user becomes permanent by confirming an address', async (t) =
   assert.equal(anonymous.status, 200, JSON.stringify(anonymous.body))
   const { id } = anonymous.body.user
   const email = newEmail()
-  const asked = await ask(server.url, '/user', {
+  const asked = await send(server.url, '/user', {
     method: 'PUT',
     token: anonymous.body.access_token,
     body: { email },
@@ -198,7 +198,7 @@ test('an anonymous user becomes permanent by confirming an address', async (t) =
   const { token } = await server.mailTo(email)
   const { status, body } = await post('/verify', { type: 'email_change', token_hash: token })
   assert.deepEqual([status, body], [200, { code: '200', msg: changedMessage }])
-  const own = await ask(server.url, '/user', { token: anonymous.body.access_token })
+  const own = await send(server.url, '/user', { token: anonymous.body.access_token })
   const { body: user } = own
   assert.deepEqual([user.id, user.email, user.is_anonymous], [id, email, false])
   assert.ok(user.email_confirmed_at)

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { errorOf, fragmentOf, openFlowServer, queryOf } from '../../support/flow-server.ts'
-import { ask, newEmail, password, sdk } from '../../support/http-client.ts'
+import { newEmail, password, sdk, send } from '../../support/http-client.ts'
 
 const gone = {
   error: 'access_denied',
@@ -19,7 +19,7 @@ test('GET /verify', async (t) => {
   })
   if (!server) return
   const { url, post, mailTo, query } = server
-  const get = (path: string, headers = {}) => ask(url, path, { headers })
+  const get = (path: string, headers = {}) => send(url, path, { headers })
   const signUp = async (redirectTo = '', more: object = {}) => {
     const email = newEmail()
     const path = redirectTo && `?redirect_to=${encodeURIComponent(redirectTo)}`
@@ -49,7 +49,7 @@ test('GET /verify', async (t) => {
     assert.deepEqual([sb, type, token_type, expires_in], ['', 'signup', 'bearer', '3600'])
     assert.equal(answer.headers.get('referrer-policy'), 'no-referrer')
     assert.equal(answer.headers.get('cache-control'), 'no-store')
-    const user = await ask(url, '/user', { token: access_token ?? '' })
+    const user = await send(url, '/user', { token: access_token ?? '' })
     assert.equal(user.body.email, email)
     const refreshed = await post('/token?grant_type=refresh_token', { refresh_token })
     assert.equal(refreshed.status, 200)
@@ -195,17 +195,20 @@ test('GET /verify', async (t) => {
     assert.deepEqual(fragmentOf(again), { ...gone, sb: '' })
   })
 
-  await t.test('fails if the flow of a PKCE link is gone, and keeps the link', async () => {
-    const challenge = 'c'.repeat(43)
-    const pkce = { code_challenge: challenge, code_challenge_method: 'plain' }
-    const { id, mail } = await signUp('', pkce)
-    await query('delete from flow_states where user_id = $1', [id])
-    const answer = await get(mail.path)
-    assert.deepEqual(queryOf(answer), {
-      error_code: 'flow_state_not_found',
-      error_description: 'invalid flow state, no valid flow state found',
-    })
-    const tokens = await query('select 1 from one_time_tokens where user_id = $1', [id])
-    assert.equal(tokens.length, 1)
-  })
+  await t.test(
+    'fails if the flow of a PKCE link no longer exists, and keeps the link',
+    async () => {
+      const challenge = 'c'.repeat(43)
+      const pkce = { code_challenge: challenge, code_challenge_method: 'plain' }
+      const { id, mail } = await signUp('', pkce)
+      await query('delete from flow_states where user_id = $1', [id])
+      const answer = await get(mail.path)
+      assert.deepEqual(queryOf(answer), {
+        error_code: 'flow_state_not_found',
+        error_description: 'invalid flow state, no valid flow state found',
+      })
+      const tokens = await query('select 1 from one_time_tokens where user_id = $1', [id])
+      assert.equal(tokens.length, 1)
+    },
+  )
 })

@@ -55,7 +55,7 @@ function openServices(row: Partial<VerdictRow> = {}, { hasNotices = false } = {}
       },
     },
     passwords: { createUnusable: () => 'unusable', hash: async () => 'hashed' },
-    messageGaps: { toKey: () => 'key' },
+    cooldownKeys: { toKey: () => 'key' },
     oneTimeTokens: {
       hashLink: (token: string) => Buffer.from(`link ${token}`),
       findHashes: (text: string, recipient: string) => [

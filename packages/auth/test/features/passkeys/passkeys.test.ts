@@ -10,7 +10,7 @@ import { cleanUp } from '../../../src/features/server/cleanup.ts'
 import { openAuthServer } from '../../support/auth-server.ts'
 import { newAccount, openExternalServer } from '../../support/external-server.ts'
 import { errorOf, fragmentOf, openFlowServer } from '../../support/flow-server.ts'
-import { ask } from '../../support/http-client.ts'
+import { send } from '../../support/http-client.ts'
 import {
   createPasskeyCalls,
   newAuthenticator,
@@ -37,7 +37,7 @@ test('registering and managing passkeys', async (t) => {
   const { url, query, clock } = server
   const calls = createPasskeyCalls(server)
 
-  await t.test('the options ask for a discoverable key without attestation', async () => {
+  await t.test('the options request a discoverable key without attestation', async () => {
     const who = await calls.newSignedInUser()
     server.takeStatements()
     const { status, body } = await calls.registrationOptions(who)
@@ -238,7 +238,7 @@ test('registering and managing passkeys', async (t) => {
       'validation_failed',
       'SSO users cannot register passkeys',
     ])
-    assert.equal((await ask(url, '/passkeys')).status, 401)
+    assert.equal((await send(url, '/passkeys')).status, 401)
   })
 
   await t.test('passkeys can be listed, renamed and removed', async () => {
@@ -306,8 +306,8 @@ test('registering and managing passkeys', async (t) => {
     const owner = await calls.newOwner()
     const token = server.serviceToken
     const path = `/admin/users/${owner.id}/passkeys`
-    assert.deepEqual((await ask(url, path, { token })).body, (await calls.list(owner)).body)
-    const remove = (to: string) => ask(url, to, { method: 'DELETE', token })
+    assert.deepEqual((await send(url, path, { token })).body, (await calls.list(owner)).body)
+    const remove = (to: string) => send(url, to, { method: 'DELETE', token })
     assert.deepEqual(errorOf(await remove(`${path}/${randomUUID()}`)), notFound)
     assert.deepEqual(errorOf(await remove(`${path}/x`)), notFound)
     const unknownUser = `/admin/users/${randomUUID()}/passkeys`
@@ -315,13 +315,13 @@ test('registering and managing passkeys', async (t) => {
       (await remove(`${unknownUser}/${owner.passkeyId}`)).body.error_code,
       'user_not_found',
     )
-    assert.equal((await ask(url, unknownUser, { token })).body.error_code, 'user_not_found')
+    assert.equal((await send(url, unknownUser, { token })).body.error_code, 'user_not_found')
     const other = await calls.newSignedInUser()
     const wrongOwner = `/admin/users/${other.id}/passkeys/${owner.passkeyId}`
     assert.deepEqual(errorOf(await remove(wrongOwner)), notFound)
     assert.equal((await remove(`${path}/${owner.passkeyId}`)).status, 204)
-    assert.deepEqual((await ask(url, path, { token })).body, [])
-    assert.equal((await ask(url, path, { token: owner.token })).status, 403)
+    assert.deepEqual((await send(url, path, { token })).body, [])
+    assert.equal((await send(url, path, { token: owner.token })).status, 403)
     const [entry] = await query(
       `select payload from audit_log_entries where payload #>> '{traits,passkey_id}' = $1
        order by created_at desc limit 1`,
@@ -339,7 +339,7 @@ test('registering and managing passkeys', async (t) => {
     for (const should_soft_delete of [true, false]) {
       const owner = await calls.newOwner()
       await calls.registrationOptions(owner)
-      const deleted = await ask(url, `/admin/users/${owner.id}`, {
+      const deleted = await send(url, `/admin/users/${owner.id}`, {
         method: 'DELETE',
         body: { should_soft_delete },
         token: server.serviceToken,
@@ -366,7 +366,7 @@ test('registering and managing passkeys', async (t) => {
     const [{ count }] = await query('select count(*)::integer from webauthn_challenges')
     assert.ok(count > 0)
     const purge = async (aheadMs: number) => {
-      const ages = { linkSeconds: 3_600, gapMs: 86_400_000 }
+      const ages = { linkSeconds: 3_600, cooldownMs: 86_400_000 }
       const { deleted } = await cleanUp(db, clock.now() + aheadMs, ages)
       return deleted.get('passkey challenges') ?? 0
     }
@@ -391,7 +391,7 @@ test('passkeys of an unconfirmed account are removed when the owner of the addre
     body.id,
     registered.id,
   ])
-  const { access_token = '' } = fragmentOf(await server.goThrough('keycloak', account))
+  const { access_token = '' } = fragmentOf(await server.signInWith('keycloak', account))
   const owner = { token: access_token }
   assert.equal((await calls.user(owner)).id, body.id)
   assert.deepEqual((await calls.list(owner)).body, [])
@@ -402,7 +402,7 @@ test('without AUTH_PASSKEY_ENABLED the passkey endpoints are disabled', async (t
   if (!server) return
   const { url, serviceToken } = server
   const email = `user-${randomUUID()}@example.com`
-  const { body } = await ask(url, '/signup', { body: { email, password: 'long enough' } })
+  const { body } = await send(url, '/signup', { body: { email, password: 'long enough' } })
   const answer = { challenge_id: randomUUID(), credential: {} }
   const requests = [
     ['POST', '/passkeys/registration/options', {}],
@@ -414,10 +414,10 @@ test('without AUTH_PASSKEY_ENABLED the passkey endpoints are disabled', async (t
     ['DELETE', `/passkeys/${randomUUID()}`, undefined],
   ] as const
   for (const [method, path, content] of requests) {
-    const refused = await ask(url, path, { method, body: content, token: body.access_token })
+    const refused = await send(url, path, { method, body: content, token: body.access_token })
     assert.deepEqual(errorOf(refused), [404, 'passkey_disabled', 'Passkeys are disabled'], path)
   }
   const path = `/admin/users/${body.user.id}/passkeys`
-  assert.deepEqual((await ask(url, path, { token: serviceToken })).body, [])
-  assert.equal((await ask(url, '/settings')).body.passkeys_enabled, false)
+  assert.deepEqual((await send(url, path, { token: serviceToken })).body, [])
+  assert.equal((await send(url, '/settings')).body.passkeys_enabled, false)
 })

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf, fragmentOf, openFlowServer } from '../../support/flow-server.ts'
-import { ask, newEmail, sdk } from '../../support/http-client.ts'
+import { newEmail, sdk, send } from '../../support/http-client.ts'
 
 /** These headers vary between responses and reveal nothing about the user. */
 const varying = new Set(['date', 'x-request-id', 'x-supabase-api-version'])
@@ -21,7 +21,7 @@ test('POST /recover', async (t) => {
     const mail = await mailTo(email)
     assert.equal(mail.kind, 'recovery')
     assert.equal(mail.url.searchParams.get('type'), 'recovery')
-    const followed = await ask(url, mail.path)
+    const followed = await send(url, mail.path)
     assert.match(followed.headers.get('location') ?? '', /^https:\/\/site\.example\/new-password#/)
     assert.equal(fragmentOf(followed)['type'], 'recovery')
     assert.deepEqual(await query('select is_recovery from sessions where user_id = $1', [id]), [
@@ -50,7 +50,7 @@ test('POST /recover', async (t) => {
     }
   })
 
-  await t.test('says how long to wait before another request', async () => {
+  await t.test('returns how long to wait before another request', async () => {
     for (const email of [(await server.newUser()).email, newEmail()]) {
       await post('/recover', { email })
       server.clock.aheadMs += 100_000
@@ -97,7 +97,7 @@ test('POST /recover', async (t) => {
     const required = [400, 'validation_failed', 'Password recovery requires an email']
     assert.deepEqual(errorOf(await post('/recover', {})), required)
     assert.deepEqual(errorOf(await post('/recover', { email: null })), required)
-    assert.deepEqual(errorOf(await post('/recover', { email: 'nobody' })), [
+    assert.deepEqual(errorOf(await post('/recover', { email: 'not-an-address' })), [
       400,
       'validation_failed',
       'Unable to validate email address: invalid format',

@@ -98,7 +98,10 @@ test('POST /resend', async (t) => {
         { type: 'signup', email, phone },
         'Only an email address or phone number should be provided.',
       ],
-      [{ type: 'signup', email: 'nobody' }, 'Unable to validate email address: invalid format'],
+      [
+        { type: 'signup', email: 'not-an-address' },
+        'Unable to validate email address: invalid format',
+      ],
       [
         { type: 'signup', email, code_challenge: 'c'.repeat(43) },
         'PKCE flow requires code_challenge_method and code_challenge',

@@ -11,10 +11,10 @@ import { type CleanupRound, cleanUp } from '../../../src/features/server/cleanup
 import { openAuthServer } from '../../support/auth-server.ts'
 import { createFactorCalls, factorEnvironment } from '../../support/factors.ts'
 import { openFlowServer } from '../../support/flow-server.ts'
-import { ask, newEmail, password } from '../../support/http-client.ts'
+import { newEmail, password, send } from '../../support/http-client.ts'
 import { openOutboxDatabase } from '../../support/outbox.ts'
 
-const ages = { linkSeconds: 3_600, gapMs: 86_400_000 }
+const ages = { linkSeconds: 3_600, cooldownMs: 86_400_000 }
 
 test('sessions that ended more than a day ago are deleted, others are kept', async (t) => {
   const server = await openAuthServer(t)
@@ -29,9 +29,9 @@ test('sessions that ended more than a day ago are deleted, others are kept', asy
   t.after(() => db[Symbol.asyncDispose]())
   const { url } = server
   const email = newEmail()
-  const first = await ask(url, '/signup', { body: { email, password } })
-  const second = await ask(url, '/token?grant_type=password', { body: { email, password } })
-  await ask(url, '/logout?scope=local', { method: 'POST', token: first.body.access_token })
+  const first = await send(url, '/signup', { body: { email, password } })
+  const second = await send(url, '/token?grant_type=password', { body: { email, password } })
+  await send(url, '/logout?scope=local', { method: 'POST', token: first.body.access_token })
   const inOneHour = server.clock.now() + 3_600_000
   const inTwoDays = server.clock.now() + 2 * 86_400_000
   const endedAt = async (nowMs: number) =>
@@ -39,7 +39,7 @@ test('sessions that ended more than a day ago are deleted, others are kept', asy
   assert.equal(await endedAt(inOneHour), 0)
   assert.equal(await endedAt(inTwoDays), 1)
   const refresh = (token: string) =>
-    ask(url, '/token?grant_type=refresh_token', { body: { refresh_token: token } })
+    send(url, '/token?grant_type=refresh_token', { body: { refresh_token: token } })
   assert.equal((await refresh(first.body.refresh_token)).status, 400)
   assert.equal((await refresh(second.body.refresh_token)).status, 200)
 })
@@ -85,7 +85,7 @@ test('message cooldowns are deleted after the longest cooldown has passed', asyn
   const counts = []
   for (const aheadMs of [600_000, 1_200_000]) {
     const nowMs = server.clock.now() + aheadMs
-    const { deleted } = await cleanUp(db, nowMs, { ...ages, gapMs: 900_000 })
+    const { deleted } = await cleanUp(db, nowMs, { ...ages, cooldownMs: 900_000 })
     counts.push(deleted.get('message gaps') ?? 0)
   }
   assert.deepEqual(counts, [0, 1])

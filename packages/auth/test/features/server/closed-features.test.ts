@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openAuthServer } from '../../support/auth-server.ts'
-import { ask, sdk } from '../../support/http-client.ts'
+import { sdk, send } from '../../support/http-client.ts'
 
 test('client features that this server does not support return a specific error', async (t) => {
   const server = await openAuthServer(t)
@@ -24,7 +24,7 @@ test('client features that this server does not support return a specific error'
     ],
   ] as const
   for (const [method, path, status, code, message] of cases) {
-    const answer = await ask(server.url, path, {
+    const answer = await send(server.url, path, {
       method,
       headers: sdk,
       ...(method === 'POST' && { body: {} }),

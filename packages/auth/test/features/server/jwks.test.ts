@@ -6,12 +6,12 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { createLocalJWKSet, jwtVerify } from 'jose'
 import { openAuthServer } from '../../support/auth-server.ts'
-import { ask, newEmail, password } from '../../support/http-client.ts'
+import { newEmail, password, send } from '../../support/http-client.ts'
 
 test('a symmetric signing secret is not published as a public key', async (t) => {
   const server = await openAuthServer(t)
   if (!server) return
-  const { status, body, headers } = await ask(server.url, '/.well-known/jwks.json')
+  const { status, body, headers } = await send(server.url, '/.well-known/jwks.json')
   assert.equal(status, 200)
   assert.deepEqual(body, { keys: [] })
   assert.equal(headers.get('cache-control'), 'public, max-age=600')
@@ -36,7 +36,7 @@ test('access tokens can be verified with the public keys, which have no private 
   ]
   const server = await openAuthServer(t, { env: { AUTH_JWT_KEYS: JSON.stringify(keys) } })
   if (!server) return
-  const { body } = await ask(server.url, '/.well-known/jwks.json')
+  const { body } = await send(server.url, '/.well-known/jwks.json')
   assert.deepEqual(
     body.keys.map(({ kid, kty, alg, use, key_ops }: Record<string, unknown>) => ({
       ...{ kid, kty, alg, use, key_ops },
@@ -48,7 +48,7 @@ test('access tokens can be verified with the public keys, which have no private 
   )
   for (const key of body.keys) assert.equal('d' in key || 'k' in key, false)
   const email = newEmail()
-  const signup = await ask(server.url, '/signup', { body: { email, password } })
+  const signup = await send(server.url, '/signup', { body: { email, password } })
   const verified = await jwtVerify(signup.body.access_token, createLocalJWKSet(body))
   assert.equal(verified.protectedHeader.kid, 'now')
   assert.equal(verified.payload['email'], email)

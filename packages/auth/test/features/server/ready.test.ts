@@ -7,7 +7,7 @@ import { DatabaseLostError } from '../../../src/db/database-errors.ts'
 import { statement } from '../../../src/db/statement.ts'
 import { createReadiness } from '../../../src/features/server/readiness.ts'
 import { openFlowServer } from '../../support/flow-server.ts'
-import { ask } from '../../support/http-client.ts'
+import { send } from '../../support/http-client.ts'
 import { addMessage, openOutboxDatabase, until } from '../../support/outbox.ts'
 
 const unknown = 'Unknown: the database was not queried'
@@ -16,7 +16,7 @@ test('GET /ready', async (t) => {
   const server = await openFlowServer(t)
   if (!server) return
   const { url, query } = server
-  const ready = (method = 'GET') => ask(url, '/ready', { method })
+  const ready = (method = 'GET') => send(url, '/ready', { method })
 
   await t.test('responds with 200 if all checks pass', async () => {
     const { status, body, headers } = await ready()
@@ -55,7 +55,7 @@ test('GET /ready', async (t) => {
       outbox: 'ok',
     })
     assert.equal((await ready('HEAD')).status, 503)
-    assert.equal((await ask(url, '/health')).status, 200)
+    assert.equal((await send(url, '/health')).status, 200)
     await query(
       'insert into schema_migrations select * from json_populate_record(null::schema_migrations, $1)',
       [JSON.stringify(removed)],

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { errorOf, openFlowServer, queryOf } from '../../support/flow-server.ts'
-import { ask, newEmail, password } from '../../support/http-client.ts'
+import { newEmail, password, send } from '../../support/http-client.ts'
 
 const notFound = [404, 'flow_state_not_found', 'invalid flow state, no valid flow state found']
 
@@ -22,7 +22,7 @@ test('POST /token with a PKCE code', async (t) => {
   const exchange = (code: string | undefined, verifier: string) =>
     post('/token?grant_type=pkce', { auth_code: code, code_verifier: verifier })
   const follow = async (email: string) =>
-    queryOf(await ask(url, (await mailTo(email)).path))['code'] ?? ''
+    queryOf(await send(url, (await mailTo(email)).path))['code'] ?? ''
   const signUp = async (pkce: object) => {
     const email = newEmail()
     const { body } = await post('/signup', { email, password, ...pkce })

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { claimsOf, createFactorCalls, factorEnvironment } from '../../support/factors.ts'
 import { errorOf, openFlowServer, queryOf } from '../../support/flow-server.ts'
-import { ask, password } from '../../support/http-client.ts'
+import { password, send } from '../../support/http-client.ts'
 
 const codeVerifier = 'v'.repeat(43)
 const expired = (why: string) => [
@@ -57,7 +57,7 @@ test('a user with a second factor must verify it in time', async (t) => {
     async () => {
       await server.query("update users set role = 'operator' where id = $1", [member.id])
       const admin = await calls.signIn(member.email)
-      const asOperator = () => ask(server.url, '/admin/users', { token: admin.token })
+      const asOperator = () => send(server.url, '/admin/users', { token: admin.token })
       assert.equal((await asOperator()).status, 200)
       await server.query(
         `update sessions set created_at = created_at - interval '11 minutes' where id = $1`,
@@ -66,7 +66,7 @@ test('a user with a second factor must verify it in time', async (t) => {
       assert.equal((await asOperator()).body.error_code, 'session_expired')
       clock.aheadMs += 601_000
       assert.deepEqual(errorOf(await calls.refresh(low.refreshToken)), lowAal)
-      const { body } = await ask(server.url, `/admin/users/${member.id}/sessions`, {
+      const { body } = await send(server.url, `/admin/users/${member.id}/sessions`, {
         token: server.serviceToken,
       })
       assert.deepEqual(
@@ -128,7 +128,7 @@ test('one session per tag', async (t) => {
     const plain = await signIn(email)
     assert.deepEqual(errorOf(await refresh(unknown)), newer)
     assert.equal((await refresh(phone)).status, 200)
-    const { body } = await ask(server.url, '/user/sessions', { token: plain.access_token })
+    const { body } = await send(server.url, '/user/sessions', { token: plain.access_token })
     assert.deepEqual(
       body.map((session: { tag?: string }) => session.tag),
       ['phone', undefined],
@@ -156,7 +156,7 @@ test('one session per tag', async (t) => {
     const byPassword = await server.post('/token?grant_type=password', { email, password }, tagged)
     const flow = { code_challenge: codeVerifier, code_challenge_method: 'plain' }
     await server.post('/magiclink', { email, ...flow })
-    const landed = await ask(server.url, (await server.mailTo(email)).path)
+    const landed = await send(server.url, (await server.mailTo(email)).path)
     const { code: auth_code } = queryOf(landed)
     const body = { auth_code, code_verifier: codeVerifier }
     const byCode = await server.post('/token?grant_type=pkce', body, tagged)
@@ -169,7 +169,7 @@ test('one session per tag', async (t) => {
   })
 
   await t.test('CORS allows the header X-Session-Tag', async () => {
-    const { headers } = await ask(server.url, '/token', {
+    const { headers } = await send(server.url, '/token', {
       method: 'OPTIONS',
       headers: { origin: 'https://site.example' },
     })

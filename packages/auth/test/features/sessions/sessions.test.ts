@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { openAuthServer } from '../../support/auth-server.ts'
-import { ask, newEmail, password } from '../../support/http-client.ts'
+import { newEmail, password, send } from '../../support/http-client.ts'
 
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
 const iphone =
@@ -17,7 +17,7 @@ test('users can list and end their own sessions', async (t) => {
   const { url, serviceToken } = server
 
   const signIn = async (email: string, userAgent: string, ip = '198.51.100.7') => {
-    const { body } = await ask(url, '/token?grant_type=password', {
+    const { body } = await send(url, '/token?grant_type=password', {
       body: { email, password },
       headers: { 'user-agent': userAgent, 'x-forwarded-for': ip },
     })
@@ -25,11 +25,11 @@ test('users can list and end their own sessions', async (t) => {
   }
   const signUp = async () => {
     const email = newEmail()
-    const { body } = await ask(url, '/signup', { body: { email, password } })
-    await ask(url, '/logout', { method: 'POST', token: body.access_token })
+    const { body } = await send(url, '/signup', { body: { email, password } })
+    await send(url, '/logout', { method: 'POST', token: body.access_token })
     return { email, id: body.user.id }
   }
-  const list = async (token: string) => (await ask(url, '/user/sessions', { token })).body
+  const list = async (token: string) => (await send(url, '/user/sessions', { token })).body
 
   await t.test('shows device, IP address, last use, and the current session', async () => {
     const { email } = await signUp()
@@ -58,7 +58,7 @@ test('users can list and end their own sessions', async (t) => {
     const here = await signIn(email, firefox)
     await signIn(email, iphone)
     server.clock.aheadMs += 60_000
-    await ask(url, '/token?grant_type=refresh_token', {
+    await send(url, '/token?grant_type=refresh_token', {
       body: { refresh_token: here.refresh_token },
       headers: { 'user-agent': firefox },
     })
@@ -73,18 +73,18 @@ test('users can list and end their own sessions', async (t) => {
     const lost = await signIn(email, iphone)
     const [{ id }] = await list(here.access_token)
     server.takeStatements()
-    const { status } = await ask(url, `/user/sessions/${id}`, {
+    const { status } = await send(url, `/user/sessions/${id}`, {
       method: 'DELETE',
       token: here.access_token,
     })
     assert.equal(status, 204)
     assert.equal(server.takeStatements().length, 2)
     assert.equal((await list(here.access_token)).length, 1)
-    const refused = await ask(url, '/token?grant_type=refresh_token', {
+    const refused = await send(url, '/token?grant_type=refresh_token', {
       body: { refresh_token: lost.refresh_token },
     })
     assert.equal(refused.body.error_code, 'session_not_found')
-    const again = await ask(url, `/user/sessions/${id}`, {
+    const again = await send(url, `/user/sessions/${id}`, {
       method: 'DELETE',
       token: here.access_token,
     })
@@ -96,13 +96,13 @@ test('users can list and end their own sessions', async (t) => {
     const mine = await signIn((await signUp()).email, firefox)
     const theirs = await signIn((await signUp()).email, iphone)
     const [{ id }] = await list(theirs.access_token)
-    const { status } = await ask(url, `/user/sessions/${id}`, {
+    const { status } = await send(url, `/user/sessions/${id}`, {
       method: 'DELETE',
       token: mine.access_token,
     })
     assert.equal(status, 404)
     assert.equal((await list(theirs.access_token)).length, 1)
-    const wrong = await ask(url, '/user/sessions/nonsense', {
+    const wrong = await send(url, '/user/sessions/nonsense', {
       method: 'DELETE',
       token: mine.access_token,
     })
@@ -112,18 +112,23 @@ test('users can list and end their own sessions', async (t) => {
   await t.test('an administrator can list and end the sessions of a user', async () => {
     const { email, id: userId } = await signUp()
     const path = `/admin/users/${userId}/sessions`
-    assert.deepEqual((await ask(url, path, { token: serviceToken })).body, [])
+    assert.deepEqual((await send(url, path, { token: serviceToken })).body, [])
     const here = await signIn(email, firefox)
-    const { body } = await ask(url, path, { token: serviceToken })
+    const { body } = await send(url, path, { token: serviceToken })
     assert.equal(body.length, 1)
     assert.equal(body[0].is_current, false)
-    const ended = await ask(url, `${path}/${body[0].id}`, { method: 'DELETE', token: serviceToken })
+    const ended = await send(url, `${path}/${body[0].id}`, {
+      method: 'DELETE',
+      token: serviceToken,
+    })
     assert.equal(ended.status, 204)
-    assert.equal((await ask(url, '/user/sessions', { token: here.access_token })).status, 403)
-    const unknown = await ask(url, `/admin/users/${randomUUID()}/sessions`, { token: serviceToken })
+    assert.equal((await send(url, '/user/sessions', { token: here.access_token })).status, 403)
+    const unknown = await send(url, `/admin/users/${randomUUID()}/sessions`, {
+      token: serviceToken,
+    })
     assert.equal(unknown.body.error_code, 'user_not_found')
     const { access_token: token } = await signIn(email, firefox)
-    const denied = await ask(url, path, { token })
+    const denied = await send(url, path, { token })
     assert.equal(denied.body.error_code, 'not_admin')
   })
 })
@@ -132,9 +137,9 @@ test('expired sessions are not listed', async (t) => {
   const server = await openAuthServer(t, { env: { AUTH_SESSIONS_INACTIVITY_TIMEOUT: '2h' } })
   if (!server) return
   const { url, clock, serviceToken } = server
-  const { body } = await ask(url, '/signup', { body: { email: newEmail(), password } })
+  const { body } = await send(url, '/signup', { body: { email: newEmail(), password } })
   const path = `/admin/users/${body.user.id}/sessions`
-  assert.equal((await ask(url, path, { token: serviceToken })).body.length, 1)
+  assert.equal((await send(url, path, { token: serviceToken })).body.length, 1)
   clock.aheadMs = 3 * 3_600_000
-  assert.equal((await ask(url, path, { token: serviceToken })).body.length, 0)
+  assert.equal((await send(url, path, { token: serviceToken })).body.length, 0)
 })

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf } from '../../support/flow-server.ts'
-import { ask, type HttpAnswer, password, sdk } from '../../support/http-client.ts'
+import { type HttpAnswer, password, sdk, send } from '../../support/http-client.ts'
 import { newPhone, openPhoneServer } from '../../support/phone-server.ts'
 
 test('POST /otp with a phone', async (t) => {
@@ -221,7 +221,7 @@ test('a misconfigured gateway is reported at once, for known and unknown phone n
   const unknown = await openPhoneServer(t, { AUTH_SMS_PROVIDER: '' })
   if (!server || !unknown) return
   const phone = newPhone()
-  await ask(server.url, '/admin/users', {
+  await send(server.url, '/admin/users', {
     token: server.serviceToken,
     body: { phone, phone_confirm: true },
   })
@@ -270,7 +270,7 @@ test('the limit on text messages applies to the whole server', async (t) => {
   }
   assert.deepEqual(await query('select from users where phone = $1', [fresh]), [])
   // Email has a separate limit.
-  assert.equal((await post('/otp', { email: 'somebody@example.com' })).status, 200)
+  assert.equal((await post('/otp', { email: 'unknown@example.com' })).status, 200)
 })
 
 test('POST /otp with a phone when sign-up or phone confirmation is disabled', async (t) => {

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf } from '../../support/flow-server.ts'
-import { ask, password, sdk } from '../../support/http-client.ts'
+import { password, sdk, send } from '../../support/http-client.ts'
 import { newPhone, openPhoneServer, toWrongCode } from '../../support/phone-server.ts'
 
 /** Replaces all values by their types. */
@@ -202,7 +202,7 @@ test('POST /signup with a phone', async (t) => {
     const phone = newPhone()
     const { body } = await post('/signup', { phone, password })
     const path = `/admin/users/${body.id}`
-    await ask(server.url, path, { method: 'DELETE', token: server.serviceToken })
+    await send(server.url, path, { method: 'DELETE', token: server.serviceToken })
     assert.deepEqual(await textsTo(phone), [])
   })
 })
@@ -224,6 +224,6 @@ test('POST /signup with a phone when confirmation is disabled', async (t) => {
   assert.deepEqual([withHeader.status, withHeader.body.message], [400, 'User already registered'])
   const waiting = newPhone()
   const path = '/admin/users'
-  await ask(server.url, path, { token: server.serviceToken, body: { phone: waiting } })
+  await send(server.url, path, { token: server.serviceToken, body: { phone: waiting } })
   assert.deepEqual(errorOf(await post('/signup', { phone: waiting, password })), taken)
 })

@@ -5,7 +5,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newAccount, openExternalServer } from '../../support/external-server.ts'
 import { errorOf, fragmentOf, openFlowServer } from '../../support/flow-server.ts'
-import { type Ask, ask, newEmail, password } from '../../support/http-client.ts'
+import { newEmail, password, type RequestOptions, send } from '../../support/http-client.ts'
 
 test('messages are sent only to authorized addresses', async (t) => {
   const server = await openFlowServer(t, {
@@ -15,7 +15,7 @@ test('messages are sent only to authorized addresses', async (t) => {
   if (!server) return
   const { url, serviceToken } = server
   const admin = (path: string, body: unknown, method = 'POST') =>
-    ask(url, path, { body, method, token: serviceToken })
+    send(url, path, { body, method, token: serviceToken })
 
   /** The user is created by an administrator, so no message is sent. */
   const newPerson = async (email: string) => {
@@ -34,7 +34,7 @@ test('messages are sent only to authorized addresses', async (t) => {
 
   await t.test('whether or not the address belongs to a user', async () => {
     for (const email of [unauthorized.email, newEmail()]) {
-      const requests: readonly [string, Ask][] = [
+      const requests: readonly [string, RequestOptions][] = [
         ['/signup', { body: { email, password } }],
         ['/otp', { body: { email } }],
         ['/magiclink', { body: { email } }],
@@ -44,7 +44,7 @@ test('messages are sent only to authorized addresses', async (t) => {
         ['/admin/generate_link', { body: { type: 'invite', email }, token: serviceToken }],
       ]
       for (const [path, options] of requests) {
-        assert.deepEqual(errorOf(await ask(url, path, options)), refusalOf(email), path)
+        assert.deepEqual(errorOf(await send(url, path, options)), refusalOf(email), path)
       }
     }
     assert.deepEqual(await server.query('select * from outbox'), [])
@@ -52,10 +52,10 @@ test('messages are sent only to authorized addresses', async (t) => {
 
   await t.test('also for requests of a signed-in user', async () => {
     const { token, email } = unauthorized
-    const nonce = await ask(url, '/reauthenticate', { token })
+    const nonce = await send(url, '/reauthenticate', { token })
     assert.deepEqual(errorOf(nonce), refusalOf(email))
     const other = newEmail()
-    const change = await ask(url, '/user', { method: 'PUT', body: { email: other }, token })
+    const change = await send(url, '/user', { method: 'PUT', body: { email: other }, token })
     assert.deepEqual(errorOf(change), refusalOf(other))
   })
 
@@ -85,9 +85,9 @@ test('an unverified provider address that has to be confirmed must be authorized
     AUTH_EXTERNAL_EMAIL_AUTHORIZED_ADDRESSES: 'ada@team.example',
   })
   if (!server) return
-  const unverified = await server.goThrough('keycloak', newAccount({ email_verified: false }))
+  const unverified = await server.signInWith('keycloak', newAccount({ email_verified: false }))
   assert.equal(fragmentOf(unverified)['error_code'], 'email_address_not_authorized')
   assert.deepEqual(await server.query('select * from users'), [])
-  const verified = fragmentOf(await server.goThrough('keycloak', newAccount()))
+  const verified = fragmentOf(await server.signInWith('keycloak', newAccount()))
   assert.ok(verified['access_token'], 'a verified address needs no message')
 })

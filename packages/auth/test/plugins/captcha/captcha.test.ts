@@ -14,7 +14,7 @@ import {
   toCaptchaEnvironment,
 } from '../../support/captcha-service.ts'
 import { errorOf } from '../../support/flow-server.ts'
-import { ask, newEmail } from '../../support/http-client.ts'
+import { newEmail, send } from '../../support/http-client.ts'
 
 const failed = [500, 'unexpected_failure', 'captcha verification process failed']
 
@@ -32,7 +32,7 @@ for (const name of Object.keys(captchaServices).filter(isCaptchaName)) {
     })
     if (!server) return
     const recover = (token: string, headers: Readonly<Record<string, string>> = {}) =>
-      ask(server.url, '/recover', { body: { email: newEmail(), captcha_token: token }, headers })
+      send(server.url, '/recover', { body: { email: newEmail(), captcha_token: token }, headers })
 
     const token = service.solve()
     assert.equal((await recover(token)).status, 200)
@@ -44,7 +44,7 @@ for (const name of Object.keys(captchaServices).filter(isCaptchaName)) {
     assert.deepEqual(service.faults, [])
 
     await t.test('the OpenAPI description lists both locations of a token', async () => {
-      const { paths } = (await ask(server.url, '/openapi.json')).body
+      const { paths } = (await send(server.url, '/openapi.json')).body
       const schemaOf = (path: string) =>
         JSON.stringify(paths[path].post.requestBody?.content['application/json'].schema ?? {})
       for (const path of ['/signup', '/token', '/passkeys/authentication/options']) {
@@ -83,15 +83,15 @@ test('a slow or unreachable service fails after the configured timeout', async (
   const slow = await openAuthServer(t, { env, checkers: { captchaUrl: service.url } })
   if (!slow) return
   const body = { email: newEmail(), captcha_token: 'x' }
-  assert.deepEqual(errorOf(await ask(slow.url, '/recover', { body })), failed)
-  assert.match(slow.log.join(''), /127\.0\.0\.1:\d+ did not answer within 50 ms/)
+  assert.deepEqual(errorOf(await send(slow.url, '/recover', { body })), failed)
+  assert.match(slow.log.join(''), /127\.0\.0\.1:\d+ did not respond within 50 ms/)
 
   const away = await openAuthServer(t, {
     env: toCaptchaEnvironment('turnstile'),
     checkers: { captchaUrl: 'http://127.0.0.1:1/siteverify' },
   })
   if (!away) return
-  assert.deepEqual(errorOf(await ask(away.url, '/recover', { body })), failed)
+  assert.deepEqual(errorOf(await send(away.url, '/recover', { body })), failed)
   assert.match(away.log.join(''), /127\.0\.0\.1:1 cannot be reached/)
 })
 

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { createFactorCalls, factorEnvironment } from '../../support/factors.ts'
 import { errorOf } from '../../support/flow-server.ts'
 import { type HookedServer, openHookedServer, rejection } from '../../support/hooked-server.ts'
-import { ask, newEmail, password } from '../../support/http-client.ts'
+import { newEmail, password, send } from '../../support/http-client.ts'
 
 const reject = (message?: string, more: object = {}) => ({
   body: { decision: 'reject', ...(message !== undefined && { message }), ...more },
@@ -19,15 +19,15 @@ test('the password verification hook', async (t) => {
   const name = 'password-verification'
   const server = await openHookedServer(t, [name])
   if (!server) return
-  const { post, withReply, asked } = server
+  const { post, withReply, payloadsOf } = server
   const { id, email } = await server.newUser()
   const login = (word = password) => post('/token?grant_type=password', { email, password: word })
 
   await t.test('is called for every attempt and cannot accept a wrong password', async () => {
     assert.equal((await login()).status, 200)
     assert.equal((await login('wrong')).status, 400)
-    const questions = asked(name).map(({ metadata, ...rest }) => rest)
-    assert.deepEqual(questions, [
+    const payloads = payloadsOf(name).map(({ metadata, ...rest }) => rest)
+    assert.deepEqual(payloads, [
       { user_id: id, valid: true },
       { user_id: id, valid: false },
     ])
@@ -41,9 +41,9 @@ test('the password verification hook', async (t) => {
   })
 
   await t.test('is not called for unknown users', async () => {
-    const count = asked(name).length
+    const count = payloadsOf(name).length
     await post('/token?grant_type=password', { email: newEmail(), password })
-    assert.equal(asked(name).length, count)
+    assert.equal(payloadsOf(name).length, count)
   })
 
   await t.test('may refuse a correct password', async () => {
@@ -89,7 +89,7 @@ test('the MFA verification hook', async (t) => {
   const name = 'mfa-verification'
   const server = await openHookedServer(t, [name], factorEnvironment)
   if (!server) return
-  const { withReply, asked } = server
+  const { withReply, payloadsOf } = server
   const calls = createFactorCalls(server)
 
   await t.test('is called for every attempt', async () => {
@@ -97,7 +97,7 @@ test('the MFA verification hook', async (t) => {
     await calls.answer(member, member.factorId, member.app.wrongCode())
     const about = { user_id: member.id, factor_id: member.factorId, factor_type: 'totp' }
     assert.deepEqual(
-      asked(name).map(({ metadata, ...rest }) => rest),
+      payloadsOf(name).map(({ metadata, ...rest }) => rest),
       [
         { ...about, valid: true },
         { ...about, valid: false },
@@ -132,15 +132,15 @@ test('the MFA verification hook', async (t) => {
   await t.test('is also called for recovery codes', async () => {
     const member = await calls.newMember()
     const path = '/factors/recovery-codes'
-    const { body } = await ask(server.url, path, { method: 'POST', token: member.token })
+    const { body } = await send(server.url, path, { method: 'POST', token: member.token })
     const verify = async (reply: object, code: string) => {
       const who = { ...member, ...(await calls.signIn(member.email)) }
       const use = () => calls.call(who, `${path}/verify`, { code })
       return withReply(name, () => reply, use)
     }
     assert.equal((await verify({}, body.codes[0])).status, 200)
-    const { metadata, ...question } = asked(name).at(-1)
-    assert.deepEqual(question, {
+    const { metadata, ...payload } = payloadsOf(name).at(-1)
+    assert.deepEqual(payload, {
       user_id: member.id,
       factor_id: body.id,
       factor_type: 'recovery_code',

@@ -116,9 +116,9 @@ test('failing hook functions', async (t) => {
       })
     }
     assert.deepEqual(lines.slice(-2), [
-      'The hook before-user-created: Hook function failed ' +
+      'The hook before-user-created failed: Hook function failed ' +
         '(PostgreSQL reported P0001; see the PostgreSQL log for details)',
-      'The hook before-user-created: Hook function failed ' +
+      'The hook before-user-created failed: Hook function failed ' +
         '(function hook_tests.missing(unknown) does not exist)',
     ])
   })

@@ -11,12 +11,12 @@ import {
 import { hookSecret, openHookReceiver, type Reply } from '../../support/hook-receiver.ts'
 
 const secret = hookSecret.replace('v1,whsec_', '')
-const question = { metadata: { name: 'x' }, user: { id: '1', name: 'Zoë' } }
+const payload = { metadata: { name: 'x' }, user: { id: '1', name: 'Zoë' } }
 const id = '6a3f4d0e-58a1-4e5c-9a52-0d0f5a9b1c11'
 
 const createTransport = (url: string, more: Partial<HttpTransportParts> = {}) =>
   createHttpTransport({
-    target: { kind: 'http', url, isInsideAllowed: true },
+    target: { kind: 'http', url, isInternalAllowed: true },
     secrets: [secret],
     now: Date.now,
     limits: { pauseMs: 1 },
@@ -35,7 +35,7 @@ async function failureOf(promise: Promise<unknown>): Promise<readonly unknown[]>
 
 const openWith = async (t: TestContext, replies: readonly Reply[]) => {
   const receiver = await openHookReceiver(t, { secret: hookSecret })
-  receiver.reply = (_question, count) => replies[count - 1] ?? replies.at(-1) ?? {}
+  receiver.reply = (_request, count) => replies[count - 1] ?? replies.at(-1) ?? {}
   return receiver
 }
 
@@ -43,10 +43,10 @@ test('a request is posted as JSON, with signatures that the standardwebhooks pac
   const receiver = await openHookReceiver(t)
   receiver.reply = () => ({ body: { fine: true } })
   const newer = 'bmV3ZXIgc2VjcmV0'
-  const ask = createTransport(receiver.url, { secrets: [secret, newer] })
-  assert.deepEqual(await ask(question, id), { fine: true })
-  const [{ headers, text }] = receiver.questions as [(typeof receiver.questions)[number]]
-  assert.deepEqual(JSON.parse(text), question)
+  const send = createTransport(receiver.url, { secrets: [secret, newer] })
+  assert.deepEqual(await send(payload, id), { fine: true })
+  const [{ headers, text }] = receiver.requests as [(typeof receiver.requests)[number]]
+  assert.deepEqual(JSON.parse(text), payload)
   assert.equal(headers['content-type'], 'application/json')
   assert.equal(headers['webhook-id'], id)
   assert.match(`${headers['webhook-signature']}`, /^v1,[A-Za-z\d+/]{43}= v1,[A-Za-z\d+/]{43}=$/)
@@ -56,7 +56,7 @@ test('a request is posted as JSON, with signatures that the standardwebhooks pac
     'webhook-signature': `${headers['webhook-signature']}`,
   }
   for (const each of [secret, newer]) {
-    assert.deepEqual(new Webhook(each).verify(text, signed), question)
+    assert.deepEqual(new Webhook(each).verify(text, signed), payload)
   }
   assert.throws(() => new Webhook(secret).verify(`${text} `, signed))
   assert.throws(() => new Webhook('b3RoZXI=').verify(text, signed))
@@ -64,8 +64,8 @@ test('a request is posted as JSON, with signatures that the standardwebhooks pac
 
 test('without secrets there is no signature', async (t) => {
   const receiver = await openHookReceiver(t)
-  await createTransport(receiver.url, { secrets: [] })(question, id)
-  assert.equal(receiver.questions[0]?.headers['webhook-signature'], undefined)
+  await createTransport(receiver.url, { secrets: [] })(payload, id)
+  assert.equal(receiver.requests[0]?.headers['webhook-signature'], undefined)
 })
 
 test('200 and 202 return JSON, 204 returns nothing', async (t) => {
@@ -75,10 +75,10 @@ test('200 and 202 return JSON, 204 returns nothing', async (t) => {
     { status: 202, headers: json, body: '{"b":2}' },
     { status: 204 },
   ])
-  const ask = createTransport(receiver.url)
-  assert.deepEqual(await ask(question, id), { a: 1 })
-  assert.deepEqual(await ask(question, id), { b: 2 })
-  assert.equal(await ask(question, id), undefined)
+  const send = createTransport(receiver.url)
+  assert.deepEqual(await send(payload, id), { a: 1 })
+  assert.deepEqual(await send(payload, id), { b: 2 })
+  assert.equal(await send(payload, id), undefined)
 })
 
 const unexpected = (message: string) => [500, 'unexpected_failure', message]
@@ -120,8 +120,8 @@ test('an invalid response fails at once with the reason', async (t) => {
   for (const [name, reply, failure] of failures) {
     await t.test(name, async (t) => {
       const receiver = await openWith(t, [reply])
-      assert.deepEqual(await failureOf(createTransport(receiver.url)(question, id)), failure)
-      assert.equal(receiver.questions.length, 1)
+      assert.deepEqual(await failureOf(createTransport(receiver.url)(payload, id)), failure)
+      assert.equal(receiver.requests.length, 1)
     })
   }
 })
@@ -129,16 +129,16 @@ test('an invalid response fails at once with the reason', async (t) => {
 test('a response with Retry-After is retried twice', async (t) => {
   const later = { status: 503, headers: { 'retry-after': '1' } }
   const receiver = await openWith(t, [later, { ...later, status: 429 }, { body: { ok: 1 } }])
-  assert.deepEqual(await createTransport(receiver.url)(question, id), { ok: 1 })
-  const ids = receiver.questions.map(({ headers }) => headers['webhook-id'])
+  assert.deepEqual(await createTransport(receiver.url)(payload, id), { ok: 1 })
+  const ids = receiver.requests.map(({ headers }) => headers['webhook-id'])
   assert.deepEqual(ids, [id, id, id])
   const stubborn = await openWith(t, [later])
-  assert.deepEqual(await failureOf(createTransport(stubborn.url)(question, id)), [
+  assert.deepEqual(await failureOf(createTransport(stubborn.url)(payload, id)), [
     422,
     'hook_timeout_after_retry',
     'Failed to reach hook after maximum retries',
   ])
-  assert.equal(stubborn.questions.length, 3)
+  assert.equal(stubborn.requests.length, 3)
 })
 
 test('an unreachable receiver is tried three times', async (t) => {
@@ -151,8 +151,8 @@ test('an unreachable receiver is tried three times', async (t) => {
   t.after(() => server.close())
   const address = server.address()
   assert.ok(address !== null && typeof address === 'object')
-  const ask = createTransport(`http://127.0.0.1:${address.port}/`)
-  assert.deepEqual(await failureOf(ask(question, id)), [
+  const send = createTransport(`http://127.0.0.1:${address.port}/`)
+  assert.deepEqual(await failureOf(send(payload, id)), [
     422,
     'hook_timeout_after_retry',
     'Failed to reach hook after maximum retries',
@@ -169,20 +169,20 @@ test('all attempts share one time limit', async (t) => {
     'hook_timeout',
     `Failed to reach hook within maximum time of ${seconds} seconds`,
   ]
-  const failure = await failureOf(createTransport(silent.url, { limits })(question, id))
+  const failure = await failureOf(createTransport(silent.url, { limits })(payload, id))
   assert.deepEqual(failure, toTimeout('2.000000'))
-  assert.equal(silent.questions.length, 1)
+  assert.equal(silent.requests.length, 1)
   const busyOne = await openWith(t, [{ status: 429, headers: { 'retry-after': '9' } }])
   const patient = { totalMs: 500, pauseMs: 60_000 }
-  const ask = createTransport(busyOne.url, { limits: patient })
-  assert.deepEqual(await failureOf(ask(question, id)), toTimeout('0.500000'))
+  const send = createTransport(busyOne.url, { limits: patient })
+  assert.deepEqual(await failureOf(send(payload, id)), toTimeout('0.500000'))
 })
 
 test('a kept-alive connection that the receiver has closed does not use up an attempt', async (t) => {
   const receiver = await openWith(t, [{ body: {} }])
-  const ask = createTransport(receiver.url, { limits: { tries: 1 } })
+  const send = createTransport(receiver.url, { limits: { tries: 1 } })
   for (let asked = 0; asked < 3; asked++) {
-    assert.deepEqual(await ask(question, id), {})
+    assert.deepEqual(await send(payload, id), {})
     receiver.closeIdle()
   }
 })
@@ -198,11 +198,11 @@ test('a TLS connection resolves the host name once and verifies the certificate'
     return [{ address: '127.0.0.1', family: 4 }]
   }
   const parts = { resolve, ca: authority.certificate }
-  const ask = createTransport(`https://hook.example:${receiver.port}/`, parts)
-  assert.deepEqual(await ask(question, id), { ok: 1 })
-  assert.deepEqual(await ask(question, id), { ok: 1 })
+  const send = createTransport(`https://hook.example:${receiver.port}/`, parts)
+  assert.deepEqual(await send(payload, id), { ok: 1 })
+  assert.deepEqual(await send(payload, id), { ok: 1 })
   // The second request used the same connection.
   assert.deepEqual(asked, ['hook.example'])
   const untrusting = createTransport(`https://hook.example:${receiver.port}/`, { resolve })
-  assert.equal((await failureOf(untrusting(question, id)))[1], 'hook_timeout_after_retry')
+  assert.equal((await failureOf(untrusting(payload, id)))[1], 'hook_timeout_after_retry')
 })

@@ -3,10 +3,10 @@
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { containsSecret } from '../../support/contains-secret.ts'
 import { createFactorCalls, factorEnvironment } from '../../support/factors.ts'
 import { openHookedServer, rejection } from '../../support/hooked-server.ts'
-import { ask, newEmail, password } from '../../support/http-client.ts'
-import { containsSecret } from '../../support/is-told.ts'
+import { newEmail, password, send } from '../../support/http-client.ts'
 
 test('the send email hook', async (t) => {
   const name = 'send-email'
@@ -15,7 +15,7 @@ test('the send email hook', async (t) => {
     AUTH_SMTP_MAX_FREQUENCY: '0s',
   })
   if (!server) return
-  const { post, query, withReply, waitForCall, asked } = server
+  const { post, query, withReply, waitForCall, payloadsOf } = server
   const admin = { authorization: `Bearer ${server.serviceToken}` }
   const mailTo = (email: string, type: string) =>
     waitForCall(
@@ -43,7 +43,7 @@ test('the send email hook', async (t) => {
       factor_type: '',
     })
     assert.match(token, /^\d{6}$/)
-    const verified = await ask(
+    const verified = await send(
       server.url,
       `/verify?type=${data.email_action_type}&token=${hash}&redirect_to=${data.redirect_to}`,
     )
@@ -63,7 +63,7 @@ test('the send email hook', async (t) => {
     await post('/recover', { email })
     const { token_hash } = (await mailTo(email, 'recovery')).email_data
     assert.equal((await post('/verify', { type: 'recovery', token_hash })).status, 200)
-    await ask(server.url, '/reauthenticate', { token: body.access_token })
+    await send(server.url, '/reauthenticate', { token: body.access_token })
     const nonce = (await mailTo(email, 'reauthentication')).email_data
     assert.match(nonce.token, /^\d{6}$/)
     assert.deepEqual([nonce.token_hash, nonce.site_url], ['', 'https://auth.example'])
@@ -74,7 +74,7 @@ test('the send email hook', async (t) => {
     const { body } = await post('/token?grant_type=password', { email, password })
     const moved = newEmail()
     const call = { method: 'PUT', token: body.access_token, body: { email: moved } }
-    assert.equal((await ask(server.url, '/user', call)).status, 200)
+    assert.equal((await send(server.url, '/user', call)).status, 200)
     const { user, email_data: data } = await mailTo(email, 'email_change')
     assert.equal(user.new_email, moved)
     // The fields are swapped, as existing receivers expect.
@@ -83,7 +83,7 @@ test('the send email hook', async (t) => {
     const fresh = { type: 'email_change', email: moved, token: data.token_new }
     const verified = await post('/verify', fresh)
     assert.deepEqual([verified.status, verified.body.user?.email], [200, moved])
-    const sent = asked(name).filter(({ user: { id } }) => id === user.id)
+    const sent = payloadsOf(name).filter(({ user: { id } }) => id === user.id)
     assert.equal(sent.filter((each) => each.email_data.token_hash === data.token_hash).length, 1)
   })
 
@@ -91,7 +91,7 @@ test('the send email hook', async (t) => {
     const { email } = await server.newUser()
     const { body } = await post('/token?grant_type=password', { email, password })
     const moved = newEmail()
-    await ask(server.url, '/user', {
+    await send(server.url, '/user', {
       method: 'PUT',
       token: body.access_token,
       body: { email: moved },
@@ -109,7 +109,7 @@ test('the send email hook', async (t) => {
     await mailTo(email, 'signup')
     const left = () => query('select 1 from outbox where recipient = $1', [email])
     while ((await left()).length > 0) await new Promise((resolve) => setTimeout(resolve, 10))
-    const offers = asked(name).filter(({ user }) => user.email === email)
+    const offers = payloadsOf(name).filter(({ user }) => user.email === email)
     assert.equal(offers.length, 1)
   })
 
@@ -125,7 +125,7 @@ test('the send email hook', async (t) => {
           line.includes('failed permanently') && line.includes('no list')
         while (!server.log.some(isGivenUp)) await new Promise((resolve) => setTimeout(resolve, 10))
         const line = server.log.find(isGivenUp) ?? ''
-        assert.match(line, /the hook rejected it: …@example\.com with … is on no list/)
+        assert.match(line, /the hook rejected the message: …@example\.com with … is on no list/)
         assert.ok(!containsSecret(line, data.token))
       },
     )
@@ -149,7 +149,7 @@ test('the send email hook', async (t) => {
     await query('update outbox set next_attempt_at = now() where recipient = $1', [email])
     // Any new message wakes the sender.
     await post('/signup', { email: newEmail(), password })
-    const offers = () => asked(name).filter(({ user }) => user.email === email)
+    const offers = () => payloadsOf(name).filter(({ user }) => user.email === email)
     while (offers().length < 2) await new Promise((resolve) => setTimeout(resolve, 10))
     const [first, second] = offers()
     assert.deepEqual(

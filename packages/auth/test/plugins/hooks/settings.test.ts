@@ -59,14 +59,18 @@ test('each of the seven hooks has its variables, also with their older names', (
     })
     assert.deepEqual(faults, [], name)
     assert.deepEqual(config.hooks[key], {
-      target: { kind: 'http', url: 'https://hook.example/a?b=c', isInsideAllowed: false },
+      target: { kind: 'http', url: 'https://hook.example/a?b=c', isInternalAllowed: false },
       secrets: ['c2VjcmV0IG9mIHR3ZW50eS1mb3VyIGJ5dGVz', 'bmV3ZXI='],
     })
   }
 })
 
 test('a hook target is an https URL, a local http URL or a database function', () => {
-  const http = (url: string, isInsideAllowed: boolean) => ({ kind: 'http', url, isInsideAllowed })
+  const http = (url: string, isInternalAllowed: boolean) => ({
+    kind: 'http',
+    url,
+    isInternalAllowed,
+  })
   const of = (schema: string, functionName: string) => ({ kind: 'function', schema, functionName })
   assert.deepEqual(targetOf('https://hook.example'), http('https://hook.example/', false))
   for (const host of ['localhost', '127.0.0.1', '[::1]', 'host.docker.internal']) {

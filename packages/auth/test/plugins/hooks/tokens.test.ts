@@ -6,14 +6,14 @@ import { test } from 'node:test'
 import { claimsOf, createFactorCalls } from '../../support/factors.ts'
 import { errorOf } from '../../support/flow-server.ts'
 import { openHookedServer, rejection } from '../../support/hooked-server.ts'
-import { ask, newEmail, password } from '../../support/http-client.ts'
+import { newEmail, password, send } from '../../support/http-client.ts'
 
 const name = 'customize-access-token'
 
 test('the custom access token hook', async (t) => {
   const server = await openHookedServer(t, [name])
   if (!server) return
-  const { post, query, withReply, asked, clock } = server
+  const { post, query, withReply, payloadsOf, clock } = server
   const { id, email } = await server.newUser()
   const login = () => post('/token?grant_type=password', { email, password })
   const refresh = (refresh_token: string) =>
@@ -30,15 +30,15 @@ test('the custom access token hook', async (t) => {
     assert.equal(status, 200)
     const claims = claimsOf(body.access_token)
     assert.deepEqual([claims.plan, claims.role, claims.sub], ['gold', 'editor', id])
-    const question = asked(name).at(-1)
-    assert.equal(question.user_id, id)
-    assert.equal(question.authentication_method, 'password')
+    const payload = payloadsOf(name).at(-1)
+    assert.equal(payload.user_id, id)
+    assert.equal(payload.authentication_method, 'password')
     const { plan, ...rest } = claims
-    assert.deepEqual(question.claims, { ...rest, role: '' })
-    assert.deepEqual(Object.keys(question.metadata), ['uuid', 'time', 'name', 'ip_address'])
-    assert.equal(question.metadata.ip_address, '127.0.0.1')
-    assert.ok(Math.abs(Date.parse(question.metadata.time) - clock.now()) < 60_000)
-    const user = await ask(server.url, '/user', { token: body.access_token })
+    assert.deepEqual(payload.claims, { ...rest, role: '' })
+    assert.deepEqual(Object.keys(payload.metadata), ['uuid', 'time', 'name', 'ip_address'])
+    assert.equal(payload.metadata.ip_address, '127.0.0.1')
+    assert.ok(Math.abs(Date.parse(payload.metadata.time) - clock.now()) < 60_000)
+    const user = await send(server.url, '/user', { token: body.access_token })
     assert.deepEqual([user.status, user.body.id], [200, id])
   })
 
@@ -48,7 +48,7 @@ test('the custom access token hook', async (t) => {
       refresh(body.refresh_token),
     )
     assert.equal(claimsOf(again.body.access_token).plan, 'silver')
-    const { authentication_method: method, claims } = asked(name).at(-1)
+    const { authentication_method: method, claims } = payloadsOf(name).at(-1)
     assert.deepEqual([method, 'plan' in claims], ['token_refresh', false])
   })
 
@@ -60,12 +60,12 @@ test('the custom access token hook', async (t) => {
       post('/verify', { type: 'magiclink', token_hash }),
     )
     assert.equal(claimsOf(verified.body.access_token).plan, 'gold')
-    assert.equal(asked(name).at(-1).authentication_method, 'otp')
+    assert.equal(payloadsOf(name).at(-1).authentication_method, 'otp')
   })
 
   await t.test('is called when a second factor raises a session', async () => {
     const { id: memberId } = await createFactorCalls(server).newMember()
-    const { user_id: userId, authentication_method: method, claims } = asked(name).at(-1)
+    const { user_id: userId, authentication_method: method, claims } = payloadsOf(name).at(-1)
     assert.deepEqual([userId, method, claims.aal], [memberId, 'totp', 'aal2'])
   })
 
@@ -73,7 +73,7 @@ test('the custom access token hook', async (t) => {
     const { body } = await withReply(
       name,
       // oxlint-disable-next-line typescript/no-explicit-any -- the payload of any hook
-      (question: any) => adding({ exp: question.claims.iat + 60 })(question),
+      (payload: any) => adding({ exp: payload.claims.iat + 60 })(payload),
       login,
     )
     assert.equal(body.expires_in, 60)
@@ -94,7 +94,7 @@ test('the custom access token hook', async (t) => {
       await wrong({ role: null, is_anonymous: 'no' }),
       flaw('role is required, is_anonymous must be of type boolean'),
     )
-    assert.deepEqual(await wrong({ sub: 'somebody' }), flaw('sub must stay as it was'))
+    assert.deepEqual(await wrong({ sub: 'another-user' }), flaw('sub must not be changed'))
     const empty = await withReply(name, () => ({}), login)
     assert.deepEqual(errorOf(empty).slice(0, 2), [500, 'unexpected_failure'])
     // No token was issued for these sessions, so they do not stay open.
@@ -123,15 +123,15 @@ test('the custom access token hook', async (t) => {
     clock.aheadMs += 60_000
     const again = await refresh(body.refresh_token)
     assert.equal(again.status, 200)
-    const { claims } = asked(name).at(-1)
+    const { claims } = payloadsOf(name).at(-1)
     assert.equal(claims.session_id, claimsOf(body.access_token).session_id)
   })
 
   await t.test('is not called if no token is issued', async () => {
-    const count = asked(name).length
+    const count = payloadsOf(name).length
     assert.equal((await post('/token?grant_type=password', { email, password: 'x' })).status, 400)
     assert.equal((await refresh('nonsense-nonsense')).status, 400)
     await post('/signup', { email: newEmail(), password })
-    assert.equal(asked(name).length, count)
+    assert.equal(payloadsOf(name).length, count)
   })
 })

@@ -19,7 +19,7 @@ test('the before and after user created hooks', async (t) => {
     AUTH_SMS_TEST_OTP: '15550100001:123456,15550100002:123456',
   })
   if (!server) return
-  const { post, query, withReply, asked, waitForCall } = server
+  const { post, query, withReply, payloadsOf, waitForCall } = server
   const admin = { authorization: `Bearer ${server.serviceToken}` }
   const ways: Readonly<Record<string, () => ReturnType<typeof post>>> = {
     'POST /signup': () => post('/signup', { email: newEmail(), password }),
@@ -44,7 +44,7 @@ test('the before and after user created hooks', async (t) => {
       const made = await create()
       assert.equal(made.status, 200, JSON.stringify(made.body))
       assert.equal(await countUsers(), count + 1)
-      const { user, metadata } = asked(before).at(-1)
+      const { user, metadata } = payloadsOf(before).at(-1)
       assert.deepEqual([metadata.name, metadata.ip_address], [before, '127.0.0.1'])
       const notice = await waitForCall(after, (body) => body.user.id === user.id)
       assert.equal(notice.metadata.ip_address, '127.0.0.1')
@@ -63,11 +63,11 @@ test('the before and after user created hooks', async (t) => {
     const email = newEmail()
     await post('/signup', { email, password })
     await waitForCall(after, (body) => body.user.email === email)
-    const count = asked(before).length
+    const count = payloadsOf(before).length
     await post('/signup', { email, password })
     await post('/otp', { email })
-    assert.equal(asked(before).length, count)
-    assert.equal(asked(after).filter(({ user }) => user.email === email).length, 1)
+    assert.equal(payloadsOf(before).length, count)
+    assert.equal(payloadsOf(after).filter(({ user }) => user.email === email).length, 1)
     const waiting = await query("select 1 from outbox where channel = 'hook' and failed_at is null")
     assert.ok(waiting.length <= 1)
   })
@@ -97,20 +97,18 @@ test('the user created hooks are called once for users of an external provider',
   const server = await openExternalServer(t, ['keycloak'], toHookEnvironment(names, receiver.url))
   if (!server) return
   const askedOf = (name: string, email: string) =>
-    receiver.questions.filter(
-      ({ body }) => body.metadata.name === name && body.user.email === email,
-    )
+    receiver.requests.filter(({ body }) => body.metadata.name === name && body.user.email === email)
   const account = newAccount()
   receiver.reply = () => rejection(403, 'By invitation only')
-  const refused = await server.goThrough('keycloak', account)
+  const refused = await server.signInWith('keycloak', account)
   assert.deepEqual(
     [queryOf(refused)['error_description'], queryOf(refused)['error_code']],
     ['By invitation only', 'unknown'],
   )
   assert.deepEqual(await server.query('select 1 from users where email = $1', [account.email]), [])
   receiver.reply = () => ({})
-  await server.goThrough('keycloak', account)
-  await server.goThrough('keycloak', account)
+  await server.signInWith('keycloak', account)
+  await server.signInWith('keycloak', account)
   const { body } = await receiver.waitFor((each) => each.body.metadata.name === names[1])
   assert.equal(body.user.identities[0].provider, 'keycloak')
   assert.equal(askedOf(names[0], account.email).length, 2)

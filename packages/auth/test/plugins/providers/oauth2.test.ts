@@ -36,7 +36,7 @@ function createSteps(server: OAuthServer, more: Partial<OAuth2Definition> = {}) 
   })
 }
 
-async function goThrough(server: OAuthServer, steps: ReturnType<typeof createSteps>) {
+async function signInWith(server: OAuthServer, steps: ReturnType<typeof createSteps>) {
   const { url, memo } = await steps.start({ state: 's', scopes: [], parameters: {} })
   const back = new URL((await server.agree(url)).url)
   return steps.exchange({ parameters: Object.fromEntries(back.searchParams), memo })
@@ -45,22 +45,22 @@ async function goThrough(server: OAuthServer, steps: ReturnType<typeof createSte
 test('client credentials are sent in the form that the provider accepts', async (t) => {
   await t.test('in the Authorization header first, percent-encoded', async (t) => {
     const server = await openOAuthServer(t, { ...keycloak, credentials: 'basic' })
-    assert.match((await goThrough(server, createSteps(server))).accessToken, /^access /)
+    assert.match((await signInWith(server, createSteps(server))).accessToken, /^access /)
     assert.deepEqual(server.refusals, [])
   })
   await t.test('in the body if the header is refused', async (t) => {
     const server = await openOAuthServer(t, { ...keycloak, credentials: 'body' })
-    assert.match((await goThrough(server, createSteps(server))).accessToken, /^access /)
+    assert.match((await signInWith(server, createSteps(server))).accessToken, /^access /)
     assert.deepEqual(server.refusals, ['credentials not in the body'])
   })
   await t.test('in the body at once if the definition says so', async (t) => {
     const server = await openOAuthServer(t, { ...keycloak, credentials: 'body' })
-    await goThrough(server, createSteps(server, { credentials: 'body' }))
+    await signInWith(server, createSteps(server, { credentials: 'body' }))
     assert.deepEqual(server.refusals, [])
   })
   await t.test('only once if the definition says so', async (t) => {
     const server = await openOAuthServer(t, { ...keycloak, credentials: 'body' })
-    await assert.rejects(goThrough(server, createSteps(server, { credentials: 'basic' })))
+    await assert.rejects(signInWith(server, createSteps(server, { credentials: 'basic' })))
     assert.equal(server.refusals.length, 1)
   })
 })
@@ -104,9 +104,9 @@ async function openAnswer(t: TestContext, listener: RequestListener): Promise<st
 
 test('a provider response is limited in time and size, and redirects are not followed', async (t) => {
   const cases: readonly (readonly [string, RequestListener, RegExp])[] = [
-    ['no answer', () => {}, /did not answer within 100 ms/],
-    ['half a response', (_, to) => void to.write('{"a":'), /did not answer within 100 ms/],
-    ['too much', (_, to) => void to.end(`"${'x'.repeat(2_000)}"`), /answered more than 1000 bytes/],
+    ['no response', () => {}, /did not respond within 100 ms/],
+    ['half a response', (_, to) => void to.write('{"a":'), /did not respond within 100 ms/],
+    ['too much', (_, to) => void to.end(`"${'x'.repeat(2_000)}"`), /is longer than 1000 bytes/],
     ['a redirect', (_, to) => void to.writeHead(302, { location: '/' }).end(), /cannot be reached/],
     ['no JSON', (_, to) => void to.end('<html>'), /x responded with neither JSON nor form data/],
     ['a list', (_, to) => void to.end('[]'), /JSON that is not an object/],
@@ -117,7 +117,7 @@ test('a provider response is limited in time and size, and redirects are not fol
       // A slow machine must not affect the cases that expect a response.
       const timeoutMs = message.source.includes('100 ms') ? 100 : 20_000
       const http = createProviderHttp({ timeoutMs, maxBytes: 1_000 })
-      await assert.rejects(http.ask(await openAnswer(t, listener)), (error) => {
+      await assert.rejects(http.fetchObject(await openAnswer(t, listener)), (error) => {
         assert.ok(error instanceof OutgoingError)
         assert.match(error.message, message)
         return !error.message.includes('secret')

@@ -44,7 +44,7 @@ test('provider-specific behaviour', async (t) => {
     const { id, email } = await server.newUser()
     const { account } = server.at('gitlab').shape.example
     const emails = [{ id: 3, email, confirmed_at: '2021-03-26T19:07:56.248Z' }]
-    const fragment = fragmentOf(await server.goThrough('gitlab', { ...account, emails }))
+    const fragment = fragmentOf(await server.signInWith('gitlab', { ...account, emails }))
     assert.equal(fragment['provider'], 'gitlab')
     const user = await userOf(server, `${account['id']}`)
     assert.notEqual(user.id, id)
@@ -52,11 +52,11 @@ test('provider-specific behaviour', async (t) => {
   })
 
   await t.test('keycloak: the browser may use another URL than the server', async () => {
-    const { url, cookie } = await server.depart({ provider: 'keycloak' })
+    const { url, cookie } = await server.startFlow({ provider: 'keycloak' })
     const { origin, pathname, search } = url
     assert.equal(origin, 'https://sso.example')
     const inside = `${keycloak.url}${pathname.replace('/realms/main', '')}${search}`
-    const answer = await server.arrive(await keycloak.agree(inside), cookie)
+    const answer = await server.finishFlow(await keycloak.agree(inside), cookie)
     assert.equal(fragmentOf(answer)['provider'], 'keycloak')
     const { account } = keycloak.shape.example
     const { raw_user_meta_data: metadata } = await userOf(server, `${account['sub']}`)
@@ -66,12 +66,12 @@ test('provider-specific behaviour', async (t) => {
   await t.test('slack: the log has the reason for a missing profile', async () => {
     const slack = server.at('slack')
     slack.failure = 'API fails'
-    await server.goThrough('slack', slack.shape.example.account)
+    await server.signInWith('slack', slack.shape.example.account)
     assert.match(server.log.slice(-2).join(), /slack returned no profile: overloaded/)
   })
 
   await t.test('workos: workos_provider is sent as provider', async () => {
-    const { url } = await server.depart({ provider: 'workos', workos_provider: 'GoogleOAuth' })
+    const { url } = await server.startFlow({ provider: 'workos', workos_provider: 'GoogleOAuth' })
     assert.deepEqual(url.searchParams.getAll('provider'), ['GoogleOAuth'])
     assert.equal(url.searchParams.has('workos_provider'), false)
   })
@@ -90,8 +90,8 @@ async function testApple(t: TestContext, server: ExternalServer): Promise<void> 
   const { account } = provider.shape.example
 
   await t.test('apple: the name of the first sign-in is kept if later ones lack it', async () => {
-    await server.goThrough('apple', account)
-    const answer = await server.goThrough('apple', { ...account, user: undefined })
+    await server.signInWith('apple', account)
+    const answer = await server.signInWith('apple', { ...account, user: undefined })
     assert.equal(fragmentOf(answer)['provider'], 'apple')
     const user = await userOf(server, `${account['sub']}`)
     assert.equal(user.raw_user_meta_data.full_name, 'Grace Hopper')
@@ -108,22 +108,22 @@ async function testApple(t: TestContext, server: ExternalServer): Promise<void> 
     await t.test(`apple: a user field that is ${what} does not prevent the sign-in`, async () => {
       const sub = `field ${what}`
       provider.account = { ...account, sub, email: `${what.replaceAll(' ', '-')}@apple.example` }
-      const { url, cookie } = await server.depart({ provider: 'apple' })
+      const { url, cookie } = await server.startFlow({ provider: 'apple' })
       const { url: back, form } = await provider.agree(`${url}`)
-      const answer = await server.arrive({ url: back, form: { ...form, user } }, cookie)
+      const answer = await server.finishFlow({ url: back, form: { ...form, user } }, cookie)
       assert.equal(fragmentOf(answer)['provider'], 'apple')
       assert.equal((await userOf(server, sub)).raw_user_meta_data.full_name, name)
     })
   }
 
   await t.test('apple: the cookie is sent with a cross-site form post', async () => {
-    const { answer } = await server.depart({ provider: 'apple' })
+    const { answer } = await server.startFlow({ provider: 'apple' })
     assert.match(answer.headers.get('set-cookie') ?? '', /; Secure; SameSite=None$/)
   })
 
   await t.test('apple: response mode and scopes cannot be changed', async () => {
     const query = { provider: 'apple', response_mode: 'query', scopes: 'more' }
-    const { searchParams } = (await server.depart(query)).url
+    const { searchParams } = (await server.startFlow(query)).url
     assert.deepEqual(searchParams.getAll('response_mode'), ['form_post'])
     assert.equal(searchParams.get('scope'), 'email name')
   })
@@ -145,37 +145,37 @@ async function testTwitter(t: TestContext, server: ExternalServer): Promise<void
   const exchangeFails = /^Unable to exchange external code: /
 
   await t.test('twitter: the returned token must match the requested one', async () => {
-    const mine = await server.depart({ provider: 'twitter' })
-    const others = await server.depart({ provider: 'twitter' })
+    const mine = await server.startFlow({ provider: 'twitter' })
+    const others = await server.startFlow({ provider: 'twitter' })
     const back = new URL((await twitter.agree(`${mine.url}`)).url)
     const stolen = new URL((await twitter.agree(`${others.url}`)).url)
     stolen.searchParams.set('state', back.searchParams.get('state') ?? '')
     const refusals = twitter.refusals.length
-    const answer = await server.arrive({ url: stolen.href }, mine.cookie)
+    const answer = await server.finishFlow({ url: stolen.href }, mine.cookie)
     assert.match(queryOf(answer)['error_description'] ?? '', exchangeFails)
     assert.match(server.log.slice(-2).join(), /twitter returned a different request token/)
     assert.equal(twitter.refusals.length, refusals, 'no request was sent')
   })
 
   await t.test('twitter: a wrong verifier is refused by the provider', async () => {
-    const { url, cookie } = await server.depart({ provider: 'twitter' })
+    const { url, cookie } = await server.startFlow({ provider: 'twitter' })
     const back = new URL((await twitter.agree(`${url}`)).url)
     back.searchParams.set('oauth_verifier', 'guessed')
-    const answer = await server.arrive({ url: back.href }, cookie)
+    const answer = await server.finishFlow({ url: back.href }, cookie)
     assert.match(queryOf(answer)['error_description'] ?? '', exchangeFails)
     assert.equal(twitter.refusals.at(-1), 'verifier guessed')
   })
 
   await t.test('twitter: the state is bound to one browser', async () => {
-    const { url } = await server.depart({ provider: 'twitter' })
+    const { url } = await server.startFlow({ provider: 'twitter' })
     const { url: back } = await twitter.agree(`${url}`)
-    const answer = await server.arrive({ url: back }, '')
+    const answer = await server.finishFlow({ url: back }, '')
     assert.equal(queryOf(answer)['error_description'], 'OAuth state not found or expired')
   })
 
   await t.test('twitter: parameters of the application are forwarded, not its token', async () => {
     const query = { provider: 'twitter', force_login: 'true', oauth_token: 'mine' }
-    const { url } = await server.depart(query)
+    const { url } = await server.startFlow(query)
     assert.equal(url.searchParams.get('force_login'), 'true')
     assert.match(url.searchParams.getAll('oauth_token').join(), /^request [\da-f-]{36}$/)
   })
@@ -184,7 +184,7 @@ async function testTwitter(t: TestContext, server: ExternalServer): Promise<void
     const count = async () => (await server.query('select 1 from flow_states')).length
     const before = await count()
     twitter.failure = 'oversized response'
-    const { answer } = await server.depart({ provider: 'twitter' }).finally(() => {
+    const { answer } = await server.startFlow({ provider: 'twitter' }).finally(() => {
       twitter.failure = undefined
     })
     assert.deepEqual([answer.status, await count()], [500, before])

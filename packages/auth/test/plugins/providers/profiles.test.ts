@@ -13,8 +13,8 @@ import { spotify } from '../../../src/plugins/providers/spotify.ts'
 /** A provider whose API always returns the same response. */
 function createSteps(definition: ProviderDefinition, answer: JsonObject = {}, at = definition.url) {
   const http: ProviderHttp = {
-    ask: async () => answer,
-    askList: async () => [],
+    fetchObject: async () => answer,
+    fetchList: async () => [],
     fetch: () => Promise.reject(new Error('no request expected')),
   }
   const url = at ?? ''
@@ -31,11 +31,11 @@ function createSteps(definition: ProviderDefinition, answer: JsonObject = {}, at
 
 async function readClaims(definition: ProviderDefinition, answer: JsonObject) {
   const steps = createSteps(definition, answer)
-  const tokens = { accessToken: 'a', refreshToken: undefined, idToken: undefined, answer: {} }
+  const tokens = { accessToken: 'a', refreshToken: undefined, idToken: undefined, response: {} }
   return (await steps.readProfile(tokens, { parameters: {}, memo: {} })).claims
 }
 
-test('azure: an address is verified unless xms_edov says that its domain is not', () => {
+test('azure: an address is verified unless xms_edov marks its domain as unverified', () => {
   const { idTokens } = createSteps(azure)
   const isVerified = (xms_edov?: unknown) => {
     const claims = {

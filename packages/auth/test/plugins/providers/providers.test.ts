@@ -9,7 +9,7 @@ import { isTrusted } from '../../../src/plugins/providers/oauth/profile-parts.ts
 import type { ProviderDefinition } from '../../../src/plugins/providers/oauth/provider.ts'
 import { type ExternalServer, openExternalServer } from '../../support/external-server.ts'
 import { fragmentOf } from '../../support/flow-server.ts'
-import { ask, type HttpAnswer } from '../../support/http-client.ts'
+import { type HttpAnswer, send } from '../../support/http-client.ts'
 import type { Failure, OAuthServer } from '../../support/oauth-server.ts'
 import type { Account, ShapeExample } from '../../support/provider-shape.ts'
 import { providerShapes } from '../../support/provider-shapes/index.ts'
@@ -62,7 +62,7 @@ test('all seventeen providers fulfil the same contract', async (t) => {
 async function checkAuthorizeUrl(server: ExternalServer, id: string): Promise<void> {
   const { shape, url: base, clientId } = server.at(id)
   const query = { provider: id, ...shape.query, login_hint: 'ada', scopes: 'one,two' }
-  const { answer, url } = await server.depart(query)
+  const { answer, url } = await server.startFlow(query)
   assert.equal(answer.status, 302)
   assert.equal(`${url.origin}${url.pathname}`, `${base}${shape.authorizePath}`)
   const { searchParams } = url
@@ -83,7 +83,7 @@ async function signIn(server: ExternalServer, id: string): Promise<void> {
   const provider = server.at(id)
   const { account, identityData } = provider.shape.example
   const refusals = provider.refusals.length
-  const answer = await goThrough(server, id, account)
+  const answer = await signInWith(server, id, account)
   assert.deepEqual(provider.refusals.slice(refusals), [])
   const fragment = fragmentOf(answer)
   assert.equal(answer.status, 302)
@@ -97,7 +97,7 @@ async function signIn(server: ExternalServer, id: string): Promise<void> {
   assert.equal(fragment['provider_token'], undefined)
   if (!identityData['email_verified']) return
   assert.equal(fragment['provider'], id)
-  const { body } = await ask(server.url, '/user', { token: fragment['access_token'] ?? '' })
+  const { body } = await send(server.url, '/user', { token: fragment['access_token'] ?? '' })
   assert.deepEqual([body.id, body.email], [user.id, identityData['email']])
 }
 
@@ -108,7 +108,7 @@ async function giveToken(server: ExternalServer, id: string): Promise<void> {
   await server.query('update users set email_confirmed_at = now() where id = $1', [
     identity.user_id,
   ])
-  const fragment = fragmentOf(await goThrough(server, id, account, { scopes: 'one' }))
+  const fragment = fragmentOf(await signInWith(server, id, account, { scopes: 'one' }))
   assert.match(fragment['provider_token'] ?? '', /^access /)
 }
 
@@ -116,7 +116,7 @@ async function confirmFirst(server: ExternalServer, id: string): Promise<void> {
   const { account, unverified } = server.at(id).shape.example
   const assumed = definitions[id]?.trustsEmails
   if (unverified === undefined) return assert.equal(assumed, true)
-  const fragment = fragmentOf(await goThrough(server, id, { ...account, ...unverified }))
+  const fragment = fragmentOf(await signInWith(server, id, { ...account, ...unverified }))
   assert.deepEqual(
     [fragment['error_code'], fragment['error_description']],
     [
@@ -151,18 +151,18 @@ async function failProfile(server: ExternalServer, id: string): Promise<void> {
 async function forwardDenial(server: ExternalServer, id: string): Promise<void> {
   const { account } = server.at(id).shape.example
   await withFailure(server.at(id), 'deny', async () => {
-    const fragment = fragmentOf(await goThrough(server, id, account))
+    const fragment = fragmentOf(await signInWith(server, id, account))
     assert.deepEqual([fragment['error'], fragment['access_token']], ['access_denied', undefined])
   })
 }
 
-function goThrough(
+function signInWith(
   server: ExternalServer,
   id: string,
   account: Account,
   query: Readonly<Record<string, string>> = {},
 ): Promise<HttpAnswer> {
-  return server.goThrough(id, account, { ...server.at(id).shape.query, ...query })
+  return server.signInWith(id, account, { ...server.at(id).shape.query, ...query })
 }
 
 function toAccount({ shape }: OAuthServer, kind: 'withoutEmail' | 'withoutId'): Account {
@@ -187,7 +187,7 @@ async function assertFails(
   account: Account,
   message: string | RegExp,
 ): Promise<void> {
-  const fragment = fragmentOf(await goThrough(server, id, account))
+  const fragment = fragmentOf(await signInWith(server, id, account))
   assert.deepEqual(
     [fragment['error'], fragment['error_code']],
     ['server_error', 'unexpected_failure'],

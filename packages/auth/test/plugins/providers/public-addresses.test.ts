@@ -120,11 +120,11 @@ function openRecorder() {
   const asked: string[] = []
   const token = { access_token: 'token', oauth_token: 'token', oauth_token_secret: 'hidden' }
   const http: ProviderHttp = {
-    async ask(url) {
+    async fetchObject(url) {
       asked.push(url)
       return { ...token, id: 'user' }
     },
-    async askList(url) {
+    async fetchList(url) {
       asked.push(url)
       return []
     },
@@ -137,7 +137,7 @@ function openRecorder() {
   return { asked, http, openId }
 }
 
-async function goThrough(id: keyof typeof providers) {
+async function signInWith(id: keyof typeof providers) {
   const definition = providers[id]
   assert.ok(definition?.url, id)
   const { asked, http, openId } = openRecorder()
@@ -165,7 +165,7 @@ test('every provider except keycloak has public URLs and requests the email addr
   assert.deepEqual(Object.keys(addresses), ids)
   for (const id of ids) {
     await t.test(id, async () => {
-      const { authorize, asked } = await goThrough(id)
+      const { authorize, asked } = await signInWith(id)
       const expected = addresses[id]
       assert.equal(`${authorize.origin}${authorize.pathname}`, expected?.authorize)
       assert.equal(authorize.searchParams.get('scope'), expected?.scope ?? null)

@@ -50,8 +50,8 @@ function readProfile(shape: ProviderShape, account: Account): Promise<ExternalPr
     redirectUri: 'https://auth.example/callback',
     at: { url, apiUrl: definition.toApiUrl?.(url) ?? url, isPublic: false },
     http: {
-      ask: async (target, request) => answer(target, request?.headers),
-      askList: async (target) => [answer(target)].flat().filter((each) => Object(each) === each),
+      fetchObject: async (target, request) => answer(target, request?.headers),
+      fetchList: async (target) => [answer(target)].flat().filter((each) => Object(each) === each),
       fetch: () => Promise.reject(new Error('no request expected')),
     },
     openId: { verify: async () => claims ?? {} },
@@ -61,7 +61,7 @@ function readProfile(shape: ProviderShape, account: Account): Promise<ExternalPr
     accessToken: 'a',
     refreshToken: undefined,
     idToken: claims && idToken,
-    answer: shape.tokenFields?.(account) ?? {},
+    response: shape.tokenFields?.(account) ?? {},
   }
   return steps.readProfile(tokens, { parameters: {}, memo: {} })
 }

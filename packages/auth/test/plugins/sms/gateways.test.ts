@@ -131,12 +131,12 @@ for (const name of names) {
     server.reply = { status: 200, body: 'x'.repeat(2_000) }
     await assert.rejects(
       send(name, server, { maxBytes: 1_000 }),
-      isPassing(/^127\.0\.0\.1:\d+ answered more than 1000 bytes$/),
+      isPassing(/^the response of 127\.0\.0\.1:\d+ is longer than 1000 bytes$/),
     )
     server.reply = null
     await assert.rejects(
       send(name, server, { timeoutMs: 50 }),
-      isPassing(/^127\.0\.0\.1:\d+ did not answer within 50 ms$/),
+      isPassing(/^127\.0\.0\.1:\d+ did not respond within 50 ms$/),
     )
     await assert.rejects(
       send(name, { url: 'http://127.0.0.1:1' }),

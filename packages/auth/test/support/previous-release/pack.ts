@@ -39,7 +39,7 @@ export async function packRelease(commit = previousCommit): Promise<PackedReleas
   }
 }
 
-/** Links its own packages from the commit, and all others from this checkout. */
+/** Links the packages of this repository from the commit, and all others from this checkout. */
 async function linkDependencies(folder: string): Promise<void> {
   const [from, to] = [join(root, 'node_modules'), join(folder, 'node_modules')]
   await mkdir(join(to, '@portcullis'), { recursive: true })

@@ -25,7 +25,7 @@ export const apple: ProviderShape = {
       auth_time: 1_700_000_000,
       user: {
         name: { firstName: 'Grace', lastName: 'Hopper' },
-        email: 'somebody-else@apple.example',
+        email: 'another-user@apple.example',
       },
     },
     identityData: {
@@ -41,7 +41,7 @@ export const apple: ProviderShape = {
     },
     // Managed accounts of schools and companies have unverified addresses.
     unverified: { sub: '1.school', email: 'pupil@apple.example', email_verified: 'false' },
-    withoutEmail: { sub: '2.nobody', email: undefined, email_verified: undefined },
+    withoutEmail: { sub: '2.no-email', email: undefined, email_verified: undefined },
     withoutId: { sub: undefined },
   },
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import type { ProviderShape } from '../provider-shape.ts'
 
-/** With the setting that requires an app secret proof. */
+/** An app with the setting that requires an app secret proof. */
 export const facebook: ProviderShape = {
   id: 'facebook',
   authorizePath: '/dialog/oauth',

@@ -16,7 +16,7 @@ export function writeNodeResponse(
   _req: unknown,
   res: NodeResponse,
 ): void {
-  if (res.headersSent || isGone(res)) return
+  if (res.headersSent || isClosed(res)) return
   const headers: OutgoingHttpHeaders = toHeaders(init)
   if (vary) headers['vary'] = varyByAccept(String(headers['vary'] ?? res.getHeader('vary') ?? ''))
   // Without a content length Node uses chunked encoding.
@@ -35,7 +35,7 @@ export function writeNodeResponse(
   else res.end(body)
 }
 
-export function isGone(res: NodeResponse): boolean {
+export function isClosed(res: NodeResponse): boolean {
   // The stream of an HTTP/2 response becomes undefined when the connection closes.
   return 'stream' in res ? (res.stream?.destroyed ?? true) : res.destroyed
 }

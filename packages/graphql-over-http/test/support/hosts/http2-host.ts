@@ -3,7 +3,7 @@ import type { Server } from 'node:net'
 import { createSelfSigned } from '../../../../../examples/graphql/self-signed.ts'
 import type { Host, Limits, OpenHost } from './host.ts'
 import { openHttp2Fetch } from './http2-fetch.ts'
-import { listen, shut } from './listen.ts'
+import { closeServer, listen } from './listen.ts'
 import { openProbe, type Probe } from './probe.ts'
 
 export const certificate: { key: string; cert: string } = createSelfSigned('localhost')
@@ -38,7 +38,7 @@ export function http2Host(
         async close() {
           client.close()
           for (const session of sessions) session.destroy()
-          await shut(server)
+          await closeServer(server)
           probe.close()
         },
       }

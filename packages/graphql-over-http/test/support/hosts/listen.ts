@@ -11,7 +11,9 @@ export async function listen(server: Server): Promise<number> {
 }
 
 /** Stops a server and closes its open connections. */
-export async function shut(server: Server & { closeAllConnections?: () => void }): Promise<void> {
+export async function closeServer(
+  server: Server & { closeAllConnections?: () => void },
+): Promise<void> {
   server.closeAllConnections?.()
   await new Promise<void>((resolve, reject) => {
     server.close((error) => (error ? reject(error) : resolve()))

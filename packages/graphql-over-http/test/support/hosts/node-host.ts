@@ -1,6 +1,6 @@
 import type { Server } from 'node:net'
 import type { Host, Limits, OpenHost } from './host.ts'
-import { listen, shut } from './listen.ts'
+import { closeServer, listen } from './listen.ts'
 import { openProbe, type Probe } from './probe.ts'
 
 /** A host in this process that speaks HTTP/1 over TCP. */
@@ -27,7 +27,7 @@ export function nodeHost(
             server.getConnections((error, count) => (error ? reject(error) : resolve(count)))
           }),
         async close() {
-          await shut(server)
+          await closeServer(server)
           probe.close()
         },
       }

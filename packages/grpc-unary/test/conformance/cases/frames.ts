@@ -5,6 +5,7 @@ import {
   answered,
   type Cases,
   cancel,
+  completeCall,
   END,
   goaway,
   hello,
@@ -14,7 +15,6 @@ import {
   reset,
   sayBlock,
   WAIT,
-  wholeCall,
   windowUpdate,
 } from '../case.ts'
 
@@ -51,7 +51,7 @@ const streamFrames: Cases = {
     expect: goaway('PROTOCOL_ERROR'),
   },
   '6.1: DATA on a stream that is neither open nor half-closed (local)': {
-    sends: [wholeCall(1, WAIT), frame(frameType.DATA, flag.END_STREAM, 1, hello)],
+    sends: [completeCall(1, WAIT), frame(frameType.DATA, flag.END_STREAM, 1, hello)],
     expect: reset(1, 'STREAM_CLOSED'),
   },
   '6.1: padding as long as the frame': {
@@ -63,7 +63,7 @@ const streamFrames: Cases = {
     expect: goaway('PROTOCOL_ERROR', 'FRAME_SIZE_ERROR'),
   },
 
-  '6.2: HEADERS are accepted': { sends: [wholeCall(1)], expect: answered(1) },
+  '6.2: HEADERS are accepted': { sends: [completeCall(1)], expect: answered(1) },
   '6.2: HEADERS with padding are accepted': {
     sends: [
       frame(frameType.HEADERS, flag.END_HEADERS | flag.PADDED, 1, padded(sayBlock, 8)),
@@ -112,15 +112,15 @@ const streamFrames: Cases = {
   },
 
   '6.3: PRIORITY with the least and the most weight, and exclusive, is accepted': {
-    sends: [priority(1, 0, 0), priority(1, 0, 255), priority(1, 0, 0, true), wholeCall(1)],
+    sends: [priority(1, 0, 0), priority(1, 0, 255), priority(1, 0, 0, true), completeCall(1)],
     expect: answered(1),
   },
   '6.3: PRIORITY that depends on a future stream is accepted': {
-    sends: [priority(3, 1), wholeCall(1)],
+    sends: [priority(3, 1), completeCall(1)],
     expect: answered(1),
   },
   '6.3: PRIORITY of an idle stream does not use up lower identifiers': {
-    sends: [priority(5, 3), wholeCall(3)],
+    sends: [priority(5, 3), completeCall(3)],
     expect: answered(3),
   },
   '6.3: PRIORITY on stream 0': { sends: [priority(0, 1)], expect: goaway('PROTOCOL_ERROR') },
@@ -146,11 +146,11 @@ const streamFrames: Cases = {
 const connectionFrames: Cases = {
   '6.5: SETTINGS are acknowledged': {
     sends: [settings([settingId.MAX_CONCURRENT_STREAMS, 10])],
-    expect: (reaction) => {
-      const acks = reaction.frames.filter(
+    expect: (output) => {
+      const acks = output.frames.filter(
         ({ type, flags }) => type === frameType.SETTINGS && flags === flag.ACK,
       )
-      return acks.length === 2 ? accepted(reaction) : `${acks.length} acknowledgements`
+      return acks.length === 2 ? accepted(output) : `${acks.length} acknowledgements`
     },
   },
   '6.5: an acknowledgement with a payload': {
@@ -170,7 +170,7 @@ const connectionFrames: Cases = {
     expect: goaway('PROTOCOL_ERROR'),
   },
   '6.5.2: ENABLE_PUSH of 0 is accepted': {
-    sends: [settings([settingId.ENABLE_PUSH, 0]), wholeCall(1)],
+    sends: [settings([settingId.ENABLE_PUSH, 0]), completeCall(1)],
     expect: answered(1),
   },
   '6.5.2: INITIAL_WINDOW_SIZE over its maximum': {
@@ -186,18 +186,18 @@ const connectionFrames: Cases = {
     expect: goaway('PROTOCOL_ERROR'),
   },
   '6.5.2: unknown settings are ignored': {
-    sends: [settings([0xff, 1], [0, 2 ** 32 - 1]), wholeCall(1)],
+    sends: [settings([0xff, 1], [0, 2 ** 32 - 1]), completeCall(1)],
     expect: answered(1),
   },
   '6.5.2: a compression table of any size is accepted': {
     sends: [
       settings([settingId.HEADER_TABLE_SIZE, 2 ** 32 - 1]),
-      wholeCall(1),
+      completeCall(1),
       settings([settingId.HEADER_TABLE_SIZE, 0]),
-      wholeCall(3),
+      completeCall(3),
       settings([settingId.HEADER_TABLE_SIZE, 300]),
-      wholeCall(5),
-      wholeCall(7),
+      completeCall(5),
+      completeCall(7),
     ],
     expect: answered(7),
   },
@@ -212,18 +212,18 @@ const connectionFrames: Cases = {
 
   '6.7: PING is answered with the same bytes': {
     sends: [frame(frameType.PING, 0, 0, Buffer.from('h2-bytes'))],
-    expect: (reaction) => {
-      const pong = reaction.frames.find(({ type }) => type === frameType.PING)
+    expect: (output) => {
+      const pong = output.frames.find(({ type }) => type === frameType.PING)
       const isRight = pong?.flags === flag.ACK && pong.payload.toString() === 'h2-bytes'
-      return isRight ? accepted(reaction) : 'no answer to PING'
+      return isRight ? accepted(output) : 'no answer to PING'
     },
   },
   '6.7: a PING acknowledgement is not answered': {
     sends: [frame(frameType.PING, flag.ACK, 0, Buffer.from('h2-bytes'))],
-    expect: (reaction) =>
-      reaction.frames.some(({ type }) => type === frameType.PING)
+    expect: (output) =>
+      output.frames.some(({ type }) => type === frameType.PING)
         ? 'the answer was answered'
-        : accepted(reaction),
+        : accepted(output),
   },
   '6.7: PING on a stream': {
     sends: [frame(frameType.PING, 0, 1, zeros(8))],
@@ -276,7 +276,7 @@ const windowsAndContinuations: Cases = {
     expect: goaway('FRAME_SIZE_ERROR'),
   },
   '6.9: the reserved bit of the increment is ignored': {
-    sends: [windowUpdate(0, 2 ** 31 + 1), wholeCall(1)],
+    sends: [windowUpdate(0, 2 ** 31 + 1), completeCall(1)],
     expect: answered(1),
   },
   '6.9.1: a connection window over 2^31 - 1': {
@@ -284,7 +284,7 @@ const windowsAndContinuations: Cases = {
     expect: goaway('FLOW_CONTROL_ERROR'),
   },
   '6.9.1: a connection window of exactly 2^31 - 1 is accepted': {
-    sends: [windowUpdate(0, MAX_WINDOW - 65_535), wholeCall(1)],
+    sends: [windowUpdate(0, MAX_WINDOW - 65_535), completeCall(1)],
     expect: answered(1),
   },
   '6.9.1: a stream window over 2^31 - 1': {

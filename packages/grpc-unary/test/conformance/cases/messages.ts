@@ -4,13 +4,13 @@ import {
   answered,
   type Case,
   type Cases,
+  completeCall,
   END,
   hello,
   openCall,
   request,
   reset,
   SAY,
-  wholeCall,
 } from '../case.ts'
 
 type Fields = Readonly<Record<string, string>>
@@ -22,13 +22,13 @@ const { ':scheme': _scheme, ...withoutScheme } = call
 
 /** A request that is malformed (RFC 9113 8.1.1). */
 function malformed(fields: Fields): Case {
-  return { sends: [request(1, fields), wholeCall(3)], expect: reset(1, 'PROTOCOL_ERROR') }
+  return { sends: [request(1, fields), completeCall(3)], expect: reset(1, 'PROTOCOL_ERROR') }
 }
 
 function malformedBlock(...fields: readonly Fields[]): Case {
   const block = Buffer.concat(fields.map(headerBlock))
   return {
-    sends: [frame(frameType.HEADERS, END, 1, block), wholeCall(3)],
+    sends: [frame(frameType.HEADERS, END, 1, block), completeCall(3)],
     expect: reset(1, 'PROTOCOL_ERROR'),
   }
 }
@@ -55,9 +55,9 @@ export const messages: Cases = {
   },
   '8.1: a HEAD request is answered without content': {
     sends: [request(1, { ...call, ':method': 'HEAD' })],
-    expect: (reaction) =>
-      answered(1, '405')(reaction) ??
-      (reaction.frames.some(({ type, payload }) => type === frameType.DATA && payload.length > 0)
+    expect: (output) =>
+      answered(1, '405')(output) ??
+      (output.frames.some(({ type, payload }) => type === frameType.DATA && payload.length > 0)
         ? 'there is content'
         : undefined),
   },

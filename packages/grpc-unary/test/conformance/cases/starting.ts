@@ -4,6 +4,7 @@ import {
   accepted,
   answered,
   type Cases,
+  completeCall,
   END,
   ended,
   goaway,
@@ -11,7 +12,6 @@ import {
   openCall,
   reset,
   sayBlock,
-  wholeCall,
 } from '../case.ts'
 
 /** RFC 9113 section 3: starting HTTP/2. */
@@ -19,7 +19,7 @@ export const starting: Cases = {
   '3.4: the preface and SETTINGS are accepted': { sends: [], expect: accepted },
   '3.4: SETTINGS with values are accepted, and so is a call directly after them': {
     begins: [PREFACE, settings([settingId.INITIAL_WINDOW_SIZE, 65_535])],
-    sends: [wholeCall(1)],
+    sends: [completeCall(1)],
     expect: answered(1),
   },
   '3.4: another preface ends the connection': {
@@ -44,7 +44,7 @@ export const starting: Cases = {
   },
   '3.4: HEADERS before SETTINGS': {
     begins: [PREFACE],
-    sends: [wholeCall(1)],
+    sends: [completeCall(1)],
     expect: goaway('PROTOCOL_ERROR'),
   },
   '3.4: an acknowledgement before SETTINGS': {
@@ -57,15 +57,15 @@ export const starting: Cases = {
 /** RFC 9113 section 4: frames. */
 export const framing: Cases = {
   '4.1: a frame of unknown type is ignored': {
-    sends: [frame(0x16, 0, 0, Buffer.alloc(8)), wholeCall(1)],
+    sends: [frame(0x16, 0, 0, Buffer.alloc(8)), completeCall(1)],
     expect: answered(1),
   },
   '4.1: undefined flags are ignored': {
-    sends: [frame(frameType.PING, 0x16, 0, Buffer.alloc(8)), wholeCall(1)],
+    sends: [frame(frameType.PING, 0x16, 0, Buffer.alloc(8)), completeCall(1)],
     expect: answered(1),
   },
   '4.1: the reserved bit of the stream identifier is ignored': {
-    sends: [frame(frameType.PING, 0, 2 ** 31, Buffer.alloc(8)), wholeCall(1)],
+    sends: [frame(frameType.PING, 0, 2 ** 31, Buffer.alloc(8)), completeCall(1)],
     expect: answered(1),
   },
   '4.2: a DATA frame of 2^14 bytes is accepted': {

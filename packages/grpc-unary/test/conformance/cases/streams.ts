@@ -5,6 +5,7 @@ import {
   answered,
   type Cases,
   cancel,
+  completeCall,
   END,
   goaway,
   hello,
@@ -15,7 +16,6 @@ import {
   sayBlock,
   sentData,
   WAIT,
-  wholeCall,
   windowUpdate,
 } from '../case.ts'
 
@@ -26,43 +26,46 @@ const continuation = frame(frameType.CONTINUATION, flag.END_HEADERS, 1, sayBlock
 
 /** RFC 9113 section 5: streams. */
 export const streams: Cases = {
-  '5.1 idle: PRIORITY is accepted': { sends: [priority(1, 0), wholeCall(1)], expect: answered(1) },
+  '5.1 idle: PRIORITY is accepted': {
+    sends: [priority(1, 0), completeCall(1)],
+    expect: answered(1),
+  },
   '5.1 idle: DATA': { sends: [data], expect: goaway('PROTOCOL_ERROR') },
   '5.1 idle: RST_STREAM': { sends: [cancel(1)], expect: goaway('PROTOCOL_ERROR') },
   '5.1 idle: WINDOW_UPDATE': { sends: [windowUpdate(1, 100)], expect: goaway('PROTOCOL_ERROR') },
   '5.1 idle: CONTINUATION': { sends: [continuation], expect: goaway('PROTOCOL_ERROR') },
 
   '5.1 half-closed (remote): WINDOW_UPDATE is accepted': {
-    sends: [noWindow, wholeCall(1), windowUpdate(1, 1)],
+    sends: [noWindow, completeCall(1), windowUpdate(1, 1)],
     expect: sentData(1, 1),
   },
   '5.1 half-closed (remote): PRIORITY is accepted': {
-    sends: [noWindow, wholeCall(1), priority(1, 0), windowUpdate(1, 1)],
+    sends: [noWindow, completeCall(1), priority(1, 0), windowUpdate(1, 1)],
     expect: sentData(1, 1),
   },
   '5.1 half-closed (remote): RST_STREAM is accepted': {
-    sends: [wholeCall(1, WAIT), cancel(1)],
+    sends: [completeCall(1, WAIT), cancel(1)],
     expect: accepted,
   },
   '5.1 half-closed (remote): DATA': {
-    sends: [wholeCall(1, WAIT), data],
+    sends: [completeCall(1, WAIT), data],
     expect: reset(1, 'STREAM_CLOSED'),
   },
   '5.1 half-closed (remote): HEADERS': {
-    sends: [wholeCall(1, WAIT), trailers],
+    sends: [completeCall(1, WAIT), trailers],
     expect: reset(1, 'STREAM_CLOSED'),
   },
   '5.1 half-closed (remote): CONTINUATION': {
-    sends: [wholeCall(1, WAIT), continuation],
+    sends: [completeCall(1, WAIT), continuation],
     expect: goaway('PROTOCOL_ERROR'),
   },
 
   '5.1 closed by the client: PRIORITY is accepted': {
-    sends: [openCall(1), cancel(1), priority(1, 0), wholeCall(3)],
+    sends: [openCall(1), cancel(1), priority(1, 0), completeCall(3)],
     expect: answered(3),
   },
   '5.1 closed by the client: WINDOW_UPDATE and another RST_STREAM are accepted': {
-    sends: [openCall(1), cancel(1), windowUpdate(1, 9), cancel(1), wholeCall(3)],
+    sends: [openCall(1), cancel(1), windowUpdate(1, 9), cancel(1), completeCall(3)],
     expect: answered(3),
   },
   '5.1 closed by the client: DATA': {
@@ -79,17 +82,17 @@ export const streams: Cases = {
   },
 
   '5.1 closed: PRIORITY is accepted': {
-    sends: [wholeCall(1), priority(1, 0), wholeCall(3)],
+    sends: [completeCall(1), priority(1, 0), completeCall(3)],
     expect: answered(3),
   },
   '5.1 closed: WINDOW_UPDATE is accepted': {
-    sends: [wholeCall(1), windowUpdate(1, 10), wholeCall(3)],
+    sends: [completeCall(1), windowUpdate(1, 10), completeCall(3)],
     expect: answered(3),
   },
-  '5.1 closed: DATA': { sends: [wholeCall(1), data], expect: reset(1, 'STREAM_CLOSED') },
-  '5.1 closed: HEADERS': { sends: [wholeCall(1), trailers], expect: goaway('STREAM_CLOSED') },
+  '5.1 closed: DATA': { sends: [completeCall(1), data], expect: reset(1, 'STREAM_CLOSED') },
+  '5.1 closed: HEADERS': { sends: [completeCall(1), trailers], expect: goaway('STREAM_CLOSED') },
   '5.1 closed: CONTINUATION': {
-    sends: [wholeCall(1), continuation],
+    sends: [completeCall(1), continuation],
     expect: goaway('PROTOCOL_ERROR'),
   },
   '5.1 closed by the server: frames in transit are ignored': {
@@ -103,19 +106,19 @@ export const streams: Cases = {
     expect: goaway('PROTOCOL_ERROR'),
   },
   '5.1.1: an identifier below the last, never used': {
-    sends: [wholeCall(5), frame(frameType.HEADERS, END, 3, sayBlock)],
+    sends: [completeCall(5), frame(frameType.HEADERS, END, 3, sayBlock)],
     expect: goaway('PROTOCOL_ERROR'),
   },
   '5.1.1: identifiers may leave gaps': {
-    sends: [wholeCall(1), wholeCall(7), wholeCall(101)],
+    sends: [completeCall(1), completeCall(7), completeCall(101)],
     expect: answered(101),
   },
   '5.1.1: the largest identifier is a valid stream': {
-    sends: [wholeCall(2 ** 31 - 1)],
+    sends: [completeCall(2 ** 31 - 1)],
     expect: answered(2 ** 31 - 1),
   },
   '5.1.2: one call more than SETTINGS_MAX_CONCURRENT_STREAMS is refused': {
-    sends: [1, 3, 5, 7, 9].map((id) => wholeCall(id, WAIT)),
+    sends: [1, 3, 5, 7, 9].map((id) => completeCall(id, WAIT)),
     expect: reset(9, 'REFUSED_STREAM'),
   },
 
@@ -140,11 +143,11 @@ export const streams: Cases = {
   },
 
   '5.4.1: a connection error is GOAWAY and the end': {
-    sends: [wholeCall(1), frame(frameType.PING, 0, 0, Buffer.alloc(6))],
+    sends: [completeCall(1), frame(frameType.PING, 0, 0, Buffer.alloc(6))],
     expect: goaway('FRAME_SIZE_ERROR'),
   },
   '5.5: an extension frame is ignored': {
-    sends: [frame(0xf0, 0xff, 1, Buffer.alloc(64)), wholeCall(1)],
+    sends: [frame(0xf0, 0xff, 1, Buffer.alloc(64)), completeCall(1)],
     expect: answered(1),
   },
   '5.5: an extension frame inside a header block': {

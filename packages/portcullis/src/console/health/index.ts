@@ -37,12 +37,12 @@ export function createAuthCheck({ url, key }: AuthTarget): CheckPart {
   return async (signal) => {
     try {
       const options = { headers: toKeyHeaders(await key()), ...(signal && { signal }) }
-      const health = await ask(authName, `${url}/health`, options)
+      const health = await callWithTimeout(authName, `${url}/health`, options)
       if (health.status !== 200) return toDegraded(health, `${url}/health`)
-      const users = await ask(authName, `${url}/admin/users?page=1&per_page=1`, options)
+      const users = await callWithTimeout(authName, `${url}/admin/users?page=1&per_page=1`, options)
       return { ...toHealth(health), ...judgeKey(users), ...(await findStart(url, options)) }
     } catch (error) {
-      return toDown(error)
+      return toDownHealth(error)
     }
   }
 }
@@ -61,7 +61,11 @@ function toHealth({ text, latencyMs }: Answer): PartHealth {
 /** Supabase Auth does not report when it started. */
 async function findStart(url: string, options: RequestInit): Promise<Partial<PartHealth>> {
   const since = encodeURIComponent(new Date().toISOString())
-  const { status, text } = await ask(authName, `${url}/admin/sign-ins?since=${since}`, options)
+  const { status, text } = await callWithTimeout(
+    authName,
+    `${url}/admin/sign-ins?since=${since}`,
+    options,
+  )
   if (status !== 200) return {}
   const { started_at: startedAt } = parseObject(text) ?? {}
   return typeof startedAt === 'string' ? { startedAt: Date.parse(startedAt) } : {}
@@ -107,10 +111,14 @@ function createAnswerCheck({ url, auditHeaders }: GraphqlTarget): CheckPart {
     const options = signal ? { signal } : {}
     try {
       if (hasAnswered && auditHeaders === undefined) {
-        const { latencyMs } = await ask(graphqlName, new URL('/health', url).href, options)
+        const { latencyMs } = await callWithTimeout(
+          graphqlName,
+          new URL('/health', url).href,
+          options,
+        )
         return { state: 'up', latencyMs }
       }
-      const answer = await ask(graphqlName, url, {
+      const answer = await callWithTimeout(graphqlName, url, {
         ...options,
         method: 'POST',
         headers: {
@@ -125,7 +133,7 @@ function createAnswerCheck({ url, auditHeaders }: GraphqlTarget): CheckPart {
       return health
     } catch (error) {
       hasAnswered = false
-      return toDown(error)
+      return toDownHealth(error)
     }
   }
 }
@@ -153,18 +161,22 @@ function createRatelimitCheck({ debugUrl, url }: RatelimitTarget): CheckPart {
     const options = signal ? { signal } : {}
     try {
       // The index of the debug port; `/stats` itself can be long.
-      const debug = await ask(ratelimitName, `${debugUrl}/`, options)
+      const debug = await callWithTimeout(ratelimitName, `${debugUrl}/`, options)
       if (!debug.text.includes('/stats')) {
         const detail = `${debugUrl} is not the debug port of a rate limit service (status ${debug.status})`
         return { state: 'degraded', latencyMs: debug.latencyMs, detail }
       }
       if (url === undefined) return { state: 'up', latencyMs: debug.latencyMs }
-      const { status, latencyMs } = await ask(ratelimitName, `${url}/healthcheck`, options)
+      const { status, latencyMs } = await callWithTimeout(
+        ratelimitName,
+        `${url}/healthcheck`,
+        options,
+      )
       if (status === 200) return { state: 'up', latencyMs }
       const detail = `/healthcheck responded with status ${status}: the service is not ready, or is stopping`
       return { state: 'degraded', latencyMs, detail }
     } catch (error) {
-      return toDown(error)
+      return toDownHealth(error)
     }
   }
 }
@@ -202,7 +214,7 @@ export interface Answer {
 }
 
 /** Sends one request with a shorter timeout than other calls. */
-export async function ask(
+export async function callWithTimeout(
   name: string,
   url: string,
   { signal, ...options }: RequestInit = {},
@@ -230,7 +242,7 @@ export function parseObject(text: string): Readonly<Record<string, unknown>> | u
 }
 
 /** Leaves out the name and the URL, which are shown beside the message. */
-export function toDown(error: unknown): PartHealth {
+export function toDownHealth(error: unknown): PartHealth {
   const reason = error instanceof ConsoleError ? error.cause : error
   return { state: 'down', detail: toReason(reason) }
 }

@@ -91,8 +91,8 @@ async function call(url: string, request: DecisionRequest): Promise<WireAnswer> 
   })
   const text = await answer.text()
   if (answer.status === 200 || answer.status === 429) return JSON.parse(text)
-  const said = text.trim().slice(0, 200) || '(empty body)'
-  const message = `${serviceName} responded with status ${answer.status}: ${said}`
+  const excerpt = text.trim().slice(0, 200) || '(empty body)'
+  const message = `${serviceName} responded with status ${answer.status}: ${excerpt}`
   throw new ConsoleError(502, 'upstream_refused', message)
 }
 

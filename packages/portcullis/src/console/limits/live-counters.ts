@@ -8,7 +8,7 @@ export interface LiveCounts extends RuleCounts {
 }
 
 /** The whole state rather than a difference, so that a missed event does no harm. */
-export interface CounterNews {
+export interface CounterUpdate {
   /** Changes when the service has loaded rules. */
   readonly loads: number
   /** By statistics key; rules that never counted are left out. */
@@ -16,7 +16,7 @@ export interface CounterNews {
 }
 
 interface CounterListener {
-  onNews(news: CounterNews): void
+  onUpdate(update: CounterUpdate): void
   onError(error: unknown): void
 }
 
@@ -45,7 +45,7 @@ export function createLiveCounters(parts: LiveCountersParts): LiveCounters {
   const listeners = new Set<CounterListener>()
   let timer: NodeJS.Timeout | undefined
   let last: Reading | undefined
-  let news: CounterNews | undefined
+  let update: CounterUpdate | undefined
   let sumByRule: SumByRule | undefined
   let isPolling = false
 
@@ -55,9 +55,9 @@ export function createLiveCounters(parts: LiveCountersParts): LiveCounters {
       sumByRule = createSumByRule(await parts.readRuleBook())
     }
     const reading = { atMs: performance.now(), loads, rules: sumByRule(rules) }
-    news = toNews(reading, last)
+    update = toUpdate(reading, last)
     last = reading
-    for (const listener of listeners) listener.onNews(news)
+    for (const listener of listeners) listener.onUpdate(update)
   }
 
   async function poll(): Promise<void> {
@@ -68,7 +68,7 @@ export function createLiveCounters(parts: LiveCountersParts): LiveCounters {
       await refresh()
     } catch (error) {
       last = undefined
-      news = undefined
+      update = undefined
       for (const listener of listeners) listener.onError(error)
     } finally {
       isPolling = false
@@ -84,11 +84,11 @@ export function createLiveCounters(parts: LiveCountersParts): LiveCounters {
       if (listeners.size === 1) {
         // An old reading would give the average rate since then instead of the current rate.
         last = undefined
-        news = undefined
+        update = undefined
         clearTimeout(timer)
         void poll()
-      } else if (news !== undefined) {
-        listener.onNews(news)
+      } else if (update !== undefined) {
+        listener.onUpdate(update)
       }
       return () => {
         listeners.delete(listener)
@@ -98,7 +98,7 @@ export function createLiveCounters(parts: LiveCountersParts): LiveCounters {
   }
 }
 
-function toNews(reading: Reading, before: Reading | undefined): CounterNews {
+function toUpdate(reading: Reading, before: Reading | undefined): CounterUpdate {
   const seconds = before === undefined ? 0 : (reading.atMs - before.atMs) / 1000
   const rules = [...reading.rules].map(([key, counts]): [string, LiveCounts] => {
     const more = counts.total - (before?.rules.get(key) ?? noCounts).total
@@ -122,12 +122,12 @@ interface DetailedRule {
  * value: a key that matches their pattern, and is not the key of another rule, belongs to them.
  */
 function createSumByRule({ domains }: RuleBook): SumByRule {
-  const own = new Set<string>()
+  const ruleKeys = new Set<string>()
   const detailed: DetailedRule[] = []
   const visit = (rule: ShownRule, above: readonly ShownRule[], domain: string) => {
     const levels = [...above, rule]
     if (rule.limit !== undefined) {
-      own.add(rule.statisticsKey)
+      ruleKeys.add(rule.statisticsKey)
       const pattern = toPattern(domain, levels)
       if (pattern !== undefined) detailed.push({ statisticsKey: rule.statisticsKey, pattern })
     }
@@ -138,7 +138,7 @@ function createSumByRule({ domains }: RuleBook): SumByRule {
   return (counts) => {
     const sums = new Map<string, RuleCounts>()
     for (const [key, each] of counts) {
-      const owner = own.has(key)
+      const owner = ruleKeys.has(key)
         ? key
         : detailed.find(({ pattern }) => pattern.test(key))?.statisticsKey
       if (owner !== undefined) sums.set(owner, add(sums.get(owner) ?? noCounts, each))

@@ -222,12 +222,12 @@ export async function changeAndAwaitLoad<Result>(
 ): Promise<{ result: Result; load: LoadReport }> {
   const before = await tryStatistics(debugUrl)
   const result = await change()
-  if (before instanceof ConsoleError) return { result, load: toUnseen(before) }
+  if (before instanceof ConsoleError) return { result, load: toUnknownReport(before) }
   const deadlineMs = performance.now() + timeoutMs
   while (performance.now() < deadlineMs) {
     await wait(pauseMs)
     const now = await tryStatistics(debugUrl)
-    if (now instanceof ConsoleError) return { result, load: toUnseen(now) }
+    if (now instanceof ConsoleError) return { result, load: toUnknownReport(now) }
     if (now.loads > before.loads) return { result, load: loaded }
     if (now.refusals > before.refusals) return { result, load: refused }
   }
@@ -243,7 +243,7 @@ async function tryStatistics(debugUrl: string): Promise<LimitStatistics | Consol
   }
 }
 
-function toUnseen({ message }: ConsoleError): LoadReport {
+function toUnknownReport({ message }: ConsoleError): LoadReport {
   return {
     state: 'unseen',
     message: `Could not confirm that the service loaded the file. ${message}`,

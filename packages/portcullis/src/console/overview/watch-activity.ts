@@ -1,5 +1,5 @@
 import { toMessage } from '../errors.ts'
-import { ask, toKeyHeaders } from '../health/index.ts'
+import { callWithTimeout, toKeyHeaders } from '../health/index.ts'
 import type { AuthTarget } from '../settings.ts'
 import type { RangeName } from './decision-history.ts'
 import {
@@ -79,8 +79,8 @@ export function watchActivity(auth: AuthTarget): Watch<ActivityState> {
       const isSignIn = entry.payload.action === signInAction
       if (isSignIn && !countsItself) signIns.add(at, { succeeded: 1, failed: 0 })
     }
-    const news = fresh.filter(({ entry }) => !routineActions.has(entry.payload.action))
-    events = [...news, ...events].sort((a, b) => b.at - a.at).slice(0, eventCount)
+    const notable = fresh.filter(({ entry }) => !routineActions.has(entry.payload.action))
+    events = [...notable, ...events].sort((a, b) => b.at - a.at).slice(0, eventCount)
     newestAt = Math.max(newestAt, ...fresh.map(({ at }) => at))
     for (const [id, at] of seen) if (at < newestAt - 2 * lateMs) seen.delete(id)
   }
@@ -116,7 +116,7 @@ export function watchActivity(auth: AuthTarget): Watch<ActivityState> {
 
 async function readAuth({ url, key }: AuthTarget, path: string, signal: AbortSignal) {
   const headers = toKeyHeaders(await key())
-  return await ask('The auth server', `${url}${path}`, { headers, signal })
+  return await callWithTimeout('The auth server', `${url}${path}`, { headers, signal })
 }
 
 async function readPage(

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { toMessage } from '../errors.ts'
 import type { Checks, PartHealth, PartName } from '../health/index.ts'
-import { ask } from '../health/index.ts'
+import { callWithTimeout } from '../health/index.ts'
 import type { RatelimitTarget } from '../settings.ts'
 import { requireCounters } from '../upstream.ts'
 import type { RangeName } from './decision-history.ts'
@@ -131,9 +131,13 @@ export function watchDecisions({ debugUrl }: RatelimitTarget): Watch<DecisionsSt
     state: (range) => ({ range, ...history.read(range, Date.now()), fault, startedAt }),
     async refresh(signal) {
       try {
-        const { status, text } = await ask('The rate limit service', `${debugUrl}/stats`, {
-          signal,
-        })
+        const { status, text } = await callWithTimeout(
+          'The rate limit service',
+          `${debugUrl}/stats`,
+          {
+            signal,
+          },
+        )
         if (status !== 200)
           throw new Error(`${debugUrl}/stats responded with status ${status} instead of 200`)
         requireCounters(text)

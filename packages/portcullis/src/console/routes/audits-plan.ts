@@ -1,7 +1,7 @@
 import { ConsoleError } from '../errors.ts'
 
 /** The options of the audit form. */
-export interface AuditOrder {
+export interface AuditSettings {
   readonly url: string
   /** One `Name: value` per line. */
   readonly headers?: string
@@ -20,7 +20,7 @@ export interface AuditPlan {
   readonly extended: boolean
 }
 
-export const auditOrderSchema = {
+export const auditSettingsSchema = {
   type: 'object',
   required: ['url', 'profile', 'extended'],
   additionalProperties: false,
@@ -33,7 +33,7 @@ export const auditOrderSchema = {
 } as const
 
 /** @throws {ConsoleError} with a message that says how to fix the input. */
-export function parseAuditOrder(order: AuditOrder): AuditPlan {
+export function parseAuditSettings(order: AuditSettings): AuditPlan {
   const { profile, extended, headers = '' } = order
   return { url: parseUrl(order.url.trim()), headers: parseHeaders(headers), profile, extended }
 }

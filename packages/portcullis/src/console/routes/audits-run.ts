@@ -184,14 +184,14 @@ export async function probeServer({ url, headers }: AuditPlan): Promise<void> {
   const complaint =
     text instanceof Error
       ? `, and ${text.message}. Check that this is the URL of a GraphQL server.`
-      : findComplaint(answer, text)
+      : findErrorText(answer, text)
   if (complaint === undefined) return
   const status = `${answer.status} ${answer.statusText}`.trim()
   throw new ConsoleError(502, 'not_graphql', `${url} responded with status ${status}${complaint}`)
 }
 
 /** Returns the end of the error message; undefined if the response is GraphQL. */
-function findComplaint({ status, headers }: Response, text: string): string | undefined {
+function findErrorText({ status, headers }: Response, text: string): string | undefined {
   if (status === 401 || status === 403) {
     return '. Send credentials as a header, such as Authorization: Bearer TOKEN.'
   }

@@ -2,10 +2,10 @@ import type { FastifyReply } from 'fastify'
 import { ConsoleError } from '../errors.ts'
 import type { AddRoutes, ConsoleContext } from '../settings.ts'
 import {
-  type AuditOrder,
   type AuditPlan,
-  auditOrderSchema,
-  parseAuditOrder,
+  type AuditSettings,
+  auditSettingsSchema,
+  parseAuditSettings,
 } from './audits-plan.ts'
 import { type AuditRun, type AuditRunSummary, probeServer, startAuditRun } from './audits-run.ts'
 
@@ -49,11 +49,11 @@ export const addRoutes: AddRoutes = (server, { graphql, streams }) => {
     for (const run of runs.values()) run.stop()
   })
 
-  server.post<{ Body: AuditOrder }>(
+  server.post<{ Body: AuditSettings }>(
     '/api/audits',
-    { schema: { body: auditOrderSchema } },
+    { schema: { body: auditSettingsSchema } },
     async (request, reply) => {
-      const plan = withPass(parseAuditOrder(request.body), graphql)
+      const plan = withPass(parseAuditSettings(request.body), graphql)
       if (countRunning() >= mostRunning) {
         const message = `${mostRunning} audits are already running. Wait for one to finish, or stop one.`
         throw new ConsoleError(429, 'too_many_audits', message)

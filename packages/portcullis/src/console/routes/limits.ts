@@ -1,7 +1,7 @@
 import { ConsoleError } from '../errors.ts'
 import { type DecisionAnswer, type DecisionRequest, requestDecision } from '../limits/decisions.ts'
 import { addFileRoutes } from '../limits/file-routes.ts'
-import { type CounterNews, createLiveCounters, type LiveCounts } from '../limits/live-counters.ts'
+import { type CounterUpdate, createLiveCounters, type LiveCounts } from '../limits/live-counters.ts'
 import {
   type RuleBook,
   readRuleBook,
@@ -19,7 +19,7 @@ export type {
   TextFinding,
 } from '../limits/file-routes.ts'
 export type {
-  CounterNews,
+  CounterUpdate,
   DecisionAnswer,
   DecisionRequest,
   LiveCounts,
@@ -70,7 +70,7 @@ export const addRoutes: AddRoutes = (server, { ratelimit, streams }) => {
   server.get('/api/limits/counters', (_request, reply) => {
     const stream = streams.open(reply)
     const stop = counters.listen({
-      onNews: (news: CounterNews) => stream.send('counters', news),
+      onUpdate: (update: CounterUpdate) => stream.send('counters', update),
       onError: (error) => stream.send('failure', toFailure(error)),
     })
     stream.closed.addEventListener('abort', stop)

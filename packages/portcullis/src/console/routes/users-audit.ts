@@ -37,10 +37,10 @@ export async function readUserAudit(
   first: number,
   reply: FastifyReply,
 ): Promise<UserAudit | FastifyReply> {
-  const own = await readPage(auth, first, ownPageSize, `user:${userId}`)
-  if (own.answer.status === 400) return readLog(auth, userId, first, reply)
-  if (!own.answer.ok) return handOn(own, reply)
-  const { log, read, total } = parsePage(own)
+  const page = await readPage(auth, first, ownPageSize, `user:${userId}`)
+  if (page.answer.status === 400) return readLog(auth, userId, first, reply)
+  if (!page.answer.ok) return forward(page, reply)
+  const { log, read, total } = parsePage(page)
   const hasMore = read < total
   // Older failures come with older entries. Newer ones may be repeated; the page removes duplicates.
   const oldest = hasMore ? toTime(log.at(-1)) : 0
@@ -71,7 +71,7 @@ async function readLog(
   const entries: AuditEntry[] = []
   for (let number = first; ; number++) {
     const page = await readPage(auth, number, logPageSize)
-    if (!page.answer.ok) return handOn(page, reply)
+    if (!page.answer.ok) return forward(page, reply)
     const { log, read, total } = parsePage(page)
     entries.push(...log.filter((entry) => isAbout(entry, userId)))
     if (read >= total) return { entries, counts: 'log', read, total }
@@ -106,7 +106,7 @@ function parsePage({ answer, text, upTo }: LogPage) {
   return { log, total, read: Math.min(total, upTo) }
 }
 
-function handOn({ answer, text }: LogPage, reply: FastifyReply): FastifyReply {
+function forward({ answer, text }: LogPage, reply: FastifyReply): FastifyReply {
   return reply.code(answer.status).type('application/json').send(text)
 }
 

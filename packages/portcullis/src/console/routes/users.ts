@@ -19,7 +19,7 @@ export const addRoutes: AddRoutes = (server, { auth }) => {
       method: endpoint.method,
       url: toPattern(endpoint.path),
       schema: toSchema(endpoint),
-      handler: (request, reply) => handOn(auth, endpoint, request, reply),
+      handler: (request, reply) => forward(auth, endpoint, request, reply),
     })
   }
   server.get<{ Params: { user_id: string }; Querystring: { from: number } }>(
@@ -52,7 +52,7 @@ function toSchema({ query = [], body }: UserEndpoint) {
   }
 }
 
-async function handOn(
+async function forward(
   auth: AuthTarget,
   { method, upstream }: UserEndpoint,
   { params, query, body }: FastifyRequest<{ Params: Texts; Querystring: Texts }>,

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { isIP } from 'node:net'
 import { join } from 'node:path'
-import { toAllowedHosts, toOwnHost, toShownBase } from '../addresses.ts'
-import type { StartPart, World } from '../part.ts'
+import { toAllowedHosts, toLocalHost, toShownBase } from '../addresses.ts'
+import type { StartPart, UpContext } from '../part.ts'
 import { replaceFile } from '../private-files.ts'
 import { startService } from '../service-process.ts'
 
@@ -10,17 +10,17 @@ import { startService } from '../service-process.ts'
 export const authFile = 'auth.env'
 
 /** Starts the auth server with an embedded PostgreSQL. */
-export const startAuth: StartPart = (world) => {
+export const startAuth: StartPart = (context) => {
   const env = {
-    ...toBasics(world),
+    ...toBasics(context),
     ...developmentLimits,
     ...waysToSignIn,
-    ...toPasskeys(world),
-    ...(world.has.has('mailbox') ? toMessages(world) : withoutMessages),
+    ...toPasskeys(context),
+    ...(context.has.has('mailbox') ? toMessages(context) : withoutMessages),
   }
   // Written for commands such as `auth admin`, which need the same configuration.
-  replaceFile(join(world.folder, authFile), toEnvFile(env))
-  return startService(world, {
+  replaceFile(join(context.folder, authFile), toEnvFile(env))
+  return startService(context, {
     part: 'auth',
     packageName: '@portcullis/auth',
     args: ['up'],
@@ -38,12 +38,12 @@ function toEnvFile(env: Variables): string {
 
 type Variables = Readonly<Record<string, string>>
 
-function toBasics(world: World): Variables {
-  const { host, ports, folder, secrets, allowedHosts } = world
-  const shown = toShownBase(world)
+function toBasics(context: UpContext): Variables {
+  const { host, ports, folder, secrets, allowedHosts } = context
+  const shown = toShownBase(context)
   const site = `${shown}:${ports.console}`
   // A browser that opened the console under another host name is redirected back to that name.
-  const others = ['localhost', '127.0.0.1', ...toAllowedHosts(world, allowedHosts)]
+  const others = ['localhost', '127.0.0.1', ...toAllowedHosts(context, allowedHosts)]
   const sites = [site, ...others.map((name) => `http://${name}:${ports.console}`)]
   return {
     AUTH_API_HOST: host,
@@ -66,7 +66,7 @@ function toBasics(world: World): Variables {
 }
 
 /** Derived from the JWT secret, because data folders of earlier versions contain no other secret. */
-function toSecretsKey({ jwtSecret }: World['secrets']): string {
+function toSecretsKey({ jwtSecret }: UpContext['secrets']): string {
   return createHmac('sha256', jwtSecret).update('AUTH_SECRETS_KEY').digest('base64url')
 }
 
@@ -100,21 +100,21 @@ const waysToSignIn: Variables = {
 }
 
 /** Browsers do not support passkeys for IP addresses; in that case they work under `localhost` only. */
-function toPasskeys(world: World): Variables {
-  const { hostname } = new URL(toShownBase(world))
+function toPasskeys(context: UpContext): Variables {
+  const { hostname } = new URL(toShownBase(context))
   if (isIP(hostname.replaceAll(/[[\]]/g, '')) === 0) return {}
   return {
     AUTH_WEBAUTHN_RP_ID: 'localhost',
-    AUTH_WEBAUTHN_RP_ORIGINS: `http://localhost:${world.ports.console}`,
+    AUTH_WEBAUTHN_RP_ORIGINS: `http://localhost:${context.ports.console}`,
   }
 }
 
 /** Sends all messages to the mailbox. */
-function toMessages({ host, ports, secrets }: World): Variables {
-  const own = toOwnHost(host)
+function toMessages({ host, ports, secrets }: UpContext): Variables {
+  const localHost = toLocalHost(host)
   return {
     AUTH_MAILER_AUTOCONFIRM: 'false',
-    AUTH_SMTP_HOST: own.replaceAll(/[[\]]/g, ''),
+    AUTH_SMTP_HOST: localHost.replaceAll(/[[\]]/g, ''),
     AUTH_SMTP_PORT: `${ports.smtp}`,
     AUTH_SMTP_USER: '',
     AUTH_SMTP_PASS: '',
@@ -123,7 +123,7 @@ function toMessages({ host, ports, secrets }: World): Variables {
     AUTH_EXTERNAL_PHONE_ENABLED: 'true',
     AUTH_SMS_AUTOCONFIRM: 'false',
     AUTH_SMS_PROVIDER: 'webhook',
-    AUTH_SMS_WEBHOOK_URL: `http://${own}:${ports.sms}/`,
+    AUTH_SMS_WEBHOOK_URL: `http://${localHost}:${ports.sms}/`,
     AUTH_SMS_WEBHOOK_SECRET: secrets.smsSecret,
     // The default of one minute is too short to find the code in another window.
     AUTH_SMS_OTP_EXP: '600',

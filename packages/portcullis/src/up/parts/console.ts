@@ -1,17 +1,17 @@
 import { openConsole } from '../../console/console.ts'
 import { processStartedAt } from '../../console/health/index.ts'
-import { toAllowedHosts, toOwnHost } from '../addresses.ts'
+import { toAllowedHosts, toLocalHost } from '../addresses.ts'
 import { toRulesDirectory } from '../data-folder.ts'
 import type { StartPart } from '../part.ts'
 import { createAdminKeys, toAuditHeaders } from '../secrets.ts'
 
-export const startConsole: StartPart = async (world) => {
-  const { host, allowedHosts, ports, secrets, version, folder, has, mailbox } = world
-  const at = (port: number) => `http://${toOwnHost(host)}:${port}`
+export const startConsole: StartPart = async (context) => {
+  const { host, allowedHosts, ports, secrets, version, folder, has, mailbox } = context
+  const at = (port: number) => `http://${toLocalHost(host)}:${port}`
   const running = await openConsole({
     host,
     port: ports.console,
-    allowedHosts: toAllowedHosts(world, allowedHosts),
+    allowedHosts: toAllowedHosts(context, allowedHosts),
     token: secrets.consoleToken,
     version,
     mailbox,

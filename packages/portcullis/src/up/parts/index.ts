@@ -13,23 +13,23 @@ interface Part {
 export const parts: Readonly<Record<PartName, Part>> = {
   auth: {
     title: 'Auth',
-    start: async (world) => (await import('./auth.ts')).startAuth(world),
+    start: async (context) => (await import('./auth.ts')).startAuth(context),
   },
   ratelimit: {
     title: 'Rate limits',
-    start: async (world) => (await import('./ratelimit.ts')).startRatelimit(world),
+    start: async (context) => (await import('./ratelimit.ts')).startRatelimit(context),
   },
   mailbox: {
     title: 'Mailbox',
-    start: async (world) => (await import('./mailbox.ts')).startMailbox(world),
+    start: async (context) => (await import('./mailbox.ts')).startMailbox(context),
   },
   graphql: {
     title: 'GraphQL API',
-    start: async (world) => (await import('./graphql.ts')).startGraphql(world),
+    start: async (context) => (await import('./graphql.ts')).startGraphql(context),
   },
   console: {
     title: 'Console',
-    start: async (world) => (await import('./console.ts')).startConsole(world),
+    start: async (context) => (await import('./console.ts')).startConsole(context),
     after: 'mailbox',
   },
 }

@@ -2,8 +2,8 @@ import { openMailbox } from '../../mailbox/open-mailbox.ts'
 import type { StartPart } from '../part.ts'
 
 /** Catches the mails and text messages of the auth server; the console shows them. */
-export const startMailbox: StartPart = async (world) => {
-  const { host, ports, folder, secrets } = world
+export const startMailbox: StartPart = async (context) => {
+  const { host, ports, folder, secrets } = context
   const mailbox = await openMailbox({
     host,
     smtpPort: ports.smtp,
@@ -11,7 +11,7 @@ export const startMailbox: StartPart = async (world) => {
     smsSecret: secrets.smsSecret,
     folder,
   })
-  world.mailbox = mailbox
+  context.mailbox = mailbox
   return {
     async stop() {
       await mailbox[Symbol.asyncDispose]()

@@ -3,9 +3,9 @@ import type { StartPart } from '../part.ts'
 import { startService } from '../service-process.ts'
 
 /** Starts the rate limit service with in-memory counters and editable rules. */
-export const startRatelimit: StartPart = (world) => {
-  const { host, ports, folder } = world
-  return startService(world, {
+export const startRatelimit: StartPart = (context) => {
+  const { host, ports, folder } = context
+  return startService(context, {
     part: 'ratelimit',
     packageName: '@portcullis/ratelimit',
     args: ['serve', '--rules', provideRules(folder)],

@@ -115,7 +115,7 @@ interface LineProps {
 function Line({ values, toX, toY }: LineProps): JSX.Element {
   return (
     <>
-      {toStretches(values).map(({ end, numbers }) => {
+      {toSegments(values).map(({ end, numbers }) => {
         const [only] = numbers
         if (numbers.length === 1 && only !== undefined) {
           const at = toX(values.length - 1 - end)
@@ -137,26 +137,26 @@ function Line({ values, toX, toY }: LineProps): JSX.Element {
   )
 }
 
-interface Stretch {
+interface Segment {
   /** The index of its last value. */
   readonly end: number
   readonly numbers: readonly number[]
 }
 
 /** Splits the values at the gaps. */
-function toStretches(values: ChartValues): readonly Stretch[] {
-  const stretches: { end: number; numbers: number[] }[] = []
+function toSegments(values: ChartValues): readonly Segment[] {
+  const segments: { end: number; numbers: number[] }[] = []
   for (const [index, value] of values.entries()) {
     if (value === null) continue
-    const open = stretches.at(-1)
+    const open = segments.at(-1)
     if (open !== undefined && open.end === index - 1) {
       open.end = index
       open.numbers.push(value)
     } else {
-      stretches.push({ end: index, numbers: [value] })
+      segments.push({ end: index, numbers: [value] })
     }
   }
-  return stretches
+  return segments
 }
 
 function toNumbers(values: ChartValues): readonly number[] {

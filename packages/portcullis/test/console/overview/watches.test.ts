@@ -52,12 +52,12 @@ interface Line {
 
 /** An audit log with the same paging as the auth server. */
 async function serveAudit(t: TestContext, log: Line[]) {
-  const asked: string[] = []
+  const authorizations: string[] = []
   const url = await serve(t, (request, response) => {
     const { searchParams, pathname } = new URL(request.url ?? '', 'http://auth')
     // Imitates an auth server that does not count sign-ins.
     if (pathname !== '/admin/audit') return void response.writeHead(404).end()
-    asked.push(request.headers.authorization ?? '')
+    authorizations.push(request.headers.authorization ?? '')
     const size = Number(searchParams.get('per_page'))
     const offset = (Number(searchParams.get('page')) - 1) * size
     const entries = log
@@ -71,7 +71,7 @@ async function serveAudit(t: TestContext, log: Line[]) {
       }))
     response.end(JSON.stringify(entries))
   })
-  return { asked, watch: watchActivity({ url, key: async () => 'secret' }) }
+  return { authorizations, watch: watchActivity({ url, key: async () => 'secret' }) }
 }
 
 const sumNow = (watch: ReturnType<typeof watchActivity>) => watch.state('15m').current?.succeeded
@@ -83,7 +83,7 @@ test('sign-ins are counted once even if the log is read repeatedly, including la
     { id: 'b', at: now - 1, action: 'token_refreshed' },
     { id: 'c', at: now - 3_600_000, action: 'user_signedup' },
   ]
-  const { watch, asked } = await serveAudit(t, log)
+  const { watch, authorizations } = await serveAudit(t, log)
   await watch.refresh(signal)
   await watch.refresh(signal)
   assert.equal(sumNow(watch), 1)
@@ -96,8 +96,8 @@ test('sign-ins are counted once even if the log is read repeatedly, including la
   await watch.refresh(signal)
   await watch.refresh(signal)
   assert.equal(sumNow(watch), 3)
-  assert.equal(asked.length, 4)
-  assert.equal(asked[0], 'Bearer secret')
+  assert.equal(authorizations.length, 4)
+  assert.equal(authorizations[0], 'Bearer secret')
 })
 
 test('a very long log is read in part, and marked as partial', async (t) => {
@@ -107,9 +107,9 @@ test('a very long log is read in part, and marked as partial', async (t) => {
     at: now - (i % 1_000),
     action: 'login',
   }))
-  const { watch, asked } = await serveAudit(t, log)
+  const { watch, authorizations } = await serveAudit(t, log)
   await watch.refresh(signal)
-  assert.equal(asked.length, 5)
+  assert.equal(authorizations.length, 5)
   assert.equal(watch.state('15m').isPartial, true)
   assert.equal(sumNow(watch), 1_000)
 })
@@ -134,10 +134,10 @@ test('the time since which a part is in its state is kept until the state change
 })
 
 test('decisions are measured while no page is open, and as often for many pages as for one', async (t) => {
-  let asked = 0
+  let reads = 0
   const firstAsked = Promise.withResolvers<void>()
   const debugUrl = await serve(t, (request, response) => {
-    if (request.url === '/stats') asked += 1
+    if (request.url === '/stats') reads += 1
     response.end('ratelimit.service.rate_limit.d.k.total_hits: 1\n/stats')
     firstAsked.resolve()
   })
@@ -153,7 +153,7 @@ test('decisions are measured while no page is open, and as often for many pages 
     }, '15m'),
   )
   await receivedDecisions.promise
-  const many = asked
+  const many = reads
   for (const stop of stops) stop()
   assert.ok(many <= (received[0]?.length ?? 0) + 1)
   const late: string[] = []

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
-import { openVisitor, turnTo } from '../../support/visitor.ts'
+import { openVisitor, switchTo } from '../../support/visitor.ts'
 import type { RunSuite } from './suite.ts'
 
 const axePath = fileURLToPath(import.meta.resolve('axe-core/axe.min.js'))
@@ -28,7 +28,7 @@ export const testAccessibility: RunSuite = async (t, { browser, world }) => {
       await page.setViewportSize({ width: 1280, height: 860 })
       await page.emulateMedia({ colorScheme: 'light' })
       if (path === missing) await page.goto(world.consoleUrl + path)
-      else await turnTo(page, path)
+      else await switchTo(page, path)
       await page.getByRole('heading', { level: 1 }).waitFor()
       // Wait until everything has loaded.
       await page.locator('.loading').first().waitFor({ state: 'detached' })

@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import type { Page } from 'playwright-core'
 import { openConsole } from '../../../src/console/console.ts'
-import { openVisitor, turnTo } from '../../support/visitor.ts'
+import { openVisitor, switchTo } from '../../support/visitor.ts'
 import type { RunSuite } from './suite.ts'
-import { takeOutStatuses } from './try-steps.ts'
+import { removeStatusErrors } from './try-steps.ts'
 
 async function runAudits(page: Page, url?: string): Promise<void> {
   if (url !== undefined) await page.getByLabel('Server URL').fill(url)
@@ -84,7 +84,7 @@ export const testGraphql: RunSuite = async (t, { browser, world }) => {
       seen.add(request.headers.authorization)
       response.setHeader('content-type', 'text/plain').end(goodAnswer)
     })
-    await turnTo(page, '/graphql-audits')
+    await switchTo(page, '/graphql-audits')
     await page.getByText('Headers and stricter audits').click()
     await page.getByLabel('Request headers').fill('Authorization: Bearer very-secret')
     await page.getByLabel('Include stricter variants').check()
@@ -111,7 +111,7 @@ export const testGraphql: RunSuite = async (t, { browser, world }) => {
     await using website = await openServer((_request, response) => {
       response.setHeader('content-type', 'text/html').end('<h1>Welcome</h1>')
     })
-    await turnTo(page, '/graphql-audits')
+    await switchTo(page, '/graphql-audits')
     const alert = page.getByRole('alert')
     await runAudits(page, gone.url)
     await alert.getByText(/^The server to audit does not respond at http:.*ECONNREFUSED/).waitFor()
@@ -119,7 +119,7 @@ export const testGraphql: RunSuite = async (t, { browser, world }) => {
     await alert
       .getByText('responded with status 200 OK and an HTML page instead of GraphQL')
       .waitFor()
-    takeOutStatuses(visitor, 502)
+    removeStatusErrors(visitor, 502)
   })
 
   await t.test('a rate limit of the server is not reported as a failed audit', async () => {
@@ -137,7 +137,7 @@ export const testGraphql: RunSuite = async (t, { browser, world }) => {
       if (answers === 1) await failed.promise
       await route.fulfill({ response })
     })
-    await turnTo(page, '/graphql-audits')
+    await switchTo(page, '/graphql-audits')
     await runAudits(page, server.url)
     const message = page.getByText('The server limits the request rate')
     await message.waitFor()
@@ -158,7 +158,7 @@ export const testGraphql: RunSuite = async (t, { browser, world }) => {
       // The audits never get a response.
       if (isProbe(request)) response.end(goodAnswer)
     })
-    await turnTo(page, '/graphql-audits')
+    await switchTo(page, '/graphql-audits')
     await runAudits(page, server.url)
     await page.getByText('Running.').waitFor()
     assert.ok(await page.getByRole('button', { name: 'Run audits' }).isDisabled())

@@ -4,10 +4,10 @@ import { testLimits } from './limits.ts'
 import { testMailbox } from './mailbox.ts'
 import { testOverview } from './overview.ts'
 import { testShell } from './shell.ts'
-import { testStory } from './story.ts'
 import type { RunSuite } from './suite.ts'
 import { testTry } from './try.ts'
 import { testUsers } from './users.ts'
+import { testWholeFlow } from './whole-flow.ts'
 
 /** One file per page. */
 export const suites: Readonly<Record<string, RunSuite>> = {
@@ -18,6 +18,6 @@ export const suites: Readonly<Record<string, RunSuite>> = {
   limits: testLimits,
   graphql: testGraphql,
   try: testTry,
-  story: testStory,
+  story: testWholeFlow,
   users: testUsers,
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
-import { openVisitor, turnTo } from '../../support/visitor.ts'
+import { openVisitor, switchTo } from '../../support/visitor.ts'
 import type { RunSuite } from './suite.ts'
 
 /** A separate file, so that other suites find the rules they expect. */
@@ -49,7 +49,7 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
   await t.test(
     'a click on a rule fills the form; counters change, and the decision is explained',
     async () => {
-      await turnTo(page, '/limits')
+      await switchTo(page, '/limits')
       const domain = domainRows(page)
       await domain.getByRole('button', { name: 'user', exact: true }).click()
       assert.equal(await page.getByLabel('Domain').inputValue(), 'limits-page')
@@ -79,7 +79,7 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
   )
 
   await t.test('a request that matches no rule shows near misses', async () => {
-    await turnTo(page, '/limits')
+    await switchTo(page, '/limits')
     await domainRows(page).getByRole('button', { name: 'operation = export' }).click()
     // The focus is on the last value of the clicked rule.
     assert.equal(await page.locator(':focus').getAttribute('aria-label'), 'Value 2')
@@ -90,7 +90,7 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
   })
 
   await t.test('a search filters the rules, and a domain can be collapsed', async () => {
-    await turnTo(page, '/limits')
+    await switchTo(page, '/limits')
     const domain = domainRows(page)
     const tenant = domain.getByRole('button', { name: 'tenant', exact: true })
     const user = domain.getByRole('button', { name: 'user', exact: true })
@@ -108,7 +108,7 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
   await t.test(
     'an error is marked while typing; once fixed, the new limit takes effect',
     async () => {
-      await turnTo(page, '/limits')
+      await switchTo(page, '/limits')
       await domainRows(page).getByRole('link', { name: 'Edit user' }).click()
       const text = textOf(page)
       await text.fill(rules.replace('unit: day', 'unit: days'))
@@ -139,7 +139,7 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
   })
 
   await t.test('changes made on disk in the meantime are not overwritten', async () => {
-    await turnTo(page, `/limits?view=files&file=${file}`)
+    await switchTo(page, `/limits?view=files&file=${file}`)
     await textOf(page).fill(`# mine\n${rules}`)
     writeFileSync(path, `# theirs\n${rules}`)
     await page.getByText('No errors').waitFor()
@@ -154,7 +154,7 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
 
   await t.test('it fits a narrow window, and a file can be deleted there', async () => {
     await page.setViewportSize({ width: 390, height: 844 })
-    await turnTo(page, '/limits')
+    await switchTo(page, '/limits')
     const user = domainRows(page).getByRole('row').filter({ hasText: '2 per day' })
     await user.waitFor()
     assert.equal(await page.evaluate(overflow), 0)
@@ -162,7 +162,7 @@ export const testLimits: RunSuite = async (t, { browser, world }) => {
       [each, each.lastElementChild].map((part) => part?.getBoundingClientRect().right ?? 0),
     )
     assert.ok(Number(last) <= Number(row), 'the last number is inside its card')
-    await turnTo(page, `/limits?view=files&file=${file}`)
+    await switchTo(page, `/limits?view=files&file=${file}`)
     await textOf(page).waitFor()
     assert.equal(await page.evaluate(overflow), 0)
     await page.getByRole('button', { name: `Delete ${file}` }).click()

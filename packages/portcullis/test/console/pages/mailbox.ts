@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core'
 import type { MailboxListing } from '../../../src/console/routes/mailbox.ts'
 import { listenOn } from '../../../src/mailbox/listen.ts'
 import { createSender, toMail } from '../../mailbox/open-test-mailbox.ts'
-import { openVisitor, turnTo } from '../../support/visitor.ts'
+import { openVisitor, switchTo } from '../../support/visitor.ts'
 import type { TestWorld } from '../../support/world.ts'
 import type { RunSuite } from './suite.ts'
 
@@ -15,7 +15,7 @@ import type { RunSuite } from './suite.ts'
 async function startOver(page: Page, call: CallConsole): Promise<MailboxListing> {
   await call('/api/mailbox/messages', 'DELETE')
   const listing: MailboxListing = await (await call('/api/mailbox/messages')).json()
-  await turnTo(page, '/mailbox')
+  await switchTo(page, '/mailbox')
   await page.getByRole('heading', { name: 'No messages yet' }).waitFor()
   await page.getByText('Live', { exact: true }).waitFor()
   return listing

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createAdminKeys, provideSecrets } from '../../../src/up/secrets.ts'
-import { openVisitor, turnTo } from '../../support/visitor.ts'
+import { openVisitor, switchTo } from '../../support/visitor.ts'
 import type { TestWorld } from '../../support/world.ts'
 import type { RunSuite } from './suite.ts'
 
@@ -91,7 +91,7 @@ export const testOverview: RunSuite = async (t, scene) => {
         times,
         times.toSorted((a, b) => b - a),
       )
-      await turnTo(page, '/')
+      await switchTo(page, '/')
     },
   )
 

@@ -57,7 +57,10 @@ export function getSignOut(page: Page): Locator {
 }
 
 /** Removes the browser's messages about responses that the test expects. */
-export function takeOutStatuses({ browserErrors }: Visitor, ...statuses: readonly number[]): void {
+export function removeStatusErrors(
+  { browserErrors }: Visitor,
+  ...statuses: readonly number[]
+): void {
   const isWanted = (text: string) =>
     statuses.some((status) =>
       text.startsWith(`Failed to load resource: the server responded with a status of ${status}`),

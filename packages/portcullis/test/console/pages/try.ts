@@ -8,9 +8,9 @@ import {
   password,
   readCode,
   readLink,
+  removeStatusErrors,
   signUp,
   startOver,
-  takeOutStatuses,
 } from './try-steps.ts'
 
 export const testTry: RunSuite = async (t, scene) => {
@@ -36,7 +36,7 @@ export const testTry: RunSuite = async (t, scene) => {
       await page.getByLabel('Password').fill(password)
       await page.getByRole('button', { name: 'Sign in' }).click()
       await page.getByText('Signed in with password').waitFor()
-      takeOutStatuses(visitor, 400)
+      removeStatusErrors(visitor, 400)
     },
   )
 

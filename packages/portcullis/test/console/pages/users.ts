@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page, Response as PageResponse, Request } from 'playwright-core'
-import { openVisitor, turnTo } from '../../support/visitor.ts'
+import { openVisitor, switchTo } from '../../support/visitor.ts'
 import type { TestWorld } from '../../support/world.ts'
 import { addManyUsers, removeManyUsers, toSeededEmail } from '../users-database.ts'
 import type { RunSuite } from './suite.ts'
@@ -36,7 +36,7 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
     await page.getByRole('heading', { name: email }).waitFor()
     await page.getByRole('row', { name: email }).waitFor()
 
-    await turnTo(page, '/users')
+    await switchTo(page, '/users')
     await page.getByLabel('Search users').fill(`ADA-${mark}`)
     await page.getByText(/^1 user matching/).waitFor()
     assert.equal(new URL(page.url()).searchParams.get('q'), `ADA-${mark}`)
@@ -234,7 +234,7 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
     const id = new URL(page.url()).searchParams.get('id')
     await deleteOpenUser(page, 'Everything')
     await page.getByText('No users match').waitFor()
-    await turnTo(page, `/users?id=${id}`)
+    await switchTo(page, `/users?id=${id}`)
     await page.getByText('User not found').waitFor()
     takeRefusal(browserErrors, 404)
     assert.equal((await signIn(world, email)).status, 400)
@@ -337,12 +337,12 @@ async function readAll(response: PageResponse): Promise<string> {
 }
 
 async function openUsers(page: Page): Promise<void> {
-  await turnTo(page, '/users')
+  await switchTo(page, '/users')
   await page.getByRole('grid').or(page.getByText('No users yet')).waitFor()
 }
 
 async function openUser(page: Page, email: string): Promise<void> {
-  await turnTo(page, `/users?q=${encodeURIComponent(email)}`)
+  await switchTo(page, `/users?q=${encodeURIComponent(email)}`)
   await page.getByRole('link', { name: email }).click()
   await page.getByRole('tablist').waitFor()
 }

@@ -17,7 +17,7 @@ import { NodeList } from './node-list.ts'
 import { type MemcachedSettings, memcachedDefaults } from './settings.ts'
 import { SrvLookup } from './srv.ts'
 import { createMemcachedStatistics, type MemcachedStatistics } from './statistics.ts'
-import { type WriteSurroundings, write } from './write.ts'
+import { type WriteContext, write } from './write.ts'
 
 /**
  * A counter store in memcached, which counts approximately: it reads the counters, returns what they
@@ -53,7 +53,7 @@ class Store implements MemcachedStore {
   readonly #statistics: MemcachedStatistics
   readonly #nodes: NodeList
   readonly #lookup: SrvLookup | undefined
-  readonly #writes: WriteSurroundings
+  readonly #writes: WriteContext
   readonly #readFailures: FailureLog
   #finished: Promise<void> | undefined
 

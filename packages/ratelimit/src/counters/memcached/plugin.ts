@@ -1,5 +1,5 @@
 import { toTlsFiles } from '../network/client-tls.ts'
-import type { OpenedStore, StorePlugin, StoreSurroundings } from '../store-plugin.ts'
+import type { OpenedStore, StoreContext, StorePlugin } from '../store-plugin.ts'
 import { type MemcachedConfig, memcachedChapter, toMemcached } from './variables.ts'
 
 const { hosts, srv } = memcachedChapter.variables
@@ -18,7 +18,7 @@ export const memcached: StorePlugin<{ memcached: typeof memcachedChapter }, Memc
 
 async function open(
   { nodes, maxIdleConnections, tls }: MemcachedConfig,
-  { log, statistics, expirationJitterMaxSeconds, isCompatible }: StoreSurroundings,
+  { log, statistics, expirationJitterMaxSeconds, isCompatible }: StoreContext,
 ): Promise<OpenedStore> {
   const { openMemcachedStore } = await import('./memcached-store.ts')
   const { createMemcachedStatistics } = await import('./statistics.ts')
@@ -34,7 +34,7 @@ async function open(
   return {
     store,
     ready: store.ready,
-    // memcached counts after the response was sent, so it cannot spare other counters.
+    // memcached counts after the response was sent, so it cannot leave other counters unchanged.
     countsBeforeAnswer: false,
     // The reads of a warm-up would appear in its statistics.
     warmsUp: false,

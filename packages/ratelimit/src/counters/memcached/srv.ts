@@ -25,7 +25,7 @@ export class SrvLookup implements Disposable {
   async start(): Promise<void> {
     const { record } = this.#settings
     try {
-      await this.#look()
+      await this.#resolve()
     } catch (error) {
       const text = `Unable to fetch servers from SRV ${record}: ${toText(error)}`
       throw new Error(text, { cause: error })
@@ -47,7 +47,7 @@ export class SrvLookup implements Disposable {
   async #refresh(): Promise<void> {
     const { record, log } = this.#settings
     try {
-      await this.#look()
+      await this.#resolve()
     } catch (error) {
       const reason = toText(error)
       log.warning(
@@ -57,7 +57,7 @@ export class SrvLookup implements Disposable {
     this.#lookLater()
   }
 
-  async #look(): Promise<void> {
+  async #resolve(): Promise<void> {
     const { record, resolveSrv = resolveByDns, onAddresses } = this.#settings
     const targets = await resolveSrv(record)
     if (targets.length === 0) throw new Error('the record names no server')

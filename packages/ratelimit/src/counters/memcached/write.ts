@@ -3,7 +3,7 @@ import { StoreError } from '../counter-store.ts'
 import { type CommandSender, Operation } from './operation.ts'
 import type { MemcachedStatistics } from './statistics.ts'
 
-export interface WriteSurroundings {
+export interface WriteContext {
   readonly statistics: MemcachedStatistics
   readonly failures: FailureLog
   /** The expiration time of a counter that is created now, in the format of memcached. */
@@ -21,7 +21,7 @@ interface Step {
   /** The verb in log messages. */
   readonly verb: string
   readonly statistics: 'increment' | 'add'
-  toCommand(change: Change, toExpiry: WriteSurroundings['toExpiry']): string
+  toCommand(change: Change, toExpiry: WriteContext['toExpiry']): string
   /** The reply on success, if it is not a number. */
   readonly success?: string
   /** The reply that means that another command is needed. */
@@ -70,10 +70,10 @@ export function write(
   to: CommandSender | undefined,
   change: Change,
   isMissing: boolean,
-  surroundings: WriteSurroundings,
+  context: WriteContext,
 ): void {
   const first = change.hits < 0 ? decrease : isMissing ? addition : increase
-  send(to, new Write(first, change, surroundings, maxSteps - 1))
+  send(to, new Write(first, change, context, maxSteps - 1))
 }
 
 function send(to: CommandSender | undefined, operation: Write): void {
@@ -87,19 +87,19 @@ class Write extends Operation {
   readonly deadlineMs = Number.POSITIVE_INFINITY
   readonly #step: Step
   readonly #change: Change
-  readonly #surroundings: WriteSurroundings
+  readonly #context: WriteContext
   readonly #stepsLeft: number
 
-  constructor(step: Step, change: Change, surroundings: WriteSurroundings, stepsLeft: number) {
+  constructor(step: Step, change: Change, context: WriteContext, stepsLeft: number) {
     super()
     this.#step = step
     this.#change = change
-    this.#surroundings = surroundings
+    this.#context = context
     this.#stepsLeft = stepsLeft
   }
 
   get command(): string {
-    return this.#step.toCommand(this.#change, this.#surroundings.toExpiry)
+    return this.#step.toCommand(this.#change, this.#context.toExpiry)
   }
 
   override onNumber(from: CommandSender, value: number): void {
@@ -118,11 +118,11 @@ class Write extends Operation {
     this.isDone = true
     this.#statistics.error.value++
     const [{ verb }, { name }] = [this.#step, this.#change]
-    this.#surroundings.failures.report(() => `Failed to ${verb} key ${name}: ${reason.message}`)
+    this.#context.failures.report(() => `Failed to ${verb} key ${name}: ${reason.message}`)
   }
 
   get #statistics() {
-    return this.#surroundings.statistics[this.#step.statistics]
+    return this.#context.statistics[this.#step.statistics]
   }
 
   #tryNext(from: CommandSender, text: string): void {
@@ -130,6 +130,6 @@ class Write extends Operation {
     const next = this.#step.next()
     if (next === undefined) return
     if (this.#stepsLeft === 0) this.fail(new StoreError(text))
-    else send(from, new Write(next, this.#change, this.#surroundings, this.#stepsLeft - 1))
+    else send(from, new Write(next, this.#change, this.#context, this.#stepsLeft - 1))
   }
 }

@@ -1,5 +1,5 @@
 import { type Counted, type CounterStore, type Increment, StoreError } from '../counter-store.ts'
-import { lookThenAdd } from '../look-then-add.ts'
+import { readThenAdd } from '../read-then-add.ts'
 import { CounterTable, TableFullError } from './table.ts'
 
 const sweepMs = 50
@@ -65,7 +65,7 @@ class OpenMemoryStore implements MemoryStore {
     const { elapsed = settings.now ?? (() => performance.now()) } = settings
     this.#maxBytes = maxBytes
     this.#maxBytesName = settings.maxBytesName ?? 'maxBytes'
-    const nowSeconds = createPatientClock(now, elapsed)
+    const nowSeconds = createSteadyClock(now, elapsed)
     const table = new CounterTable({ nowSeconds, maxBytes, evicts: whenFull === 'evict' })
     this.#table = table
     let evicted = 0
@@ -94,7 +94,7 @@ class OpenMemoryStore implements MemoryStore {
 
   addSparing(increments: readonly Increment[], deadlineMs: number, counted: Counted): void {
     // The two steps are atomic here, because both complete synchronously.
-    lookThenAdd(this, increments, deadlineMs, counted)
+    readThenAdd(this, increments, deadlineMs, counted)
   }
 
   read(increments: readonly Increment[], _deadlineMs: number, counted: Counted): void {
@@ -161,7 +161,7 @@ const gainMs = 1000
  * @param nowMs - the wall clock
  * @param elapsedMs - a monotonic clock
  */
-export function createPatientClock(nowMs: () => number, elapsedMs: () => number): () => number {
+export function createSteadyClock(nowMs: () => number, elapsedMs: () => number): () => number {
   let difference = nowMs() - elapsedMs()
   let doubtedSince = Number.POSITIVE_INFINITY
   return () => {

@@ -1,6 +1,6 @@
 import { type Chapter, integer } from '@portcullis/service-kit/env'
 import { FailureLog } from '@portcullis/service-kit/failure-log'
-import type { OpenedStore, StorePlugin, StoreSurroundings } from '../store-plugin.ts'
+import type { OpenedStore, StoreContext, StorePlugin } from '../store-plugin.ts'
 
 const chapter = {
   title: 'Counters in memory (BACKEND_TYPE=memory)',
@@ -40,7 +40,7 @@ export const memory: StorePlugin<{ memory: typeof chapter }, MemoryConfig> = {
 
 async function open(
   { isDefault, maxBytes }: MemoryConfig,
-  { log, statistics }: StoreSurroundings,
+  { log, statistics }: StoreContext,
 ): Promise<OpenedStore> {
   const { openMemoryStore } = await import('./memory-store.ts')
   if (isDefault) {

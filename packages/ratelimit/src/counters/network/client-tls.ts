@@ -38,12 +38,12 @@ export function loadClientTls(server: string, files: TlsFiles): ClientTls {
   }
   const ca = [...getCACertificates('default'), ...getCACertificates('system')]
   if (caFile) ca.push(read('CA certificate', caFile))
-  const own =
+  const clientCertificate =
     certFile && keyFile
       ? { cert: read('client certificate', certFile), key: read('client key', keyFile) }
       : {}
   try {
-    return { context: createSecureContext({ ca, ...own }), skipHostnameVerification }
+    return { context: createSecureContext({ ca, ...clientCertificate }), skipHostnameVerification }
   } catch (error) {
     const given = [caFile, certFile, keyFile].filter(Boolean).join(', ')
     throw new Error(`The TLS files for ${server} cannot be used (${given}): ${toText(error)}`, {

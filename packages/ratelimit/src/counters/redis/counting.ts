@@ -2,10 +2,10 @@ import { highestCount, type Increment, StoreError } from '../counter-store.ts'
 import { answer, toSum } from './connection/answer.ts'
 import type { Call } from './connection/call.ts'
 import type { Connection, Replies } from './connection/connection.ts'
-import { isForbidden, isMisplaced, isOverflow } from './connection/reply-errors.ts'
+import { hasLostItsRole, isForbidden, isOverflow } from './connection/reply-errors.ts'
 import { expected } from './connection/reply-queue.ts'
 import { type Reply, ReplyError } from './connection/resp-reader.ts'
-import { ask, type Cause, isUsable, read, refund, startScript } from './connection/send.ts'
+import { type Cause, isUsable, read, refund, sendAsking, startScript } from './connection/send.ts'
 import type { KnownCounters } from './known-counters.ts'
 import { refundScript, type Script, slideScript, spareScript } from './scripts.ts'
 import type { RedisSettings } from './settings.ts'
@@ -122,11 +122,11 @@ export class Counting implements Replies {
       return
     }
     commands.rewind(start)
-    if (cause === 'ASK') ask(connection)
+    if (cause === 'ASK') sendAsking(connection)
     commands.createCounter(key, window, this.#ttlSeconds(increment))
     // A counter that was moved to the node that imports its slot has kept its TTL.
     connection.expect(cause === 'ASK' ? expected.nothing : expected.creation, call, increment)
-    if (cause === 'ASK') ask(connection)
+    if (cause === 'ASK') sendAsking(connection)
     commands.count(key, window, hits)
     connection.expect(expected.firstCount, call, increment)
   }
@@ -165,7 +165,7 @@ export class Counting implements Replies {
     error: ReplyError,
   ): void {
     const { code } = error
-    if (isMisplaced(error)) {
+    if (hasLostItsRole(error)) {
       call.fail(new StoreError(`${from.name}: ${error.message}`))
       from.drop(error.message)
     } else if (kind === expected.creation) {

@@ -1,28 +1,28 @@
 import type { Increment } from '../counter-store.ts'
 import { toTlsFiles } from '../network/client-tls.ts'
-import type { OpenedStore, StoreSpan, StoreSurroundings } from '../store-plugin.ts'
+import type { OpenedStore, StoreContext, StoreSpan } from '../store-plugin.ts'
 import { parseRedisAddress } from './address.ts'
 import { createPerSecondRouter } from './per-second.ts'
 import { openRedisStore, type RedisStore } from './redis-store.ts'
 import { ConnectionCounters } from './settings.ts'
 import type { RedisConfig, RedisInstanceConfig } from './variables.ts'
 
-export function openRedis(config: RedisConfig, surroundings: StoreSurroundings): OpenedStore {
+export function openRedis(config: RedisConfig, context: StoreContext): OpenedStore {
   const active = { main: true, perSecond: true }
   const watch = (instance: keyof typeof active) => (isActive: boolean) => {
     if (!config.checksConnection) return
     active[instance] = isActive
-    surroundings.onHealth(active.main && active.perSecond)
+    context.onHealth(active.main && active.perSecond)
   }
   const traits = { countsBeforeAnswer: true, warmsUp: true, span: toSpan(config) }
-  const others = openInstance(config, config.main, 'redis_pool', watch('main'), surroundings)
+  const others = openInstance(config, config.main, 'redis_pool', watch('main'), context)
   if (config.perSecond === undefined) return { store: others, ready: others.ready, ...traits }
   const perSecond = openInstance(
     config,
     config.perSecond,
     'redis_per_second_pool',
     watch('perSecond'),
-    surroundings,
+    context,
   )
   return {
     store: createPerSecondRouter({ perSecond, others }),
@@ -36,7 +36,7 @@ function openInstance(
   instance: RedisInstanceConfig,
   pool: string,
   onActive: (isActive: boolean) => void,
-  { log, statistics, expirationJitterMaxSeconds }: StoreSurroundings,
+  { log, statistics, expirationJitterMaxSeconds }: StoreContext,
 ): RedisStore {
   const counters = new ConnectionCounters((name) => statistics.counter(`ratelimit.${pool}.${name}`))
   statistics.gauge(`ratelimit.${pool}.cx_active`, () => counters.active)

@@ -1,5 +1,5 @@
 import type { Counted, CounterStore, Increment, StoreError } from '../counter-store.ts'
-import { lookThenAdd } from '../look-then-add.ts'
+import { readThenAdd } from '../read-then-add.ts'
 
 export interface PerSecondSettings {
   /** The store for limits per second. */
@@ -21,7 +21,7 @@ export function createPerSecondRouter({ perSecond, others }: PerSecondSettings):
     return fast === increments.length ? perSecond : undefined
   }
 
-  function askBoth(
+  function callBoth(
     method: 'add' | 'read',
     increments: readonly Increment[],
     deadlineMs: number,
@@ -39,17 +39,17 @@ export function createPerSecondRouter({ perSecond, others }: PerSecondSettings):
   const router: CounterStore = {
     add(increments, deadlineMs, counted) {
       const only = toOnly(increments)
-      if (only === undefined) askBoth('add', increments, deadlineMs, counted)
+      if (only === undefined) callBoth('add', increments, deadlineMs, counted)
       else only.add(increments, deadlineMs, counted)
     },
     addSparing(increments, deadlineMs, counted) {
       const only = toOnly(increments)
-      if (only === undefined) lookThenAdd(router, increments, deadlineMs, counted)
+      if (only === undefined) readThenAdd(router, increments, deadlineMs, counted)
       else only.addSparing(increments, deadlineMs, counted)
     },
     read(increments, deadlineMs, counted) {
       const only = toOnly(increments)
-      if (only === undefined) askBoth('read', increments, deadlineMs, counted)
+      if (only === undefined) callBoth('read', increments, deadlineMs, counted)
       else only.read(increments, deadlineMs, counted)
     },
     async [Symbol.asyncDispose]() {

@@ -13,8 +13,8 @@ export const redis: StorePlugin<typeof chapters, RedisConfig> = {
   warnedVariables: variables,
   isShared: true,
   toConfig: (settings, check) => toRedis(settings.redis, settings.redisPerSecond, check),
-  open: async (config, surroundings) => {
+  open: async (config, context) => {
     const { openRedis } = await import('./open-redis.ts')
-    return openRedis(config, surroundings)
+    return openRedis(config, context)
   },
 }

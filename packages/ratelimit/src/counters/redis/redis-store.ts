@@ -1,6 +1,6 @@
 import { type Counted, type CounterStore, type Increment, StoreError } from '../counter-store.ts'
-import { lookThenAdd } from '../look-then-add.ts'
 import { loadClientTls } from '../network/client-tls.ts'
+import { readThenAdd } from '../read-then-add.ts'
 import { parseRedisAuth, type RedisAddress, toAddressText } from './address.ts'
 import { Call } from './connection/call.ts'
 import type { Loss } from './connection/connection.ts'
@@ -11,7 +11,7 @@ import { tryUntilReady } from './startup.ts'
 import { Cluster } from './topology/cluster.ts'
 import { createSentinel } from './topology/sentinel.ts'
 import { createSingle } from './topology/single.ts'
-import type { Surroundings, Topology } from './topology/topology.ts'
+import type { Topology, TopologyContext } from './topology/topology.ts'
 
 /** A counter store in Redis. Calls made before it is ready fail at once. */
 export interface RedisStore extends CounterStore {
@@ -58,10 +58,10 @@ class Store implements RedisStore {
       topology: () => this.#topology,
       addInSteps: (call) => {
         const { increments, deadlineMs } = call
-        lookThenAdd(this, increments, deadlineMs, call.release())
+        readThenAdd(this, increments, deadlineMs, call.release())
       },
     })
-    this.#topology = createTopology(settings.address, this.#toSurroundings())
+    this.#topology = createTopology(settings.address, this.#toTopologyContext())
     this.ready = this.#start()
     // Callers that do not await it see the error in the log.
     this.ready.catch(() => undefined)
@@ -76,14 +76,14 @@ class Store implements RedisStore {
   addSparing(increments: readonly Increment[], deadlineMs: number, counted: Counted): void {
     const [first] = increments
     if (first === undefined || increments.length === 1) {
-      // There is no other counter to spare.
+      // There is no other counter that has to stay unchanged.
       this.add(increments, deadlineMs, counted)
     } else if (this.#counting.maySpare && this.#topology.hasInOnePlace(increments)) {
       const call = this.#open(false, increments, deadlineMs, counted)
       if (call === undefined) return
       this.#counting.sendSparing(this.#topology.connectionFor(first), call)
     } else {
-      lookThenAdd(this, increments, deadlineMs, counted)
+      readThenAdd(this, increments, deadlineMs, counted)
     }
   }
 
@@ -127,7 +127,7 @@ class Store implements RedisStore {
     }
   }
 
-  #toSurroundings(): Surroundings {
+  #toTopologyContext(): TopologyContext {
     const { address, auth, sentinelAuth, tls, connectTimeoutMs, poolSize, log } = this.#settings
     const { pipelineWindowMs, pipelineLimit, commandTimeoutMs, isBackground } = this.#settings
     const usesTls = tls !== undefined || address.usesTls
@@ -208,8 +208,8 @@ class Store implements RedisStore {
   }
 }
 
-function createTopology(address: RedisAddress, surroundings: Surroundings): Topology {
-  if (address.type === 'single') return createSingle(address, surroundings)
-  if (address.type === 'sentinel') return createSentinel(address, surroundings)
-  return new Cluster(address, surroundings)
+function createTopology(address: RedisAddress, context: TopologyContext): Topology {
+  if (address.type === 'single') return createSingle(address, context)
+  if (address.type === 'sentinel') return createSentinel(address, context)
+  return new Cluster(address, context)
 }

@@ -65,7 +65,7 @@ end`
  * Checks all counters of a request and then changes them, in one step: see `addSparing`. The arguments of
  * each are those of a sliding counter and whether it is strict; a fixed one has no overlap. Returns two
  * numbers for each. A counter without room stays refused, even if a refund in the same request makes room,
- * because the other counters were spared.
+ * because the other counters were left unchanged.
  */
 const spare = `
 local function add(key, at, hits)

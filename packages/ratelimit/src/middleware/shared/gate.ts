@@ -46,7 +46,7 @@ export function createGate<Args extends readonly unknown[], Keys extends string>
     if (skip !== undefined && (await skip(...args))) return passes
     const given = (options.keys ?? options.descriptors)(...args)
     // Most values are not promises, and awaiting such a value would cost a turn of the microtask queue.
-    const counted = isPromised(given) ? await given : given
+    const counted = isPromise(given) ? await given : given
     if (counted === undefined || (Array.isArray(counted) && counted.length === 0)) return passes
     if (looksForProxy) {
       const fault = findProxyFault(peer, counted, args)
@@ -77,7 +77,7 @@ export function createGate<Args extends readonly unknown[], Keys extends string>
   }
 }
 
-function isPromised<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
+function isPromise<Value>(value: Value | PromiseLike<Value>): value is PromiseLike<Value> {
   return typeof (value as { readonly then?: unknown } | undefined)?.then === 'function'
 }
 
@@ -101,10 +101,10 @@ function toFields(style: HeaderStyle | false | undefined, result: LimitResult) {
 /** Header fields from `onLimited` replace those of the middleware. */
 function mergeHeaders(
   fields: readonly HeaderPair[],
-  own: readonly HeaderPair[],
+  custom: readonly HeaderPair[],
 ): readonly HeaderPair[] {
-  const names = new Set(own.map(([name]) => name.toLowerCase()))
-  return [...fields.filter(([name]) => !names.has(name.toLowerCase())), ...own]
+  const names = new Set(custom.map(([name]) => name.toLowerCase()))
+  return [...fields.filter(([name]) => !names.has(name.toLowerCase())), ...custom]
 }
 
 function toWarn(warn: CommonOptions<[]>['warn']): ((message: string) => void) | undefined {

@@ -144,16 +144,16 @@ function explainLevels(
   return { levels, leaf }
 }
 
-interface Tried {
+interface TriedRule {
   readonly attempts: readonly Attempt[]
   readonly node: RuleNode | undefined
 }
 
-function explainLevel(siblings: Siblings | undefined, { key, value }: Entry): Tried {
+function explainLevel(siblings: Siblings | undefined, { key, value }: Entry): TriedRule {
   const attempts: Attempt[] = []
   const miss = (step: Attempt['step'], reason: string) =>
     attempts.push({ step, isMatch: false, reason })
-  const hit = (step: Attempt['step'], reason: string, node: RuleNode): Tried => {
+  const hit = (step: Attempt['step'], reason: string, node: RuleNode): TriedRule => {
     attempts.push({ step, isMatch: true, reason })
     return { attempts, node }
   }

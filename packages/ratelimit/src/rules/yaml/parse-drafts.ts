@@ -186,12 +186,12 @@ function readFields<Draft>(
   for (const { name, nameType, offset, value } of map.entries) {
     const set = fields.get(name)
     if (nameType === 'string' && set !== undefined) set(draft, value, read)
-    else if (knownKeys.has(name)) reading.warnings.add(offset, toMisplaced(name))
+    else if (knownKeys.has(name)) reading.warnings.add(offset, toMisplacedFieldFault(name))
   }
   return draft
 }
 
-function toMisplaced(name: string): string {
+function toMisplacedFieldFault(name: string): string {
   const home = homes.find(([fields]) => fields.has(name))?.[1] ?? 'elsewhere'
   return `'${name}' has no effect here, it belongs ${home}`
 }

@@ -79,8 +79,8 @@ function parseAlgorithm(draft: LimitDraft, map: YamlMap, reading: RuleFileReadin
     reading.rules.add(at, 'should not specify rate limit algorithm when unlimited')
   } else if (known === undefined && !(written === '' && reading.invalidMaps.has(map))) {
     const [slip] = findMisspellings([written], new Set(algorithms))
-    const question = slip === undefined ? '' : `did you mean '${slip.suggestion}'? `
-    const hint = `${question}algorithms are ${algorithms.join(', ')}`
+    const suggestion = slip === undefined ? '' : `did you mean '${slip.suggestion}'? `
+    const hint = `${suggestion}algorithms are ${algorithms.join(', ')}`
     reading.rules.add(at, `invalid rate limit algorithm ${quote(written)}`, hint)
   }
   return known ?? defaultAlgorithm

@@ -49,18 +49,18 @@ class FlowReader {
   #readList(depth: number): YamlNode | undefined {
     const offset = this.position
     const items: YamlNode[] = []
-    const isWhole = this.#readParts(']', () => {
+    const isComplete = this.#readParts(']', () => {
       const item = this.readNode(depth + 1)
       if (item !== undefined) items.push(item)
       return item !== undefined
     })
-    return isWhole ? { kind: 'list', items, offset } : undefined
+    return isComplete ? { kind: 'list', items, offset } : undefined
   }
 
   #readMap(depth: number): YamlNode | undefined {
     const offset = this.position
     const written: WrittenEntry[] = []
-    const isWhole = this.#readParts('}', () => {
+    const isComplete = this.#readParts('}', () => {
       const keyAt = this.position
       const name = this.#match(keyPattern)?.slice(0, -1)
       if (name === undefined) return false
@@ -71,7 +71,7 @@ class FlowReader {
       }
       return value !== undefined
     })
-    if (!isWhole) return undefined
+    if (!isComplete) return undefined
     // Without merge keys there can be no faults.
     return { kind: 'map', entries: settleEntries(written, [], this.#warnings), offset }
   }

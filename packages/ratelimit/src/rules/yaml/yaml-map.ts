@@ -25,7 +25,7 @@ export function settleEntries(
   faults: YamlNote[],
   warnings: YamlNote[],
 ): readonly YamlEntry[] {
-  return isSettled(written) ? written : new Settling(faults, warnings).settle(written)
+  return isSettled(written) ? written : new EntrySettler(faults, warnings).settle(written)
 }
 
 function isSettled(written: readonly WrittenEntry[]): written is readonly YamlEntry[] {
@@ -42,7 +42,7 @@ function isSettled(written: readonly WrittenEntry[]): written is readonly YamlEn
   return true
 }
 
-class Settling {
+class EntrySettler {
   readonly #entries = new Map<string, YamlEntry>()
   readonly #merged = new Set<string>()
   readonly #faults: YamlNote[]

@@ -56,11 +56,11 @@ export function toGoText(node: YamlNode, mostLetters = 200): string {
     separator = ' '
     return true
   }
-  const isWhole =
+  const isComplete =
     node.kind === 'list'
       ? node.items.every((item) => add('', item))
       : node.entries.every((entry) => add(`${entry.name}:`, entry.value))
-  return isWhole ? `${text}]` : `${text} …]`
+  return isComplete ? `${text}]` : `${text} …]`
 }
 
 const goScalars: Record<ScalarType, (text: string) => string> = {

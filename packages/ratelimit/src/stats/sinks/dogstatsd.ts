@@ -5,7 +5,7 @@ import { openUdpOutput } from '@portcullis/service-kit/metrics/lines/udp-output'
 import { toExtraTags } from '../extra-tags.ts'
 import { LineSink } from './lines/line-sink.ts'
 import { isMogrifierVariable, type Mogrifier, mogrify, toMogrifiers } from './mogrify.ts'
-import type { Sink, SinkPlugin, SinkSettings, SinkSurroundings } from './sink.ts'
+import type { Sink, SinkContext, SinkPlugin, SinkSettings } from './sink.ts'
 import { statsdAddress, tooLongAdvice } from './statsd.ts'
 
 const chapter = {
@@ -49,12 +49,12 @@ export const dogStatsd: SinkPlugin<typeof chapters, DogStatsdConfig> = {
 function open(
   { host, port, mogrifiers }: DogStatsdConfig,
   { flushIntervalMs, extraTags }: SinkSettings,
-  surroundings: SinkSurroundings,
+  context: SinkContext,
 ): Sink {
   const output = openUdpOutput(
     { host, port, tooLongAdvice },
-    { log: surroundings.log, name: `DogStatsD at ${toAddress(host, port)}`, isWanted: true },
+    { log: context.log, name: `DogStatsD at ${toAddress(host, port)}`, isWanted: true },
   )
   const format = createDogStatsdFormat(toExtraTags(extraTags), (name) => mogrify(name, mogrifiers))
-  return new LineSink({ flushIntervalMs, format, output }, surroundings)
+  return new LineSink({ flushIntervalMs, format, output }, context)
 }

@@ -34,7 +34,7 @@ export interface SinkPlugin<
   toConfig(settings: SettingsByChapter<C>, check: Check, env: Environment): Config
   /** Whether the sink reads a variable that is not in its chapters. */
   ownsVariable?(name: string): boolean
-  open(config: Config, settings: SinkSettings, surroundings: SinkSurroundings): Sink | Promise<Sink>
+  open(config: Config, settings: SinkSettings, context: SinkContext): Sink | Promise<Sink>
 }
 
 /** The parsed settings of a sink: plain data, which is sent to workers. */
@@ -50,7 +50,7 @@ export interface SinkSettings {
 }
 
 /** The dependencies of a sink. */
-export interface SinkSurroundings {
+export interface SinkContext {
   readonly statistics: Statistics
   readonly log: Log
   /** Milliseconds since the epoch. */

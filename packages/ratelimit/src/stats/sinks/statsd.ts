@@ -6,7 +6,7 @@ import { openTcpOutput } from '@portcullis/service-kit/metrics/lines/tcp-output'
 import { openUdpOutput } from '@portcullis/service-kit/metrics/lines/udp-output'
 import { toExtraTags } from '../extra-tags.ts'
 import { LineSink } from './lines/line-sink.ts'
-import type { Sink, SinkPlugin, SinkSettings, SinkSurroundings } from './sink.ts'
+import type { Sink, SinkContext, SinkPlugin, SinkSettings } from './sink.ts'
 
 /** DogStatsD uses the same variables. */
 export const statsdAddress = {
@@ -72,13 +72,13 @@ const outputs: Readonly<
 function open(
   config: StatsdConfig,
   { flushIntervalMs, extraTags }: SinkSettings,
-  surroundings: SinkSurroundings,
+  context: SinkContext,
 ): Sink {
   const output = outputs[config.protocol](config, {
-    log: surroundings.log,
+    log: context.log,
     name: `statsd at ${toAddress(config.host, config.port)}`,
     isWanted: !config.isDefault,
   })
   const format = createStatsdFormat(toExtraTags(extraTags))
-  return new LineSink({ flushIntervalMs, format, output }, surroundings)
+  return new LineSink({ flushIntervalMs, format, output }, context)
 }

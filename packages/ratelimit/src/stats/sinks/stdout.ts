@@ -3,7 +3,7 @@ import type { LineFormat } from '@portcullis/service-kit/metrics/lines/line-form
 import { mergeTags, type Tag, toNameSuffix } from '@portcullis/service-kit/metrics/tags'
 import { toExtraTags } from '../extra-tags.ts'
 import { LineSink } from './lines/line-sink.ts'
-import type { Sink, SinkPlugin, SinkSettings, SinkSurroundings } from './sink.ts'
+import type { Sink, SinkContext, SinkPlugin, SinkSettings } from './sink.ts'
 
 export interface StdoutConfig {
   readonly kind: 'stdout'
@@ -25,12 +25,12 @@ const stdoutDescriptor = 1
 function open(
   { fd = stdoutDescriptor }: StdoutConfig,
   { flushIntervalMs, extraTags }: SinkSettings,
-  surroundings: SinkSurroundings,
+  context: SinkContext,
 ): Sink {
-  const { log, now } = surroundings
+  const { log, now } = context
   const output = openDescriptorOutput(fd, { log, name: 'standard output', isWanted: true })
   const format = createStdoutFormat(toExtraTags(extraTags), now)
-  return new LineSink({ flushIntervalMs, format, output }, surroundings)
+  return new LineSink({ flushIntervalMs, format, output }, context)
 }
 
 /** Writes a JSON line per value, in the format of the logging sink of envoyproxy/ratelimit. */

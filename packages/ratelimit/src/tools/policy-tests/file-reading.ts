@@ -76,6 +76,6 @@ export class FileReading {
 }
 
 /** Whether every field of a map is valid; otherwise a missing field may be the invalid one. */
-export function isWhole(node: YamlNode, fields: ReadonlyMap<string, YamlNode>): boolean {
+export function isComplete(node: YamlNode, fields: ReadonlyMap<string, YamlNode>): boolean {
   return node.kind === 'map' && node.entries.length === fields.size
 }

@@ -1,6 +1,6 @@
 import type { Descriptor, Entry, RateLimitRequest } from '../../engine.ts'
 import type { YamlNode } from '../../rules/index.ts'
-import { type FileReading, isWhole } from './file-reading.ts'
+import { type FileReading, isComplete } from './file-reading.ts'
 import { parseWrittenLimit } from './written-values.ts'
 
 export const requestFields = ['domain', 'descriptors', 'hits']
@@ -14,16 +14,16 @@ export function parseRequest(
   reading: FileReading,
 ): RateLimitRequest | undefined {
   const fields = reading.fields(node, 'a request', requestFields)
-  const own = fields.get('domain')
+  const domainNode = fields.get('domain')
   const descriptors = fields.get('descriptors')
   const hits = fields.get('hits')
-  const named = own === undefined ? domain : reading.text(own, 'domain')
-  if (own === undefined && domain === undefined && isWhole(node, fields)) {
+  const named = domainNode === undefined ? domain : reading.text(domainNode, 'domain')
+  if (domainNode === undefined && domain === undefined && isComplete(node, fields)) {
     const hint = "set it here, or for all requests as 'domain' of the test or of the file"
     reading.faults.add(node.offset, 'the request has no domain', hint)
   }
   if (descriptors === undefined) {
-    if (isWhole(node, fields)) reading.faults.add(node.offset, 'the request has no descriptors')
+    if (isComplete(node, fields)) reading.faults.add(node.offset, 'the request has no descriptors')
     return undefined
   }
   return {

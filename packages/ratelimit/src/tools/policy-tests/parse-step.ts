@@ -1,8 +1,8 @@
 import type { YamlNode } from '../../rules/index.ts'
 import { expectedFields } from './expected-fields.ts'
-import { type FileReading, isWhole } from './file-reading.ts'
+import { type FileReading, isComplete } from './file-reading.ts'
 import { parseRequest } from './parse-request.ts'
-import type { Step, Wanted } from './policy-test.ts'
+import type { Expected, Step } from './policy-test.ts'
 import { parseInstantMs, parseSpanMs, toInstantText, toKnownInstant } from './written-values.ts'
 
 export const stepFields = ['request', 'times', 'expect', 'advance', 'at']
@@ -24,7 +24,7 @@ export function parseStep(
   const fields = reading.fields(node, 'a step', stepFields)
   const kinds = stepKinds.filter((kind) => fields.has(kind))
   if (kinds.length !== 1) {
-    if (kinds.length > 1 || isWhole(node, fields)) {
+    if (kinds.length > 1 || isComplete(node, fields)) {
       reading.faults.add(node.offset, 'a step is one of request, advance and at')
     }
     return undefined
@@ -102,20 +102,24 @@ const fieldNames = Object.keys(expectedFields)
  * `ok`, or a map of fields. For a request with one descriptor, they are the fields of its status; for one
  * with several, `descriptors` lists the expectation for each.
  */
-function parseExpectation(node: YamlNode, descriptorCount: number, reading: FileReading): Wanted[] {
-  if (node.kind === 'scalar') return [...parseWanted('code', node, undefined, reading)]
+function parseExpectation(
+  node: YamlNode,
+  descriptorCount: number,
+  reading: FileReading,
+): Expected[] {
+  if (node.kind === 'scalar') return [...parseSelection('code', node, undefined, reading)]
   const fields = reading.fields(node, 'expect', [...fieldNames, 'descriptors'])
-  const wanted: Wanted[] = []
-  if (fields.size === 0 && isWhole(node, fields)) {
+  const wanted: Expected[] = []
+  if (fields.size === 0 && isComplete(node, fields)) {
     reading.faults.add(node.offset, 'expect is empty', `it may have ${fieldNames.join(', ')}`)
   }
   for (const [name, value] of fields) {
     if (name === 'descriptors') {
       wanted.push(...parseList(value, descriptorCount, reading))
     } else if (name === 'code') {
-      wanted.push(...parseWanted(name, value, undefined, reading))
+      wanted.push(...parseSelection(name, value, undefined, reading))
     } else if (descriptorCount === 1) {
-      wanted.push(...parseWanted(name, value, 0, reading))
+      wanted.push(...parseSelection(name, value, 0, reading))
     } else {
       const message = `the request has ${descriptorCount} descriptors, so ${name} is ambiguous`
       reading.faults.add(value.offset, message, 'write expect: { descriptors: [ {…}, {…} ] }')
@@ -124,26 +128,26 @@ function parseExpectation(node: YamlNode, descriptorCount: number, reading: File
   return wanted
 }
 
-function parseList(node: YamlNode, descriptorCount: number, reading: FileReading): Wanted[] {
+function parseList(node: YamlNode, descriptorCount: number, reading: FileReading): Expected[] {
   const items = reading.items(node, 'descriptors')
   if (items.length > 0 && items.length !== descriptorCount) {
     const counts = `${items.length} expected, ${descriptorCount} sent`
     reading.faults.add(node.offset, `the numbers of descriptors differ: ${counts}`)
   }
   return items.flatMap((item, index) => {
-    if (item.kind === 'scalar') return parseWanted('code', item, index, reading)
+    if (item.kind === 'scalar') return parseSelection('code', item, index, reading)
     const fields = reading.fields(item, 'what is expected of a descriptor', fieldNames)
-    return [...fields].flatMap(([name, value]) => parseWanted(name, value, index, reading))
+    return [...fields].flatMap(([name, value]) => parseSelection(name, value, index, reading))
   })
 }
 
 /** Returns one expectation, or none and adds a fault. */
-function parseWanted(
+function parseSelection(
   field: string,
   node: YamlNode,
   descriptor: number | undefined,
   reading: FileReading,
-): Wanted[] {
+): Expected[] {
   const { parse, form } = expectedFields[field] ?? {}
   const text = node.kind === 'scalar' ? parse?.(node.text) : undefined
   if (text !== undefined) return [{ field, descriptor, text, place: reading.placeOf(node) }]

@@ -8,7 +8,7 @@ import {
   toReadError,
   type YamlNode,
 } from '../../rules/index.ts'
-import { FileReading, isWhole } from './file-reading.ts'
+import { FileReading, isComplete } from './file-reading.ts'
 import { parseInstant, parseStep } from './parse-step.ts'
 import type { PolicyTest, Step } from './policy-test.ts'
 
@@ -42,7 +42,7 @@ function parseFile(root: YamlNode, reading: FileReading): PolicyTest[] {
   const domain = fields.get('domain')
   const tests = fields.get('tests')
   if (tests === undefined) {
-    if (isWhole(root, fields))
+    if (isComplete(root, fields))
       reading.faults.add(root.offset, "'tests' is missing: the list of tests")
     return []
   }
@@ -64,17 +64,17 @@ function parseTest(node: YamlNode, shared: string | undefined, reading: FileRead
   const at = fields.get('at')
   const domain = fields.get('domain')
   const steps = fields.get('steps')
-  if (isWhole(node, fields)) {
+  if (isComplete(node, fields)) {
     if (name === undefined) reading.faults.add(node.offset, 'the test has no name')
     if (steps === undefined) reading.faults.add(node.offset, 'the test has no steps')
   }
   const startMs = (at && parseInstant(at, reading)) ?? defaultStartMs
-  const own = domain === undefined ? shared : reading.text(domain, 'domain')
+  const testDomain = domain === undefined ? shared : reading.text(domain, 'domain')
   return {
     name: (name && reading.text(name, 'name')) ?? '',
     place: reading.placeOf(node),
     startMs,
-    steps: steps === undefined ? [] : parseSteps(steps, startMs, own, reading),
+    steps: steps === undefined ? [] : parseSteps(steps, startMs, testDomain, reading),
   }
 }
 

@@ -18,7 +18,7 @@ export interface RequestStep {
   /** The number of times it is sent, all at the same simulated time. */
   readonly times: number
   /** Empty if the request is only counted. */
-  readonly wanted: readonly Wanted[]
+  readonly wanted: readonly Expected[]
 }
 
 export interface ClockStep {
@@ -27,7 +27,7 @@ export interface ClockStep {
 }
 
 /** One expectation about a response. */
-export interface Wanted {
+export interface Expected {
   /** A name in `expected-fields.ts`. */
   readonly field: string
   /** The index of a descriptor; undefined for the whole response. */

@@ -13,7 +13,7 @@ import {
 } from '../../engine.ts'
 import type { Explanation, Place, RuleSet } from '../../rules/index.ts'
 import { DescriptorAnswer, expectedFields, toCodeText } from './expected-fields.ts'
-import type { PolicyTest, RequestStep, Wanted } from './policy-test.ts'
+import type { Expected, PolicyTest, RequestStep } from './policy-test.ts'
 
 export interface TestResult {
   readonly test: PolicyTest
@@ -99,7 +99,7 @@ export class PolicyTestRunner implements AsyncDisposable {
   }
 
   #compare(
-    wanted: readonly Wanted[],
+    wanted: readonly Expected[],
     request: RateLimitRequest,
     response: RateLimitResponse,
   ): Mismatch[] {

@@ -37,7 +37,7 @@ export function createProfileEndpoints(log: Log): DebugEndpoint[] {
 
   const handleRecording = (path: string, recording: Recording) => {
     const take = async (seconds: number, response: ServerResponse): Promise<void> => {
-      const text = await record(recording, seconds, whenGone(response))
+      const text = await record(recording, seconds, toDisconnectSignal(response))
       response.writeHead(200, {
         'content-type': 'application/json',
         'content-disposition': `attachment; filename="${recording.fileName}"`,
@@ -103,7 +103,7 @@ export function createProfileEndpoints(log: Log): DebugEndpoint[] {
       help: 'active resources and event loop delay',
       isGuarded: true,
       handle: (_request, response) => {
-        const report = reportEventLoop(whenGone(response))
+        const report = reportEventLoop(toDisconnectSignal(response))
         finish(
           report.then((text) => sendText(response, 200, text)),
           response,
@@ -122,10 +122,10 @@ function parseSeconds(target: string, recording: Recording): number | undefined 
 }
 
 /** Aborted when the client disconnects before the response was sent. */
-function whenGone(response: ServerResponse): AbortSignal {
-  const gone = new AbortController()
-  response.once('close', () => gone.abort())
-  return gone.signal
+function toDisconnectSignal(response: ServerResponse): AbortSignal {
+  const controller = new AbortController()
+  response.once('close', () => controller.abort())
+  return controller.signal
 }
 
 const watchMs = 1_000

@@ -7,19 +7,19 @@ import {
   ReplyReader,
 } from '../../../src/counters/memcached/reply-reader.ts'
 
-type Heard = readonly [kind: string, ...rest: readonly (string | number)[]]
+type ReaderEvent = readonly [kind: string, ...rest: readonly (string | number)[]]
 
-function readAll(pieces: readonly Buffer[]): Heard[] {
-  const heard: Heard[] = []
+function readAll(pieces: readonly Buffer[]): ReaderEvent[] {
+  const events: ReaderEvent[] = []
   const handler: ReplyHandler = {
-    onValue: (name, count) => heard.push(['value', name, count]),
-    onEnd: () => heard.push(['end']),
-    onNumber: (value) => heard.push(['number', value]),
-    onStatus: (text) => heard.push(['status', text]),
+    onValue: (name, count) => events.push(['value', name, count]),
+    onEnd: () => events.push(['end']),
+    onNumber: (value) => events.push(['number', value]),
+    onStatus: (text) => events.push(['status', text]),
   }
   const reader = new ReplyReader(handler)
   for (const piece of pieces) reader.read(piece)
-  return heard
+  return events
 }
 
 const readText = (text: string) => readAll([Buffer.from(text)])
@@ -91,16 +91,16 @@ test('invalid replies are an error', () => {
 })
 
 test('nothing is passed on after a stop', () => {
-  const heard: string[] = []
+  const events: string[] = []
   const reader: ReplyReader = new ReplyReader({
     onValue: () => {},
     onEnd: () => {
-      heard.push('end')
+      events.push('end')
       reader.stop()
     },
-    onNumber: () => heard.push('number'),
-    onStatus: () => heard.push('status'),
+    onNumber: () => events.push('number'),
+    onStatus: () => events.push('status'),
   })
   reader.read(Buffer.from('END\r\n5\r\nOK\r\n'))
-  assert.deepEqual(heard, ['end'])
+  assert.deepEqual(events, ['end'])
 })

@@ -99,10 +99,10 @@ test('increments are not stopped: the other counters count even if one is full',
   const memcached = await open(t, 'memcached')
   if (!memcached) return
   const store = await openReadyStore(t, { ports: [memcached.port] })
-  const ask = [toIncrement('full_', { most: 0 }), toIncrement('other_')]
-  await new Promise((resolve) => store.addSparing(ask, Number.POSITIVE_INFINITY, resolve))
+  const increments = [toIncrement('full_', { most: 0 }), toIncrement('other_')]
+  await new Promise((resolve) => store.addSparing(increments, Number.POSITIVE_INFINITY, resolve))
   assert.deepEqual(
-    ask.map(({ after }) => after),
+    increments.map(({ after }) => after),
     [1, 1],
   )
 })

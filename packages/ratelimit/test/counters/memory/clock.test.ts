@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createPatientClock } from '../../../src/counters/memory/memory-store.ts'
+import { createSteadyClock } from '../../../src/counters/memory/memory-store.ts'
 
 function open() {
   const clocks = { now: 1_700_000_000_000, elapsed: 5000 }
-  const seconds = createPatientClock(
+  const seconds = createSteadyClock(
     () => clocks.now,
     () => clocks.elapsed,
   )

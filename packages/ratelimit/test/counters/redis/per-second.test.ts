@@ -72,16 +72,16 @@ test('windows of several seconds do not count as limits per second', async (t) =
 
 test('a call for both stores checks both before it adds', async (t) => {
   const { router, calls } = open(t)
-  const ask = () => [perSecond('fast_', 1, 2), increment('slow_', 1), sliding('slow_', 1)]
-  assert.deepEqual(await addSparing(router, ask()), [1, 1, 1])
+  const toIncrements = () => [perSecond('fast_', 1, 2), increment('slow_', 1), sliding('slow_', 1)]
+  assert.deepEqual(await addSparing(router, toIncrements()), [1, 1, 1])
   assert.deepEqual(calls.splice(0), [
     'perSecond read 1',
     'others read 2',
     'perSecond add 1',
     'others add 2',
   ])
-  assert.deepEqual(await addSparing(router, ask()), [2, 2, 2])
-  assert.deepEqual(await addSparing(router, ask()), [3, 2, 2])
+  assert.deepEqual(await addSparing(router, toIncrements()), [2, 2, 2])
+  assert.deepEqual(await addSparing(router, toIncrements()), [3, 2, 2])
   assert.deepEqual(await add(router, [increment('slow_', 0), perSecond('fast_', 0)]), [2, 3])
 })
 

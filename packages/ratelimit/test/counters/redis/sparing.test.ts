@@ -42,7 +42,7 @@ async function hasSeenScript({ port }: { readonly port: number }): Promise<boole
  * latter must belong to an allowed request.
  */
 async function assertOnlyAllowedHitsCounted(store: RedisStore, tag: string): Promise<void> {
-  const ask = (): Increment[] => [
+  const toIncrements = (): Increment[] => [
     toIncrement(`${tag}wide_`, { hits: 2 }),
     toIncrement(`${tag}tight_`, { most: 40 }),
     toIncrement(`${tag}wide-sliding_`, sliding),
@@ -51,14 +51,14 @@ async function assertOnlyAllowedHitsCounted(store: RedisStore, tag: string): Pro
   let admitted = 0
   const callers = Array.from({ length: 50 }, async () => {
     for (let i = 0; i < 6; i++) {
-      const increments = ask()
+      const increments = toIncrements()
       await callAll(store, 'addSparing', increments)
       if (increments.every(({ after, most }) => after <= most)) admitted++
     }
   })
   await Promise.all(callers)
   assert.equal(admitted, 40)
-  const [wide, tight, wideSliding, tightSliding] = await callAll(store, 'read', ask())
+  const [wide, tight, wideSliding, tightSliding] = await callAll(store, 'read', toIncrements())
   assert.deepEqual([wide, wideSliding, tightSliding], [80, 40, 40])
   // A fixed counter also counts the requests that it refuses.
   assert.equal(tight, 300)
@@ -111,8 +111,8 @@ test('the script is sent again to a server that has lost it', async (t) => {
   const { redis, store } = both
   for (let round = 1; round <= 3; round++) {
     await command(redis, 'SCRIPT', 'FLUSH')
-    const ask = [toIncrement('a_'), toIncrement('b_', sliding)]
-    assert.deepEqual(await callAll(store, 'addSparing', ask), [round, round])
+    const increments = [toIncrement('a_'), toIncrement('b_', sliding)]
+    assert.deepEqual(await callAll(store, 'addSparing', increments), [round, round])
   }
 })
 
@@ -126,8 +126,8 @@ test('counters created by the script have the TTL of their kind, and existing on
   const keys = ['new_', 'zero_', 'old_', 'long_']
   const fixed = keys.map((key) => toIncrement(key, { hits: key === 'zero_' ? 0 : 1 }))
   const gone = toIncrement('unheard-of_', { hits: -1, isStrict: false })
-  const ask = [...fixed, toIncrement('slow_', sliding), gone]
-  assert.deepEqual(await callAll(store, 'addSparing', ask), [1, 0, 5, 5, 1, 0])
+  const increments = [...fixed, toIncrement('slow_', sliding), gone]
+  assert.deepEqual(await callAll(store, 'addSparing', increments), [1, 0, 5, 5, 1, 0])
   const ttls = await listTtls(redis)
   for (const key of ['new_', 'zero_', 'old_']) {
     const ttl = ttls.get(`${key}${window}`) ?? 0
@@ -148,11 +148,11 @@ test('for a user without script permissions there are two steps, and one warning
   const { lines, log } = createLines()
   const store = await openReadyStore(t, { url, auth: 'plain:secret', log })
   await warmUp(store, () => lines.some((line) => line.startsWith('warning')))
-  const ask = () => [toIncrement('wide_'), toIncrement('tight_', { most: 2 })]
+  const toIncrements = () => [toIncrement('wide_'), toIncrement('tight_', { most: 2 })]
   for (const wanted of [1, 2]) {
-    assert.deepEqual(await callAll(store, 'addSparing', ask()), [wanted, wanted])
+    assert.deepEqual(await callAll(store, 'addSparing', toIncrements()), [wanted, wanted])
   }
-  assert.deepEqual(await callAll(store, 'addSparing', ask()), [2, 3])
+  assert.deepEqual(await callAll(store, 'addSparing', toIncrements()), [2, 3])
   const warnings = lines.filter((line) => line.startsWith('warning'))
   assert.equal(warnings.length, 1)
   assert.match(
@@ -189,8 +189,8 @@ test('with a proxy that may shard keys there are two steps', async (t) => {
   const { lines, log } = createLines()
   const store = await openReadyStore(t, { url: proxy.url, log })
   await warmUp(store, () => lines.some((line) => line.includes('seems to be a proxy')))
-  const ask = [toIncrement('wide_'), toIncrement('tight_', { most: 0 })]
-  assert.deepEqual(await callAll(store, 'addSparing', ask), [0, 1])
+  const increments = [toIncrement('wide_'), toIncrement('tight_', { most: 0 })]
+  assert.deepEqual(await callAll(store, 'addSparing', increments), [0, 1])
   assert.equal(Buffer.concat(proxy.sent).includes('EVAL'), false)
   assert.equal(lines.filter((line) => /seems to be a proxy/.test(line)).length, 1)
 })
@@ -200,8 +200,8 @@ test('a key that cannot be counted fails the call with an error', async (t) => {
   if (!both) return
   const { redis, store } = both
   await command(redis, 'SET', `text_${windowOf(day)}`, 'x')
-  const ask = [toIncrement('text_'), toIncrement('other_')]
-  await assert.rejects(callAll(store, 'addSparing', ask), /Redis at .*not an integer/)
+  const increments = [toIncrement('text_'), toIncrement('other_')]
+  await assert.rejects(callAll(store, 'addSparing', increments), /Redis at .*not an integer/)
   assert.equal(await count(store, 'fine_'), 1)
 })
 
@@ -218,13 +218,13 @@ test('in a cluster', async (t) => {
   })
 
   await t.test('counters in several slots are changed in two steps', async () => {
-    const ask = () => [
+    const toIncrements = () => [
       ...Array.from({ length: 20 }, (_, i) => toIncrement(`wide${i}_`)),
       toIncrement('tight_', { most: 1 }),
       toIncrement('sliding_', sliding),
     ]
-    assert.deepEqual(await callAll(store, 'addSparing', ask()), Array(22).fill(1))
-    const refused = await callAll(store, 'addSparing', ask())
+    assert.deepEqual(await callAll(store, 'addSparing', toIncrements()), Array(22).fill(1))
+    const refused = await callAll(store, 'addSparing', toIncrements())
     assert.deepEqual(refused, [...Array(20).fill(1), 2, 1])
   })
 
@@ -234,23 +234,23 @@ test('in a cluster', async (t) => {
     const at = slot <= 5460 ? 0 : slot <= 10_922 ? 1 : 2
     const [from = first, to = second] = [owners[at], owners[(at + 1) % 3]]
     const idOf = async (node: typeof first) => String(await command(node, 'CLUSTER', 'MYID'))
-    const ask = () => [toIncrement('{tag}a_'), toIncrement('{tag}b_', sliding)]
-    assert.deepEqual(await callAll(store, 'addSparing', ask()), [1, 1])
+    const toIncrements = () => [toIncrement('{tag}a_'), toIncrement('{tag}b_', sliding)]
+    assert.deepEqual(await callAll(store, 'addSparing', toIncrements()), [1, 1])
     await command(to, 'CLUSTER', 'SETSLOT', slot, 'IMPORTING', await idOf(from))
     await command(from, 'CLUSTER', 'SETSLOT', slot, 'MIGRATING', await idOf(to))
     // New counters are created on the importing node; partly migrated ones are changed one by one.
     const fresh = [toIncrement('{tag}c_'), toIncrement('{tag}d_', sliding)]
     assert.deepEqual(await callAll(store, 'addSparing', fresh), [1, 1])
-    assert.deepEqual(await callAll(store, 'addSparing', ask()), [2, 2])
+    assert.deepEqual(await callAll(store, 'addSparing', toIncrements()), [2, 2])
     await command(from, 'MIGRATE', '127.0.0.1', to.port, `{tag}a_${windowOf(day)}`, 0, 1000)
-    assert.deepEqual(await callAll(store, 'addSparing', ask()), [3, 3])
+    assert.deepEqual(await callAll(store, 'addSparing', toIncrements()), [3, 3])
     await command(from, 'MIGRATE', '127.0.0.1', to.port, `{tag}b_${day}s`, 0, 1000)
-    assert.deepEqual(await callAll(store, 'addSparing', ask()), [4, 4])
+    assert.deepEqual(await callAll(store, 'addSparing', toIncrements()), [4, 4])
     assert.equal(await count(store, '{tag}b_', sliding), 5)
     for (const node of cluster.nodes) {
       await command(node, 'CLUSTER', 'SETSLOT', slot, 'NODE', await idOf(to))
     }
-    assert.deepEqual(await callAll(store, 'addSparing', ask()), [5, 6])
+    assert.deepEqual(await callAll(store, 'addSparing', toIncrements()), [5, 6])
     assert.equal(await count(store, '{tag}b_', { ...sliding, hits: -1 }), 5)
     assert.deepEqual(await listEndless(to), [])
   })

@@ -104,7 +104,7 @@ const { rules } = fc.letrec((tie) => ({
 export const anyRuleFile = mostly(fields({ domain: text, descriptors: rules }, {}))
 
 /** An unlimited rule with an unknown unit: the parser accepts it, the schema does not. */
-export function hasOddUnlimited(data: unknown): boolean {
+export function hasUnlimitedWithUnknownUnit(data: unknown): boolean {
   return listOf(data, 'descriptors').some((rule) => {
     const limit = fieldOf(rule, 'rate_limit')
     const written = fieldOf(limit, 'unit')
@@ -113,7 +113,7 @@ export function hasOddUnlimited(data: unknown): boolean {
       written !== undefined &&
       written !== null &&
       unitByName(String(written)) === undefined
-    return isOdd || hasOddUnlimited(rule)
+    return isOdd || hasUnlimitedWithUnknownUnit(rule)
   })
 }
 

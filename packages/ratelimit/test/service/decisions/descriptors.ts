@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { ask, descriptor } from '../../support/decider.ts'
+import { descriptor, requestFor } from '../../support/decider.ts'
 import { domain, limit, type Scenario, toBrief } from './scenario.ts'
 
 const replacing = `
@@ -45,7 +45,7 @@ export const descriptors: readonly Scenario[] = [
         descriptor('a=1', 'a=1'),
         ...Array.from({ length: 495 }, (_, index) => descriptor(`a=${index % 2}`)),
       ]
-      const { overallCode, statuses } = await client.decide(ask('d', ...strange))
+      const { overallCode, statuses } = await client.decide(requestFor('d', ...strange))
       assert.deepEqual([overallCode, statuses.length], [1, 500])
       assert.deepEqual(statuses.slice(0, 5).map(toBrief), [
         'none',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import type { Descriptor } from '../../../src/protocol/message.ts'
-import { ask, descriptor } from '../../support/decider.ts'
+import { descriptor, requestFor } from '../../support/decider.ts'
 import { domain, limit, type Scenario, toBrief } from './scenario.ts'
 
 /** Hits of the request, hits of the descriptor → counted hits. */
@@ -41,7 +41,7 @@ export const hits: readonly Scenario[] = [
       for (const [row, [request, own, expected]] of addends.entries()) {
         const asked = descriptor(`k=${row}`, { hitsAddend: own })
         const { statuses } = await client.decide({
-          ...ask('d', asked),
+          ...requestFor('d', asked),
           hitsAddend: request,
         })
         assert.equal(statuses[0]?.limitRemaining, 100 - expected, `row ${row}`)
@@ -62,12 +62,12 @@ export const hits: readonly Scenario[] = [
     name: '0 hits change nothing, and are refused only above the limit',
     async run(stage) {
       const { brief } = await stage.open(domain(limit('k', 2)))
-      const look = descriptor('k=v', { hitsAddend: 0 })
-      assert.deepEqual(await brief(look), ['OK 2'])
+      const read = descriptor('k=v', { hitsAddend: 0 })
+      assert.deepEqual(await brief(read), ['OK 2'])
       await brief(descriptor('k=v', { hitsAddend: 2 }))
-      assert.deepEqual([...(await brief(look)), ...(await brief(look))], ['OK 0', 'OK 0'])
+      assert.deepEqual([...(await brief(read)), ...(await brief(read))], ['OK 0', 'OK 0'])
       await brief(descriptor('k=v'))
-      assert.deepEqual(await brief(look), ['OVER 0'])
+      assert.deepEqual(await brief(read), ['OVER 0'])
     },
   },
   {
@@ -114,7 +114,7 @@ export const hits: readonly Scenario[] = [
       assert.deepEqual(await ours.brief(descriptor('k=a'), descriptor('k=b')), ['OVER 0', 'OK 2'])
       assert.deepEqual(await ours.brief(descriptor('other=a')), ['OK 2'])
       assert.deepEqual(await prefixed.brief(descriptor('k=a')), ['OK 2'])
-      const { statuses } = await theirs.client.decide(ask('e', descriptor('k=a')))
+      const { statuses } = await theirs.client.decide(requestFor('e', descriptor('k=a')))
       assert.deepEqual(statuses.map(toBrief), ['OK 2'])
     },
   },

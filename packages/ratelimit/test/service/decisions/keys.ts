@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { ask, descriptor } from '../../support/decider.ts'
+import { descriptor, requestFor } from '../../support/decider.ts'
 import type { InsideScenario, OpenStage } from './scenario.ts'
 
 const rules = `
@@ -50,7 +50,7 @@ export const keys: readonly InsideScenario[] = [
         for (const [now, entries, key] of table) {
           await inside.clear()
           stage.now = now
-          await client.decide(ask('domain', descriptor(...entries)))
+          await client.decide(requestFor('domain', descriptor(...entries)))
           const held = { ...(await inside.counters()), ...(await inside.countersPerSecond()) }
           assert.deepEqual(held, { [`${prefix}${key}`]: 1 })
         }
@@ -65,7 +65,7 @@ export const keys: readonly InsideScenario[] = [
       const forged = descriptor('key3=v_key2_w')
       const pair = descriptor('key2=w_subkey2_x', 'subkey2=y')
       const other = descriptor('key2=w', 'subkey2=x_subkey2_y')
-      await client.decide(ask('domain', forged, descriptor('key3=v'), pair, other))
+      await client.decide(requestFor('domain', forged, descriptor('key3=v'), pair, other))
       const held = { ...(await inside.counters()), ...(await inside.countersPerSecond()) }
       assert.deepEqual(held, {
         'domain_key3_v%5Fkey2%5Fw_3600s_0': 1,
@@ -82,7 +82,7 @@ export const keys: readonly InsideScenario[] = [
       stage.now = 1_000_000
       const ttl = async (...entries: string[]) => {
         await inside.clear()
-        await client.decide(ask('domain', descriptor(...entries)))
+        await client.decide(requestFor('domain', descriptor(...entries)))
         return Object.values(await inside.lifetimes())
       }
       for (const [entries, unit] of [
@@ -101,7 +101,7 @@ export const keys: readonly InsideScenario[] = [
     name: 'without jitter the TTL of a counter is its unit, and each hit renews it',
     async run(stage, inside) {
       const { client } = await stage.open(rules, { EXPIRATION_JITTER_MAX_SECONDS: '0' })
-      const request = ask('domain', descriptor('key3=v'))
+      const request = requestFor('domain', descriptor('key3=v'))
       for (let call = 0; call < 3; call += 1) {
         await client.decide(request)
         for (const seconds of Object.values(await inside.lifetimes())) {
@@ -115,7 +115,7 @@ export const keys: readonly InsideScenario[] = [
     async run(stage, inside) {
       const { client } = await stage.open(rules, compatible)
       stage.now = 1_234
-      await client.decide(ask('domain', descriptor('key=v'), descriptor('key3=v')))
+      await client.decide(requestFor('domain', descriptor('key=v'), descriptor('key3=v')))
       const fast = await inside.countersPerSecond()
       const others = await inside.counters()
       assert.equal(fast['domain_key_v_1234'], 1)
@@ -131,7 +131,7 @@ export const keys: readonly InsideScenario[] = [
       const one = await stage.open(rules, compatible)
       const other = await stage.open(rules, compatible)
       stage.now = 1_000_000
-      const request = ask('domain', descriptor('key3=v'))
+      const request = requestFor('domain', descriptor('key3=v'))
       const remaining = async ({ client }: OpenStage) =>
         (await client.decide(request)).statuses[0]?.limitRemaining
       assert.equal(await remaining(one), 8)
@@ -148,7 +148,7 @@ export const keys: readonly InsideScenario[] = [
       stage.now = 1_000_000
       await inside.count('domain_key3_v_997200', `${2n ** 53n + 3n}`)
       const all = descriptor('key3=v', { hitsAddend: 2 ** 60, isNegativeHits: true })
-      const { statuses } = await client.decide(ask('domain', all))
+      const { statuses } = await client.decide(requestFor('domain', all))
       assert.equal(statuses[0]?.limitRemaining, 9)
       assert.deepEqual(await inside.counters(), { domain_key3_v_997200: 0 })
     },

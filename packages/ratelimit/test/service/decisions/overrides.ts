@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { LimitOverride } from '../../../src/protocol/message.ts'
-import { ask, descriptor } from '../../support/decider.ts'
+import { descriptor, requestFor } from '../../support/decider.ts'
 import { readStatistics } from '../../support/service-client.ts'
 import { domain, limit, type Scenario } from './scenario.ts'
 
@@ -42,7 +42,7 @@ export const overrides: readonly Scenario[] = [
     async run(stage) {
       const { client, service } = await stage.open(domain(limit('k', 5)))
       const { overallCode, statuses } = await client.decide(
-        ask('nowhere', descriptor('k=v', { limit: perHour(0) }), descriptor('k=v')),
+        requestFor('nowhere', descriptor('k=v', { limit: perHour(0) }), descriptor('k=v')),
       )
       assert.deepEqual([overallCode, statuses.length], [1, 2])
       assert.ok(statuses.every(({ currentLimit }) => currentLimit === undefined))

@@ -5,7 +5,7 @@ import {
   OVER_LIMIT,
   type RateLimitResponse,
 } from '../../../src/protocol/message.ts'
-import { ask } from '../../support/decider.ts'
+import { requestFor } from '../../support/decider.ts'
 import { openService, type TestApp } from '../../support/service-app.ts'
 import { openDecisionClient, readRule } from '../../support/service-client.ts'
 import type { StoreInside, TestStore } from '../../support/service-stores.ts'
@@ -55,7 +55,8 @@ export function createStage(t: TestContext, store: TestStore): Stage {
         now: () => stage.now * 1_000,
       })
       const client = await openDecisionClient(t, service)
-      const decide = (...descriptors: Descriptor[]) => client.decide(ask('d', ...descriptors))
+      const decide = (...descriptors: Descriptor[]) =>
+        client.decide(requestFor('d', ...descriptors))
       return {
         service,
         client,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { ask, descriptor } from '../../support/decider.ts'
+import { descriptor, requestFor } from '../../support/decider.ts'
 import { readRule, readStatistics } from '../../support/service-client.ts'
 import { domain, limit, type Scenario, toBrief } from './scenario.ts'
 
@@ -57,7 +57,7 @@ export const vectors: readonly Scenario[] = [
     name: 'the worked example: five marketing messages per number and day',
     async run(stage) {
       const { client } = await stage.open(messaging, { LIMIT_RESPONSE_HEADERS_ENABLED: 'true' })
-      const request = ask(
+      const request = requestFor(
         'messaging',
         descriptor('message_type=marketing', 'to_number=206'),
         descriptor('to_number=206'),
@@ -146,12 +146,14 @@ export const vectors: readonly Scenario[] = [
       const { client, service } = await stage.open(statisticsRules)
       for (const [entries, key] of statisticsKeys) {
         const before = await readRule(service, key)
-        await client.decide(ask('D', descriptor(...entries)))
+        await client.decide(requestFor('D', descriptor(...entries)))
         const { total_hits: hits = 0 } = await readRule(service, key)
         assert.equal(hits - (before['total_hits'] ?? 0), 1, key)
       }
       const override = { requestsPerUnit: 3, unit: 2 }
-      await client.decide(ask('D', descriptor('key1=value1', 'subkey1=x', { limit: override })))
+      await client.decide(
+        requestFor('D', descriptor('key1=value1', 'subkey1=x', { limit: override })),
+      )
       const names = await readStatistics(service)
       assert.equal(names.get('ratelimit.service.rate_limit.D.key1_value1.subkey1_x.total_hits'), 1)
     },

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { createDogStatsdFormat } from '@portcullis/service-kit/metrics/lines/dogstatsd-format'
 import { openSink } from '../../../src/stats/sinks/index.ts'
 import { type Mogrifier, mogrify, toMogrifiers } from '../../../src/stats/sinks/mogrify.ts'
+import { createSinkContext, neverMs } from './support/sink-context.ts'
 import { openUdpStatsd } from './support/statsd-server.ts'
-import { createSurroundings, neverMs } from './support/surroundings.ts'
 
 const prefix = 'DOG_STATSD_MOGRIFIER'
 const environment = {
@@ -21,8 +21,8 @@ function readMogrifiers() {
 }
 
 test('DogStatsD receives tags over UDP, including those of mogrifiers', async (t) => {
-  const surroundings = createSurroundings()
-  const { statistics } = surroundings
+  const context = createSinkContext()
+  const { statistics } = context
   const { port, received } = await openUdpStatsd(t)
   const sink = await openSink(
     {
@@ -33,7 +33,7 @@ test('DogStatsD receives tags over UDP, including those of mogrifiers', async (t
       ]),
       sink: { kind: 'dogstatsd', host: 'localhost', port, mogrifiers: readMogrifiers() },
     },
-    surroundings,
+    context,
   )
   statistics.rules.forRule('d.k_v.k2').totalHits += 3
   statistics.counter('ratelimit.memcache.multiget.__code=success').value += 1

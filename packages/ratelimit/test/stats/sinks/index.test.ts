@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parseConfig } from '../../../src/config/config.ts'
 import { type ChosenSink, openSink, type SinkConfig } from '../../../src/stats/sinks/index.ts'
-import { createSurroundings } from './support/surroundings.ts'
+import { createSinkContext } from './support/sink-context.ts'
 
 const environments = {
   none: { DISABLE_STATS: 'true' },
@@ -23,13 +23,13 @@ for (const [kind, environment] of Object.entries(environments)) {
     assert.deepEqual(faults, [])
     const chosen: ChosenSink = config.stats
     assert.equal(chosen.sink.kind, kind)
-    const surroundings = createSurroundings()
+    const context = createSinkContext()
     // Standard output belongs to the test runner.
     const sink = await openSink(
       kind === 'stdout' ? { ...chosen, sink: { kind: 'none' } } : chosen,
-      surroundings,
+      context,
     )
     await sink[Symbol.asyncDispose]()
-    assert.equal(surroundings.statistics.counter('reserved_tag').value, 1)
+    assert.equal(context.statistics.counter('reserved_tag').value, 1)
   })
 }

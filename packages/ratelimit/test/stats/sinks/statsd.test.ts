@@ -8,8 +8,8 @@ import type { Statistics } from '../../../src/stats/registry.ts'
 import { ruleStatistics } from '../../../src/stats/rule-statistics.ts'
 import { openSink, type SinkConfig } from '../../../src/stats/sinks/index.ts'
 import { LineSink } from '../../../src/stats/sinks/lines/line-sink.ts'
+import { createSinkContext, neverMs, type TestSinkContext } from './support/sink-context.ts'
 import { openTcpStatsd, openUdpStatsd, type Received } from './support/statsd-server.ts'
-import { createSurroundings, neverMs, type TestSurroundings } from './support/surroundings.ts'
 
 const prefix = 'ratelimit.service.rate_limit'
 const protocols = ['tcp', 'udp'] as const
@@ -21,34 +21,34 @@ function toStatsd(port: number, protocol: 'tcp' | 'udp'): SinkConfig {
 async function openStatsd(
   t: TestContext,
   protocol: 'tcp' | 'udp',
-  surroundings: TestSurroundings,
+  context: TestSinkContext,
   extraTags: ReadonlyMap<string, string> = new Map(),
 ) {
   const server = await (protocol === 'tcp' ? openTcpStatsd(t) : openUdpStatsd(t))
   const sink = await openSink(
     { flushIntervalMs: neverMs, extraTags, sink: toStatsd(server.port, protocol) },
-    surroundings,
+    context,
   )
   t.after(() => sink[Symbol.asyncDispose]())
   return { received: server.received, sink }
 }
 
 /** A flush of a sink that has just been opened may find it not connected yet. */
-async function connected(surroundings: TestSurroundings, received: Received): Promise<void> {
-  surroundings.statistics.timer('connected').observe(1)
+async function connected(context: TestSinkContext, received: Received): Promise<void> {
+  context.statistics.timer('connected').observe(1)
   await received.until(() => received.timers.has('connected'), 'the connection')
 }
 
 for (const protocol of protocols) {
   test(`${protocol}: counters are sent as differences, gauges always, zeros never`, async (t) => {
-    const surroundings = createSurroundings({ processGauges: () => [['ratelimit.node.rss', 5]] })
-    const { statistics } = surroundings
+    const context = createSinkContext({ processGauges: () => [['ratelimit.node.rss', 5]] })
+    const { statistics } = context
     const rule = statistics.rules.forRule('mongo_cps.database_users')
     const loads = statistics.counter('ratelimit.service.config_load_success')
     statistics.counter('ratelimit.service.config_load_error')
     statistics.gauge('ratelimit.localcache.entryCount', () => 2.5)
-    const { received, sink } = await openStatsd(t, protocol, surroundings)
-    await connected(surroundings, received)
+    const { received, sink } = await openStatsd(t, protocol, context)
+    await connected(context, received)
 
     rule.totalHits += 3
     rule.overLimit += 1
@@ -83,11 +83,11 @@ for (const protocol of protocols) {
   })
 
   test(`${protocol}: durations are sent without a flush, many together`, async (t) => {
-    const surroundings = createSurroundings()
-    const { received } = await openStatsd(t, protocol, surroundings)
-    await connected(surroundings, received)
+    const context = createSinkContext()
+    const { received } = await openStatsd(t, protocol, context)
+    await connected(context, received)
     const before = received.packets.length
-    const timer = surroundings.statistics.timer('ratelimit_server.ShouldRateLimit.response_time')
+    const timer = context.statistics.timer('ratelimit_server.ShouldRateLimit.response_time')
     for (let i = 0; i < 1_000; i += 1) timer.observe(i / 8)
     const durations = () =>
       received.timers.get('ratelimit_server.ShouldRateLimit.response_time') ?? []
@@ -103,10 +103,10 @@ for (const protocol of protocols) {
   })
 
   test(`${protocol}: the sums of all flushes are the counters, whatever is dropped`, async (t) => {
-    const surroundings = createSurroundings({ maxRequestKeys: 8 })
-    const { statistics } = surroundings
-    const { received, sink } = await openStatsd(t, protocol, surroundings)
-    await connected(surroundings, received)
+    const context = createSinkContext({ maxRequestKeys: 8 })
+    const { statistics } = context
+    const { received, sink } = await openStatsd(t, protocol, context)
+    await connected(context, received)
     const expected = new Map<string, number>()
     let round = 0
     const action = fc.record({
@@ -140,14 +140,14 @@ for (const protocol of protocols) {
   })
 
   test(`${protocol}: tags become a part of the name, sorted and cleaned`, async (t) => {
-    const surroundings = createSurroundings()
-    const { statistics } = surroundings
+    const context = createSinkContext()
+    const { statistics } = context
     const extraTags = new Map([
       ['zone', 'a.b:c|d'],
       ['az', '1'],
       ['empty', ''],
     ])
-    const { received, sink } = await openStatsd(t, protocol, surroundings, extraTags)
+    const { received, sink } = await openStatsd(t, protocol, context, extraTags)
     statistics.rules.forRule('d.k').totalHits += 1
     statistics.counter('ratelimit.memcache.multiget.__code=success').value += 1
     await sink[Symbol.asyncDispose]()
@@ -161,15 +161,15 @@ for (const protocol of protocols) {
   })
 
   test(`${protocol}: very many rules are sent in slices`, async (t) => {
-    const surroundings = createSurroundings()
-    const { statistics } = surroundings
+    const context = createSinkContext()
+    const { statistics } = context
     const count = protocol === 'tcp' ? 40_000 : 20_000
     for (let i = 0; i < count; i += 1) {
       const counters = statistics.rules.forRule(`d.key_${i}`)
       for (const [, field] of ruleStatistics) counters[field] += 1
     }
-    const { received, sink } = await openStatsd(t, protocol, surroundings)
-    await connected(surroundings, received)
+    const { received, sink } = await openStatsd(t, protocol, context)
+    await connected(context, received)
     let turns = 0
     const turn = setInterval(() => {
       turns += 1
@@ -189,10 +189,10 @@ for (const protocol of protocols) {
 }
 
 test('dropped statistics are sent without waiting for a flush', async (t) => {
-  const surroundings = createSurroundings({ maxRequestKeys: 10 })
-  const { statistics } = surroundings
-  const { received } = await openStatsd(t, 'tcp', surroundings)
-  await connected(surroundings, received)
+  const context = createSinkContext({ maxRequestKeys: 10 })
+  const { statistics } = context
+  const { received } = await openStatsd(t, 'tcp', context)
+  await connected(context, received)
   for (let i = 0; i < 100; i += 1) {
     statistics.rules.forRequest(`d.k_${i}`).totalHits += 1
     statistics.unknownDomain(`d${i}`).value += 1
@@ -202,14 +202,14 @@ test('dropped statistics are sent without waiting for a flush', async (t) => {
 })
 
 test('flushes come at the interval', async (t) => {
-  const surroundings = createSurroundings()
+  const context = createSinkContext()
   const server = await openUdpStatsd(t)
   const sink = await openSink(
     { flushIntervalMs: 20, extraTags: new Map(), sink: toStatsd(server.port, 'udp') },
-    surroundings,
+    context,
   )
   t.after(() => sink[Symbol.asyncDispose]())
-  const counter = surroundings.statistics.counter('c')
+  const counter = context.statistics.counter('c')
   for (let i = 1; i <= 3; i += 1) {
     counter.value += 1
     await server.received.until(() => server.received.counters.get('c') === i, `flush ${i}`)
@@ -217,25 +217,25 @@ test('flushes come at the interval', async (t) => {
 })
 
 function openReconnecting(
-  surroundings: TestSurroundings,
+  context: TestSinkContext,
   port: number,
   { isWanted = true, stallMs = 30_000 } = {},
 ) {
   const output = openTcpOutput(
     { host: '127.0.0.1', port, retryMs: 20, stallMs },
-    { log: surroundings.log, name: 'statsd', isWanted },
+    { log: context.log, name: 'statsd', isWanted },
   )
   const format = createStatsdFormat([])
-  return new LineSink({ flushIntervalMs: neverMs, format, output }, surroundings)
+  return new LineSink({ flushIntervalMs: neverMs, format, output }, context)
 }
 
 test('durations that were measured while statsd was unavailable are sent when it is back, without a flush', async (t) => {
-  const surroundings = createSurroundings()
+  const context = createSinkContext()
   const { port, stop } = await openTcpStatsd(t)
   await stop()
-  const sink = openReconnecting(surroundings, port)
+  const sink = openReconnecting(context, port)
   t.after(() => sink[Symbol.asyncDispose]())
-  surroundings.statistics.timer('early').observe(7)
+  context.statistics.timer('early').observe(7)
   // Longer than durations are collected, so an attempt to send them has failed.
   await sleep(200)
   const { received } = await openTcpStatsd(t, port)
@@ -244,12 +244,12 @@ test('durations that were measured while statsd was unavailable are sent when it
 })
 
 test('a restarted statsd receives everything, and this is logged once', async (t) => {
-  const surroundings = createSurroundings()
-  const { statistics, logLines } = surroundings
+  const context = createSinkContext()
+  const { statistics, logLines } = context
   const first = await openTcpStatsd(t)
-  const sink = openReconnecting(surroundings, first.port)
+  const sink = openReconnecting(context, first.port)
   t.after(() => sink[Symbol.asyncDispose]())
-  await connected(surroundings, first.received)
+  await connected(context, first.received)
   const counters = statistics.rules.forRule('d.k')
   counters.totalHits += 1
   await sink.flush()
@@ -275,11 +275,11 @@ test('a restarted statsd receives everything, and this is logged once', async (t
 })
 
 test('a statsd that was never available costs nothing and does not fill the log', async (t) => {
-  const surroundings = createSurroundings()
-  const { statistics, logLines } = surroundings
+  const context = createSinkContext()
+  const { statistics, logLines } = context
   const taken = await openTcpStatsd(t)
   await taken.stop()
-  const sink = openReconnecting(surroundings, taken.port, { isWanted: false })
+  const sink = openReconnecting(context, taken.port, { isWanted: false })
   const timer = statistics.timer('t')
   await taken.received.until(() => logLines.length > 0, 'the line of the log')
   for (let i = 0; i < 300_000; i += 1) timer.observe(i)
@@ -302,12 +302,12 @@ function addMoreThanFits({ rules }: Statistics): number {
 }
 
 test('a reader that stops reading blocks nothing else, and gets the rest later', async (t) => {
-  const surroundings = createSurroundings()
-  const { statistics } = surroundings
+  const context = createSinkContext()
+  const { statistics } = context
   const server = await openTcpStatsd(t)
-  const sink = openReconnecting(surroundings, server.port)
+  const sink = openReconnecting(context, server.port)
   t.after(() => sink[Symbol.asyncDispose]())
-  await connected(surroundings, server.received)
+  await connected(context, server.received)
   server.pause()
   const count = addMoreThanFits(statistics)
   let isFlushed = false
@@ -328,12 +328,12 @@ test('a reader that stops reading blocks nothing else, and gets the rest later',
 })
 
 test('a peer that reads nothing for long is disconnected, and the next one gets the rest', async (t) => {
-  const surroundings = createSurroundings()
-  const { statistics, logLines } = surroundings
+  const context = createSinkContext()
+  const { statistics, logLines } = context
   const server = await openTcpStatsd(t)
-  const sink = openReconnecting(surroundings, server.port, { stallMs: 1_000 })
+  const sink = openReconnecting(context, server.port, { stallMs: 1_000 })
   t.after(() => sink[Symbol.asyncDispose]())
-  await connected(surroundings, server.received)
+  await connected(context, server.received)
   server.pause()
   addMoreThanFits(statistics)
   await sink.flush()
@@ -349,10 +349,10 @@ test('a peer that reads nothing for long is disconnected, and the next one gets 
 })
 
 test('a gauge without a value is not sent', async (t) => {
-  const surroundings = createSurroundings()
-  surroundings.statistics.gauge('average_of_nothing', () => Number.NaN)
-  surroundings.statistics.gauge('g', () => 1)
-  const { received, sink } = await openStatsd(t, 'tcp', surroundings)
+  const context = createSinkContext()
+  context.statistics.gauge('average_of_nothing', () => Number.NaN)
+  context.statistics.gauge('g', () => 1)
+  const { received, sink } = await openStatsd(t, 'tcp', context)
   await sink[Symbol.asyncDispose]()
   await received.until(() => received.gauges.size > 0, 'the last flush')
   assert.deepEqual([...received.gauges], [['g', 1]])
@@ -360,22 +360,22 @@ test('a gauge without a value is not sent', async (t) => {
 })
 
 test('closing gives up on a reader that does not read', async (t) => {
-  const surroundings = createSurroundings()
+  const context = createSinkContext()
   const server = await openTcpStatsd(t)
-  const sink = openReconnecting(surroundings, server.port)
-  await connected(surroundings, server.received)
+  const sink = openReconnecting(context, server.port)
+  await connected(context, server.received)
   server.pause()
-  addMoreThanFits(surroundings.statistics)
+  addMoreThanFits(context.statistics)
   await sink[Symbol.asyncDispose]()
-  assert.equal(surroundings.statistics.dropped, undefined)
+  assert.equal(context.statistics.dropped, undefined)
 })
 
 test('closing sends the remaining statistics, even right after opening', async (t) => {
-  const surroundings = createSurroundings()
+  const context = createSinkContext()
   const server = await openTcpStatsd(t)
-  const sink = openReconnecting(surroundings, server.port)
-  surroundings.statistics.timer('t').observe(0.25)
-  surroundings.statistics.rules.forRule('d.k').nearLimit += 2
+  const sink = openReconnecting(context, server.port)
+  context.statistics.timer('t').observe(0.25)
+  context.statistics.rules.forRule('d.k').nearLimit += 2
   await sink[Symbol.asyncDispose]()
   const { received } = server
   await received.until(() => received.counters.size === 1, 'the last flush')
@@ -384,10 +384,10 @@ test('closing sends the remaining statistics, even right after opening', async (
 })
 
 test('closing sends the remaining statistics even if the process was paused', async (t) => {
-  const surroundings = createSurroundings()
+  const context = createSinkContext()
   const { port, received } = await openTcpStatsd(t)
-  const sink = openReconnecting(surroundings, port)
-  surroundings.statistics.rules.forRule('d.k').nearLimit += 2
+  const sink = openReconnecting(context, port)
+  context.statistics.rules.forRule('d.k').nearLimit += 2
   const closed = sink[Symbol.asyncDispose]()
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500)
   await closed
@@ -396,37 +396,37 @@ test('closing sends the remaining statistics even if the process was paused', as
 })
 
 test('udp: a name that does not fit into a packet is skipped and logged once', async (t) => {
-  const surroundings = createSurroundings()
-  const { received, sink } = await openStatsd(t, 'udp', surroundings)
-  await connected(surroundings, received)
-  surroundings.statistics.rules.forRule(`d.${'é'.repeat(900)}`).totalHits += 1
-  surroundings.statistics.rules.forRule(`d.${'ü'.repeat(900)}`).totalHits += 1
-  surroundings.statistics.rules.forRule('d.k').totalHits += 1
+  const context = createSinkContext()
+  const { received, sink } = await openStatsd(t, 'udp', context)
+  await connected(context, received)
+  context.statistics.rules.forRule(`d.${'é'.repeat(900)}`).totalHits += 1
+  context.statistics.rules.forRule(`d.${'ü'.repeat(900)}`).totalHits += 1
+  context.statistics.rules.forRule('d.k').totalHits += 1
   await sink.flush()
   await received.until(() => received.counters.size === 1, 'the other counter')
-  assert.equal(surroundings.logLines.filter((line) => line.includes('1432 bytes')).length, 1)
+  assert.equal(context.logLines.filter((line) => line.includes('1432 bytes')).length, 1)
   received.check()
 })
 
 test('udp: a missing listener is logged once', async (t) => {
-  const surroundings = createSurroundings()
+  const context = createSinkContext()
   const sink = await openSink(
     { flushIntervalMs: neverMs, extraTags: new Map(), sink: toStatsd(9, 'udp') },
-    surroundings,
+    context,
   )
   t.after(() => sink[Symbol.asyncDispose]())
-  const counter = surroundings.statistics.counter('c')
-  for (let i = 0; i < 50 || (i < 12_000 && surroundings.logLines.length === 0); i += 1) {
+  const counter = context.statistics.counter('c')
+  for (let i = 0; i < 50 || (i < 12_000 && context.logLines.length === 0); i += 1) {
     counter.value += 1
     await sink.flush()
     await sleep(2)
   }
-  assert.equal(surroundings.logLines.length, 1)
-  assert.match(surroundings.logLines[0] ?? '', /statsd at 127\.0\.0\.1:9: .*ECONNREFUSED/)
+  assert.equal(context.logLines.length, 1)
+  assert.match(context.logLines[0] ?? '', /statsd at 127\.0\.0\.1:9: .*ECONNREFUSED/)
 })
 
 test('a host name that cannot be resolved is logged once', async (t) => {
-  const surroundings = createSurroundings()
+  const context = createSinkContext()
   const choice: SinkConfig = {
     kind: 'statsd',
     host: 'statsd.invalid',
@@ -434,27 +434,24 @@ test('a host name that cannot be resolved is logged once', async (t) => {
     protocol: 'udp',
     isDefault: false,
   }
-  const sink = await openSink(
-    { flushIntervalMs: 5, extraTags: new Map(), sink: choice },
-    surroundings,
-  )
+  const sink = await openSink({ flushIntervalMs: 5, extraTags: new Map(), sink: choice }, context)
   t.after(() => sink[Symbol.asyncDispose]())
-  for (let i = 0; i < 12_000 && surroundings.logLines.length === 0; i += 1) {
+  for (let i = 0; i < 12_000 && context.logLines.length === 0; i += 1) {
     await sleep(10)
   }
-  assert.equal(surroundings.logLines.length, 1)
-  assert.match(surroundings.logLines[0] ?? '', /statsd at statsd\.invalid:8125/)
+  assert.equal(context.logLines.length, 1)
+  assert.match(context.logLines[0] ?? '', /statsd at statsd\.invalid:8125/)
 })
 
 test('DISABLE_STATS sends nothing and reads nothing', async () => {
-  const surroundings = createSurroundings()
+  const context = createSinkContext()
   const sink = await openSink(
     { flushIntervalMs: 1, extraTags: new Map(), sink: { kind: 'none' } },
-    surroundings,
+    context,
   )
-  const timer = surroundings.statistics.timer('t')
+  const timer = context.statistics.timer('t')
   await sink.flush()
   assert.equal(timer.observer, undefined)
-  assert.equal(surroundings.statistics.dropped, undefined)
+  assert.equal(context.statistics.dropped, undefined)
   await sink[Symbol.asyncDispose]()
 })

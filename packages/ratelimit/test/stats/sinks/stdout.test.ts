@@ -15,7 +15,7 @@ import process from 'node:process'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openSink } from '../../../src/stats/sinks/index.ts'
-import { createSurroundings, neverMs } from './support/surroundings.ts'
+import { createSinkContext, neverMs } from './support/sink-context.ts'
 
 function createDirectory(t: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), 'stdout-sink-'))
@@ -44,20 +44,17 @@ function createPipe(t: TestContext) {
   return { reader, writer, leave }
 }
 
-function openStdout(fd: number, surroundings: ReturnType<typeof createSurroundings>) {
+function openStdout(fd: number, context: ReturnType<typeof createSinkContext>) {
   const extraTags = new Map([['env', 'prod']])
-  return openSink(
-    { flushIntervalMs: neverMs, extraTags, sink: { kind: 'stdout', fd } },
-    surroundings,
-  )
+  return openSink({ flushIntervalMs: neverMs, extraTags, sink: { kind: 'stdout', fd } }, context)
 }
 
 test('every value is a line of JSON', async (t) => {
   const path = join(createDirectory(t), 'out')
   const fd = openFile(t, path, constants.O_CREAT | constants.O_WRONLY)
-  const surroundings = createSurroundings()
-  const { statistics } = surroundings
-  const sink = await openStdout(fd, surroundings)
+  const context = createSinkContext()
+  const { statistics } = context
+  const sink = await openStdout(fd, context)
   statistics.rules.forRule('d.k_"quoted"').totalHits += 3
   statistics.gauge('g', () => 2)
   statistics.timer('t').observe(0.5)
@@ -83,12 +80,12 @@ test('every value is a line of JSON', async (t) => {
 
 test('a pipe that is not read blocks nothing, and gets complete lines once it is read', async (t) => {
   const { reader, writer } = createPipe(t)
-  const surroundings = createSurroundings()
-  const sink = await openStdout(writer, surroundings)
+  const context = createSinkContext()
+  const sink = await openStdout(writer, context)
   t.after(() => sink[Symbol.asyncDispose]())
   const count = 20_000
-  for (let i = 0; i < count; i += 1) surroundings.statistics.counter(`c${i}`).value += 1
-  for (let i = 0; i < count; i += 1) surroundings.statistics.rules.forRule(`d.k${i}`).totalHits += 1
+  for (let i = 0; i < count; i += 1) context.statistics.counter(`c${i}`).value += 1
+  for (let i = 0; i < count; i += 1) context.statistics.rules.forRule(`d.k${i}`).totalHits += 1
 
   let isFlushed = false
   const flushed = sink.flush().then(() => {
@@ -149,15 +146,15 @@ test('a process whose standard output is not read still exits', async (t) => {
 
 test('a reader that closed the pipe is logged once', async (t) => {
   const { writer, leave } = createPipe(t)
-  const surroundings = createSurroundings()
-  const sink = await openStdout(writer, surroundings)
+  const context = createSinkContext()
+  const sink = await openStdout(writer, context)
   leave()
-  for (let i = 0; i < 5 || (i < 12_000 && surroundings.logLines.length === 0); i += 1) {
-    surroundings.statistics.counter('c').value += 1
+  for (let i = 0; i < 5 || (i < 12_000 && context.logLines.length === 0); i += 1) {
+    context.statistics.counter('c').value += 1
     await sink.flush()
     await sleep(10)
   }
   await sink[Symbol.asyncDispose]()
-  assert.equal(surroundings.logLines.length, 1)
-  assert.match(surroundings.logLines[0] ?? '', /not sent to standard output: EPIPE/)
+  assert.equal(context.logLines.length, 1)
+  assert.match(context.logLines[0] ?? '', /not sent to standard output: EPIPE/)
 })

@@ -22,7 +22,7 @@ export const features = {
   graphql17: () => JSON.parse(readFileSync(manifest, 'utf8')).peerDependencies.graphql,
   client: {
     server: () => create(),
-    ask: (url) =>
+    query: (url) =>
       new Promise((resolve, reject) => {
         let hello
         const next = ({ data }) => {

@@ -4,11 +4,11 @@ import { defineEndpoint } from '../../../http/endpoint.ts'
 import { type Static, Type } from '../../../http/schema.ts'
 import { readRecipients } from '../../../messages/requests/daily-codes.ts'
 import { parseTextChannel } from '../../../messages/requests/phone-gateway.ts'
-import { type MailBody, readMailAsk } from '../../../messages/requests/user-mail.ts'
+import { type MailBody, readClientMailRequest } from '../../../messages/requests/user-mail.ts'
 import type { Services } from '../../../services.ts'
 import { parseEmail, parsePhone } from '../../users/addresses.ts'
 import { parseOwnMetadata } from '../../users/metadata.ts'
-import { type MagicLinkAsk, requestMagicLink } from '../magic-link.ts'
+import { type MagicLinkRequest, requestMagicLink } from '../magic-link.ts'
 import { requestPhoneOtp } from '../phone-otp.ts'
 
 export const magiclink = defineEndpoint({
@@ -53,11 +53,11 @@ interface MagicLinkBody extends MailBody {
 export async function sendMagicLink(
   call: Call<MagicLinkBody>,
   services: Services,
-  newcomer: MagicLinkAsk['newcomer'],
+  newcomer: MagicLinkRequest['newcomer'],
 ): Promise<void> {
   const email = parseEmail(call.body.email)
   await requestMagicLink(services, {
-    ...readMailAsk(call, services, email),
+    ...readClientMailRequest(call, services, email),
     data: parseOwnMetadata(services, call.body.data),
     newcomer,
     firstMail: call.isSdk ? 'confirmation' : 'magicLink',

@@ -46,12 +46,12 @@ function createSteps(definition: OAuth1Definition, setup: ProviderSetup): Provid
       const request = sign(setup, 'POST', definition.requestTokenUrl(at), noToken, {
         oauth_callback: back.href,
       })
-      const answer = await askForToken(setup, request)
+      const response = await requestToken(setup, request)
       // Without this confirmation the provider uses OAuth 1.0, which allows session fixation.
-      if (answer.get('oauth_callback_confirmed') !== 'true') {
+      if (response.get('oauth_callback_confirmed') !== 'true') {
         throw new OutgoingError(`${setup.id} did not confirm the callback URL`)
       }
-      const { token, secret } = toToken(setup, answer)
+      const { token, secret } = toToken(setup, response)
       const query = new URLSearchParams({ ...parameters, oauth_token: token })
       return { url: `${definition.authorizeUrl(at)}?${query}`, memo: { token, secret } }
     },
@@ -65,15 +65,16 @@ function createSteps(definition: OAuth1Definition, setup: ProviderSetup): Provid
       const request = sign(setup, 'POST', definition.accessTokenUrl(at), requested, {
         oauth_verifier: verifier,
       })
-      const answer = await askForToken(setup, request)
-      return toTokens(toToken(setup, answer), answer)
+      const response = await requestToken(setup, request)
+      return toTokens(toToken(setup, response), response)
     },
 
     readProfile(tokens) {
-      const token = { token: tokens.accessToken, secret: `${tokens.answer['oauth_token_secret']}` }
+      const { accessToken, response } = tokens
+      const token = { token: accessToken, secret: `${response['oauth_token_secret']}` }
       return definition.readProfile(at, (target) => {
         const { url, authorization } = sign(setup, 'GET', target, token)
-        return setup.http.ask(url, { headers: { authorization } })
+        return setup.http.fetchObject(url, { headers: { authorization } })
       })
     },
   }
@@ -105,7 +106,7 @@ function sign(
 }
 
 /** The response is form-encoded, whatever its content type says. */
-async function askForToken(
+async function requestToken(
   { http }: ProviderSetup,
   { url, authorization }: SignedRequest,
 ): Promise<URLSearchParams> {
@@ -117,20 +118,20 @@ async function askForToken(
   throw new OutgoingError(`${host}${pathname} responded with ${status}`, { status })
 }
 
-function toToken({ id }: ProviderSetup, answer: URLSearchParams): Token {
-  const token = answer.get('oauth_token') ?? ''
-  const secret = answer.get('oauth_token_secret') ?? ''
+function toToken({ id }: ProviderSetup, response: URLSearchParams): Token {
+  const token = response.get('oauth_token') ?? ''
+  const secret = response.get('oauth_token_secret') ?? ''
   const isFine = [token, secret].every((text) => text !== '' && isStorableText(text))
   if (!isFine) throw new OutgoingError(`${id} returned no token`)
   return { token, secret }
 }
 
-function toTokens({ token }: Token, answer: URLSearchParams): ExternalTokens {
+function toTokens({ token }: Token, response: URLSearchParams): ExternalTokens {
   return {
     accessToken: token,
     refreshToken: undefined,
     idToken: undefined,
-    answer: Object.fromEntries(answer),
+    response: Object.fromEntries(response),
   }
 }
 

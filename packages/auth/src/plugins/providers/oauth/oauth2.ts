@@ -38,28 +38,27 @@ export interface OAuth2Definition extends Omit<ProviderDefinition, 'create'> {
   /** Whether the provider returns to the callback with a POST request. */
   readonly returnsByForm?: boolean
   readonly idTokens?: IdTokenDefinition
-  readProfile(visit: Visit): Promise<ExternalProfile>
+  readProfile(context: ProfileContext): Promise<ExternalProfile>
 }
 
 export interface IdTokenDefinition {
   isIssuer(issuer: string, at: Addresses): boolean
-  /** The URL below which `/.well-known/openid-configuration` is found. Default: the issuer. */
+  /** The URL to which `/.well-known/openid-configuration` is appended. Default: the issuer. */
   discoveryUrl?(issuer: string, at: Addresses): string
   /** Whether the provider's SDKs create nonces that cannot be checked. */
   readonly skipsNonce?: boolean
   toProfile(claims: IdTokenClaims, at: Addresses): ExternalProfile
 }
 
-/** What `readProfile` works with. */
-export interface Visit {
+export interface ProfileContext {
   readonly setup: ProviderSetup
   readonly tokens: ExternalTokens
-  /** The parameters that the browser brought back. */
+  /** The request to the callback URL. */
   readonly back: ExternalReturn
   /** Calls the API with the access token. */
   get(url: string, headers?: Readonly<Record<string, string>>): Promise<JsonObject>
   getList(url: string): Promise<readonly JsonObject[]>
-  /** Reads the ID token that came with the access token. Undefined when there was none. */
+  /** Reads the profile from the ID token that came with the access token; undefined without one. */
   readIdToken(): Promise<ExternalProfile | undefined>
 }
 
@@ -103,13 +102,13 @@ function createSteps(definition: OAuth2Definition, setup: ProviderSetup): Provid
         throw new OutgoingError(`The code was not issued by ${setup.id}`)
       }
       const { verifier } = memo
-      const answer = await askForTokens(definition, setup, {
+      const response = await requestTokens(definition, setup, {
         grant_type: 'authorization_code',
         code,
         redirect_uri: setup.redirectUri,
         ...(typeof verifier === 'string' && { code_verifier: verifier }),
       })
-      return toTokens(answer, setup.id)
+      return toTokens(response, setup.id)
     },
 
     readProfile(tokens, back) {
@@ -118,8 +117,9 @@ function createSteps(definition: OAuth2Definition, setup: ProviderSetup): Provid
         setup,
         tokens,
         back,
-        get: (target, headers) => http.ask(target, { headers: { ...authorization, ...headers } }),
-        getList: (target) => http.askList(target, { headers: authorization }),
+        get: (target, headers) =>
+          http.fetchObject(target, { headers: { ...authorization, ...headers } }),
+        getList: (target) => http.fetchList(target, { headers: authorization }),
         async readIdToken() {
           if (idTokens === undefined || tokens.idToken === undefined) return undefined
           return idTokens.toProfile(await idTokens.verify(tokens.idToken))
@@ -168,13 +168,13 @@ function readIssuer(idToken: string): string {
   }
 }
 
-/** Errors after which the other way of client authentication is tried. */
+/** Whether the other way of client authentication should be tried after this error. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof OutgoingError)) return false
   return error.status === 401 || error.code === 'invalid_client'
 }
 
-async function askForTokens(
+async function requestTokens(
   { credentials, tokenUrl }: OAuth2Definition,
   { at, http, clientIds, secret }: ProviderSetup,
   form: Readonly<Record<string, string>>,
@@ -182,11 +182,11 @@ async function askForTokens(
   const url = tokenUrl(at)
   const [clientId] = clientIds
   const inBody = () =>
-    http.ask(url, { form: { ...form, client_id: clientId, client_secret: secret } })
+    http.fetchObject(url, { form: { ...form, client_id: clientId, client_secret: secret } })
   if (credentials === 'body') return inBody()
   const basic = Buffer.from(`${toFormText(clientId)}:${toFormText(secret)}`).toString('base64')
   try {
-    return await http.ask(url, { form, headers: { authorization: `Basic ${basic}` } })
+    return await http.fetchObject(url, { form, headers: { authorization: `Basic ${basic}` } })
   } catch (error) {
     if (credentials === 'basic' || !isRefusal(error)) throw error
     return inBody()
@@ -199,17 +199,18 @@ function toFormText(text: string): string {
 }
 
 /** Some providers respond with status 200 and an error in the body. */
-function toTokens(answer: JsonObject, id: string): ExternalTokens {
-  const { access_token: accessToken, refresh_token: refreshToken, id_token: idToken } = answer
+function toTokens(response: JsonObject, id: string): ExternalTokens {
+  const { access_token: accessToken, refresh_token: refreshToken, id_token: idToken } = response
   if (!isToken(accessToken)) {
-    const reason = typeof answer['error'] === 'string' ? `: ${answer['error'].slice(0, 100)}` : ''
+    const { error } = response
+    const reason = typeof error === 'string' ? `: ${error.slice(0, 100)}` : ''
     throw new OutgoingError(`${id} returned no access token${reason}`)
   }
   return {
     accessToken,
     refreshToken: isToken(refreshToken) ? refreshToken : undefined,
     idToken: isToken(idToken) ? idToken : undefined,
-    answer,
+    response,
   }
 }
 

@@ -14,7 +14,7 @@ export interface OpenIdSettings {
 
 const cachedMs = 3_600_000
 const mostIssuers = 200
-/** Only asymmetric algorithms: the client secret is not known to the issuer alone. */
+/** Only asymmetric algorithms, because the client secret is known not only to the issuer. */
 const algorithms = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
@@ -26,7 +26,8 @@ export function createOpenId({ http, now }: OpenIdSettings): OpenId {
   const known = new Map<string, { readonly keys: Promise<KeySet>; readonly untilMs: number }>()
 
   async function discover(url: string, isIssuer: IdTokenExpectation['isIssuer']): Promise<KeySet> {
-    const { issuer, jwks_uri: keysUrl } = await http.ask(`${url}/.well-known/openid-configuration`)
+    const configuration = await http.fetchObject(`${url}/.well-known/openid-configuration`)
+    const { issuer, jwks_uri: keysUrl } = configuration
     if (typeof issuer !== 'string' || !isIssuer(issuer)) {
       throw new IdTokenError(`${url} names a different issuer`)
     }
@@ -78,7 +79,7 @@ export function createOpenId({ http, now }: OpenIdSettings): OpenId {
   }
 }
 
-/** Whether the token is invalid, as opposed to a key server that does not respond. */
+/** Whether the token is invalid; otherwise the keys could not be fetched. */
 function isFault(error: unknown): boolean {
   return error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout)
 }

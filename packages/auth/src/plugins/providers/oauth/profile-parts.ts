@@ -78,15 +78,16 @@ export function isTrue(value: unknown): boolean {
 /**
  * @param isTrusting whether the provider's addresses count as verified
  * (`ProviderDefinition.trustsEmails`).
- * @param said what the provider says about this address; undefined when it says nothing.
+ * @param reported whether the provider reports this address as verified; undefined when it does not
+ * say.
  */
-export function isTrusted(isTrusting: boolean, said?: unknown): boolean {
-  return said === undefined || said === null ? isTrusting : isTrue(said)
+export function isTrusted(isTrusting: boolean, reported?: unknown): boolean {
+  return reported === undefined || reported === null ? isTrusting : isTrue(reported)
 }
 
 /** The value at a path in a response; undefined when the response has another shape. */
-export function readAt(answer: unknown, ...path: readonly (string | number)[]): unknown {
-  let found = answer
+export function readAt(response: unknown, ...path: readonly (string | number)[]): unknown {
+  let found = response
   for (const step of path) {
     if (typeof found !== 'object' || found === null || !Object.hasOwn(found, step)) return undefined
     found = Reflect.get(found, step)
@@ -95,10 +96,10 @@ export function readAt(answer: unknown, ...path: readonly (string | number)[]): 
 }
 
 export function readObjects(
-  answer: unknown,
+  response: unknown,
   ...path: readonly (string | number)[]
 ): readonly JsonObject[] {
-  const found = readAt(answer, ...path)
+  const found = readAt(response, ...path)
   return Array.isArray(found) ? found.filter(isObject) : []
 }
 

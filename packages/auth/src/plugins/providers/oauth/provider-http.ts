@@ -9,12 +9,12 @@ export interface ProviderRequest {
   readonly form?: Readonly<Record<string, string>>
 }
 
-/** All requests to providers go through this: with a timeout, a size limit, and no redirects. */
+/** Sends all requests to providers, with a timeout and a size limit. Redirects are errors. */
 export interface ProviderHttp {
   /** @throws {OutgoingError} unless the response is a JSON object or a form. */
-  ask(url: string, request?: ProviderRequest): Promise<JsonObject>
+  fetchObject(url: string, request?: ProviderRequest): Promise<JsonObject>
   /** For responses that are JSON arrays. @throws {OutgoingError} */
-  askList(url: string, request?: ProviderRequest): Promise<readonly JsonObject[]>
+  fetchList(url: string, request?: ProviderRequest): Promise<readonly JsonObject[]>
   /** Applies the same limits to a library that calls fetch itself. */
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>
 }
@@ -23,17 +23,20 @@ export function createProviderHttp(limits: HttpLimits): ProviderHttp {
   const read = (url: string, init: RequestInit) =>
     request(url, { ...init, redirect: 'error' }, limits)
 
-  async function ask(url: string, { headers = {}, form }: ProviderRequest = {}): Promise<unknown> {
+  async function fetchBody(
+    url: string,
+    { headers = {}, form }: ProviderRequest = {},
+  ): Promise<unknown> {
     const {
       status,
-      headers: answered,
+      headers: responseHeaders,
       text,
     } = await read(url, {
       method: form === undefined ? 'GET' : 'POST',
       headers: { accept: 'application/json', 'user-agent': 'portcullis-auth', ...headers },
       ...(form && { body: new URLSearchParams(form) }),
     })
-    const body = parse(text, answered.get('content-type') ?? '')
+    const body = parse(text, responseHeaders.get('content-type') ?? '')
     const isOk = status >= 200 && status < 300
     const code = isObject(body) && typeof body['error'] === 'string' ? body['error'] : undefined
     if (isOk && body !== undefined) return body
@@ -46,13 +49,13 @@ export function createProviderHttp(limits: HttpLimits): ProviderHttp {
   }
 
   return {
-    async ask(url, request) {
-      const body = await ask(url, request)
+    async fetchObject(url, request) {
+      const body = await fetchBody(url, request)
       if (isObject(body)) return body
       throw new OutgoingError(`${new URL(url).host} responded with JSON that is not an object`)
     },
-    async askList(url, request) {
-      const body = await ask(url, request)
+    async fetchList(url, request) {
+      const body = await fetchBody(url, request)
       if (Array.isArray(body)) return body.filter(isObject)
       throw new OutgoingError(`${new URL(url).host} responded with JSON that is not an array`)
     },

@@ -8,7 +8,7 @@ export interface Addresses {
   readonly url: string
   /** For API requests: `EXTERNAL_X_API_URL`. Default: derived from `url`, or the public URL. */
   readonly apiUrl: string
-  /** Whether no URL was configured: some public providers use more hosts than these two. */
+  /** Whether no URL was configured. Some public providers use more hosts than these two. */
   readonly isPublic: boolean
 }
 
@@ -25,22 +25,22 @@ export interface ProviderSetup {
 }
 
 /**
- * Describes a provider. Most are made by `defineOAuth2`; a provider with another protocol
+ * Describes a provider. Most are created by `defineOAuth2`; a provider with another protocol
  * implements the steps itself.
  */
 export interface ProviderDefinition {
   /** Undefined when there is no public instance, so that the URL must be configured. */
   readonly url?: string
   /**
-   * There is only one instance, so the URL cannot be configured: another host could sign in as any
-   * user.
+   * Set if the provider has no self-hosted instances. The URL cannot be configured then, because
+   * another host could sign in as any user.
    */
-  readonly isAtOnePlace?: true
-  /** Why a configured URL cannot be right; undefined when it is acceptable. */
+  readonly hasOneInstance?: true
+  /** Returns why a configured URL is invalid; undefined when it is valid. */
   findUrlFault?(url: string): string | undefined
   /**
-   * Whether an address counts as verified if the provider does not say so. Undefined when the
-   * provider always says so. A verified address signs the user in to the account that has it. If
+   * Whether an address counts as verified if the provider does not report that. Undefined when the
+   * provider always reports it. A verified address signs the user in to the account that has it. If
    * users of the provider can enter any address, set `false`: they must then confirm the address by
    * email first.
    */
@@ -62,7 +62,7 @@ export type ProviderSteps = Pick<
 
 /** A request to send a user to a provider. */
 export interface ExternalStart {
-  /** Returned by the provider with the user. */
+  /** The provider returns it unchanged to the callback URL. */
   readonly state: string
   /** Requested in addition to the provider's fixed scopes. */
   readonly scopes: readonly string[]
@@ -71,7 +71,7 @@ export interface ExternalStart {
 }
 
 export interface ExternalTarget {
-  /** Where the browser is redirected to. */
+  /** The URL to which the browser is redirected. */
   readonly url: string
   /**
    * Data that the provider's steps need when the user returns. Stored with the flow and never sent
@@ -80,7 +80,7 @@ export interface ExternalTarget {
   readonly memo: Metadata
 }
 
-/** What a user brings back from a provider. */
+/** The request with which the provider sends the user back to the callback URL. */
 export interface ExternalReturn {
   /** From the query, or from the posted form. */
   readonly parameters: Readonly<Record<string, string | undefined>>
@@ -92,7 +92,7 @@ export interface ExternalTokens {
   readonly refreshToken: string | undefined
   readonly idToken: string | undefined
   /** The provider's whole response. */
-  readonly answer: Readonly<Record<string, unknown>>
+  readonly response: Readonly<Record<string, unknown>>
 }
 
 export type IdTokenClaims = Readonly<Record<string, unknown>>
@@ -143,7 +143,7 @@ export interface ExternalProviders {
 }
 
 export interface IdTokenExpectation {
-  /** Where to find the issuer's keys: never taken from the token. */
+  /** The URL of the issuer's keys, which is never taken from the token. */
   readonly discoveryUrl: string
   isIssuer(issuer: string): boolean
   /** The client IDs of this installation, one of which must be the token's audience. */

@@ -1,6 +1,6 @@
 import type { JSX, TargetedSubmitEvent } from 'preact'
 import { useId, useState } from 'preact/hooks'
-import type { AuditOrder, AuditProfile } from '../../../console/routes/audits-plan.ts'
+import type { AuditProfile, AuditSettings } from '../../../console/routes/audits-plan.ts'
 import { toMessage } from '../../api.ts'
 import { Button } from '../../components/button.tsx'
 import { Card } from '../../components/card.tsx'
@@ -18,7 +18,7 @@ export interface AuditFormProps {
   /** The URL of the API that exempts audits from its rate limits. */
   readonly uncountedUrl: string | undefined
   readonly isRunning: boolean
-  readonly onStart: (order: AuditOrder) => Promise<void>
+  readonly onStart: (order: AuditSettings) => Promise<void>
   readonly onStop: () => Promise<void>
 }
 

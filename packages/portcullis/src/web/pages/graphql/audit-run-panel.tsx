@@ -94,7 +94,7 @@ function Actions({ run, earlier, onShow }: AuditRunPanelProps): JSX.Element {
   )
 }
 
-interface VerdictWords {
+interface VerdictTexts {
   readonly tone?: NoticeProps['tone']
   readonly title: string
   readonly text: string
@@ -115,7 +115,7 @@ function Verdict({
   )
 }
 
-function toVerdict(run: AuditRunView, done: number): VerdictWords {
+function toVerdict(run: AuditRunView, done: number): VerdictTexts {
   const { state, message = '' } = run
   const must = countLevel(run, 'MUST')
   const failed = Object.values(run.outcomes).filter(({ status }) => status !== 'ok').length

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { AuditRunList } from '../../../console/routes/audits.ts'
-import type { AuditOrder } from '../../../console/routes/audits-plan.ts'
+import type { AuditSettings } from '../../../console/routes/audits-plan.ts'
 import type {
   AuditLevel,
   AuditProgress,
@@ -21,7 +21,7 @@ export interface AuditRunControl {
   readonly earlier: readonly AuditRunSummary[]
   /** The URL of the API that exempts audits from its rate limits. */
   readonly uncountedUrl: string | undefined
-  readonly start: (order: AuditOrder) => Promise<void>
+  readonly start: (order: AuditSettings) => Promise<void>
   readonly stop: () => Promise<void>
   readonly show: (id: string) => Promise<void>
   readonly reload: () => void

@@ -9,7 +9,7 @@ export function MailboxCount(): JSX.Element | null {
 }
 
 function Count(): JSX.Element | null {
-  const unread = useMailboxNews().state?.unread ?? 0
+  const unread = useMailboxUpdate().state?.unread ?? 0
   if (unread === 0) return null
   return (
     <span class="count badge tone-accent">
@@ -20,25 +20,25 @@ function Count(): JSX.Element | null {
 }
 
 /** The latest state of the mailbox; a new object on every event. */
-export interface MailboxNews {
+export interface MailboxUpdate {
   readonly isConnected: boolean
   readonly state: MailboxState | undefined
 }
 
-const disconnected: MailboxNews = { isConnected: false, state: undefined }
-const listeners = new Set<(news: MailboxNews) => void>()
+const disconnected: MailboxUpdate = { isConnected: false, state: undefined }
+const listeners = new Set<(update: MailboxUpdate) => void>()
 let source: EventSource | undefined
-let news = disconnected
+let update = disconnected
 
 /**
  * Receives mailbox events over one connection that all components share. Hidden pages disconnect, because
  * browsers allow only six connections per site. The first event of a connection contains the state.
  */
-export function useMailboxNews(): MailboxNews {
-  const [shown, setShown] = useState(news)
+export function useMailboxUpdate(): MailboxUpdate {
+  const [shown, setShown] = useState(update)
   useEffect(() => {
     listeners.add(setShown)
-    setShown(news)
+    setShown(update)
     connect()
     return () => {
       listeners.delete(setShown)
@@ -51,7 +51,7 @@ export function useMailboxNews(): MailboxNews {
 function connect(): void {
   if (source !== undefined || document.hidden) return
   source = new EventSource('/api/mailbox/events')
-  source.onerror = () => publish({ ...news, isConnected: false })
+  source.onerror = () => publish({ ...update, isConnected: false })
   source.addEventListener('state', (event) => {
     publish({ isConnected: true, state: JSON.parse(event.data) })
   })
@@ -62,8 +62,8 @@ function disconnect(): void {
   source = undefined
 }
 
-function publish(next: MailboxNews): void {
-  news = next
+function publish(next: MailboxUpdate): void {
+  update = next
   for (const listener of listeners) listener(next)
 }
 

@@ -12,7 +12,7 @@ import { Empty, Failure, Loading } from '../../components/states.tsx'
 import { showFailure, showSuccess } from '../../components/toasts.tsx'
 import { useSession } from '../../session.ts'
 import { useLoaded } from '../../use-loaded.ts'
-import { useMailboxNews } from './mailbox-count.tsx'
+import { useMailboxUpdate } from './mailbox-count.tsx'
 import { MessageList } from './message-list.tsx'
 import { MessageReader, toMessagePath } from './message-reader.tsx'
 
@@ -33,7 +33,7 @@ export function Page(): JSX.Element {
 
 function RunningMailbox(): JSX.Element {
   const { search } = useMailboxAddress()
-  const { isConnected, state } = useMailboxNews()
+  const { isConnected, state } = useMailboxUpdate()
   const path = `/api/mailbox/messages?${new URLSearchParams({ q: search })}`
   // The list is reloaded on every mailbox event.
   const listing = useLoaded((signal) => callApi<MailboxListing>(path, { signal }), [path, state])

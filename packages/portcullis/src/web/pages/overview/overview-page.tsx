@@ -33,7 +33,7 @@ export function Page(): JSX.Element {
     <>
       <PageHeader title="Overview" summary="Health, rate limit decisions and sign-ins, live.">
         <RangeChoice range={range} onChoose={setRange} />
-        <Liveness isConnected={isConnected} hasNews={health !== undefined} />
+        <Liveness isConnected={isConnected} hasData={health !== undefined} />
       </PageHeader>
       <div class={isConnected || health === undefined ? 'stack' : 'stack overview-stale'}>
         <NextSteps users={users} />
@@ -50,14 +50,14 @@ export function Page(): JSX.Element {
 
 interface LivenessProps {
   readonly isConnected: boolean
-  readonly hasNews: boolean
+  readonly hasData: boolean
 }
 
-function Liveness({ isConnected, hasNews }: LivenessProps): JSX.Element {
-  const state = isConnected ? 'Live' : hasNews ? 'Connection lost, reconnecting…' : 'Connecting…'
+function Liveness({ isConnected, hasData }: LivenessProps): JSX.Element {
+  const state = isConnected ? 'Live' : hasData ? 'Connection lost, reconnecting…' : 'Connecting…'
   return (
     <span role="status">
-      <Badge tone={isConnected ? 'ok' : hasNews ? 'danger' : undefined} hasDot>
+      <Badge tone={isConnected ? 'ok' : hasData ? 'danger' : undefined} hasDot>
         {state}
       </Badge>
     </span>

@@ -10,7 +10,7 @@ import { Icon, type IconName } from '../../components/icons.tsx'
 import { formatTime } from '../../format.ts'
 import { type ConsoleSession, useSession } from '../../session.ts'
 
-interface PartFace {
+interface PartPresentation {
   readonly name: string
   readonly icon: IconName
   /** The page about this part. */
@@ -21,7 +21,7 @@ interface PartFace {
 }
 
 /** In the order of the cards. */
-const faces: Readonly<Record<PartName, PartFace>> = {
+const faces: Readonly<Record<PartName, PartPresentation>> = {
   auth: {
     name: 'Auth',
     icon: 'users',

@@ -87,7 +87,7 @@ function toReach(user: User): Mark {
     : { label: 'Invited', tone: 'warn', title: `At ${formatTime(user.invited_at)}` }
 }
 
-export function UserMarks({ user }: { readonly user: User }): JSX.Element {
+export function UserBadges({ user }: { readonly user: User }): JSX.Element {
   return (
     <span class="user-marks">
       {toMarks(user).map(({ label, tone, title }) => (

@@ -137,10 +137,10 @@ function toHandshake(settings: LinkSettings): Step[] {
   if (credentials) {
     const { user, password } = credentials
     const words = user === undefined ? ['AUTH', password] : ['AUTH', user, password]
-    steps.push({ words, complain: toComplaint('OK') })
+    steps.push({ words, complain: createReplyCheck('OK') })
   }
-  if (database) steps.push({ words: ['SELECT', `${database}`], complain: toComplaint('OK') })
-  steps.push({ words: ['PING'], complain: toComplaint('PONG') })
+  if (database) steps.push({ words: ['SELECT', `${database}`], complain: createReplyCheck('OK') })
+  steps.push({ words: ['PING'], complain: createReplyCheck('PONG') })
   if (mustBeMaster) {
     const complain = (reply: Reply) => {
       if (reply instanceof ReplyError) return reply.message
@@ -151,7 +151,7 @@ function toHandshake(settings: LinkSettings): Step[] {
   return steps
 }
 
-function toComplaint(wanted: string): (reply: Reply) => string | undefined {
+function createReplyCheck(wanted: string): (reply: Reply) => string | undefined {
   return (reply) => {
     if (reply === wanted) return undefined
     return reply instanceof ReplyError ? reply.message : `answered ${JSON.stringify(reply)}`

@@ -1,13 +1,13 @@
 import type { ReplyError } from './resp-reader.ts'
 
 /** A server with such an error has lost its role: a new connection may find the right server. */
-const misplaced: ReadonlySet<string> = new Set(['READONLY', 'LOADING', 'MASTERDOWN'])
+const lostRole: ReadonlySet<string> = new Set(['READONLY', 'LOADING', 'MASTERDOWN'])
 
 /** Before version 7, Redis wraps the error of a command in a script in another message. */
-const misplacedInScript = /: -(?:READONLY|LOADING|MASTERDOWN) /
+const lostRoleInScript = /: -(?:READONLY|LOADING|MASTERDOWN) /
 
-export function isMisplaced({ code, message }: ReplyError): boolean {
-  return misplaced.has(code) || (code === 'ERR' && misplacedInScript.test(message))
+export function hasLostItsRole({ code, message }: ReplyError): boolean {
+  return lostRole.has(code) || (code === 'ERR' && lostRoleInScript.test(message))
 }
 
 /** The counter is too high for Redis to add the hits; nothing was changed. */

@@ -20,7 +20,7 @@ export function isUsable(connection: Connection | undefined, call: Call): connec
 }
 
 export function read(connection: Connection, call: Call, increment: Increment, cause: Cause): void {
-  if (cause === 'ASK') ask(connection)
+  if (cause === 'ASK') sendAsking(connection)
   if (increment.overlapMs > 0) connection.commands.readWindows(increment)
   else connection.commands.read(increment.key, increment.window)
   connection.expect(expected.value, call, increment)
@@ -49,14 +49,14 @@ export function startScript(
   values: number,
   cause: Cause,
 ): void {
-  if (cause === 'ASK') ask(connection)
+  if (cause === 'ASK') sendAsking(connection)
   const isKnown = (cause === '' || cause === 'MOVED') && connection.scripts.has(script)
   if (!isKnown) connection.scripts.add(script)
   connection.commands.startScript(isKnown ? script.byName : script.byText, keys, values)
 }
 
 /** While a slot is being migrated, its new node accepts commands only after ASKING. */
-export function ask(connection: Connection): void {
+export function sendAsking(connection: Connection): void {
   connection.commands.command(['ASKING'])
   connection.expectNothing()
 }

@@ -1,8 +1,8 @@
 import type { RedisSettings } from '../settings.ts'
-import { askRedis } from './ask.ts'
 import type { LinkSettings } from './link.ts'
+import { runCommand } from './run-command.ts'
 
-const askAgainMs = 30_000
+const checkAgainMs = 30_000
 
 /**
  * Distinguishes a Redis server from a proxy that shards keys over several servers: a proxy would send a
@@ -17,30 +17,30 @@ export function createServerCheck(
   signal: AbortSignal,
 ): () => boolean {
   let isServer = false
-  let isAsking = false
-  let askedAtMs = Number.NEGATIVE_INFINITY
+  let isChecking = false
+  let checkedAtMs = Number.NEGATIVE_INFINITY
 
-  async function ask(): Promise<void> {
-    isAsking = true
+  async function check(): Promise<void> {
+    isChecking = true
     try {
-      isServer = Array.isArray(await askRedis(settings, ['ROLE'], signal))
+      isServer = Array.isArray(await runCommand(settings, ['ROLE'], signal))
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
       // Only a server knows permissions: the user may not run ROLE.
       isServer = reason.includes('NOPERM')
-      if (!isServer && askedAtMs < 0) {
+      if (!isServer && checkedAtMs < 0) {
         log.info(
           `${name} seems to be a proxy: counters are checked and changed in two steps (${reason})`,
         )
       }
     }
-    isAsking = false
-    askedAtMs = performance.now()
+    isChecking = false
+    checkedAtMs = performance.now()
   }
 
   return () => {
-    const isDue = !isServer && !isAsking && performance.now() >= askedAtMs + askAgainMs
-    if (isDue && !signal.aborted) void ask()
+    const isDue = !isServer && !isChecking && performance.now() >= checkedAtMs + checkAgainMs
+    if (isDue && !signal.aborted) void check()
     return isServer
   }
 }

@@ -2,13 +2,13 @@ import { type Increment, StoreError } from '../../counter-store.ts'
 import type { TcpEndpoint } from '../../network/socket.ts'
 import { toSlidingSuffix } from '../../sliding-window.ts'
 import { type ClusterAddress, toEndpointText } from '../address.ts'
-import { askRedis, maxAskMs } from '../connection/ask.ts'
 import type { Connection } from '../connection/connection.ts'
 import { Node } from '../connection/node.ts'
 import type { ReplyError } from '../connection/resp-reader.ts'
+import { discoveryTimeoutMs, runCommand } from '../connection/run-command.ts'
 import { parseRedirection, parseSlots, type SlotRange } from './slot-map.ts'
 import { slotCount, slotOf } from './slots.ts'
-import type { Surroundings, Topology } from './topology.ts'
+import type { Topology, TopologyContext } from './topology.ts'
 
 const refreshMs = 5_000
 /** While calls fail, the slots are refreshed more often, but not for every failed call. */
@@ -22,7 +22,7 @@ interface Member {
 /** A Redis Cluster: 16,384 slots, spread over masters that can join, leave and move slots. */
 export class Cluster implements Topology {
   readonly #seeds: readonly TcpEndpoint[]
-  readonly #surroundings: Surroundings
+  readonly #context: TopologyContext
   readonly #closing = new AbortController()
   readonly #members = new Map<string, Member>()
   readonly #owners: (Node | undefined)[] = new Array(slotCount).fill(undefined)
@@ -34,13 +34,13 @@ export class Cluster implements Topology {
   #isSoon = false
   #refreshedAtMs = Number.NEGATIVE_INFINITY
 
-  constructor({ seeds }: ClusterAddress, surroundings: Surroundings) {
+  constructor({ seeds }: ClusterAddress, context: TopologyContext) {
     this.#seeds = seeds
-    this.#surroundings = surroundings
+    this.#context = context
   }
 
   async discover(): Promise<void> {
-    this.#adopt(await this.#askForSlots())
+    this.#adopt(await this.#readSlots())
   }
 
   start(): void {
@@ -76,14 +76,14 @@ export class Cluster implements Topology {
     for (const { node } of this.#members.values()) node.close(reason)
   }
 
-  async #askForSlots(): Promise<readonly SlotRange[]> {
-    const { link } = this.#surroundings
-    const connectTimeoutMs = Math.min(link.connectTimeoutMs, maxAskMs)
+  async #readSlots(): Promise<readonly SlotRange[]> {
+    const { link } = this.#context
+    const connectTimeoutMs = Math.min(link.connectTimeoutMs, discoveryTimeoutMs)
     const complaints: string[] = []
     for (const endpoint of this.#listCandidates()) {
       try {
         const settings = { ...link, endpoint, connectTimeoutMs }
-        const reply = await askRedis(settings, ['CLUSTER', 'SLOTS'], this.#closing.signal)
+        const reply = await runCommand(settings, ['CLUSTER', 'SLOTS'], this.#closing.signal)
         const ranges = parseSlots(reply, endpoint.host)
         this.#answeringHost = endpoint.host
         if (ranges.length > 0) return ranges
@@ -108,7 +108,7 @@ export class Cluster implements Topology {
     const id = toEndpointText(endpoint)
     const known = this.#members.get(id)
     if (known) return known.node
-    const { link, connection, poolSize } = this.#surroundings
+    const { link, connection, poolSize } = this.#context
     const settings = { ...link, endpoint }
     const node = new Node(
       {
@@ -147,11 +147,11 @@ export class Cluster implements Topology {
     this.#isSoon = false
     this.#isRefreshing = true
     try {
-      const ranges = await this.#askForSlots()
+      const ranges = await this.#readSlots()
       if (!this.#closing.signal.aborted) this.#adopt(ranges)
     } catch (error) {
       if (!this.#closing.signal.aborted) {
-        this.#surroundings.log.warning(
+        this.#context.log.warning(
           `Redis Cluster: ${error instanceof Error ? error.message : error}`,
         )
       }
@@ -171,7 +171,7 @@ export class Cluster implements Topology {
     clearTimeout(this.#refresher)
     if (this.#closing.signal.aborted) return
     this.#refresher = setTimeout(() => void this.#refresh(), delayMs)
-    if (this.#surroundings.connection.isBackground) this.#refresher.unref()
+    if (this.#context.connection.isBackground) this.#refresher.unref()
   }
 }
 

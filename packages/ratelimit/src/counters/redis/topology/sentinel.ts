@@ -1,20 +1,20 @@
 import { StoreError } from '../../counter-store.ts'
 import type { TcpEndpoint } from '../../network/socket.ts'
 import { type SentinelAddress, toEndpointText } from '../address.ts'
-import { askRedis, maxAskMs } from '../connection/ask.ts'
 import type { LinkSettings } from '../connection/link.ts'
 import { Node } from '../connection/node.ts'
 import type { Reply } from '../connection/resp-reader.ts'
+import { discoveryTimeoutMs, runCommand } from '../connection/run-command.ts'
 import { watchSentinel } from './sentinel-watch.ts'
-import type { Surroundings, Topology } from './topology.ts'
+import type { Topology, TopologyContext } from './topology.ts'
 
 /** Follows the master of the sentinels, by their messages and by a query before every attempt to connect. */
 export function createSentinel(
   { masterName, sentinels }: SentinelAddress,
-  { link, connection, poolSize, sentinelCredentials, log }: Surroundings,
+  { link, connection, poolSize, sentinelCredentials, log }: TopologyContext,
 ): Topology {
   const closing = new AbortController()
-  const connectTimeoutMs = Math.min(link.connectTimeoutMs, maxAskMs)
+  const connectTimeoutMs = Math.min(link.connectTimeoutMs, discoveryTimeoutMs)
   // Sentinels have no databases, and their role is not master.
   const links: readonly LinkSettings[] = sentinels.map((endpoint) => {
     const { tls, isBackground } = link
@@ -32,7 +32,7 @@ export function createSentinel(
       if (!settings) continue
       try {
         const words = ['SENTINEL', 'get-master-addr-by-name', masterName]
-        const found = parseMaster(await askRedis(settings, words, closing.signal))
+        const found = parseMaster(await runCommand(settings, words, closing.signal))
         firstAsked = at
         if (found) return found
         complaints.push(
@@ -60,7 +60,7 @@ export function createSentinel(
 
   return {
     async discover() {
-      await askRedis(await locate(), ['PING'], closing.signal)
+      await runCommand(await locate(), ['PING'], closing.signal)
     },
     start() {
       node.start()

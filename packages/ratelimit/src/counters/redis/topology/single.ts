@@ -1,13 +1,13 @@
 import { type SingleAddress, toEndpointText } from '../address.ts'
-import { askRedis } from '../connection/ask.ts'
 import { Node } from '../connection/node.ts'
+import { runCommand } from '../connection/run-command.ts'
 import { createServerCheck } from '../connection/server-check.ts'
-import type { Surroundings, Topology } from './topology.ts'
+import type { Topology, TopologyContext } from './topology.ts'
 
 /** One server, or a proxy that looks like one. */
 export function createSingle(
   { endpoint }: SingleAddress,
-  { link, connection, poolSize, log }: Surroundings,
+  { link, connection, poolSize, log }: TopologyContext,
 ): Topology {
   const settings = { ...link, endpoint }
   const name = `Redis at ${toEndpointText(endpoint)}`
@@ -16,7 +16,7 @@ export function createSingle(
   const isServer = createServerCheck(settings, name, log, closing.signal)
   return {
     async discover() {
-      await askRedis(settings, ['PING'], closing.signal)
+      await runCommand(settings, ['PING'], closing.signal)
     },
     start: () => node.start(),
     connectionFor: () => node.connection,

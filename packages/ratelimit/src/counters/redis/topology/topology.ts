@@ -24,7 +24,7 @@ export interface Topology {
 }
 
 /** The dependencies of every topology, to create its nodes. */
-export interface Surroundings {
+export interface TopologyContext {
   readonly link: Omit<LinkSettings, 'endpoint'>
   readonly connection: Omit<ConnectionSettings, 'name' | 'locate'>
   readonly poolSize: number

@@ -2,7 +2,7 @@ import { createOverrideWarning } from '../../match/override.ts'
 import type { RuleSnapshot } from '../../match/snapshot.ts'
 import type { RuleFile } from '../../yaml/parse.ts'
 import type { RuleSource, RuleSourceParts } from '../source.ts'
-import { parseAndCompile, readSteadily, toLoadFailure } from './load-files.ts'
+import { parseAndCompile, readConsistently, toLoadFailure } from './load-files.ts'
 import { createLoadLog } from './load-log.ts'
 import { toBrokenFaults } from './rule-directory.ts'
 import { type RulePlaceSettings, toRulePlace } from './rule-place.ts'
@@ -68,7 +68,7 @@ export function openFileSource(options: FileSourceOptions): RuleSource {
   }
 
   async function loadSnapshot(): Promise<RuleSnapshot> {
-    const directory = await readSteadily(place, {
+    const directory = await readConsistently(place, {
       ignoreDotFiles,
       retryMs: debounceMs,
       signal,

@@ -39,7 +39,10 @@ interface ReadOptions extends RuleDirectoryOptions {
 }
 
 /** Reads again until nothing changes during the reading, so that a load never mixes two states. */
-export async function readSteadily(place: RulePlace, options: ReadOptions): Promise<RuleDirectory> {
+export async function readConsistently(
+  place: RulePlace,
+  options: ReadOptions,
+): Promise<RuleDirectory> {
   for (let reading = 1; reading <= mostReadings; reading += 1) {
     const directory = await resolveDirectory(place)
     const before = await fingerprintEntries(directory)

@@ -26,12 +26,12 @@ const mostRemembered = 10_000
 const linesPerTurn = 200
 
 export function createLoadLog(log: Log, place: RulePlace): LoadLog {
-  const alreadySaid = new Set<string>()
+  const alreadyLogged = new Set<string>()
 
   function warnOnce(message: string): void {
-    if (alreadySaid.has(message)) return
-    if (alreadySaid.size === mostRemembered) alreadySaid.clear()
-    alreadySaid.add(message)
+    if (alreadyLogged.has(message)) return
+    if (alreadyLogged.size === mostRemembered) alreadyLogged.clear()
+    alreadyLogged.add(message)
     log.warning(message)
   }
 

@@ -58,7 +58,7 @@ class Watch implements Disposable {
 
   constructor(options: WatchOptions) {
     this.#options = options
-    void this.#look()
+    void this.#check()
   }
 
   [Symbol.dispose](): void {
@@ -118,11 +118,11 @@ class Watch implements Disposable {
   #onQuiet(): void {
     this.#quiet = undefined
     this.#hasEvent = true
-    void this.#look()
+    void this.#check()
   }
 
   /** An event always counts as a change; without one, the fingerprints are compared. */
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     if (this.#isLooking || this.#isClosed) return
     this.#isLooking = true
     clearTimeout(this.#poll)
@@ -141,12 +141,12 @@ class Watch implements Disposable {
   #next(): void {
     if (this.#isClosed) return
     if (this.#hasEvent) {
-      void this.#look()
+      void this.#check()
       return
     }
     const isCalm = this.#watcher !== undefined && this.#seen !== undefined
     const { pollMs } = this.#options
-    this.#poll = setTimeout(() => void this.#look(), isCalm ? pollMs * calmFactor : pollMs)
+    this.#poll = setTimeout(() => void this.#check(), isCalm ? pollMs * calmFactor : pollMs)
     if (this.#options.isBackground) this.#poll.unref()
   }
 }

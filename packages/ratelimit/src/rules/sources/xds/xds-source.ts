@@ -3,10 +3,16 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { createOverrideWarning } from '../../match/override.ts'
 import type { RuleSource, RuleSourceParts } from '../source.ts'
 import { type Connection, openConnection, parseServerAddress } from './connection.ts'
-import { configType, converse, createSubscription, type Envelope, isOurs } from './conversation.ts'
 import { openDiscoveryStream } from './discovery-stream.ts'
 import { loadResponse, ResourceError } from './load-response.ts'
 import { toReason } from './reason.ts'
+import {
+  configType,
+  createSubscription,
+  type Envelope,
+  hasRequestedType,
+  runSubscription,
+} from './subscription.ts'
 import { createTlsOptions, type XdsTlsFiles } from './tls.ts'
 import { createXdsLog } from './xds-log.ts'
 
@@ -86,7 +92,7 @@ export function openXdsSource(options: XdsSourceOptions): RuleSource {
     using _ = addAbortListener(signal, () => connection.close())
     try {
       using stream = openDiscoveryStream(connection.session, calling)
-      await converse(stream, { subscription, onResponse, load })
+      await runSubscription(stream, { subscription, onResponse, load })
     } catch (error) {
       if (!signal.aborted) xdsLog.lost(toReason(error))
     } finally {
@@ -107,7 +113,7 @@ export function openXdsSource(options: XdsSourceOptions): RuleSource {
     envelope: Envelope,
   ): Promise<string | undefined> {
     try {
-      if (!isOurs(envelope)) {
+      if (!hasRequestedType(envelope)) {
         throw new Error(`the response is of type '${envelope.typeUrl}', not ${configType}`)
       }
       const settings = { mergeDomains, counters, onIgnoredOverride, signal }

@@ -6,7 +6,7 @@ import { TimerBuffer } from '@portcullis/service-kit/metrics/timer-buffer'
 import { type DroppedBatch, DroppedCounters } from '../../dropped-counters.ts'
 import type { Statistics } from '../../registry.ts'
 import type { RuleCounters } from '../../rule-counters.ts'
-import type { Sink, SinkSurroundings } from '../sink.ts'
+import type { Sink, SinkContext } from '../sink.ts'
 import { LineWriter } from './line-writer.ts'
 
 export interface LineSinkSettings {
@@ -31,7 +31,7 @@ const [closeTicks, closeTickMs] = [10, 100] as const
  */
 export class LineSink implements Sink {
   readonly #statistics: Statistics
-  readonly #processGauges: SinkSurroundings['processGauges']
+  readonly #processGauges: SinkContext['processGauges']
   readonly #log: Log
   readonly #output: Output
   readonly #writer: LineWriter
@@ -47,7 +47,7 @@ export class LineSink implements Sink {
 
   constructor(
     { flushIntervalMs, format, output }: LineSinkSettings,
-    { statistics, processGauges, log }: SinkSurroundings,
+    { statistics, processGauges, log }: SinkContext,
   ) {
     this.#statistics = statistics
     this.#processGauges = processGauges

@@ -165,8 +165,10 @@ export class Collector implements Disposable {
     const { name, tags } = parseTags(registered)
     const mapped = this.#mapping.named(name, type)
     if (mapped === undefined || tags.length === 0) return mapped
-    const own = toTagLabels(tags)
-    const ordered = mapped.honorsTags ? [...mapped.labels, ...own] : [...own, ...mapped.labels]
+    const tagLabels = toTagLabels(tags)
+    const ordered = mapped.honorsTags
+      ? [...mapped.labels, ...tagLabels]
+      : [...tagLabels, ...mapped.labels]
     return { ...mapped, labels: [...new Map(ordered)] }
   }
 }

@@ -28,9 +28,9 @@ export const prometheus: SinkPlugin<{ prometheus: typeof chapter }, PrometheusCo
   choice: chapter.variables.isUsed,
   isChosen: (settings) => settings.prometheus.isUsed,
   toConfig: (settings, check) => toConfig(settings.prometheus, check),
-  open: async (config, settings, surroundings) => {
+  open: async (config, settings, context) => {
     const { openPrometheusSink } = await import('./prometheus.ts')
-    return openPrometheusSink(config, settings, surroundings)
+    return openPrometheusSink(config, settings, context)
   },
 }
 

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { Families } from '@portcullis/service-kit/metrics/prometheus/families'
 import { openMetricsListener } from '@portcullis/service-kit/metrics/prometheus/listener'
 import { toExtraTags } from '../../extra-tags.ts'
-import type { Sink, SinkSettings, SinkSurroundings } from '../sink.ts'
+import type { Sink, SinkContext, SinkSettings } from '../sink.ts'
 import { createBuiltInMapping } from './built-in-mapping.ts'
 import { Collector } from './collector.ts'
 import { parseMapper } from './mapper-file.ts'
@@ -23,7 +23,7 @@ export interface PrometheusConfig {
 export async function openPrometheusSink(
   settings: PrometheusConfig,
   { extraTags }: SinkSettings,
-  { statistics, log, processGauges, hasDomain }: SinkSurroundings,
+  { statistics, log, processGauges, hasDomain }: SinkContext,
 ): Promise<Sink> {
   const { host, port, path, usesMilliseconds } = settings
   const mapping =

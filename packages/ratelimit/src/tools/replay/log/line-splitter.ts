@@ -4,7 +4,7 @@ const carriageReturn = 0x0d
 /** Logs have no longer lines: the file is something else, which must not fill the memory. */
 export const longestLineBytes = 1 << 20
 
-export interface LineTaker {
+export interface LineHandler {
   line(text: string): void
   /** Called in place of a line that is too long. */
   tooLong(): void
@@ -12,13 +12,13 @@ export interface LineTaker {
 
 /** Splits chunks into lines, which may end with `\r\n`. The last line needs no line break. */
 export class LineSplitter {
-  readonly #taker: LineTaker
+  readonly #taker: LineHandler
   /** The start of a line whose end has not been read yet. */
   #begun: Buffer[] = []
   #begunBytes = 0
   #isSkipping = false
 
-  constructor(taker: LineTaker) {
+  constructor(taker: LineHandler) {
     this.#taker = taker
   }
 

@@ -41,12 +41,12 @@ export async function ttlOf(port: number, key: string): Promise<number | undefin
  * hangs.
  */
 export async function eventually<Value>(
-  ask: () => Promise<Value> | Value,
+  read: () => Promise<Value> | Value,
   isRight: (value: Value) => boolean,
 ): Promise<Value> {
   const givesUpAtMs = performance.now() + 120_000
   for (;;) {
-    const value = await ask()
+    const value = await read()
     if (isRight(value) || performance.now() > givesUpAtMs) return value
     await sleep(10)
   }

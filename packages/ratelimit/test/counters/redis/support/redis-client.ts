@@ -1,7 +1,7 @@
 import { parseRedisAddress, parseRedisAuth } from '../../../../src/counters/redis/address.ts'
-import { askRedis } from '../../../../src/counters/redis/connection/ask.ts'
 import type { LinkSettings } from '../../../../src/counters/redis/connection/link.ts'
 import type { Reply } from '../../../../src/counters/redis/connection/resp-reader.ts'
+import { runCommand } from '../../../../src/counters/redis/connection/run-command.ts'
 
 export interface Target extends Partial<LinkSettings> {
   readonly port: number
@@ -21,7 +21,7 @@ export function command(
     connectTimeoutMs: 120_000,
     ...settings,
   }
-  return askRedis(link, words.map(String), new AbortController().signal)
+  return runCommand(link, words.map(String), new AbortController().signal)
 }
 
 /** All keys with their TTL in seconds. */

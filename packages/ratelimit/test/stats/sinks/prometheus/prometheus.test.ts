@@ -9,7 +9,7 @@ import { ruleStatistics } from '../../../../src/stats/rule-statistics.ts'
 import { openSink } from '../../../../src/stats/sinks/index.ts'
 import type { PrometheusConfig } from '../../../../src/stats/sinks/prometheus/prometheus.ts'
 import { type ParsedFamily, parsePrometheus, type Sample } from '../support/prometheus-text.ts'
-import { createSurroundings, neverMs, type TestSurroundings } from '../support/surroundings.ts'
+import { createSinkContext, neverMs, type TestSinkContext } from '../support/sink-context.ts'
 
 interface PrometheusOptions extends Partial<PrometheusConfig> {
   readonly extraTags?: ReadonlyMap<string, string>
@@ -17,7 +17,7 @@ interface PrometheusOptions extends Partial<PrometheusConfig> {
 
 async function openPrometheus(
   t: TestContext,
-  surroundings: TestSurroundings,
+  context: TestSinkContext,
   { extraTags = new Map(), ...settings }: PrometheusOptions = {},
 ) {
   const sink = await openSink(
@@ -34,7 +34,7 @@ async function openPrometheus(
         ...settings,
       },
     },
-    surroundings,
+    context,
   )
   t.after(() => sink[Symbol.asyncDispose]())
   const url = `http://${sink.address}/metrics`
@@ -53,15 +53,15 @@ function list(family: ParsedFamily | undefined): Pick<Sample, 'labels' | 'value'
 }
 
 test('rules have their labels, and deeper levels are summed', async (t) => {
-  const surroundings = createSurroundings({ domains: ['d', 'my.dotted.domain', 'my.dotted'] })
-  const { rules } = surroundings.statistics
+  const context = createSinkContext({ domains: ['d', 'my.dotted.domain', 'my.dotted'] })
+  const { rules } = context.statistics
   rules.forRule('d.k_v').totalHits += 1
   rules.forRule('d.k_v.k2').totalHits += 2
   rules.forRule('d.k_v.k2.k3_a').totalHits += 4
   rules.forRule('d.k_v.k2.k3_b.k4').totalHits += 8
   rules.forRequest('my.dotted.domain.k_1.k2').totalHits += 16
   rules.forRule('unknown.k.k2').totalHits += 32
-  const { scrape } = await openPrometheus(t, surroundings)
+  const { scrape } = await openPrometheus(t, context)
   const families = await scrape()
   assert.deepEqual(list(families.get('ratelimit_service_rate_limit_total_hits')), [
     { labels: { domain: 'd', key1: 'k_v' }, value: 1 },
@@ -82,12 +82,12 @@ test('a rule has its series from its first hit on', async (t) => {
   const mapperPath = join(directory, 'mapper.yaml')
   writeFileSync(mapperPath, 'mappings: []')
   for (const names of [{}, { mapperPath }]) {
-    const surroundings = createSurroundings({ domains: ['d'] })
-    const { rules } = surroundings.statistics
+    const context = createSinkContext({ domains: ['d'] })
+    const { rules } = context.statistics
     for (let i = 0; i < 100; i += 1) rules.forRule(`d.unused_${i}`)
     const used = rules.forRule('d.used')
-    surroundings.statistics.counter('other')
-    const { scrape } = await openPrometheus(t, surroundings, names)
+    context.statistics.counter('other')
+    const { scrape } = await openPrometheus(t, context, names)
     assert.deepEqual([...(await scrape()).keys()], ['other'])
     used.withinLimit += 1
     for (const round of [1, 2]) {
@@ -100,8 +100,8 @@ test('a rule has its series from its first hit on', async (t) => {
 
 test('every name of envoyproxy/ratelimit is present', async (t) => {
   const processGauges = () => [['ratelimit.node.memory.rss', 1e21] as const]
-  const surroundings = createSurroundings({ processGauges })
-  const { statistics } = surroundings
+  const context = createSinkContext({ processGauges })
+  const { statistics } = context
   statistics.counter('ratelimit.service.call.should_rate_limit.redis_error').value += 1
   statistics.counter('ratelimit.service.call.should_rate_limit.service_error').value += 2
   statistics.counter('ratelimit_server.ShouldRateLimit.total_requests').value += 3
@@ -112,7 +112,7 @@ test('every name of envoyproxy/ratelimit is present', async (t) => {
   statistics.unknownDomain('a.b').value += 7
   statistics.rules.forRule('d.k.deep.er').overLimitWithLocalCache += 8
   statistics.rules.forRule('d.k2').totalHits += 9
-  const { scrape } = await openPrometheus(t, surroundings)
+  const { scrape } = await openPrometheus(t, context)
   const families = await scrape()
   const shown = [...families]
     .filter(([name]) => !/_(?:limit|hits|mode)$/.test(name))
@@ -161,9 +161,9 @@ test('every name of envoyproxy/ratelimit is present', async (t) => {
 for (const usesMilliseconds of [false, true]) {
   const unit = usesMilliseconds ? 'milliseconds' : 'seconds'
   test(`response times are a histogram in ${unit}, exact below a millisecond`, async (t) => {
-    const surroundings = createSurroundings()
-    const { scrape } = await openPrometheus(t, surroundings, { usesMilliseconds })
-    const timer = surroundings.statistics.timer('ratelimit_server.ShouldRateLimit.response_time')
+    const context = createSinkContext()
+    const { scrape } = await openPrometheus(t, context, { usesMilliseconds })
+    const timer = context.statistics.timer('ratelimit_server.ShouldRateLimit.response_time')
     const durationsMs = [0.25, 0.5, 5, 5.5, 700, 60_000]
     for (const durationMs of durationsMs) timer.observe(durationMs)
     const family = (await scrape()).get('ratelimit_service_response_time_seconds')
@@ -183,8 +183,8 @@ for (const usesMilliseconds of [false, true]) {
 }
 
 test('extra tags are real labels, whatever their names and values are', async (t) => {
-  const surroundings = createSurroundings()
-  const { statistics } = surroundings
+  const context = createSinkContext()
+  const { statistics } = context
   statistics.rules.forRule('d.k_"q"\\.x').totalHits += 1
   statistics.timer('ratelimit_server.Check.response_time').observe(1)
   const extraTags = new Map([
@@ -194,7 +194,7 @@ test('extra tags are real labels, whatever their names and values are', async (t
     ['1st', 'x'],
     ['empty', ''],
   ])
-  const { scrape } = await openPrometheus(t, surroundings, { extraTags })
+  const { scrape } = await openPrometheus(t, context, { extraTags })
   const families = await scrape()
   const tags = { my_env: 'a.b\n"c\\', tag_le: '5', tag_1st: 'x' }
   const [total] = list(families.get('ratelimit_service_rate_limit_total_hits'))
@@ -208,10 +208,10 @@ test('extra tags are real labels, whatever their names and values are', async (t
 })
 
 test('a series never decreases while it has counters, and disappears with the last one', async (t) => {
-  const surroundings = createSurroundings({ maxRequestKeys: 10, domains: ['d'] })
-  const { statistics } = surroundings
+  const context = createSinkContext({ maxRequestKeys: 10, domains: ['d'] })
+  const { statistics } = context
   statistics.rules.forRule('d.a.b')
-  const { scrape } = await openPrometheus(t, surroundings)
+  const { scrape } = await openPrometheus(t, context)
   for (let i = 0; i < 200; i += 1) {
     statistics.rules.forRequest(`d.a.b.c_${i}`).totalHits += 1
     statistics.rules.forRequest(`d.e_${i}`).totalHits += 1
@@ -227,10 +227,10 @@ test('a series never decreases while it has counters, and disappears with the la
 })
 
 test('whatever happens, sums over all series are the counters', async (t) => {
-  const surroundings = createSurroundings({ maxRequestKeys: 6 })
-  const { statistics } = surroundings
+  const context = createSinkContext({ maxRequestKeys: 6 })
+  const { statistics } = context
   for (let i = 0; i < 4; i += 1) statistics.rules.forRule(`d.k.${i}`)
-  const { scrape } = await openPrometheus(t, surroundings)
+  const { scrape } = await openPrometheus(t, context)
   const expected = new Map<string, number>()
   const action = fc.record({
     group: fc.integer({ min: 0, max: 3 }),
@@ -257,11 +257,11 @@ test('whatever happens, sums over all series are the counters', async (t) => {
 })
 
 test('thousands of rules are sent in slices, to several clients at once', async (t) => {
-  const surroundings = createSurroundings()
-  const { statistics } = surroundings
+  const context = createSinkContext()
+  const { statistics } = context
   const count = 12_000
   for (let i = 0; i < count; i += 1) statistics.rules.forRule(`d.key_${i}`).totalHits += 1
-  const { url, scrape } = await openPrometheus(t, surroundings)
+  const { url, scrape } = await openPrometheus(t, context)
   let turns = 0
   const turn = setInterval(() => {
     turns += 1
@@ -276,12 +276,12 @@ test('thousands of rules are sent in slices, to several clients at once', async 
 })
 
 test('a reader that stops reading or disconnects blocks no other', async (t) => {
-  const surroundings = createSurroundings()
-  const { statistics } = surroundings
+  const context = createSinkContext()
+  const { statistics } = context
   // 15 MB: more than fits into the buffers of sockets.
   const long = 'long'.repeat(100)
   for (let i = 0; i < 5_000; i += 1) statistics.rules.forRule(`d.${long}_${i}`).totalHits += 1
-  const { sink, scrape } = await openPrometheus(t, surroundings)
+  const { sink, scrape } = await openPrometheus(t, context)
   const [host, port] = (sink.address ?? '').split(':')
   const sockets = Array.from({ length: 3 }, () => connect(Number(port), host))
   for (const socket of sockets) {
@@ -295,7 +295,7 @@ test('a reader that stops reading or disconnects blocks no other', async (t) => 
   await scrape()
   await sink[Symbol.asyncDispose]()
   assert.deepEqual(
-    surroundings.logLines.filter((line) => line.startsWith('error')),
+    context.logLines.filter((line) => line.startsWith('error')),
     [],
   )
 })
@@ -305,10 +305,10 @@ test('names that a mapping file creates from request values are dropped with the
   t.after(() => rmSync(directory, { recursive: true }))
   const mapperPath = join(directory, 'mapper.yaml')
   writeFileSync(mapperPath, 'mappings: []')
-  const surroundings = createSurroundings({ maxRequestKeys: 10 })
-  const { scrape } = await openPrometheus(t, surroundings, { mapperPath })
+  const context = createSinkContext({ maxRequestKeys: 10 })
+  const { scrape } = await openPrometheus(t, context, { mapperPath })
   for (let i = 0; i < 500; i += 1) {
-    surroundings.statistics.rules.forRequest(`d.k_${i}`).totalHits += 1
+    context.statistics.rules.forRequest(`d.k_${i}`).totalHits += 1
     if (i % 100 === 0) await scrape()
   }
   const families = await scrape()
@@ -318,38 +318,38 @@ test('names that a mapping file creates from request values are dropped with the
 })
 
 test('a name with two types has the first one, and this is logged once', async (t) => {
-  const surroundings = createSurroundings()
-  const { statistics } = surroundings
+  const context = createSinkContext()
+  const { statistics } = context
   statistics.counter('a.b').value += 1
   statistics.gauge('a_b', () => 2)
   statistics.timer('t')
   statistics.counter('t.count').value += 3
-  const { scrape } = await openPrometheus(t, surroundings)
+  const { scrape } = await openPrometheus(t, context)
   await scrape()
   const families = await scrape()
   assert.deepEqual([...families.keys()], ['a_b', 't'])
   assert.deepEqual(list(families.get('a_b')), [{ labels: {}, value: 1 }])
-  const said = surroundings.logLines.filter((line) => line.includes('of another type already'))
-  assert.equal(said.length, 2)
+  const warnings = context.logLines.filter((line) => line.includes('of another type already'))
+  assert.equal(warnings.length, 2)
 })
 
 test('other methods and paths are refused', async (t) => {
-  const { url } = await openPrometheus(t, createSurroundings())
+  const { url } = await openPrometheus(t, createSinkContext())
   assert.equal((await fetch(url, { method: 'POST' })).status, 405)
   assert.equal((await fetch(url, { method: 'HEAD' })).status, 200)
   assert.equal((await fetch(`${url}x`)).status, 404)
 })
 
 test('a port in use ends the startup with an explanation', async (t) => {
-  const { sink } = await openPrometheus(t, createSurroundings())
+  const { sink } = await openPrometheus(t, createSinkContext())
   const port = Number(sink.address?.split(':')[1])
-  const surroundings = createSurroundings()
-  await assert.rejects(openPrometheus(t, surroundings, { port }), {
+  const context = createSinkContext()
+  await assert.rejects(openPrometheus(t, context, { port }), {
     message:
       `Metrics cannot be served on 127.0.0.1:${port} (listen EADDRINUSE: address already in use ` +
       `127.0.0.1:${port}): stop the program that uses port ${port}, or set PROMETHEUS_ADDR to another port.`,
   })
-  assert.equal(surroundings.statistics.dropped, undefined)
+  assert.equal(context.statistics.dropped, undefined)
 })
 
 test('a mapping file replaces the built-in names', async (t) => {
@@ -372,11 +372,11 @@ test('a mapping file replaces the built-in names', async (t) => {
     buckets: [0.1, 1]
 `,
   )
-  const surroundings = createSurroundings()
-  const { statistics } = surroundings
+  const context = createSinkContext()
+  const { statistics } = context
   statistics.rules.forRule('d.k').totalHits += 2
   statistics.counter('some.other').value += 1
-  const { scrape } = await openPrometheus(t, surroundings, { mapperPath })
+  const { scrape } = await openPrometheus(t, context, { mapperPath })
   statistics.timer('ratelimit_server.Check.response_time').observe(500)
   const families = await scrape()
   assert.deepEqual([...families.keys()], ['hits', 'some_other', 'time_of_Check'])
@@ -388,13 +388,13 @@ test('a mapping file replaces the built-in names', async (t) => {
   )
 
   writeFileSync(mapperPath, 'mappings:\n  - match: a.*\n    name: a\n    ttl: 5m\n')
-  await assert.rejects(openPrometheus(t, createSurroundings(), { mapperPath }), {
+  await assert.rejects(openPrometheus(t, createSinkContext(), { mapperPath }), {
     message:
       'PROMETHEUS_MAPPER_YAML is invalid:\n' +
       `  ${mapperPath}:4:10: series do not expire here: ttl must be 0`,
   })
   await assert.rejects(
-    openPrometheus(t, createSurroundings(), { mapperPath: join(directory, 'none.yaml') }),
+    openPrometheus(t, createSinkContext(), { mapperPath: join(directory, 'none.yaml') }),
     { message: /^PROMETHEUS_MAPPER_YAML cannot be read: ENOENT/ },
   )
 })

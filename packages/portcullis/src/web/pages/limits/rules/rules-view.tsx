@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import type { CounterFailure, CounterNews, RuleBook } from '../../../../console/routes/limits.ts'
+import type { CounterFailure, CounterUpdate, RuleBook } from '../../../../console/routes/limits.ts'
 import { callApi } from '../../../api.ts'
 import { Badge } from '../../../components/badge.tsx'
 import { Card } from '../../../components/card.tsx'
@@ -18,7 +18,7 @@ export function RulesView({ canRequest }: { readonly canRequest: boolean }): JSX
   const { reload } = book
 
   // Reload when the service has loaded other rules, or responds again.
-  const state = live.failure === undefined ? live.news?.loads : 'failed'
+  const state = live.failure === undefined ? live.update?.loads : 'failed'
   const lastState = useRef(state)
   useEffect(() => {
     const isNew = lastState.current !== undefined && state !== lastState.current
@@ -86,7 +86,7 @@ function RuleCard({ book, live, onPick }: RuleCardProps): JSX.Element {
       {rows.length > 0 && (
         <RuleTable
           domains={rows}
-          counts={live.news?.rules ?? {}}
+          counts={live.update?.rules ?? {}}
           isSearching={search.trim() !== ''}
           canEdit={book.source === 'files'}
           onPick={onPick}
@@ -105,23 +105,23 @@ function toAbsence({ source, notice }: RuleBook): string {
     : 'Until it has loaded valid rules, the service answers every request with an error. Fix the file; its rules take effect at once.'
 }
 
-interface LiveNews {
-  readonly news: CounterNews | undefined
+interface LiveUpdate {
+  readonly update: CounterUpdate | undefined
   /** Why the counters are not updated. */
   readonly failure: string | undefined
   readonly isLive: boolean
 }
 
 /** Receives the counters while the page is shown. */
-function useLiveCounters(): LiveNews {
-  const [news, setNews] = useState<CounterNews>()
+function useLiveCounters(): LiveUpdate {
+  const [update, setUpdate] = useState<CounterUpdate>()
   const [failure, setFailure] = useState<string>()
   const isConnected = useEventStream('/api/limits/counters', {
-    counters: (latest: CounterNews) => {
-      setNews(latest)
+    counters: (latest: CounterUpdate) => {
+      setUpdate(latest)
       setFailure(undefined)
     },
     failure: ({ message }: CounterFailure) => setFailure(message),
   })
-  return { news, failure, isLive: isConnected && news !== undefined && failure === undefined }
+  return { update, failure, isLive: isConnected && update !== undefined && failure === undefined }
 }

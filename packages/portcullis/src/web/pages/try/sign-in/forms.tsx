@@ -9,13 +9,13 @@ import { toReturnUrl } from '../use-auth.ts'
 import type { Sent } from './sent-notice.tsx'
 
 /** The props of each form. */
-export interface WayProps {
+export interface SignInFormProps {
   readonly client: AuthClient
   /** Called when a message has been sent. */
   readonly onSent: (sent: Sent) => void
 }
 
-export function PasswordForm({ client, onSent }: WayProps): JSX.Element {
+export function PasswordForm({ client, onSent }: SignInFormProps): JSX.Element {
   const fields = useRef<HTMLDivElement>(null)
   const signIn = async (form: FormData) => {
     const email = readText(form, 'email')
@@ -48,7 +48,7 @@ export function PasswordForm({ client, onSent }: WayProps): JSX.Element {
   )
 }
 
-export function SignUpForm({ client, onSent }: WayProps): JSX.Element {
+export function SignUpForm({ client, onSent }: SignInFormProps): JSX.Element {
   const signUp = async (form: FormData) => {
     const email = readText(form, 'email')
     const password = String(form.get('password'))
@@ -66,7 +66,7 @@ export function SignUpForm({ client, onSent }: WayProps): JSX.Element {
   )
 }
 
-export function MagicLinkForm({ client, onSent }: WayProps): JSX.Element {
+export function MagicLinkForm({ client, onSent }: SignInFormProps): JSX.Element {
   const send = async (form: FormData) => {
     const email = readText(form, 'email')
     const options = { emailRedirectTo: toReturnUrl() }
@@ -81,7 +81,7 @@ export function MagicLinkForm({ client, onSent }: WayProps): JSX.Element {
   )
 }
 
-export function PhoneForm({ client, onSent }: WayProps): JSX.Element {
+export function PhoneForm({ client, onSent }: SignInFormProps): JSX.Element {
   const send = async (form: FormData) => {
     const phone = readText(form, 'phone').replaceAll(/[\s()-]/g, '')
     orThrow(await client.signInWithOtp({ phone }))

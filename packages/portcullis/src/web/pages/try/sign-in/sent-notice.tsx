@@ -46,13 +46,13 @@ export interface Sent {
 
 type SentKind = 'confirmation' | 'magic-link' | 'recovery' | 'sms'
 
-interface SentWords {
+interface SentTexts {
   /** Describes the content of the message. */
   readonly what: string
   readonly toParams: (to: string, token: string) => VerifyOtpParams
 }
 
-const sentWords: Readonly<Record<SentKind, SentWords>> = {
+const sentWords: Readonly<Record<SentKind, SentTexts>> = {
   confirmation: {
     what: 'A confirmation link and a one-time code were',
     toParams: (email, token) => ({ type: 'email', email, token }),

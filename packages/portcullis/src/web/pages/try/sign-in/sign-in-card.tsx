@@ -5,10 +5,16 @@ import { Card } from '../../../components/card.tsx'
 import { type Tab, Tabs } from '../../../components/tabs.tsx'
 import { useLoaded } from '../../../use-loaded.ts'
 import type { Auth, Flow } from '../use-auth.ts'
-import { MagicLinkForm, PasswordForm, PhoneForm, SignUpForm, type WayProps } from './forms.tsx'
+import {
+  MagicLinkForm,
+  PasswordForm,
+  PhoneForm,
+  type SignInFormProps,
+  SignUpForm,
+} from './forms.tsx'
 import { readLastSent, type Sent, SentNotice, saveLastSent } from './sent-notice.tsx'
 
-const ways: readonly Way[] = [
+const methods: readonly SignInMethod[] = [
   {
     name: 'sign-up',
     title: 'Sign up',
@@ -29,12 +35,12 @@ const ways: readonly Way[] = [
 export function SignInCard({ auth }: { readonly auth: Auth }): JSX.Element | null {
   const settings = useLoaded((signal) => callApi<AuthSettings>('/auth/settings', { signal }), [])
   const known = settings.state === 'ready' ? settings.value : undefined
-  const open = ways.filter(({ isOpen }) => isOpen(known))
-  const [chosen, setChosen] = useState<WayName>('sign-up')
+  const open = methods.filter(({ isOpen }) => isOpen(known))
+  const [chosen, setChosen] = useState<SignInMethodName>('sign-up')
   const [sent, setSent] = useState(readLastSent)
-  const way = open.find(({ name }) => name === chosen) ?? open[0]
-  if (!way) return null
-  const Form = way.form
+  const method = open.find(({ name }) => name === chosen) ?? open[0]
+  if (!method) return null
+  const Form = method.form
   const remember = (next: Sent) => {
     saveLastSent(next)
     setSent(next)
@@ -42,8 +48,8 @@ export function SignInCard({ auth }: { readonly auth: Auth }): JSX.Element | nul
   return (
     <Card>
       <div class="stack">
-        <Tabs label="Sign-in methods" tabs={open} shown={way.name} onShow={setChosen}>
-          <Form key={way.name} client={auth.client} onSent={remember} />
+        <Tabs label="Sign-in methods" tabs={open} shown={method.name} onShow={setChosen}>
+          <Form key={method.name} client={auth.client} onSent={remember} />
         </Tabs>
         {sent && <SentNotice key={`${sent.kind} ${sent.to}`} client={auth.client} sent={sent} />}
         <FlowChoice flow={auth.flow} onChoose={auth.setFlow} />
@@ -92,11 +98,11 @@ function FlowChoice({ flow, onChoose }: FlowChoiceProps): JSX.Element {
   )
 }
 
-type WayName = 'sign-up' | 'password' | 'magic-link' | 'phone'
+type SignInMethodName = 'sign-up' | 'password' | 'magic-link' | 'phone'
 
 /** A sign-in method with its form. */
-interface Way extends Tab<WayName> {
-  readonly form: FunctionComponent<WayProps>
+interface SignInMethod extends Tab<SignInMethodName> {
+  readonly form: FunctionComponent<SignInFormProps>
   readonly isOpen: (settings: AuthSettings | undefined) => boolean
 }
 

@@ -5,7 +5,7 @@ import { Icon } from '../../../components/icons.tsx'
 import { showFailure, showSuccess } from '../../../components/toasts.tsx'
 import { formatAge, formatTime } from '../../../format.ts'
 import type { Order, UsersAddress } from '../use-users-address.ts'
-import { toFullName, toProviders, toUserName, UserMarks } from '../user-facts.tsx'
+import { toFullName, toProviders, toUserName, UserBadges } from '../user-facts.tsx'
 import {
   headerHeightPx,
   rowHeightPx,
@@ -199,7 +199,7 @@ function UserCells({ user, href }: UserCellsProps): JSX.Element {
       </td>
       <td class="providers muted">{toProviders(user).join(', ') || '–'}</td>
       <td class="status">
-        <UserMarks user={user} />
+        <UserBadges user={user} />
       </td>
       <td class="created number muted" title={formatTime(user.created_at)}>
         {moment.format(new Date(user.created_at))}

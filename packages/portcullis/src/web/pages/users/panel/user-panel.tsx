@@ -6,7 +6,7 @@ import { Button, CopyButton } from '../../../components/button.tsx'
 import { Empty, Failure, Loading } from '../../../components/states.tsx'
 import { Tabs } from '../../../components/tabs.tsx'
 import { useLoaded } from '../../../use-loaded.ts'
-import { toFullName, toUserName, UserMarks } from '../user-facts.tsx'
+import { toFullName, toUserName, UserBadges } from '../user-facts.tsx'
 import { ActivityTab } from './activity-tab.tsx'
 import { ProfileTab } from './profile-tab.tsx'
 import { SessionsTab } from './sessions-tab.tsx'
@@ -84,7 +84,7 @@ function Details(props: UserPanelProps & { readonly loaded: User }): JSX.Element
           {toUserName(user)}
         </h2>
         {fullName !== undefined && <span class="muted">{fullName}</span>}
-        <UserMarks user={user} />
+        <UserBadges user={user} />
         <span class="row tight">
           <span class="mono muted small user-id">{user.id}</span>
           <CopyButton text={user.id} label="Copy ID" />
