@@ -128,11 +128,11 @@ test('signing in through a provider with the real client', async (t) => {
   await t.test('errors have the message of the server', async () => {
     const { email } = await server.newUser()
     const client = await server.signIn(email)
-    const unknown = { provider: 'fly' } as const
+    const unknown = { provider: 'custom:ours' } as const
     assert.deepEqual(errorOf(await client.linkIdentity(unknown)), [
       'validation_failed',
       400,
-      'Unsupported provider: Provider fly could not be found',
+      'Unsupported provider: Provider custom:ours could not be found',
     ])
     const wrong = await client.signInWithIdToken({ provider: 'keycloak', token: 'x' })
     assert.equal(errorOf(wrong)[2], 'Bad ID token')

@@ -8,7 +8,7 @@ import type { Account, ProviderShape } from './provider-shape.ts'
 
 export interface OAuthServer {
   readonly shape: ProviderShape
-  /** The value of `EXTERNAL_X_URL`. */
+  /** The value of `EXTERNAL_<PROVIDER>_URL`. */
   readonly url: string
   /** The environment that registers our server with this provider. */
   readonly env: Readonly<Record<string, string>>
@@ -55,6 +55,12 @@ interface Grant {
   readonly redirectUri: string
 }
 
+/** RFC 6749, section 4.1.2.1. */
+export const denial = {
+  error: 'access_denied',
+  error_description: 'The user denied access',
+} as const
+
 /** A provider that validates every request, on its own port. */
 export async function openOAuthServer(
   t: TestContext,
@@ -87,13 +93,26 @@ export async function openOAuthServer(
 
   const refuse = (response: ServerResponse, status: number, error: string, why: string) => {
     refusals.push(why)
-    const body = { ...shape.refusalFields, error, error_description: why }
+    const { tokenError = (code, reason) => ({ error: code, error_description: reason }) } = shape
+    const body = { ...shape.refusalFields, ...tokenError(error, why) }
     send(response, shape.hidesRefusals ? 200 : status, body)
+  }
+
+  /** An error of the API, in its own format. */
+  const refuseCall = (response: ServerResponse, status: number, error: string, why: string) => {
+    if (shape.apiError === undefined) return refuse(response, status, error, why)
+    refusals.push(why)
+    const own = shape.apiError(status, why)
+    send(response, own.status, own.body)
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const asked = new URL(request.url ?? '/', origin)
     const path = asked.pathname.slice((shape.basePath ?? '').length)
+    const method = path === shape.tokenPath ? 'POST' : 'GET'
+    if (request.method !== method) {
+      return refuse(response, 405, 'invalid_request', `${request.method} ${path}`)
+    }
     if (path === `${shape.issuerPath ?? ''}/.well-known/openid-configuration`) {
       return send(response, 200, { issuer, jwks_uri: `${url}/keys` })
     }
@@ -116,8 +135,7 @@ export async function openOAuthServer(
     const state = query.get('state') ?? ''
     const back: Record<string, string> = { state }
     if (server.failure === 'deny') {
-      back['error'] = 'access_denied'
-      back['error_description'] = 'The user denied access'
+      Object.assign(back, shape.denial ?? denial)
     } else {
       const code = randomUUID()
       grants.set(code, {
@@ -139,7 +157,7 @@ export async function openOAuthServer(
     for (const [name, value] of Object.entries({ ...expected, ...shape.parameters })) {
       if (query.get(name) !== value) return `${name} is ${query.get(name)}`
     }
-    const scopes = (query.get('scope') ?? '').split(' ')
+    const scopes = (query.get('scope') ?? '').split(' ').filter((scope) => scope !== '')
     if (shape.hasFixedScopes && scopes.length > shape.scopes.length) return 'too many scopes'
     const missing = shape.scopes.find((scope) => !scopes.includes(scope))
     if (missing !== undefined) return `the scope ${missing} is missing`
@@ -147,6 +165,7 @@ export async function openOAuthServer(
     if (query.has('client_secret')) return 'the secret is in the URL'
     const method = query.get('code_challenge_method')
     if (query.has('code_challenge') !== (method === 'S256')) return 'incomplete challenge'
+    if (shape.requiresPkce && method === null) return 'code_challenge is missing'
     return undefined
   }
 
@@ -210,16 +229,20 @@ export async function openOAuthServer(
   }
 
   function callApi(path: string, asked: URL, request: IncomingMessage, response: ServerResponse) {
+    if (server.failure === 'API fails' && shape.apiError !== undefined) {
+      const { status, body } = shape.apiError(503, 'overloaded')
+      return send(response, status, body)
+    }
     if (server.failure === 'API fails') {
       const status = shape.refusalFields === undefined ? 503 : 200
       return send(response, status, { ...shape.refusalFields, error: 'overloaded' })
     }
     const handler = shape.api[path]
-    if (handler === undefined) return refuse(response, 404, 'not_found', `no ${path}`)
+    if (handler === undefined) return refuseCall(response, 404, 'not_found', `no ${path}`)
     const { headers } = request
     const accessToken = headers.authorization?.replace(/^Bearer /, '') ?? ''
     const account = tokens.get(accessToken)
-    if (account === undefined) return refuse(response, 401, 'invalid_token', 'no such token')
+    if (account === undefined) return refuseCall(response, 401, 'invalid_token', 'no such token')
     send(response, 200, handler(account, { url: asked, headers, accessToken, secret }))
   }
 

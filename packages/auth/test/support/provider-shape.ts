@@ -10,7 +10,7 @@ export type Account = Readonly<Record<string, unknown>>
  */
 export interface ProviderShape {
   readonly id: string
-  /** The path of the URL that `EXTERNAL_X_URL` is set to. */
+  /** The path of the URL that `EXTERNAL_<PROVIDER>_URL` is set to. */
   readonly basePath?: string
   /** The path of the issuer of its ID tokens, relative to that URL. */
   readonly issuerPath?: string
@@ -32,6 +32,14 @@ export interface ProviderShape {
   readonly hidesRefusals?: boolean
   /** Additional fields of error responses. If set, the API also returns errors with status 200. */
   readonly refusalFields?: Readonly<Record<string, unknown>>
+  /** Whether the provider refuses requests without PKCE. */
+  readonly requiresPkce?: boolean
+  /** The body of errors of the token endpoint; default: as in RFC 6749. */
+  readonly tokenError?: (error: string, reason: string) => Account
+  /** The errors of the API; default: the status, and a body as in RFC 6749. */
+  readonly apiError?: (status: number, reason: string) => ShapeError
+  /** The parameters that are returned if the user denies access; default: as in RFC 6749. */
+  readonly denial?: Readonly<Record<string, string>>
   /** How the browser returns; default: by a redirect. */
   readonly returnsBy?: 'redirect' | 'form post'
   /** Additional parameters that are returned with the code. */
@@ -60,6 +68,11 @@ export interface ShapeExample {
   readonly withoutEmail: Account
   /** The fields that differ for a response without an id. */
   readonly withoutId: Account
+}
+
+export interface ShapeError {
+  readonly status: number
+  readonly body: Account
 }
 
 export interface ApiRequest {

@@ -1,4 +1,4 @@
-import { providerIds } from '../../src/plugins/providers/index.ts'
+import { specifiedProviderIds } from '../../src/plugins/providers/index.ts'
 
 /**
  * An independent copy of the documented settings: the name without its prefix, and the default as
@@ -77,7 +77,7 @@ SECURITY_CAPTCHA_SECRET
 SECURITY_CAPTCHA_TIMEOUT = 10s
 SECURITY_UPDATE_PASSWORD_REQUIRE_REAUTHENTICATION = false
 EXTERNAL_ANONYMOUS_USERS_ENABLED = false
-${providerIds
+${specifiedProviderIds
   .map((id) => `EXTERNAL_${id.toUpperCase()}`)
   .flatMap((name) => [
     `${name}_ENABLED = false`,

@@ -2,7 +2,11 @@ import { ApiError, type ErrorCode } from '../../errors.ts'
 import { json } from '../../http/call.ts'
 import { defineEndpoint, type Endpoint } from '../../http/endpoint.ts'
 import { toOpenApi } from '../../http/openapi.ts'
-import { providerIds } from '../../plugins/providers/index.ts'
+import {
+  type ProviderId,
+  providerIds,
+  specifiedProviderIds,
+} from '../../plugins/providers/index.ts'
 
 export const health = defineEndpoint({
   method: 'GET',
@@ -41,8 +45,11 @@ export const settings = defineEndpoint({
   allowed: 'anyone',
   success: { status: 200, description: 'The settings' },
   async handle(_call, { config: { external, site, mail, sms, passkeys } }) {
+    const isListed = (id: ProviderId) => specifiedProviderIds.includes(id) || external[id].enabled
     return json({
-      external: Object.fromEntries(providerIds.map((id) => [id, external[id].enabled])),
+      external: Object.fromEntries(
+        providerIds.filter(isListed).map((id) => [id, external[id].enabled]),
+      ),
       disable_signup: site.disableSignup,
       autoconfirm: mail.autoconfirm,
       mailer_autoconfirm: mail.autoconfirm,

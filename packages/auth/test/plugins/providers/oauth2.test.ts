@@ -111,6 +111,15 @@ test('a provider response is limited in time and size, and redirects are not fol
     ['no JSON', (_, to) => void to.end('<html>'), /x responded with neither JSON nor form data/],
     ['a list', (_, to) => void to.end('[]'), /JSON that is not an object/],
     ['503', (_, to) => void to.writeHead(503).end('{"error":"busy"}'), /x responded with 503 busy/],
+    ['zoom', (_, to) => void to.writeHead(401).end('{"code":124,"message":"m"}'), /with 401 m$/],
+    ['kakao', (_, to) => void to.writeHead(401).end('{"code":-401,"msg":"m"}'), /with 401 m$/],
+    ['x', (_, to) => void to.writeHead(403).end('{"detail":"m","status":403}'), /with 403 m$/],
+    ['an object', (_, to) => void to.writeHead(500).end('{"message":{"a":1}}'), /with 500$/],
+    [
+      'a long reason',
+      (_, to) => void to.writeHead(500).end(JSON.stringify({ message: 'y'.repeat(900) })),
+      /with 500 y{200}$/,
+    ],
   ]
   for (const [what, listener, message] of cases) {
     await t.test(what, async (t) => {

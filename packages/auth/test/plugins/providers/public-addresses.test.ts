@@ -113,6 +113,55 @@ const addresses: Readonly<Record<string, Addresses>> = {
     authorize: 'https://api.workos.com/sso/authorize',
     asks: ['https://api.workos.com/sso/token'],
   },
+  fly: {
+    authorize: 'https://api.fly.io/oauth/authorize',
+    scope: 'read',
+    asks: ['https://api.fly.io/oauth/token', 'https://api.fly.io/oauth/token/info'],
+  },
+  kakao: {
+    authorize: 'https://kauth.kakao.com/oauth/authorize',
+    scope: 'account_email profile_image profile_nickname',
+    asks: ['https://kauth.kakao.com/oauth/token', 'https://kapi.kakao.com/v2/user/me'],
+  },
+  linkedin_oidc: {
+    authorize: 'https://www.linkedin.com/oauth/v2/authorization',
+    scope: 'openid email profile',
+    asks: ['https://www.linkedin.com/oauth/v2/accessToken'],
+  },
+  slack_oidc: {
+    authorize: 'https://slack.com/openid/connect/authorize',
+    scope: 'profile email openid',
+    asks: [
+      'https://slack.com/api/openid.connect.token',
+      'https://slack.com/api/openid.connect.userInfo',
+    ],
+  },
+  snapchat: {
+    authorize: 'https://accounts.snapchat.com/accounts/oauth2/auth',
+    scope: ['external_id', 'display_name', 'bitmoji.avatar']
+      .map((field) => `https://auth.snapchat.com/oauth2/api/user.${field}`)
+      .join(' '),
+    asks: [
+      'https://accounts.snapchat.com/accounts/oauth2/token',
+      'https://kit.snapchat.com/v1/me?query=%7Bme%7BexternalId+displayName+bitmoji%7Bavatar+id%7D+email%7D%7D',
+    ],
+  },
+  vercel_marketplace: {
+    authorize: 'https://api.vercel.com/oauth/v2/authorization',
+    asks: ['https://api.vercel.com/oauth/v2/accessToken'],
+  },
+  x: {
+    authorize: 'https://x.com/i/oauth2/authorize',
+    scope: 'users.email tweet.read users.read offline.access',
+    asks: [
+      'https://api.x.com/2/oauth2/token',
+      'https://api.x.com/2/users/me?user.fields=id,name,username,confirmed_email,profile_image_url,url,created_at',
+    ],
+  },
+  zoom: {
+    authorize: 'https://zoom.us/oauth/authorize',
+    asks: ['https://zoom.us/oauth/token', 'https://api.zoom.us/v2/users/me'],
+  },
 }
 
 /** Records the requested URLs and returns the same response to all requests. */

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toFaultText } from '@portcullis/service-kit/env'
 import { parseConfig } from '../../../src/config/config.ts'
+import { providerIds } from '../../../src/plugins/providers/index.ts'
 import { testEnvironment } from '../../support/auth-server.ts'
 
 const faultsOf = (url: string) => {
@@ -49,5 +50,44 @@ test('setting a URL for Apple or Google has no effect and is reported', () => {
       notes.includes(`${name} has no effect, because there is only one ${id}`),
       notes.join(),
     )
+  }
+})
+
+test('every provider is configured by its name in capitals, also with the prefix of Supabase Auth', () => {
+  const base = { ...testEnvironment, DATABASE_URL: 'postgres://db.example/auth' }
+  for (const id of providerIds) {
+    for (const prefix of ['AUTH', 'GOTRUE']) {
+      const name = `${prefix}_EXTERNAL_${id.toUpperCase()}`
+      const env = {
+        [`${name}_ENABLED`]: 'true',
+        [`${name}_CLIENT_ID`]: 'first,second',
+        [`${name}_SECRET`]: 'secret',
+        [`${name}_REDIRECT_URI`]: 'https://auth.example/callback',
+        [`${name}_EMAIL_OPTIONAL`]: 'true',
+        [`${name}_SKIP_NONCE_CHECK`]: 'true',
+        ...(id === 'keycloak' && { [`${name}_URL`]: 'https://sso.example/realms/main' }),
+      }
+      const { config, faults } = parseConfig({ ...base, ...env })
+      assert.deepEqual(faults.map(toFaultText), [], name)
+      const { url: _, ...set } = config.external[id]
+      assert.deepEqual(set, {
+        enabled: true,
+        clientIds: ['first', 'second'],
+        secret: 'secret',
+        redirectUri: 'https://auth.example/callback',
+        apiUrl: '',
+        isEmailOptional: true,
+        skipsNonce: true,
+      })
+      const others = providerIds.filter((other) => other !== id)
+      assert.ok(
+        others.every((other) => !config.external[other].enabled),
+        name,
+      )
+      for (const field of ['CLIENT_ID', 'SECRET', 'REDIRECT_URI']) {
+        const { faults } = parseConfig({ ...base, ...env, [`${name}_${field}`]: '' })
+        assert.match(faults.map(toFaultText).join(), /missing (OAuth|redirect)/, `${name}_${field}`)
+      }
+    }
   }
 })

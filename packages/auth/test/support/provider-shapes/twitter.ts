@@ -8,6 +8,7 @@ export const twitter: ProviderShape = {
   authorizePath: '/oauth/authenticate',
   tokenPath: '/oauth/access_token',
   scopes: [],
+  denial: { error: 'access_denied' },
   api: {
     '/1.1/account/verify_credentials.json': (account, { url }) => {
       assert.deepEqual(Object.fromEntries(url.searchParams), {

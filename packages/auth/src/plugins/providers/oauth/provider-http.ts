@@ -41,7 +41,8 @@ export function createProviderHttp(limits: HttpLimits): ProviderHttp {
     const code = isObject(body) && typeof body['error'] === 'string' ? body['error'] : undefined
     if (isOk && body !== undefined) return body
     const { host, pathname } = new URL(url)
-    const what = isOk ? 'neither JSON nor form data' : `${status} ${code ?? ''}`
+    const reason = (code ?? findExplanation(body) ?? '').slice(0, 200)
+    const what = isOk ? 'neither JSON nor form data' : `${status} ${reason}`
     throw new OutgoingError(`${host}${pathname} responded with ${what}`.trim(), {
       status,
       ...(code !== undefined && { code: code.slice(0, 100) }),
@@ -68,6 +69,12 @@ export function createProviderHttp(limits: HttpLimits): ProviderHttp {
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** APIs that are not part of OAuth explain an error in one of these fields. */
+function findExplanation(body: unknown): string | undefined {
+  if (!isObject(body)) return undefined
+  return [body['message'], body['msg'], body['detail']].find((text) => typeof text === 'string')
 }
 
 /** Some providers return tokens as form data, and one of them labels it text/plain. */

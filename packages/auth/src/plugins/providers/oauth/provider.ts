@@ -4,9 +4,9 @@ import type { ProviderHttp } from './provider-http.ts'
 
 /** The base URLs of a provider, without a trailing slash. */
 export interface Addresses {
-  /** For browsers: `EXTERNAL_X_URL`, or the public URL. */
+  /** For browsers: `EXTERNAL_<PROVIDER>_URL`, or the public URL. */
   readonly url: string
-  /** For API requests: `EXTERNAL_X_API_URL`. Default: derived from `url`, or the public URL. */
+  /** For API requests: `EXTERNAL_<PROVIDER>_API_URL`. Default: derived from `url`, or the public URL. */
   readonly apiUrl: string
   /** Whether no URL was configured. Some public providers use more hosts than these two. */
   readonly isPublic: boolean

@@ -1,0 +1,46 @@
+import type { ProviderShape } from '../provider-shape.ts'
+
+/** According to the documentation of API version 2; the registration has the scopes. */
+export const zoom: ProviderShape = {
+  id: 'zoom',
+  authorizePath: '/oauth/authorize',
+  tokenPath: '/oauth/token',
+  scopes: [],
+  hasFixedScopes: true,
+  credentials: 'basic',
+  tokenFields: () => ({ scope: 'user:read:user', api_url: 'https://api.zoom.us' }),
+  tokenError: (error, reason) => ({ error, reason }),
+  apiError: (status, message) => ({ status, body: { code: 124, message } }),
+  api: { '/v2/users/me': (account) => account },
+  example: {
+    account: {
+      id: 'zJKyaiAyTNC-MWjiWC18KQ',
+      first_name: 'Erna',
+      last_name: 'Hoover',
+      display_name: 'Erna Hoover',
+      email: 'erna@zoom.example',
+      type: 2,
+      role_name: 'Owner',
+      verified: 1,
+      login_types: [101],
+      account_id: 'q6gBJVO5TzexKYTb_I2rpg',
+      pic_url: 'https://zoom.example/p/zJKyaiAyTNC/erna',
+      status: 'active',
+    },
+    identityData: {
+      iss: 'API',
+      sub: 'zJKyaiAyTNC-MWjiWC18KQ',
+      provider_id: 'zJKyaiAyTNC-MWjiWC18KQ',
+      email: 'erna@zoom.example',
+      email_verified: true,
+      phone_verified: false,
+      name: 'Erna Hoover',
+      full_name: 'Erna Hoover',
+      picture: 'https://zoom.example/p/zJKyaiAyTNC/erna',
+      avatar_url: 'https://zoom.example/p/zJKyaiAyTNC/erna',
+    },
+    unverified: { id: '1', email: 'fresh@zoom.example', verified: 0, login_types: [100] },
+    withoutEmail: { id: '2', email: undefined },
+    withoutId: { id: undefined },
+  },
+}
