@@ -12,6 +12,8 @@ import { openCommandDatabase, openDatabaseUrl } from './open-database-url.ts'
 import { configHelp, readConfig, readOptions } from './read-config.ts'
 import { toReason } from './reason.ts'
 
+const defaultBatchRows = 10_000
+
 const usage = `Usage: auth import --from URL [--dry-run] [--since TIME] [--decryption-key ID=KEY …] [--json]
        auth import --from URL --print-sql|--apply-sql [--reverse]
        auth import --jsonl FILE|--csv FILE [--dry-run] [--json]
@@ -38,6 +40,7 @@ ${configHelp}
   --reverse                with one of these two: make them refer to the schema of Supabase Auth again
   --jsonl FILE             import users from a file with one JSON object per line
   --csv FILE               import users from a CSV file whose first line has the names of the fields
+  --batch-rows N           rows per transaction. Default: ${defaultBatchRows}
   --json                   print the report as JSON
 
 Exit code: 0 on success, 1 on failure or if the verification finds differences, 2 for invalid arguments or
@@ -56,6 +59,7 @@ const ownOptions = {
   reverse: { type: 'boolean' },
   jsonl: { type: 'string' },
   csv: { type: 'string' },
+  'batch-rows': { type: 'string' },
   json: { type: 'boolean' },
 } as const
 
@@ -69,7 +73,8 @@ export const importCommand: Command = {
     const { jsonl, csv } = values
     const named = values.from ?? (jsonl || csv ? undefined : io.env['AUTH_IMPORT_FROM'])
     const since = values.since === undefined ? undefined : new Date(values.since)
-    const refusal = findRefusal([named, jsonl, csv], since)
+    const batchRows = Number(values['batch-rows'] ?? defaultBatchRows)
+    const refusal = findRefusal([named, jsonl, csv], since, batchRows)
     if (refusal !== undefined) {
       io.stderr.write(`${refusal}\n\n${usage}`)
       return 2
@@ -97,6 +102,7 @@ export const importCommand: Command = {
             keys: values['decryption-key'] ?? listKeysOf(io),
             isDryRun,
             since,
+            batchRows,
             acceptsNewer: values['accept-newer'] === true,
             acceptsRemovals: values['accept-removals'] === true,
             onProgress,
@@ -106,6 +112,7 @@ export const importCommand: Command = {
             file: resolve(file),
             format: jsonl === undefined ? 'csv' : 'jsonl',
             isDryRun,
+            batchRows,
             onProgress: (done) => onProgress({ label: 'users', done, total: undefined }),
             onWarning: (message) => log.warning(message),
           }),
@@ -116,12 +123,16 @@ export const importCommand: Command = {
 function findRefusal(
   sources: readonly (string | undefined)[],
   since: Date | undefined,
+  batchRows: number,
 ): string | undefined {
   const count = sources.filter((source) => source).length
   if (count === 0) return '--from is missing.'
   if (count > 1) return 'Only one of --from, --jsonl and --csv can be used.'
-  const isInvalid = since !== undefined && Number.isNaN(since.getTime())
-  return isInvalid ? '--since must be a time such as 2026-01-31T12:00:00Z.' : undefined
+  if (since !== undefined && Number.isNaN(since.getTime())) {
+    return '--since must be a time such as 2026-01-31T12:00:00Z.'
+  }
+  const isSize = Number.isInteger(batchRows) && batchRows > 0 && batchRows <= 1_000_000
+  return isSize ? undefined : '--batch-rows must be a number from 1 to 1000000.'
 }
 
 type Run = (onProgress: ImportSettings['onProgress']) => Promise<ImportReport>

@@ -12,7 +12,7 @@ import { readCsv } from './file/read-csv.ts'
 import { type RawRecord, readJsonl } from './file/read-jsonl.ts'
 import { ImportError } from './import-error.ts'
 import { addOutcomes, createTableReport, type ImportReport, type TableReport } from './report.ts'
-import { batchRows, stageRecords } from './statements/batches.ts'
+import { stageRecords } from './statements/batches.ts'
 import { identities } from './statements/identities.ts'
 import type { ImportTable } from './statements/import-table.ts'
 import { users } from './statements/users.ts'
@@ -23,6 +23,8 @@ export interface FileImportSettings {
   readonly format: 'jsonl' | 'csv'
   readonly to: { readonly url: string; readonly schema: string }
   readonly isDryRun: boolean
+  /** Users per transaction. */
+  readonly batchRows: number
   readonly defaults: FileDefaults
   readonly checks: RecordChecks
   readonly onProgress: (done: number) => void
@@ -63,7 +65,7 @@ async function importRecords(
   settings: FileImportSettings,
   writer: TargetWriter,
 ): Promise<readonly TableReport[]> {
-  const { defaults, checks, onProgress } = settings
+  const { defaults, checks, batchRows, onProgress } = settings
   const userReport = createTableReport(users.name, users.label, 0)
   const identityReport = createTableReport(identities.name, identities.label, 0)
   let batch = new Map<string, FileUser>()
@@ -93,7 +95,7 @@ async function importRecords(
     const id = String(parsed.user['id'])
     if (batch.has(id)) skip('duplicate record', `line ${record.line}`)
     else batch.set(id, parsed)
-    if (batch.size >= batchRows / 2) await flush()
+    if (batch.size >= batchRows) await flush()
   }
   await flush()
   return [userReport, identityReport]

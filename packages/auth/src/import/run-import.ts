@@ -43,6 +43,8 @@ export interface ImportSettings {
   readonly since: Date | undefined
   /** The audiences of this server, the default one first. */
   readonly audiences: readonly string[]
+  /** Rows per transaction. */
+  readonly batchRows: number
   readonly acceptsNewer: boolean
   /** Whether rows are deleted even if the source has lost many of them. */
   readonly acceptsRemovals: boolean
@@ -198,12 +200,16 @@ class Import {
   }
 
   async #importTable(table: ImportTable, total: number): Promise<TableReport> {
-    const { onProgress, since } = this.#settings
+    const { onProgress, since, batchRows } = this.#settings
     const report = createTableReport(table.name, table.label, total)
     let after = firstId
     for (let done = 0; ; ) {
       onProgress({ label: table.label, done, total })
-      const range = { after: toUuidLiteral(after), since: since && toTimeLiteral(since) }
+      const range = {
+        after: toUuidLiteral(after),
+        since: since && toTimeLiteral(since),
+        mostRows: batchRows,
+      }
       const rows = batches.selectBatch(table, this.#schema.has, range)
       const batch = await this.#writer.importBatch(table, {
         stage: () => this.#copy(rows, batches.copyIntoStage(table)),

@@ -19,9 +19,9 @@ import { packageFolder } from '../support/auth-program.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
 import { openSource, toCommandEnvironment } from '../support/supabase-source/open-source.ts'
 
-const moments = enduranceOr(60, 20)
-/** Several batches of each table. */
-const userCount = 25_000
+const moments = enduranceOr(20, 6)
+const userCount = 2_000
+const batchRows = 100
 
 /** Users with an identity, a session and two stored tokens each. */
 const fill = `
@@ -83,17 +83,24 @@ test('when an import is killed at any moment, the next one completes it', async 
   }
   type Target = Awaited<ReturnType<typeof open>>
   const complete = async ({ client, env }: Target) => {
-    const { code, stdout, stderr } = await runCommand(['import', '--from', source.url], { env })
+    const { code, stdout, stderr } = await runCommand(
+      ['import', '--from', source.url, '--batch-rows', `${batchRows}`],
+      { env },
+    )
     assert.equal(code, 0, stderr + stdout)
     return (await client.query(contents)).rows
   }
   const start = (env: Readonly<Record<string, string>>) => {
     const main = join(packageFolder, 'src/main.ts')
-    return spawn(process.execPath, [main, 'import', '--from', source.url], {
-      cwd: '/',
-      env: { ...programEnvironment, ...env },
-      stdio: 'ignore',
-    })
+    return spawn(
+      process.execPath,
+      [main, 'import', '--from', source.url, '--batch-rows', `${batchRows}`],
+      {
+        cwd: '/',
+        env: { ...programEnvironment, ...env },
+        stdio: 'ignore',
+      },
+    )
   }
 
   const reference = await open(`import_reference_${process.pid}`)

@@ -122,6 +122,8 @@ test('invalid arguments are refused', async () => {
   }
   await refused([], /^--from is missing\.\n\nUsage: auth import/)
   await refused(['--from', 'postgres://x/y', '--since', 'yesterday'], /^--since must be a time/)
+  await refused(['--jsonl', 'x', '--csv', 'y'], /^Only one of --from, --jsonl and --csv/)
+  await refused(['--jsonl', 'x', '--batch-rows', '0'], /^--batch-rows must be a number/)
   await refused(['--nothing'], /Unknown option '--nothing'/)
 })
 

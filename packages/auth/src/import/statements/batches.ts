@@ -1,8 +1,5 @@
 import type { HasColumn, ImportTable } from './import-table.ts'
 
-/** Rows per transaction. */
-export const batchRows = 10_000
-
 /** The outcome of a row that is written. */
 const isWritten = `o.outcome in ('new', 'changed')`
 
@@ -30,20 +27,21 @@ export interface BatchRange {
   readonly after: string
   /** Only rows that changed since; an SQL literal. */
   readonly since: string | undefined
+  readonly mostRows: number
 }
 
 /** Selects a batch of the source, in the order of the stage's columns. */
 export function selectBatch(
   table: ImportTable,
   has: HasColumn,
-  { after, since }: BatchRange,
+  { after, since, mostRows }: BatchRange,
 ): string {
   const { name, columns } = table
   const values = columns.map((each) => `${each.from(has)} as ${each.name}`).join(', ')
   const isChanged = since === undefined ? '' : `and ${table.isChangedSince(has, since)}`
   return `select q.*, hashtextextended(q::text, 0) from (
       select x.id, ${values} from {source}.${name} x
-      where x.id > ${after} ${isChanged} order by x.id limit ${batchRows}
+      where x.id > ${after} ${isChanged} order by x.id limit ${mostRows}
     ) q`
 }
 

@@ -70,6 +70,7 @@ export const authTree: CommandNode = {
         { flags: ['--print-sql'], summary: 'print the SQL that points your tables to this schema' },
         { flags: ['--apply-sql'], summary: 'run that SQL in one transaction' },
         { flags: ['--reverse'], summary: 'point your tables to Supabase Auth again' },
+        { flags: ['--batch-rows'], summary: 'rows per transaction', value: 'any' },
         { flags: ['--jsonl'], summary: 'import users from JSON lines', value: 'file' },
         { flags: ['--csv'], summary: 'import users from a CSV file', value: 'file' },
         asJson,
