@@ -199,7 +199,25 @@ class Import {
     )
   }
 
+  /** Removes rows first, because a new user may have the address of a deleted one. */
   async #importTable(table: ImportTable, total: number): Promise<TableReport> {
+    const removed = await this.#removeGone(table)
+    const first = await this.#readTable(table, total)
+    const isAddressFree = first.updated > 0 && hasTaken(first) && !this.#settings.isDryRun
+    if (!isAddressFree) return { ...first, removed }
+    // A user may have the address that another one, whose row came later, had before.
+    const { updated, added, unchanged, skipped } = await this.#readTable(table, total)
+    return {
+      ...first,
+      removed,
+      added: first.added + added,
+      updated: first.updated + updated,
+      unchanged: unchanged - first.added - first.updated,
+      skipped,
+    }
+  }
+
+  async #readTable(table: ImportTable, total: number): Promise<TableReport> {
     const { onProgress, since, batchRows } = this.#settings
     const report = createTableReport(table.name, table.label, total)
     let after = firstId
@@ -224,7 +242,6 @@ class Import {
       after = batch.range.last
     }
     onProgress({ label: table.label, done: total, total })
-    await this.#removeGone(table, report)
     return report
   }
 
@@ -252,23 +269,27 @@ class Import {
     await this.#writer.run(writeTokens)
   }
 
-  /** Users who were deleted and sessions that ended in the source must not continue here. */
-  async #removeGone(table: ImportTable, report: TableReport): Promise<void> {
+  /**
+   * Users who were deleted and sessions that ended in the source must not continue here.
+   * @returns their number.
+   */
+  async #removeGone(table: ImportTable): Promise<number> {
     const { rows: known } = await this.#writer.run<{ count: number }>(batches.countImported, [
       table.name,
     ])
-    if (known[0]?.count === 0) return
+    if (known[0]?.count === 0) return 0
     const { isDryRun, onWarning } = this.#settings
-    await this.#writer.transaction(async () => {
+    return await this.#writer.transaction(async () => {
       await this.#copy(batches.selectIds(table), batches.copyIntoIds)
       const statement = isDryRun ? batches.countGone(table) : batches.deleteGone(table)
       const { rows } = await this.#writer.run<{ removed: number; kept: number }>(statement)
       const { removed = 0, kept = 0 } = rows[0] ?? {}
-      report.removed += removed
-      if (kept === 0) return
-      onWarning(
-        `${kept} ${table.label} were deleted in the source but changed here since they were imported; they are kept.`,
-      )
+      if (kept > 0) {
+        onWarning(
+          `${kept} ${table.label} were deleted in the source but changed here since they were imported; they are kept.`,
+        )
+      }
+      return removed
     })
   }
 
@@ -286,6 +307,10 @@ class Import {
     const rows = this.#source.query(copyTo(`copy (${this.#schema.text(select)}) to stdout`))
     await pipeline(rows, this.#writer.client.query(copyFrom(into)))
   }
+}
+
+function hasTaken({ skipped }: TableReport): boolean {
+  return skipped['email taken'] !== undefined || skipped['phone taken'] !== undefined
 }
 
 /** The ID comes from a column of the type uuid. */

@@ -114,6 +114,21 @@ test('the database must have been migrated', async (t) => {
   }
 })
 
+test('users with another audience than that of the server are reported', async (t) => {
+  const opened = await open(t)
+  if (!opened) return
+  const { source, env } = opened
+  await source.addPeople()
+  const args = ['import', '--from', source.url, '--dry-run']
+  const { code, stderr } = await runCommand(args, { env: { ...env, AUTH_JWT_AUD: 'others' } })
+  assert.equal(code, 0)
+  assert.match(
+    stderr,
+    /\d+ users have the audience \W*authenticated\W*, but AUTH_JWT_AUD is \W*others\W*\. They can sign in only with AUTH_JWT_AUD=authenticated/,
+  )
+  assert.doesNotMatch((await runCommand(args, { env })).stderr, /audience/)
+})
+
 test('invalid arguments are refused', async () => {
   const refused = async (args: readonly string[], message: RegExp) => {
     const { code, stderr } = await runCommand(['import', ...args])

@@ -129,6 +129,34 @@ for (const mode of ['all rows', 'changed rows'] as const) {
   })
 }
 
+test('addresses of users who were renamed or deleted can be used by others', async (t) => {
+  const opened = await open(t)
+  if (!opened) return
+  const { server, source, people, importRows, change } = opened
+  await importRows()
+  const { cleo, fred } = people
+  await change(
+    `update users set email = 'renamed@source.example', updated_at = now() where id = $1`,
+    [cleo.id],
+  )
+  await change('delete from users where id = $1', [fred.id])
+  // These IDs come before the others.
+  const [one, two] = ['1', '2'].map((digit) => `00000000-0000-4000-8000-00000000000${digit}`)
+  await source.writer.user({ id: one, email: cleo.email, updated_at: new Date() })
+  await source.writer.user({ id: two, email: fred.email, updated_at: new Date() })
+  const { tableOf } = await importRows()
+  const { added, updated, removed, skipped, unchanged, inSource } = tableOf('users')
+  assert.deepEqual([added, updated, removed, skipped], [2, 1, 1, {}])
+  assert.equal(unchanged, inSource - 3)
+  const emails = await server.query('select email from users where id = any($1) order by id', [
+    [one, two, cleo.id],
+  ])
+  assert.deepEqual(
+    emails.map(({ email }) => email),
+    [cleo.email, fred.email, 'renamed@source.example'],
+  )
+})
+
 test('rows that were changed or deleted here are kept', async (t) => {
   const opened = await open(t)
   if (!opened) return
