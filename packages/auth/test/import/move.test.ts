@@ -65,6 +65,10 @@ for (const release of ['2.150', '2.196'] as const) {
         [expired.examples, noToken.examples],
         [[people.ended.expired], [people.ended.revoked]],
       )
+      assert.deepEqual(
+        tableOf('sessions').skipped['oauth client']?.examples,
+        people.recent && [people.recent.oauth],
+      )
       assert.equal(report.notImported.flow_state, 1)
       assert.equal(report.notImported.audit_log_entries, 1)
       assert.deepEqual(report.verification.differences, [])
