@@ -7,6 +7,7 @@ import { createOneTimeTokens } from './features/one-time-codes/one-time-tokens.t
 import { createRedirects } from './features/redirects/redirects.ts'
 import { createReadiness } from './features/server/readiness.ts'
 import { createAccountKeys } from './features/sessions/account-keys.ts'
+import { createImportedTokens } from './features/sessions/imported-tokens.ts'
 import { createRefreshTokens } from './features/sessions/refresh-tokens.ts'
 import { createSessions, type SessionParts } from './features/sessions/sessions.ts'
 import { createDecoyIds } from './features/sign-up/decoy-ids.ts'
@@ -81,6 +82,7 @@ export async function createServices(settings: ServicesSettings): Promise<Servic
       db,
       signer,
       refreshTokens: createRefreshTokens(keys.ring('refresh_tokens')),
+      importedTokens: createImportedTokens({ db, keys: keys.ring('refresh_tokens') }),
       settings: { ...tokens, ...tokens.sessions },
       customize: hooks.customAccessToken,
       tokenSize: {

@@ -104,6 +104,25 @@ export const auth: PackageTable = {
       errors.ts`,
     outside: '@portcullis/service-kit nodemailer node:crypto node:fs node:path node:timers',
   },
+  'import/': {
+    inside: 'import/** db/ db/backup/ db/connection/ db/schema/',
+    outside: 'pg-copy-streams node:crypto node:fs node:perf_hooks node:stream',
+    types: 'pg',
+    because: 'It copies rows between databases, and does not depend on the running server.',
+  },
+  'import/statements/': {},
+  'import/file/': { inside: 'import/', outside: 'node:crypto node:readline', types: 'node:stream' },
+  'export/': {
+    inside: 'import/ import/supabase/ export/statements/ db/ db/backup/ db/connection/ db/schema/',
+    outside: 'otpauth pg-copy-streams node:perf_hooks node:stream',
+    types: 'tokens/ pg',
+  },
+  'export/statements/': {},
+  'import/supabase/': {
+    inside: 'import/ import/statements/ db/ db/connection/',
+    outside: 'otpauth node:crypto',
+    types: 'tokens/ pg',
+  },
   'tokens/': {
     inside: 'db/ errors.ts',
     outside: 'node:crypto node:perf_hooks',

@@ -10,6 +10,8 @@ export function commands(version: string): Readonly<Record<string, Load>> {
     migrate: async () => (await import('./migrate.ts')).migrateCommand,
     backup: async () => (await import('./backup.ts')).createBackup(version),
     restore: async () => (await import('./backup.ts')).restore,
+    import: async () => (await import('./import.ts')).importCommand,
+    export: async () => (await import('./export.ts')).exportCommand,
     keys: async () => (await import('./keys/command.ts')).keysCommand,
     admin: async () => (await import('./admin/command.ts')).createAdmin(version),
     config: async () => (await import('./config.ts')).config,

@@ -158,7 +158,9 @@ export function readOptions<Own extends OwnOptions = Record<never, never>>(
   }
 }
 
-type OwnOptions = Readonly<Record<string, { readonly type: 'boolean' | 'string' }>>
+type OwnOptions = Readonly<
+  Record<string, { readonly type: 'boolean' | 'string'; readonly multiple?: boolean }>
+>
 
 interface EnvFile {
   readonly variables: Environment

@@ -11,7 +11,19 @@ import { chapters } from '../../src/config/config.ts'
 import { runCommand } from '../support/auth-command.ts'
 import { packageFolder, runAuth } from '../support/auth-program.ts'
 
-const verbs = ['up', 'serve', 'migrate', 'backup', 'restore', 'keys', 'admin', 'config', 'redirect']
+const verbs = [
+  'up',
+  'serve',
+  'migrate',
+  'backup',
+  'restore',
+  'import',
+  'export',
+  'keys',
+  'admin',
+  'config',
+  'redirect',
+]
 
 test('--version and version print the version of the package', async () => {
   const { version } = JSON.parse(readFileSync(join(packageFolder, 'package.json'), 'utf8'))

@@ -2,12 +2,18 @@ import assert from 'node:assert/strict'
 import crypto, { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import { test } from 'node:test'
+import type { Queries } from '../../src/db/database.ts'
 import { createOneTimeTokens } from '../../src/features/one-time-codes/one-time-tokens.ts'
+import {
+  createImportedTokens,
+  createSessionKeyBox,
+} from '../../src/features/sessions/imported-tokens.ts'
 import { matchesVerifier } from '../../src/features/sessions/pkce.ts'
 import { createRefreshTokens } from '../../src/features/sessions/refresh-tokens.ts'
 import { createTokenSigner } from '../../src/tokens/json-web-token.ts'
 import { createKeyRing } from '../../src/tokens/key-ring.ts'
 import { createSigningKeys } from '../../src/tokens/signing-keys.ts'
+import { signToken } from '../support/supabase-source/tokens.ts'
 
 const compare = crypto.timingSafeEqual
 let compared: (readonly [NodeJS.ArrayBufferView, NodeJS.ArrayBufferView])[] = []
@@ -61,6 +67,23 @@ test('refresh tokens are compared in constant time (property 35)', () => {
     watch(() => tokens.decode(bytes.toString('base64url'))),
     { result: undefined, count: 1 },
   )
+})
+
+test('signatures of imported refresh tokens are compared in constant time (property 35)', async () => {
+  const keys = createKeyRing(randomBytes(32))
+  const [sessionId, sessionKey] = [randomUUID(), randomBytes(32)]
+  const sealed = createSessionKeyBox(keys).seal(sessionKey, sessionId)
+  const db = { run: async () => [{ sealed_key: sealed }] } as unknown as Queries
+  const tokens = createImportedTokens({ db, keys })
+  compared = []
+  assert.deepEqual(await tokens.find(signToken(sessionId, 7, sessionKey)), {
+    sessionId,
+    counter: 7,
+  })
+  assert.equal(compared.length, 1)
+  compared = []
+  assert.equal(await tokens.find(signToken(sessionId, 7, randomBytes(32))), undefined)
+  assert.equal(compared.length, 1)
 })
 
 test('PKCE verifiers are compared in constant time (property 35)', () => {

@@ -257,6 +257,32 @@ const rows: Readonly<Record<string, readonly Insert[]>> = {
       },
     ],
   ],
+  '0041-import': [
+    [
+      'imports',
+      {
+        id: '00000000-0000-4000-8000-0000000000ad',
+        source: 'db.example:5432/postgres, schema "auth"',
+        source_version: '20260625000000',
+        snapshot_at: '2024-01-01T00:00:00Z',
+        report: {},
+      },
+    ],
+    [
+      'imported_rows',
+      {
+        table_name: 'users',
+        id: ada.id,
+        source_hash: 1,
+        updated_at: '2024-01-01T00:00:00Z',
+      },
+    ],
+    ['imported_session_keys', { session_id: earlier.sessionId, sealed_key: Buffer.alloc(60, 10) }],
+    [
+      'imported_refresh_tokens',
+      { token_hash: Buffer.alloc(32, 11), session_id: earlier.sessionId, counter: 2 },
+    ],
+  ],
 }
 
 /** Inserts the rows of a version. The search path must contain the schema. */

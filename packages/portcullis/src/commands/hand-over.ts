@@ -19,7 +19,8 @@ interface OtherProgram {
 export const otherPrograms: Readonly<Record<string, OtherProgram>> = {
   auth: {
     packageName: '@portcullis/auth',
-    summary: 'the auth server: up, serve, migrate, backup, restore, keys, admin, config, redirect',
+    summary:
+      'the auth server: up, serve, migrate, backup, restore, import, export, keys, admin, config, redirect',
     loadTree: async () => (await import('../completion/programs/auth.ts')).authTree,
   },
   ratelimit: {

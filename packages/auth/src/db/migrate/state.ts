@@ -32,17 +32,25 @@ const findTables = `
      where c.relnamespace = n.oid and c.relname = 'schema_migrations' and a.attnum > 0
        and not a.attisdropped) as columns,
     exists (select from pg_class c where c.relnamespace = n.oid and c.relname = 'migration_lease')
-      as "hasLease"
+      as "hasLease",
+    exists (select from pg_class c where c.relnamespace = n.oid and c.relname = 'users')
+      as "hasUsers"
   from pg_namespace n where n.nspname = $1`
+
+interface FoundSchema {
+  /** The columns of the table of migrations; null if it does not exist. */
+  readonly columns: readonly string[] | null
+  readonly hasLease: boolean
+  readonly hasUsers: boolean
+}
 
 /** @throws {Error} if the schema contains the tables of another server. */
 export async function readSchemaState(client: Client, schema: string): Promise<SchemaState> {
-  const { rows } = await client.query<{ columns: string[] | null; hasLease: boolean }>(findTables, [
-    schema,
-  ])
+  const { rows } = await client.query<FoundSchema>(findTables, [schema])
   const [found] = rows
   if (found === undefined) return { hasSchema: false, isPrepared: false, applied: nothing }
-  const { columns, hasLease } = found
+  const { columns, hasLease, hasUsers } = found
+  if (columns === null && hasUsers) throw new Error(toForeignText(schema))
   if (columns === null) return { hasSchema: true, isPrepared: false, applied: nothing }
   if (!columns.includes('applied_at')) throw new Error(toForeignText(schema))
   const isCurrent = columns.includes('checksum') && columns.includes('serves_from')
@@ -67,8 +75,9 @@ export async function readSchemaState(client: Client, schema: string): Promise<S
 /** Two servers of this kind cannot share a schema because their tables have the same names. */
 function toForeignText(schema: string): string {
   return (
-    `The schema "${schema}" contains the tables of another server. Set AUTH_DB_NAMESPACE to a ` +
-    'separate schema; docs/auth.md explains how to import users.'
+    `The schema "${schema}" contains the tables of another server, such as Supabase Auth. Set ` +
+    'AUTH_DB_NAMESPACE to a separate schema, run auth migrate, and copy the users of Supabase Auth with ' +
+    `auth import --from postgres://…?schema=${schema}. docs/auth-migration.md describes the move.`
   )
 }
 

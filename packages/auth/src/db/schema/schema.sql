@@ -13,6 +13,18 @@
 -- table identities
 -- id uuid, user_id uuid, provider text, provider_id text, identity_data jsonb, email text, last_sign_in_at timestamp with time zone, created_at timestamp with time zone, updated_at timestamp with time zone
 
+-- table imported_refresh_tokens
+-- token_hash bytea, session_id uuid, counter integer
+
+-- table imported_rows
+-- table_name text, id uuid, source_hash bigint, updated_at timestamp with time zone
+
+-- table imported_session_keys
+-- session_id uuid, sealed_key bytea
+
+-- table imports
+-- id uuid, source text, source_version text, since timestamp with time zone, snapshot_at timestamp with time zone, started_at timestamp with time zone, finished_at timestamp with time zone, report jsonb
+
 -- table message_caps
 -- channel text, window_start timestamp with time zone, sent integer, tokens double precision, refilled_at timestamp with time zone
 
@@ -200,6 +212,18 @@ ALTER TABLE {ns}.identities ADD CONSTRAINT identities_pkey PRIMARY KEY (id);
 -- constraint identities.identities_provider_provider_id_key
 ALTER TABLE {ns}.identities ADD CONSTRAINT identities_provider_provider_id_key UNIQUE (provider, provider_id);
 
+-- constraint imported_refresh_tokens.imported_refresh_tokens_pkey
+ALTER TABLE {ns}.imported_refresh_tokens ADD CONSTRAINT imported_refresh_tokens_pkey PRIMARY KEY (token_hash);
+
+-- constraint imported_rows.imported_rows_pkey
+ALTER TABLE {ns}.imported_rows ADD CONSTRAINT imported_rows_pkey PRIMARY KEY (table_name, id);
+
+-- constraint imported_session_keys.imported_session_keys_pkey
+ALTER TABLE {ns}.imported_session_keys ADD CONSTRAINT imported_session_keys_pkey PRIMARY KEY (session_id);
+
+-- constraint imports.imports_pkey
+ALTER TABLE {ns}.imports ADD CONSTRAINT imports_pkey PRIMARY KEY (id);
+
 -- constraint message_caps.message_caps_pkey
 ALTER TABLE {ns}.message_caps ADD CONSTRAINT message_caps_pkey PRIMARY KEY (channel);
 
@@ -281,6 +305,12 @@ ALTER TABLE {ns}.flow_states ADD CONSTRAINT flow_states_user_id_fkey FOREIGN KEY
 -- constraint identities.identities_user_id_fkey
 ALTER TABLE {ns}.identities ADD CONSTRAINT identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES {ns}.users(id) ON DELETE CASCADE;
 
+-- constraint imported_refresh_tokens.imported_refresh_tokens_session_id_fkey
+ALTER TABLE {ns}.imported_refresh_tokens ADD CONSTRAINT imported_refresh_tokens_session_id_fkey FOREIGN KEY (session_id) REFERENCES {ns}.sessions(id) ON DELETE CASCADE;
+
+-- constraint imported_session_keys.imported_session_keys_session_id_fkey
+ALTER TABLE {ns}.imported_session_keys ADD CONSTRAINT imported_session_keys_session_id_fkey FOREIGN KEY (session_id) REFERENCES {ns}.sessions(id) ON DELETE CASCADE;
+
 -- constraint mfa_challenges.mfa_challenges_factor_id_fkey
 ALTER TABLE {ns}.mfa_challenges ADD CONSTRAINT mfa_challenges_factor_id_fkey FOREIGN KEY (factor_id) REFERENCES {ns}.mfa_factors(id) ON DELETE CASCADE;
 
@@ -331,6 +361,9 @@ CREATE INDEX identities_email ON {ns}.identities USING btree (email);
 
 -- index identities.identities_user_id
 CREATE INDEX identities_user_id ON {ns}.identities USING btree (user_id);
+
+-- index imported_refresh_tokens.imported_refresh_tokens_session_id
+CREATE INDEX imported_refresh_tokens_session_id ON {ns}.imported_refresh_tokens USING btree (session_id);
 
 -- index message_gaps.message_gaps_sent_at
 CREATE INDEX message_gaps_sent_at ON {ns}.message_gaps USING btree (sent_at);

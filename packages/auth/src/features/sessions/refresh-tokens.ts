@@ -60,6 +60,6 @@ function toChecksum(bytes: Buffer): Buffer {
   return createHash('sha256').update(bytes.subarray(0, checksumAt)).digest()
 }
 
-function toUuid(hex: string): string {
+export function toUuid(hex: string): string {
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }

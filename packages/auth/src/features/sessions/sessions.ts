@@ -15,6 +15,7 @@ import {
   toAccessClaims,
 } from './access-tokens.ts'
 import type { Deliveries } from './deliveries.ts'
+import type { ImportedTokens } from './imported-tokens.ts'
 import {
   alreadyUsed,
   findFlaw,
@@ -43,6 +44,8 @@ export interface SessionParts {
   readonly db: Database
   readonly signer: TokenSigner
   readonly refreshTokens: RefreshTokens
+  /** Tokens of imported sessions. Only tokens that `refreshTokens` rejects are looked up there. */
+  readonly importedTokens?: ImportedTokens
   readonly settings: SessionSettings
   /** A hook that changes the claims of access tokens. */
   readonly customize: Hooks['customAccessToken']
@@ -216,7 +219,7 @@ export function createSessions(parts: SessionParts): Sessions {
     },
 
     async refresh(text, client) {
-      const token = refreshTokens.decode(text)
+      const token = refreshTokens.decode(text) ?? (await parts.importedTokens?.find(text))
       if (token === undefined) throw unknownToken()
       const nowMs = now()
       const limits = toLimitValues(settings, nowMs)

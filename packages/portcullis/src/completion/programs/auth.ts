@@ -17,6 +17,12 @@ const audience: CommandOption = {
   value: 'any',
 }
 
+const dryRun: CommandOption = {
+  flags: ['--dry-run'],
+  summary: 'report the result and write nothing',
+}
+const asJson: CommandOption = { flags: ['--json'], summary: 'print the report as JSON' }
+
 export const authTree: CommandNode = {
   summary: 'the auth server and its commands',
   commands: {
@@ -46,6 +52,39 @@ export const authTree: CommandNode = {
       summary: 'restore a backup into an empty database',
       options: files,
       operands: 'file',
+    },
+    import: {
+      summary: 'copy users and sessions from Supabase Auth, or users from a file',
+      options: [
+        ...files,
+        { flags: ['--from'], summary: 'the database of Supabase Auth', value: 'any' },
+        dryRun,
+        { flags: ['--since'], summary: 'read only rows that changed since', value: 'any' },
+        {
+          flags: ['--decryption-key'],
+          summary: 'a key of encrypted columns: ID=KEY',
+          value: 'any',
+        },
+        { flags: ['--accept-newer'], summary: 'read the tables of a later release' },
+        { flags: ['--accept-removals'], summary: 'delete users even if many are missing' },
+        { flags: ['--print-sql'], summary: 'print the SQL that points your tables to this schema' },
+        { flags: ['--apply-sql'], summary: 'run that SQL in one transaction' },
+        { flags: ['--reverse'], summary: 'point your tables to Supabase Auth again' },
+        { flags: ['--batch-rows'], summary: 'rows per transaction', value: 'any' },
+        { flags: ['--jsonl'], summary: 'import users from JSON lines', value: 'file' },
+        { flags: ['--csv'], summary: 'import users from a CSV file', value: 'file' },
+        asJson,
+      ],
+    },
+    export: {
+      summary: 'write users back into the database of Supabase Auth, or into a file',
+      options: [
+        ...files,
+        { flags: ['--to'], summary: 'the database of Supabase Auth', value: 'any' },
+        dryRun,
+        { flags: ['--jsonl'], summary: 'write users as JSON lines', value: 'file' },
+        asJson,
+      ],
     },
     keys: {
       summary: 'show and replace the keys for refresh tokens, codes and second factors',

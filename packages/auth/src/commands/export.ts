@@ -1,0 +1,118 @@
+import { createWriteStream } from 'node:fs'
+import { resolve } from 'node:path'
+import type { Command, CommandIo } from '@portcullis/service-kit/command'
+import { createLog, type Log } from '@portcullis/service-kit/log'
+import type { Config } from '../config/config.ts'
+import { createImportProgress } from './import-progress.ts'
+import { openCommandDatabase, openDatabaseUrl } from './open-database-url.ts'
+import { configHelp, readConfig, readOptions } from './read-config.ts'
+import { toReason } from './reason.ts'
+
+const usage = `Usage: auth export --to URL [--dry-run] [--json]
+       auth export --jsonl FILE
+
+Writes users, identities, second factors and passkeys, with all changes since the move, back into the tables of
+Supabase Auth; or writes users to a file for auth import --jsonl. Rows that were changed in Supabase Auth later
+are kept. Sessions are not exported: users of Supabase Auth sign in again. docs/auth-migration.md describes the
+way back.
+
+Options:
+${configHelp}
+  --to URL                 the database of Supabase Auth: postgres://user:password@host/db?schema=auth
+  --dry-run                read and check everything, report the result, and write nothing
+  --json                   print the report as JSON
+  --jsonl FILE             write one JSON object per user. The file contains password hashes, so only its owner
+                           can read it
+
+Exit code: 0 on success, 1 on failure, 2 for invalid arguments or configuration.
+`
+
+const ownOptions = {
+  to: { type: 'string' },
+  'dry-run': { type: 'boolean' },
+  json: { type: 'boolean' },
+  jsonl: { type: 'string' },
+} as const
+
+export const exportCommand: Command = {
+  summary: 'write users back into the database of Supabase Auth, or into a file',
+  usage,
+  async run(args, io) {
+    const options = readOptions(args, io, usage, { own: ownOptions })
+    if (options === undefined) return 2
+    const { to, jsonl, json = false, 'dry-run': isDryRun = false } = options.values
+    if ((to === undefined) === (jsonl === undefined)) {
+      io.stderr.write(`export needs either --to or --jsonl.\n\n${usage}`)
+      return 2
+    }
+    const read = readConfig(io, options.values, { isForRunning: true })
+    if (read === undefined) return 2
+    const log = createLog({
+      level: 'warning',
+      format: 'text',
+      write: (line) => io.stderr.write(line),
+    })
+    const progress = createImportProgress(io)
+    try {
+      if (jsonl !== undefined) return await exportFile(read.config, log, io, jsonl)
+      const { toExportText } = await import('../import/report.ts')
+      const report = await exportRows(read.config, log, {
+        to: to ?? '',
+        isDryRun,
+        onProgress: (at) => progress.show(at),
+      })
+      progress.end()
+      io.stdout.write(json ? `${JSON.stringify(report)}\n` : toExportText(report))
+      return 0
+    } catch (error) {
+      progress.end()
+      io.stderr.write(`The export failed: ${toReason(error)}\n`)
+      return 1
+    }
+  },
+}
+
+async function exportFile(
+  { database }: Config,
+  log: Log,
+  io: CommandIo,
+  file: string,
+): Promise<number> {
+  const { writeJsonl } = await import('../export/write-jsonl.ts')
+  const path = resolve(file)
+  await using running = await openDatabaseUrl(database.url, log, { joinsRunning: true })
+  // The file contains password hashes.
+  const output = createWriteStream(path, { mode: 0o600 })
+  const count = await writeJsonl({ url: running.url, schema: database.namespace, output })
+  io.stdout.write(`${path}: ${count} users\n`)
+  return 0
+}
+
+interface ExportOptions {
+  readonly to: string
+  readonly isDryRun: boolean
+  readonly onProgress: (progress: {
+    readonly label: string
+    readonly done: number
+    readonly total: number | undefined
+  }) => void
+}
+
+async function exportRows(config: Config, log: Log, { to, ...options }: ExportOptions) {
+  const { runExport } = await import('../export/run-export.ts')
+  const { parseSourceUrl } = await import('../import/supabase/source-url.ts')
+  const { openServerKeys } = await import('../tokens/server-keys.ts')
+  const { createSecretBox } = await import('../tokens/secret-box.ts')
+  const { url, namespace: schema } = config.database
+  const source = parseSourceUrl(to, '--to')
+  await using running = await openDatabaseUrl(url, log, { joinsRunning: true })
+  await using database = await openCommandDatabase(config, log)
+  using keys = await openServerKeys({ db: database.db, secrets: config.secrets, log })
+  return await runExport({
+    ...options,
+    to: source,
+    from: { url: running.url, schema },
+    factorSecrets: createSecretBox(keys.ring('factor_secrets')),
+    onWarning: (message) => log.warning(message),
+  })
+}

@@ -1,0 +1,264 @@
+import { randomBytes } from 'node:crypto'
+import { resolve } from 'node:path'
+import type { Command, CommandIo } from '@portcullis/service-kit/command'
+import { createLog, type Log } from '@portcullis/service-kit/log'
+import type { Config } from '../config/config.ts'
+import type { ImportReport } from '../import/report.ts'
+import type { FileImportSettings } from '../import/run-file-import.ts'
+import type { ImportSettings } from '../import/run-import.ts'
+import type { KeyRing } from '../tokens/key-ring.ts'
+import { createImportProgress } from './import-progress.ts'
+import { openCommandDatabase, openDatabaseUrl } from './open-database-url.ts'
+import { configHelp, readConfig, readOptions } from './read-config.ts'
+import { toReason } from './reason.ts'
+
+const defaultBatchRows = 10_000
+
+const usage = `Usage: auth import --from URL [--dry-run] [--since TIME] [--decryption-key ID=KEY …] [--json]
+       auth import --from URL --print-sql|--apply-sql [--reverse]
+       auth import --jsonl FILE|--csv FILE [--dry-run] [--json]
+
+Copies users, identities, second factors, passkeys and sessions from the database of Supabase Auth (2.150 to
+2.196) into the database of this server. Passwords keep working and sessions continue. The source is only read.
+Both servers may be running. Repeat the command to take over what has changed since: rows that were changed here
+are kept. docs/auth-migration.md describes the whole move, and the format of files.
+
+Options:
+${configHelp}
+  --from URL               the database of Supabase Auth: postgres://user:password@host/db?schema=auth. Use the
+                           role that owns its tables. Default: AUTH_IMPORT_FROM
+  --dry-run                read and check everything, report the result, and write nothing
+  --since TIME             read only rows that changed since, such as 2026-01-31T12:00:00Z. The report of each
+                           run contains the time for the next one
+  --decryption-key ID=KEY  a key of GOTRUE_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS, if Supabase Auth encrypts
+                           columns; repeatable. Default: the keys in that variable
+  --accept-newer           read the tables of a later release than 2.196
+  --accept-removals        delete users here even if the source has lost more than a tenth of them
+  --print-sql              if both schemas are in one database: print the SQL that makes foreign keys, policies,
+                           defaults and triggers of your tables refer to this server's schema; import nothing
+  --apply-sql              run that SQL in one transaction; import nothing
+  --reverse                with one of these two: make them refer to the schema of Supabase Auth again
+  --jsonl FILE             import users from a file with one JSON object per line
+  --csv FILE               import users from a CSV file whose first line has the names of the fields
+  --batch-rows N           rows per transaction. Default: ${defaultBatchRows}
+  --json                   print the report as JSON
+
+Exit code: 0 on success, 1 on failure or if the verification finds differences, 2 for invalid arguments or
+configuration.
+`
+
+const ownOptions = {
+  from: { type: 'string' },
+  'dry-run': { type: 'boolean' },
+  since: { type: 'string' },
+  'decryption-key': { type: 'string', multiple: true },
+  'accept-newer': { type: 'boolean' },
+  'accept-removals': { type: 'boolean' },
+  'print-sql': { type: 'boolean' },
+  'apply-sql': { type: 'boolean' },
+  reverse: { type: 'boolean' },
+  jsonl: { type: 'string' },
+  csv: { type: 'string' },
+  'batch-rows': { type: 'string' },
+  json: { type: 'boolean' },
+} as const
+
+export const importCommand: Command = {
+  summary: 'copy users and sessions from Supabase Auth, or users from a file',
+  usage,
+  async run(args, io) {
+    const options = readOptions(args, io, usage, { own: ownOptions })
+    if (options === undefined) return 2
+    const { values } = options
+    const { jsonl, csv } = values
+    const named = values.from ?? (jsonl || csv ? undefined : io.env['AUTH_IMPORT_FROM'])
+    const since = values.since === undefined ? undefined : new Date(values.since)
+    const batchRows = Number(values['batch-rows'] ?? defaultBatchRows)
+    const refusal = findRefusal([named, jsonl, csv], since, batchRows)
+    if (refusal !== undefined) {
+      io.stderr.write(`${refusal}\n\n${usage}`)
+      return 2
+    }
+    const from = named ?? ''
+    const read = readConfig(io, values, { isForRunning: true })
+    if (read === undefined) return 2
+    const { config } = read
+    const log = createLog({
+      level: 'warning',
+      format: 'text',
+      write: (line) => io.stderr.write(line),
+    })
+    const isApplied = values['apply-sql'] === true
+    if (isApplied || values['print-sql']) {
+      const isReverse = values.reverse === true
+      return await repoint(config, log, io, { from, isReverse, isApplied })
+    }
+    const isDryRun = values['dry-run'] === true
+    const file = jsonl ?? csv
+    return await printReport(io, values.json === true, (onProgress) =>
+      file === undefined
+        ? importRows(config, log, {
+            from,
+            keys: values['decryption-key'] ?? listKeysOf(io),
+            isDryRun,
+            since,
+            batchRows,
+            acceptsNewer: values['accept-newer'] === true,
+            acceptsRemovals: values['accept-removals'] === true,
+            onProgress,
+            onWarning: (message) => log.warning(message),
+          })
+        : importFile(config, log, {
+            file: resolve(file),
+            format: jsonl === undefined ? 'csv' : 'jsonl',
+            isDryRun,
+            batchRows,
+            onProgress: (done) => onProgress({ label: 'users', done, total: undefined }),
+            onWarning: (message) => log.warning(message),
+          }),
+    )
+  },
+}
+
+function findRefusal(
+  sources: readonly (string | undefined)[],
+  since: Date | undefined,
+  batchRows: number,
+): string | undefined {
+  const count = sources.filter((source) => source).length
+  if (count === 0) return '--from is missing.'
+  if (count > 1) return 'Only one of --from, --jsonl and --csv can be used.'
+  if (since !== undefined && Number.isNaN(since.getTime())) {
+    return '--since must be a time such as 2026-01-31T12:00:00Z.'
+  }
+  const isSize = Number.isInteger(batchRows) && batchRows > 0 && batchRows <= 1_000_000
+  return isSize ? undefined : '--batch-rows must be a number from 1 to 1000000.'
+}
+
+type Run = (onProgress: ImportSettings['onProgress']) => Promise<ImportReport>
+
+async function printReport(io: CommandIo, isJson: boolean, run: Run): Promise<number> {
+  const progress = createImportProgress(io)
+  try {
+    const { toReportText } = await import('../import/report.ts')
+    const report = await run((at) => progress.show(at))
+    progress.end()
+    io.stdout.write(isJson ? `${JSON.stringify(report)}\n` : toReportText(report))
+    return (report.verification?.differences.length ?? 0) > 0 ? 1 : 0
+  } catch (error) {
+    progress.end()
+    io.stderr.write(`The import failed: ${toReason(error)}\n`)
+    return 1
+  }
+}
+
+interface RepointOptions {
+  readonly from: string
+  readonly isReverse: boolean
+  readonly isApplied: boolean
+}
+
+async function repoint(
+  config: Config,
+  log: Log,
+  io: CommandIo,
+  { from, ...options }: RepointOptions,
+): Promise<number> {
+  try {
+    const { runRepoint } = await import('../import/run-repoint.ts')
+    const { toRepointText } = await import('../import/repoint.ts')
+    const { parseSourceUrl } = await import('../import/supabase/source-url.ts')
+    const { url, namespace: schema } = config.database
+    await using running = await openDatabaseUrl(url, log, { joinsRunning: true })
+    const to = { url: running.url, schema }
+    const result = await runRepoint({ ...options, from: parseSourceUrl(from), to })
+    io.stdout.write(toRepointText(result.repointing, result.settings))
+    if (options.isApplied) io.stderr.write('The SQL above was applied.\n')
+    return 0
+  } catch (error) {
+    const what = options.isApplied ? 'Nothing was changed' : 'The SQL cannot be printed'
+    io.stderr.write(`${what}: ${toReason(error)}\n`)
+    return 1
+  }
+}
+
+function listKeysOf({ env }: CommandIo): readonly string[] {
+  const { GOTRUE_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS: text = '' } = env
+  return text.split(',').filter((key) => key.trim() !== '')
+}
+
+type FileOptions = Omit<FileImportSettings, 'to' | 'defaults' | 'checks'>
+
+async function importFile(config: Config, log: Log, options: FileOptions): Promise<ImportReport> {
+  const { runFileImport } = await import('../import/run-file-import.ts')
+  const { parseEmail, parsePhone } = await import('../features/users/addresses.ts')
+  const { findPasswordFormat } = await import('../passwords/formats/index.ts')
+  const { url, namespace: schema } = config.database
+  await using running = await openDatabaseUrl(url, log, { joinsRunning: true })
+  const { audience: aud, defaultGroup: role } = config.tokens
+  return await runFileImport({
+    ...options,
+    to: { url: running.url, schema },
+    defaults: { aud, role, now: new Date() },
+    checks: {
+      parseEmail,
+      parsePhone,
+      isPasswordHash: (hash) => findPasswordFormat(hash) !== undefined,
+    },
+  })
+}
+
+interface ImportOptions extends Omit<ImportSettings, 'from' | 'to' | 'tools' | 'audiences'> {
+  readonly from: string
+  readonly keys: readonly string[]
+}
+
+/** Loads its code here, so that a command with invalid arguments ends quickly. */
+async function importRows(
+  config: Config,
+  log: Log,
+  { from, keys, ...options }: ImportOptions,
+): Promise<ImportReport> {
+  const { runImport } = await import('../import/run-import.ts')
+  const { parseSourceUrl } = await import('../import/supabase/source-url.ts')
+  const { createFieldDecryption, parseDecryptionKeys } = await import(
+    '../import/supabase/field-encryption.ts'
+  )
+  const { createSessionKeyBox } = await import('../features/sessions/imported-tokens.ts')
+  const { createSecretBox } = await import('../tokens/secret-box.ts')
+  const source = parseSourceUrl(from)
+  const decryption = createFieldDecryption(parseDecryptionKeys(keys))
+  const { url, namespace: schema } = config.database
+  await using running = await openDatabaseUrl(url, log, { joinsRunning: true })
+  const rings = await openRings(config, log, options.isDryRun)
+  return await runImport({
+    ...options,
+    from: source,
+    to: { url: running.url, schema },
+    audiences: [config.tokens.audience, ...config.tokens.allowedAudiences],
+    tools: {
+      decryption,
+      factorSecrets: createSecretBox(rings.factorSecrets),
+      sessionKeys: createSessionKeyBox(rings.refreshTokens),
+    },
+  })
+}
+
+interface Rings {
+  readonly factorSecrets: KeyRing
+  readonly refreshTokens: KeyRing
+}
+
+/** In a dry run, nothing that is encrypted is stored, and no missing key is created. */
+async function openRings(config: Config, log: Log, isDryRun: boolean): Promise<Rings> {
+  if (isDryRun) {
+    const { createKeyRing } = await import('../tokens/key-ring.ts')
+    const ring = createKeyRing(randomBytes(32))
+    return { factorSecrets: ring, refreshTokens: ring }
+  }
+  const { openServerKeys } = await import('../tokens/server-keys.ts')
+  await using database = await openCommandDatabase(config, log)
+  // The keys stay the same during an import, so they are not read again.
+  using keys = await openServerKeys({ db: database.db, secrets: config.secrets, log })
+  return { factorSecrets: keys.ring('factor_secrets'), refreshTokens: keys.ring('refresh_tokens') }
+}

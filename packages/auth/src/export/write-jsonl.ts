@@ -1,0 +1,38 @@
+import type { Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { openClient } from '../db/connection/open-client.ts'
+import { withSchema } from '../db/statement.ts'
+import { selectUserRecords } from './statements/supabase.ts'
+
+export interface WriteJsonlSettings {
+  readonly url: string
+  readonly schema: string
+  readonly output: Writable
+}
+
+/** Writes a consistent snapshot of all users, one JSON object per line. @returns their number. */
+export async function writeJsonl({ url, schema, output }: WriteJsonlSettings): Promise<number> {
+  const client = await openClient(url, 'portcullis-auth export')
+  let count = 0
+  const text = withSchema(selectUserRecords, schema)
+  async function* lines(): AsyncGenerator<string> {
+    let after = '00000000-0000-0000-0000-000000000000'
+    for (;;) {
+      const { rows } = await client.query<{ id: string; record: string }>(text, [after])
+      const last = rows.at(-1)
+      if (last === undefined) return
+      count += rows.length
+      after = last.id
+      yield `${rows.map(({ record }) => record).join('\n')}\n`
+    }
+  }
+  try {
+    await client.query('begin transaction isolation level repeatable read, read only')
+    await client.query(`set local timezone = 'UTC'`)
+    await pipeline(lines, output)
+    await client.query('commit')
+    return count
+  } finally {
+    await client.end()
+  }
+}

@@ -1,0 +1,33 @@
+import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
+
+/** A record of a file, before it is checked. */
+export interface RawRecord {
+  /** For messages; the first line is 1. */
+  readonly line: number
+  readonly fields: Readonly<Record<string, unknown>>
+  /** Set if the record cannot be read. */
+  readonly flaw?: string
+}
+
+/** Reads a file with one JSON object per line. Blank lines are ignored. */
+export async function* readJsonl(input: Readable): AsyncGenerator<RawRecord> {
+  let line = 0
+  for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    line += 1
+    const json = line === 1 ? text.replace(/^\uFEFF/, '') : text
+    if (json.trim() !== '') yield { line, ...parseObject(json) }
+  }
+}
+
+function parseObject(text: string): Omit<RawRecord, 'line'> {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+      return { fields: value as Record<string, unknown> }
+    }
+  } catch {
+    // The flaw below describes it.
+  }
+  return { fields: {}, flaw: 'it is not a JSON object' }
+}

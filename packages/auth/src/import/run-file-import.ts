@@ -1,0 +1,128 @@
+import { createReadStream } from 'node:fs'
+import { performance } from 'node:perf_hooks'
+import { openClient } from '../db/connection/open-client.ts'
+import { checkSchema } from '../db/schema/check-schema.ts'
+import {
+  type FileDefaults,
+  type FileUser,
+  parseRecord,
+  type RecordChecks,
+} from './file/parse-record.ts'
+import { readCsv } from './file/read-csv.ts'
+import { type RawRecord, readJsonl } from './file/read-jsonl.ts'
+import { ImportError } from './import-error.ts'
+import { addOutcomes, createTableReport, type ImportReport, type TableReport } from './report.ts'
+import { stageRecords } from './statements/batches.ts'
+import { identities } from './statements/identities.ts'
+import type { ImportTable } from './statements/import-table.ts'
+import { users } from './statements/users.ts'
+import { TargetWriter } from './target-writer.ts'
+
+export interface FileImportSettings {
+  readonly file: string
+  readonly format: 'jsonl' | 'csv'
+  readonly to: { readonly url: string; readonly schema: string }
+  readonly isDryRun: boolean
+  /** Users per transaction. */
+  readonly batchRows: number
+  readonly defaults: FileDefaults
+  readonly checks: RecordChecks
+  readonly onProgress: (done: number) => void
+  readonly onWarning: (message: string) => void
+}
+
+/**
+ * Imports users from a file, a transaction per batch. A second run continues an interrupted one, and
+ * takes over records that changed.
+ * @throws {ImportError}
+ */
+export async function runFileImport(settings: FileImportSettings): Promise<ImportReport> {
+  const { to, file, isDryRun, onWarning } = settings
+  const startedAt = performance.now()
+  await checkSchema({ ...to, log: { warning: onWarning } })
+  const target = await openClient(to.url, 'portcullis-auth import')
+  try {
+    const writer = new TargetWriter(target, { schema: to.schema, isDryRun })
+    await writer.open([users, identities])
+    const reports = await importRecords(settings, writer)
+    return {
+      source: file,
+      sourceVersion: settings.format,
+      isDryRun,
+      since: undefined,
+      snapshotAt: undefined,
+      tables: reports,
+      notImported: {},
+      verification: undefined,
+      seconds: (performance.now() - startedAt) / 1_000,
+    }
+  } finally {
+    await target.end()
+  }
+}
+
+async function importRecords(
+  settings: FileImportSettings,
+  writer: TargetWriter,
+): Promise<readonly TableReport[]> {
+  const { defaults, checks, batchRows, onProgress } = settings
+  const userReport = createTableReport(users.name, users.label, 0)
+  const identityReport = createTableReport(identities.name, identities.label, 0)
+  let batch = new Map<string, FileUser>()
+  const skip = (outcome: string, example: string) =>
+    addOutcomes(userReport, [{ outcome, count: 1, examples: [example] }])
+  const flush = async () => {
+    const made = [...batch.values()]
+    batch = new Map()
+    const rows = made.flatMap((each) => each.identities)
+    await writeRows(
+      writer,
+      users,
+      made.map(({ user }) => user),
+      userReport,
+    )
+    await writeRows(writer, identities, rows, identityReport)
+    identityReport.inSource += rows.length
+    onProgress(userReport.inSource)
+  }
+  for await (const record of readRecords(settings)) {
+    userReport.inSource += 1
+    const parsed = parseRecord(record, defaults, checks)
+    if (typeof parsed === 'string') {
+      skip('invalid record', `line ${record.line}: ${parsed}`)
+      continue
+    }
+    const id = String(parsed.user['id'])
+    if (batch.has(id)) skip('duplicate record', `line ${record.line}`)
+    else batch.set(id, parsed)
+    if (batch.size >= batchRows) await flush()
+  }
+  await flush()
+  return [userReport, identityReport]
+}
+
+async function* readRecords({ file, format }: FileImportSettings): AsyncGenerator<RawRecord> {
+  try {
+    const input = createReadStream(file)
+    yield* format === 'csv' ? readCsv(input) : readJsonl(input)
+  } catch (error) {
+    if (!(error instanceof Error) || !('syscall' in error)) throw error
+    throw new ImportError(`${file} cannot be read: ${error.message}`, { cause: error })
+  }
+}
+
+async function writeRows(
+  writer: TargetWriter,
+  table: ImportTable,
+  rows: readonly object[],
+  report: TableReport,
+): Promise<void> {
+  if (rows.length === 0) return
+  const text = JSON.stringify(rows)
+  const batch = await writer.importBatch(table, {
+    stage: async () => {
+      await writer.run(stageRecords(table), [text])
+    },
+  })
+  addOutcomes(report, batch.outcomes)
+}

@@ -1,0 +1,164 @@
+import type { HasColumn, ImportTable } from './import-table.ts'
+
+/** The outcome of a row that is written. */
+const isWritten = `o.outcome in ('new', 'changed')`
+
+const toStage = ({ name }: ImportTable) => `pg_temp.import_${name}`
+
+/** Temporary tables of the whole run. All but the last are empty again after each batch. */
+export function createStages(tables: readonly ImportTable[]): string {
+  const stages = tables.map(
+    ({ name, columns }) => `create temp table import_${name} (
+      id uuid primary key, ${columns.map((each) => `${each.name} ${each.type}`).join(', ')},
+      source_hash bigint
+    ) on commit delete rows;`,
+  )
+  return `${stages.join('\n')}
+    create temp table import_outcomes (id uuid primary key, outcome text) on commit delete rows;
+    create temp table import_secrets (
+      id uuid primary key, sealed bytea, text_value text, json_value jsonb, flaw text
+    ) on commit delete rows;
+    create temp table import_ids (id uuid primary key) on commit delete rows;
+    create temp table import_known_users (id uuid primary key);`
+}
+
+/** Literals, because COPY takes no parameters. */
+export interface BatchRange {
+  readonly after: string
+  /** Only rows that changed since; an SQL literal. */
+  readonly since: string | undefined
+  readonly mostRows: number
+}
+
+/** Selects a batch of the source, in the order of the stage's columns. */
+export function selectBatch(
+  table: ImportTable,
+  has: HasColumn,
+  { after, since, mostRows }: BatchRange,
+): string {
+  const { name, columns } = table
+  const values = columns.map((each) => `${each.from(has)} as ${each.name}`).join(', ')
+  const isChanged = since === undefined ? '' : `and ${table.isChangedSince(has, since)}`
+  return `select q.*, hashtextextended(q::text, 0) from (
+      select x.id, ${values} from {source}.${name} x
+      where x.id > ${after} ${isChanged} order by x.id limit ${mostRows}
+    ) q`
+}
+
+export const copyIntoStage = (table: ImportTable): string => `copy ${toStage(table)} from stdin`
+
+/** Stages rows that are passed as JSON; columns that they lack are null. */
+export function stageRecords(table: ImportTable): string {
+  const names = ['id', ...table.columns.map(({ name }) => name), 'source_hash']
+  const types = ['id uuid', ...table.columns.map(({ name, type }) => `${name} ${type}`)]
+  return `insert into ${toStage(table)} (${names.join(', ')})
+    select ${names.map((name) => `p.${name}`).join(', ')}
+    from jsonb_to_recordset($1::jsonb) as p(${[...types, 'source_hash bigint'].join(', ')})`
+}
+
+export const findRange = (table: ImportTable): string =>
+  `select count(*)::integer as count, min(id::text) as first, max(id::text) as last
+   from ${toStage(table)}`
+
+/** Secrets of rows that changed in the source; the others were imported already. */
+export const selectSecrets = (table: ImportTable, columns: string, condition: string): string =>
+  `select s.id, ${columns} from ${toStage(table)} s
+   left join {ns}.imported_rows r
+     on r.table_name = '${table.name}' and r.id = s.id and r.source_hash = s.source_hash
+   where r.id is null and (${condition})`
+
+export const stageSecrets = `
+  insert into pg_temp.import_secrets (id, sealed, text_value, json_value, flaw)
+  select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::jsonb[], $5::text[])`
+
+/** Decides what happens to each staged row. The range of IDs keeps the joins small. */
+export function judge(table: ImportTable): string {
+  const flaws = table.flaws.map(([condition, outcome]) => `when ${condition} then '${outcome}'`)
+  return `insert into pg_temp.import_outcomes (id, outcome)
+    select s.id, case
+      when r.id is not null and t.id is null then 'deleted here'
+      when r.source_hash = s.source_hash then 'same'
+      when r.id is null and t.id is not null then 'exists here'
+      when r.updated_at <> t.updated_at then 'changed here'
+      ${flaws.join('\n')}
+      when t.id is null then 'new' else 'changed' end
+    from ${toStage(table)} s
+    left join (select id, updated_at from {ns}.${table.name} where id >= $1 and id <= $2) t
+      on t.id = s.id
+    left join (
+      select id, updated_at, source_hash from {ns}.imported_rows
+      where table_name = '${table.name}' and id >= $1 and id <= $2
+    ) r on r.id = s.id`
+}
+
+export function writeRows(table: ImportTable): string {
+  const stored = table.columns.filter((each) => each.isStagedOnly !== true)
+  const names = stored.map(({ name }) => name)
+  return `insert into {ns}.${table.name} (id, ${names.join(', ')})
+    select s.id, ${stored.map(({ name, to }) => to ?? `s.${name}`).join(', ')}
+    from ${toStage(table)} s join pg_temp.import_outcomes o on o.id = s.id
+    left join pg_temp.import_secrets c on c.id = s.id
+    where ${isWritten}
+    on conflict (id) do update set ${names.map((name) => `${name} = excluded.${name}`).join(', ')}`
+}
+
+export const recordRows = (table: ImportTable): string => `
+  insert into {ns}.imported_rows (table_name, id, source_hash, updated_at)
+  select '${table.name}', s.id, s.source_hash, s.updated_at
+  from ${toStage(table)} s join pg_temp.import_outcomes o on o.id = s.id where ${isWritten}
+  on conflict (table_name, id) do update
+    set source_hash = excluded.source_hash, updated_at = excluded.updated_at`
+
+export const rememberUsers = `
+  insert into pg_temp.import_known_users (id)
+  select o.id from pg_temp.import_outcomes o where ${isWritten} on conflict do nothing`
+
+export const countOutcomes = (mostExamples: number): string => `
+  select outcome, count(*)::integer as count,
+    (array_agg(id::text order by id))[1:${mostExamples}] as examples
+  from pg_temp.import_outcomes group by outcome`
+
+export const selectIds = (table: ImportTable): string => `select id from {source}.${table.name}`
+
+export const copyIntoIds = 'copy pg_temp.import_ids from stdin'
+
+const gone = (table: ImportTable) => `{ns}.imported_rows r where r.table_name = '${table.name}'
+  and not exists (select from pg_temp.import_ids i where i.id = r.id)`
+
+/** Counts imported rows that the source no longer has. */
+export const countGone = (table: ImportTable): string =>
+  `select count(*)::integer as removed, 0 as kept from ${gone(table)}`
+
+/** Deletes imported rows that the source no longer has, unless they were changed here. */
+export const deleteGone = (table: ImportTable): string => `
+  with gone as (
+    delete from ${gone(table)} returning r.id, r.updated_at
+  ), removed as (
+    delete from {ns}.${table.name} t using gone g
+    where t.id = g.id and t.updated_at = g.updated_at returning t.id
+  )
+  select (select count(*) from removed)::integer as removed,
+    (select count(*) from gone g join {ns}.${table.name} t on t.id = g.id
+     where t.updated_at <> g.updated_at)::integer as kept`
+
+export const countImported = `
+  select count(*)::integer as count from {ns}.imported_rows where table_name = $1`
+
+/** Imported rows that exist here. */
+export const countPresent = (table: ImportTable): string => `
+  select count(*)::integer as count from {ns}.imported_rows r
+  join {ns}.${table.name} t on t.id = r.id where r.table_name = '${table.name}'`
+
+export const addImport = `
+  insert into {ns}.imports (id, source, source_version, since, snapshot_at)
+  values ($1, $2, $3, $4, $5)`
+
+export const finishImport = 'update {ns}.imports set finished_at = now(), report = $2 where id = $1'
+
+/**
+ * Held by the connection, so it ends with the process. PostgreSQL may notice only after a while that
+ * a killed process has closed its connection, so the next import waits for it.
+ */
+export const lockImport = `select pg_advisory_lock(hashtextextended('auth import ' || $1, 0))`
+export const limitLockWait = `set lock_timeout = '5s'`
+export const unlimitLockWait = 'reset lock_timeout'

@@ -1,0 +1,9 @@
+import { factors } from './factors.ts'
+import { identities } from './identities.ts'
+import type { ImportTable } from './import-table.ts'
+import { passkeys } from './passkeys.ts'
+import { sessions } from './sessions.ts'
+import { users } from './users.ts'
+
+/** The order of their foreign keys. */
+export const importTables: readonly ImportTable[] = [users, identities, factors, passkeys, sessions]

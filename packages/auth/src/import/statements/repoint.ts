@@ -1,0 +1,55 @@
+/** With this path, PostgreSQL prints the names of all other schemas. */
+export const qualifyNames = 'set local search_path = pg_catalog'
+
+/** Identifies a database on a server, for two connections that may lead to the same one. */
+export const identifyDatabase = `
+  select d.oid || ' ' || pg_postmaster_start_time()::text as identity
+  from pg_database d where d.datname = current_database()`
+
+/** Objects outside the schemas of both servers: `$1` is theirs, `$2` ours. */
+const elsewhere = `n.nspname not in ($1, $2) and n.nspname !~ '^pg_' and n.nspname <> 'information_schema'`
+
+export const findForeignKeys = `
+  select format('%I.%I', n.nspname, c.relname) as "table", quote_ident(k.conname) as name,
+    pg_get_constraintdef(k.oid) as definition, f.relname as referenced,
+    c.relkind = 'p' as "isPartitioned"
+  from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_namespace n on n.oid = c.relnamespace
+  join pg_class f on f.oid = k.confrelid join pg_namespace fn on fn.oid = f.relnamespace
+  where k.contype = 'f' and fn.nspname = $1 and k.conparentid = 0 and ${elsewhere} order by 1, 2`
+
+export const findPolicies = `
+  select format('%I.%I', n.nspname, c.relname) as "table", quote_ident(p.polname) as name,
+    pg_get_expr(p.polqual, p.polrelid) as condition,
+    pg_get_expr(p.polwithcheck, p.polrelid) as check
+  from pg_policy p join pg_class c on c.oid = p.polrelid join pg_namespace n on n.oid = c.relnamespace
+  where ${elsewhere} order by 1, 2`
+
+export const findDefaults = `
+  select format('%I.%I', n.nspname, c.relname) as "table", quote_ident(a.attname) as name,
+    pg_get_expr(d.adbin, d.adrelid) as expression
+  from pg_attrdef d join pg_class c on c.oid = d.adrelid join pg_namespace n on n.oid = c.relnamespace
+  join pg_attribute a on a.attrelid = d.adrelid and a.attnum = d.adnum
+  where a.attgenerated = '' and ${elsewhere} order by 1, 2`
+
+export const findTriggers = `
+  select quote_ident(t.tgname) as name, pg_get_triggerdef(t.oid) as definition
+  from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_namespace n on n.oid = c.relnamespace
+  where not t.tgisinternal and n.nspname = $1 and c.relname = 'users'
+    and not exists (
+      select from pg_trigger o join pg_class oc on oc.oid = o.tgrelid
+      join pg_namespace own on own.oid = oc.relnamespace
+      where own.nspname = $2 and oc.relname = 'users' and o.tgname = t.tgname)
+  order by 1`
+
+/** Code is shown to the operator, because only a person can tell what a text in it means. */
+export const findCode = `
+  select format('function %s', p.oid::regprocedure) as name, p.prosrc as text
+  from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+  where ${elsewhere} and p.prokind in ('f', 'p')
+    and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
+  union all
+  select format('view %I.%I', n.nspname, c.relname), pg_get_viewdef(c.oid)
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  where c.relkind in ('v', 'm') and ${elsewhere}
+    and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')
+  order by 1`

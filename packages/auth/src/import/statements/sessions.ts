@@ -1,0 +1,157 @@
+import {
+  column,
+  createdAt,
+  hasNoUser,
+  type ImportTable,
+  same,
+  since,
+  updatedAt,
+} from './import-table.ts'
+
+const table = 'sessions'
+
+/** The methods of second factors, as the source names them. */
+const secondFactors = `'totp', 'mfa/phone', 'mfa/webauthn'`
+
+/** The source stores this time without a time zone, in UTC. */
+const refreshedAt = `x.refreshed_at at time zone 'UTC'`
+
+/**
+ * The counters of stored tokens. The client has the newest token that is not revoked. If the
+ * client did not receive it, it sends the one before. A signed token has the counter 0 or higher,
+ * so in a session with signed tokens the stored ones, which are older, are negative.
+ */
+const counters = { valid: 1, parent: 0, older: -1 } as const
+
+export const sessions: ImportTable = {
+  name: table,
+  label: 'sessions',
+  columns: [
+    same('user_id', 'uuid'),
+    column('aal', 'text', `case when x.aal::text in ('aal2', 'aal3') then 'aal2' else 'aal1' end`),
+    column(
+      'amr',
+      'jsonb',
+      `coalesce((select jsonb_agg(jsonb_build_object('method', a.authentication_method,
+         'timestamp', floor(extract(epoch from a.updated_at))::bigint) order by a.updated_at desc)
+       from {source}.mfa_amr_claims a where a.session_id = x.id), '[]')`,
+    ),
+    {
+      ...same('factor_id', 'uuid'),
+      to: `(select f.id from {ns}.mfa_factors f where f.id = s.factor_id)`,
+    },
+    same('not_after', 'timestamptz'),
+    column('refreshed_at', 'timestamptz', refreshedAt),
+    same('user_agent', 'text'),
+    column('ip', 'text', 'host(x.ip)'),
+    same('tag', 'text'),
+    {
+      ...since(table, 'refresh_token_counter', 'bigint'),
+      to: `case when s.refresh_token_hmac_key is null then ${counters.valid}
+        else s.refresh_token_counter end`,
+    },
+    column('rotated_at', 'timestamptz', refreshedAt),
+    createdAt,
+    updatedAt,
+    { ...since(table, 'refresh_token_hmac_key', 'text'), isStagedOnly: true },
+    { ...since(table, 'oauth_client_id', 'uuid'), isStagedOnly: true },
+    {
+      ...column(
+        'has_valid_token',
+        'boolean',
+        `exists (select from {source}.refresh_tokens r where r.session_id = x.id and r.revoked is not true)`,
+      ),
+      isStagedOnly: true,
+    },
+    // Part of the hash of the row, because rotating a stored token does not change the session.
+    {
+      ...column(
+        'token_state',
+        'bigint',
+        `(select hashtextextended(string_agg(r.id || ':' || (r.revoked is true), ',' order by r.id), 0)
+         from {source}.refresh_tokens r where r.session_id = x.id)`,
+      ),
+      isStagedOnly: true,
+    },
+    {
+      ...column(
+        'verified_at',
+        'timestamptz',
+        `(select min(a.created_at) from {source}.mfa_amr_claims a
+         where a.session_id = x.id and a.authentication_method in (${secondFactors}))`,
+      ),
+      isStagedOnly: true,
+    },
+  ],
+  isChangedSince: (_has, time) =>
+    `(x.updated_at >= ${time} or ${refreshedAt} >= ${time}
+      or exists (select from {source}.mfa_amr_claims a
+        where a.session_id = x.id and a.updated_at >= ${time})
+      or exists (select from {source}.refresh_tokens r
+        where r.session_id = x.id and r.updated_at >= ${time}))`,
+  flaws: [
+    [hasNoUser, 'no user'],
+    ['s.not_after < now()', 'expired'],
+    ['s.oauth_client_id is not null', 'oauth client'],
+    ['s.refresh_token_hmac_key is null and not s.has_valid_token', 'no token'],
+    [
+      `s.refresh_token_hmac_key is not null and (s.refresh_token_counter is null
+        or s.refresh_token_counter not between 0 and 2147483646
+        or (select c.flaw from pg_temp.import_secrets c where c.id = s.id) is not null)`,
+      'invalid secret',
+    ],
+  ],
+}
+
+/** Stages the stored tokens of a range of sessions; only their hashes leave the source. */
+export const selectTokens = (first: string, last: string): string =>
+  `select r.id, r.session_id, sha256(convert_to(r.token, 'UTF8')),
+     sha256(convert_to(nullif(r.parent, ''), 'UTF8')), coalesce(r.revoked, false), r.created_at
+   from {source}.refresh_tokens r
+   where r.session_id >= ${first} and r.session_id <= ${last} and r.token is not null`
+
+export const copyIntoTokens = 'copy pg_temp.import_tokens from stdin'
+
+export const tokenStage = `create temp table import_tokens (
+  id bigint, session_id uuid, token_hash bytea, parent_hash bytea, revoked boolean,
+  created_at timestamptz
+) on commit delete rows`
+
+export const writeSessionKeys = `
+  insert into {ns}.imported_session_keys (session_id, sealed_key)
+  select c.id, c.sealed from pg_temp.import_secrets c join pg_temp.import_outcomes o on o.id = c.id
+  where o.outcome in ('new', 'changed') and c.sealed is not null
+  on conflict (session_id) do update set sealed_key = excluded.sealed_key`
+
+export const deleteTokens = `
+  delete from {ns}.imported_refresh_tokens t using pg_temp.import_outcomes o
+  where t.session_id = o.id and o.outcome = 'changed'`
+
+/**
+ * A token from before the second factor was verified does not lead to the session that was verified
+ * with it, so it counts as an older one.
+ */
+export const writeTokens = `
+  with valid_children as (
+    select distinct session_id, parent_hash from pg_temp.import_tokens
+    where not revoked and parent_hash is not null
+  ), ranked as (
+    select t.token_hash, t.session_id, case
+      when s.refresh_token_hmac_key is not null then case
+        -- The token that was exchanged for the first signed one.
+        when t.id >= max(coalesce(p.id, t.id)) over (partition by t.session_id) then -1 else -2 end
+      when not t.revoked then ${counters.valid}
+      when c.session_id is not null and (s.verified_at is null
+        or t.created_at >= s.verified_at - interval '1 second') then ${counters.parent}
+      else ${counters.older} end as counter
+    from pg_temp.import_tokens t
+    join pg_temp.import_outcomes o on o.id = t.session_id and o.outcome in ('new', 'changed')
+    join pg_temp.import_sessions s on s.id = t.session_id
+    left join pg_temp.import_tokens p
+      on p.session_id = t.session_id and p.token_hash = t.parent_hash
+    left join valid_children c on c.session_id = t.session_id and c.parent_hash = t.token_hash
+  )
+  insert into {ns}.imported_refresh_tokens (token_hash, session_id, counter)
+  select token_hash, session_id, counter from ranked
+  on conflict (token_hash) do update
+    set session_id = excluded.session_id, counter = excluded.counter`

@@ -1,0 +1,48 @@
+/** Reads the catalog, which needs no privilege on the schema. */
+export const findSource = `
+  select c.relname as "table", array_agg(a.attname::text) as columns
+  from pg_class c join pg_namespace n on n.oid = c.relnamespace
+  join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+  where n.nspname = $1 and c.relkind in ('r', 'p') group by c.relname`
+
+export const listVersions =
+  'select version::text as version from {source}.schema_migrations order by 1'
+
+/** One snapshot for all tables; nothing can be written. */
+export const beginReading = 'begin transaction isolation level repeatable read, read only'
+
+/** Without this, row-level security would hide rows instead of failing. */
+export const refuseHiddenRows = 'set local row_security = off'
+
+export const readClock = `select now()::text as time, current_user as role`
+
+export const countRows = (table: string): string =>
+  `select count(*)::double precision as count from {source}.${table}`
+
+export const countAudiences = `
+  select coalesce(aud, '') as audience, count(*)::double precision as count
+  from {source}.users group by 1 order by 2 desc limit 10`
+
+/** Fails if the rows cannot be read. */
+export const probe = (table: string): string => `select * from {source}.${table} limit 1`
+
+/** Tables whose rows become part of others. */
+export const readWithOthers = ['refresh_tokens', 'mfa_amr_claims'] as const
+
+/** Rows that could not be read here, because there is no corresponding table. */
+export const uncopiedTables = [
+  'one_time_tokens',
+  'flow_state',
+  'mfa_challenges',
+  'webauthn_challenges',
+  'audit_log_entries',
+  'sso_providers',
+  'sso_domains',
+  'saml_providers',
+  'saml_relay_states',
+  'oauth_clients',
+  'oauth_authorizations',
+  'oauth_consents',
+  'oauth_client_states',
+  'custom_oauth_providers',
+] as const

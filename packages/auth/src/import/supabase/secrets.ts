@@ -1,0 +1,100 @@
+import { Secret } from 'otpauth'
+import type { SecretBox } from '../../tokens/secret-box.ts'
+import type { FieldDecryption } from './field-encryption.ts'
+
+export interface SecretTools {
+  readonly decryption: FieldDecryption
+  /** For TOTP secrets. */
+  readonly factorSecrets: SecretBox
+  /** For the keys of sessions. */
+  readonly sessionKeys: SecretBox
+}
+
+/** The secrets of a row in our format. */
+export interface ConvertedSecret {
+  readonly sealed?: Buffer
+  readonly text?: string
+  readonly json?: object
+  /** Set if the secret cannot be used. */
+  readonly flaw?: string
+}
+
+/** Secrets that are not copied as they are, because they are encrypted or have another format. */
+export interface SecretKind {
+  /** Expressions over the staged row `s`. */
+  readonly columns: string
+  readonly condition: string
+  convert(row: SecretRow, tools: SecretTools): ConvertedSecret
+}
+
+export interface SecretRow {
+  readonly id: string
+  readonly value: string | null
+  readonly factor_type?: string
+  readonly status?: string
+  readonly credential?: unknown
+}
+
+/** By table of the source. */
+export const secretKinds: Readonly<Record<string, SecretKind>> = {
+  users: {
+    columns: 's.encrypted_password as value',
+    condition: `s.encrypted_password like '{%'`,
+    convert({ id, value }, { decryption }) {
+      const hash = decryption.open(value ?? '', id)
+      return hash === undefined ? { flaw: 'The password hash cannot be decrypted' } : { text: hash }
+    },
+  },
+  mfa_factors: {
+    columns: 's.secret as value, s.factor_type, s.status, s.web_authn_credential as credential',
+    condition: 'true',
+    convert(row, tools) {
+      if (row.factor_type === 'totp') return convertTotp(row, tools)
+      return row.factor_type === 'webauthn' ? convertCredential(row) : {}
+    },
+  },
+  sessions: {
+    columns: 's.refresh_token_hmac_key as value',
+    condition: 's.refresh_token_hmac_key is not null',
+    convert({ id, value }, { decryption, sessionKeys }) {
+      const text = decryption.open(value ?? '', id)
+      if (text === undefined) return { flaw: 'The key of the session cannot be decrypted' }
+      return { sealed: sessionKeys.seal(Buffer.from(text, 'base64url'), id) }
+    },
+  },
+}
+
+function convertTotp({ id, value }: SecretRow, tools: SecretTools): ConvertedSecret {
+  const text = value === null ? undefined : tools.decryption.open(value, id)
+  if (text === undefined || text === '') return { flaw: 'The TOTP secret cannot be read' }
+  try {
+    const { bytes } = Secret.fromBase32(text.replaceAll(/[\s=]/g, ''))
+    return { sealed: tools.factorSecrets.seal(bytes, id) }
+  } catch {
+    return { flaw: 'The TOTP secret is not base32' }
+  }
+}
+
+/** The source stores the credential in the format of its Go library, with bytes in base64. */
+function convertCredential({ status, credential }: SecretRow): ConvertedSecret {
+  const { id, publicKey, transport, flags, authenticator } = toRecord(credential)
+  if (typeof id !== 'string' || typeof publicKey !== 'string') {
+    return status === 'verified' ? { flaw: 'The WebAuthn credential is missing' } : {}
+  }
+  const { backupEligible, backupState } = toRecord(flags)
+  const { signCount } = toRecord(authenticator)
+  return {
+    json: {
+      id: Buffer.from(id, 'base64').toString('base64url'),
+      public_key: Buffer.from(publicKey, 'base64').toString('base64url'),
+      sign_count: typeof signCount === 'number' ? signCount : 0,
+      transports: Array.isArray(transport) ? transport : [],
+      is_syncable: backupEligible === true,
+      is_backed_up: backupState === true,
+    },
+  }
+}
+
+function toRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}

@@ -1,0 +1,129 @@
+import type { Client, QueryResultRow } from 'pg'
+import { sessionForCopies } from '../db/backup/format.ts'
+import { withSchema } from '../db/statement.ts'
+import { ImportError } from './import-error.ts'
+import { mostExamples, type Outcome } from './report.ts'
+import * as batches from './statements/batches.ts'
+import type { ImportTable } from './statements/import-table.ts'
+import { tokenStage } from './statements/sessions.ts'
+
+export interface TargetSettings {
+  readonly schema: string
+  readonly isDryRun: boolean
+}
+
+export interface Batch {
+  readonly count: number
+  /** The range of IDs; null if the batch is empty. */
+  readonly range: BatchRange | null
+  readonly outcomes: readonly Outcome[]
+}
+
+interface BatchRange {
+  readonly first: string
+  readonly last: string
+}
+
+/** What the steps of a batch do in its transaction. */
+export interface BatchSteps {
+  /** Fills the temporary table. */
+  readonly stage: () => Promise<void>
+  /** Converts secrets, before the rows are checked. */
+  readonly convert?: () => Promise<void>
+  /** Writes what belongs to the rows. */
+  readonly writeMore?: (range: BatchRange) => Promise<void>
+}
+
+const mostTries = 3
+
+/** Writes imported rows, a transaction per batch. */
+export class TargetWriter {
+  readonly client: Client
+  readonly #settings: TargetSettings
+
+  constructor(client: Client, settings: TargetSettings) {
+    this.client = client
+    this.#settings = settings
+  }
+
+  /** @throws {ImportError} if another import is running. */
+  async open(tables: readonly ImportTable[]): Promise<void> {
+    await this.run(batches.limitLockWait)
+    try {
+      await this.run(batches.lockImport, [this.#settings.schema])
+    } catch (error) {
+      if (!hasCode(error, '55P03')) throw error
+      throw new ImportError(
+        'Another import into this schema is running. Wait until it has ended.',
+        {
+          cause: error,
+        },
+      )
+    }
+    await this.run(batches.unlimitLockWait)
+    await this.client.query(batches.createStages(tables))
+    await this.client.query(tokenStage)
+  }
+
+  /**
+   * Stages, checks and writes a batch. It is tried again if a user who registers here at this moment
+   * takes an address between check and insert, and after a deadlock with a running server.
+   */
+  async importBatch(table: ImportTable, steps: BatchSteps): Promise<Batch> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        return await this.transaction(() => this.#tryBatch(table, steps))
+      } catch (error) {
+        const isRace = hasCode(error, '23505') || hasCode(error, '40P01')
+        if (!isRace || tries === mostTries) throw error
+      }
+    }
+  }
+
+  async #tryBatch(table: ImportTable, steps: BatchSteps): Promise<Batch> {
+    await steps.stage()
+    const { rows } = await this.run<{ count: number; first: string | null; last: string | null }>(
+      batches.findRange(table),
+    )
+    const { count = 0, first = null, last = null } = rows[0] ?? {}
+    if (first === null || last === null) return { count: 0, range: null, outcomes: [] }
+    const range = { first, last }
+    await steps.convert?.()
+    await this.run(batches.judge(table), [first, last])
+    if (this.#settings.isDryRun) {
+      if (table.name === 'users') await this.run(batches.rememberUsers)
+    } else {
+      await this.run(batches.writeRows(table))
+      await this.run(batches.recordRows(table))
+      await steps.writeMore?.(range)
+    }
+    const outcomes = await this.run<Outcome>(batches.countOutcomes(mostExamples))
+    return { count, range, outcomes: outcomes.rows }
+  }
+
+  async transaction<Result>(use: () => Promise<Result>): Promise<Result> {
+    await this.client.query('begin')
+    try {
+      await this.client.query(sessionForCopies)
+      const result = await use()
+      await this.client.query('commit')
+      return result
+    } catch (error) {
+      await this.client.query('rollback').catch(() => undefined)
+      throw error
+    }
+  }
+
+  run<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) {
+    return this.client.query<Row>(this.toText(text), [...values])
+  }
+
+  /** Replaces `{ns}` by the schema. */
+  toText(text: string): string {
+    return withSchema(text, this.#settings.schema)
+  }
+}
+
+export function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code
+}

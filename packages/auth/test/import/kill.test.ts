@@ -1,0 +1,130 @@
+/**
+ * @legs safety, endurance
+ * @servers postgres
+ * @slow
+ */
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import process from 'node:process'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { programEnvironment } from '@portcullis/test-servers'
+import { enduranceOr } from '@portcullis/test-servers/endurance'
+import { Client } from 'pg'
+import { migrate } from '../../src/db/migrate/migrate.ts'
+import { runCommand } from '../support/auth-command.ts'
+import { packageFolder } from '../support/auth-program.ts'
+import { openSharedPostgres } from '../support/shared-postgres.ts'
+import { openSource, toCommandEnvironment } from '../support/supabase-source/open-source.ts'
+
+const moments = enduranceOr(20, 6)
+const userCount = 2_000
+const batchRows = 100
+
+/** Users with an identity, a session and two stored tokens each. */
+const fill = `
+  insert into users (id, aud, role, email, encrypted_password, email_confirmed_at, created_at, updated_at)
+  select md5('u' || n)::uuid, 'authenticated', 'authenticated', 'user-' || n || '@source.example',
+    '$2a$10$' || md5(n::text), now(), now(), now()
+  from generate_series(1, ${userCount}) n;
+  insert into identities (user_id, provider, provider_id, identity_data, created_at, updated_at)
+  select id, 'email', id, jsonb_build_object('sub', id, 'email', email), now(), now() from users;
+  insert into sessions (id, user_id, aal, created_at, updated_at)
+  select md5('s' || id)::uuid, id, 'aal1', now(), now() from users;
+  insert into refresh_tokens (token, user_id, session_id, parent, revoked, created_at, updated_at)
+  select 'a' || right(id::text, 11), user_id, id, '', true, now(), now() from sessions;
+  insert into refresh_tokens (token, user_id, session_id, parent, revoked, created_at, updated_at)
+  select 'b' || right(id::text, 11), user_id, id, 'a' || right(id::text, 11), false, now(), now()
+  from sessions;
+  analyze`
+
+/** Everything that was imported, independent of the time of the import. */
+const contents = `
+  select name, count::integer as count, sum from (select 'users' as name, count(*) as count, md5(string_agg(t::text, '|' order by id)) as sum
+    from users t
+  union all select 'identities', count(*), md5(string_agg(t::text, '|' order by id)) from identities t
+  union all select 'sessions', count(*), md5(string_agg(t::text, '|' order by id)) from sessions t
+  union all select 'tokens', count(*), md5(string_agg(t::text, '|' order by token_hash))
+    from imported_refresh_tokens t
+  union all select 'bookkeeping', count(*), md5(string_agg(t::text, '|' order by table_name, id))
+    from imported_rows t
+  union all select 'counted users', coalesce(sum(c.count), 0), '' from user_counts c
+  ) c order by 1`
+
+/** What must hold after every kill: no row without its bookkeeping, and none half imported. */
+const flaws = `
+  select 'user without bookkeeping' as flaw, count(*)::integer as count from users t
+    where not exists (select from imported_rows r where r.table_name = 'users' and r.id = t.id)
+  union all select 'bookkeeping without user', count(*) from imported_rows r
+    where r.table_name = 'users' and not exists (select from users t where t.id = r.id)
+  union all select 'session without tokens', count(*) from sessions s
+    where (select count(*) from imported_refresh_tokens t where t.session_id = s.id) <> 2`
+
+async function connect(t: TestContext, url: string, schema: string): Promise<Client> {
+  const client = new Client({ connectionString: url, options: `-c search_path=${schema}` })
+  client.on('error', () => {})
+  await client.connect()
+  t.after(() => client.end())
+  return client
+}
+
+test('when an import is killed at any moment, the next one completes it', async (t) => {
+  const postgres = await openSharedPostgres(t)
+  if (!postgres) return
+  const { url } = postgres
+  const source = await openSource(t, url, '2.196')
+  await source.client.query(fill)
+  const open = async (schema: string) => {
+    await migrate({ url, schema })
+    const client = await connect(t, url, schema)
+    return { client, schema, env: toCommandEnvironment({ databaseUrl: url, schema }) }
+  }
+  type Target = Awaited<ReturnType<typeof open>>
+  const complete = async ({ client, env }: Target) => {
+    const { code, stdout, stderr } = await runCommand(
+      ['import', '--from', source.url, '--batch-rows', `${batchRows}`],
+      { env },
+    )
+    assert.equal(code, 0, stderr + stdout)
+    return (await client.query(contents)).rows
+  }
+  const start = (env: Readonly<Record<string, string>>) => {
+    const main = join(packageFolder, 'src/main.ts')
+    return spawn(
+      process.execPath,
+      [main, 'import', '--from', source.url, '--batch-rows', `${batchRows}`],
+      {
+        cwd: '/',
+        env: { ...programEnvironment, ...env },
+        stdio: 'ignore',
+      },
+    )
+  }
+
+  const reference = await open(`import_reference_${process.pid}`)
+  const startedAt = performance.now()
+  await once(start(reference.env), 'close')
+  const fullMs = performance.now() - startedAt
+  const expected = await complete(reference)
+  assert.equal(expected.find(({ name }) => name === 'users')?.count, userCount)
+  assert.equal(expected.find(({ name }) => name === 'counted users')?.count, userCount)
+
+  let interrupted = 0
+  for (let moment = 1; moment <= moments; moment += 1) {
+    const target = await open(`import_killed_${process.pid}_${moment}`)
+    const child = start(target.env)
+    const closed = once(child, 'close')
+    await sleep((fullMs * moment) / (moments + 1))
+    child.kill('SIGKILL')
+    await closed
+    const { rows } = await target.client.query<{ flaw: string; count: number }>(flaws)
+    for (const { flaw, count } of rows) assert.equal(count, 0, `${flaw} after kill ${moment}`)
+    const [users] = (await target.client.query('select count(*)::integer as count from users')).rows
+    if (users.count > 0 && users.count < userCount) interrupted += 1
+    assert.deepEqual(await complete(target), expected, `after kill ${moment}`)
+    await target.client.query(`drop schema ${target.schema} cascade`)
+  }
+  assert.ok(interrupted > 0, 'no kill happened between two batches of users')
+})

@@ -1,0 +1,270 @@
+/**
+ * @servers postgres
+ * @slow
+ */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { test } from 'node:test'
+import { hash as hashArgon2 } from '@node-rs/argon2'
+import { runCommand } from '../support/auth-command.ts'
+import { openAuthServer } from '../support/auth-server.ts'
+import { claimsOf, createApp } from '../support/factors.ts'
+import { createFrozenClock } from '../support/frozen-clock.ts'
+import { type HttpAnswer, newEmail, sdk, send } from '../support/http-client.ts'
+import { newAuthenticator, passkeyEnvironment } from '../support/passkeys.ts'
+import { openOwnDatabase } from '../support/shared-postgres.ts'
+import type { SoftwareAuthenticator } from '../support/software-authenticator.ts'
+import {
+  sourceEnvironment,
+  toCommandEnvironment,
+  toSourceUrl,
+} from '../support/supabase-source/open-source.ts'
+import { peerMissing, preparePeerDatabase, startPeer } from '../support/supabase-source/peer.ts'
+
+const password = 'user1password'
+
+interface Tokens {
+  readonly access_token: string
+  readonly refresh_token: string
+}
+
+/** The calls of a client, which are the same for both servers. */
+function toClient(url: string, serviceToken: string, clock = createFrozenClock()) {
+  const call = (path: string, body: unknown, token?: string) =>
+    send(url, path, { body, headers: sdk, ...(token !== undefined && { token }) })
+  const succeed = ({ status, body }: HttpAnswer) => {
+    assert.ok(status < 300, `${status} ${JSON.stringify(body)}`)
+    return body
+  }
+  return {
+    call,
+    signUp: async (body: object) => succeed(await call('/signup', body)),
+    signIn: (body: object) => call('/token?grant_type=password', body),
+    refresh: (refresh_token: string) => call('/token?grant_type=refresh_token', { refresh_token }),
+    admin: async (method: string, path: string, body?: object) =>
+      succeed(
+        await send(url, `/admin${path}`, {
+          method,
+          token: serviceToken,
+          headers: sdk,
+          ...(body && { body }),
+        }),
+      ),
+    /** Returns the tokens of a session at aal2. */
+    async verifyTotp(token: string, factorId: string, secret: string): Promise<Tokens> {
+      const { id } = succeed(await call(`/factors/${factorId}/challenge`, {}, token))
+      const sent = { challenge_id: id, code: createApp(secret, clock).nextCode() }
+      return succeed(await call(`/factors/${factorId}/verify`, sent, token))
+    },
+    async enroll(token: string, body: object) {
+      return succeed(await call('/factors', body, token))
+    },
+    async verifyKey(token: string, factorId: string, key: SoftwareAuthenticator): Promise<Tokens> {
+      const { id, webauthn } = succeed(await call(`/factors/${factorId}/challenge`, {}, token))
+      const { publicKey } = webauthn.credential_options
+      const { type } = webauthn
+      const credential_response = type === 'create' ? key.create(publicKey) : key.get(publicKey)
+      const sent = { challenge_id: id, webauthn: { type, credential_response } }
+      return succeed(await call(`/factors/${factorId}/verify`, sent, token))
+    },
+    async addPasskey(token: string, holder: SoftwareAuthenticator) {
+      const { challenge_id, options } = succeed(
+        await call('/passkeys/registration/options', {}, token),
+      )
+      const credential = holder.create(options)
+      succeed(await call('/passkeys/registration/verify', { challenge_id, credential }, token))
+    },
+    async signInWithPasskey(holder: SoftwareAuthenticator) {
+      const { challenge_id, options } = succeed(await call('/passkeys/authentication/options', {}))
+      const credential = holder.get(options)
+      return succeed(await call('/passkeys/authentication/verify', { challenge_id, credential }))
+    },
+  }
+}
+
+test('users of a real Supabase Auth move here, and back', { skip: peerMissing }, async (t) => {
+  const database = await openOwnDatabase(t)
+  if (!database) return
+  await preparePeerDatabase(database.url)
+  const server = await openAuthServer(t, {
+    env: { ...passkeyEnvironment, ...sourceEnvironment },
+    database: { url: database.url, schema: 'portcullis' },
+  })
+  assert.ok(server)
+  const { serviceToken } = server
+  const env = toCommandEnvironment(server)
+  const sourceUrl = toSourceUrl(database.url, 'auth')
+
+  // Stored tokens, nothing encrypted.
+  const first = await startPeer(t, database.url)
+  const there = toClient(first.url, serviceToken)
+  const plainEmail = newEmail()
+  const plain: Tokens = await there.signUp({ email: plainEmail, password })
+  const rotated: Tokens = (await there.refresh(plain.refresh_token)).body
+  const lost: Tokens = await there.signUp({ email: newEmail(), password })
+  await there.refresh(lost.refresh_token)
+  const old: Tokens = await there.signUp({ email: newEmail(), password })
+  const next: Tokens = (await there.refresh(old.refresh_token)).body
+  const newest: Tokens = (await there.refresh(next.refresh_token)).body
+  await there.signUp({ phone: '15550100077', password })
+  const anonymous: Tokens = await there.signUp({})
+  const argonEmail = newEmail()
+  await there.admin('POST', '/users', {
+    email: argonEmail,
+    email_confirm: true,
+    password_hash: await hashArgon2(password, { memoryCost: 64, timeCost: 1 }),
+  })
+  const bannedEmail = newEmail()
+  await there.admin('POST', '/users', {
+    email: bannedEmail,
+    email_confirm: true,
+    password,
+    ban_duration: '24h',
+  })
+  const memberEmail = newEmail()
+  const member: Tokens = await there.signUp({ email: memberEmail, password })
+  const totp = await there.enroll(member.access_token, {
+    factor_type: 'totp',
+    friendly_name: 'App',
+  })
+  const verified = await there.verifyTotp(member.access_token, totp.id, totp.totp.secret)
+  const keyEmail = newEmail()
+  const keyOwner: Tokens = await there.signUp({ email: keyEmail, password })
+  const passkey = newAuthenticator({ isSyncable: true, counts: false })
+  await there.addPasskey(keyOwner.access_token, passkey)
+  const securityKey = newAuthenticator()
+  const keyFactor = await there.enroll(keyOwner.access_token, {
+    factor_type: 'webauthn',
+    friendly_name: 'Key',
+  })
+  const withKey = await there.verifyKey(keyOwner.access_token, keyFactor.id, securityKey)
+  await first.stop()
+
+  // Signed tokens, and everything encrypted.
+  const key = randomBytes(32).toString('base64url')
+  const encryption = {
+    GOTRUE_SECURITY_REFRESH_TOKEN_ALGORITHM_VERSION: '2',
+    GOTRUE_SECURITY_DB_ENCRYPTION_ENCRYPT: 'true',
+    GOTRUE_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY_ID: 'k1',
+    GOTRUE_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY: key,
+    GOTRUE_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS: `k1:${key}`,
+  }
+  const second = await startPeer(t, database.url, encryption)
+  const encrypting = toClient(second.url, serviceToken)
+  const signedEmail = newEmail()
+  const signed: Tokens = await encrypting.signUp({ email: signedEmail, password })
+  const signedNext: Tokens = (await encrypting.refresh(signed.refresh_token)).body
+  const signedFactor = await encrypting.enroll(signedNext.access_token, { factor_type: 'totp' })
+  const signedVerified = await encrypting.verifyTotp(
+    signedNext.access_token,
+    signedFactor.id,
+    signedFactor.totp.secret,
+  )
+  assert.ok(signedVerified.refresh_token.length > 22, 'the peer issues signed tokens')
+  await second.stop()
+
+  const imported = await runCommand(
+    ['import', '--from', sourceUrl, '--json', '--decryption-key', `k1=${key}`],
+    { env },
+  )
+  assert.equal(imported.code, 0, imported.stderr + imported.stdout)
+  const report = JSON.parse(imported.stdout)
+  for (const { table, inSource, added } of report.tables) {
+    if (table !== 'sessions') assert.equal(added, inSource, table)
+  }
+
+  server.clock.catchUp()
+  const here = toClient(server.url, serviceToken, server.clock)
+  const refreshed = async ({ refresh_token }: Tokens) => {
+    const { status, body } = await here.refresh(refresh_token)
+    assert.equal(status, 200, JSON.stringify(body))
+    return body as Tokens
+  }
+  const codeOf = ({ body }: HttpAnswer) => body.error_code ?? body.code
+
+  await t.test('access tokens and refresh tokens of every kind are accepted here', async () => {
+    const me = await send(server.url, '/user', { token: rotated.access_token, headers: sdk })
+    assert.equal(me.body.email, plainEmail)
+    await refreshed(await refreshed(rotated))
+    await refreshed(lost)
+    assert.equal(codeOf(await here.refresh(old.refresh_token)), 'refresh_token_already_used')
+    assert.equal(codeOf(await here.refresh(newest.refresh_token)), 'session_not_found')
+    assert.equal(claimsOf((await refreshed(anonymous)).access_token).is_anonymous, true)
+    for (const tokens of [verified, withKey, signedVerified]) {
+      assert.equal(claimsOf((await refreshed(tokens)).access_token).aal, 'aal2')
+    }
+  })
+
+  await t.test('passwords, second factors and passkeys work here', async () => {
+    for (const name of [
+      { email: plainEmail },
+      { phone: '15550100077' },
+      { email: argonEmail },
+      { email: signedEmail },
+    ]) {
+      assert.equal((await here.signIn({ ...name, password })).status, 200)
+    }
+    assert.equal(codeOf(await here.signIn({ email: bannedEmail, password })), 'user_banned')
+    for (const [
+      email,
+      {
+        id,
+        totp: { secret },
+      },
+    ] of [
+      [memberEmail, totp],
+      [signedEmail, signedFactor],
+    ] as const) {
+      const { body } = await here.signIn({ email, password })
+      // The peer has used the current code.
+      server.clock.aheadMs += 60_000
+      const { access_token: token } = await here.verifyTotp(body.access_token, id, secret)
+      assert.equal(claimsOf(token).aal, 'aal2')
+    }
+    const { user } = await here.signInWithPasskey(passkey)
+    assert.equal(user.email, keyEmail)
+    const { body } = await here.signIn({ email: keyEmail, password })
+    const tokens = await here.verifyKey(body.access_token, keyFactor.id, securityKey)
+    assert.equal(claimsOf(tokens.access_token).aal, 'aal2')
+  })
+
+  const newHere = newEmail()
+  const added: Tokens = await here.signUp({ email: newHere, password })
+  const newFactor = await here.enroll(added.access_token, { factor_type: 'totp' })
+  await here.verifyTotp(added.access_token, newFactor.id, newFactor.totp.secret)
+  const holder = newAuthenticator({ isSyncable: true, counts: false })
+  const phoneSession = await here.signIn({ phone: '15550100077', password })
+  await here.addPasskey(phoneSession.body.access_token, holder)
+  const { user: changed } = (await here.signIn({ email: argonEmail, password })).body
+  await here.admin('PUT', `/users/${changed.id}`, { password: 'changed password' })
+  const { user: deleted } = (await here.signIn({ email: plainEmail, password })).body
+  await here.admin('DELETE', `/users/${deleted.id}`)
+
+  const exported = await runCommand(['export', '--to', sourceUrl, '--json'], { env })
+  assert.equal(exported.code, 0, exported.stderr + exported.stdout)
+
+  await t.test('after the way back, everything works there', async (t) => {
+    const third = await startPeer(t, database.url, encryption)
+    const back = toClient(third.url, serviceToken)
+    const { body } = await back.signIn({ email: newHere, password })
+    assert.ok(body.access_token, JSON.stringify(body))
+    const { access_token: token } = await back.verifyTotp(
+      body.access_token,
+      newFactor.id,
+      newFactor.totp.secret,
+    )
+    assert.equal(claimsOf(token).aal, 'aal2')
+    const withNew = await back.signIn({ email: argonEmail, password: 'changed password' })
+    assert.equal(withNew.status, 200, JSON.stringify(withNew.body))
+    assert.equal((await back.signIn({ email: argonEmail, password })).status, 400)
+    assert.equal((await back.signIn({ email: plainEmail, password })).status, 400)
+    assert.equal((await back.signInWithPasskey(holder)).user.phone, '15550100077')
+    assert.equal((await back.signInWithPasskey(passkey)).user.email, keyEmail)
+    const again = await back.signIn({ email: keyEmail, password })
+    const keyed = await back.verifyKey(again.body.access_token, keyFactor.id, securityKey)
+    assert.equal(claimsOf(keyed.access_token).aal, 'aal2')
+    const signedAgain = await back.signIn({ email: signedEmail, password })
+    assert.equal(signedAgain.status, 200)
+    await back.verifyTotp(signedAgain.body.access_token, signedFactor.id, signedFactor.totp.secret)
+  })
+})
