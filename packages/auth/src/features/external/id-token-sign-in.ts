@@ -60,19 +60,38 @@ interface Found {
 /** Finds a configured provider: the issuer and audience that the client names are not trusted. */
 function findProvider({ providers }: Services, ask: IdTokenAsk): Found {
   const { clientId, issuer } = ask
-  if (ask.provider !== '') return withIdTokens(providers.find(ask.provider))
+  if (ask.provider !== '') {
+    const disabled = providers.findDisabledIssuer(ask.provider, peekIssuer(ask.idToken))
+    if (disabled !== undefined) throw notEnabled(disabled)
+    return withIdTokens(providers.find(ask.provider))
+  }
   if (clientId === '' || issuer === '') {
     throw refused('provider or client_id and issuer required')
   }
   const provider = providers.enabled.find(({ idTokens }) => idTokens?.isIssuer(issuer))
-  if (provider === undefined) {
-    const message = `Provider (issuer "${issuer.slice(0, 200)}") is not enabled`
-    throw new ApiError('provider_disabled', message)
-  }
+  if (provider === undefined) throw notEnabled(issuer)
   if (!provider.clientIds.includes(clientId)) {
     throw refused(`Unacceptable audience in id_token: [${clientId.slice(0, 200)}]`)
   }
   return withIdTokens(provider)
+}
+
+function notEnabled(issuer: string): ApiError {
+  const message = `Provider (issuer "${issuer.slice(0, 200)}") is not enabled`
+  return new ApiError('provider_disabled', message)
+}
+
+/** Reads the issuer without verifying the token, for an error message. */
+function peekIssuer(idToken: string): string | undefined {
+  try {
+    const claims: unknown = JSON.parse(
+      Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString(),
+    )
+    const { iss } = Object(claims) as IdTokenClaims
+    return typeof iss === 'string' ? iss : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function withIdTokens(provider: ExternalProvider): Found {

@@ -18,6 +18,7 @@ import { isBelowLevel, type Person } from '../factors/assurance-level.ts'
 import type { Client } from '../sessions/sessions.ts'
 import { findCaller } from '../sessions/statements/sessions.ts'
 import { checkAuthorized, emailExists } from '../users/addresses.ts'
+import { omitKeys, reservedKeys } from '../users/metadata.ts'
 import { findUserById, type IdentityRow, type UserRow } from '../users/statements/user-row.ts'
 import {
   type AccountAsk,
@@ -114,10 +115,16 @@ export async function linkIdentity(
   const asked = main !== undefined && !confirms ? main.email : undefined
   if (asked !== undefined) await countCode(services, { channel: 'email', name: asked })
   const now = new Date(services.now())
+  const linked = toChange(services, ask, user)
   const changed = await change(services, {
-    ...toChange(services, ask, user),
+    ...linked,
     ...toParts(services, ask, now, null),
     ...(asked !== undefined && askForAddress(services, user, ask, asked)),
+    // The user's name and picture stay as they are; the identity only adds what is missing. It does
+    // not describe an address that the account already has.
+    keeps_metadata: true,
+    user_metadata:
+      user.email === null ? linked.user_metadata : omitKeys(linked.user_metadata, reservedKeys),
     email: confirms ? main.email : null,
     confirms,
     audit: toAuditEntry('identity_linked', user, { provider: ask.provider.id }),

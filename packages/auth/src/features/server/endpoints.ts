@@ -3,6 +3,7 @@ import { json } from '../../http/call.ts'
 import { defineEndpoint, type Endpoint } from '../../http/endpoint.ts'
 import { toOpenApi } from '../../http/openapi.ts'
 import { providerIds } from '../../plugins/providers/index.ts'
+import { toDiscoveryDocument } from './discovery.ts'
 
 export const health = defineEndpoint({
   method: 'GET',
@@ -40,9 +41,15 @@ export const settings = defineEndpoint({
   summary: 'Returns the public settings of this installation',
   allowed: 'anyone',
   success: { status: 200, description: 'The settings' },
-  async handle(_call, { config: { external, site, mail, sms, passkeys } }) {
+  async handle({ isSdk }, { config: { external, site, mail, sms, passkeys } }) {
+    const enabled = Object.fromEntries(providerIds.map((id) => [id, external[id].enabled]))
+    const methods = {
+      email: site.emailEnabled,
+      phone: site.phoneEnabled,
+      anonymous_users: site.anonymousEnabled,
+    }
     return json({
-      external: Object.fromEntries(providerIds.map((id) => [id, external[id].enabled])),
+      external: isSdk ? { ...supabaseProviders, ...enabled, ...methods } : enabled,
       disable_signup: site.disableSignup,
       autoconfirm: mail.autoconfirm,
       mailer_autoconfirm: mail.autoconfirm,
@@ -52,9 +59,20 @@ export const settings = defineEndpoint({
       phone_enabled: site.phoneEnabled,
       anonymous_users_enabled: site.anonymousEnabled,
       passkeys_enabled: passkeys.enabled,
+      ...(isSdk && { saml_enabled: false, saml_private_key_next_configured: false }),
     })
   },
 })
+
+/** Dashboards and SDKs of Supabase Auth expect these keys, whether the server has the provider or not. */
+const supabaseProviders = {
+  fly: false,
+  kakao: false,
+  linkedin_oidc: false,
+  slack_oidc: false,
+  snapchat: false,
+  zoom: false,
+}
 
 export const jwks = defineEndpoint({
   method: 'GET',
@@ -67,6 +85,16 @@ export const jwks = defineEndpoint({
   },
   handle: async (_call, { signingKeys }) =>
     json({ keys: signingKeys.publicKeys }, { 'cache-control': 'public, max-age=600' }),
+})
+
+export const openIdConfiguration = defineEndpoint({
+  method: 'GET',
+  path: '/.well-known/openid-configuration',
+  summary: 'Returns the issuer of access tokens and the URL of their keys',
+  allowed: 'anyone',
+  success: { status: 200, description: 'A document of OpenID Connect Discovery' },
+  handle: async (_call, services) =>
+    json(toDiscoveryDocument(services), { 'cache-control': 'public, max-age=600' }),
 })
 
 export function createOpenApi(endpoints: readonly Endpoint[]): Endpoint {

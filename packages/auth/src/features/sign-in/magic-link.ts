@@ -18,7 +18,7 @@ import { claimsNothing } from '../one-time-codes/one-time-tokens.ts'
 import type { Metadata } from '../users/metadata.ts'
 import { confirmEmail, draftEmailUser, insertUser, unconfirmed } from '../users/new-users.ts'
 import {
-  isSignupAllowed,
+  hidesDisabledSignup,
   mayFinish,
   type Newcomer,
   signUpUnlessKnown,
@@ -46,10 +46,11 @@ export type DeferredMagicLink = Omit<MagicLinkAsk, 'newcomer'>
  */
 export async function requestMagicLink(services: Services, ask: MagicLinkAsk): Promise<void> {
   const { newcomer, ...deferred } = ask
-  if (newcomer === 'ignore' || !isSignupAllowed(services)) {
+  if (newcomer === 'ignore' || hidesDisabledSignup(services)) {
     return deferMail(services, deferred, mailWaits.magicLink, 'magic_link')
   }
   const user = await signUpUnlessKnown({
+    services,
     newcomer,
     constraint: 'users_email',
     find: () => findUser(services, ask),

@@ -14,10 +14,20 @@ export function checkSignupAllowed(services: Pick<Services, 'config'>): void {
   throw new ApiError('signup_disabled', 'Signups not allowed for this instance')
 }
 
+/**
+ * Whether requests for a code or link get the same response for known and unknown users while
+ * sign-up is disabled. Supabase Auth answers with an error to unknown users, which the operator can
+ * choose.
+ */
+export function hidesDisabledSignup({ config: { site, api } }: Pick<Services, 'config'>): boolean {
+  return site.disableSignup && api.compatMode !== 'upstream'
+}
+
 /** What a request for a code or link does for a user who does not exist; `ignore` does not reveal that. */
 export type Newcomer = 'create' | 'ignore' | 'refuse'
 
 interface SignUpOnDemand {
+  readonly services: Pick<Services, 'config'>
   readonly newcomer: Newcomer
   /** Violated by a second user with the same address or number. */
   readonly constraint: 'users_email' | 'users_phone'
@@ -34,10 +44,11 @@ export async function signUpUnlessKnown(
   signUp: SignUpOnDemand,
 ): Promise<UserRow | 'created' | undefined> {
   const known = await signUp.find()
-  if (known !== undefined) return known
+  if (known !== undefined && mayFinish(signUp.services, known)) return known
   if (signUp.newcomer === 'refuse') {
     throw new ApiError('otp_disabled', 'Signups not allowed for otp')
   }
+  checkSignupAllowed(signUp.services)
   try {
     await signUp.create()
     return 'created'

@@ -32,6 +32,8 @@ export interface PhoneAsk {
   readonly audience: string
   readonly client: Client
   readonly channel: TextChannel
+  /** From requests/message-id.ts, if the response has one. */
+  readonly messageId?: string | undefined
 }
 
 type TextClock = Extract<GapClock, 'sms' | 'phone_change'>
@@ -147,6 +149,6 @@ export function toTextGap(
   return toGapParts(services.messageGaps, { clock, audience, name: phone, gapMs })
 }
 
-export function toConfirmation({ phone, channel }: PhoneAsk): CodeRequest {
-  return { kind: 'confirmation', tokenType: 'phone_confirmation', phone, channel }
+export function toConfirmation({ phone, channel, messageId }: PhoneAsk): CodeRequest {
+  return { kind: 'confirmation', tokenType: 'phone_confirmation', phone, channel, messageId }
 }

@@ -27,7 +27,7 @@ test('POST /invite', async (t) => {
     assert.equal(body.email, email)
     assert.ok(body.invited_at && body.confirmation_sent_at)
     assert.equal(body.email_confirmed_at, undefined)
-    assert.equal(body.user_metadata.team, 'blue')
+    assert.deepEqual(body.user_metadata, { team: 'blue' }, 'nothing is added')
     assert.equal(body.identities[0].provider, 'email')
     const [row] = await query('select encrypted_password from users where id = $1', [body.id])
     assert.equal(row.encrypted_password, null)

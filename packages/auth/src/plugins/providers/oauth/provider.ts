@@ -45,6 +45,8 @@ export interface ProviderDefinition {
    * email first.
    */
   readonly trustsEmails?: boolean
+  /** Defined if apps can sign users in with ID tokens of this provider. */
+  readonly idTokens?: { isIssuer(issuer: string, at: Addresses): boolean }
   /** Whether ID tokens may be issued to AUTH_EXTERNAL_IOS_BUNDLE_ID. */
   readonly hasIosApps?: true
   /** The URL of the public API, if it differs from `url`. */
@@ -140,6 +142,12 @@ export interface ExternalProviders {
   /** @throws {ApiError} with the reason when the provider is unknown, disabled or misconfigured. */
   find(id: string): ExternalProvider
   readonly enabled: readonly ExternalProvider[]
+  /**
+   * The issuer of a provider that is known and issues ID tokens, but is disabled. Undefined for all
+   * others.
+   * @param shown the issuer that an ID token names, if it names one; it is not verified.
+   */
+  findDisabledIssuer(id: string, shown: string | undefined): string | undefined
 }
 
 export interface IdTokenExpectation {
