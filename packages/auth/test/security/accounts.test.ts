@@ -314,13 +314,13 @@ test('18.44 with sign-up disabled', async (t) => {
       [{ create_user: false }, sdk],
     ] as const
     for (const [more, headers] of asks) {
-      const answers = new Set<string>()
       for (const name of people) {
         await server.query('delete from message_gaps')
         const { status, body } = await server.post('/otp', { ...name, ...more }, headers)
-        answers.add(JSON.stringify([status, body]))
+        // Clients of Supabase Auth get the ID of a text message, which is different for each.
+        const isNamed = 'phone' in name && headers === sdk
+        assert.deepEqual([status, Object.keys(body)], [200, isNamed ? ['message_id'] : []])
       }
-      assert.deepEqual([...answers], ['[200,{}]'])
     }
   })
 

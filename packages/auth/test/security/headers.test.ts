@@ -447,6 +447,8 @@ test('no header weakens a check', async (t) => {
     'a refresh after sign-out': inDialect({
       why: 'the client expects that an ended session is unknown',
       code: 'refresh_token_not_found',
+      // The name of the code, not a token.
+      secrets: ['refresh_token'],
     }),
     'a foreign redirect': inDialect({
       why: siteInstead,

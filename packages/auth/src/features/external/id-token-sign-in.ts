@@ -61,8 +61,9 @@ interface Found {
 function findProvider({ providers }: Services, ask: IdTokenAsk): Found {
   const { clientId, issuer } = ask
   if (ask.provider !== '') {
-    const disabled = providers.findDisabledIssuer(ask.provider, peekIssuer(ask.idToken))
-    if (disabled !== undefined) throw notEnabled(disabled)
+    const known = providers.findIssuer(ask.provider, peekIssuer(ask.idToken))
+    if (known === undefined) throw notAllowed(ask.provider)
+    if (!providers.isEnabled(ask.provider)) throw notEnabled(known)
     return withIdTokens(providers.find(ask.provider))
   }
   if (clientId === '' || issuer === '') {
@@ -74,6 +75,10 @@ function findProvider({ providers }: Services, ask: IdTokenAsk): Found {
     throw refused(`Unacceptable audience in id_token: [${clientId.slice(0, 200)}]`)
   }
   return withIdTokens(provider)
+}
+
+function notAllowed(provider: string): ApiError {
+  return invalid(`Custom OIDC provider "${provider.slice(0, 100)}" not allowed`)
 }
 
 function notEnabled(issuer: string): ApiError {
@@ -96,7 +101,7 @@ function peekIssuer(idToken: string): string | undefined {
 
 function withIdTokens(provider: ExternalProvider): Found {
   const { id, idTokens } = provider
-  if (idTokens === undefined) throw invalid(`Custom OIDC provider "${id}" not allowed`)
+  if (idTokens === undefined) throw notAllowed(id)
   return { provider, idTokens }
 }
 

@@ -74,9 +74,13 @@ export function createProviders(settings: ProvidersSettings): ExternalProviders 
 
   return {
     find,
-    findDisabledIssuer(text, shown = '') {
+    isEnabled(text) {
       const id = text.toLowerCase()
-      if (!isProviderId(id) || config[id].enabled) return undefined
+      return isProviderId(id) && config[id].enabled
+    },
+    findIssuer(text, shown = '') {
+      const id = text.toLowerCase()
+      if (!isProviderId(id)) return undefined
       const definition: ProviderDefinition = providers[id]
       const at = toAddresses(definition, config[id])
       if (definition.idTokens === undefined) return undefined

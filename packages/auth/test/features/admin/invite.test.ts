@@ -43,6 +43,8 @@ test('POST /invite', async (t) => {
     const verified = await server.post('/verify', { type: 'invite', token: mail.token })
     assert.equal(verified.status, 200, JSON.stringify(verified.body))
     assert.ok(verified.body.user.email_confirmed_at)
+    const { user_metadata: metadata } = verified.body.user
+    assert.deepEqual(metadata, { team: 'blue', email_verified: true })
   })
 
   await t.test('a pending invitation can be repeated at once, an accepted one cannot', async () => {

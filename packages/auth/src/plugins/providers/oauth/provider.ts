@@ -143,11 +143,12 @@ export interface ExternalProviders {
   find(id: string): ExternalProvider
   readonly enabled: readonly ExternalProvider[]
   /**
-   * The issuer of a provider that is known and issues ID tokens, but is disabled. Undefined for all
-   * others.
+   * The issuer of a provider, whether it is enabled or not. Undefined for a provider that is unknown
+   * or issues no ID tokens.
    * @param shown the issuer that an ID token names, if it names one; it is not verified.
    */
-  findDisabledIssuer(id: string, shown: string | undefined): string | undefined
+  findIssuer(id: string, shown: string | undefined): string | undefined
+  isEnabled(id: string): boolean
 }
 
 export interface IdTokenExpectation {
