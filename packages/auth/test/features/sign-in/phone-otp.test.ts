@@ -236,7 +236,7 @@ test('a misconfigured gateway is reported at once, for known and unknown phone n
       const answer: HttpAnswer = await server.post(path, body)
       assert.deepEqual(errorOf(answer), [422, 'sms_send_failed', message], path)
     }
-    const resent = await server.post('/resend', { type: 'sms', phone: number })
+    const resent: HttpAnswer = await server.post('/resend', { type: 'sms', phone: number })
     assert.deepEqual([resent.status, resent.body], [200, {}])
   }
   const missing = await unknown.post('/otp', { phone })
