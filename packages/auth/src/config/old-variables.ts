@@ -34,6 +34,13 @@ const advice: readonly (readonly [RegExp, string])[] = [
     /^DB_AUTOMIGRATE$/,
     '"auth up" migrates the tables at startup, "auth serve" does not. Remove it',
   ],
+  [/^DB_ADVISOR_/, 'this server does not advise on the size of the pool. Remove it'],
+  [/^MAILER_EMAIL_BACKGROUND_SENDING$/, 'messages are always sent after the response. Remove it'],
+  [
+    /^SECURITY_REFRESH_TOKEN_(?:ALGORITHM_VERSION|UPGRADE_PERCENTAGE)$/,
+    'this server has one format of refresh tokens. Remove it',
+  ],
+  [/^PASSWORD_HIBP_BLOOM_/, 'leaked passwords are looked up without a local filter. Remove it'],
   [/^(?:SESSION_KEY|COOKIE_.+)$/, 'this server keeps no sessions in cookies. Remove it'],
   [
     /^(?:EXTERNAL_)?SAML_/,
