@@ -1,5 +1,6 @@
 import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
 import type { EventLog } from '@portcullis/service-kit/log'
+import { toCompatNote } from './config/compat-mode.ts'
 import type { Config } from './config/config.ts'
 import { type ChecksSettings, createServices } from './create-services.ts'
 import { openDatabase } from './db/database.ts'
@@ -180,7 +181,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
   const url = await listenOnFirst(toListenHosts(host), (each) =>
     server.listen({ host: each, port }),
   )
-  log.info(`Listening on ${url}, version ${settings.version}`)
+  log.info(`Listening on ${url}, version ${settings.version}, ${toCompatNote(config.api)}`)
   return { url }
 }
 

@@ -40,5 +40,8 @@ export function toEnvironment({ databaseUrl, port }: EnvironmentSettings): Recor
   }
 }
 
-/** Without a header our server limits by address, while the peer does not limit at all. */
-export const portcullisOnly = { GOTRUE_RATE_LIMIT_HEADER: clientHeader }
+/**
+ * Without a header our server limits by address, while the peer does not limit at all. The mode is
+ * the one of a configuration without GOTRUE_ names, which records deliveries of refresh tokens.
+ */
+export const portcullisOnly = { GOTRUE_RATE_LIMIT_HEADER: clientHeader, AUTH_COMPAT_MODE: 'auto' }

@@ -3,6 +3,7 @@ import { accessSync, constants, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import type { Command } from '@portcullis/service-kit/command'
+import { explainCompatMode } from '../config/compat-mode.ts'
 import type { Config } from '../config/config.ts'
 import { listSslFiles, parseConnectionUrl } from '../db/connection/connection-url.ts'
 import { listenOnFirst, toListenHosts } from '../http/listen-hosts.ts'
@@ -37,7 +38,8 @@ export const config: Command = {
     const read = readConfig(io, options.values)
     if (read === undefined) return 2
     for (const note of read.notes) io.stdout.write(`warning: ${note}\n`)
-    for (const remark of read.remarks) io.stdout.write(`note: ${remark}\n`)
+    const remarks = [explainCompatMode(read.config.api), ...read.remarks]
+    for (const remark of remarks) io.stdout.write(`note: ${remark}\n`)
     const faults = await findMachineFaults(read.config)
     if (faults.length > 0) {
       io.stderr.write(toRefusal(faults))

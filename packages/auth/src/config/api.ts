@@ -20,9 +20,8 @@ import {
   checkWebUrl,
   oneDay,
 } from './checks.ts'
+import { type CompatChoice, compatModes } from './compat-mode.ts'
 import { withOldNames } from './variables.ts'
-
-const compatModes = ['auto', 'specification', 'upstream'] as const
 
 export const api = {
   title: 'HTTP server',
@@ -68,6 +67,7 @@ export const api = {
       'Which behaviour to use where the original Auth API and current Supabase Auth differ: ' +
         'always the former (specification), always the latter (upstream), or the latter if the request ' +
         'has the header X-Supabase-Api-Version (auto)',
+      { defaultText: 'upstream if any GOTRUE_ variable is set, otherwise auto' },
     ),
     drainTimeoutMs: duration(
       'AUTH_DRAIN_TIMEOUT',
@@ -77,7 +77,7 @@ export const api = {
   }),
 } satisfies Chapter
 
-export interface ApiConfig {
+export interface ApiConfig extends CompatChoice {
   /** Undefined: listens on all addresses. */
   readonly host: string | undefined
   readonly port: number
@@ -89,13 +89,16 @@ export interface ApiConfig {
   readonly maxRequestDurationMs: number
   readonly bodyLimitBytes: number
   readonly corsAllowedHeaders: readonly string[]
-  readonly compatMode: (typeof compatModes)[number]
   readonly drainTimeoutMs: number
 }
 
 const longestRequestMs = 3_600_000
 
-export function toApi(settings: Settings<typeof api.variables>, check: Check): ApiConfig {
+export function toApi(
+  settings: Settings<typeof api.variables>,
+  compat: CompatChoice,
+  check: Check,
+): ApiConfig {
   const { variables } = api
   checkPresent(variables.externalUrl, settings.externalUrl, check)
   const externalUrl = settings.externalUrl.trim()
@@ -116,6 +119,7 @@ export function toApi(settings: Settings<typeof api.variables>, check: Check): A
   }
   return {
     ...settings,
+    ...compat,
     host: settings.host.trim() || undefined,
     externalUrl: externalUrl.replace(/\/+$/, ''),
     pathPrefix,

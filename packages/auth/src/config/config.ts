@@ -28,6 +28,7 @@ import {
   toProxies,
   toWorkers,
 } from './api.ts'
+import { chooseCompatMode } from './compat-mode.ts'
 import {
   type DatabaseConfig,
   database,
@@ -39,7 +40,7 @@ import {
 import { type LimitsConfig, limits, toLimits } from './limits.ts'
 import { type MailConfig, type MessagesConfig, mail, messages, toMail } from './mail.ts'
 import { type ObservabilityConfig, observability, toObservability } from './observability.ts'
-import { inheritedNames, noteWithoutEffect, toDeprecations } from './old-variables.ts'
+import { findAdvice, inheritedNames, noteWithoutEffect, toDeprecations } from './old-variables.ts'
 import { type OpenTelemetryConfig, openTelemetry, toOpenTelemetry } from './open-telemetry.ts'
 import { type PasskeysConfig, passkeys, toPasskeys } from './passkeys.ts'
 import { type PasswordsConfig, passwords, toPasswords } from './passwords.ts'
@@ -122,17 +123,29 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
   for (const notice of toDeprecations(...sources)) check.note(notice)
   const limitsConfig = toLimits(settings.limits, check)
   const hooksConfig = toHooks(settings, settings.database.url, check)
+  const { compatMode } = chapters.api.variables
+  const compat = chooseCompatMode(
+    check.isSet(compatMode)
+      ? { mode: settings.api.compatMode, name: check.nameOf(compatMode) }
+      : undefined,
+    sources,
+  )
+  const isUpstream = compat.compatMode === 'upstream'
   const config: Config = {
-    api: toApi(settings.api, check),
+    api: toApi(settings.api, compat, check),
     proxies: toProxies(settings.proxies, limitsConfig.header, check),
     database: toDatabase(settings.database, sources[0] ?? {}, check),
     migrations: toMigrations(settings.migrations, check),
-    site: toSite(settings.site, check),
-    tokens: toTokens(settings.tokens, check),
+    site: toSite(settings.site, isUpstream, check),
+    tokens: toTokens(settings.tokens, isUpstream, check),
     secrets: toSecrets(settings.secrets, check),
     mail: toMail(
       settings.mail,
-      { isUsed: settings.site.emailEnabled, isHooked: hooksConfig.sendEmail !== undefined },
+      {
+        isUsed: settings.site.emailEnabled,
+        isHooked: hooksConfig.sendEmail !== undefined,
+        siteUrl: settings.site.url,
+      },
       check,
     ),
     sms: toSms(
@@ -163,7 +176,10 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
     openTelemetry: toOpenTelemetry(settings.openTelemetry, sources, check),
     workers: toWorkers(settings.processes, check),
   }
-  const ours = namesOf(...sources).filter((name) => /^(?:AUTH|GOTRUE)_/.test(name))
+  // A variable of Supabase Auth with advice of its own gets no guess at its spelling.
+  const ours = namesOf(...sources).filter(
+    (name) => /^(?:AUTH|GOTRUE)_/.test(name) && findAdvice(name) === undefined,
+  )
   noteMisspellings(chapters, ours, check, inheritedNames)
   noteWithoutEffect(chapters, sources, check)
   return {

@@ -21,6 +21,7 @@ import {
   toMessages,
   toNotifications,
 } from './mail-messages.ts'
+import { noteInternalTemplates } from './template-hosts.ts'
 import { withOldNames } from './variables.ts'
 
 export const mail = {
@@ -141,7 +142,11 @@ export interface ChannelUse {
   readonly isHooked: boolean
 }
 
-export function toMail(settings: MailSettings, use: ChannelUse, check: Check): MailConfig {
+interface MailUse extends ChannelUse {
+  readonly siteUrl: string
+}
+
+export function toMail(settings: MailSettings, use: MailUse, check: Check): MailConfig {
   const { variables } = mail
   const isCooldownSet = check.isSet(variables.maxFrequencyMs)
   let { otpLength } = settings
@@ -151,6 +156,10 @@ export function toMail(settings: MailSettings, use: ChannelUse, check: Check): M
   }
   checkSubjects(settings, variables, check)
   checkTemplateUrls(settings, variables, check)
+  if (!use.isHooked) {
+    const { templateHosts: allowed } = settings
+    noteInternalTemplates({ settings, variables, allowed, siteUrl: use.siteUrl }, check)
+  }
   checkDuration(variables.maxFrequencyMs, settings.maxFrequencyMs, tenYears, check)
   return {
     smtp: use.isHooked ? undefined : toSmtp(settings, use.isUsed, check),

@@ -24,8 +24,73 @@ export function toDeprecations(...sources: readonly Environment[]): string[] {
   )
 }
 
+/**
+ * What to do about variables of Supabase Auth that this server does not have. The first pattern that
+ * matches the name without its prefix applies; `$1` stands for its first group.
+ */
+const advice: readonly (readonly [RegExp, string])[] = [
+  [/^DB_MIGRATIONS_PATH$/, 'the migrations are part of this server. Remove it'],
+  [
+    /^DB_AUTOMIGRATE$/,
+    '"auth up" migrates the tables at startup, "auth serve" does not. Remove it',
+  ],
+  [/^DB_ADVISOR_/, 'this server does not advise on the size of the pool. Remove it'],
+  [/^MAILER_EMAIL_BACKGROUND_SENDING$/, 'messages are always sent after the response. Remove it'],
+  [
+    /^SECURITY_REFRESH_TOKEN_(?:ALGORITHM_VERSION|UPGRADE_PERCENTAGE)$/,
+    'this server has one format of refresh tokens. Remove it',
+  ],
+  [/^PASSWORD_HIBP_BLOOM_/, 'leaked passwords are looked up without a local filter. Remove it'],
+  [/^(?:SESSION_KEY|COOKIE_.+)$/, 'this server keeps no sessions in cookies. Remove it'],
+  [
+    /^(?:EXTERNAL_)?SAML_/,
+    'SAML is not supported. Users who sign in with SAML need another way to sign in',
+  ],
+  [
+    /^EXTERNAL_WEB3_/,
+    'sign-in with Web3 wallets is not supported. Users of wallets need another way to sign in',
+  ],
+  [/^HOOK_CUSTOM_SMS_PROVIDER_SECRETS?$/, 'use GOTRUE_HOOK_SEND_SMS_SECRETS instead'],
+  [/^HOOK_CUSTOM_SMS_PROVIDER_(.+)$/, 'use GOTRUE_HOOK_SEND_SMS_$1 instead'],
+  [/^HOOK_(.+)_SECRET$/, 'use GOTRUE_HOOK_$1_SECRETS instead'],
+  [/^(MAX_VERIFIED_FACTORS|MAX_ENROLLED_FACTORS)$/, 'use GOTRUE_MFA_$1 instead'],
+  [/^EXTERNAL_SKIP_NONCE_CHECK$/, 'use GOTRUE_EXTERNAL_GOOGLE_SKIP_NONCE_CHECK instead'],
+  [
+    /^EXPERIMENTAL_CREATE_EMAIL_IDENTITY_ON_PASSWORD_SET_ENABLED$/,
+    'a user who sets a password gets no email identity. Remove it',
+  ],
+  [/^EXPERIMENTAL_/, 'this server has no experimental features of Supabase Auth. Remove it'],
+  [/^OAUTH_SERVER_/, 'this server is not an OAuth server for other sites. Remove it'],
+  [/^CUSTOM_OAUTH_/, 'custom providers are not supported. Use one of the providers in the manual'],
+  [/^INDEX_WORKER_/, 'the migrations create all indexes. Remove it'],
+  [/^WEBHOOK_/, 'use the hooks (AUTH_HOOK_...) instead'],
+  [/^TRACING_(?:HOST|PORT|TAGS)$/, 'use the OTEL_EXPORTER_OTLP_ variables instead'],
+]
+
+const otherProvider =
+  /^GOTRUE_EXTERNAL_(.+?)_(?:ENABLED|CLIENT_ID|SECRET|REDIRECT_URI|URL|API_URL|SKIP_NONCE_CHECK|EMAIL_OPTIONAL)$/
+
+function toProviderAdvice(name: string): string | undefined {
+  const provider = otherProvider.exec(name)?.[1]?.toLowerCase()
+  return (
+    provider && `this server has no provider ${provider}. Its users need another way to sign in`
+  )
+}
+
+/** Undefined if nothing is known about the variable. */
+export function findAdvice(name: string): string | undefined {
+  if (!name.startsWith('GOTRUE_')) return undefined
+  const bare = name.slice('GOTRUE_'.length)
+  for (const [pattern, text] of advice) {
+    const found = pattern.exec(bare)
+    if (found !== null) return text.replaceAll('$1', found[1] ?? '')
+  }
+  return undefined
+}
+
 /** The OpenTelemetry SDK reads these variables. */
 const ofTheStandard = /^GOTRUE_OTEL_EXPORTER_OTLP_/
+const unknown = 'this server has no such variable. Remove it, or see the migration page'
 /** Disabling a feature that does not exist is not worth a note. */
 const off = /^\s*(?:0|f|false)?\s*$/i
 
@@ -47,6 +112,6 @@ export function noteWithoutEffect(
   for (const name of new Set(set)) {
     const isNoted = check.notes.some((note) => note.startsWith(`${name} `))
     if (known.has(name) || isNoted || ofTheStandard.test(name)) continue
-    check.note(`${name} has no effect: this server has no such variable`)
+    check.note(`${name} has no effect: ${findAdvice(name) ?? toProviderAdvice(name) ?? unknown}`)
   }
 }

@@ -36,6 +36,7 @@ export const site = {
       false,
       'Whether the response to the sign-up of an existing user has no identities, as applications for ' +
         'Supabase Auth may expect; this reveals to any client which addresses have an account',
+      { defaultText: 'true if AUTH_COMPAT_MODE is upstream' },
     ),
     emailEnabled: boolean(
       'AUTH_EXTERNAL_EMAIL_ENABLED',
@@ -102,7 +103,12 @@ export interface SiteConfig {
   readonly manualLinking: boolean
 }
 
-export function toSite(settings: Settings<typeof site.variables>, check: Check): SiteConfig {
+/** @param isUpstream whether defaults are those of Supabase Auth. */
+export function toSite(
+  settings: Settings<typeof site.variables>,
+  isUpstream: boolean,
+  check: Check,
+): SiteConfig {
   const { variables } = site
   checkPresent(variables.url, settings.url, check)
   const url = settings.url.trim()
@@ -120,7 +126,14 @@ export function toSite(settings: Settings<typeof site.variables>, check: Check):
     }
   }
   const { passwordRequiredCharacters, ...rest } = settings
-  return { ...rest, url, passwordRequiredSets: parseCharacterSets(passwordRequiredCharacters) }
+  return {
+    ...rest,
+    url,
+    marksRepeatedSignup: check.isSet(variables.marksRepeatedSignup)
+      ? rest.marksRepeatedSignup
+      : isUpstream,
+    passwordRequiredSets: parseCharacterSets(passwordRequiredCharacters),
+  }
 }
 
 /** `abc:\:!` are the sets `abc` and `:!`. */

@@ -77,7 +77,8 @@ export const tokens = {
     parentGrace: boolean(
       'AUTH_SECURITY_REFRESH_TOKEN_PARENT_GRACE',
       false,
-      'Whether the previous refresh token is accepted at any age as long as the current one is unused',
+      'Whether the previous refresh token is accepted at any age as long as the current one is unused; the token before the verification of a second factor then continues without that factor',
+      { defaultText: 'true if AUTH_COMPAT_MODE is upstream' },
     ),
     timeboxMs: duration(
       'AUTH_SESSIONS_TIMEBOX',
@@ -143,7 +144,12 @@ const shortSecret =
   'and then sign in as any user. Generate a good one with: ' +
   `node -p "require('node:crypto').randomBytes(32).toString('base64')"`
 
-export function toTokens(settings: Settings<typeof tokens.variables>, check: Check): TokensConfig {
+/** @param isUpstream whether defaults are those of Supabase Auth. */
+export function toTokens(
+  settings: Settings<typeof tokens.variables>,
+  isUpstream: boolean,
+  check: Check,
+): TokensConfig {
   const { variables } = tokens
   checkPresent(variables.secret, settings.secret, check)
   if (settings.secret !== '' && Buffer.byteLength(settings.secret) < 32) {
@@ -184,6 +190,7 @@ export function toTokens(settings: Settings<typeof tokens.variables>, check: Che
     keyId: rest.keyId || undefined,
     keys: rest.keys || undefined,
     issuer: rest.issuer || undefined,
+    parentGrace: check.isSet(variables.parentGrace) ? rest.parentGrace : isUpstream,
     sessions: {
       timeboxMs: timeboxMs || undefined,
       inactivityMs: inactivityMs || undefined,

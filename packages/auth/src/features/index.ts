@@ -52,7 +52,14 @@ import {
   updateOwnPasskey,
 } from './passkeys/endpoints.ts'
 import { recover, resend } from './recovery/endpoints.ts'
-import { createOpenApi, health, jwks, ready, settings } from './server/endpoints.ts'
+import {
+  createOpenApi,
+  health,
+  jwks,
+  openIdConfiguration,
+  ready,
+  settings,
+} from './server/endpoints.ts'
 import { endOwnSession, listOwnSessions, logout } from './sessions/endpoints.ts'
 import { magiclink, otp } from './sign-in/endpoints/otp.ts'
 import { token } from './sign-in/endpoints/token.ts'
@@ -120,6 +127,7 @@ const table: readonly Endpoint[] = [
   adminSignIns,
   adminSignInFailures,
   jwks,
+  openIdConfiguration,
 ]
 
 export const endpoints: readonly Endpoint[] = [...table, createOpenApi(table)]

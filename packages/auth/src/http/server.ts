@@ -6,8 +6,8 @@ import Fastify, {
 import { readHeader } from './call.ts'
 import { addPipeline, type Pipeline, type PipelineParts, toNoRoute } from './pipeline.ts'
 import { countRequests, toRequestId, toSlowClientOptions } from './slow-clients.ts'
+import { wantsVersionedErrors } from './stages/dialect.ts'
 import { apiVersion, versionHeader } from './stages/error-answer.ts'
-import { wantsVersionedErrors } from './stages/read-call.ts'
 
 /**
  * The compiler of the first server of a process, which caches compiled schemas; they are the same

@@ -7,6 +7,7 @@ import {
   type Workers,
   type WorkersSettings,
 } from '@portcullis/service-kit/workers/primary'
+import { toCompatNote } from '../config/compat-mode.ts'
 import type { Config } from '../config/config.ts'
 import { toProcessStart } from '../create-services.ts'
 import { listenOnFirst, toListenHosts } from '../http/listen-hosts.ts'
@@ -43,7 +44,8 @@ export async function openPrimary(settings: PrimarySettings): Promise<void> {
     bind: (server) => listenOnFirst(toListenHosts(host), (each) => listen(server, each, port)),
     onError: ({ message }) => log.error(`A connection could not be accepted: ${message}`),
   })
-  log.info(`Listening on ${url}, version ${version}, with ${size} workers`)
+  const note = toCompatNote(config.api)
+  log.info(`Listening on ${url}, version ${version}, with ${size} workers, ${note}`)
 }
 
 /**

@@ -178,7 +178,7 @@ test('error codes that the real client receives', async (t) => {
       [
         (client) => client.signUp({ email: known, password }),
         'user_already_exists',
-        400,
+        422,
         'User already registered',
       ],
     ])

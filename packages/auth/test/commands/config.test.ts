@@ -23,7 +23,20 @@ test('config check accepts a valid configuration', async () => {
   const { code, stdout, stderr } = await runAuth(['config', 'check'], { env: good })
   assert.deepEqual([code, stderr], [0, ''])
   assert.match(stdout, /^warning: No email is sent: AUTH_SMTP_ADMIN_EMAIL, /)
+  assert.match(stdout, /^note: The compatibility mode is auto, because .* no GOTRUE_ variables: /m)
   assert.match(stdout, /^The configuration is valid\.$/m)
+})
+
+test('config check says that GOTRUE_ names choose the behaviour of Supabase Auth', async () => {
+  const { AUTH_SITE_URL: site, ...others } = good
+  const { code, stdout } = await runCommand(['config', 'check'], {
+    env: { ...others, GOTRUE_SITE_URL: site },
+  })
+  assert.equal(code, 0)
+  assert.match(
+    stdout,
+    /^note: The compatibility mode is upstream, because .* such as GOTRUE_SITE_URL: all requests /m,
+  )
 })
 
 test('config check reports all errors at once, by name, without secrets', async () => {

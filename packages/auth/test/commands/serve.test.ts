@@ -67,6 +67,7 @@ test('without a command the server migrates, serves, and drains on SIGTERM', asy
   assert.deepEqual([status, typeof body.access_token], [200, 'string'])
   assert.match(server.output(), /Applied migration 0001-init/)
   assert.match(server.output(), /AUTH_OPERATOR_TOKEN is deprecated/)
+  assert.match(server.output(), /Listening on [^"]*, compatibility mode \w+ \([^)]+\)/)
   assert.equal(await server.stop('SIGTERM'), 0)
   assert.doesNotMatch(server.output(), /hidden-word|at least thirty-two bytes/)
 })

@@ -479,8 +479,13 @@ test('an unsupported GOTRUE_ variable causes a warning if it would have an effec
       GOTRUE_OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
       AUTH_OF_ANOTHER_PROGRAM: 'x',
     }),
-    ['GOTRUE_SAML_ENABLED has no effect: this server has no such variable'],
+    [
+      'GOTRUE_SAML_ENABLED has no effect: SAML is not supported. Users who sign in with SAML need another way to sign in',
+    ],
   )
+  assert.deepEqual(notesOf({ GOTRUE_NO_SUCH_THING: 'x' }), [
+    'GOTRUE_NO_SUCH_THING has no effect: this server has no such variable. Remove it, or see the migration page',
+  ])
   assert.equal(notesOf({ GOTRUE_SITE_ULR: 'x' }).length, 1)
 })
 

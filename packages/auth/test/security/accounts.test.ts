@@ -325,13 +325,13 @@ test('with sign-up disabled, responses do not reveal accounts (property 44)', as
       [{ create_user: false }, sdk],
     ] as const
     for (const [more, headers] of asks) {
-      const answers = new Set<string>()
       for (const name of people) {
         await server.query('delete from message_gaps')
         const { status, body } = await server.post('/otp', { ...name, ...more }, headers)
-        answers.add(JSON.stringify([status, body]))
+        // Clients of Supabase Auth get the ID of a text message, which is different for each.
+        const isNamed = 'phone' in name && headers === sdk
+        assert.deepEqual([status, Object.keys(body)], [200, isNamed ? ['message_id'] : []])
       }
-      assert.deepEqual([...answers], ['[200,{}]'])
     }
   })
 

@@ -349,6 +349,18 @@ test('no header weakens a check', async (t) => {
       const options = { method: 'PUT', token, body: { data: { a: 1 } } }
       return { path: '/user', options, effects: watch(server, email) }
     },
+    'the user of an ended session': async () => {
+      const { email } = await newPerson(server)
+      const { access_token: token } = await signInByLink(server, email)
+      await send(url, '/logout', { method: 'POST', token })
+      return getUser(token)
+    },
+    'a refresh after sign-out': async () => {
+      const { email } = await newPerson(server)
+      const { access_token: token, refresh_token } = await signInByLink(server, email)
+      await send(url, '/logout', { method: 'POST', token })
+      return post('/token?grant_type=refresh_token', { refresh_token }, watch(server, email))
+    },
     'a new password without the code for it': async () => {
       const { email } = await newPerson(server)
       const { access_token: token } = await signInByLink(server, email)
@@ -433,6 +445,17 @@ test('no header weakens a check', async (t) => {
       'all together': { why: 'the same', status: 403, code: 'bad_jwt' },
     },
     'a link that does not exist': notNow,
+    'the user of an ended session': inDialect({
+      why: 'the client relies on a rejection after a global sign-out',
+      status: 403,
+      code: 'session_not_found',
+    }),
+    'a refresh after sign-out': inDialect({
+      why: 'the client expects that an ended session is unknown',
+      code: 'refresh_token_not_found',
+      // The name of the code, not a token.
+      secrets: ['refresh_token'],
+    }),
     'a foreign redirect': inDialect({
       why: siteInstead,
       status: 200,

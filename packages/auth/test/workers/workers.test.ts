@@ -49,7 +49,7 @@ test('workers share a port, a killed worker is replaced, and SIGTERM lets runnin
   const env = await openProgramEnvironment(t)
   if (!env) return
   const server = await startAuth(t, ['up'], { ...env, WORKERS: '2' })
-  assert.match(server.output(), /Listening on .* with 2 workers/)
+  assert.match(server.output(), /Listening on .* with 2 workers, compatibility mode auto \(/)
   assert.equal(server.output().match(/Applied migration 0001-init/g)?.length, 1)
   const connections = Array.from({ length: 4 }, () => openConnection(t, server.url))
   for (const connection of connections) {

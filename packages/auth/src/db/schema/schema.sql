@@ -53,7 +53,7 @@
 -- name text, value bytea
 
 -- table sessions
--- id uuid, user_id uuid, aal text, amr jsonb, factor_id uuid, not_after timestamp with time zone, refreshed_at timestamp with time zone, user_agent text, ip text, tag text, refresh_token_counter integer, rotated_at timestamp with time zone, is_recovery boolean, revoked_at timestamp with time zone, created_at timestamp with time zone, updated_at timestamp with time zone, factor_failures jsonb, delivered_counter integer, delivered_at timestamp with time zone
+-- id uuid, user_id uuid, aal text, amr jsonb, factor_id uuid, not_after timestamp with time zone, refreshed_at timestamp with time zone, user_agent text, ip text, tag text, refresh_token_counter integer, rotated_at timestamp with time zone, is_recovery boolean, revoked_at timestamp with time zone, created_at timestamp with time zone, updated_at timestamp with time zone, factor_failures jsonb, delivered_counter integer, delivered_at timestamp with time zone, raised_from integer
 
 -- table sign_in_counts
 -- step timestamp with time zone, outcome text, count bigint

@@ -3,6 +3,7 @@ import { json } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import { Type } from '../../http/schema.ts'
 import { readRecipients } from '../../messages/requests/daily-codes.ts'
+import { createMessageId, toMessageBody } from '../../messages/requests/message-id.ts'
 import { parseTextChannel } from '../../messages/requests/phone-gateway.ts'
 import { findRedirectTarget } from '../redirects/redirect-location.ts'
 import { parseChallenge } from '../sessions/pkce.ts'
@@ -96,8 +97,11 @@ export const reauthenticate = defineEndpoint({
   sendsCodesTo: ({ caller }) =>
     readRecipients(caller.email === null ? { phone: caller.phone ?? '' } : { email: caller.email }),
   success: { status: 200, description: 'An empty object' },
-  async handle({ caller, client, externalUrl }, services) {
-    await requestReauthentication(services, { user: caller, client, externalUrl })
-    return json({})
+  async handle({ caller, client, externalUrl, isSdk }, services) {
+    const { email, phone } = caller
+    const isTexted = email === null && phone !== null
+    const messageId = isSdk && isTexted ? createMessageId(services, phone) : undefined
+    await requestReauthentication(services, { user: caller, client, externalUrl, messageId })
+    return json(toMessageBody(messageId))
   },
 })

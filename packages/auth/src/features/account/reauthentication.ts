@@ -21,6 +21,8 @@ export interface ReauthenticationRequest {
   readonly user: UserRow
   readonly client: Client
   readonly externalUrl: string
+  /** For a text message, if the response has one. */
+  readonly messageId: string | undefined
 }
 
 /**
@@ -65,7 +67,8 @@ export async function requestReauthentication(
  * The code goes to the email address if there is one, and otherwise to the phone number.
  * @throws {ApiError}
  */
-function planNonce(services: Services, { user, externalUrl }: ReauthenticationRequest): NoncePlan {
+function planNonce(services: Services, request: ReauthenticationRequest): NoncePlan {
+  const { user, externalUrl, messageId } = request
   const { email, phone } = user
   if (email !== null) {
     if (user.email_confirmed_at === null) {
@@ -77,7 +80,7 @@ function planNonce(services: Services, { user, externalUrl }: ReauthenticationRe
   if (phone === null) {
     throw invalid('Reauthentication requires the user to have an email or a phone number')
   }
-  if (user.phone_confirmed_at !== null) return planByPhone(services, phone)
+  if (user.phone_confirmed_at !== null) return planByPhone(services, phone, messageId)
   throw new ApiError('phone_not_confirmed', 'Please verify your phone first.', { status: 422 })
 }
 
@@ -102,7 +105,7 @@ function planByEmail(
   }
 }
 
-function planByPhone(services: Services, phone: string): NoncePlan {
+function planByPhone(services: Services, phone: string, messageId: string | undefined): NoncePlan {
   requireGateway(services, phone, 'reauthentication')
   const { db, config } = services
   return {
@@ -111,6 +114,7 @@ function planByPhone(services: Services, phone: string): NoncePlan {
       tokenType: 'reauthentication',
       phone,
       channel: 'sms',
+      messageId,
     }),
     toCooldownError: toSmsCooldownError,
     toCapError: (now) => toSmsCapError(db, config.limits.smsSent, now),

@@ -62,7 +62,10 @@ export async function createUserAsAdmin(
       email_confirmed_at: email !== undefined && isEmailConfirmed ? now : null,
       phone_confirmed_at: phone !== undefined && isPhoneConfirmed ? now : null,
       banned_until: input.bannedUntil ?? null,
-      raw_user_meta_data: input.userMetadata,
+      raw_user_meta_data: {
+        ...input.userMetadata,
+        ...(email !== undefined && isEmailConfirmed && { email_verified: true }),
+      },
       raw_app_meta_data: { provider, providers, ...input.appMetadata },
       is_anonymous: false,
       identities,

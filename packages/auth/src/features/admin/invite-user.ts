@@ -47,9 +47,11 @@ async function inviteNew(
     const user = await insertUser(services, {
       ...draft,
       ...unconfirmed,
+      // The metadata as given: nothing is copied from the identity.
+      raw_user_meta_data: input.data,
       invited_at: now,
       confirmation_sent_at: now,
-      admin_data: { user_metadata: draft.raw_user_meta_data },
+      admin_data: { user_metadata: input.data },
       ...toParts(services, input, draft.id, now),
     })
     return user
@@ -75,15 +77,14 @@ async function inviteAgain(
     // No cooldown: an administrator may repeat an invitation at any time.
     own_gap_seconds: null,
     invited_at: now,
-    admin_metadata: toDraft(services, input, known.id).raw_user_meta_data,
+    admin_metadata: input.data,
     ...toParts(services, input, known.id, now),
   })
   return user
 }
 
-function toDraft({ config }: Services, { email, audience, data }: Invitation, id?: string) {
-  const role = config.tokens.defaultGroup
-  return draftEmailUser(email, { ...(id !== undefined && { id }), aud: audience, role, data })
+function toDraft({ config }: Services, { email, audience, data }: Invitation) {
+  return draftEmailUser(email, { aud: audience, role: config.tokens.defaultGroup, data })
 }
 
 function toParts({ mail, config }: Services, input: Invitation, userId: string, now: Date) {

@@ -69,6 +69,7 @@ export function toChange(
     user_id: user.id,
     identity,
     user_metadata: identity.identity_data,
+    keeps_metadata: false,
     most_user_metadata: services.config.metadata.mostUserBytes,
     takes_over: false,
     email: null,

@@ -33,7 +33,7 @@ export type Returned =
       readonly outcome: 'tokens'
       readonly tokens: TokenResponse
       readonly provider: string
-      /** Returned only if scopes were requested. */
+      /** Returned only if scopes were requested, or in the compatibility mode upstream. */
       readonly providerTokens: ExternalTokens | undefined
     }
 

@@ -67,7 +67,7 @@ export async function startExternal(
     aud: request.audience,
     referrer: request.redirectTo,
     browser_hash: browserSecret === undefined ? null : hashSecret(browserSecret),
-    asks_scopes: scopes.length > 0,
+    asks_scopes: scopes.length > 0 || services.config.api.compatMode === 'upstream',
     linking_target_id: request.linking?.userId ?? null,
     linking_session_id: request.linking?.sessionId ?? null,
     linking_step: binding === 'confirmation' ? 'unseen' : null,

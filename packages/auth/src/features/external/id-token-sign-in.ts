@@ -63,24 +63,48 @@ interface Found {
 /** The issuer and client ID in the request only select one of the configured providers. */
 function findProvider({ providers }: Services, request: IdTokenRequest): Found {
   const { clientId, issuer } = request
-  if (request.provider !== '') return withIdTokens(providers.find(request.provider))
+  if (request.provider !== '') {
+    const known = providers.findIssuer(request.provider, peekIssuer(request.idToken))
+    if (known === undefined) throw notAllowed(request.provider)
+    if (!providers.isEnabled(request.provider)) throw notEnabled(known)
+    return withIdTokens(providers.find(request.provider))
+  }
   if (clientId === '' || issuer === '') {
     throw refused('provider or client_id and issuer required')
   }
   const provider = providers.enabled.find(({ idTokens }) => idTokens?.isIssuer(issuer))
-  if (provider === undefined) {
-    const message = `Provider (issuer "${issuer.slice(0, 200)}") is not enabled`
-    throw new ApiError('provider_disabled', message)
-  }
+  if (provider === undefined) throw notEnabled(issuer)
   if (!provider.clientIds.includes(clientId)) {
     throw refused(`Unacceptable audience in id_token: [${clientId.slice(0, 200)}]`)
   }
   return withIdTokens(provider)
 }
 
+function notAllowed(provider: string): ApiError {
+  return invalid(`Custom OIDC provider "${provider.slice(0, 100)}" not allowed`)
+}
+
+function notEnabled(issuer: string): ApiError {
+  const message = `Provider (issuer "${issuer.slice(0, 200)}") is not enabled`
+  return new ApiError('provider_disabled', message)
+}
+
+/** Reads the issuer without verifying the token, for an error message. */
+function peekIssuer(idToken: string): string | undefined {
+  try {
+    const claims: unknown = JSON.parse(
+      Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString(),
+    )
+    const { iss } = Object(claims) as IdTokenClaims
+    return typeof iss === 'string' ? iss : undefined
+  } catch {
+    return undefined
+  }
+}
+
 function withIdTokens(provider: ExternalProvider): Found {
   const { id, idTokens } = provider
-  if (idTokens === undefined) throw invalid(`Custom OIDC provider "${id}" not allowed`)
+  if (idTokens === undefined) throw notAllowed(id)
   return { provider, idTokens }
 }
 

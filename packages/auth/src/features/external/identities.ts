@@ -18,6 +18,7 @@ import { isBelowLevel, type Person } from '../factors/assurance-level.ts'
 import type { Client } from '../sessions/sessions.ts'
 import { findCaller } from '../sessions/statements/sessions.ts'
 import { checkAuthorized, emailExists } from '../users/addresses.ts'
+import { omitKeys, reservedKeys } from '../users/metadata.ts'
 import { findUserById, type IdentityRow, type UserRow } from '../users/statements/user-row.ts'
 import {
   applyChange,
@@ -115,11 +116,17 @@ export async function linkIdentity(
   if (emailToConfirm !== undefined)
     await countCode(services, { channel: 'email', name: emailToConfirm })
   const now = new Date(services.now())
+  const linked = toChange(services, signIn, user)
   const changed = await applyChange(services, {
-    ...toChange(services, signIn, user),
+    ...linked,
     ...toParts(services, signIn, now, null),
     ...(emailToConfirm !== undefined &&
       planEmailConfirmation(services, user, signIn, emailToConfirm)),
+    // The user's name and picture stay as they are; the identity only adds what is missing. It does
+    // not describe an address that the account already has.
+    keeps_metadata: true,
+    user_metadata:
+      user.email === null ? linked.user_metadata : omitKeys(linked.user_metadata, reservedKeys),
     email: confirms ? main.email : null,
     confirms,
     audit: toAuditEntry('identity_linked', user, { provider: signIn.provider.id }),

@@ -1,8 +1,9 @@
 import { ApiError, invalid } from '../../errors.ts'
-import { type Call, json } from '../../http/call.ts'
+import { type Answer, type Call, json } from '../../http/call.ts'
 import { defineEndpoint } from '../../http/endpoint.ts'
 import { type Static, Type } from '../../http/schema.ts'
 import { readRecipients } from '../../messages/requests/daily-codes.ts'
+import { createMessageId, toMessageBody } from '../../messages/requests/message-id.ts'
 import { readClientMailRequest } from '../../messages/requests/user-mail.ts'
 import type { Services } from '../../services.ts'
 import { parseEmail, parsePhone } from '../users/addresses.ts'
@@ -62,7 +63,11 @@ export const resend = defineEndpoint({
   sendsCodesTo: ({ body }) => readRecipients(body),
   query: { redirect_to: 'URL to which the link redirects' },
   body,
-  success: { status: 200, description: 'An empty object, whether or not a message was sent' },
+  success: {
+    status: 200,
+    description:
+      'An empty object, whether or not a message was sent. For clients of Supabase Auth, message_id of a text message',
+  },
   async handle(call, services) {
     const { type, email = '', phone = '' } = call.body
     const emailType = emailTypes.find((known) => known === type)
@@ -78,8 +83,8 @@ export const resend = defineEndpoint({
       if (type === 'sms') throw invalid('Type provided requires a phone number')
       throw invalid('Missing email address or phone number')
     }
+    if (phoneType !== undefined) return resendByPhone(call, services, phoneType)
     if (emailType !== undefined) await resendByEmail(call, services, emailType)
-    else if (phoneType !== undefined) await resendByPhone(call, services, phoneType)
     return json({})
   },
 })
@@ -93,7 +98,11 @@ async function resendByEmail(call: ResendCall, services: Services, type: ResendT
   await resendEmail(services, type, readClientMailRequest(call, services, parseEmail(email)))
 }
 
-async function resendByPhone(call: ResendCall, services: Services, type: PhoneResendType) {
+async function resendByPhone(
+  call: ResendCall,
+  services: Services,
+  type: PhoneResendType,
+): Promise<Answer> {
   const {
     body: { phone = '' },
     audience,
@@ -103,6 +112,8 @@ async function resendByPhone(call: ResendCall, services: Services, type: PhoneRe
   if (!services.config.site.phoneEnabled) {
     throw new ApiError('phone_provider_disabled', 'Phone logins are disabled', { status: 400 })
   }
-  const request = { phone: parsePhone(phone), audience, client, channel: 'sms' } as const
-  await resendText(services, type, request)
+  const number = parsePhone(phone)
+  const messageId = call.isSdk ? createMessageId(services, number) : undefined
+  await resendText(services, type, { phone: number, audience, client, channel: 'sms', messageId })
+  return json(toMessageBody(messageId))
 }

@@ -1,8 +1,4 @@
-import {
-  findTestCode,
-  requireGateway,
-  type TextKind,
-} from '../../messages/requests/phone-gateway.ts'
+import { findTestCode } from '../../messages/requests/phone-gateway.ts'
 import {
   type ClientTextRequest,
   deferCode,
@@ -84,7 +80,6 @@ export async function sendEmailAgain(
 }
 
 interface TextResending {
-  readonly kind: TextKind
   readonly cooldown: 'sms' | 'phone_change'
   /** Does nothing when no confirmation is pending. */
   send(services: Services, request: ClientTextRequest, user: UserRow): Promise<void>
@@ -95,7 +90,6 @@ const confirmation = { action: 'user_confirmation_requested', isCooldownChecked:
 /** By `type`: how to resend the message of a pending confirmation. */
 const textResendings = {
   sms: {
-    kind: 'confirmation',
     cooldown: 'sms',
     async send(services, request, user) {
       if (user.phone_confirmed_at !== null) return
@@ -103,7 +97,6 @@ const textResendings = {
     },
   },
   phone_change: {
-    kind: 'phone_change',
     cooldown: 'phone_change',
     async send(services, request, user) {
       const { phone_change } = user
@@ -114,14 +107,16 @@ const textResendings = {
 } as const satisfies Record<string, TextResending>
 export type PhoneResendType = keyof typeof textResendings
 
-/** The response does not reveal whether a message is sent. @throws {ApiError} */
+/**
+ * The response does not reveal whether a message is sent, also if no gateway is configured: the log
+ * then has an error for each message. @throws {ApiError}
+ */
 export function resendText(
   services: Services,
   type: PhoneResendType,
   request: ClientTextRequest,
 ): Promise<void> {
-  const { kind, cooldown } = textResendings[type]
-  requireGateway(services, request.phone, kind)
+  const { cooldown } = textResendings[type]
   // Test numbers are handled at once: their code is known in advance and may be entered before a
   // deferred request runs.
   if (findTestCode(services, request.phone) !== undefined)

@@ -7,6 +7,7 @@ import {
   providerIds,
   specifiedProviderIds,
 } from '../../plugins/providers/index.ts'
+import { toDiscoveryDocument } from './discovery.ts'
 
 export const health = defineEndpoint({
   method: 'GET',
@@ -44,12 +45,19 @@ export const settings = defineEndpoint({
   summary: 'Returns the public settings of this installation',
   allowed: 'anyone',
   success: { status: 200, description: 'The settings' },
-  async handle(_call, { config: { external, site, mail, sms, passkeys } }) {
-    const isListed = (id: ProviderId) => specifiedProviderIds.includes(id) || external[id].enabled
+  async handle({ isSdk }, { config: { external, site, mail, sms, passkeys } }) {
+    const isListed = (id: ProviderId) =>
+      isSdk || specifiedProviderIds.includes(id) || external[id].enabled
+    const enabled = Object.fromEntries(
+      providerIds.filter(isListed).map((id) => [id, external[id].enabled]),
+    )
+    const methods = {
+      email: site.emailEnabled,
+      phone: site.phoneEnabled,
+      anonymous_users: site.anonymousEnabled,
+    }
     return json({
-      external: Object.fromEntries(
-        providerIds.filter(isListed).map((id) => [id, external[id].enabled]),
-      ),
+      external: isSdk ? { ...enabled, ...methods } : enabled,
       disable_signup: site.disableSignup,
       autoconfirm: mail.autoconfirm,
       mailer_autoconfirm: mail.autoconfirm,
@@ -59,6 +67,7 @@ export const settings = defineEndpoint({
       phone_enabled: site.phoneEnabled,
       anonymous_users_enabled: site.anonymousEnabled,
       passkeys_enabled: passkeys.enabled,
+      ...(isSdk && { saml_enabled: false, saml_private_key_next_configured: false }),
     })
   },
 })
@@ -74,6 +83,16 @@ export const jwks = defineEndpoint({
   },
   handle: async (_call, { signingKeys }) =>
     json({ keys: signingKeys.publicKeys }, { 'cache-control': 'public, max-age=600' }),
+})
+
+export const openIdConfiguration = defineEndpoint({
+  method: 'GET',
+  path: '/.well-known/openid-configuration',
+  summary: 'Returns the issuer of access tokens and the URL of their keys',
+  allowed: 'anyone',
+  success: { status: 200, description: 'A document of OpenID Connect Discovery' },
+  handle: async (_call, services) =>
+    json(toDiscoveryDocument(services), { 'cache-control': 'public, max-age=600' }),
 })
 
 export function createOpenApi(endpoints: readonly Endpoint[]): Endpoint {

@@ -7,7 +7,10 @@ export interface RefreshSettings extends SessionLimits {
   readonly reuseIntervalMs: number
   /** Whether the reuse of an old token ends the session. */
   readonly rotates: boolean
-  /** Whether the previous token is accepted at any age as long as the current one is unused. */
+  /**
+   * Whether a token is accepted at any age as long as the one that replaced it has not been used for
+   * a refresh.
+   */
   readonly parentGrace: boolean
 }
 
@@ -66,6 +69,29 @@ export function isRetry(
   if (present - counter !== 1) return false
   if (parentGrace || delivered !== present || at === null) return true
   return nowMs <= Date.parse(at) + reuseIntervalMs
+}
+
+/**
+ * Returns the session as it was before a second factor raised it, if the token is the one before the
+ * raise, or the one before that, and the token of the raise has not been used: the client has lost
+ * the response of the verification. It continues at aal1 with the token that it had then, because
+ * the token of the raise would give aal2 to anyone who has a token of aal1.
+ */
+export function findBelow(
+  row: RefreshRow,
+  counter: number,
+  { parentGrace }: RefreshSettings,
+): RefreshRow | undefined {
+  const { raised_from: from, refresh_token_counter: present } = row
+  if (!parentGrace || from === null || present !== from + 2) return undefined
+  if (counter !== from && counter !== from - 1) return undefined
+  const amr = row.amr.filter(({ method }) => !isSecondFactor(method))
+  return { ...row, aal: 'aal1', amr, refresh_token_counter: from }
+}
+
+/** Whether a method in the `amr` is a second factor. */
+export function isSecondFactor(method: string): boolean {
+  return method === 'totp' || method.startsWith('mfa/')
 }
 
 export function notIssued(): ApiError {

@@ -18,6 +18,7 @@ import type { Deliveries } from './deliveries.ts'
 import type { ImportedTokens } from './imported-tokens.ts'
 import {
   alreadyUsed,
+  findBelow,
   findFlaw,
   isRetry,
   noSession,
@@ -33,6 +34,7 @@ import {
   findRefresh,
   openSession,
   type RefreshRow,
+  refreshBelow,
   revokeSessions,
   rotateSession,
   type SessionRow,
@@ -182,6 +184,20 @@ export function createSessions(parts: SessionParts): Sessions {
     })
   }
 
+  /** False when the token of the raise has been used in the meantime. */
+  async function keepBelow(below: RefreshRow, client: Client, nowMs: number): Promise<boolean> {
+    const kept = await db.run(refreshBelow, {
+      sessionId: below.session_id,
+      raisedFrom: below.refresh_token_counter,
+      userAgent: client.userAgent,
+      ip: client.ip,
+      auditId: createAuditId(),
+      auditAction: 'token_refreshed' satisfies AuditAction,
+      now: new Date(nowMs),
+    })
+    return kept.length > 0
+  }
+
   async function tryOpen(login: Login): Promise<TokenResponse | undefined> {
     const { user, method, provider, client, action = 'login', isRecovery = false } = login
     const nowMs = now()
@@ -247,12 +263,14 @@ export function createSessions(parts: SessionParts): Sessions {
       await deliveries.settled()
       const [row] = await db.run(findRefresh, { sessionId: token.sessionId, ...limits })
       if (row === undefined) throw noSession()
-      const flaw = findFlaw(row, settings, nowMs)
+      const below = findBelow(row, token.counter, settings)
+      const flaw = findFlaw(below ?? row, settings, nowMs)
       if (flaw !== undefined) throw flaw
       if (token.counter > row.refresh_token_counter) {
         throw notIssued()
       }
       if (isRetry(row, token.counter, settings, nowMs)) return renew(row)
+      if (below !== undefined && (await keepBelow(below, client, nowMs))) return renew(below)
       if (settings.rotates) await endReused(row, client, nowMs)
       throw alreadyUsed()
     },

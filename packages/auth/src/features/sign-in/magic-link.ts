@@ -18,7 +18,7 @@ import { claimsNothing } from '../one-time-codes/one-time-tokens.ts'
 import type { Metadata } from '../users/metadata.ts'
 import { confirmEmail, draftEmailUser, insertUser, unconfirmed } from '../users/new-users.ts'
 import {
-  isSignupAllowed,
+  hidesDisabledSignup,
   maySignIn,
   type Newcomer,
   signUpUnlessKnown,
@@ -49,10 +49,11 @@ export async function requestMagicLink(
   request: MagicLinkRequest,
 ): Promise<void> {
   const { newcomer, ...deferred } = request
-  if (newcomer === 'ignore' || !isSignupAllowed(services)) {
+  if (newcomer === 'ignore' || hidesDisabledSignup(services)) {
     return deferMail(services, deferred, mailCooldowns.magicLink, 'magic_link')
   }
   const user = await signUpUnlessKnown({
+    services,
     newcomer,
     constraint: 'users_email',
     find: () => findUser(services, request),

@@ -15,7 +15,7 @@ import { claimsNothing } from '../one-time-codes/one-time-tokens.ts'
 import type { Metadata } from '../users/metadata.ts'
 import { confirmPhone, draftPhoneUser, insertUser, unconfirmed } from '../users/new-users.ts'
 import {
-  isSignupAllowed,
+  hidesDisabledSignup,
   maySignIn,
   type Newcomer,
   signUpUnlessKnown,
@@ -35,13 +35,14 @@ export type DeferredOtp = Omit<PhoneOtpRequest, 'newcomer'>
 export async function requestPhoneOtp(services: Services, request: PhoneOtpRequest): Promise<void> {
   const { newcomer, ...deferred } = request
   requireGateway(services, request.phone, 'confirmation')
-  if (newcomer === 'ignore' || !isSignupAllowed(services)) {
+  if (newcomer === 'ignore' || hidesDisabledSignup(services)) {
     // Test numbers are handled at once: their code is known in advance and may be entered before a
     // deferred request runs.
     if (findTestCode(services, request.phone) !== undefined) return sendPhoneOtp(services, deferred)
     return deferCode(services, deferred, 'sms', 'phone_otp')
   }
   const user = await signUpUnlessKnown({
+    services,
     newcomer,
     constraint: 'users_phone',
     find: () => findUser(services, request),

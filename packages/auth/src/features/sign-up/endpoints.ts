@@ -102,6 +102,7 @@ async function named(call: SignupCall, services: Services): Promise<Answer> {
         data: parseOwnMetadata(services, data),
         audience: call.audience,
         client: call.client,
+        isSdk: call.isSdk,
         channel: textChannel,
       }),
     )
@@ -120,6 +121,7 @@ async function named(call: SignupCall, services: Services): Promise<Answer> {
       data: parseOwnMetadata(services, data),
       audience: call.audience,
       client: call.client,
+      isSdk: call.isSdk,
       challenge,
       redirectTo,
       externalUrl: call.externalUrl,

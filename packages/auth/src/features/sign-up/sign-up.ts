@@ -47,6 +47,8 @@ interface NamedSignUp {
   readonly client: Client
   readonly password: string
   readonly data: Metadata
+  /** Whether the response is for a client of Supabase Auth. */
+  readonly isSdk: boolean
 }
 
 export interface EmailSignUp extends ClientMailRequest, NamedSignUp {}
@@ -192,7 +194,8 @@ async function repeat<Input extends NamedSignUp>(
 ): Promise<UserRecord> {
   const isWaiting = known?.[`${by.provider}_confirmed_at`] === null
   if (by.reportsTaken(services, isWaiting)) {
-    throw new ApiError('user_already_exists', 'User already registered', { status: 400 })
+    const status = input.isSdk ? 422 : 400
+    throw new ApiError('user_already_exists', 'User already registered', { status })
   }
   const { audience, data, client } = input
   const repeated = { name: by.toName(input), draft: by.draft, audience, data, client }

@@ -35,11 +35,16 @@ type Body = Readonly<Record<string, unknown>> | undefined
  * Keys of user_metadata that the server writes itself, from verified data. Users cannot change
  * them.
  */
-const reserved: ReadonlySet<string> = new Set(['sub', 'email', 'email_verified', 'phone_verified'])
+export const reservedKeys: ReadonlySet<string> = new Set([
+  'sub',
+  'email',
+  'email_verified',
+  'phone_verified',
+])
 
 /** The metadata that new users send about themselves. @throws {ApiError} */
 export function parseOwnMetadata(services: Limited, body: Body): Metadata {
-  return omitKeys(parseUserMetadata(services, body), reserved)
+  return omitKeys(parseUserMetadata(services, body), reservedKeys)
 }
 
 /**
@@ -47,7 +52,7 @@ export function parseOwnMetadata(services: Limited, body: Body): Metadata {
  * @throws {ApiError}
  */
 export function parseOwnChange(body: Body): Metadata {
-  return omitKeys(toMetadata(body), reserved)
+  return omitKeys(toMetadata(body), reservedKeys)
 }
 
 export function omitKeys(data: Metadata, keys: ReadonlySet<string>): Metadata {

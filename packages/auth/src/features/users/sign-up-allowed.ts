@@ -15,12 +15,22 @@ export function checkSignupAllowed(services: Pick<Services, 'config'>): void {
 }
 
 /**
+ * Whether requests for a code or link get the same response for known and unknown users while
+ * sign-up is disabled. Supabase Auth answers with an error to unknown users, which the operator can
+ * choose.
+ */
+export function hidesDisabledSignup({ config: { site, api } }: Pick<Services, 'config'>): boolean {
+  return site.disableSignup && api.compatMode !== 'upstream'
+}
+
+/**
  * What a request for a code or link does if the user does not exist. With `ignore`, nothing is sent
  * and the response is the same as for a known user.
  */
 export type Newcomer = 'create' | 'ignore' | 'refuse'
 
 interface SignUpOnDemand {
+  readonly services: Pick<Services, 'config'>
   readonly newcomer: Newcomer
   /** Violated by a second user with the same address or number. */
   readonly constraint: 'users_email' | 'users_phone'
@@ -37,10 +47,11 @@ export async function signUpUnlessKnown(
   signUp: SignUpOnDemand,
 ): Promise<UserRow | 'created' | undefined> {
   const known = await signUp.find()
-  if (known !== undefined) return known
+  if (known !== undefined && maySignIn(signUp.services, known)) return known
   if (signUp.newcomer === 'refuse') {
     throw new ApiError('otp_disabled', 'Signups not allowed for otp')
   }
+  checkSignupAllowed(signUp.services)
   try {
     await signUp.create()
     return 'created'

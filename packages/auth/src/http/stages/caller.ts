@@ -4,6 +4,8 @@ import type { Services } from '../../services.ts'
 import { checkAudience } from '../../tokens/audiences.ts'
 import { type Call, readHeader } from '../call.ts'
 import type { Endpoint } from '../endpoint.ts'
+import { isSdkDialect } from './dialect.ts'
+import { versionHeader } from './error-answer.ts'
 
 export type Identified = Pick<Call, 'caller' | 'adminRole' | 'adminSubject' | 'audience'>
 
@@ -21,7 +23,7 @@ export async function identifyCaller(
   const isUser = allowed === 'user' || allowed === 'former user'
   const caller =
     claims && isUser
-      ? await findUserOfClaims(claims, services, allowed === 'former user')
+      ? await findUserOfClaims(claims, services, takesEnded(allowed, headers, services))
       : undefined
   const adminRole =
     claims && allowed === 'admin' ? await findAdminRole(claims, services, moreRoles) : undefined
@@ -34,6 +36,16 @@ export async function identifyCaller(
     adminSubject: adminRole === undefined ? undefined : toSubject(claims?.['sub']),
     audience: named ?? claimed ?? tokens.audience,
   }
+}
+
+/** Clients of Supabase Auth rely on a rejection after a global sign-out. */
+function takesEnded(
+  allowed: Endpoint['allowed'],
+  headers: IncomingHttpHeaders,
+  { config }: Pick<Services, 'config'>,
+): boolean {
+  const isSdk = isSdkDialect(config.api.compatMode, readHeader(headers, versionHeader))
+  return allowed === 'former user' && !isSdk
 }
 
 /** Undefined if there is none, or if it cannot be stored in the audit log. */

@@ -1,10 +1,10 @@
 import type { FastifyRequest } from 'fastify'
-import type { ApiConfig } from '../../config/api.ts'
 import { toExternalUrl } from '../../features/redirects/confirmation-link.ts'
 import type { Services } from '../../services.ts'
 import { type Call, readHeader } from '../call.ts'
 import type { Identified } from './caller.ts'
 import type { ClientAddress } from './client-address.ts'
+import { isSdkDialect } from './dialect.ts'
 import { versionHeader } from './error-answer.ts'
 
 /** Names one of AUTH_SESSIONS_TAGS at sign-in. */
@@ -47,28 +47,4 @@ function toFirstValues(query: unknown): Call['query'] {
   return Object.fromEntries(
     entries.map(([name, value]) => [name, Array.isArray(value) ? value[0] : value]),
   )
-}
-
-/**
- * Whether to behave like current Supabase Auth. This selects messages, shapes and defaults, but
- * never which checks are made.
- */
-function isSdkDialect(mode: ApiConfig['compatMode'], version: string | undefined): boolean {
-  return mode === 'auto' ? isVersion(version) : mode === 'upstream'
-}
-
-/**
- * Whether errors have the versioned form, which clients request by the header, as with Supabase
- * Auth.
- */
-export function wantsVersionedErrors(
-  mode: ApiConfig['compatMode'],
-  version: string | undefined,
-): boolean {
-  return mode !== 'specification' && isVersion(version)
-}
-
-function isVersion(version: string | undefined): boolean {
-  if (version === undefined || !/^\d{4}-\d\d-\d\d$/.test(version)) return false
-  return version >= '2024-01-01' && !Number.isNaN(Date.parse(version))
 }

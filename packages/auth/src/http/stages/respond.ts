@@ -5,6 +5,7 @@ import type { ApiConfig } from '../../config/api.ts'
 import { DatabaseLostError } from '../../db/database-errors.ts'
 import type { ApiError } from '../../errors.ts'
 import { type Answer, readHeader } from '../call.ts'
+import { wantsVersionedErrors } from './dialect.ts'
 import {
   requestIdHeader,
   toApiError,
@@ -12,7 +13,6 @@ import {
   toUnexpected,
   versionHeader,
 } from './error-answer.ts'
-import { wantsVersionedErrors } from './read-call.ts'
 import type { WatchedCalls } from './watch-calls.ts'
 
 /** Set on every response: tokens must not be cached, and browsers must not guess content types. */

@@ -11,6 +11,8 @@ export interface CodeRequest {
   /** The recipient; the code is not valid for another number. */
   readonly phone: string
   readonly channel: TextChannel
+  /** From requests/message-id.ts. */
+  readonly messageId?: string | undefined
 }
 
 /** A text message with its one-time token, not yet stored. */
@@ -33,7 +35,7 @@ type Planning = Pick<Services, 'config' | 'oneTimeTokens' | 'now'>
  */
 export function planCode(services: Planning, request: CodeRequest): CodePlan {
   const { config, oneTimeTokens, now } = services
-  const { kind, tokenType, phone, channel } = request
+  const { kind, tokenType, phone, channel, messageId } = request
   const { sms, limits } = config
   const created = oneTimeTokens.create(sms.otpLength, false)
   const testCode = findTestCode(services, phone)
@@ -42,7 +44,7 @@ export function planCode(services: Planning, request: CodeRequest): CodePlan {
   const message: NewMessage = {
     kind,
     recipient: phone,
-    payload: toTextPayload(digits, channel),
+    payload: toTextPayload(digits, channel, messageId),
     expires_in_seconds: sms.otpExpiresInSeconds,
   }
   const token: NewToken = {

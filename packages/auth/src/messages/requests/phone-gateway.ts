@@ -19,8 +19,8 @@ interface TextServices extends TextSettings {
 }
 
 /** The fields that the SMS channel reads from a row of the outbox. */
-export function toTextPayload(code: string, channel: TextChannel) {
-  return { Code: code, Channel: channel }
+export function toTextPayload(code: string, channel: TextChannel, messageId?: string) {
+  return { Code: code, Channel: channel, ...(messageId !== undefined && { MessageID: messageId }) }
 }
 
 /** Parses the field `channel` of a body. @throws {ApiError} */

@@ -32,6 +32,8 @@ export interface ClientTextRequest {
   readonly audience: string
   readonly client: Client
   readonly channel: TextChannel
+  /** From requests/message-id.ts, if the response has one. */
+  readonly messageId?: string | undefined
 }
 
 type TextCooldownKind = Extract<CooldownKind, 'sms' | 'phone_change'>
@@ -154,6 +156,6 @@ export function toTextCooldown(
   })
 }
 
-export function toConfirmation({ phone, channel }: ClientTextRequest): CodeRequest {
-  return { kind: 'confirmation', tokenType: 'phone_confirmation', phone, channel }
+export function toConfirmation({ phone, channel, messageId }: ClientTextRequest): CodeRequest {
+  return { kind: 'confirmation', tokenType: 'phone_confirmation', phone, channel, messageId }
 }

@@ -122,7 +122,8 @@ export function openOutboxSender(settings: OutboxSenderSettings): OutboxSender {
     if (outcome === 'stopped')
       return await settle(id, () => db.run(releaseMessage, { id, attempts }))
     const reason = describeFailure(outcome, row)
-    const label = `The message ${id} (${row.kind})`
+    const { MessageID: name } = row.payload
+    const label = `The message ${id} (${row.kind}${name === undefined ? '' : `, message_id ${name}`})`
     const waitMs = backoffMs[Math.min(attempts, backoffMs.length) - 1] ?? minute
     const isPermanent = outcome instanceof UndeliverableError || attempts >= maxAttempts
     if (isPermanent || waitMs >= leftMs) {

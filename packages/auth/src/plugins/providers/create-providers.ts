@@ -74,6 +74,18 @@ export function createProviders(settings: ProvidersSettings): ExternalProviders 
 
   return {
     find,
+    isEnabled(text) {
+      const id = text.toLowerCase()
+      return isProviderId(id) && config[id].enabled
+    },
+    findIssuer(text, shown = '') {
+      const id = text.toLowerCase()
+      if (!isProviderId(id)) return undefined
+      const definition: ProviderDefinition = providers[id]
+      const at = toAddresses(definition, config[id])
+      if (definition.idTokens === undefined) return undefined
+      return definition.idTokens.isIssuer(shown, at) ? shown : at.url
+    },
     get enabled() {
       return providerIds.filter((id) => config[id].enabled).map(find)
     },

@@ -122,6 +122,7 @@ export const externalFlow = {
       'AUTH_EXTERNAL_REDIRECT_URL',
       '',
       'URL to which users are sent after signing in with a provider. Overrides the URL in the request',
+      { aliases: ['AUTH_EXTERNAL_REDIRECTURL', 'GOTRUE_EXTERNAL_REDIRECTURL'] },
     ),
     iosBundleId: string(
       'AUTH_EXTERNAL_IOS_BUNDLE_ID',

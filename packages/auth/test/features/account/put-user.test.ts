@@ -370,7 +370,7 @@ test('PUT /user for an anonymous user when email confirmation is disabled', asyn
     )
     assert.ok(body.email_confirmed_at)
     assert.deepEqual(body.app_metadata, { provider: 'email', providers: ['email'] })
-    assert.deepEqual(body.user_metadata, { a: 1 })
+    assert.deepEqual(body.user_metadata, { a: 1, email_verified: true })
     assert.equal(body.identities.length, 1)
     assert.equal(body.identities[0].identity_data.email_verified, true)
     assert.equal(body.identities[0].email, email)

@@ -27,7 +27,7 @@ test('POST /invite', async (t) => {
     assert.equal(body.email, email)
     assert.ok(body.invited_at && body.confirmation_sent_at)
     assert.equal(body.email_confirmed_at, undefined)
-    assert.equal(body.user_metadata.team, 'blue')
+    assert.deepEqual(body.user_metadata, { team: 'blue' }, 'nothing is added')
     assert.equal(body.identities[0].provider, 'email')
     const [row] = await query('select encrypted_password from users where id = $1', [body.id])
     assert.equal(row.encrypted_password, null)
@@ -43,6 +43,8 @@ test('POST /invite', async (t) => {
     const verified = await server.post('/verify', { type: 'invite', token: mail.token })
     assert.equal(verified.status, 200, JSON.stringify(verified.body))
     assert.ok(verified.body.user.email_confirmed_at)
+    const { user_metadata: metadata } = verified.body.user
+    assert.deepEqual(metadata, { team: 'blue', email_verified: true })
   })
 
   await t.test('a pending invitation can be repeated at once, an accepted one cannot', async () => {

@@ -217,7 +217,7 @@ test('administration of users', async (t) => {
     assert.deepEqual([body.email, body.role, body.id], [email, 'editor', user.id])
     assert.ok(body.email_confirmed_at)
     assert.equal(body.phone_confirmed_at, undefined)
-    assert.deepEqual(body.user_metadata, { b: 2, c: 3 })
+    assert.deepEqual(body.user_metadata, { b: 2, c: 3, email_verified: true })
     assert.deepEqual(body.app_metadata, {
       provider: 'email',
       providers: ['email', 'phone'],
@@ -232,6 +232,22 @@ test('administration of users', async (t) => {
     assert.deepEqual([nothing.body.id, nothing.body.aud], [user.id, 'authenticated'])
     assert.equal(nothing.body.email_confirmed_at, body.email_confirmed_at)
   })
+
+  await t.test(
+    'a confirmed address is marked in the metadata, an unconfirmed one is not',
+    async () => {
+      const metadata = { name: 'A' }
+      const made = async (more: object) =>
+        (await create({ email: newEmail(), user_metadata: metadata, ...more })).body.user_metadata
+      assert.deepEqual(await made({ email_confirm: true }), { ...metadata, email_verified: true })
+      assert.deepEqual(await made({}), metadata)
+      const { body: user } = await create({ email: newEmail(), user_metadata: metadata })
+      const { body } = await update(user.id, { email_confirm: true })
+      assert.deepEqual(body.user_metadata, { ...metadata, email_verified: true })
+      const { body: other } = await create({ phone: newPhone(), phone_confirm: true })
+      assert.deepEqual(other.user_metadata, {})
+    },
+  )
 
   await t.test('confirming an address updates email_verified everywhere', async () => {
     const email = newEmail()

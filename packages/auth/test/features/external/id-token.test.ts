@@ -32,6 +32,30 @@ test('sign-in with an ID token', async (t) => {
     assert.equal(second.body.user.id, first.body.user.id)
   })
 
+  await t.test('a disabled provider is named by its issuer', async () => {
+    const of = (iss: string) =>
+      ['e30', Buffer.from(JSON.stringify({ iss })).toString('base64url'), 'x'].join('.')
+    const tenant = 'https://login.microsoftonline.com/0b1c/v2.0'
+    const cases = [
+      ['facebook', 'any', 'https://www.facebook.com'],
+      ['apple', of('https://account.apple.com'), 'https://account.apple.com'],
+      ['apple', 'x.y', 'https://appleid.apple.com'],
+      ['azure', of(tenant), tenant],
+    ] as const
+    for (const [id, id_token, issuer] of cases) {
+      const message = `Provider (issuer "${issuer}") is not enabled`
+      assert.deepEqual(
+        errorOf(await server.post(path, { provider: id, id_token })),
+        [400, 'provider_disabled', message],
+        id,
+      )
+    }
+    for (const id of ['gitlab', 'nowhere']) {
+      const { body } = await server.post(path, { provider: id, id_token: 'x' })
+      assert.equal(body.msg, `Custom OIDC provider "${id}" not allowed`)
+    }
+  })
+
   await t.test('a nonce must match the hash in the token', async () => {
     const id_token = await create({ nonce: sha256('right') })
     const fine = await server.post(path, { provider, id_token, nonce: 'right' })

@@ -46,6 +46,37 @@ test('linking and unlinking identities', async (t) => {
     assert.equal((await userOf(fragment['access_token'] ?? '')).id, id)
   })
 
+  await t.test("linking keeps the user's own metadata and adds only what is missing", async () => {
+    const { email } = await server.newUser()
+    const token = await signIn(email)
+    const own = { name: 'Countess Lovelace', nickname: 'Ada' }
+    await send(server.url, '/user', { method: 'PUT', token, body: { data: own } })
+    const before = await userOf(token)
+    const account = newAccount({ name: 'Augusta', given_name: 'Augusta', email: 'a@other.example' })
+    await link(server, token, account)
+    const { user_metadata: metadata, identities } = await userOf(token)
+    assert.deepEqual([metadata.name, metadata.nickname], [own.name, own.nickname])
+    assert.equal(metadata.given_name, 'Augusta', 'was missing')
+    const { sub, email: address, email_verified } = before.user_metadata
+    assert.deepEqual(
+      [metadata.sub, metadata.email, metadata.email_verified],
+      [sub, address, email_verified],
+    )
+    assert.equal(identities[1].identity_data.name, 'Augusta', 'the identity has its own data')
+  })
+
+  await t.test('linking adds no address to the metadata of a user who has one', async () => {
+    const created = await send(server.url, '/admin/users', {
+      token: server.serviceToken,
+      body: { email: `${randomUUID()}@example.com`, password, email_confirm: true },
+    })
+    const token = await signIn(created.body.email)
+    await link(server, token, newAccount({ name: 'Augusta' }))
+    const { user_metadata: metadata } = await userOf(token)
+    assert.equal(metadata.name, 'Augusta')
+    assert.deepEqual([metadata.email, metadata.sub], [undefined, undefined])
+  })
+
   await t.test(
     'without skip_http_redirect the browser is redirected and gets a cookie',
     async () => {

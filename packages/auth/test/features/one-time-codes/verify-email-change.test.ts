@@ -202,7 +202,7 @@ test('an anonymous user becomes permanent by confirming an address', async (t) =
   const { body: user } = own
   assert.deepEqual([user.id, user.email, user.is_anonymous], [id, email, false])
   assert.ok(user.email_confirmed_at)
-  assert.deepEqual(user.user_metadata, { theme: 'dark' })
+  assert.deepEqual(user.user_metadata, { theme: 'dark', email_verified: true })
   assert.deepEqual(user.app_metadata, { provider: 'email', providers: ['email'] })
   assert.equal(user.identities.length, 1)
   assert.deepEqual(user.identities[0].identity_data, {

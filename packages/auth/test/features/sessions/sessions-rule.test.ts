@@ -46,6 +46,7 @@ const session: RefreshRow = {
   session_created_at: createdAt,
   delivered_counter: 5,
   delivered_at: createdAt,
+  raised_from: null,
   revoked_at: null,
   not_after: null,
   refreshed_at: null,

@@ -232,11 +232,12 @@ test('a misconfigured gateway is reported at once, for known and unknown phone n
       ['/otp', { phone: number }],
       ['/otp', { phone: number, create_user: true }],
       ['/signup', { phone: number, password }],
-      ['/resend', { type: 'sms', phone: number }],
     ] as const) {
       const answer: HttpAnswer = await server.post(path, body)
       assert.deepEqual(errorOf(answer), [422, 'sms_send_failed', message], path)
     }
+    const resent: HttpAnswer = await server.post('/resend', { type: 'sms', phone: number })
+    assert.deepEqual([resent.status, resent.body], [200, {}])
   }
   const missing = await unknown.post('/otp', { phone })
   assert.deepEqual(errorOf(missing).slice(0, 3), [

@@ -221,7 +221,7 @@ test('POST /signup with a phone when confirmation is disabled', async (t) => {
   const taken = [400, 'user_already_exists', 'User already registered']
   assert.deepEqual(errorOf(await post('/signup', { phone, password })), taken)
   const withHeader = await post('/signup', { phone, password }, sdk)
-  assert.deepEqual([withHeader.status, withHeader.body.message], [400, 'User already registered'])
+  assert.deepEqual([withHeader.status, withHeader.body.message], [422, 'User already registered'])
   const waiting = newPhone()
   const path = '/admin/users'
   await send(server.url, path, { token: server.serviceToken, body: { phone: waiting } })

@@ -114,7 +114,10 @@ function withBoth(target: string, parts: Parameters): string {
   return withFragment(withQuery(target, parts), parts)
 }
 
-/** The provider's tokens are added to the fragment only if scopes were requested. */
+/**
+ * The provider's tokens are added to the fragment only if scopes were requested, or in the
+ * compatibility mode upstream.
+ */
 function toLocation(target: string, returned: Returned): string {
   if (returned.outcome === 'code') return withQuery(target, { code: returned.code })
   if (returned.outcome === 'linked') return withFragment(target, { message: 'Identity linked' })

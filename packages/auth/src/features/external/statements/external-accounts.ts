@@ -63,6 +63,8 @@ export interface ExternalChange extends RequestParts, WithNotices {
   readonly identity: NewIdentity
   /** Merged unless the user's metadata would become too large. */
   readonly user_metadata: Metadata
+  /** Whether the user's own metadata wins, so that only absent keys are added. */
+  readonly keeps_metadata: boolean
   /** In bytes of PostgreSQL's text format. */
   readonly most_user_metadata: number
   /**
@@ -88,8 +90,8 @@ export const changeExternally = statement(
   object<ExternalChange>(),
   `with p as materialized (
      select * from jsonb_to_record($1::jsonb) as p(user_id uuid, identity jsonb,
-       user_metadata jsonb, most_user_metadata int, takes_over boolean, email text,
-       confirms boolean, email_change text, ${noticeColumn}, ${partColumns})
+       user_metadata jsonb, keeps_metadata boolean, most_user_metadata int, takes_over boolean,
+       email text, confirms boolean, email_change text, ${noticeColumn}, ${partColumns})
    ), ending as materialized (
      -- Locks sessions before the user, in the same order as a token refresh, to avoid deadlocks.
      select s.id from {ns}.sessions s cross join p
@@ -143,11 +145,12 @@ export const changeExternally = statement(
        email_change_confirm_status = case when p.takes_over or p.email_change is not null then 0
          else u.email_change_confirm_status end,
        raw_user_meta_data = (
-         select case
-           when octet_length((b.kept || p.user_metadata)::text) <= p.most_user_metadata
-           then b.kept || p.user_metadata else b.kept end
+         select case when octet_length(m.merged::text) <= p.most_user_metadata
+           then m.merged else b.kept end
          from (select case when p.takes_over then coalesce(u.admin_data -> 'user_metadata', '{}')
-           else u.raw_user_meta_data end as kept) b),
+           else u.raw_user_meta_data end as kept) b cross join lateral (
+           select case when p.keeps_metadata then p.user_metadata || b.kept
+             else b.kept || p.user_metadata end as merged) m),
        admin_data = case when p.confirms then null else u.admin_data end,
        raw_app_meta_data = u.raw_app_meta_data || v.app_meta_data,
        updated_at = p.now

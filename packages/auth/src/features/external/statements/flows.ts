@@ -22,6 +22,7 @@ export interface NewExternalFlow {
   readonly referrer: string
   /** In hexadecimal, as is `invite_token_hash`. */
   readonly browser_hash: string | null
+  /** Whether the redirect to the site has the tokens of the provider. */
   readonly asks_scopes: boolean
   readonly linking_target_id: string | null
   readonly linking_session_id: string | null

@@ -202,9 +202,10 @@ export const lockOwner = `lower as materialized (
    )`
 
 /**
- * The last parts, after `verified`, which has the row of the factor on success. The counter
- * advances by two, so that the previous refresh token cannot be used to obtain an aal2 session. The
- * user's sessions below aal2 are revoked.
+ * The last parts, after `verified`, which has the row of the factor on success. The counter of a
+ * session at aal1 advances by two, so that the previous refresh token cannot be used to obtain an
+ * aal2 session. A session at aal2 keeps its refresh token: no other token would be safer, and a lost
+ * response does no harm. The user's sessions below aal2 are revoked.
  */
 export const raiseSession = `raised as (
      update {ns}.sessions s set aal = 'aal2', factor_id = v.id,
@@ -212,8 +213,9 @@ export const raiseSession = `raised as (
            where e ->> 'method' <> p.method)
          || jsonb_build_array(jsonb_build_object(
            'method', p.method, 'timestamp', floor(extract(epoch from p.now))::bigint)),
-       refresh_token_counter = s.refresh_token_counter + 2, rotated_at = p.now,
-       refreshed_at = p.now, updated_at = p.now, user_agent = p.user_agent, ip = p.ip,
+       refresh_token_counter = s.refresh_token_counter + case s.aal when 'aal2' then 0 else 2 end,
+       raised_from = case s.aal when 'aal2' then s.raised_from else s.refresh_token_counter end,
+       rotated_at = p.now, refreshed_at = p.now, updated_at = p.now, user_agent = p.user_agent, ip = p.ip,
        factor_failures = '{}'
      from verified v cross join p
      where s.id = p.session_id

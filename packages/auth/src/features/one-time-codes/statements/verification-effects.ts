@@ -79,7 +79,9 @@ export const effects = {
          email_change_sent_at = null, email_change_confirm_status = 0, is_anonymous = false,
          email_confirmed_at = coalesce(u.email_confirmed_at, p.now),
          raw_user_meta_data = case when c.takes_over
-           then ${claimedMetadata('email', 'c.email_change')} else ${copyProven('email')} end,
+           then ${claimedMetadata('email', 'c.email_change')} else ${copyProven('email')}
+             || case when u.email_confirmed_at is null then '{"email_verified": true}'::jsonb
+               else '{}' end end,
          ${password},
          ${always}
        from consumed c cross join p cross join provided v

@@ -64,6 +64,22 @@ export const openSession = statement(
    from signed_in u cross join opened o`,
 ).returning<SessionRow>()
 
+/** Records a refresh of the session in `part`: $4 to $7 are address, audit ID, action and time. */
+function recordRefresh(part: string): string {
+  return `signed_in as (
+     update {ns}.users u set last_sign_in_at = $7 from ${part} where u.id = ${part}.user_id
+     returning u.*
+   ), logged as (
+     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
+     select $5, jsonb_build_object(
+       'action', $6::text, 'log_type', 'token', 'actor_id', u.id, 'actor_via_sso', u.is_sso_user,
+       'actor_username', coalesce(u.phone, u.email, ''),
+       'traits', jsonb_build_object('session_id', r.id)
+     ), coalesce($4, ''), $7
+     from signed_in u cross join ${part} r
+   )`
+}
+
 /**
  * Handles the common case of a refresh in one statement: the token is valid, and so are user and
  * session. Concurrent requests with the same token wait for each other here, and all but the first
@@ -83,26 +99,33 @@ export const rotateSession = statement(
        and ${isWithinLimits('s', 7)}
        and not ${hasNewer('s', 7)}
      returning s.*
-   ), signed_in as (
-     update {ns}.users u set last_sign_in_at = $7 from rotated where u.id = rotated.user_id
-     returning u.*
-   ), logged as (
-     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
-     select $5, jsonb_build_object(
-       'action', $6::text, 'log_type', 'token', 'actor_id', u.id, 'actor_via_sso', u.is_sso_user,
-       'actor_username', coalesce(u.phone, u.email, ''),
-       'traits', jsonb_build_object('session_id', r.id)
-     ), coalesce($4, ''), $7
-     from signed_in u cross join rotated r
-   )
+   ), ${recordRefresh('rotated')}
    select ${selectUser('u')}, ${selectSession('r')}
    from signed_in u cross join rotated r`,
 ).returning<SessionRow>()
+
+/**
+ * Records a refresh with the token before a raise to aal2. The counter stays: the token of the raise
+ * remains valid, and so does this one until that is used. Returns no row when it has been used.
+ */
+export const refreshBelow = statement(
+  'refresh_below',
+  ['sessionId', 'raisedFrom', 'userAgent', 'ip', 'auditId', 'auditAction', 'now'],
+  `with kept as (
+     update {ns}.sessions s set refreshed_at = $7, updated_at = $7, user_agent = $3, ip = $4
+     where s.id = $1 and s.raised_from = $2 and s.refresh_token_counter = s.raised_from + 2
+       and s.revoked_at is null
+     returning s.id, s.user_id
+   ), ${recordRefresh('kept')}
+   select id from kept`,
+)
 
 export interface RefreshRow extends SessionRow {
   /** The counter of the last token known to have been sent to the client, and the time. */
   readonly delivered_counter: number
   readonly delivered_at: Time | null
+  /** The counter at which a second factor raised the session to aal2; null if none did. */
+  readonly raised_from: number | null
   readonly revoked_at: Time | null
   readonly not_after: Time | null
   readonly refreshed_at: Time | null
@@ -132,7 +155,7 @@ export const findRefresh = statement(
   'find_refresh',
   ['sessionId', ...limitParameters],
   `select ${selectUser('u')}, ${selectSession('s')}, s.delivered_counter, s.delivered_at,
-     s.revoked_at, s.not_after, s.refreshed_at, ${hasNewer('s', 2)} as has_newer
+     s.raised_from, s.revoked_at, s.not_after, s.refreshed_at, ${hasNewer('s', 2)} as has_newer
    from {ns}.sessions s join {ns}.users u on u.id = s.user_id
    where s.id = $1`,
 ).returning<RefreshRow>()

@@ -3,6 +3,7 @@ import { type Answer, type Call, json } from '../../../http/call.ts'
 import { defineEndpoint } from '../../../http/endpoint.ts'
 import { type Static, Type } from '../../../http/schema.ts'
 import { readRecipients } from '../../../messages/requests/daily-codes.ts'
+import { createMessageId, toMessageBody } from '../../../messages/requests/message-id.ts'
 import { parseTextChannel } from '../../../messages/requests/phone-gateway.ts'
 import { type MailBody, readClientMailRequest } from '../../../messages/requests/user-mail.ts'
 import type { Services } from '../../../services.ts'
@@ -71,7 +72,8 @@ const body = Type.Object({
     Type.Boolean({
       description:
         'If true, users without an account are not signed up and get no message. With the header ' +
-        'X-Supabase-Api-Version the meaning is reversed: only false prevents the sign-up. Default: true',
+        'X-Supabase-Api-Version, or if AUTH_COMPAT_MODE is upstream, the meaning is reversed: only ' +
+        'false prevents the sign-up. Default: true',
     }),
   ),
   data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
@@ -93,7 +95,11 @@ export const otp = defineEndpoint({
   sendsCodesTo: ({ body }) => readRecipients(body),
   query: { redirect_to: 'URL to which the link in the email redirects' },
   body,
-  success: { status: 200, description: 'An empty object, whether or not the user exists' },
+  success: {
+    status: 200,
+    description:
+      'An empty object, whether or not the user exists. For clients of Supabase Auth, message_id of a text message',
+  },
   async handle(call, services) {
     const { email = '', phone = '', channel = '' } = call.body
     if (email !== '' && phone !== '') {
@@ -125,13 +131,16 @@ async function sendCode(call: OtpCall, services: Services): Promise<Answer> {
   if (!services.config.site.phoneEnabled) {
     throw new ApiError('phone_provider_disabled', 'Unsupported phone provider', { status: 400 })
   }
+  const phone = parsePhone(body.phone ?? '')
+  const messageId = call.isSdk ? createMessageId(services, phone) : undefined
   await requestPhoneOtp(services, {
-    phone: parsePhone(body.phone ?? ''),
+    phone,
+    messageId,
     audience,
     client,
     channel,
     data: parseOwnMetadata(services, body.data),
     newcomer: findNewcomerRule(call),
   })
-  return json({})
+  return json(toMessageBody(messageId))
 }

@@ -7,6 +7,7 @@ import { signInByIdToken } from '../../external/id-token-sign-in.ts'
 import { checkManualLinking, type LinkingTarget, requireLinker } from '../../external/identities.ts'
 import { findRedirectTarget } from '../../redirects/redirect-location.ts'
 import { findUserOfClaims, readBearer } from '../../sessions/bearer.ts'
+import { unknownToken } from '../../sessions/refresh.ts'
 import { exchangeCode } from '../code-exchange.ts'
 import { signInByPassword } from '../password-sign-in.ts'
 
@@ -68,8 +69,9 @@ const grants: Readonly<Record<string, Grant>> = {
     return json(await signInByPassword(services, { email, phone, password, audience, client }))
   },
 
-  async refresh_token({ body, client }, { sessions }) {
-    const { response, onSent } = await sessions.refresh(body.refresh_token ?? '', client)
+  async refresh_token({ body, client, isSdk }, { sessions }) {
+    const refreshed = sessions.refresh(body.refresh_token ?? '', client)
+    const { response, onSent } = await (isSdk ? refreshed.catch(forgetSession) : refreshed)
     return { ...json(response), onSent }
   },
 
@@ -100,6 +102,14 @@ const grants: Readonly<Record<string, Grant>> = {
 
   /** Web3 wallets are not supported. The error is the same as if they were disabled. */
   web3: () => Promise.reject(new ApiError('web3_provider_disabled', 'Web3 provider is disabled')),
+}
+
+/**
+ * Supabase Auth deletes sessions that have ended, so that it does not know their tokens. Its
+ * clients expect the error for an unknown token.
+ */
+function forgetSession(error: unknown): never {
+  throw error instanceof ApiError && error.code === 'session_not_found' ? unknownToken() : error
 }
 
 /** Only linking requires a signed-in user. */

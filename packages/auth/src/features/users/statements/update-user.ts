@@ -164,7 +164,8 @@ export const updateUser = statement(
        encrypted_password = coalesce(p.encrypted_password, u.encrypted_password),
        raw_user_meta_data = ${merge('u.raw_user_meta_data', 'p.user_metadata')} || coalesce((
          select jsonb_object_agg(key, value) from jsonb_each(p.copied_metadata)
-         where u.raw_user_meta_data ? key), '{}'),
+         where u.raw_user_meta_data ? key
+           or key = 'email_verified' and p.email_confirmed_at is not null), '{}'),
        raw_app_meta_data = ${merge('u.raw_app_meta_data', 'p.app_metadata')}
          || case when jsonb_array_length(p.identities) > 0 then ${providers} else '{}' end,
        admin_data = case when p.by_admin and u.email_confirmed_at is null

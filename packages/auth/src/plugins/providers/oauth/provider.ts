@@ -45,6 +45,8 @@ export interface ProviderDefinition {
    * email first.
    */
   readonly trustsEmails?: boolean
+  /** Defined if apps can sign users in with ID tokens of this provider. */
+  readonly idTokens?: { isIssuer(issuer: string, at: Addresses): boolean }
   /** Whether ID tokens may be issued to AUTH_EXTERNAL_IOS_BUNDLE_ID. */
   readonly hasIosApps?: true
   /** The URL of the public API, if it differs from `url`. */
@@ -140,6 +142,13 @@ export interface ExternalProviders {
   /** @throws {ApiError} with the reason when the provider is unknown, disabled or misconfigured. */
   find(id: string): ExternalProvider
   readonly enabled: readonly ExternalProvider[]
+  /**
+   * The issuer of a provider, whether it is enabled or not. Undefined for a provider that is unknown
+   * or issues no ID tokens.
+   * @param shown the issuer that an ID token names, if it names one; it is not verified.
+   */
+  findIssuer(id: string, shown: string | undefined): string | undefined
+  isEnabled(id: string): boolean
 }
 
 export interface IdTokenExpectation {
