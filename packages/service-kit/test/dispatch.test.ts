@@ -171,7 +171,7 @@ test('a usage for files keeps the name of the program, except where it says how 
         usage,
         keepsName: true,
         async run(_args, io) {
-          io.stderr.write(`Name a shell.\n\n${usage}`)
+          io.stderr.write('Name a shell.\nSee: tool print --help\n')
           return 2
         },
       }),
@@ -186,5 +186,5 @@ test('a usage for files keeps the name of the program, except where it says how 
   }
   const renamed = usage.replace('Usage: tool', 'Usage: npx tool')
   assert.equal(await run('print', '--help'), renamed)
-  assert.equal(await run('print'), `Name a shell.\n\n${renamed}`)
+  assert.equal(await run('print'), 'Name a shell.\nSee: npx tool print --help\n')
 })

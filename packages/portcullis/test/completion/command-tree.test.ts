@@ -124,7 +124,8 @@ test('portcullis completion prints the script for a shell', async () => {
 })
 
 for (const [args, reason] of [
-  [[], /^Name one shell: bash, zsh, fish\.\n\nUsage:/],
+  [[], /^Name one shell: bash, zsh, fish\.\nSee: portcullis completion --help\n$/],
+  [['bash', '--nope'], /^Unknown option --nope\.\nSee: /],
   [['tcsh'], /^Unknown shell "tcsh"\. Supported shells: bash, zsh, fish\./],
   [['bash', '--for', 'npm'], /^Unknown program "npm"\. Known programs: portcullis, auth,/],
 ] as const) {
