@@ -1,6 +1,6 @@
 // Takes screenshots of every page of the console: light, dark and narrow.
 //
-//   npm run screenshots -- [FOLDER] [PAGE…]
+//   npm run screenshots -- [DIR] [PAGE…]
 
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'

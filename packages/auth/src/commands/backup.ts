@@ -10,10 +10,10 @@ import { toReason } from './reason.ts'
 const backupUsage = `Usage: auth backup FILE|DIR [--config FILE] [--config-dir DIR]
 
 Writes a consistent snapshot of all rows of the database to a file for auth
-restore. Servers may be running, including one on an embedded:// database. In the
-folder DIR, the file name is the current time. An existing file is replaced when
-the backup is complete. The file contains password hashes and keys, so only its
-owner can read it.
+restore. Servers may be running, including one on an embedded:// database. In
+the folder DIR, the file name is the current time. An existing file is replaced
+when the backup is complete. The file contains password hashes and keys, so only
+its owner can read it.
 
 Options:
 ${configHelp}

@@ -12,8 +12,8 @@ repeatedly and concurrently.
 
 Options:
 ${configHelp}
-  --print-grants ROLE   only print the SQL that grants ROLE the privileges to run
-                        the server
+  --print-grants ROLE   only print the SQL that grants ROLE the privileges to
+                        run the server
   --accept-changed      accept migration files that were changed after they were
                         applied
 

@@ -20,9 +20,9 @@ export interface ConfigPlaces {
 }
 
 export const configHelp = `  -c, --config FILE     read variables from this file instead of .env
-  -d, --config-dir DIR  also read the files *.env of this folder, in the order of
-                        their names; a later file overrides an earlier one. The
-                        environment overrides all files`
+  -d, --config-dir DIR  also read the files *.env of this folder, in the order
+                        of their names; a later file overrides an earlier one.
+                        The environment overrides all files`
 
 /** Reads the configuration. Returns undefined if it is invalid, after printing all errors. */
 export function readConfig(
@@ -65,8 +65,8 @@ interface ReadOptions {
 const neededHelp = `
 This command needs the configuration of the server: set the same variables, or
 pass a file with --config FILE.
-For the server of portcullis up, run this command in the folder where you started
-portcullis up, or below it.
+For the server of portcullis up, run this command in the folder where you
+started portcullis up, or below it.
 If you started it with --data DIR, pass --config DIR/auth.env.
 `
 
@@ -223,5 +223,5 @@ function readValue(rest: string, below: readonly string[]): { value: string; lin
 
 /** Lists all variables for `--help`. */
 export function toEnvironmentHelp(): string {
-  return `Environment variables, with their defaults; each may also have the prefix GOTRUE_:\n\n${toHelpText(chapters)}`
+  return `Environment variables, with their defaults; the prefix GOTRUE_ also works:\n\n${toHelpText(chapters)}`
 }

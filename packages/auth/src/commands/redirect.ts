@@ -10,8 +10,8 @@ Prints for each URL whether the server would redirect to it, and why.
 Options:
 ${configHelp}
 
-Exit codes: 0 if all URLs are allowed, 1 otherwise, 2 for invalid arguments or an
-invalid configuration.
+Exit codes: 0 if all URLs are allowed, 1 otherwise, 2 for invalid arguments or
+an invalid configuration.
 `
 
 export const redirect: Command = {

@@ -23,8 +23,8 @@ Runs the server until a signal stops it${migrates ? '. It migrates the tables fi
 Options:
 ${configHelp}
 
-Exit codes: 0 after a shutdown by a signal, 1 on failure, 2 for invalid arguments
-or an invalid configuration.
+Exit codes: 0 after a shutdown by a signal, 1 on failure, 2 for invalid
+arguments or an invalid configuration.
 `
 
   async function run(args: readonly string[], io: CommandIo): Promise<number> {

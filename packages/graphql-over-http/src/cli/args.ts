@@ -19,8 +19,8 @@ Options:
   --help             show this text
   --version          show the version
 
-Exit codes: 0 if no audit fails, 1 if an audit fails, 2 for invalid arguments or a
-server that cannot be audited.
+Exit codes: 0 if no audit fails, 1 if an audit fails, 2 for invalid arguments or
+a server that cannot be audited.
 
 Example:
   graphql-over-http audit http://localhost:4000/graphql \\

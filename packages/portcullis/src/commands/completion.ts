@@ -22,8 +22,8 @@ const ownPrograms: LoadPrograms = Object.fromEntries(
 
 const usage = `Usage: portcullis completion bash|zsh|fish [--for PROGRAM]
 
-Prints a script that completes commands, options, files and choices. Run the line
-for your shell once:
+Prints a script that completes commands, options, files and choices. Run the
+line for your shell once:
 
   bash   echo 'source <(portcullis completion bash)' >> ~/.bashrc
   zsh    echo 'source <(portcullis completion zsh)' >> ~/.zshrc

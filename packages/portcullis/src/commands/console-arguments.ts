@@ -14,26 +14,26 @@ export const consoleOptions = {
   'auth-url': { value: 'URL', meaning: 'base URL of the auth server' },
   'auth-key': {
     value: 'KEY',
-    meaning: `service key of the auth server; prefer\n${keyVariable}, since other users of this machine can\nread command lines`,
+    meaning: `service key of the auth server; prefer ${keyVariable}, since other users of this machine can read command lines`,
   },
   'ratelimit-debug-url': {
     value: 'URL',
-    meaning: 'base URL of the debug port of the rate limit\nservice (/stats, /rlconfig)',
+    meaning: 'base URL of the debug port of the rate limit service (/stats, /rlconfig)',
   },
   'ratelimit-url': {
     value: 'URL',
-    meaning: 'base URL of its HTTP port (/json), to request\ndecisions',
+    meaning: 'base URL of its HTTP port (/json), to request decisions',
   },
   rules: { value: 'DIR', meaning: 'directory of its rule files, to edit them', kind: 'directory' },
   'graphql-url': { value: 'URL', meaning: 'URL of a GraphQL API' },
   port: { value: 'N', meaning: 'port to listen on; 0 picks a free port; default: 3000' },
   host: {
     value: 'ADDRESS',
-    meaning: 'address to listen on; default: 127.0.0.1 (this\nmachine only)',
+    meaning: 'address to listen on; default: 127.0.0.1 (this machine only)',
   },
   'allowed-host': {
     value: 'NAME',
-    meaning: `host name under which browsers may open the\nconsole, besides localhost and IP addresses;\nrepeatable`,
+    meaning: `host name under which browsers may open the console, besides localhost and IP addresses; repeatable`,
   },
 } as const satisfies OptionTable
 

@@ -21,7 +21,8 @@ ${toHelpLines(consoleOptions)}
 Anyone who opens the printed address can do everything that the service key
 allows. The key itself is never sent to a browser.
 
-Exit codes: 0 after a shutdown by a signal, 1 on failure, 2 for invalid arguments.
+Exit codes: 0 after a shutdown by a signal, 1 on failure, 2 for invalid
+arguments.
 `
 
 export function createConsoleCommand(version: string): CompletableCommand {

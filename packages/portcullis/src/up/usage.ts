@@ -10,37 +10,37 @@ interface UpOption extends OptionRow {
 export const upOptions: Readonly<Record<string, UpOption>> = {
   data: {
     value: 'DIR',
-    meaning: 'folder for users, rules, messages and secrets; default:\n.portcullis',
+    meaning: 'folder for users, rules, messages and secrets; default: .portcullis',
     kind: 'directory',
     needs: 'a folder: --data DIR',
   },
   fresh: { meaning: 'start over: delete the data of earlier starts' },
   only: {
     value: 'PARTS',
-    meaning: `start only these parts, separated by commas:\n${partNames.join(', ')}`,
+    meaning: `start only these parts, separated by commas: ${partNames.join(', ')}`,
     kind: { list: partNames },
     needs: 'part names: --only auth,ratelimit',
   },
   'no-console': { meaning: 'start everything but the console' },
   'port-base': {
     value: 'N',
-    meaning: 'use consecutive ports from N, in the order below; 0\npicks free ports',
+    meaning: 'use consecutive ports from N, in the order below; 0 picks free ports',
     needs: 'a port: --port-base 9000, or 0 for free ports',
   },
   ...Object.fromEntries(listenerNames.map((name) => [toFlag(name), toPortOption(name)])),
   host: {
     value: 'ADDRESS',
-    meaning: 'address to listen on; default: 127.0.0.1 (this machine\nonly)',
+    meaning: 'address to listen on; default: 127.0.0.1 (this machine only)',
     needs: 'an address of this machine: --host 0.0.0.0',
   },
   'public-url': {
     value: 'URL',
-    meaning: 'scheme and host name for printed addresses and links in\nemails',
+    meaning: 'scheme and host name for printed addresses and links in emails',
     needs: 'a scheme and a name: --public-url https://gate.example.com',
   },
   'allowed-host': {
     value: 'NAME',
-    meaning: 'host name under which browsers may open the console;\nrepeatable',
+    meaning: 'host name under which browsers may open the console; repeatable',
     needs: 'a host name: --allowed-host gate.example.com',
   },
 }
@@ -57,18 +57,18 @@ function toPortOption(name: (typeof listenerNames)[number]): UpOption {
 export const upUsage = `Usage: portcullis up [OPTION…]
 
 Starts an auth server with an embedded PostgreSQL, the rate limit service, a
-GraphQL API that uses both, a mailbox that catches emails and text messages, and a
-console. Nothing else has to be installed or running. Press Ctrl-C to stop
+GraphQL API that uses both, a mailbox that catches emails and text messages, and
+a console. Nothing else has to be installed or running. Press Ctrl-C to stop
 everything; users and rules are kept for the next start.
 
 Options:
 ${toHelpLines(upOptions)}
 
-Environment variables of the servers are passed on, except for those that up sets
-itself; portcullis auth up --help and portcullis ratelimit serve --help list them.
-The auth server also reads a .env file in the data folder.
+Environment variables of the servers are passed on, except for those that up
+sets itself; portcullis auth up --help and portcullis ratelimit serve --help
+list them. The auth server also reads a .env file in the data folder.
 
 Exit codes: 0 after a shutdown by a signal, 1 if a part fails to start or ends
-unexpectedly, 2 if nothing was started: for invalid arguments, a port in use or a
-data folder that cannot be used.
+unexpectedly, 2 if nothing was started: for invalid arguments, a port in use or
+a data folder that cannot be used.
 `

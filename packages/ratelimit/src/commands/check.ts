@@ -16,10 +16,10 @@ import { toFlag, toUnreadable } from './command-texts.ts'
 
 const usage = `Usage: ratelimit check DIR [--strict] [--merge] [--json]
 
-Reads the rule files (*.yaml) in a directory and shows every error in them. Policy
-tests (*.test.yaml) are not read: use ratelimit test. With
-CACHE_KEY_FORMAT=compatible, it also warns about rules whose counters can have the
-same name.
+Reads the rule files (*.yaml) in a directory and shows every error in them.
+Policy tests (*.test.yaml) are not read: use ratelimit test. With
+CACHE_KEY_FORMAT=compatible, it also warns about rules whose counters can have
+the same name.
 
 Options:
   --strict  treat warnings as errors
@@ -29,8 +29,8 @@ Options:
 
 -config_dir DIR and -merge_domain_configs are aliases of DIR and --merge.
 
-Exit codes: 0 if the rules have no errors, 1 otherwise, 2 for invalid arguments or
-a directory that cannot be read.
+Exit codes: 0 if the rules have no errors, 1 otherwise, 2 for invalid arguments
+or a directory that cannot be read.
 `
 
 export const check: Command = {

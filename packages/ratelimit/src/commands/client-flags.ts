@@ -56,7 +56,7 @@ const flags: { readonly [Name in keyof ClientFlags]: Flag<ClientFlags[Name]> } =
     toText: (descriptors) => descriptors.map(toDescriptorText).join(''),
   },
   hits_addend: numberFlag('the number of hits to add; default: 1'),
-  count: numberFlag('the number of calls, one after the other; default: 1'),
+  count: numberFlag('the number of calls, one after another; default: 1'),
   json: switchFlag('print only the responses, as JSON'),
   'grpc-use-tls': switchFlag('use TLS'),
   'grpc-server-ca-file': textFlag('FILE', 'trust this CA (PEM) instead of the system CAs'),

@@ -18,8 +18,8 @@ its hits go to.
 
 Options:
   -domain NAME          the domain of the request
-  -descriptors ENTRIES  one descriptor, KEY=VALUE[,KEY=VALUE…]; repeatable, because
-                        a limit can replace another
+  -descriptors ENTRIES  one descriptor, KEY=VALUE[,KEY=VALUE…]; repeatable,
+                        because a limit can replace another
   --now SECONDS         the Unix time of the request; default: the current time
   --merge               allow several files to define one domain, as with
                         MERGE_DOMAIN_CONFIG=true
@@ -27,8 +27,8 @@ Options:
 
 CACHE_KEY_PREFIX and MERGE_DOMAIN_CONFIG have the same effect as for serve.
 
-Exit codes: 0 on success, 1 for errors in the rules, 2 for invalid arguments or a
-directory that cannot be read.
+Exit codes: 0 on success, 1 for errors in the rules, 2 for invalid arguments or
+a directory that cannot be read.
 `
 
 export const explain: Command = {

@@ -31,7 +31,8 @@ simulated time costs no real time.
 
 Options:
   --rules DIR    the directory of the rules; default: the directory of the tests
-  --filter TEXT  run only tests whose path or name contains the text, ignoring case
+  --filter TEXT  run only tests whose path or name contains the text, ignoring
+                 case
   --merge        allow several files to define one domain, as with
                  MERGE_DOMAIN_CONFIG=true
   --json         print one JSON object instead of text
@@ -49,16 +50,16 @@ A test file:
           expect: ok
         - request: { descriptors: [{ user: alice }] }
           expect: over_limit
-        - advance: 60s             # or 1h30m, '2 days'; at: TIME jumps to a time
+        - advance: 60s             # or 1h30m, '2 days'; at: TIME jumps there
         - request: { descriptors: [{ user: alice }] }
           expect: { code: ok, remaining: 4, reset: 60s, rule: api.user }
 
-A request has domain, descriptors and hits. A descriptor is a map of its entries,
-or has more fields: { entries: { user: alice }, hits: 3, limit: 10/hour };
-negative hits are refunded. expect can also check the limit, as in
-{ code: ok, limit: 5/minute }. For a request with several descriptors,
-expect: { code: ok, descriptors: [ok, { remaining: 3 }] } checks each one. With
-times, the code is checked for every call and everything else only for the last.
+A request has domain, descriptors and hits. A descriptor is a map of its
+entries, or has more fields: { entries: { user: alice }, hits: 3, limit: 10/hour
+}; negative hits are refunded. expect can also check the limit, as in { code:
+ok, limit: 5/minute }. For a request with several descriptors, expect: { code:
+ok, descriptors: [ok, { remaining: 3 }] } checks each one. With times, the code
+is checked for every call and everything else only for the last.
 
 Exit codes: 0 if all tests pass, 1 for failed tests, errors in the files or no
 tests, 2 for invalid arguments, a directory that cannot be read, or a file that

@@ -172,9 +172,9 @@ Without --descriptor, each line of the log is a rate limit request in JSON:
   {"time": "2026-01-01T00:00:00.123Z", "domain": "api",
    "descriptors": [{"path": "/", "user": "7"}]}
 
-The time may also be a number: seconds, milliseconds, microseconds or nanoseconds
-since 1970. Descriptors may be written as for /json, with entries, limit and
-hitsAddend.
+The time may also be a number: seconds, milliseconds, microseconds or
+nanoseconds since 1970. Descriptors may be written as for /json, with entries,
+limit and hitsAddend.
 
 Options for a log of rate limit requests:
   --domain NAME             the domain of lines without a domain
@@ -189,12 +189,12 @@ fields.
 
 Options for an access log:
   --domain NAME             the domain of all requests
-  --descriptor ENTRIES      one descriptor, KEY=VALUE[,KEY=VALUE…]; repeatable. A
-                            value is text with operators, as in
-                            path=%REQ(:PATH)%,user=%REQ(X-USER)%
-                            A line that lacks one of the values (-) has no such
-                            descriptor, and a line without any descriptor is
-                            skipped, as in Envoy
+  --descriptor ENTRIES      one descriptor, KEY=VALUE[,KEY=VALUE…]; repeatable.
+                            A value is text with operators, as in
+                            path=%REQ(:PATH)%,user=%REQ(X-USER)% A line that
+                            lacks one of the values (-) has no such descriptor,
+                            and a line without any descriptor is skipped, as in
+                            Envoy
   --format FORMAT           default  Envoy's default format, shown below
                             TEXT     the format string of Envoy's configuration
                             {…}      its json_format; values are still operators
@@ -205,10 +205,11 @@ Options for an access log:
   --strip-query             remove the query string from paths
 
 Options for both:
-  --reorder DURATION        how far requests may be out of order, since a line is
-                            written when its request ends; default: 10s. Requests
-                            that are further out of order are decided at the time
-                            of the lines around them, and reported as late
+  --reorder DURATION        how far requests may be out of order, since a line
+                            is written when its request ends; default: 10s.
+                            Requests that are further out of order are decided
+                            at the time of the lines around them, and reported
+                            as late
   --merge                   allow several files to define one domain, as with
                             MERGE_DOMAIN_CONFIG=true
   --compare RULES           apply other rules too, and show the differences per
@@ -219,14 +220,14 @@ Options for both:
   --all                     show all rules, including those that refused or
                             matched no request
   --json                    print one JSON object instead of a table
-  --chart FILE.svg          also draw a chart of allowed and refused requests over
-                            time
+  --chart FILE.svg          also draw a chart of allowed and refused requests
+                            over time
 
-Columns: allowed, near (allowed, but near the limit), refused and shadow (over the
-limit, but allowed by shadow or quota mode) count requests. peak is the highest
-number of hits of one key in one window, also as a multiple of the limit; a
-sliding window and STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT do not count what they
-refuse. Times are UTC.
+Columns: allowed, near (allowed, but near the limit), refused and shadow (over
+the limit, but allowed by shadow or quota mode) count requests. peak is the
+highest number of hits of one key in one window, also as a multiple of the
+limit; a sliding window and STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT do not count
+what they refuse. Times are UTC.
 
 These variables have the same effect as for serve: SHADOW_MODE, QUOTA_MODE,
 NEAR_LIMIT_RATIO, CACHE_KEY_PREFIX, STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT,
@@ -235,8 +236,8 @@ MERGE_DOMAIN_CONFIG, MEMORY_STORE_MAX_BYTES.
 Ctrl-C ends the replay and shows the report of what was read so far.
 
 Exit codes: 0 on success, 1 for errors in the rules, a truncated log, or with
---strict a line that cannot be read, 2 for invalid arguments or files that cannot
-be read, 130 after Ctrl-C.
+--strict a line that cannot be read, 2 for invalid arguments or files that
+cannot be read, 130 after Ctrl-C.
 
 Examples:
   ratelimit replay config requests.jsonl.gz --chart refused.svg
@@ -248,5 +249,5 @@ Examples:
     --domain api --descriptor 'path=%path%,user=%user_id%'
 
 Envoy's default format:
-  ${defaultFormat.replaceAll(/ (?=%RESPONSE_CODE%|%RESP\(|"%REQ\(X-REQ)/g, '\n  ')}
+  ${defaultFormat.replaceAll(/ (?=%RESPONSE_CODE%|%RESP\(|"%REQ\((?:USER|:AUTH))/g, '\n  ')}
 `
