@@ -100,7 +100,8 @@ ${summary}
 Commands:
 ${lines.join('\n')}
 
-${name} COMMAND --help describes one command. ${name} --version shows the version.
+${name} COMMAND --help describes one command.
+${name} --version shows the version.
 `
 }
 

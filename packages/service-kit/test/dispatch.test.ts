@@ -50,7 +50,8 @@ Commands:
   go    go somewhere
   wait  wait a bit
 
-tool COMMAND --help describes one command. tool --version shows the version.
+tool COMMAND --help describes one command.
+tool --version shows the version.
 `
 
 test('a command gets its arguments, and its result is the exit code', async () => {

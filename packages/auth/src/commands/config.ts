@@ -30,7 +30,10 @@ export const config: Command = {
     if (options === undefined) return 2
     const [verb, ...more] = options.positionals
     if (verb !== 'check' || more.length > 0) {
-      const fault = verb === 'check' ? 'check takes no arguments.' : toVerbFault(verb, ['check'])
+      const fault =
+        verb === 'check'
+          ? `Unexpected argument ${JSON.stringify(more[0])}: check takes no arguments.`
+          : toVerbFault(verb, ['check'])
       io.stderr.write(toArgumentError('auth config', fault))
       return 2
     }

@@ -85,19 +85,22 @@ function parseCompletion(
     return toArgumentFault(error)
   }
   const { positionals, values } = parsed
-  const [shell] = positionals
+  const [shell, other] = positionals
   const known = Object.keys(shells).join(', ')
-  if (shell === undefined || positionals.length > 1) return `Name one shell: ${known}.`
+  if (shell === undefined) return `The shell is missing. Shells: ${known}.`
+  if (other !== undefined) {
+    return `Unexpected argument ${JSON.stringify(other)}: completion takes one shell.`
+  }
   const toScript = Object.hasOwn(shells, shell) ? shells[shell] : undefined
   if (toScript === undefined) {
     const suggestion = toQuestion(shell, Object.keys(shells))
-    return `Unknown shell ${JSON.stringify(shell)}. Supported shells: ${known}.${suggestion}`
+    return `Unknown shell ${JSON.stringify(shell)}. Shells: ${known}.${suggestion}`
   }
   const program = values.for
   const load = Object.hasOwn(programs, program) ? programs[program] : undefined
   if (load === undefined) {
     const names = Object.keys(programs)
-    return `Unknown program ${JSON.stringify(program)}. Known programs: ${names.join(', ')}.${toQuestion(program, names)}`
+    return `Unknown program ${JSON.stringify(program)}. Programs: ${names.join(', ')}.${toQuestion(program, names)}`
   }
   return { loadScript: async () => toScript(program, await load()) }
 }

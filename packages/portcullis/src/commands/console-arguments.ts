@@ -26,7 +26,7 @@ export const consoleOptions = {
   },
   rules: { value: 'DIR', meaning: 'directory of its rule files, to edit them', kind: 'directory' },
   'graphql-url': { value: 'URL', meaning: 'URL of a GraphQL API' },
-  port: { value: 'N', meaning: 'port to listen on; 0 picks a free port; default: 3000' },
+  port: { value: 'PORT', meaning: 'port to listen on; 0 picks a free port; default: 3000' },
   host: {
     value: 'ADDRESS',
     meaning: 'address to listen on; default: 127.0.0.1 (this machine only)',

@@ -37,7 +37,7 @@ configuration.
 const options = { ...configOptions, force: { type: 'boolean' } } as const
 
 export const keysCommand: Command = {
-  summary: 'show and replace the keys for refresh tokens, codes and second factors',
+  summary: 'show and replace the keys of refresh tokens, codes and factors',
   usage,
   async run(args, io) {
     const parsed = parse(args)
