@@ -31,7 +31,7 @@ is also used with each major version of graphql, on Node 22 and 24, from ES modu
 with its command, its types under TypeScript 5.9 and 7, and its size. CommonJS programs that require
 the other libraries are compiled with both versions of TypeScript. The limiter is also installed alone.
 
-Exit codes: 0 on success, 1 if a proof fails.`
+Exit codes: 0 on success, 1 if a proof fails, 2 for invalid arguments.`
 
 /** Additional proofs per package, by the name of its folder. */
 const ownProofs: {

@@ -55,11 +55,17 @@ A test file:
           expect: { code: ok, remaining: 4, reset: 60s, rule: api.user }
 
 A request has domain, descriptors and hits. A descriptor is a map of its
-entries, or has more fields: { entries: { user: alice }, hits: 3, limit: 10/hour
-}; negative hits are refunded. expect can also check the limit, as in { code:
-ok, limit: 5/minute }. For a request with several descriptors, expect: { code:
-ok, descriptors: [ok, { remaining: 3 }] } checks each one. With times, the code
-is checked for every call and everything else only for the last.
+entries, or has more fields; negative hits are refunded:
+
+  { entries: { user: alice }, hits: 3, limit: 10/hour }
+
+expect can also check the limit, and each descriptor of several:
+
+  expect: { code: ok, limit: 5/minute }
+  expect: { code: ok, descriptors: [ok, { remaining: 3 }] }
+
+With times, the code is checked for every call and everything else only for the
+last one.
 
 Exit codes: 0 if all tests pass, 1 for failed tests, errors in the files or no
 tests, 2 for invalid arguments, a directory that cannot be read, or a file that

@@ -167,14 +167,13 @@ directory of *.yaml files, or one file. LOG is a file, or - for standard input;
 gzip and Zstandard are recognized. Several logs are read one after the other, as
 if they were one.
 
-Without --descriptor, each line of the log is a rate limit request in JSON:
+Without --descriptor, each line of the log is a rate limit request:
 
-  {"time": "2026-01-01T00:00:00.123Z", "domain": "api",
-   "descriptors": [{"path": "/", "user": "7"}]}
+  {"time": 1767225600.123, "domain": "api", "descriptors": [{"user": "7"}]}
 
-The time may also be a number: seconds, milliseconds, microseconds or
-nanoseconds since 1970. Descriptors may be written as for /json, with entries,
-limit and hitsAddend.
+The time is a number of seconds, milliseconds, microseconds or nanoseconds since
+1970, or text such as "2026-01-01T00:00:00.123Z". Descriptors may be written as
+for /json, with entries, limit and hitsAddend.
 
 Options for a log of rate limit requests:
   --domain NAME             the domain of lines without a domain
@@ -191,10 +190,10 @@ Options for an access log:
   --domain NAME             the domain of all requests
   --descriptor ENTRIES      one descriptor, KEY=VALUE[,KEY=VALUE…]; repeatable.
                             A value is text with operators, as in
-                            path=%REQ(:PATH)%,user=%REQ(X-USER)% A line that
-                            lacks one of the values (-) has no such descriptor,
-                            and a line without any descriptor is skipped, as in
-                            Envoy
+                            path=%REQ(:PATH)%,user=%REQ(X-USER)%. As in Envoy, a
+                            line that lacks one of the values (-) has no such
+                            descriptor, and a line without any descriptor is
+                            skipped
   --format FORMAT           default  Envoy's default format, shown below
                             TEXT     the format string of Envoy's configuration
                             {…}      its json_format; values are still operators
