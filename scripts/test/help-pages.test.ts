@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
+import { dispatch } from '@portcullis/service-kit/dispatch'
 import { commands as authCommands } from '../../packages/auth/src/commands/index.ts'
 import { HELP as auditHelp } from '../../packages/graphql-over-http/src/cli/args.ts'
 import { otherPrograms } from '../../packages/portcullis/src/commands/hand-over.ts'
@@ -55,6 +56,20 @@ for (const [command, page] of pages) {
   test(`the help of ${command} fits into 80 columns`, () => {
     const long = page.split('\n').filter((line) => line.length > 80 && !variable.test(line))
     assert.deepEqual(long, [])
+  })
+}
+
+for (const [program, commands] of Object.entries(programs)) {
+  test(`the list of the commands of ${program} fits into 80 columns`, async () => {
+    let printed = ''
+    const stdout = { write: (text: string) => (printed += text) }
+    const io = { stdout, stderr: stdout, env: {}, isTerminal: false }
+    const settings = { name: program, version: '1.2.3', summary: '', commands }
+    assert.equal(await dispatch(settings, ['--help'], io), 0)
+    assert.deepEqual(
+      printed.split('\n').filter((line) => line.length > 80),
+      [],
+    )
   })
 }
 
