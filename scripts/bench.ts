@@ -104,8 +104,9 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
 const list = Object.entries(benchmarks)
   .map(([name, { summary }]) => `  ${name.padEnd(14)}${summary}`)
   .join('\n')
-const help = `Usage: npm run bench -- NAME [options]
+const help = `Usage: npm run bench -- NAME [OPTION…]
 
+Benchmarks:
 ${list}
 
 npm run bench -- NAME --help shows the options of a benchmark.`

@@ -18,7 +18,8 @@ Compiles every published package (packages/* with a tsconfig.build.json) into it
 JavaScript modules, declarations, package.json, README and LICENSE.
 Development needs no build; \`npm run pack\` runs the build itself.
 
-  --update-api   also write the exports of each package to its api.md`
+Options:
+  --update-api  also write the exports of each package to its api.md`
 
 try {
   const { values } = parseArgs({

@@ -1,6 +1,6 @@
 // Makes sure a project's dependencies are installed and current:
 //
-//   node scripts/install.mjs [FOLDER]        default: the repository itself
+//   node scripts/install.mjs [DIR]           default: the repository itself
 //
 // Plain JavaScript, because it runs before anything is installed, on any Node from 20 on. It prints
 // nothing if there is nothing to do, and writes only to stderr, so that the output of the actual

@@ -30,7 +30,8 @@ commands must start and respond there; install size and start times are printed.
 is also used with each major version of graphql, on Node 22 and 24, from ES modules, CommonJS and Jest,
 with its command, its types under TypeScript 5.9 and 7, and its size. CommonJS programs that require
 the other libraries are compiled with both versions of TypeScript. The limiter is also installed alone.
-Exits with 1 when a proof fails.`
+
+Exit codes: 0 on success, 1 if a proof fails, 2 for invalid arguments.`
 
 /** Additional proofs per package, by the name of its folder. */
 const ownProofs: {

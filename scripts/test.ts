@@ -14,7 +14,7 @@ import { selectFiles } from './testing/select-files.ts'
 import { type LegReport, readMisses, summarize } from './testing/summary.ts'
 import { findTestFiles, root, type TestFile, TestHeaderError } from './testing/test-files.ts'
 
-const usage = `Usage: npm test -- [--leg NAME] [FILE, FOLDER, GLOB or WORD…] [--OPTION of node --test]
+const usage = `Usage: npm test -- [--leg NAME] [FILE, DIR, GLOB or WORD…] [--OPTION of node --test]
 
   npm test                            every leg except those on demand
   npm test -- WORD…                   the test files whose path contains a word, on the pinned Node

@@ -14,11 +14,12 @@ import { replaceSection } from './page.ts'
 import type { Sections, Settings } from './run.ts'
 import { openWorkspace } from './workspace.ts'
 
-const help = `Usage: npm run bench -- peers [options]
+const help = `Usage: npm run bench -- peers [OPTION…]
 
 Compares the limiter and the GraphQL library with others: features, lines for the same task, packages, bundle,
 CPU time and memory. The others are installed from the npm registry into a temporary folder.
 
+Options:
   --write        write the tables into docs/comparison.md
   --only AREA    limiter or graphql; default: both
   --rounds N     how often each is measured, in turn; default: 7

@@ -7,17 +7,21 @@ export const usage = `Usage: npm run mutants -- FILE… [OPTION…]
 Makes one small change at a time to the given files and runs the nearest tests against each change.
 A change that no test detects is a survivor: a behaviour that no test checks. No file on disk changes.
 
-FILE              a TypeScript file, a folder or a glob
---sample N        test only N mutants, chosen at random
---seed S          choose other mutants; the same seed chooses the same mutants (default: 1)
---tests WORD      run test files with this word in their path before the nearest ones; repeatable
---max-tests N     use at most N test files for each file (default: 5)
---budget S        spend at most S seconds on the tests of a mutant (default: 40)
---min SCORE       exit with code 1 when fewer than SCORE percent of the mutants are killed
---list            list the mutants and the test files without running them
---json FILE       write the results to a file
---again FILE      test only the survivors in such a file, and report them together with its other results
---help            show this text`
+FILE is a TypeScript file, a folder or a glob.
+
+Options:
+  --sample N     test only N mutants, chosen at random
+  --seed N       choose other mutants; the same seed chooses the same mutants; default: 1
+  --tests WORD   run test files with this word in their path before the nearest ones; repeatable
+  --max-tests N  use at most N test files for each file; default: 5
+  --budget N     spend at most N seconds on the tests of a mutant; default: 40
+  --min SCORE    exit with code 1 when fewer than SCORE percent of the mutants are killed
+  --list         list the mutants and the test files without running them
+  --json FILE    write the results to a file
+  --again FILE   test only the survivors in such a file, and report them together with its other results
+  --help         show this text
+
+Exit codes: 0 on success, 1 if the score is below --min, 2 for invalid arguments.`
 
 export class UsageError extends Error {}
 

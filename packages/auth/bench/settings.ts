@@ -17,11 +17,12 @@ import { type DatabaseServerName, databaseServerNames } from './servers/database
 const statementsName = 'statements'
 const names = [...families, statementsName]
 
-export const help = `Usage: npm run bench -- auth [options]
+export const help = `Usage: npm run bench -- auth [OPTION…]
 
 Measures the authentication server and, if one is given, Supabase Auth. Both use databases of the same
 PostgreSQL and take turns.
 
+Options:
   --peer-program FILE    Supabase Auth to start on a new database; migrations/ must be next to it
   --peer URL             or: the URL of a running one; requires --peer-pid and --peer-database
   --peer-pid PID         process id of the peer

@@ -21,7 +21,7 @@ const isBare =
 await runProgram({
   name: 'auth',
   summary:
-    'Authentication server: users, sessions and messages. Without a command it migrates and serves.',
+    'Authentication server: users, sessions and messages.\nWithout a command, it migrates and serves.',
   manifest: new URL('../package.json', import.meta.url),
   commands,
   args: isBare ? ['up', ...args] : args,

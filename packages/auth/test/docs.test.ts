@@ -28,7 +28,7 @@ test('the page of environment variables matches the code', () => {
 
 Generated from the code by \`UPDATE_DOCS=1 npm test -- packages/auth/test/docs.test.ts\`. Durations are
 written as in Go: \`300ms\`, \`1.5h\`, \`2h45m\`. Variables can also be set in a file \`.env\`, in another file
-(\`--config FILE\`), and in all files \`*.env\` of a folder (\`--config-dir FOLDER\`). The environment overrides
+(\`--config FILE\`), and in all files \`*.env\` of a folder (\`--config-dir DIR\`). The environment overrides
 these files. If a variable has several names, the first one that is set is used.
 
 ${toMarkdown(chapters, 2)}`,

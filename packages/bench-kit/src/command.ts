@@ -20,7 +20,7 @@ export function createCommand<Settings extends { readonly isHelpWanted: boolean 
       settings = command.parse(args)
     } catch (error) {
       if (!(error instanceof UsageError)) throw error
-      console.error(`${error.message}\nnpm run bench -- ${command.name} --help shows the options.`)
+      console.error(`${error.message}\nSee: npm run bench -- ${command.name} --help`)
       return 2
     }
     if (!settings.isHelpWanted) return await command.run(settings)

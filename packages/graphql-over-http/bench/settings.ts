@@ -4,11 +4,12 @@ import type { Plan } from './measure.ts'
 import { parseMajor } from './one-graphql.ts'
 import { type QueryName, queries } from './queries.ts'
 
-export const help = `Usage: npm run bench -- graphql [options]
+export const help = `Usage: npm run bench -- graphql [OPTION…]
 
 Measures the GraphQL library beside other servers, each in its own process, in turns.
 The unit is requests per second of CPU time of the server, which a busy machine disturbs least.
 
+Options:
   --only NAMES         contenders to measure, with commas between them:
                        ${wrap(contenderNames)}
   --query NAME         hello or list; default: both

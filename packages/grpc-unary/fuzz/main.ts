@@ -1,18 +1,19 @@
 import { parseArgs } from 'node:util'
 import { fuzz, type Progress, type Target, targets } from './run.ts'
 
-const usage = `Fuzzes the HTTP/2 of grpc-unary, without a network.
+const usage = `Usage: npm run fuzz -- [OPTION…]
 
-  node packages/grpc-unary/fuzz/main.ts [OPTION…]
+Fuzzes the HTTP/2 of grpc-unary, without a network.
 
-  --inputs N     number of inputs for each target (default 10000000)
-  --seed S       the same seed generates the same inputs (default: from the clock)
-  --first I      number of the first input (default 0); with --inputs 1, repeats a single input
-  --minutes M    stops each target after this many minutes
-  --target NAME  runs only this target: ${Object.keys(targets).join(', ')} (default all)
+Options:
+  --inputs N     number of inputs for each target; default: 10000000
+  --seed N       the same seed generates the same inputs; default: from the clock
+  --first N      number of the first input; with --inputs 1, repeats a single input; default: 0
+  --minutes N    stops each target after this many minutes
+  --target NAME  runs only this target: ${Object.keys(targets).join(', ')}; default: all
 
-It exits with code 1 at the first failure, and prints the seed, the number and the bytes of the input.
-Failures are: an uncaught exception, a response that is not correct HTTP/2, a response that depends on
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments. At the first failure, it prints the
+seed, the number and the bytes of the input. Failures are: an uncaught exception, a response that is not correct HTTP/2, a response that depends on
 how the bytes were split, an error for a legitimate client, a slow input, growing memory, a connection
 that leaves something behind, a next client that is not served; and for HPACK, a field or table that
 differs from that of an independent encoder.`
@@ -24,7 +25,7 @@ try {
 } catch (error) {
   const isUsage = error instanceof UsageError
   console.error(error instanceof Error ? error.message : error)
-  if (isUsage) console.error('\nSee --help.')
+  if (isUsage) console.error('See: npm run fuzz -- --help')
   process.exitCode = isUsage ? 2 : 1
 }
 
@@ -76,7 +77,7 @@ function toNumber(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const number = Number(text.replaceAll('_', ''))
   if (text.trim() === '' || !(number >= 0)) {
-    throw new UsageError(`--${name} takes a number from 0, not "${text}"`)
+    throw new UsageError(`--${name} must be a number from 0, not "${text}".`)
   }
   return number
 }
@@ -86,7 +87,7 @@ function toTargets(name: string | undefined): Target[] {
   if (name === undefined) return known
   const chosen = known.filter((key) => key === name)
   if (chosen.length === 0) {
-    throw new UsageError(`--target takes one of ${known.join(', ')}, not "${name}"`)
+    throw new UsageError(`--target must be one of ${known.join(', ')}, not "${name}".`)
   }
   return chosen
 }

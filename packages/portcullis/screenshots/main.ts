@@ -13,12 +13,12 @@ const variants = {
   narrow: { colorScheme: 'light', viewport: { width: 390, height: 844 } },
 } as const
 
-const usage = `Usage: npm run screenshots -- [FOLDER [SCENE…]]
+const usage = `Usage: npm run screenshots -- [DIR [SCENE…]]
 
 Takes screenshots of the pages of the console in Chromium: light, dark and narrow.
 
-  FOLDER  where the images are written; default: artifacts/screenshots
-  SCENE   which pages; default: all
+  DIR    where the images are written; default: artifacts/screenshots
+  SCENE  which pages; default: all
 
 Scenes: ${Object.keys(scenes).join(', ')}
 `

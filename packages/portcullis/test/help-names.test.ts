@@ -47,6 +47,18 @@ for (const [name, commands] of Object.entries(programs)) {
       assert.equal(others.exec(help)?.[0], undefined)
     })
   }
+
+  for (const command of own) {
+    test(`${name} ${command} reports an unknown option and refers to its help`, async () => {
+      let printed = ''
+      const stderr = { write: (text: string) => (printed += text) }
+      const io = { stdout: process.stdout, stderr, env: {}, isTerminal: false }
+      const program = { name, version, summary: '', commands, toCall }
+      assert.equal(await dispatch(program, [command, '--nope'], io), 2)
+      assert.ok(printed.startsWith('Unknown option --nope.\n'), printed)
+      assert.ok(printed.endsWith(`\nSee: ${toCall(command)} --help\n`), printed)
+    })
+  }
 }
 
 test('the help of the audit names the package if npx has downloaded it', async (t) => {

@@ -14,12 +14,13 @@ import { writeRules } from './rule-files.ts'
 import { ourProgram, type ServerProcess, startServer } from './servers/server-process.ts'
 import { createStores } from './servers/stores.ts'
 
-const help = `Usage: npm run bench -- first-calls [options]
+const help = `Usage: npm run bench -- first-calls [OPTION…]
 
 Measures the first 100 calls of a new process, and of a worker that replaces a lost one. The
 goal is a 99th percentile of at most 5 ms on an idle machine: the default timeout of Envoy is 20 ms.
 
-  --starts N   number of processes of each kind; default 10`
+Options:
+  --starts N   number of processes of each kind; default: 10`
 
 const rules = 1000
 const callCount = 100

@@ -17,25 +17,26 @@ export type SoloName = (typeof soloNames)[number]
 
 const names = [...groupNames, ...soloNames]
 
-export const help = `Usage: npm run bench -- ratelimit [options]
+export const help = `Usage: npm run bench -- ratelimit [OPTION…]
 
 Compares the rate limit service with another server of the same protocol, in turns.
 The unit is decisions per second of CPU time of the server, which depends least on other load of the machine.
 
+Options:
   --peer-program FILE  envoyproxy/ratelimit, which is started for every measurement
   --peer HOST:PORT     or: the gRPC address of a peer that runs on this machine; needs --redis
   --peer-pid PID       its process, if it cannot be found by its port
-  --redis HOST:PORT    a Redis for both servers; by default one is started
+  --redis HOST:PORT    a Redis for both servers; default: one that is started
   --write-rules DIR    only write the rules for a running peer, and print how to start it
 
-  --tracing RATE       fraction of calls that this service traces, to a collector of the benchmark; default 0
-  --workers N          number of processes of this service with Redis; default 1
+  --tracing RATE       fraction of calls that this service traces, to a collector of the benchmark; default: 0
+  --workers N          number of processes of this service with Redis; default: 1
   --only NAMES         what to measure, separated by commas:
                        ${names.join(', ')}
-  --rounds N           number of slices for each server and shape of load; default 8
-  --seconds N          length of a slice; default 1 (three times that for a steady load)
-  --starts N           number of times that all servers are restarted, at even intervals; default 2
-  --warmup N           seconds of load for each server and shape after a start; default 2
+  --rounds N           number of slices for each server and shape of load; default: 8
+  --seconds N          length of a slice; default: 1 (three times that for a steady load)
+  --starts N           number of times that all servers are restarted, at even intervals; default: 2
+  --warmup N           seconds of load for each server and shape after a start; default: 2
   --quick              2 rounds of 0.5 s with one start: for a first impression only
   --strict             exit with code 1 if a goal is missed
 

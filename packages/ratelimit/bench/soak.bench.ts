@@ -15,15 +15,16 @@ import { answersByRule } from './servers/contestants.ts'
 import { ourProgram, type ServerProcess, startServer } from './servers/server-process.ts'
 import { createStores } from './servers/stores.ts'
 
-const help = `Usage: npm run bench -- soak [options]
+const help = `Usage: npm run bench -- soak [OPTION…]
 
 Runs half of the maximum load of the service for minutes, with new rules every second. There must be
 no errors, every file must be loaded, and memory must not grow.
 
-  --seconds N   duration; default 300
-  --rules N     number of rules that are loaded every second; default 1000
-  --store NAME  redis (the default; a separate server) or memory
-  --workers N   number of processes that share the ports; default 1`
+Options:
+  --seconds N   duration; default: 300
+  --rules N     number of rules that are loaded every second; default: 1000
+  --store NAME  redis (a separate server) or memory; default: redis
+  --workers N   number of processes that share the ports; default: 1`
 
 /** Memory is compared between the second and the last fifth, because code is compiled in the first. */
 const stretches = 25

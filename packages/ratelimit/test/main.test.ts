@@ -52,6 +52,20 @@ test('serve exits with 2 and the full list of errors for an invalid environment,
   assert.doesNotMatch(stderr, /^\s+at /m)
 })
 
+for (const [args, fault] of [
+  [['--nope'], 'Unknown option --nope.'],
+  [['--rules'], '--rules needs a value.'],
+  [['config'], 'Unexpected argument "config".'],
+] as const) {
+  test(`serve ${args.join(' ')} exits with 2 and reports the error`, async () => {
+    assert.deepEqual(await run(['serve', ...args]), {
+      code: 2,
+      stdout: '',
+      stderr: `${fault}\nSee: ratelimit serve --help\n`,
+    })
+  })
+}
+
 test('a reader that closes the pipe early causes no failure', async () => {
   const main = join(packageFolder, 'src', 'main.ts')
   const child = spawn(process.execPath, [main, 'serve', '--help'], {

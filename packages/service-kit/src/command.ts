@@ -9,7 +9,7 @@ export interface Command {
    * files instead of this terminal.
    */
   readonly keepsName?: boolean
-  /** Resolves to the exit code: 0 for success, 1 for a failure, 2 for wrong usage. */
+  /** Resolves to the exit code: 0 for success, 1 for a failure, 2 for invalid arguments. */
   run(args: readonly string[], io: CommandIo): Promise<number>
 }
 

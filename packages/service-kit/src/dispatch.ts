@@ -68,9 +68,9 @@ function createRename({ name, commands, toCall }: Program): (text: string) => st
   return (text) => text.replaceAll(call, (_, command: string) => toCall(command))
 }
 
-/** Renames only the usage line, because the examples below it are for files. */
+/** Renames only the lines about how to call it, because the examples below them are for files. */
 function createUsageRename(rename: (text: string) => string): (text: string) => string {
-  return (text) => text.replace(/^Usage: .*/m, rename)
+  return (text) => text.replaceAll(/^(?:Usage|See): .*/gm, rename)
 }
 
 /** Suggests known options for options that the usage does not mention. */
@@ -100,7 +100,8 @@ ${summary}
 Commands:
 ${lines.join('\n')}
 
-${name} COMMAND --help describes one command. ${name} --version shows the version.
+${name} COMMAND --help describes one command.
+${name} --version shows the version.
 `
 }
 

@@ -1,4 +1,5 @@
 import type { AnyVariable, Chapters } from './env.ts'
+import { wrapText } from './wrap-text.ts'
 
 export interface HelpOptions {
   /** The line width. */
@@ -21,7 +22,7 @@ export function toHelpText(
       lines.push(`  ${emphasize(name)}${defaultText === '' ? '' : ` = ${defaultText}`}`)
       const names = variable.aliases.length > 0 ? ` Also: ${variable.aliases.join(', ')}.` : ''
       const text = `${help}.${names} (${type.name})`
-      lines.push(...wrap(text, columns - 6).map((line) => `      ${line}`))
+      lines.push(...wrapText(text, columns - 6).map((line) => `      ${line}`))
     }
   }
   return `${lines.join('\n')}\n`
@@ -48,18 +49,4 @@ function toRow(variable: AnyVariable): string {
   const shown = value === '' ? '–' : isWords ? value : `\`${value}\``
   const cells = [names, variable.type.name, shown, variable.help]
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
-}
-
-function wrap(text: string, width: number): string[] {
-  const lines: string[] = []
-  let line = ''
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line)
-      line = word
-    } else {
-      line = line === '' ? word : `${line} ${word}`
-    }
-  }
-  return [...lines, line]
 }

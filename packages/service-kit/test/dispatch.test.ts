@@ -50,7 +50,8 @@ Commands:
   go    go somewhere
   wait  wait a bit
 
-tool COMMAND --help describes one command. tool --version shows the version.
+tool COMMAND --help describes one command.
+tool --version shows the version.
 `
 
 test('a command gets its arguments, and its result is the exit code', async () => {
@@ -171,7 +172,7 @@ test('a usage for files keeps the name of the program, except where it says how 
         usage,
         keepsName: true,
         async run(_args, io) {
-          io.stderr.write(`Name a shell.\n\n${usage}`)
+          io.stderr.write('Name a shell.\nSee: tool print --help\n')
           return 2
         },
       }),
@@ -186,5 +187,5 @@ test('a usage for files keeps the name of the program, except where it says how 
   }
   const renamed = usage.replace('Usage: tool', 'Usage: npx tool')
   assert.equal(await run('print', '--help'), renamed)
-  assert.equal(await run('print'), `Name a shell.\n\n${renamed}`)
+  assert.equal(await run('print'), 'Name a shell.\nSee: npx tool print --help\n')
 })

@@ -11,7 +11,7 @@ export const portcullis: PackageTable = {
     types: 'console/',
   },
   'completion/**': {
-    types: '@portcullis/service-kit',
+    outside: '@portcullis/service-kit',
     because: 'Trees are built from the tables that commands pass in.',
   },
 

@@ -17,7 +17,7 @@ const options = { grain: { value: 'KIND', meaning: 'what it is fed with' } }
 
 export const pigeon: CompletableCommand = {
   summary: 'send a pigeon',
-  usage: \`Usage: portcullis pigeon\\n\\n\${toHelpLines(options)}\\n\`,
+  usage: \`Usage: portcullis pigeon [OPTION…]\\n\\nOptions:\\n\${toHelpLines(options)}\\n\`,
   completion: { options: toCommandOptions(options) },
   async run() {
     return 0

@@ -13,7 +13,7 @@ import type { Command } from '@portcullis/service-kit/command'
 
 export const toll: Command = {
   summary: 'say what a crossing costs',
-  usage: 'Usage: ratelimit toll [--bridge NAME]\\n\\n  --bridge NAME  the bridge to cross\\n',
+  usage: 'Usage: ratelimit toll [--bridge NAME]\\n\\nOptions:\\n  --bridge NAME  the bridge to cross\\n',
   async run(args, io) {
     io.stdout.write(\`two coins for \${args.join(' ')}\\n\`)
     return 0

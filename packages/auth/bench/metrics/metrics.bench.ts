@@ -11,11 +11,12 @@ import {
   implementations,
 } from './counter-process.ts'
 
-const help = `Usage: npm run bench -- metrics [options]
+const help = `Usage: npm run bench -- metrics [OPTION…]
 
 Measures the CPU time, in nanoseconds, of adding 1 to a counter of service-kit and to one of OpenTelemetry.
 Each has its own process, and they take turns; the ratio is the median of the ratios of the rounds.
 
+Options:
   --rounds N   rounds of measurement; default: 9
   --adds N     additions to a counter of OpenTelemetry in a round, and fifty times as many to one of
                service-kit; default: 500000`

@@ -2,12 +2,13 @@ import { parseChoice, parseCount, parseOptions, UsageError } from '@portcullis/b
 import { type DatabaseServerName, databaseServerNames } from '../servers/database-server.ts'
 import type { DataSetSizes } from './data-set.ts'
 
-export const help = `Usage: npm run bench -- auth-plans [options]
+export const help = `Usage: npm run bench -- auth-plans [OPTION…]
 
 Fills a database and reports the plan of every statement that requests, administrators and cleanup run:
 median time, buffers and indexes. Exits with code 1 if a goal is missed: 5 ms and 100 buffers for a
 statement of a request, 150 ms for a first page or a search of an administrator, 50 ms for cleanup.
 
+Options:
   --users N          users in the database; default: 1000000
   --sessions N       sessions in the database; default: 3000000
   --audit N          audit log entries; default: 10000000

@@ -7,12 +7,13 @@ import {
 } from '@portcullis/bench-kit/options'
 import { type DatabaseServerName, databaseServerNames } from '../servers/database-server.ts'
 
-export const help = `Usage: npm run bench -- auth-soak [options]
+export const help = `Usage: npm run bench -- auth-soak [OPTION…]
 
 Sends mixed requests for some minutes, at a share of the maximum load: reads and changes of users,
 refreshes, sign-ins, sign-ups, one-time codes by email and lists of users. There must be no error,
 every message must arrive, and in a run of 10 minutes or more memory must not grow.
 
+Options:
   --minutes N        duration; default: 10
   --share N          share of the measured maximum; default: 0.8
   --connections N    number of connections; default: 32

@@ -12,11 +12,12 @@ import {
   type TokenOutcome,
 } from './token-process.ts'
 
-const help = `Usage: npm run bench -- auth-tokens [options]
+const help = `Usage: npm run bench -- auth-tokens [OPTION…]
 
 Compares how fast this server and jose sign and verify access tokens, in operations per CPU second.
 Each has its own process, and they take turns; the ratio is the median of the ratios of the rounds.
 
+Options:
   --only NAMES  comma-separated list of HS256, RS256, ES256, EdDSA
   --rounds N    rounds of measurement; default: 9
   --calls N     HS256 operations in a round, and fewer with other algorithms; default: 50000`

@@ -1,22 +1,25 @@
 import { statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { toArgumentError } from '@portcullis/service-kit/argument-faults'
 import type { Command } from '@portcullis/service-kit/command'
 import { createLog } from '@portcullis/service-kit/log'
 import { openDatabaseUrl } from './open-database-url.ts'
 import { configHelp, readConfig, readOptions } from './read-config.ts'
 import { toReason } from './reason.ts'
 
-const backupUsage = `Usage: auth backup FILE|FOLDER [--config FILE] [--config-dir FOLDER]
+const backupUsage = `Usage: auth backup FILE|DIR [--config FILE] [--config-dir DIR]
 
-Writes a consistent snapshot of all rows of the database to a file for auth restore. Servers may be
-running, including one on an embedded:// database. In a FOLDER, the file name is the current time. An
-existing file is replaced when the backup is complete. The file contains password hashes and keys, so
-only its owner can read it.
+Writes a consistent snapshot of all rows of the database to a file for auth
+restore. Servers may be running, including one on an embedded:// database. In
+the folder DIR, the file name is the current time. An existing file is replaced
+when the backup is complete. The file contains password hashes and keys, so only
+its owner can read it.
 
 Options:
 ${configHelp}
 
-Exit code: 0 on success, 1 on failure, 2 for invalid arguments or configuration.
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments or an invalid
+configuration.
 `
 
 export function createBackup(version: string): Command {
@@ -24,11 +27,11 @@ export function createBackup(version: string): Command {
     summary: 'write a backup of the database; servers may be running',
     usage: backupUsage,
     async run(args, io) {
-      const options = readOptions(args, io, backupUsage, { takesArguments: true })
+      const options = readOptions(args, io, 'auth backup', { takesArguments: true })
       if (options === undefined) return 2
       const [target, ...more] = options.positionals
       if (target === undefined || more.length > 0) {
-        io.stderr.write(`backup needs exactly one FILE or FOLDER.\n\n${backupUsage}`)
+        io.stderr.write(toArgumentError('auth backup', 'backup needs exactly one FILE or DIR.'))
         return 2
       }
       const read = readConfig(io, options.values, { isForRunning: true })
@@ -69,27 +72,29 @@ function toCount(rows: Readonly<Record<string, number>>): string {
   return `${sum} rows in ${Object.keys(rows).length} tables, ${rows['users'] ?? 0} users`
 }
 
-const restoreUsage = `Usage: auth restore FILE [--config FILE] [--config-dir FOLDER]
+const restoreUsage = `Usage: auth restore FILE [--config FILE] [--config-dir DIR]
 
-Restores a file written by auth backup into an empty database and migrates its tables. The release and
-the version of PostgreSQL may be later than those of the backup. A database that contains rows is not
-changed. Stop all servers of the database first.
+Restores a file written by auth backup into an empty database and migrates its
+tables. The release and the version of PostgreSQL may be later than those of the
+backup. A database that contains rows is not changed. Stop all servers of the
+database first.
 
 Options:
 ${configHelp}
 
-Exit code: 0 on success, 1 on failure, 2 for invalid arguments or configuration.
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments or an invalid
+configuration.
 `
 
 export const restore: Command = {
   summary: 'restore a backup into an empty database',
   usage: restoreUsage,
   async run(args, io) {
-    const options = readOptions(args, io, restoreUsage, { takesArguments: true })
+    const options = readOptions(args, io, 'auth restore', { takesArguments: true })
     if (options === undefined) return 2
     const [file, ...more] = options.positionals
     if (file === undefined || more.length > 0) {
-      io.stderr.write(`restore needs exactly one FILE.\n\n${restoreUsage}`)
+      io.stderr.write(toArgumentError('auth restore', 'restore needs exactly one FILE.'))
       return 2
     }
     const read = readConfig(io, options.values)

@@ -2,37 +2,40 @@ import { once } from 'node:events'
 import { accessSync, constants, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname } from 'node:path'
+import { toArgumentError, toVerbFault } from '@portcullis/service-kit/argument-faults'
 import type { Command } from '@portcullis/service-kit/command'
 import { explainCompatMode } from '../config/compat-mode.ts'
 import type { Config } from '../config/config.ts'
 import { listSslFiles, parseConnectionUrl } from '../db/connection/connection-url.ts'
 import { listenOnFirst, toListenHosts } from '../http/listen-hosts.ts'
-import { toVerbFault } from './argument-faults.ts'
 import { configHelp, readConfig, readOptions, toRefusal } from './read-config.ts'
 import { toReason } from './reason.ts'
 
-const usage = `Usage: auth config check [--config FILE] [--config-dir FOLDER]
+const usage = `Usage: auth config check [--config FILE] [--config-dir DIR]
 
-Reports all errors and warnings of the configuration, without starting the server. It also checks that
-the listen address, the folder of the log file and the certificate files of the database URL exist on
-this machine.
+Reports all errors and warnings of the configuration, without starting the
+server. It also checks that the listen address, the folder of the log file and
+the certificate files of the database URL exist on this machine.
 
 Options:
 ${configHelp}
 
-Exit code: 0 if the server can start with this configuration, 2 otherwise.
+Exit codes: 0 if the server can start with this configuration, 2 otherwise.
 `
 
 export const config: Command = {
   summary: 'check the configuration',
   usage,
   async run(args, io) {
-    const options = readOptions(args, io, usage, { takesArguments: true })
+    const options = readOptions(args, io, 'auth config', { takesArguments: true })
     if (options === undefined) return 2
     const [verb, ...more] = options.positionals
     if (verb !== 'check' || more.length > 0) {
-      const fault = verb === 'check' ? 'check takes no arguments.' : toVerbFault(verb, ['check'])
-      io.stderr.write(`${fault}\n\n${usage}`)
+      const fault =
+        verb === 'check'
+          ? `Unexpected argument ${JSON.stringify(more[0])}: check takes no arguments.`
+          : toVerbFault(verb, ['check'])
+      io.stderr.write(toArgumentError('auth config', fault))
       return 2
     }
     const read = readConfig(io, options.values)

@@ -5,16 +5,20 @@ import { openDatabaseUrl } from './open-database-url.ts'
 import { configHelp, readConfig, readOptions } from './read-config.ts'
 import { toReason } from './reason.ts'
 
-const usage = `Usage: auth migrate [--print-grants ROLE] [--accept-changed] [--config FILE] [--config-dir FOLDER]
+const usage = `Usage: auth migrate [OPTION…]
 
-Migrates the tables of the database to the current schema. It is safe to run it repeatedly and concurrently.
+Migrates the tables of the database to the current schema. It is safe to run it
+repeatedly and concurrently.
 
 Options:
 ${configHelp}
-  --print-grants ROLE      only print the SQL that grants ROLE the privileges to run the server
-  --accept-changed         accept migration files that were changed after they were applied
+  --print-grants ROLE   only print the SQL that grants ROLE the privileges to
+                        run the server
+  --accept-changed      accept migration files that were changed after they were
+                        applied
 
-Exit code: 0 on success, 1 on failure, 2 for invalid arguments or configuration.
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments or an invalid
+configuration.
 `
 
 const ownOptions = {
@@ -26,7 +30,7 @@ export const migrateCommand: Command = {
   summary: 'migrate the tables to the current schema',
   usage,
   async run(args, io) {
-    const options = readOptions(args, io, usage, { own: ownOptions })
+    const options = readOptions(args, io, 'auth migrate', { own: ownOptions })
     if (options === undefined) return 2
     const read = readConfig(io, options.values)
     if (read === undefined) return 2

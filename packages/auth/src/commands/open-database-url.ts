@@ -71,7 +71,7 @@ export async function openCommandDatabase(
 
 const scheme = 'embedded://'
 
-/** Returns the folder of `embedded://FOLDER` as written; undefined for any other URL. */
+/** Returns the folder of `embedded://DIR` as written; undefined for any other URL. */
 export function parseEmbeddedUrl(url: string): string | undefined {
   if (!url.startsWith(scheme)) return undefined
   const folder = url.slice(scheme.length)

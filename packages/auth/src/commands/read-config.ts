@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { toArgumentError, toArgumentFault } from '@portcullis/service-kit/argument-faults'
 import type { CommandIo } from '@portcullis/service-kit/command'
 import { type Environment, toFaultText } from '@portcullis/service-kit/env'
 import { toHelpText } from '@portcullis/service-kit/settings-help'
 import { chapters, type ParsedConfig, parseConfig } from '../config/config.ts'
-import { toArgumentFault } from './argument-faults.ts'
 import { toReason } from './reason.ts'
 
 /** Options of all commands. */
@@ -19,9 +19,10 @@ export interface ConfigPlaces {
   readonly 'config-dir'?: string | undefined
 }
 
-export const configHelp = `  -c, --config FILE        read variables from this file instead of .env
-  -d, --config-dir FOLDER  also read the files *.env of this folder in the order of their names; a
-                           later file overrides an earlier one. The environment overrides all files`
+export const configHelp = `  -c, --config FILE     read variables from this file instead of .env
+  -d, --config-dir DIR  also read the files *.env of this folder, in the order
+                        of their names; a later file overrides an earlier one.
+                        The environment overrides all files`
 
 /** Reads the configuration. Returns undefined if it is invalid, after printing all errors. */
 export function readConfig(
@@ -62,8 +63,10 @@ interface ReadOptions {
 }
 
 const neededHelp = `
-This command needs the configuration of the server: set the same variables, or pass a file with --config FILE.
-For the server of portcullis up, run this command in the folder where you started portcullis up, or below it.
+This command needs the configuration of the server: set the same variables, or
+pass a file with --config FILE.
+For the server of portcullis up, run this command in the folder where you
+started portcullis up, or below it.
 If you started it with --data DIR, pass --config DIR/auth.env.
 `
 
@@ -142,18 +145,21 @@ function reading<Value>(path: string, read: () => Value): Value {
   }
 }
 
-/** Returns undefined if the arguments are invalid, after printing the error. */
+/**
+ * Returns undefined if the arguments are invalid, after printing the error.
+ * @param command as in the help, such as `auth migrate`.
+ */
 export function readOptions<Own extends OwnOptions = Record<never, never>>(
   args: readonly string[],
   { stderr }: CommandIo,
-  usage: string,
+  command: string,
   { takesArguments = false, own }: { readonly takesArguments?: boolean; readonly own?: Own } = {},
 ) {
   const options = { ...configOptions, ...own } as typeof configOptions & Own
   try {
     return parseArgs({ args: [...args], options, allowPositionals: takesArguments })
   } catch (error) {
-    stderr.write(`${toArgumentFault(error)}\n\n${usage}`)
+    stderr.write(toArgumentError(command, toArgumentFault(error)))
     return undefined
   }
 }
@@ -219,5 +225,5 @@ function readValue(rest: string, below: readonly string[]): { value: string; lin
 
 /** Lists all variables for `--help`. */
 export function toEnvironmentHelp(): string {
-  return `Environment variables, with their defaults; each may also have the prefix GOTRUE_:\n\n${toHelpText(chapters)}`
+  return `Environment variables, with their defaults; the prefix GOTRUE_ also works:\n\n${toHelpText(chapters)}`
 }

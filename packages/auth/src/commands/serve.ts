@@ -16,19 +16,19 @@ import { toReason } from './reason.ts'
 export function createServe(version: string, migrates: boolean): Command {
   const name = migrates ? 'up' : 'serve'
   const summary = migrates ? 'migrate, then serve' : 'serve without migrating'
-  const usage = `Usage: auth ${name} [--config FILE] [--config-dir FOLDER]
+  const usage = `Usage: auth ${name} [--config FILE] [--config-dir DIR]
 
 Runs the server until a signal stops it${migrates ? '. It migrates the tables first' : ''}.
 
 Options:
 ${configHelp}
 
-Exit code: 0 after a shutdown by a signal, 1 on failure, 2 for invalid arguments or configuration.
+Exit codes: 0 after a shutdown by a signal, 1 on failure, 2 for invalid
+arguments or an invalid configuration.
 `
 
   async function run(args: readonly string[], io: CommandIo): Promise<number> {
-    // The list of variables is so long that the error before it would scroll out of view.
-    const options = readOptions(args, io, usage)
+    const options = readOptions(args, io, `auth ${name}`)
     const read = options && readConfig(io, options.values)
     if (read === undefined) return 2
     const { config, notes, remarks } = read

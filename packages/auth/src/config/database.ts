@@ -27,7 +27,7 @@ export const database = {
     url: string(
       'AUTH_DB_DATABASE_URL',
       '',
-      'postgres://user:password@host:port/name, which may have several hosts and libpq parameters, or embedded://FOLDER to run the embedded PostgreSQL',
+      'postgres://user:password@host:port/name, which may have several hosts and libpq parameters, or embedded://DIR to run the embedded PostgreSQL',
       { aliases: ['DATABASE_URL', 'AUTH_DATABASE_URL'], mask: hideCredentials },
     ),
     maxPoolSize: integer(
@@ -114,7 +114,7 @@ export function toDatabase(
   }
   checkDuration(variables.maxLifetimeMs, settings.maxLifetimeMs, oneDay, check)
   if (settings.url === 'embedded://') {
-    check.fault(variables.url, 'must name a folder: embedded://FOLDER')
+    check.fault(variables.url, 'must name a folder: embedded://DIR')
   }
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(settings.namespace)) {
     check.fault(

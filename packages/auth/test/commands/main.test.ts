@@ -61,22 +61,22 @@ test('an unknown command exits with code 2 and prints the available ones', async
   )
 })
 
-test('an unknown option exits with code 2 and prints the usage without a stack trace', async () => {
+test('an unknown option exits with code 2 and refers to the help without a stack trace', async () => {
   for (const ended of [runCommand(['migrate', '--force']), runAuth(['--force'])]) {
     const { code, stderr } = await ended
     assert.equal(code, 2)
     assert.match(stderr, /^Unknown option --force\.$/m)
-    assert.match(stderr, /^Usage: auth/m)
+    assert.match(stderr, /^See: auth (?:migrate|up) --help$/m)
     assert.doesNotMatch(stderr, /^\s+at /m)
   }
 })
 
-test('an unexpected argument exits with code 2 and prints the usage', async () => {
+test('an unexpected argument exits with code 2 and refers to the help', async () => {
   for (const command of ['up', 'serve', 'migrate']) {
     const { code, stderr } = await runCommand([command, 'now'])
     assert.equal(code, 2)
     assert.match(stderr, /^Unexpected argument "now"\.$/m)
-    assert.match(stderr, new RegExp(`^Usage: auth ${command}`, 'm'))
+    assert.match(stderr, new RegExp(`^See: auth ${command} --help$`, 'm'))
   }
 })
 

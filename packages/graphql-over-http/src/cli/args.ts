@@ -3,25 +3,28 @@ import type { ProfileName } from '../profiles.ts'
 import { findSimilarOption } from '../similar-option.ts'
 import { CommandError } from './command-error.ts'
 
-export const HELP = `Usage: graphql-over-http audit URL [options]
+export const HELP = `Usage: graphql-over-http audit URL [OPTION…]
 
 Checks a running server for compliance with the GraphQL-over-HTTP specification.
 
 Options:
-  --header K:V       send this header with every request; may be repeated
-  --profile NAME     status codes to expect: classic (default) or 2026
+  --header K:V       send this header with every request; repeatable
+  --profile NAME     status codes to expect: classic or 2026; default: classic
   --extended         add stricter variants of audits that test too little
-  --json             print the results as JSON, and nothing else, on standard output
+  --json             print only the results on standard output, as JSON
   --html FILE        write a report page to FILE
-  --fail-on LEVEL    exit with 1 on: error (default) or warn
-  --timeout SECONDS  how long to wait for each response (default 30)
+  --fail-on LEVEL    least severe result that is a failure: error or warn;
+                     default: error
+  --timeout SECONDS  how long to wait for each response; default: 30
   --help             show this text
   --version          show the version
 
-Exit codes: 0 fine, 1 audits failed, 2 the audit could not be run.
+Exit codes: 0 if no audit fails, 1 if an audit fails, 2 for invalid arguments or
+a server that cannot be audited.
 
 Example:
-  graphql-over-http audit http://localhost:4000/graphql --header 'Authorization: Bearer TOKEN'
+  graphql-over-http audit http://localhost:4000/graphql \\
+    --header 'Authorization: Bearer TOKEN'
 `
 
 export interface AuditArguments {
@@ -55,10 +58,14 @@ export function parseArguments(argv: readonly string[]): Arguments {
   if (values.help) return { command: 'help' }
   if (values.version) return { command: 'version' }
   const [command, url, ...rest] = positionals
-  if (command === undefined) throw usage('A command is missing: audit URL')
-  if (command !== 'audit') throw usage(`Unknown command ${command}. The only command is: audit URL`)
-  if (url === undefined) throw usage('The URL of the server is missing: audit URL')
-  if (rest.length > 0) throw usage(`Only one URL can be audited at a time; remove ${rest[0]}`)
+  if (command === undefined) throw usage('The command is missing. Commands: audit.')
+  if (command !== 'audit') {
+    throw usage(`Unknown command ${JSON.stringify(command)}. Commands: audit.`)
+  }
+  if (url === undefined) throw usage('The URL of the server is missing.')
+  if (rest.length > 0) {
+    throw usage(`Unexpected argument ${JSON.stringify(rest[0])}: audit takes one URL.`)
+  }
   return {
     command,
     url: parseUrl(url),
@@ -73,7 +80,7 @@ export function parseArguments(argv: readonly string[]): Arguments {
 }
 
 function usage(message: string): CommandError {
-  return new CommandError(`${message}${message.endsWith('?') ? '' : '.'} Use --help for usage.`)
+  return new CommandError(`${message}\nSee: graphql-over-http audit --help`)
 }
 
 function readArguments(argv: readonly string[]) {
@@ -89,12 +96,12 @@ function toUsageError(error: unknown): unknown {
   const flag = /'[^']*?(--?[\w-]+)/.exec(error.message)?.[1] ?? 'of that name'
   switch (error.code) {
     case 'ERR_PARSE_ARGS_UNKNOWN_OPTION':
-      return usage(`Unknown option ${flag}${toHint(flag)}`)
+      return usage(`Unknown option ${flag}.${toHint(flag)}`)
     case 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE':
       return usage(
         error.message.includes('does not take an argument')
-          ? `The option ${flag} takes no value`
-          : `The option ${flag} needs a value`,
+          ? `${flag} takes no value.`
+          : `${flag} needs a value.`,
       )
     default:
       return error
@@ -103,16 +110,16 @@ function toUsageError(error: unknown): unknown {
 
 function toHint(flag: string): string {
   const meant = findSimilarOption(flag, Object.keys(options))
-  return meant === undefined ? '' : `. Did you mean --${meant}?`
+  return meant === undefined ? '' : ` Did you mean --${meant}?`
 }
 
 function parseUrl(text: string): string {
   const url = URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw usage(`${text} is not a web address: start it with http:// or https://`)
+    throw usage(`${text} is not a web address: start it with http:// or https://.`)
   }
   if (url.username !== '' || url.password !== '') {
-    throw usage("Leave the credentials out of the URL and pass --header 'Authorization: Basic …'")
+    throw usage("Leave the credentials out of the URL and pass --header 'Authorization: Basic …'.")
   }
   url.hash = ''
   return url.href
@@ -122,16 +129,18 @@ function parseHeaders(lines: readonly string[]): { readonly [name: string]: stri
   const headers = new Headers()
   for (const line of lines) {
     const colon = line.indexOf(':')
-    if (colon < 1) throw usage('A header is written as a name, a colon and a value: --header K:V')
+    if (colon < 1) throw usage('--header must be a name, a colon and a value.')
     const name = line.slice(0, colon).trim()
     if (/^(accept|content-type)$/i.test(name)) {
-      throw usage(`The header ${name} cannot be set with --header, because the audits set it`)
+      throw usage(`The header ${name} cannot be set with --header, because the audits set it.`)
     }
     try {
       headers.append(name, line.slice(colon + 1).trim())
     } catch {
       // The value may be a secret, so only the name is printed.
-      throw usage(`The header ${JSON.stringify(name)} contains characters that HTTP does not allow`)
+      throw usage(
+        `The header ${JSON.stringify(name)} contains characters that HTTP does not allow.`,
+      )
     }
   }
   return Object.fromEntries(headers)
@@ -143,14 +152,16 @@ function parseChoice<const Choice extends string>(
   choices: readonly Choice[],
 ): Choice {
   const choice = choices.find((candidate) => candidate === value)
-  if (choice === undefined) throw usage(`The option ${flag} must be one of: ${choices.join(', ')}`)
+  if (choice === undefined) {
+    throw usage(`${flag} must be ${choices.join(' or ')}, not ${JSON.stringify(value)}.`)
+  }
   return choice
 }
 
 function parseSeconds(text: string): number {
   const seconds = Number(text)
   if (!(seconds > 0 && seconds <= 3600)) {
-    throw usage('The option --timeout must be a number of seconds, up to 3600')
+    throw usage(`--timeout must be a number of seconds up to 3600, not ${JSON.stringify(text)}.`)
   }
   return seconds * 1000
 }

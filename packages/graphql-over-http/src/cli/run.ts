@@ -11,7 +11,7 @@ async function main(argv: readonly string[]): Promise<number> {
   const args = parseArguments(argv)
   switch (args.command) {
     case 'help':
-      process.stdout.write(toCalledHelp(process.env, process.argv))
+      process.stdout.write(withCalledName(HELP))
       return 0
     case 'version':
       process.stdout.write(`${readVersion()}\n`)
@@ -26,17 +26,21 @@ async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-/** The help, with the command as the user typed it. */
-function toCalledHelp(env: NodeJS.ProcessEnv, [executable = '', script = '']: string[]): string {
+/** Replaces the name of the command by what the user typed. */
+function withCalledName(text: string): string {
+  return text.replaceAll('graphql-over-http audit', toCalledName(process.env, process.argv))
+}
+
+function toCalledName(env: NodeJS.ProcessEnv, [executable = '', script = '']: string[]): string {
   const event = env['npm_lifecycle_event']
   // `npm run audit` includes the command name `audit`.
-  if (event === 'audit') return HELP.replaceAll('graphql-over-http audit', 'npm run audit --')
+  if (event === 'audit') return 'npm run audit --'
   // `portcullis graphql` sets argv[0] to the command as typed; otherwise it is the runtime's path.
   const isHandedOver = executable !== '' && !isAbsolute(executable)
   // A package that npx has just downloaded is only available under its package name.
   const npxName = /[\\/]_npx[\\/]/.test(script) ? packageName : 'graphql-over-http'
-  const calledAs = isHandedOver ? executable : event === 'npx' ? `npx ${npxName}` : ''
-  return calledAs === '' ? HELP : HELP.replaceAll('graphql-over-http audit', `${calledAs} audit`)
+  const calledAs = event === 'npx' ? `npx ${npxName}` : 'graphql-over-http'
+  return `${isHandedOver ? executable : calledAs} audit`
 }
 
 /** Resolved by package name, which works from the sources and from the published files alike. */
@@ -57,7 +61,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     exitCode = await main(argv)
   } catch (error) {
     if (!(error instanceof CommandError)) throw error
-    process.stderr.write(`${error.message}\n`)
+    process.stderr.write(`${withCalledName(error.message)}\n`)
     exitCode = 2
   }
   // Exit explicitly, since abandoned requests may still be open.

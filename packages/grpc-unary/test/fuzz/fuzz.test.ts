@@ -33,7 +33,7 @@ test('the command prints its usage and refuses unknown options', async () => {
   await assert.rejects(run(process.execPath, [main, '--inputs', 'many']), (error) => {
     assert.ok(error instanceof Error && 'code' in error && 'stderr' in error)
     assert.equal(error.code, 2)
-    assert.match(String(error.stderr), /--inputs takes a number from 0, not "many"/)
+    assert.match(String(error.stderr), /--inputs must be a number from 0, not "many"\./)
     return true
   })
   const short = await run(process.execPath, [main, '--inputs', '300', '--seed', '7'])

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { toArgumentError, toArgumentFault } from '@portcullis/service-kit/argument-faults'
 import { toQuestion } from '@portcullis/service-kit/similar-names'
 import {
   type CommandNode,
@@ -21,14 +22,20 @@ const ownPrograms: LoadPrograms = Object.fromEntries(
 
 const usage = `Usage: portcullis completion bash|zsh|fish [--for PROGRAM]
 
-Prints a script that completes commands, options, files and choices. Run the line for your shell once:
+Prints a script that completes commands, options, files and choices. Run the
+line for your shell once:
 
   bash   echo 'source <(portcullis completion bash)' >> ~/.bashrc
-  zsh    echo 'source <(portcullis completion zsh)' >> ~/.zshrc      # after the line with compinit
+  zsh    echo 'source <(portcullis completion zsh)' >> ~/.zshrc
   fish   portcullis completion fish > ~/.config/fish/completions/portcullis.fish
 
+In ~/.zshrc, the line must be after the one with compinit.
+
 Options:
-  --for PROGRAM  complete this program instead of portcullis: ${Object.keys(ownPrograms).join(', ')}
+  --for PROGRAM  complete this program instead of portcullis:
+                 ${Object.keys(ownPrograms).join(', ')}
+
+Exit codes: 0 on success, 2 for invalid arguments.
 `
 
 /** @param commands The commands of portcullis, which the script completes. */
@@ -51,7 +58,7 @@ export function createCompletion(commands: LoadCommands): CompletableCommand {
     async run(args, io) {
       const parsed = parseCompletion(args, programs)
       if (typeof parsed === 'string') {
-        io.stderr.write(`${parsed}\n\n${usage}`)
+        io.stderr.write(toArgumentError('portcullis completion', parsed))
         return 2
       }
       io.stdout.write(await parsed.loadScript())
@@ -75,22 +82,25 @@ function parseCompletion(
   try {
     parsed = parse(args)
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return toArgumentFault(error)
   }
   const { positionals, values } = parsed
-  const [shell] = positionals
+  const [shell, other] = positionals
   const known = Object.keys(shells).join(', ')
-  if (shell === undefined || positionals.length > 1) return `Name one shell: ${known}.`
+  if (shell === undefined) return `The shell is missing. Shells: ${known}.`
+  if (other !== undefined) {
+    return `Unexpected argument ${JSON.stringify(other)}: completion takes one shell.`
+  }
   const toScript = Object.hasOwn(shells, shell) ? shells[shell] : undefined
   if (toScript === undefined) {
     const suggestion = toQuestion(shell, Object.keys(shells))
-    return `Unknown shell ${JSON.stringify(shell)}. Supported shells: ${known}.${suggestion}`
+    return `Unknown shell ${JSON.stringify(shell)}. Shells: ${known}.${suggestion}`
   }
   const program = values.for
   const load = Object.hasOwn(programs, program) ? programs[program] : undefined
   if (load === undefined) {
     const names = Object.keys(programs)
-    return `Unknown program ${JSON.stringify(program)}. Known programs: ${names.join(', ')}.${toQuestion(program, names)}`
+    return `Unknown program ${JSON.stringify(program)}. Programs: ${names.join(', ')}.${toQuestion(program, names)}`
   }
   return { loadScript: async () => toScript(program, await load()) }
 }

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { toValueFault } from '@portcullis/service-kit/argument-faults'
 import type { OptionTable } from '../completion/option-table.ts'
 import type { ConsoleSettings } from '../console/settings.ts'
 import { isHostName } from '../up/addresses.ts'
@@ -13,11 +14,11 @@ export const consoleOptions = {
   'auth-url': { value: 'URL', meaning: 'base URL of the auth server' },
   'auth-key': {
     value: 'KEY',
-    meaning: `service key of the auth server; prefer ${keyVariable}, since\nother users of this machine can read command lines`,
+    meaning: `service key of the auth server; prefer ${keyVariable}, since other users of this machine can read command lines`,
   },
   'ratelimit-debug-url': {
     value: 'URL',
-    meaning: 'base URL of the debug port of the rate limit service\n(/stats, /rlconfig)',
+    meaning: 'base URL of the debug port of the rate limit service (/stats, /rlconfig)',
   },
   'ratelimit-url': {
     value: 'URL',
@@ -25,14 +26,14 @@ export const consoleOptions = {
   },
   rules: { value: 'DIR', meaning: 'directory of its rule files, to edit them', kind: 'directory' },
   'graphql-url': { value: 'URL', meaning: 'URL of a GraphQL API' },
-  port: { value: 'N', meaning: 'port to listen on (default: 3000); 0 picks a free port' },
+  port: { value: 'PORT', meaning: 'port to listen on; 0 picks a free port; default: 3000' },
   host: {
     value: 'ADDRESS',
-    meaning: 'address to listen on (default: 127.0.0.1, this machine only)',
+    meaning: 'address to listen on; default: 127.0.0.1 (this machine only)',
   },
   'allowed-host': {
     value: 'NAME',
-    meaning: `host name under which browsers may open the console, besides\nlocalhost and IP addresses; repeatable`,
+    meaning: `host name under which browsers may open the console, besides localhost and IP addresses; repeatable`,
   },
 } as const satisfies OptionTable
 
@@ -61,14 +62,14 @@ export function parseConsoleArguments(
   for (const host of allowedHosts) checkHost(host, faults)
   if (rulesDirectory !== undefined) checkDirectory(rulesDirectory, faults)
   if (given.has('auth-url')) checkKey(key, faults)
-  if (given.has('auth-key') && !given.has('auth-url')) faults.push('--auth-key needs --auth-url')
+  if (given.has('auth-key') && !given.has('auth-url')) faults.push('--auth-key needs --auth-url.')
   for (const name of ['ratelimit-url', 'rules'] as const) {
     if (given.has(name) && !given.has('ratelimit-debug-url')) {
-      faults.push(`--${name} needs --ratelimit-debug-url`)
+      faults.push(`--${name} needs --ratelimit-debug-url.`)
     }
   }
   if (!urlNames.some((name) => given.has(name))) {
-    faults.push('No server given: pass --auth-url, --ratelimit-debug-url or --graphql-url')
+    faults.push('The server is missing: pass --auth-url, --ratelimit-debug-url or --graphql-url.')
   }
   if (faults.length > 0) return { faults }
 
@@ -103,15 +104,16 @@ function readOptions(args: readonly string[], faults: string[]): Read {
   const values = new Map<OptionName, string[]>()
   const given = new Set<OptionName>()
   for (const token of tokens) {
-    if (token.kind === 'positional') faults.push(`Unexpected argument "${token.value}"`)
+    if (token.kind === 'positional')
+      faults.push(`Unexpected argument ${JSON.stringify(token.value)}: console takes only options.`)
     if (token.kind !== 'option') continue
     if (!isOption(token.name)) {
-      faults.push(`Unknown option ${token.rawName}`)
+      faults.push(`Unknown option ${token.rawName}.`)
       continue
     }
     given.add(token.name)
     if (!token.value || (token.value.startsWith('--') && !token.inlineValue)) {
-      faults.push(`--${token.name} needs a value`)
+      faults.push(`--${token.name} needs a value.`)
     } else {
       values.set(token.name, [...(values.get(token.name) ?? []), token.value])
     }
@@ -126,39 +128,39 @@ function isOption(name: string): name is OptionName {
 function parseUrl(name: string, text: string, faults: string[]): string {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    faults.push(`--${name} must be a URL such as http://localhost:8081, but is "${text}"`)
+    faults.push(toValueFault(`--${name}`, 'a URL such as http://localhost:8081', text))
     return ''
   }
   if (url.username !== '' || url.password !== '') {
     // The message does not repeat the URL, because it contains a password.
-    faults.push(`--${name} must not contain a user name or password`)
+    faults.push(`--${name} must not contain a user name or password.`)
   }
-  if (url.search !== '' || url.hash !== '') faults.push(`--${name} must not contain ? or #`)
+  if (url.search !== '' || url.hash !== '') faults.push(`--${name} must not contain ? or #.`)
   // A GraphQL URL is used as it is, including a trailing slash; paths are appended to the other URLs.
   return `${url.origin}${name === 'graphql-url' ? url.pathname : url.pathname.replace(/\/+$/, '')}`
 }
 
 function checkKey(key: string | undefined, faults: string[]): void {
   if (!key) {
-    faults.push(`--auth-url needs a service key of that server, in ${keyVariable} or --auth-key`)
+    faults.push(`--auth-url needs a service key of that server, in ${keyVariable} or --auth-key.`)
   } else if (!/^[\x21-\x7e]+$/.test(key)) {
     // Checked here because the error message of `fetch` would contain the key.
-    faults.push('The service key contains a space, a line break or another invalid character')
+    faults.push('The service key contains a space, a line break or another invalid character.')
   }
 }
 
 function parsePort(text: string, faults: string[]): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
-  if (!(port <= 65_535)) faults.push(`--port must be a number from 0 to 65535, but is "${text}"`)
+  if (!(port <= 65_535)) faults.push(toValueFault('--port', 'a number from 0 to 65535', text))
   return port
 }
 
 function checkHost(host: string, faults: string[]): void {
   if (isHostName(host)) return
-  faults.push(`--allowed-host must be a host name without scheme and port, but is "${host}"`)
+  faults.push(toValueFault('--allowed-host', 'a host name without scheme and port', host))
 }
 
 function checkDirectory(path: string, faults: string[]): void {
   const found = statSync(path, { throwIfNoEntry: false })
-  if (!found?.isDirectory()) faults.push(`--rules must be a directory, but "${path}" is not`)
+  if (!found?.isDirectory()) faults.push(toValueFault('--rules', 'a directory', path))
 }

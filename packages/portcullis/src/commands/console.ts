@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { toArgumentError } from '@portcullis/service-kit/argument-faults'
 import type { CommandIo } from '@portcullis/service-kit/command'
 import type { CompletableCommand } from '../completion/command-tree.ts'
 import { toCommandOptions, toHelpLines } from '../completion/option-table.ts'
@@ -11,15 +12,17 @@ import { consoleOptions, parseConsoleArguments } from './console-arguments.ts'
 
 const usage = `Usage: portcullis console [OPTION…]
 
-Opens the console for servers that are already running: Portcullis, envoyproxy/ratelimit, Supabase Auth.
+Opens the console for servers that are already running: those of Portcullis,
+envoyproxy/ratelimit and Supabase Auth.
 
 Options:
 ${toHelpLines(consoleOptions)}
 
-Anyone who opens the printed address can do everything that the service key allows. The key itself
-is never sent to a browser.
+Anyone who opens the printed address can do everything that the service key
+allows. The key itself is never sent to a browser.
 
-Exit codes: 0 stopped by a signal, 1 start failed, 2 invalid arguments.
+Exit codes: 0 after a shutdown by a signal, 1 on failure, 2 for invalid
+arguments.
 `
 
 export function createConsoleCommand(version: string): CompletableCommand {
@@ -30,8 +33,7 @@ export function createConsoleCommand(version: string): CompletableCommand {
     async run(args, io) {
       const parsed = parseConsoleArguments(args, io.env)
       if ('faults' in parsed) {
-        const lines = parsed.faults.map((fault) => `  ${fault}\n`).join('')
-        io.stderr.write(`${lines}\nSee: portcullis console --help\n`)
+        io.stderr.write(toArgumentError('portcullis console', ...parsed.faults))
         return 2
       }
       // Installed first, so that a signal during the start also shuts down cleanly.
@@ -65,7 +67,8 @@ function toWarning(host: string, entryUrl: string): string {
   })
   const places = others.filter((url) => url !== entryUrl).map((url) => `           ${url}\n`)
   return `${places.join('')}
-WARNING: other machines can reach the console. It listens on ${host} without TLS, protected only by the token above.
+WARNING: other machines can reach the console. It listens on ${host} without TLS,
+protected only by the token above.
 `
 }
 

@@ -19,13 +19,12 @@ interface OtherProgram {
 export const otherPrograms: Readonly<Record<string, OtherProgram>> = {
   auth: {
     packageName: '@portcullis/auth',
-    summary:
-      'the auth server: up, serve, migrate, backup, restore, import, export, keys, admin, config, redirect',
+    summary: 'the auth server: serve, migrate, backup, import, admin and more',
     loadTree: async () => (await import('../completion/programs/auth.ts')).authTree,
   },
   ratelimit: {
     packageName: '@portcullis/ratelimit',
-    summary: 'the rate limit service: serve, client, check, explain, test, replay',
+    summary: 'the rate limit service: serve, check, explain, test and more',
     loadTree: async () => (await import('../completion/programs/ratelimit.ts')).ratelimitTree,
   },
   graphql: {

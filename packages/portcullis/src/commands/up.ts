@@ -1,3 +1,4 @@
+import { toArgumentError } from '@portcullis/service-kit/argument-faults'
 import type { CompletableCommand } from '../completion/command-tree.ts'
 import { toCommandOptions } from '../completion/option-table.ts'
 import { toCallName } from '../up/call-name.ts'
@@ -13,8 +14,7 @@ export function createUp(version: string): CompletableCommand {
     async run(args, io) {
       const parsed = parseUpOptions(args)
       if (parsed.faults !== undefined) {
-        const more = `See: ${toCallName(io.env)} --help`
-        io.stderr.write(`${parsed.faults.join('\n')}\n${more}\n`)
+        io.stderr.write(toArgumentError(toCallName(io.env), ...parsed.faults))
         return 2
       }
       const { runUp } = await import('../up/run-up.ts')

@@ -54,7 +54,7 @@ export function checkFolder(folder: string): void {
   if (entries.length === 0 || basename(folder) === '.portcullis' || isOurs(folder)) return
   throw new UpRefusal(
     `${folder} contains other files, but up needs a separate folder. ` +
-      'Choose a new or empty folder: --data DIR',
+      'Choose a new or empty folder with --data DIR.',
   )
 }
 
@@ -67,7 +67,7 @@ export function takeFolder(folder: string, isFresh: boolean): FolderLock {
   } catch (error) {
     if (error instanceof UpRefusal) throw error
     throw new UpRefusal(
-      `${folder} cannot be used: ${toReason(error)}. Choose another folder: --data DIR`,
+      `${folder} cannot be used: ${toReason(error)}. Choose another folder with --data DIR.`,
     )
   }
   const lock = lockFolder(folder)
@@ -98,7 +98,7 @@ function empty(folder: string): void {
   if (kept.length > 0 && !isOurs(folder)) {
     throw new UpRefusal(
       `${folder} contains no valid ${secretsFile}, so --fresh does not delete its files. ` +
-        'Delete them yourself, or choose another folder: --data DIR',
+        'Delete them yourself, or choose another folder with --data DIR.',
     )
   }
   for (const name of keptEntries) rmSync(join(folder, name), { recursive: true, force: true })
@@ -125,7 +125,7 @@ function listEntries(folder: string): readonly string[] {
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
     throw new UpRefusal(
-      `${folder} cannot be used: ${toReason(error)}. Choose another folder: --data DIR`,
+      `${folder} cannot be used: ${toReason(error)}. Choose another folder with --data DIR.`,
     )
   }
 }
@@ -135,8 +135,8 @@ function inUse(folder: string): UpRefusal {
   const where = ports?.console === undefined ? '' : `, with its console on port ${ports.console}`
   const who = pid === undefined ? 'Another process' : `Process ${pid}`
   return new UpRefusal(
-    `${who} is already using ${folder}${where}. Stop it first, or start a second instance: ` +
-      '--data DIR --port-base 0',
+    `${who} is already using ${folder}${where}. Stop it first, or start a second instance with ` +
+      '--data DIR --port-base 0.',
   )
 }
 

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { toValueFault } from '@portcullis/service-kit/argument-faults'
 import { toQuestion } from '@portcullis/service-kit/similar-names'
 import { isHostName } from './addresses.ts'
 import {
@@ -141,16 +142,14 @@ function toNumber(
   if (text === undefined) return undefined
   const number = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (number <= greatest) return number
-  faults.push(`--${name} must be a number from 0 to ${greatest}, not ${JSON.stringify(text)}.`)
+  faults.push(toValueFault(`--${name}`, `a number from 0 to ${greatest}`, text))
   return undefined
 }
 
 function toHost(text: string, faults: string[]): string {
   if (text === 'localhost') return '127.0.0.1'
   if (isIP(text) === 0) {
-    faults.push(
-      `--host must be an IP address such as 127.0.0.1 or 0.0.0.0, not ${JSON.stringify(text)}.`,
-    )
+    faults.push(toValueFault('--host', 'an IP address such as 127.0.0.1 or 0.0.0.0', text))
   }
   return text
 }
@@ -173,9 +172,7 @@ function toHostNames(text: string | undefined, faults: string[]): readonly strin
   const names = text === undefined ? [] : text.split(',').map((name) => name.trim())
   for (const name of names) {
     if (isHostName(name)) continue
-    faults.push(
-      `--allowed-host must be a host name without scheme and port, not ${JSON.stringify(name)}.`,
-    )
+    faults.push(toValueFault('--allowed-host', 'a host name without scheme and port', name))
   }
   return names
 }

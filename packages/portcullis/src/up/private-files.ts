@@ -36,7 +36,7 @@ function refuseLink(path: string, stats: Stats): void {
   if (!stats.isSymbolicLink()) return
   throw new UpRefusal(
     `${path} is a symbolic link, which up does not follow. Replace it with its target, or choose ` +
-      'another folder: --data DIR',
+      'another folder with --data DIR.',
   )
 }
 
@@ -46,7 +46,7 @@ function checkStats(path: string, stats: Stats): void {
   if (uid === undefined || stats.uid === uid) return
   throw new UpRefusal(
     `${path} belongs to user id ${stats.uid}, but up runs as user id ${uid}. Run it as the owner, or ` +
-      'choose another folder: --data DIR',
+      'choose another folder with --data DIR.',
   )
 }
 

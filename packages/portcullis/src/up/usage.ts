@@ -10,7 +10,7 @@ interface UpOption extends OptionRow {
 export const upOptions: Readonly<Record<string, UpOption>> = {
   data: {
     value: 'DIR',
-    meaning: 'folder for users, rules, messages and secrets (default: .portcullis)',
+    meaning: 'folder for users, rules, messages and secrets; default: .portcullis',
     kind: 'directory',
     needs: 'a folder: --data DIR',
   },
@@ -30,7 +30,7 @@ export const upOptions: Readonly<Record<string, UpOption>> = {
   ...Object.fromEntries(listenerNames.map((name) => [toFlag(name), toPortOption(name)])),
   host: {
     value: 'ADDRESS',
-    meaning: 'address to listen on (default: 127.0.0.1, this machine only)',
+    meaning: 'address to listen on; default: 127.0.0.1 (this machine only)',
     needs: 'an address of this machine: --host 0.0.0.0',
   },
   'public-url': {
@@ -49,21 +49,26 @@ function toPortOption(name: (typeof listenerNames)[number]): UpOption {
   const { port, what } = listeners[name]
   return {
     value: 'PORT',
-    meaning: `port of ${what} (default: ${port})`,
+    meaning: `port of ${what}; default: ${port}`,
     needs: `a port: --${toFlag(name)} ${port + 1000}`,
   }
 }
 
 export const upUsage = `Usage: portcullis up [OPTION…]
 
-Starts an auth server with an embedded PostgreSQL, the rate limit service, a GraphQL API that uses both,
-a mailbox that catches emails and text messages, and a console. Nothing else has to be installed or
-running. Press Ctrl-C to stop everything; users and rules are kept for the next start.
+Starts an auth server with an embedded PostgreSQL, the rate limit service, a
+GraphQL API that uses both, a mailbox that catches emails and text messages, and
+a console. Nothing else has to be installed or running. Press Ctrl-C to stop
+everything; users and rules are kept for the next start.
 
 Options:
-${toHelpLines({ ...upOptions, help: { meaning: 'show this help' } })}
+${toHelpLines(upOptions)}
 
-Environment variables of the servers (see portcullis auth up --help and portcullis ratelimit serve --help)
-are passed on, except for those that up sets itself. The auth server also reads a .env file in the data
-folder.
+Environment variables of the servers are passed on, except for those that up
+sets itself; portcullis auth up --help and portcullis ratelimit serve --help
+list them. The auth server also reads a .env file in the data folder.
+
+Exit codes: 0 after a shutdown by a signal, 1 if a part fails to start or ends
+unexpectedly, 2 if nothing was started: for invalid arguments, a port in use or
+a data folder that cannot be used.
 `

@@ -124,9 +124,11 @@ test('portcullis completion prints the script for a shell', async () => {
 })
 
 for (const [args, reason] of [
-  [[], /^Name one shell: bash, zsh, fish\.\n\nUsage:/],
-  [['tcsh'], /^Unknown shell "tcsh"\. Supported shells: bash, zsh, fish\./],
-  [['bash', '--for', 'npm'], /^Unknown program "npm"\. Known programs: portcullis, auth,/],
+  [[], /^The shell is missing\. Shells: bash, zsh, fish\.\nSee: portcullis completion --help\n$/],
+  [['bash', 'zsh'], /^Unexpected argument "zsh": completion takes one shell\.\nSee: /],
+  [['bash', '--nope'], /^Unknown option --nope\.\nSee: /],
+  [['tcsh'], /^Unknown shell "tcsh"\. Shells: bash, zsh, fish\./],
+  [['bash', '--for', 'npm'], /^Unknown program "npm"\. Programs: portcullis, auth,/],
 ] as const) {
   test(`portcullis completion ${args.join(' ')} reports the error`, async () => {
     let output = ''

@@ -21,14 +21,15 @@ import { createStores } from '../servers/stores.ts'
 import type { AttackJob, AttackOutcome } from './attacker.ts'
 import { attacks } from './attacks.ts'
 
-const help = `Usage: npm run bench -- attacks [options]
+const help = `Usage: npm run bench -- attacks [OPTION…]
 
 Sends each attack of docs/ratelimit.md over the loopback interface to a separate server, next to an
 honest client with one call at a time, and shows the effect on that client.
 
+Options:
   --only NAMES   some of: ${Object.keys(attacks).join(', ')}
-  --seconds N    duration of each attack; default 3
-  --store NAME   memory (the default) or redis (a separate server)
+  --seconds N    duration of each attack; default: 3
+  --store NAME   memory, or redis (a separate server); default: memory
   --write        write the table to docs/ratelimit.md`
 
 const options = {

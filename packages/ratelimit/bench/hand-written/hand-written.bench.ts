@@ -7,15 +7,16 @@ import { measureStores } from './counter-stores.ts'
 import { measureProtobuf } from './protobuf.ts'
 import { measureYaml } from './yaml.ts'
 
-const help = `Usage: npm run bench -- hand-written [options]
+const help = `Usage: npm run bench -- hand-written [OPTION…]
 
 Compares hand-written code with the libraries that could replace it, on the same work: counter stores in
 Redis and memcached, reading rule files, protobuf messages. Contenders have a process each and take
 turns; the ratio is the median of the ratios of the rounds. The libraries are installed for it.
 
+Options:
   --only NAMES     some of redis, redis-cluster, memcached, yaml, protobuf, separated by commas
-  --rounds N       number of measurements of each; default 9
-  --decisions N    decisions with one counter in a round; default 200000
+  --rounds N       number of measurements of each; default: 9
+  --decisions N    decisions with one counter in a round; default: 200000
   --contract       no measurement: check the requirements for counter stores for each contender`
 
 const options = {

@@ -10,13 +10,14 @@ import {
   type LimiterOutcome,
 } from './limiter-process.ts'
 
-const help = `Usage: npm run bench -- limiter [options]
+const help = `Usage: npm run bench -- limiter [OPTION…]
 
 Compares the in-process limiter with counters in memory with rate-limiter-flexible: CPU time of a decision and
 memory of a counter. Each limiter has a separate process, and they take turns.
 
-  --rounds N   number of measurements of each; default 7
-  --calls N    decisions in a round; default 500000`
+Options:
+  --rounds N   number of measurements of each; default: 7
+  --calls N    decisions in a round; default: 500000`
 
 const options = {
   rounds: { type: 'string', default: '7' },

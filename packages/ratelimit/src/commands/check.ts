@@ -1,3 +1,4 @@
+import { toArgumentError, toValueFault } from '@portcullis/service-kit/argument-faults'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { parseConfig } from '../config/config.ts'
 import { readRuleDirectory } from '../rules/sources/file/rule-directory.ts'
@@ -11,19 +12,25 @@ import {
   toFinding,
   writeFindings,
 } from '../tools/check/rule-files.ts'
+import { toFlag, toUnreadable } from './command-texts.ts'
 
 const usage = `Usage: ratelimit check DIR [--strict] [--merge] [--json]
 
-Reads the rule files (*.yaml) in a directory and shows every error in them. Policy tests
-(*.test.yaml) are not read: use 'ratelimit test'. With CACHE_KEY_FORMAT=compatible in the environment it also warns
-about rules whose counters can have the same name.
+Reads the rule files (*.yaml) in a directory and shows every error in them.
+Policy tests (*.test.yaml) are not read: use ratelimit test. With
+CACHE_KEY_FORMAT=compatible, it also warns about rules whose counters can have
+the same name.
 
+Options:
   --strict  treat warnings as errors
-  --merge   allow several files to define one domain, as with MERGE_DOMAIN_CONFIG=true
+  --merge   allow several files to define one domain, as with
+            MERGE_DOMAIN_CONFIG=true
   --json    print one JSON object instead of text
 
 -config_dir DIR and -merge_domain_configs are aliases of DIR and --merge.
-Exit code: 0 no errors, 1 errors, 2 wrong usage or a directory that cannot be read.
+
+Exit codes: 0 if the rules have no errors, 1 otherwise, 2 for invalid arguments
+or a directory that cannot be read.
 `
 
 export const check: Command = {
@@ -32,13 +39,13 @@ export const check: Command = {
   async run(args, io) {
     const request = parseArguments(args)
     if (typeof request === 'string') {
-      io.stderr.write(`${request}\n\n${usage}`)
+      io.stderr.write(toArgumentError('ratelimit check', request))
       return 2
     }
     const { directory, strict, merge, json } = request
     const content = await readRuleDirectory(directory, { ignoreDotFiles: false }).catch(toError)
     if (content instanceof Error) {
-      io.stderr.write(`error opening directory ${directory}: ${content.message}\n`)
+      io.stderr.write(toUnreadable(directory, content))
       return 2
     }
     const result = withSharedKeys(inspectRuleFiles(directory, content, merge), io)
@@ -81,19 +88,21 @@ function parseArguments(args: readonly string[]): Request | string {
     const field = name === undefined ? undefined : switches.get(name)
     if (field !== undefined) {
       if (value !== undefined && value !== 'true' && value !== 'false') {
-        return `${arg}: expected true or false`
+        return toValueFault(toFlag(arg), 'true or false', value)
       }
       request[field] = value !== 'false'
     } else if (name === undefined || name === 'config_dir') {
       const directory = name === undefined ? arg : (value ?? rest.shift() ?? '')
-      if (directory === '') return `${arg} needs a directory`
-      if (request.directory !== '') return 'only one directory can be checked at a time'
+      if (directory === '') return `${toFlag(arg) || 'check'} needs a directory.`
+      if (request.directory !== '') {
+        return `Unexpected argument ${JSON.stringify(directory)}: check takes one directory.`
+      }
       request.directory = directory
     } else {
-      return `unknown option ${arg}`
+      return `Unknown option ${toFlag(arg)}.`
     }
   }
-  return request.directory === '' ? 'the directory to check is missing' : request
+  return request.directory === '' ? 'The directory of the rules is missing.' : request
 }
 
 function toError(error: unknown): Error {
@@ -104,7 +113,7 @@ function writeText(result: Inspection, isFine: boolean, io: CommandIo): void {
   writeFindings(result.findings, result.texts, io)
   const count = (severity: Finding['severity']) =>
     result.findings.filter((finding) => finding.severity === severity).length
-  const counts = [toCount(count('fault'), 'fault'), toCount(count('warning'), 'warning')]
+  const counts = [toCount(count('fault'), 'error'), toCount(count('warning'), 'warning')]
   io.stdout.write(`${counts.join(' and ')} in ${toCount(result.fileCount, 'file')}\n`)
   if (!isFine) return
   const { domains, rules } = result.rules

@@ -1,4 +1,6 @@
+import { toValueFault } from '@portcullis/service-kit/argument-faults'
 import type { Descriptor, Entry } from '../protocol/message.ts'
+import { descriptorSyntax, toFlag } from './command-texts.ts'
 
 /** The command-line flags, with Go's syntax: one or two dashes, `-name=value`. */
 export interface ClientFlags {
@@ -33,25 +35,28 @@ interface Flag<Value> {
   /** The placeholder for the value in the help; empty for a switch. */
   readonly placeholder: string
   readonly help: string
-  /**
-   * Returns the new value, given the earlier one. The message of an error is shown after the flag and its
-   * text.
-   */
-  parse(text: string, earlier: Value): Value
+  /** Returns the new value, given the earlier one; undefined if the text is invalid. */
+  parse(text: string, earlier: Value): Value | undefined
+  /** What a valid text is, for the message about an invalid one. */
+  readonly expected: string
   toText(value: Value): string
 }
 
 const flags: { readonly [Name in keyof ClientFlags]: Flag<ClientFlags[Name]> } = {
-  dial_string: textFlag('HOST:PORT', 'the server, or unix:PATH; default localhost:8081'),
+  dial_string: textFlag('HOST:PORT', 'the server, or unix:PATH; default: localhost:8081'),
   domain: textFlag('NAME', 'the domain of the rules'),
   descriptors: {
-    placeholder: 'K=V,K=V',
-    help: 'the entries of one descriptor; repeatable',
-    parse: (text, earlier) => [...earlier, parseDescriptor(text)],
+    placeholder: 'ENTRIES',
+    help: 'one descriptor, KEY=VALUE[,KEY=VALUE…]; repeatable',
+    parse(text, earlier) {
+      const descriptor = parseDescriptor(text)
+      return descriptor && [...earlier, descriptor]
+    },
+    expected: descriptorSyntax,
     toText: (descriptors) => descriptors.map(toDescriptorText).join(''),
   },
-  hits_addend: numberFlag('the number of hits to add; default 1'),
-  count: numberFlag('the number of calls, one after the other; default 1'),
+  hits_addend: numberFlag('the number of hits to add; default: 1'),
+  count: numberFlag('the number of calls, one after another; default: 1'),
   json: switchFlag('print only the responses, as JSON'),
   'grpc-use-tls': switchFlag('use TLS'),
   'grpc-server-ca-file': textFlag('FILE', 'trust this CA (PEM) instead of the system CAs'),
@@ -66,15 +71,15 @@ export function parseClientFlags(args: readonly string[]): ClientFlags {
   const rest = [...args]
   for (let arg = rest.shift(); arg !== undefined; arg = rest.shift()) {
     const [, name, inline] = /^--?([^-=][^=]*)(?:=(.*))?$/s.exec(arg) ?? []
-    if (name === undefined) throw new FlagError(`unexpected argument ${JSON.stringify(arg)}`)
-    if (!isFlagName(name)) throw new FlagError(`flag provided but not defined: -${name}`)
+    if (name === undefined) throw new FlagError(`Unexpected argument ${JSON.stringify(arg)}.`)
+    if (!isFlagName(name)) throw new FlagError(`Unknown option ${toFlag(arg)}.`)
     const isSwitch = flags[name].placeholder === ''
     const text = inline ?? (isSwitch ? 'true' : rest.shift())
-    if (text === undefined) throw new FlagError(`flag needs an argument: -${name}`)
+    if (text === undefined) throw new FlagError(`${arg} needs a value.`)
     setValue(values, name, text)
   }
   if ((values['grpc-cert-file'] === '') !== (values['grpc-key-file'] === '')) {
-    throw new FlagError('-grpc-cert-file and -grpc-key-file must be set together')
+    throw new FlagError('-grpc-cert-file and -grpc-key-file must be set together.')
   }
   return values
 }
@@ -104,12 +109,10 @@ function setValue<Name extends keyof ClientFlags>(
   name: Name,
   text: string,
 ): void {
-  try {
-    values[name] = flags[name].parse(text, values[name])
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    throw new FlagError(`invalid value ${JSON.stringify(text)} for flag -${name}: ${reason}`)
-  }
+  const { parse, expected } = flags[name]
+  const value = parse(text, values[name])
+  if (value === undefined) throw new FlagError(toValueFault(`-${name}`, expected, text))
+  values[name] = value
 }
 
 function isFlagName(name: string): name is keyof ClientFlags {
@@ -117,39 +120,38 @@ function isFlagName(name: string): name is keyof ClientFlags {
 }
 
 function textFlag(placeholder: string, help: string): Flag<string> {
-  return { placeholder, help, parse: (text) => text, toText: (value) => value }
+  return { placeholder, help, parse: (text) => text, expected: 'text', toText: (value) => value }
 }
 
 function switchFlag(help: string): Flag<boolean> {
-  return { placeholder: '', help, parse: parseSwitch, toText: String }
+  return { placeholder: '', help, parse: parseSwitch, expected: 'true or false', toText: String }
 }
 
 function numberFlag(help: string): Flag<number> {
-  return { placeholder: 'N', help, parse: parseNumber, toText: String }
+  const expected = 'a whole number from 0 to 4294967295'
+  return { placeholder: 'N', help, parse: parseNumber, expected, toText: String }
 }
 
-function parseNumber(text: string): number {
+function parseNumber(text: string): number | undefined {
   const value = Number(text)
-  if (/^\d+$/.test(text) && value <= 0xffff_ffff) return value
-  throw new Error('expected an integer from 0 to 4294967295')
+  return /^\d+$/.test(text) && value <= 0xffff_ffff ? value : undefined
 }
 
 /** Accepts the same spellings as Go. */
-function parseSwitch(text: string): boolean {
+function parseSwitch(text: string): boolean | undefined {
   if (/^(1|t|T|true|TRUE|True)$/.test(text)) return true
   if (/^(0|f|F|false|FALSE|False)$/.test(text)) return false
-  throw new Error('expected true or false')
+  return undefined
 }
 
-function parseDescriptor(text: string): Descriptor {
-  const entries = text.split(',').map(parseEntry)
+function parseDescriptor(text: string): Descriptor | undefined {
+  const entries: Entry[] = []
+  for (const pair of text.split(',')) {
+    const [key, value, ...others] = pair.split('=')
+    if (key === undefined || value === undefined || others.length > 0) return undefined
+    entries.push({ key, value })
+  }
   return { entries, limit: undefined, hitsAddend: undefined, isNegativeHits: false }
-}
-
-function parseEntry(pair: string): Entry {
-  const [key, value, ...others] = pair.split('=')
-  if (key !== undefined && value !== undefined && others.length === 0) return { key, value }
-  throw new Error('invalid descriptor list')
 }
 
 function toDescriptorText({ entries }: Descriptor): string {

@@ -6,6 +6,7 @@ import {
   type GrpcClientOptions,
   openGrpcClient,
 } from '@portcullis/grpc-unary/client'
+import { toArgumentError } from '@portcullis/service-kit/argument-faults'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { encodeRequest } from '../protocol/encode.ts'
 import { RateLimitResponseSchema } from '../protocol/generated/envoy/service/ratelimit/v3/rls_pb.ts'
@@ -21,13 +22,17 @@ import {
 const method = '/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit'
 const deadlineMs = 30_000
 
-const usage = `Usage: ratelimit client -domain NAME -descriptors K=V,K=V [-descriptors …]
+const usage = `Usage: ratelimit client -domain NAME -descriptors ENTRIES [OPTION…]
 
-Sends a rate limit request to a server and shows the response.
+Sends a rate limit request to a server and shows the response. A call times out
+after 30 seconds.
 
+Options:
 ${toFlagHelp()}
-Flags take one or two dashes, and "-name value" or "-name=value". A call times out after 30 seconds.
-Exit code: 0 the server responded, OK or OVER_LIMIT; 1 no response; 2 wrong usage.
+Options take one or two dashes, and "-name value" or "-name=value".
+
+Exit codes: 0 if the server responds with OK or OVER_LIMIT, 1 on failure, 2 for
+invalid arguments.
 `
 
 export const client: Command = {
@@ -42,7 +47,7 @@ export const client: Command = {
       return 0
     } catch (error) {
       if (error instanceof FlagError) {
-        io.stderr.write(`${error.message}\n\n${usage}`)
+        io.stderr.write(toArgumentError('ratelimit client', error.message))
         return 2
       }
       if (!(error instanceof CallError)) throw error
@@ -55,10 +60,11 @@ export const client: Command = {
 /** Warns about flags that have no effect. */
 function toNotes(flags: ClientFlags): string[] {
   const notes: string[] = []
-  if (flags['oltp-protocol'] !== '') notes.push('-oltp-protocol: this client sends no traces')
+  if (flags['oltp-protocol'] !== '')
+    notes.push('-oltp-protocol is ignored, because this client sends no traces.')
   const { 'grpc-server-ca-file': ca, 'grpc-cert-file': cert, 'grpc-use-tls': usesTls } = flags
   if (!usesTls && (ca !== '' || cert !== '')) {
-    notes.push('the TLS files are ignored without -grpc-use-tls')
+    notes.push('The TLS files are ignored without -grpc-use-tls.')
   }
   return notes
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { toArgumentError, toValueFault } from '@portcullis/service-kit/argument-faults'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { parseConfig } from '../config/config.ts'
 import type { Descriptor, Entry } from '../protocol/message.ts'
@@ -8,19 +9,26 @@ import { parseRuleFiles } from '../rules/yaml/parse.ts'
 import { RuleCounters } from '../stats/rule-counters.ts'
 import { toAnswers } from '../tools/explain/explain-answer.ts'
 import { toText } from '../tools/explain/explain-text.ts'
+import { descriptorSyntax, toFlag, toUnreadable } from './command-texts.ts'
 
-const usage = `Usage: ratelimit explain DIR -domain DOMAIN -descriptors KEY=VALUE[,KEY=VALUE…]
+const usage = `Usage: ratelimit explain DIR -domain NAME -descriptors ENTRIES [OPTION…]
 
-Shows which rule in a directory matches a descriptor and why, and which counter its hits go to.
+Shows which rule in a directory matches a descriptor and why, and which counter
+its hits go to.
 
-  -domain DOMAIN       the domain of the request
-  -descriptors ENTRIES one descriptor; repeatable, because a limit can replace another
-  --now SECONDS        the Unix time of the request; default: the current time
-  --merge              allow several files to define one domain (or MERGE_DOMAIN_CONFIG=true)
-  --json               print one JSON object instead of text
+Options:
+  -domain NAME          the domain of the request
+  -descriptors ENTRIES  one descriptor, KEY=VALUE[,KEY=VALUE…]; repeatable,
+                        because a limit can replace another
+  --now SECONDS         the Unix time of the request; default: the current time
+  --merge               allow several files to define one domain, as with
+                        MERGE_DOMAIN_CONFIG=true
+  --json                print one JSON object instead of text
 
 CACHE_KEY_PREFIX and MERGE_DOMAIN_CONFIG have the same effect as for serve.
-Exit code: 0 success, 1 errors in the rules, 2 wrong usage or a directory that cannot be read.
+
+Exit codes: 0 on success, 1 for errors in the rules, 2 for invalid arguments or
+a directory that cannot be read.
 `
 
 export const explain: Command = {
@@ -29,7 +37,7 @@ export const explain: Command = {
   async run(args, io) {
     const request = parseExplainArguments(args)
     if (typeof request === 'string') {
-      io.stderr.write(`${request}\n\n${usage}`)
+      io.stderr.write(toArgumentError('ratelimit explain', request))
       return 2
     }
     const { rules, decisions } = parseConfig(io.env).config
@@ -53,9 +61,11 @@ async function loadRules(
   mergeDomains: boolean,
   io: CommandIo,
 ): Promise<RuleSnapshot | number> {
-  const content = await readRuleDirectory(directory, { ignoreDotFiles: false }).catch(toReason)
+  const content = await readRuleDirectory(directory, { ignoreDotFiles: false }).catch(
+    (error: unknown) => toUnreadable(directory, error),
+  )
   if (typeof content === 'string') {
-    io.stderr.write(`The directory ${directory} cannot be read: ${content}\n`)
+    io.stderr.write(content)
     return 2
   }
   const files = content.files.map(({ name, text }) => ({ name: join(directory, name), text }))
@@ -68,17 +78,14 @@ async function loadRules(
     const { file, line, column } = first.place
     io.stderr.write(`${file}:${line}:${column}: ${first.message}\n`)
     io.stderr.write(
-      `The rules have errors and would not be loaded. To see all errors, run: ratelimit check ${directory}\n`,
+      `The rules have errors and would not be loaded. To see all errors: ratelimit check ${directory}\n`,
     )
     return 1
   }
-  if (files.length === 0) io.stderr.write(`${directory} contains no *.yaml files.\n`)
+  if (files.length === 0)
+    io.stderr.write(`The directory ${directory} contains no rules (*.yaml).\n`)
   const nothing = new RuleCounters()
   return compileRules(rules, { forRule: () => nothing, forRequest: () => nothing })
-}
-
-function toReason(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
 
 export interface ExplainRequest {
@@ -103,24 +110,26 @@ export function parseExplainArguments(args: readonly string[]): ExplainRequest |
   if (typeof given === 'string') return given
   const { values, positional } = given
   const [directory, other] = positional
-  if (directory === undefined) return 'the directory of the rules is missing'
-  if (other !== undefined) return `only one directory is allowed; ${other} is a second one`
+  if (directory === undefined) return 'The directory of the rules is missing.'
+  if (other !== undefined) {
+    return `Unexpected argument ${JSON.stringify(other)}: explain takes one directory.`
+  }
   const domain = values.get('domain')?.at(-1)
-  if (domain === undefined || domain === '') return '-domain is missing'
+  if (domain === undefined || domain === '') return '-domain is missing.'
 
   const descriptors: Descriptor[] = []
   for (const text of values.get('descriptors') ?? []) {
     const entries = parseEntries(text)
     if (entries === undefined) {
-      return `-descriptors ${text}: entries must be written as key=value, separated by commas`
+      return toValueFault('-descriptors', descriptorSyntax, text)
     }
     descriptors.push({ entries, limit: undefined, hitsAddend: undefined, isNegativeHits: false })
   }
-  if (descriptors.length === 0) return '-descriptors is missing'
+  if (descriptors.length === 0) return '-descriptors is missing.'
 
   const now = values.get('now')?.at(-1)
   if (now !== undefined && !/^\d{1,15}$/.test(now)) {
-    return `-now ${now}: expected a Unix time in whole seconds`
+    return toValueFault('--now', 'a Unix time in whole seconds', now)
   }
   const nowSeconds = now === undefined ? undefined : Number(now)
   const isOn = (name: string) => values.has(name)
@@ -141,14 +150,14 @@ function parseFlags(args: readonly string[]): Flags | string {
     if (name === undefined) {
       positional.push(arg)
     } else if (switches.has(name)) {
-      if (inline !== undefined) return `${arg}: -${name} takes no value`
+      if (inline !== undefined) return `${toFlag(arg)} takes no value.`
       values.set(name, [])
     } else if (valued.has(name)) {
       const value = inline ?? rest.shift()
-      if (value === undefined) return `${arg} needs a value`
+      if (value === undefined) return `${arg} needs a value.`
       values.set(name, [...(values.get(name) ?? []), value])
     } else {
-      return `unknown option ${arg}`
+      return `Unknown option ${toFlag(arg)}.`
     }
   }
   return { values, positional }

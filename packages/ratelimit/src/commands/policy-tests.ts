@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
+import { toArgumentError, toArgumentFault } from '@portcullis/service-kit/argument-faults'
 import { type Command, type CommandIo, usesColor } from '@portcullis/service-kit/command'
 import { readRuleDirectory } from '../rules/sources/file/rule-directory.ts'
 import type { Finding } from '../tools/check/fault-report.ts'
@@ -20,41 +21,55 @@ import {
 import type { PolicyTest } from '../tools/policy-tests/policy-test.ts'
 import { toJsonResult, toJunit, toTextReport } from '../tools/policy-tests/reports.ts'
 import { PolicyTestRunner, type TestResult } from '../tools/policy-tests/run.ts'
+import { toUnreadable } from './command-texts.ts'
 
-const usage = `Usage: ratelimit test DIR [--rules RULES] [--filter TEXT] [--merge] [--json] [--junit FILE]
+const usage = `Usage: ratelimit test DIR [OPTION…]
 
-Runs the policy tests (*.test.yaml) in a directory against the rules (*.yaml) in it, in simulated
-time and with separate counters. No server is needed, and simulated time costs no real time.
+Runs the policy tests (*.test.yaml) in a directory against the rules (*.yaml) in
+it, in simulated time and with separate counters. No server is needed, and
+simulated time costs no real time.
 
-  --rules RULES  the directory of the rules, if it is not the directory of the tests
-  --filter TEXT  run only tests whose path or name contains the text, ignoring case
-  --merge        allow several files to define one domain, as with MERGE_DOMAIN_CONFIG=true
+Options:
+  --rules DIR    the directory of the rules; default: the directory of the tests
+  --filter TEXT  run only tests whose path or name contains the text, ignoring
+                 case
+  --merge        allow several files to define one domain, as with
+                 MERGE_DOMAIN_CONFIG=true
   --json         print one JSON object instead of text
   --junit FILE   also write the results to a file, as JUnit XML
 
 A test file:
 
-  domain: api                             # for requests without a domain
+  domain: api                      # for requests without a domain
   tests:
     - name: a user gets 5 calls a minute
-      at: 2026-01-01T00:00:00Z            # start time; this is the default
+      at: 2026-01-01T00:00:00Z     # start time; default: this time
       steps:
         - request: { descriptors: [{ user: alice }] }
           times: 5
           expect: ok
         - request: { descriptors: [{ user: alice }] }
           expect: over_limit
-        - advance: 60s                    # or 1h30m, '2 days'; at: TIME jumps to a time
+        - advance: 60s             # or 1h30m, '2 days'; at: TIME jumps there
         - request: { descriptors: [{ user: alice }] }
-          expect: { code: ok, remaining: 4, reset: 60s, rule: api.user, limit: 5/minute }
+          expect: { code: ok, remaining: 4, reset: 60s, rule: api.user }
 
-A request has domain, descriptors and hits. A descriptor is a map of its entries, or has more fields:
-{ entries: { user: alice }, hits: 3, limit: 10/hour }; negative hits are refunded. For a request with
-several descriptors, expect: { code: ok, descriptors: [ok, { remaining: 3 }] } checks each one. With times,
-the code is checked for every call and everything else only for the last call.
+A request has domain, descriptors and hits. A descriptor is a map of its
+entries, or has more fields; negative hits are refunded:
 
-Exit code: 0 all tests passed, 1 failed tests, errors in the files or no tests, 2 wrong usage or
-a directory that cannot be read.
+  { entries: { user: alice }, hits: 3, limit: 10/hour }
+
+expect can also check the limit, and each descriptor of several:
+
+  expect: { code: ok, limit: 5/minute }
+  expect: { code: ok, descriptors: [ok, { remaining: 3 }] }
+
+With times, the code is checked for every call and everything else only for the
+last one.
+
+Exit codes: 0 if all tests pass, 1 for failed tests, errors in the files or no
+tests, 2 for invalid arguments, a directory that cannot be read, or a file that
+cannot be written.
 `
 
 export const policyTests: Command = {
@@ -63,7 +78,7 @@ export const policyTests: Command = {
   async run(args, io) {
     const request = parseArguments(args)
     if (typeof request === 'string') {
-      io.stderr.write(`${request}\n\n${usage}`)
+      io.stderr.write(toArgumentError('ratelimit test', request))
       return 2
     }
     const loaded = await load(request, io)
@@ -106,8 +121,10 @@ function parseArguments(args: readonly string[]): Request | string {
   try {
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
     const [directory, other] = positionals
-    if (directory === undefined) return 'the directory of the tests is missing'
-    if (other !== undefined) return `only one directory is allowed; ${other} is a second one`
+    if (directory === undefined) return 'The directory of the tests is missing.'
+    if (other !== undefined) {
+      return `Unexpected argument ${JSON.stringify(other)}: test takes one directory.`
+    }
     return {
       directory,
       rules: values.rules ?? directory,
@@ -117,8 +134,7 @@ function parseArguments(args: readonly string[]): Request | string {
       junit: values.junit,
     }
   } catch (error) {
-    // The sentences after the first are advice that does not apply here.
-    return toReason(error).split('. ')[0] ?? ''
+    return toArgumentFault(error)
   }
 }
 
@@ -131,21 +147,24 @@ interface Loaded {
 
 /** Returns undefined when there is nothing to read, after it has printed why. */
 async function load(request: Request, io: CommandIo): Promise<Loaded | undefined> {
+  const { rules, directory } = request
   const [content, tests] = await Promise.all([
-    readRuleDirectory(request.rules, { ignoreDotFiles: false }).catch(toReason),
-    readPolicyTestDirectory(request.directory).catch(toReason),
+    readRuleDirectory(rules, { ignoreDotFiles: false }).catch((error: unknown) =>
+      toUnreadable(rules, error),
+    ),
+    readPolicyTestDirectory(directory).catch((error: unknown) => toUnreadable(directory, error)),
   ])
   if (typeof content === 'string' || typeof tests === 'string') {
-    const reason = typeof content === 'string' ? content : tests
-    io.stderr.write(`The directory cannot be read: ${reason}\n`)
+    io.stderr.write(typeof content === 'string' ? content : String(tests))
     return undefined
   }
   if (content.files.length === 0 && content.unreadable.length === 0) {
-    const help = 'set their directory with --rules DIRECTORY'
-    io.stderr.write(`${request.rules} contains no rules (*.yaml): ${help}\n`)
+    io.stderr.write(
+      `The directory ${rules} contains no rules (*.yaml). Set the directory of the rules with --rules DIR.\n`,
+    )
     return undefined
   }
-  return toLoaded(inspectRuleFiles(request.rules, content, request.merge), tests)
+  return toLoaded(inspectRuleFiles(rules, content, request.merge), tests)
 }
 
 function toLoaded(inspection: Inspection, { files, unreadable }: PolicyTestDirectory): Loaded {
@@ -174,8 +193,8 @@ function isSelected({ name, place }: PolicyTest, filter: string): boolean {
 }
 
 function toNothingFound({ directory, filter }: Request, testCount: number): string {
-  if (testCount === 0) return `${directory} contains no policy tests (*.test.yaml).`
-  return `None of ${toCount(testCount, 'test')} has a path or a name with '${filter}'.`
+  if (testCount === 0) return `The directory ${directory} contains no policy tests (*.test.yaml).`
+  return `None of ${toCount(testCount, 'test')} has ${JSON.stringify(filter)} in its path or name.`
 }
 
 async function runAll(
@@ -209,7 +228,7 @@ function writeFaults({ findings, texts }: Loaded, { json }: Request, io: Command
     return
   }
   writeFindings(findings, texts, io)
-  io.stdout.write(`${toCount(findings.length, 'fault')}: no test was run\n`)
+  io.stdout.write(`${toCount(findings.length, 'error')}: no test was run\n`)
 }
 
 function writeResults(

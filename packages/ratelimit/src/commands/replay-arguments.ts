@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { toArgumentFault, toValueFault } from '@portcullis/service-kit/argument-faults'
 import { parseDuration } from '@portcullis/service-kit/duration'
 import {
   createDictionaryLogReader,
@@ -55,18 +56,20 @@ export function parseReplayArguments(args: readonly string[]): ReplayRequest | s
   try {
     parsed = parse(args)
   } catch (error) {
-    return error instanceof Error ? error.message : String(error)
+    return toArgumentFault(error)
   }
   const { values, positionals } = parsed
   const [rules, ...logs] = positionals
-  if (rules === undefined) return 'the rules are missing: a directory, or a file'
-  if (logs.length === 0) return 'the log is missing: a file, or - for standard input'
-  if (logs.filter((log) => log === '-').length > 1) return 'standard input can be read only once'
+  if (rules === undefined) return 'The rules are missing: a directory, or a file.'
+  if (logs.length === 0) return 'The log is missing: a file, or - for standard input.'
+  if (logs.filter((log) => log === '-').length > 1) return 'Standard input can be read only once.'
 
   const reorderMs = parseDuration(values.reorder ?? '10s', { bareSeconds: true })
-  if (reorderMs === undefined) return `--reorder ${values.reorder}: expected a duration such as 10s`
+  if (reorderMs === undefined) {
+    return toValueFault('--reorder', 'a duration such as 10s', values.reorder ?? '')
+  }
   const top = values.top ?? '10'
-  if (!/^\d{1,6}$/.test(top)) return `--top ${top}: expected a number`
+  if (!/^\d{1,6}$/.test(top)) return toValueFault('--top', 'a whole number', top)
   const readLine = toReader(values)
   if (typeof readLine === 'string') return readLine
   return {
@@ -88,17 +91,17 @@ function toReader(values: Values): ReadLine | string {
   const { descriptor: descriptors } = values
   if (descriptors === undefined) return toRequestReader(values)
   const { domain, format, hits } = values
-  if (domain === undefined || domain === '') return '--descriptor needs --domain'
+  if (domain === undefined || domain === '') return '--descriptor needs --domain.'
   const unused = (['domain-field', 'descriptors-field', 'hits-field'] as const).find(
     (name) => values[name] !== undefined,
   )
-  if (unused !== undefined) return `--${unused} cannot be used together with --descriptor`
+  if (unused !== undefined) return `--${unused} cannot be used together with --descriptor.`
   const mapping = { domain, descriptors, hits, stripsQuery: values['strip-query'] ?? false }
   const settings = { ...mapping, timeField: values['time-field'] }
   const isDictionary = format?.trimStart().startsWith('{') === true
   const isText = format !== 'json' && !isDictionary
   if (isText && settings.timeField !== undefined) {
-    return '--time-field is for JSON logs; the format of a text log contains the time as %START_TIME%'
+    return '--time-field is for JSON logs; the format of a text log contains the time as %START_TIME%.'
   }
   // An error in the format must not be reported as an error in a descriptor.
   const probe = { ...settings, descriptors: [], hits: undefined }
@@ -123,7 +126,7 @@ function toRequestReader(values: Values): ReadLine | string {
   const unused = (['format', 'hits', 'strip-query'] as const).find(
     (name) => values[name] !== undefined,
   )
-  if (unused !== undefined) return `--${unused} needs at least one --descriptor`
+  if (unused !== undefined) return `--${unused} needs at least one --descriptor.`
   return createRequestLineReader({
     timeField: values['time-field'] ?? 'time',
     domainField: values['domain-field'] ?? 'domain',
@@ -158,70 +161,92 @@ function findFault(option: string, text: string, attempt: () => unknown): string
 
 export const usage = `Usage: ratelimit replay RULES LOG [LOG…] [OPTION…]
 
-Shows what a set of rules would have refused: applies the rules to recorded requests at the times
-they were made, and counts requests per rule. RULES is a directory of *.yaml files, or one file. LOG is a
-file, or - for standard input; gzip and Zstandard are recognized. Several logs are read one after
-the other, as if they were one.
+Shows what a set of rules would have refused: applies the rules to recorded
+requests at the times they were made, and counts requests per rule. RULES is a
+directory of *.yaml files, or one file. LOG is a file, or - for standard input;
+gzip and Zstandard are recognized. Several logs are read one after the other, as
+if they were one.
 
 Without --descriptor, each line of the log is a rate limit request:
 
-  {"time": "2026-01-01T00:00:00.123Z", "domain": "api", "descriptors": [{"path": "/", "user": "7"}]}
+  {"time": 1767225600.123, "domain": "api", "descriptors": [{"user": "7"}]}
 
-The time may also be a number: seconds, milliseconds, microseconds or nanoseconds since 1970.
-Descriptors may be written as for /json, with entries, limit and hitsAddend.
+The time is a number of seconds, milliseconds, microseconds or nanoseconds since
+1970, or text such as "2026-01-01T00:00:00.123Z". Descriptors may be written as
+for /json, with entries, limit and hitsAddend.
 
+Options for a log of rate limit requests:
   --domain NAME             the domain of lines without a domain
-  --time-field NAME         the field with the time, instead of time; a.b is b inside a
-  --domain-field NAME       the field with the domain, instead of domain
-  --descriptors-field NAME  the field with the descriptors, instead of descriptors
-  --hits-field NAME         the field with the hits, instead of hitsAddend
+  --time-field NAME         the field with the time; default: time. a.b is the
+                            field b of the object a
+  --domain-field NAME       the field with the domain; default: domain
+  --descriptors-field NAME  the field with the descriptors; default: descriptors
+  --hits-field NAME         the field with the hits; default: hitsAddend
 
-With --descriptor, the log is an access log, and descriptors are built from its fields:
+With --descriptor, the log is an access log, and descriptors are built from its
+fields.
 
+Options for an access log:
   --domain NAME             the domain of all requests
-  --descriptor ENTRIES      one descriptor, KEY=VALUE[,KEY=VALUE…]; repeatable. A value is text
-                            with operators, as in path=%REQ(:PATH)%,user=%REQ(X-USER)%
-                            A line that lacks one of the values (-) has no such descriptor, and a line
-                            without any descriptor is skipped, as in Envoy
-  --format FORMAT           default  Envoy's default format
+  --descriptor ENTRIES      one descriptor, KEY=VALUE[,KEY=VALUE…]; repeatable.
+                            A value is text with operators, as in
+                            path=%REQ(:PATH)%,user=%REQ(X-USER)%. As in Envoy, a
+                            line that lacks one of the values (-) has no such
+                            descriptor, and a line without any descriptor is
+                            skipped
+  --format FORMAT           default  Envoy's default format, shown below
                             TEXT     the format string of Envoy's configuration
                             {…}      its json_format; values are still operators
-                            json     any JSON lines; values are field names, as in path=%url.path%
+                            json     any JSON lines; values are field names, as
+                                     in path=%url.path%
   --time-field NAME         the field with the time, for JSON logs
-  --hits VALUE              the number of hits of a request, such as %BYTES_SENT%
+  --hits VALUE              the number of hits of a request, as in %BYTES_SENT%
   --strip-query             remove the query string from paths
 
-  --reorder DURATION        how far requests in the log may be out of order (default 10s): a line is
-                            written when its request ends. Requests that are further out of order are
-                            decided at the time of the lines around them, and reported as late
-  --merge                   allow several files to define one domain (or MERGE_DOMAIN_CONFIG=true)
-  --compare RULES           apply other rules too, and show the differences per rule
-  --strict                  fail if a line cannot be read; by default such lines are counted,
-                            and the first ones are shown
-
-  --top N                   the number of most refused keys to show (default 10)
-  --all                     show all rules, including those that refused or matched no request
+Options for both:
+  --reorder DURATION        how far requests may be out of order, since a line
+                            is written when its request ends; default: 10s.
+                            Requests that are further out of order are decided
+                            at the time of the lines around them, and reported
+                            as late
+  --merge                   allow several files to define one domain, as with
+                            MERGE_DOMAIN_CONFIG=true
+  --compare RULES           apply other rules too, and show the differences per
+                            rule
+  --strict                  fail if a line cannot be read; otherwise such lines
+                            are counted, and the first ones are shown
+  --top N                   the number of most refused keys to show; default: 10
+  --all                     show all rules, including those that refused or
+                            matched no request
   --json                    print one JSON object instead of a table
-  --chart FILE.svg          also draw a chart of allowed and refused requests over time
+  --chart FILE.svg          also draw a chart of allowed and refused requests
+                            over time
 
-Columns: allowed, near (allowed, but near the limit), refused and shadow (over the limit, but allowed
-by shadow or quota mode) count requests. peak is the highest number of hits of one key in one
-window, also as a multiple of the limit; a sliding window and
-STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT do not count what they refuse. Times are UTC.
+Columns: allowed, near (allowed, but near the limit), refused and shadow (over
+the limit, but allowed by shadow or quota mode) count requests. peak is the
+highest number of hits of one key in one window, also as a multiple of the
+limit; a sliding window and STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT do not count
+what they refuse. Times are UTC.
 
-These variables have the same effect as for serve: SHADOW_MODE, QUOTA_MODE, NEAR_LIMIT_RATIO, CACHE_KEY_PREFIX,
-STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT, MERGE_DOMAIN_CONFIG, MEMORY_STORE_MAX_BYTES.
+These variables have the same effect as for serve: SHADOW_MODE, QUOTA_MODE,
+NEAR_LIMIT_RATIO, CACHE_KEY_PREFIX, STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT,
+MERGE_DOMAIN_CONFIG, MEMORY_STORE_MAX_BYTES.
+
 Ctrl-C ends the replay and shows the report of what was read so far.
-Exit code: 0 success, 1 errors in the rules, a truncated log, or with --strict a line that cannot
-be read, 2 wrong usage or missing files, 130 ended by Ctrl-C.
+
+Exit codes: 0 on success, 1 for errors in the rules, a truncated log, or with
+--strict a line that cannot be read, 2 for invalid arguments or files that
+cannot be read, 130 after Ctrl-C.
 
 Examples:
   ratelimit replay config requests.jsonl.gz --chart refused.svg
   zcat access.log.*.gz | ratelimit replay config - --domain api \\
-    --descriptor 'remote_address=%REQ(X-FORWARDED-FOR)%' --descriptor 'path=%REQ(:PATH)%' --strip-query
-  ratelimit replay config access.json --compare config.new --format json --time-field start_time \\
+    --descriptor 'remote_address=%REQ(X-FORWARDED-FOR)%' \\
+    --descriptor 'path=%REQ(:PATH)%' --strip-query
+  ratelimit replay config access.json --compare config.new \\
+    --format json --time-field start_time \\
     --domain api --descriptor 'path=%path%,user=%user_id%'
 
 Envoy's default format:
-  ${defaultFormat.replaceAll(/ (?=%RESPONSE_CODE%|%RESP\(|"%REQ\(X-REQ)/g, '\n  ')}
+  ${defaultFormat.replaceAll(/ (?=%RESPONSE_CODE%|%RESP\(|"%REQ\((?:USER|:AUTH))/g, '\n  ')}
 `

@@ -1,5 +1,6 @@
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import process from 'node:process'
+import { toArgumentError } from '@portcullis/service-kit/argument-faults'
 import { type Command, type CommandIo, usesColor } from '@portcullis/service-kit/command'
 import { toFaultText } from '@portcullis/service-kit/env'
 import { type Config, parseConfig } from '../config/config.ts'
@@ -27,7 +28,7 @@ export const replay: Command = {
   async run(args, io) {
     const request = parseReplayArguments(args)
     if (typeof request === 'string') {
-      io.stderr.write(`${request}\n\nSee: ratelimit replay --help\n`)
+      io.stderr.write(toArgumentError('ratelimit replay', request))
       return 2
     }
     try {
@@ -94,7 +95,7 @@ function readConfig(io: CommandIo): Config {
   const { config, faults } = parseConfig(io.env)
   if (faults.length === 0) return config
   const lines = faults.map((fault) => `  ${toFaultText(fault)}`)
-  throw new ReplayError(`The environment is invalid.\n${lines.join('\n')}`, 2)
+  throw new ReplayError(`The environment is invalid:\n${lines.join('\n')}`, 2)
 }
 
 async function loadRules(path: string, mergeDomains: boolean, io: CommandIo): Promise<RuleSet> {
@@ -177,7 +178,7 @@ async function saveChart(path: string, [report]: readonly Report[]): Promise<voi
   try {
     await writeFile(path, drawChart(report))
   } catch (error) {
-    throw new ReplayError(`The chart cannot be written: ${toMessage(error)}`, 1)
+    throw new ReplayError(`The chart cannot be written to ${path}: ${toMessage(error)}`, 1)
   }
 }
 

@@ -1,6 +1,7 @@
 import { basename, dirname, resolve } from 'node:path'
 import process from 'node:process'
 import { parseArgs } from 'node:util'
+import { toArgumentError, toArgumentFault } from '@portcullis/service-kit/argument-faults'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { toFaultText } from '@portcullis/service-kit/env'
 import { openLifecycle } from '@portcullis/service-kit/lifecycle'
@@ -12,14 +13,18 @@ import { type Config, chapters, parseConfig } from '../config/config.ts'
 export const serve: Command = {
   summary: 'run the service',
   get usage() {
-    return `Usage: ratelimit serve [--rules DIRECTORY]
+    return `Usage: ratelimit serve [--rules DIR]
 
-Runs the service until it is stopped by a signal. Settings come from environment variables; by default, counters
-are kept in this process and rules are read from /srv/runtime_data/current/config.
+Runs the service until a signal stops it. Settings come from environment
+variables; by default, counters are kept in this process and rules are read from
+/srv/runtime_data/current/config.
 
 Options:
-  --rules DIRECTORY  read the *.yaml files in this directory and watch them for changes; replaces
-                     RUNTIME_ROOT and the other RUNTIME_ variables
+  --rules DIR  read the *.yaml files in this directory and watch them for
+               changes; replaces RUNTIME_ROOT and the other RUNTIME_ variables
+
+Exit codes: 0 after a shutdown by a signal, 1 on failure, 2 for invalid
+arguments or an invalid environment.
 
 ${toEnvironmentHelp()}`
   },
@@ -32,7 +37,7 @@ async function run(args: readonly string[], io: CommandIo): Promise<number> {
   const { config, faults, notes } = parseConfig(env)
   if (faults.length > 0) {
     const lines = faults.map((fault) => `  ${toFaultText(fault)}\n`).join('')
-    io.stderr.write(`The service cannot start: the environment is invalid.\n${lines}`)
+    io.stderr.write(`The environment is invalid:\n${lines}`)
     return 2
   }
   // Writes go directly to the file descriptor: with a stream, a full pipe would block decisions.
@@ -81,10 +86,8 @@ function readArguments(args: readonly string[], io: CommandIo): CommandIo['env']
       RUNTIME_APPDIRECTORY: basename(directory),
       RUNTIME_WATCH_ROOT: 'false',
     }
-  } catch {
-    io.stderr.write(
-      'Invalid arguments: the only option is --rules DIRECTORY. See: ratelimit serve --help\n',
-    )
+  } catch (error) {
+    io.stderr.write(toArgumentError('ratelimit serve', toArgumentFault(error)))
     return undefined
   }
 }

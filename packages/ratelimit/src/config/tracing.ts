@@ -12,7 +12,7 @@ import {
 const protocols = ['http', 'grpc'] as const
 
 export const tracing = {
-  title: 'Tracing (the OTEL_EXPORTER_OTLP_* variables and OTEL_RESOURCE_ATTRIBUTES apply too)',
+  title: 'Tracing (OTEL_EXPORTER_OTLP_* and OTEL_RESOURCE_ATTRIBUTES apply too)',
   variables: {
     isEnabled: boolean('TRACING_ENABLED', false, 'Whether spans are sent over OTLP'),
     protocol: choice(

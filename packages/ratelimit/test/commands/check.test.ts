@@ -44,7 +44,7 @@ test('a directory without faults succeeds', async (t) => {
   const directory = await createDirectory(t, { 'a.yaml': good })
   assert.deepEqual(await run([directory]), {
     code: 0,
-    stdout: '0 faults and 0 warnings in 1 file\n1 domain with 1 rule\nall rate limit configs ok\n',
+    stdout: '0 errors and 0 warnings in 1 file\n1 domain with 1 rule\nall rate limit configs ok\n',
     stderr: '',
   })
 })
@@ -74,7 +74,7 @@ DIR/z.yaml:5:24: invalid rate limit unit 'eon'
       |                        ^
       = units are second, minute, hour, day, week, month, year
 
-3 faults and 2 warnings in 2 files
+3 errors and 2 warnings in 2 files
 `,
   )
 })
@@ -110,7 +110,7 @@ test('policy tests in the same directory are not rule files', async (t) => {
   const directory = await createDirectory(t, { 'a.yaml': good, 'a.test.yaml': tests })
   const { code, stdout } = await run([directory, '--strict'])
   assert.equal(code, 0)
-  assert.match(stdout, /^0 faults and 0 warnings in 1 file\n/)
+  assert.match(stdout, /^0 errors and 0 warnings in 1 file\n/)
 })
 
 test('JSON contains the same findings', async (t) => {
@@ -153,20 +153,21 @@ test('a directory that cannot be read has its own error message', async () => {
   const { code, stdout, stderr } = await run(['/nowhere/at/all'])
   assert.equal(code, 2)
   assert.equal(stdout, '')
-  assert.match(stderr, /^error opening directory \/nowhere\/at\/all: ENOENT/)
+  assert.match(stderr, /^The directory \/nowhere\/at\/all cannot be read: ENOENT/)
 })
 
-test('wrong usage is explained', async () => {
+test('invalid arguments are explained', async () => {
   for (const [args, problem] of [
-    [[], 'the directory to check is missing'],
-    [['a', 'b'], 'only one directory can be checked at a time'],
-    [['--fast', 'a'], 'unknown option --fast'],
-    [['-config_dir'], '-config_dir needs a directory'],
-    [['a', '--json=yes'], '--json=yes: expected true or false'],
+    [[], 'The directory of the rules is missing.'],
+    [['a', 'b'], 'Unexpected argument "b": check takes one directory.'],
+    [['--fast', 'a'], 'Unknown option --fast.'],
+    [['-config_dir'], '-config_dir needs a directory.'],
+    [[''], 'check needs a directory.'],
+    [['a', '--json=yes'], '--json must be true or false, not "yes".'],
   ] as const) {
     const { code, stderr } = await run(args)
     assert.equal(code, 2)
-    assert.equal(stderr, `${problem}\n\n${check.usage}`)
+    assert.equal(stderr, `${problem}\nSee: ratelimit check --help\n`)
   }
 })
 

@@ -175,22 +175,31 @@ suite('the explain command', () => {
   })
 
   const misuses: readonly [args: string[], message: RegExp][] = [
-    [[], /directory of the rules is missing/],
-    [['dir'], /-domain is missing/],
-    [['dir', '-domain', 'd'], /-descriptors is missing/],
-    [['dir', '-domain'], /-domain needs a value/],
-    [['dir', '-domain', 'd', '-descriptors', 'ab'], /key=value/],
-    [['dir', '-domain', 'd', '-descriptors', 'a=b', '-now', 'soon'], /whole seconds/],
-    [['dir', 'other', '-domain', 'd', '-descriptors', 'a=b'], /only one directory/],
-    [['dir', '-nonsense'], /unknown option -nonsense/],
+    [[], /^The directory of the rules is missing\.$/m],
+    [['dir'], /^-domain is missing\.$/m],
+    [['dir', '-domain', 'd'], /^-descriptors is missing\.$/m],
+    [['dir', '-domain'], /^-domain needs a value\.$/m],
+    [
+      ['dir', '-domain', 'd', '-descriptors', 'ab'],
+      /^-descriptors must be KEY=VALUE, .*, not "ab"\.$/m,
+    ],
+    [
+      ['dir', '-domain', 'd', '-descriptors', 'a=b', '-now', 'soon'],
+      /^--now must be a Unix time in whole seconds, not "soon"\.$/m,
+    ],
+    [
+      ['dir', 'other', '-domain', 'd', '-descriptors', 'a=b'],
+      /^Unexpected argument "other": explain takes one directory\.$/m,
+    ],
+    [['dir', '-nonsense'], /^Unknown option -nonsense\.$/m],
   ]
   for (const [args, message] of misuses) {
-    test(`refuses '${args.join(' ')}' and shows how it is used`, async () => {
+    test(`refuses '${args.join(' ')}' and refers to the help`, async () => {
       const { code, out, err } = await run(args)
       assert.equal(code, 2)
       assert.equal(out, '')
       assert.match(err, message)
-      assert.match(err, /Usage: ratelimit explain/)
+      assert.match(err, /^See: ratelimit explain --help\n$/m)
     })
   }
 
@@ -199,6 +208,6 @@ suite('the explain command', () => {
     const args = [join(directory, 'missing'), '-domain=d', '-descriptors=a=b']
     const { code, err } = await run(args)
     assert.equal(code, 2)
-    assert.match(err, /missing cannot be read: ENOENT/)
+    assert.match(err, /^The directory .*missing cannot be read: ENOENT/)
   })
 })

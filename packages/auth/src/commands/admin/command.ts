@@ -1,33 +1,43 @@
 import { parseArgs } from 'node:util'
+import {
+  toArgumentError,
+  toArgumentFault,
+  toVerbFault,
+} from '@portcullis/service-kit/argument-faults'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { createLog } from '@portcullis/service-kit/log'
-import { toArgumentFault, toVerbFault } from '../argument-faults.ts'
 import { openCommandDatabase } from '../open-database-url.ts'
 import { type ConfigPlaces, configHelp, configOptions, readConfig } from '../read-config.ts'
 import { toReason } from '../reason.ts'
 import { type AdminInput, type AdminOption, type AdminVerb, adminVerbs } from './verbs.ts'
 
-const usage = `Usage: auth admin VERB … [--config FILE] [--config-dir FOLDER]
+const usage = `Usage: auth admin VERB … [--config FILE] [--config-dir DIR]
 
 Manages users directly in the database. Servers may be running.
 
 Verbs:
 ${Object.entries(adminVerbs)
-  .map(([name, { synopsis, summary }]) => `  ${name} ${synopsis}\n      ${summary}`)
+  .map(
+    ([name, { synopsis, summary }]) =>
+      `  ${name} ${synopsis}\n      ${summary.replaceAll('\n', '\n      ')}`,
+  )
   .join('\n')}
 
 Options:
 ${configHelp}
-  --confirm                mark the email address as confirmed
-  --admin                  use the role of AUTH_JWT_ADMIN_GROUP_NAME if ROLE is not given
-  --soft                   keep the id of the deleted user
-  --filter TEXT            list only users whose email address, phone number, name or id matches
-  --limit N                number of users to list, up to 1000; default: 50
-  --json                   print one JSON object per line
-  --all                    sign out all users of all audiences
-  --aud AUDIENCE           audience of the user or users; default: AUTH_JWT_AUD
+  --confirm             mark the email address as confirmed
+  --admin               use the role of AUTH_JWT_ADMIN_GROUP_NAME if ROLE is not
+                        given
+  --soft                keep the id of the deleted user
+  --filter TEXT         list only users whose email address, phone number, name
+                        or id matches
+  --limit N             number of users to list, up to 1000; default: 50
+  --json                print one JSON object per line
+  --all                 sign out all users of all audiences
+  --aud AUDIENCE        audience of the user or users; default: AUTH_JWT_AUD
 
-Exit code: 0 on success, 1 on failure, 2 for invalid arguments or configuration.
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments or an invalid
+configuration.
 `
 
 const options = {
@@ -46,7 +56,7 @@ export function createAdmin(version: string): Command {
   async function run(args: readonly string[], io: CommandIo): Promise<number> {
     const parsed = parseAdmin(args)
     if (typeof parsed === 'string') {
-      io.stderr.write(`${parsed}\n\n${usage}`)
+      io.stderr.write(toArgumentError('auth admin', parsed))
       return 2
     }
     const { verb, places, ...input } = parsed
@@ -108,7 +118,7 @@ function parseAdmin(args: readonly string[]): ParsedArguments | string {
   if (verb === undefined) return toVerbFault(name, Object.keys(adminVerbs))
   const [least, most] = verb.takes
   if (positionals.length < least || positionals.length > most) {
-    return `Wrong number of arguments: ${name} takes ${verb.synopsis}`
+    return `Wrong number of arguments: ${name} takes ${verb.synopsis}.`
   }
   const { config, 'config-dir': folder, ...given } = values
   const flags = new Set<AdminOption>()

@@ -71,7 +71,7 @@ function toName({ id, email, phone }: Pick<UserRow, 'id' | 'email' | 'phone'>): 
 const createuser: AdminVerb = {
   synopsis: 'EMAIL PASSWORD [ROLE] [--confirm] [--admin] [--aud AUDIENCE]',
   summary:
-    'create a user without sending a message; if PASSWORD is -, it is read from standard input',
+    'create a user without sending a message; if PASSWORD is -, it is read from\nstandard input',
   takes: [2, 3],
   options: ['confirm', 'admin', 'aud'],
   async run(services, { positionals, flags, audience, io }) {
@@ -163,7 +163,7 @@ const banuser: AdminVerb = {
 
 const listusers: AdminVerb = {
   synopsis: '[--filter TEXT] [--limit N] [--json] [--aud AUDIENCE]',
-  summary: 'list the newest users, 50 by default; --json prints one JSON object per line',
+  summary: 'list the newest users',
   takes: [0, 0],
   options: ['filter', 'limit', 'json', 'aud'],
   async run({ db }, { texts, flags, audience, io }) {
@@ -191,7 +191,7 @@ function toRow({ id, email, phone, role, created_at: since }: UserRecord): strin
 const revokesessions: AdminVerb = {
   synopsis: 'ID|EMAIL|--all [--aud AUDIENCE]',
   summary:
-    'sign out all sessions of a user, or of all users with --all; access tokens stay valid until they expire',
+    'sign out all sessions of a user, or of all users with --all; access tokens\nstay valid until they expire',
   takes: [0, 1],
   options: ['all', 'aud'],
   async run(services, input) {

@@ -1,39 +1,48 @@
 import { parseArgs } from 'node:util'
+import {
+  toArgumentError,
+  toArgumentFault,
+  toVerbFault,
+} from '@portcullis/service-kit/argument-faults'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { createLog } from '@portcullis/service-kit/log'
 import type { Config } from '../../config/config.ts'
-import { toArgumentFault, toVerbFault } from '../argument-faults.ts'
 import { openCommandDatabase } from '../open-database-url.ts'
 import { configHelp, configOptions, readConfig } from '../read-config.ts'
 import { toReason } from '../reason.ts'
 import { type KeyVerb, keyVerbs } from './verbs.ts'
 
-const usage = `Usage: auth keys VERB [NAME …] [--config FILE] [--config-dir FOLDER]
+const usage = `Usage: auth keys VERB [NAME …] [--config FILE] [--config-dir DIR]
 
-Shows and replaces the keys that all servers of a database share. Servers may be running; they load new
-keys within a minute. Without a NAME, all keys are selected. docs/auth-operations.md explains each key.
+Shows and replaces the keys that all servers of a database share. Servers may be
+running; they load new keys within a minute. Without a NAME, all keys are
+selected. docs/auth-operations.md explains each key.
 
 Verbs:
 ${Object.entries(keyVerbs)
-  .map(([name, { synopsis, summary }]) => `  ${`${name} ${synopsis}`.trim()}\n      ${summary}`)
+  .map(
+    ([name, { synopsis, summary }]) =>
+      `  ${`${name} ${synopsis}`.trim()}\n      ${summary.replaceAll('\n', '\n      ')}`,
+  )
   .join('\n')}
 
 Options:
 ${configHelp}
-  --force                  continue even if sessions or codes become invalid
+  --force               continue even if sessions or codes become invalid
 
-Exit code: 0 on success, 1 on failure, 2 for invalid arguments or configuration.
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments or an invalid
+configuration.
 `
 
 const options = { ...configOptions, force: { type: 'boolean' } } as const
 
 export const keysCommand: Command = {
-  summary: 'show and replace the keys for refresh tokens, codes and second factors',
+  summary: 'show and replace the keys of refresh tokens, codes and factors',
   usage,
   async run(args, io) {
     const parsed = parse(args)
     if (typeof parsed === 'string') {
-      io.stderr.write(`${parsed}\n\n${usage}`)
+      io.stderr.write(toArgumentError('auth keys', parsed))
       return 2
     }
     const read = readConfig(io, parsed.places, { isForRunning: true })

@@ -61,7 +61,7 @@ async function readKey({ db, secrets }: KeyInput, name: KeyName): Promise<KeyVer
 
 const list: KeyVerb = {
   synopsis: '[NAME …]',
-  summary: 'list the versions of each key, when they were created and whether they are encrypted',
+  summary: 'list the versions of each key, when they were created and whether they are\nencrypted',
   async run({ db, names, io }) {
     const wanted = toKeyNames(names)
     for (const row of await db.run(listKeys)) {
@@ -83,7 +83,7 @@ const list: KeyVerb = {
 const rotate: KeyVerb = {
   synopsis: '[NAME …]',
   summary:
-    'add a new version that is used after one minute; tokens and codes of older versions stay valid',
+    'add a new version that is used after one minute; tokens and codes of older\nversions stay valid',
   async run(input) {
     const { db, secrets, io } = input
     const [secret] = secrets
@@ -161,7 +161,7 @@ async function resealSecrets({ db }: KeyInput, { keys }: KeyVersions): Promise<v
 
 const unwrap: KeyVerb = {
   synopsis: '',
-  summary: 'store all keys unencrypted, so that servers can start without AUTH_SECRETS_KEY',
+  summary: 'store all keys unencrypted, so that servers can start without\nAUTH_SECRETS_KEY',
   async run(input) {
     const { db, io } = input
     for (const name of keyNames) {

@@ -87,7 +87,7 @@ export const authTree: CommandNode = {
       ],
     },
     keys: {
-      summary: 'show and replace the keys for refresh tokens, codes and second factors',
+      summary: 'show and replace the keys of refresh tokens, codes and factors',
       options: files,
       commands: {
         list: { summary: 'list the versions of each key', options: files, operands: 'any' },
@@ -148,14 +148,18 @@ export const authTree: CommandNode = {
       summary: 'check the configuration',
       options: files,
       commands: {
-        check: { summary: 'say everything that is wrong or doubtful', options: files },
+        check: { summary: 'report all errors and warnings', options: files },
       },
     },
     redirect: {
       summary: 'explain why a URL is or is not allowed as redirect_to',
       options: files,
       commands: {
-        explain: { summary: 'say for each URL whether', options: files, operands: 'any' },
+        explain: {
+          summary: 'print for each URL whether it is allowed',
+          options: files,
+          operands: 'any',
+        },
       },
     },
   },

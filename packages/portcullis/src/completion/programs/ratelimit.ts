@@ -74,17 +74,17 @@ export const ratelimitTree: CommandNode = {
         { flags: ['--time-field'], summary: 'field with the time', value: 'any' },
         {
           flags: ['--domain-field'],
-          summary: 'field with the domain (default: domain)',
+          summary: 'field with the domain; default: domain',
           value: 'any',
         },
         {
           flags: ['--descriptors-field'],
-          summary: 'field with the descriptors (default: descriptors)',
+          summary: 'field with the descriptors; default: descriptors',
           value: 'any',
         },
         {
           flags: ['--hits-field'],
-          summary: 'field with the hits (default: hitsAddend)',
+          summary: 'field with the hits; default: hitsAddend',
           value: 'any',
         },
         {

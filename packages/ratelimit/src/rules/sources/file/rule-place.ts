@@ -33,7 +33,7 @@ export interface RulePlace {
 }
 
 const serviceAdvice =
-  'set another one with --rules DIRECTORY, or with RUNTIME_ROOT, RUNTIME_SUBDIRECTORY and RUNTIME_APPDIRECTORY'
+  'set another one with --rules DIR, or with RUNTIME_ROOT, RUNTIME_SUBDIRECTORY and RUNTIME_APPDIRECTORY'
 
 export function toRulePlace(settings: RulePlaceSettings): RulePlace {
   const root = resolve(settings.root)

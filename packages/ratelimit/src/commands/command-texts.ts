@@ -1,0 +1,13 @@
+/** The message for a directory of rules or tests that cannot be read. */
+export function toUnreadable(directory: string, error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error)
+  return `The directory ${directory} cannot be read: ${reason}\n`
+}
+
+/** The name of a flag as it was typed, without a value after `=`. */
+export function toFlag(argument: string): string {
+  return argument.replace(/=.*$/s, '')
+}
+
+/** The expected value of `-descriptors`. */
+export const descriptorSyntax = 'KEY=VALUE, or several of these separated by commas'
