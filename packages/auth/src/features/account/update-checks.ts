@@ -100,7 +100,7 @@ export async function checkDatabase(
   const { user, email, phone, password, nonce } = update
   const nonceHashes =
     password !== undefined && nonce !== undefined && needsNonce(services, user)
-      ? hashNonce(services, user, nonce)
+      ? await hashNonce(services, user, nonce)
       : null
   const isNamed = email !== undefined || phone !== undefined
   if (!isNamed && nonceHashes === null) return null

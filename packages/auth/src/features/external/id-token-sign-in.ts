@@ -10,6 +10,7 @@ import {
   type ExternalProvider,
   type IdTokenClaims,
   IdTokenError,
+  type IdTokenSource,
 } from '../../plugins/providers/oauth/provider.ts'
 import type { Services } from '../../services.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
@@ -52,13 +53,11 @@ export async function signInByIdToken(services: Services, ask: IdTokenAsk): Prom
   return services.sessions.open({ user, method: 'oauth', provider: provider.id, client })
 }
 
-interface Found {
-  readonly provider: ExternalProvider
-  readonly idTokens: ExternalIdTokens
-}
-
-/** Finds a configured provider: the issuer and audience that the client names are not trusted. */
-function findProvider({ providers }: Services, ask: IdTokenAsk): Found {
+/**
+ * Finds a configured provider, or an issuer that the operator allows. Other issuers that a client
+ * names are not trusted.
+ */
+function findProvider({ providers }: Services, ask: IdTokenAsk): IdTokenSource {
   const { clientId, issuer } = ask
   if (ask.provider !== '') return withIdTokens(providers.find(ask.provider))
   if (clientId === '' || issuer === '') {
@@ -66,6 +65,8 @@ function findProvider({ providers }: Services, ask: IdTokenAsk): Found {
   }
   const provider = providers.enabled.find(({ idTokens }) => idTokens?.isIssuer(issuer))
   if (provider === undefined) {
+    const allowed = providers.findIssuer(issuer, clientId)
+    if (allowed !== undefined) return allowed
     const message = `Provider (issuer "${issuer.slice(0, 200)}") is not enabled`
     throw new ApiError('provider_disabled', message)
   }
@@ -75,7 +76,7 @@ function findProvider({ providers }: Services, ask: IdTokenAsk): Found {
   return withIdTokens(provider)
 }
 
-function withIdTokens(provider: ExternalProvider): Found {
+function withIdTokens(provider: ExternalProvider): IdTokenSource {
   const { id, idTokens } = provider
   if (idTokens === undefined) throw invalid(`Custom OIDC provider "${id}" not allowed`)
   return { provider, idTokens }
@@ -132,7 +133,7 @@ function readProfile(idTokens: ExternalIdTokens, claims: IdTokenClaims): Externa
 function findUser(
   services: Services,
   { linking, ...ask }: IdTokenAsk,
-  provider: ExternalProvider,
+  provider: IdTokenSource['provider'],
   profile: ExternalProfile,
 ): Promise<UserRow> {
   const account: AccountAsk = { ...ask, provider, profile }

@@ -140,6 +140,14 @@ export interface ExternalProviders {
   /** @throws {ApiError} with the reason when the provider is unknown, disabled or misconfigured. */
   find(id: string): ExternalProvider
   readonly enabled: readonly ExternalProvider[]
+  /** Finds an issuer of ID tokens that the operator allows although it is not a provider. */
+  findIssuer(issuer: string, clientId: string): IdTokenSource | undefined
+}
+
+/** Where an ID token comes from. */
+export interface IdTokenSource {
+  readonly provider: Pick<ExternalProvider, 'id' | 'isEmailOptional'>
+  readonly idTokens: ExternalIdTokens
 }
 
 export interface IdTokenExpectation {
