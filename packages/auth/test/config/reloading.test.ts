@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
-import { constants } from 'node:os'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { constants, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { parseConfig } from '../../src/config/config.ts'
 import { planReload, type SourcedConfig } from '../../src/config/reload-plan.ts'
@@ -69,6 +71,19 @@ test('a plan names the changed variables as they are set', () => {
   assert.deepEqual(plan.changed.toSorted(), ['AUTH_JWT_EXP', 'GOTRUE_MAILER_OTP_EXP'])
   assert.deepEqual(plan.needRestart, [])
   assert.equal(plan.config.mail.otpExpiresInSeconds, 90)
+})
+
+test('a changed key file is found, although its variable has not changed', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'key-file-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'key')
+  const env = { AUTH_SECRETS_KEY: '', AUTH_SECRETS_KEY_FILE: file }
+  writeFileSync(file, 'first'.repeat(8))
+  const before = read(env)
+  writeFileSync(file, `${'second'.repeat(8)}\n${'first'.repeat(8)}`)
+  const plan = planReload(before, before, read(env))
+  assert.deepEqual([plan.hasChanged, plan.changed], [true, ['AUTH_SECRETS_KEY_FILE']])
+  assert.equal(plan.config.secrets.encryption, 'second'.repeat(8))
 })
 
 test('a plan without changes says so, even if a value is written differently', () => {

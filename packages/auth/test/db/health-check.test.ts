@@ -6,6 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { Client } from 'pg'
 import { openDatabase } from '../../src/db/database.ts'
 import { statement } from '../../src/db/statement.ts'
+import { openFaultyNetwork } from '../support/faulty-network.ts'
 import { until } from '../support/outbox.ts'
 import { openSharedPostgres } from '../support/shared-postgres.ts'
 
@@ -17,12 +18,13 @@ async function open(
 ) {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return undefined
+  const network = await openFaultyNetwork(t, postgres.url)
   const owner = new Client({ connectionString: postgres.url })
   await owner.connect()
   t.after(() => owner.end())
   const warnings: string[] = []
   const db = openDatabase({
-    url: postgres.url,
+    url: network.url,
     schema: 'public',
     maxPoolSize: 5,
     log: { warning: (message) => warnings.push(String(message)) },
@@ -34,7 +36,7 @@ async function open(
     const rows = await Promise.all(Array.from({ length: count }, () => db.run(sleepShortly)))
     return rows.map(([row]) => row?.['pid'] as number)
   }
-  return { db, owner, warnings, fill }
+  return { db, owner, warnings, fill, network }
 }
 
 const lastChecks = `select pid, query_start::text from pg_stat_activity
@@ -49,7 +51,25 @@ test('with AUTH_DB_HEALTH_CHECK_PERIOD all idle connections are checked again an
   await until(async () => (await read()).length === 3)
   const before = JSON.stringify(await read())
   await until(async () => JSON.stringify(await read()) !== before)
-  assert.deepEqual([db.pool.idle, db.pool.used], [3, 0])
+  assert.equal(db.pool.idle + db.pool.used, 3)
+})
+
+test('connections that no longer respond are closed before a request needs them', async (t) => {
+  const opened = await open(t, { healthCheckMs: 100, idleTimeoutMs: 600_000 })
+  if (!opened) return
+  const { db, fill, network, warnings } = opened
+  const pids = await fill(2)
+  network.cut()
+  await until(() => warnings.length === 2 && db.pool.idle + db.pool.used === 0)
+  for (const warning of warnings) {
+    assert.match(
+      warning,
+      /^Closed an idle connection to PostgreSQL that no longer works: no response/,
+    )
+  }
+  network.restore()
+  const [pid] = await fill(1)
+  assert.ok(pid !== undefined && !pids.includes(pid))
 })
 
 test('a check does not keep an idle connection open for longer', async (t) => {

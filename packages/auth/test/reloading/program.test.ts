@@ -239,6 +239,18 @@ test('the key that encrypts the keys in the database is replaced without a resta
   assert.equal((await refresh(kept.body.refresh_token)).status, 200)
 })
 
+test('a changed key file is applied', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'auth-key-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const file = join(folder, 'key')
+  writeFileSync(file, 'first'.repeat(8))
+  const server = await start(t, { AUTH_SECRETS_KEY: '', AUTH_SECRETS_KEY_FILE: file })
+  if (!server) return
+  writeFileSync(file, `${'second'.repeat(8)}\n${'first'.repeat(8)}`)
+  await server.untilLogged(/Reloaded the configuration; changed: AUTH_SECRETS_KEY_FILE/)
+  assert.equal((await signup(server.url)).status, 200)
+})
+
 test('SIGHUP fetches templates again, and a changed mail server is used', async (t) => {
   const mails = await openMailServer(t)
   const other = await openMailServer(t)
