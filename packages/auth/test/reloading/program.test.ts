@@ -147,6 +147,24 @@ test('the signal of AUTH_RELOADING_SIGNAL_NUMBER reloads as well', async (t) => 
   assert.equal((await signup(server.url)).body.expires_in, 700)
 })
 
+test('files are added to the folder of --config-dir and removed from it', async (t) => {
+  const env = await openProgramEnvironment(t)
+  if (!env) return
+  const folder = mkdtempSync(join(tmpdir(), 'auth-folder-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  writeFileSync(join(folder, '1.env'), 'AUTH_JWT_EXP=600\n')
+  const server = await startAuth(t, ['up', '--config-dir', folder], {
+    ...env,
+    AUTH_RELOADING_GRACE_PERIOD_INTERVAL: '20ms',
+  })
+  const lifetime = async () => (await signup(server.url)).body.expires_in
+  assert.equal(await lifetime(), 600)
+  writeFileSync(join(folder, '2.env'), 'AUTH_JWT_EXP=700\n')
+  await until(async () => (await lifetime()) === 700)
+  rmSync(join(folder, '2.env'))
+  await until(async () => (await lifetime()) === 600)
+})
+
 test('a replaced worker starts with the reloaded configuration', async (t) => {
   const server = await start(t, { AUTH_JWT_EXP: '600' }, { WORKERS: '2' })
   if (!server) return
