@@ -196,6 +196,32 @@ test('requests in progress finish with the old configuration', async (t) => {
   assert.equal((await signup(server.url)).body.expires_in, 700)
 })
 
+for (const workers of ['1', '2']) {
+  test(`no request fails while the configuration is reloaded repeatedly (WORKERS=${workers})`, async (t) => {
+    const server = await start(t, { AUTH_JWT_EXP: '600' }, { WORKERS: workers })
+    if (!server) return
+    const { access_token: token } = (await signup(server.url)).body
+    let isOver = false
+    let count = 0
+    const load = Array.from({ length: 4 }, async () => {
+      while (!isOver) {
+        const { status } = await ask(server.url, '/user', { token })
+        assert.equal(status, 200)
+        count += 1
+      }
+    })
+    for (let round = 1; round <= 8; round += 1) {
+      server.write({ AUTH_JWT_EXP: `${600 + round}` })
+      await server.untilLogged(/changed: AUTH_JWT_EXP/)
+    }
+    isOver = true
+    await Promise.all(load)
+    assert.ok(count > 8, `${count} requests`)
+    await until(async () => (await signup(server.url)).body.expires_in === 608)
+    assert.equal(await server.stop('SIGTERM'), 0)
+  })
+}
+
 test('limits change without forgetting the requests that were counted', async (t) => {
   const server = await start(t, { AUTH_RATE_LIMIT_OTP: '20' })
   if (!server) return
