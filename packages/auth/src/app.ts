@@ -1,27 +1,27 @@
 import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
 import type { EventLog } from '@portcullis/service-kit/log'
+import type { FastifyInstance } from 'fastify'
 import { toCompatNote } from './config/compat-mode.ts'
 import type { Config } from './config/config.ts'
-import { type ChecksSettings, createServices } from './create-services.ts'
+import { type ChecksSettings, createSharedHashQueue } from './create-services.ts'
 import { openDatabase } from './db/database.ts'
 import { openDatabaseClock } from './db/database-clock.ts'
 import { openSignInLog } from './features/audit/sign-in-log.ts'
-import { sendDeferred } from './features/deferred-messages.ts'
-import { endpoints } from './features/index.ts'
-import { openCleanup } from './features/server/cleanup.ts'
-import { disabledFeatures } from './features/server/endpoints.ts'
 import { openDeliveries } from './features/sessions/deliveries.ts'
+import { type Generation, openGeneration, type ProcessParts } from './generation.ts'
 import { type Connections, trackConnections } from './http/connections.ts'
-import { listenOnFirst, toListenHosts } from './http/listen-hosts.ts'
-import { createRequestLog } from './http/request-log.ts'
-import { createServer } from './http/server.ts'
+import { openListeners } from './http/open-listeners.ts'
+import { openRequestSwitch } from './http/request-switch.ts'
+import { createAdjustableTable } from './limits/adjustable-table.ts'
+import { createBuckets } from './limits/buckets.ts'
+import { createGuesses } from './limits/guesses.ts'
+import { toLimitTable } from './limits/limit-table.ts'
 import { openRequestLimits } from './limits/shared/index.ts'
-import { openMessages } from './messages/sending/open-messages.ts'
 import type { WrittenFormat } from './passwords/formats/password-format.ts'
-import { countPasswords, createAuditLog, noteLimitedSignIns } from './telemetry/observers.ts'
+import type { PrepareChange } from './reloading/prepared-change.ts'
+import { createAuditLog } from './telemetry/observers.ts'
 import { openTelemetry } from './telemetry/open-telemetry.ts'
 import { apartFromCall, currentCall } from './telemetry/watched-call.ts'
-import { openServerKeys } from './tokens/server-keys.ts'
 import type { Group } from './workers/group.ts'
 
 export interface AppSettings {
@@ -49,16 +49,81 @@ export interface AppSettings {
 export interface App {
   /** `http://host:port`; empty if another process owns the port. */
   readonly url: string
+  readonly prepare: PrepareChange
 }
 
 /** Composition root: creates and connects all parts of the server. */
 export async function openApp(settings: AppSettings): Promise<App> {
+  const { config, lifecycle, group } = settings
+  const { parts, limitTable } = await openProcessParts(settings, () => current.notify())
+  let current = await openGeneration(parts, config)
+  const retiring = new Set<Promise<void>>()
+  lifecycle.own('messages', {
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...retiring, current[Symbol.asyncDispose]()])
+    },
+  })
+  current.start()
+  parts.telemetry.watchOutbox(async () => (await current.services.readiness.check()).outbox)
+
+  const { server } = current
+  const requests = openRequestSwitch(server.server)
+  const connections = trackConnections(server.server, () => group?.reportClosed())
+  const retire = async (generation: Generation): Promise<void> => {
+    await connections.settled()
+    await generation[Symbol.asyncDispose]()
+  }
+  const prepare: PrepareChange = async (next) => {
+    const generation = await openGeneration(parts, next)
+    return {
+      commit() {
+        const previous = current
+        current = generation
+        limitTable.set(toLimitTable(next))
+        requests.switchTo((request, response) => generation.server.routing(request, response))
+        generation.start()
+        const retired = retire(previous).catch((error: Error) => {
+          settings.log.error(`The previous configuration could not be released: ${error.message}`)
+        })
+        retiring.add(retired)
+        void retired.then(() => retiring.delete(retired))
+      },
+      discard: async () => await generation[Symbol.asyncDispose](),
+    }
+  }
+
+  let closeListeners = () => {}
+  lifecycle.drain('HTTP listener', async (expired) => {
+    closeListeners()
+    await Promise.all([server.close(), connections.drain(expired)])
+  })
+  lifecycle.drain('messages', (expired) => current.drain(expired))
+  lifecycle.drain('telemetry', (expired) => parts.telemetry.flush(expired))
+  if (group !== undefined) {
+    receive(server, connections, group)
+    return { url: '', prepare }
+  }
+  const listeners = await openListeners(server, connections, config.api)
+  closeListeners = () => listeners.close()
+  const note = toCompatNote(config.api)
+  settings.log.info(`Listening on ${listeners.url}, version ${settings.version}, ${note}`)
+  return { url: listeners.url, prepare }
+}
+
+/** @param wakeMessages signals that there are messages to send. */
+async function openProcessParts(settings: AppSettings, wakeMessages: () => void) {
   const { config, log, lifecycle, group } = settings
   const { hasAuditTable } = config.observability
   const telemetry = lifecycle.own(
     'telemetry',
     await openTelemetry({ ...settings, workerNumber: group?.number ?? 1 }),
   )
+  if (config.profiler !== undefined) {
+    const { openProfiler } = await import('./profiling/open-profiler.ts')
+    const workerNumber = group?.number ?? 1
+    const profiler = await openProfiler({ config: config.profiler, workerNumber, log })
+    lifecycle.own('profiler', profiler)
+  }
   const db = lifecycle.own(
     'database',
     openDatabase({
@@ -71,6 +136,7 @@ export async function openApp(settings: AppSettings): Promise<App> {
       preparedStatements: config.database.preparedStatements,
       idleTimeoutMs: config.database.idleTimeoutMs,
       maxLifetimeMs: config.database.maxLifetimeMs,
+      healthCheckMs: config.database.healthCheckMs,
       statementTimeoutMs: config.api.maxRequestDurationMs,
       log,
       ...(settings.onStatement && { onStatement: settings.onStatement }),
@@ -86,29 +152,6 @@ export async function openApp(settings: AppSettings): Promise<App> {
     settings.now === undefined
       ? lifecycle.own('clock', await openDatabaseClock({ db, log }))
       : { now: settings.now }
-  // One worker is enough for the cleanup.
-  if (config.database.cleansUp && (group?.number ?? 1) === 1) {
-    lifecycle.own(
-      'cleanup',
-      openCleanup({
-        db,
-        log,
-        now,
-        linkSeconds: config.mail.otpExpiresInSeconds,
-        cooldownMs: Math.max(
-          config.mail.cooldownMs,
-          config.mail.magicLinkCooldownMs,
-          config.sms.maxFrequencyMs,
-        ),
-        auditMs: config.observability.auditRetentionMs,
-        onRound: telemetry.countCleanup,
-      }),
-    )
-  }
-  const keys = lifecycle.own(
-    'server keys',
-    await openServerKeys({ db, secrets: config.secrets, log }),
-  )
   const deliveries = lifecycle.own('delivered tokens', openDeliveries({ db, log, now }))
   const signInLog = lifecycle.own(
     'sign-in log',
@@ -125,72 +168,41 @@ export async function openApp(settings: AppSettings): Promise<App> {
       onSignIn: telemetry.countSignIn,
     }),
   )
-  const created = await createServices({
-    ...settings,
-    signInLog,
+  const hashing = createSharedHashQueue(group?.size ?? 1)
+  telemetry.watchHashQueue(hashing)
+  const limitTable = createAdjustableTable(toLimitTable(config))
+  const { limits } = limitTable
+  const requestLimits = lifecycle.own(
+    'request limits',
+    await openRequestLimits({
+      config: config.limits,
+      limits,
+      own: createBuckets(limits, now, group?.peers),
+      log,
+      now,
+    }),
+  )
+  const parts: ProcessParts = {
+    version: settings.version,
+    startedAt: settings.startedAt,
     db,
     now,
     deliveries,
-    keys,
-    onHashQueue: telemetry.watchHashQueue,
-    // `messages` is opened below, after the database has been reached.
-    wakeMessages: () => apartFromCall(() => messages.notify()),
-    shareLimits: async (limits, own) =>
-      lifecycle.own(
-        'request limits',
-        await openRequestLimits({ config: config.limits, limits, own, log, now }),
-      ),
-  })
-  telemetry.watchOutbox(async () => (await created.readiness.check()).outbox)
-  const services = { ...created, passwords: countPasswords(created.passwords, telemetry) }
-  const messages = lifecycle.own(
-    'messages',
-    openMessages({
-      config,
-      db,
-      log,
-      hooks: services.hooks,
-      onAttempt: telemetry.countMessage,
-      onGivenUp: telemetry.countGivenUp,
-      deliverDeferred: (request) => sendDeferred(services, request),
-    }),
-  )
-  const server = createServer({
-    endpoints: [...endpoints, ...disabledFeatures],
-    services,
+    signInLog,
+    hashing,
+    telemetry,
+    requestLimits,
+    guesses: createGuesses(requestLimits),
+    wakeMessages: () => apartFromCall(wakeMessages),
     log,
-    // The request log is last, so that it includes what the others have recorded.
-    watches: [
-      ...telemetry.calls,
-      noteLimitedSignIns(signInLog, config.tokens.audience),
-      createRequestLog(log),
-    ],
-    ...(group && { warnOnce: (topic, message) => group.warnOnce(topic, message) }),
-  })
-  const connections = trackConnections(server.server, () => group?.reportClosed())
-  lifecycle.drain('HTTP listener', async (expired) => {
-    await Promise.all([server.close(), connections.drain(expired)])
-  })
-  lifecycle.drain('messages', (expired) => messages.drain(expired))
-  lifecycle.drain('telemetry', (expired) => telemetry.flush(expired))
-  if (group !== undefined) {
-    await receive(server, connections, group)
-    return { url: '' }
+    checkers: settings.checkers,
+    passwordFormat: settings.passwordFormat,
+    group,
   }
-  const { host, port } = config.api
-  const url = await listenOnFirst(toListenHosts(host), (each) =>
-    server.listen({ host: each, port }),
-  )
-  log.info(`Listening on ${url}, version ${settings.version}, ${toCompatNote(config.api)}`)
-  return { url }
+  return { parts, limitTable }
 }
 
-async function receive(
-  server: ReturnType<typeof createServer>,
-  connections: Connections,
-  group: Group,
-): Promise<void> {
-  await server.ready()
+function receive(server: FastifyInstance, connections: Connections, group: Group): void {
   // Node.js starts checking for slow clients on this event.
   server.server.emit('listening')
   group.receive((socket) => connections.adopt(socket))

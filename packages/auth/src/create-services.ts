@@ -14,14 +14,15 @@ import { createDecoyIds } from './features/sign-up/decoy-ids.ts'
 import { createBuckets } from './limits/buckets.ts'
 import { createGuesses } from './limits/guesses.ts'
 import { toLimitTable } from './limits/limit-table.ts'
-import type { LimitTable, RequestLimits } from './limits/request-limits.ts'
+import { createEmailCheck } from './messages/requests/email-check.ts'
+import { createGatewayCodes } from './messages/requests/gateway-codes.ts'
 import { createMailPlanner } from './messages/requests/mail-plan.ts'
 import { createCooldownKeys } from './messages/requests/message-cooldowns.ts'
 import { post } from './outgoing/http-client.ts'
 import { writtenFormats } from './passwords/formats/index.ts'
 import type { WrittenFormat } from './passwords/formats/password-format.ts'
 import { createLeakedPasswords, createPwnedPasswords } from './passwords/password-policy.ts'
-import { createHashQueue, createPasswords, type HashQueueState } from './passwords/passwords.ts'
+import { createHashQueue, createPasswords, type HashQueue } from './passwords/passwords.ts'
 import { createCaptcha } from './plugins/captcha/create-captcha.ts'
 import { createHooks } from './plugins/hooks/create-hooks.ts'
 import { createProviders } from './plugins/providers/create-providers.ts'
@@ -31,7 +32,6 @@ import { createTokenSigner } from './tokens/json-web-token.ts'
 import { createSecretBox } from './tokens/secret-box.ts'
 import type { ServerKeys } from './tokens/server-keys.ts'
 import { createSigningKeys } from './tokens/signing-keys.ts'
-import type { Group } from './workers/group.ts'
 
 interface ServicesSettings
   extends Pick<SessionParts, 'deliveries'>,
@@ -44,16 +44,27 @@ interface ServicesSettings
   readonly signInLog?: SignInLog
   /** Default: the start of this process. */
   readonly startedAt?: number | undefined
-  /** Called when the length of the queue changes. */
-  readonly onHashQueue?: (queue: HashQueueState) => void
-  /** The worker processes that share the cores and requests with this one. */
-  readonly group?: Pick<Group, 'size' | 'peers'>
-  /** Combines the limits that this process counts with those of other processes. */
-  readonly shareLimits?: (limits: LimitTable, own: RequestLimits) => Promise<RequestLimits>
+  /** Default: a queue for all cores. */
+  readonly hashing?: HashQueue
+  /** Default: limits that this process counts from now on. */
+  readonly limits?: Pick<Services, 'requestLimits' | 'guesses'>
+}
+
+/** @param share the number of processes that share the cores. */
+export function createSharedHashQueue(share: number): HashQueue {
+  return createHashQueue({
+    atOnce: Math.ceil(availableParallelism() / share),
+    mostWaiting: Math.ceil(200 / share),
+  })
+}
+
+function createOwnLimits(config: Config, now: () => number) {
+  const requestLimits = createBuckets(toLimitTable(config), now)
+  return { requestLimits, guesses: createGuesses(requestLimits) }
 }
 
 /** Creates the services that endpoints and commands use. */
-export async function createServices(settings: ServicesSettings): Promise<Services> {
+export function createServices(settings: ServicesSettings): Services {
   const { config, version, db, keys, wakeMessages, now } = settings
   const { signInLog = noSignInLog, startedAt = toProcessStart() } = settings
   const { tokens, site } = config
@@ -62,16 +73,8 @@ export async function createServices(settings: ServicesSettings): Promise<Servic
   const issuers = issuer === undefined ? undefined : [issuer, ...acceptedIssuers]
   const signer = createTokenSigner(signingKeys, issuers)
   const oneTimeTokens = createOneTimeTokens(keys.ring('one_time_tokens'))
-  const limits = toLimitTable(config)
-  const ownLimits = createBuckets(limits, now, settings.group?.peers)
-  const requestLimits = (await settings.shareLimits?.(limits, ownLimits)) ?? ownLimits
+  const { hashing = createSharedHashQueue(1), limits = createOwnLimits(config, now) } = settings
   const hooks = createHooks({ config: config.hooks, db, now, log: settings.log })
-  const share = settings.group?.size ?? 1
-  const hashing = createHashQueue({
-    atOnce: Math.ceil(availableParallelism() / share),
-    mostWaiting: Math.ceil(200 / share),
-  })
-  settings.onHashQueue?.(hashing)
   return {
     config,
     version,
@@ -111,6 +114,10 @@ export async function createServices(settings: ServicesSettings): Promise<Servic
     providers: createProviders({
       config: config.external,
       iosBundleId: config.externalFlow.iosBundleId,
+      allowedIssuers: {
+        issuers: config.externalFlow.allowedIssuers,
+        clientIds: config.externalFlow.allowedClientIds,
+      },
       // The timeout is shorter than the request time limit, so that the client gets this error.
       timeoutMs: Math.min(10_000, Math.ceil(config.api.maxRequestDurationMs * 0.8)),
       now,
@@ -121,8 +128,7 @@ export async function createServices(settings: ServicesSettings): Promise<Servic
       allowList: site.uriAllowList,
       isStrict: site.strictRedirects,
     }),
-    requestLimits,
-    guesses: createGuesses(requestLimits),
+    ...limits,
     accountKeys: createAccountKeys(keys.ring('accounts')),
     signInLog,
     startedAt,
@@ -140,14 +146,34 @@ export interface ChecksSettings {
   readonly log: Log
   readonly now: () => number
   /** URLs of services with the same API, for tests. */
-  readonly checkers?: { readonly captchaUrl?: string; readonly leaksUrl?: string } | undefined
+  readonly checkers?:
+    | {
+        readonly captchaUrl?: string
+        readonly leaksUrl?: string
+        readonly smsUrl?: string
+        readonly dnsServers?: readonly string[]
+      }
+    | undefined
 }
 
 /** Creates the checks that call an external service before a request is accepted. */
-function createChecks(settings: ChecksSettings): Pick<Services, 'captcha' | 'passwordPolicy'> {
+function createChecks(
+  settings: ChecksSettings,
+): Pick<Services, 'captcha' | 'passwordPolicy' | 'emailCheck' | 'gatewayCodes'> {
   const { passwordMinLength: minLength, passwordRequiredSets: requiredSets } = settings.config.site
   return {
     captcha: createCaptchaCheck(settings),
+    emailCheck: createEmailCheck({
+      config: settings.config.emailValidation,
+      log: settings.log,
+      timeoutMs: toTimeoutMs(settings.config, 3_000),
+      dnsServers: settings.checkers?.dnsServers,
+    }),
+    gatewayCodes: createGatewayCodes({
+      gateway: settings.config.sms.gateway,
+      timeoutMs: toTimeoutMs(settings.config, 10_000),
+      baseUrl: settings.checkers?.smsUrl,
+    }),
     passwordPolicy: { minLength, requiredSets, leaks: createLeakCheck(settings) },
   }
 }

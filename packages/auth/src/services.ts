@@ -9,6 +9,8 @@ import type { Sessions } from './features/sessions/sessions.ts'
 import type { DecoyIds } from './features/sign-up/decoy-ids.ts'
 import type { Guesses } from './limits/guesses.ts'
 import type { RequestLimits } from './limits/request-limits.ts'
+import type { EmailCheck } from './messages/requests/email-check.ts'
+import type { GatewayCodes } from './messages/requests/gateway-codes.ts'
 import type { MailPlanner } from './messages/requests/mail-plan.ts'
 import type { CooldownKeys } from './messages/requests/message-cooldowns.ts'
 import type { PasswordPolicy } from './passwords/password-policy.ts'
@@ -30,6 +32,10 @@ export interface Services {
   readonly sessions: Sessions
   readonly passwords: Passwords
   readonly passwordPolicy: PasswordPolicy
+  /** Undefined: messages are sent to every address. */
+  readonly emailCheck: EmailCheck | undefined
+  /** Undefined: this server creates the codes in text messages. */
+  readonly gatewayCodes: GatewayCodes | undefined
   /** Undefined: no CAPTCHA is configured. */
   readonly captcha: Captcha | undefined
   readonly oneTimeTokens: OneTimeTokens

@@ -21,6 +21,11 @@ export interface LifecycleSettings {
   readonly drainTimeoutMs: number
   /** The time limit for closing the owned resources. */
   readonly closeTimeoutMs?: number
+  /**
+   * Called for SIGHUP until the service stops. Returns whether it has handled the signal, for
+   * example by reloading the configuration. Default: SIGHUP stops the service.
+   */
+  readonly onHangup?: () => boolean
 }
 
 /** Finishes work in progress. It should stop waiting when `expired` fires. */
@@ -64,6 +69,7 @@ export function openLifecycle(settings: LifecycleSettings): Lifecycle {
   let exitCode = 0
 
   const onSignal = (signal: StopSignal): void => {
+    if (signal === 'SIGHUP' && !stopping.signal.aborted && settings.onHangup?.()) return
     if (!stopping.signal.aborted) {
       log.warning(`Received ${signal}: stopping`)
       stop(signal)

@@ -12,7 +12,12 @@ import { createLog } from '@portcullis/service-kit/log'
 const never = new Promise<void>(() => {})
 
 function openExample(
-  options: { drainDelayMs?: number; drainTimeoutMs?: number; closeTimeoutMs?: number } = {},
+  options: {
+    drainDelayMs?: number
+    drainTimeoutMs?: number
+    closeTimeoutMs?: number
+    onHangup?: () => boolean
+  } = {},
 ) {
   const events: string[] = []
   const emitter = new EventEmitter()
@@ -27,6 +32,7 @@ function openExample(
     drainDelayMs: options.drainDelayMs ?? 0,
     drainTimeoutMs: options.drainTimeoutMs ?? 60_000,
     closeTimeoutMs: options.closeTimeoutMs ?? 60_000,
+    ...(options.onHangup && { onHangup: options.onHangup }),
   })
   lifecycle.stopping.addEventListener('abort', () => events.push('stopping'))
   const own = (name: string, error?: Error) =>
@@ -82,6 +88,27 @@ test('only SIGTERM waits for load balancers', async () => {
   assert.ok(!delayed.events.includes('drained'))
   assert.equal(await delayed.lifecycle.ended, 0)
   assert.ok(delayed.events.includes('drained'))
+})
+
+test('a service may handle SIGHUP itself, until it stops', async () => {
+  let hangups = 0
+  const { lifecycle, process, events } = openExample({
+    onHangup: () => {
+      hangups += 1
+      return hangups < 3
+    },
+  })
+  process.emit('SIGHUP', 'SIGHUP')
+  process.emit('SIGHUP', 'SIGHUP')
+  assert.deepEqual(events, [])
+  process.emit('SIGHUP', 'SIGHUP')
+  assert.equal(await lifecycle.ended, 0)
+  assert.deepEqual([hangups, lifecycle.stopping.reason], [3, 'SIGHUP'])
+  const stopping = openExample({ onHangup: () => assert.fail('it is stopping') })
+  stopping.lifecycle.drain('gRPC', () => never)
+  stopping.process.emit('SIGTERM', 'SIGTERM')
+  stopping.process.emit('SIGHUP', 'SIGHUP')
+  assert.ok(stopping.events.includes('exit 129'), 'a second signal ends the process')
 })
 
 test('a second signal ends the process at once', async () => {

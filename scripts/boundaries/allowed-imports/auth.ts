@@ -18,13 +18,25 @@ export const auth: PackageTable = {
   'commands/**': { inside: '**', outside: '@portcullis/service-kit node:* process.env' },
   'workers/': {
     inside: 'commands/** app.ts create-services.ts http/** limits/** config/',
+    types: 'reloading/',
     outside: '@portcullis/service-kit node:events node:module node:net node:path node:process',
   },
 
-  'app.ts': { inside: '**', types: '@portcullis/service-kit' },
+  'app.ts': { inside: '**', types: '@portcullis/service-kit fastify' },
+  'generation.ts': { inside: '**', types: '@portcullis/service-kit fastify' },
   'create-services.ts': {
     inside: '**',
     outside: 'node:os node:process',
+    types: '@portcullis/service-kit',
+  },
+  'reloading/': {
+    inside: 'config/',
+    outside: '@portcullis/service-kit node:fs node:path node:tty',
+    because: 'It applies a configuration by a function that it is given.',
+  },
+  'profiling/': {
+    inside: 'config/',
+    outside: 'node:events node:http node:inspector node:net node:process node:zlib',
     types: '@portcullis/service-kit',
   },
   'services.ts': {
@@ -36,7 +48,7 @@ export const auth: PackageTable = {
     inside: `
       features/sessions/** features/redirects/** messages/** tokens/ telemetry/ limits/** db/ config/
       services.ts errors.ts`,
-    outside: 'fastify node:crypto node:http node:net',
+    outside: 'fastify node:crypto node:dns node:events node:http node:net',
     types: '@portcullis/service-kit',
   },
   // Flows use building blocks, never the reverse.
@@ -176,7 +188,7 @@ export const auth: PackageTable = {
     inside: `
       config/checks.ts config/variables.ts plugins/** tokens/ passwords/formats/ db/
       db/connection/ errors.ts`,
-    outside: '@portcullis/service-kit node:fs node:net node:os node:url',
+    outside: '@portcullis/service-kit node:fs node:net node:os node:url node:util',
   },
   'config/checks.ts': {
     inside: 'template/',

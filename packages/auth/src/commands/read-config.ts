@@ -1,11 +1,12 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { basename, dirname, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { toArgumentError, toArgumentFault } from '@portcullis/service-kit/argument-faults'
 import type { CommandIo } from '@portcullis/service-kit/command'
 import { type Environment, toFaultText } from '@portcullis/service-kit/env'
 import { toHelpText } from '@portcullis/service-kit/settings-help'
 import { chapters, type ParsedConfig, parseConfig } from '../config/config.ts'
+import type { WatchedFolder } from '../reloading/watch-folders.ts'
 import { toReason } from './reason.ts'
 
 /** Options of all commands. */
@@ -29,29 +30,62 @@ export function readConfig(
   { env, stderr }: CommandIo,
   places: ConfigPlaces,
   { isForRunning = false }: ReadOptions = {},
-): Omit<ParsedConfig, 'faults'> | undefined {
-  let files: readonly NamedFile[]
+): Omit<LoadedConfig, 'faults'> | undefined {
+  let loaded: LoadedConfig
   try {
     const upFile = isForRunning && hasNone(env, places) ? findUpFile() : undefined
     if (upFile !== undefined) {
       stderr.write(`Using the configuration of portcullis up (${upFile}).\n`)
     }
-    files = readFiles(upFile === undefined ? places : { config: upFile })
+    loaded = loadConfig(env, upFile === undefined ? places : { config: upFile })
   } catch (error) {
     stderr.write(`${toReason(error)}\n`)
     return undefined
   }
-  const inFiles = Object.assign({}, ...files.map(({ content }) => content.variables))
-  const { config, faults, notes: warnings, remarks } = parseConfig(env, inFiles)
-  const unread = files.flatMap(({ path, content }) =>
-    content.unread.map((line) => `${path}, line ${line} is not NAME=value and is ignored`),
-  )
-  const notes = [...unread, ...warnings]
-  if (faults.length === 0) return { config, notes, remarks }
+  const { faults, notes } = loaded
+  if (faults.length === 0) return loaded
   for (const note of notes) stderr.write(`warning: ${note}\n`)
   stderr.write(toRefusal(faults.map(toFaultText)))
   if (isForRunning) stderr.write(neededHelp)
   return undefined
+}
+
+export interface LoadedConfig extends ParsedConfig {
+  /** The environment, and the variables in files. */
+  readonly sources: readonly Environment[]
+}
+
+/** Reads the configuration, which may be invalid. @throws {Error} if a file cannot be read. */
+export function loadConfig(env: Environment, places: ConfigPlaces): LoadedConfig {
+  const files = readFiles(places)
+  const inFiles: Environment = Object.assign({}, ...files.map(({ content }) => content.variables))
+  const sources = [env, inFiles]
+  const parsed = parseConfig(...sources)
+  const unread = files.flatMap(({ path, content }) =>
+    content.unread.map((line) => `${path}, line ${line} is not NAME=value and is ignored`),
+  )
+  return { ...parsed, notes: [...unread, ...parsed.notes], sources }
+}
+
+/** Returns the folders in which configuration files are, for a server that reloads them. */
+export function listConfigFolders(
+  places: ConfigPlaces,
+  keyFile: string | undefined,
+): readonly WatchedFolder[] {
+  const { config, 'config-dir': folder } = places
+  const isThere = config !== undefined || existsSync('.env')
+  const files = [isThere ? (config ?? '.env') : undefined, keyFile]
+  return [
+    ...files
+      .filter((path) => path !== undefined)
+      .map((path) => ({
+        path: dirname(resolve(path)),
+        isRelevant: (name: string) => name === basename(path),
+      })),
+    ...(folder === undefined
+      ? []
+      : [{ path: resolve(folder), isRelevant: (name: string) => name.endsWith('.env') }]),
+  ]
 }
 
 interface ReadOptions {

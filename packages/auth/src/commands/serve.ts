@@ -1,15 +1,29 @@
 import { closeSync, openSync } from 'node:fs'
 import process from 'node:process'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
-import { openLifecycle } from '@portcullis/service-kit/lifecycle'
-import { createLog } from '@portcullis/service-kit/log'
+import { readSettings } from '@portcullis/service-kit/env'
+import { type Lifecycle, openLifecycle } from '@portcullis/service-kit/lifecycle'
+import { createLog, type Log } from '@portcullis/service-kit/log'
 import { openLogOutput } from '@portcullis/service-kit/log-output'
 import { letYoungSpaceGrow } from '@portcullis/service-kit/young-space'
-import type { Config } from '../config/config.ts'
+import type { AppSettings } from '../app.ts'
+import { type Config, chapters } from '../config/config.ts'
 import { migrate } from '../db/migrate/migrate.ts'
 import { checkSchema } from '../db/schema/check-schema.ts'
+import { createHangups, type Hangups } from '../reloading/hangups.ts'
+import { openReloading } from '../reloading/open-reloading.ts'
+import type { PrimarySettings } from '../workers/primary.ts'
 import { openDatabaseUrl } from './open-database-url.ts'
-import { configHelp, readConfig, readOptions, toEnvironmentHelp } from './read-config.ts'
+import {
+  type ConfigPlaces,
+  configHelp,
+  type LoadedConfig,
+  listConfigFolders,
+  loadConfig,
+  readConfig,
+  readOptions,
+  toEnvironmentHelp,
+} from './read-config.ts'
 import { toReason } from './reason.ts'
 
 /** @param migrates whether to migrate the tables first. */
@@ -18,7 +32,8 @@ export function createServe(version: string, migrates: boolean): Command {
   const summary = migrates ? 'migrate, then serve' : 'serve without migrating'
   const usage = `Usage: auth ${name} [--config FILE] [--config-dir DIR]
 
-Runs the server until a signal stops it${migrates ? '. It migrates the tables first' : ''}.
+Runs the server until a signal stops it${migrates ? '. It migrates the tables first' : ''}. SIGHUP, and a change of
+a configuration file, reload the configuration without a restart.
 
 Options:
 ${configHelp}
@@ -45,9 +60,11 @@ arguments or an invalid configuration.
     for (const note of notes) log.warning(note)
     for (const remark of remarks) log.info(remark)
 
+    const hangups = createHangups()
     const lifecycle = openLifecycle({
       log,
       process,
+      onHangup: () => hangups.take(),
       drainDelayMs: 0,
       drainTimeoutMs: config.api.drainTimeoutMs + (config.workers === 1 ? 0 : workerMarginMs),
     })
@@ -68,7 +85,7 @@ arguments or an invalid configuration.
       }
       await checkSchema({ url: databaseUrl, schema: config.database.namespace, log })
       const open = await loadServer(config)
-      await open({
+      const apply = await open({
         config,
         version,
         databaseUrl,
@@ -76,6 +93,15 @@ arguments or an invalid configuration.
         log,
         logFd: file.fd,
         lifecycle,
+      })
+      openReloads({
+        read,
+        places: options?.values ?? {},
+        env: io.env,
+        apply,
+        log,
+        lifecycle,
+        hangups,
       })
       letYoungSpaceGrow()
     } catch (error) {
@@ -98,10 +124,60 @@ arguments or an invalid configuration.
 /** How much longer than their own shutdown limit workers get before they are killed. */
 const workerMarginMs = 7_000
 
+type Apply = (config: Config) => Promise<void>
+
 /** Loaded on demand, because the primary process needs only a small part of the server. */
-async function loadServer({ workers }: Config) {
-  if (workers === 1) return (await import('../app.ts')).openApp
-  return (await import('../workers/primary.ts')).openPrimary
+async function loadServer({ workers }: Config): Promise<(start: ServerStart) => Promise<Apply>> {
+  if (workers === 1) {
+    const { openApp } = await import('../app.ts')
+    return async (start) => {
+      const { prepare } = await openApp(start)
+      return async (config) => (await prepare(config)).commit()
+    }
+  }
+  const { openPrimary } = await import('../workers/primary.ts')
+  return async (start) => (await openPrimary(start)).reload
+}
+
+type ServerStart = AppSettings & PrimarySettings
+
+interface ReloadsSettings {
+  readonly read: Omit<LoadedConfig, 'faults'>
+  readonly places: ConfigPlaces
+  readonly env: CommandIo['env']
+  readonly apply: Apply
+  readonly log: Log
+  readonly lifecycle: Lifecycle
+  readonly hangups: Hangups
+}
+
+/** Reloads the configuration after signals and changes of its files. */
+function openReloads(settings: ReloadsSettings): void {
+  const { read, places, env, log, lifecycle, hangups } = settings
+  const keyFile = readSettings(chapters, ...read.sources).settings.secrets.file
+  const reloading = lifecycle.own(
+    'reloading',
+    openReloading({
+      started: { ...read, faults: [] },
+      load: () => loadConfig(env, places),
+      folders: listConfigFolders(places, keyFile || undefined),
+      async apply(config) {
+        // A server that stops keeps its configuration.
+        if (!lifecycle.stopping.aborted) await settings.apply(config)
+      },
+      log,
+    }),
+  )
+  const onSignal = (name: string) => {
+    log.info(`Received ${name}: reloading the configuration`)
+    reloading.reload()
+  }
+  hangups.attach(() => onSignal('SIGHUP'))
+  const { signal } = read.config.reloading
+  if (signal === undefined || signal === 'SIGHUP') return
+  const listener = () => onSignal(signal)
+  process.on(signal, listener)
+  lifecycle.own('reload signal', { [Symbol.dispose]: () => process.off(signal, listener) })
 }
 
 export interface LogFile extends Disposable {

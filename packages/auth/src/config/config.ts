@@ -17,6 +17,7 @@ import {
   toExternalFlow,
 } from '../plugins/providers/settings.ts'
 import { type SmsConfig, sms, toSms } from '../plugins/sms/settings.ts'
+import type { SecretKeys } from '../tokens/secret-box.ts'
 import {
   type ApiConfig,
   api,
@@ -37,6 +38,11 @@ import {
   toDatabase,
   toMigrations,
 } from './database.ts'
+import {
+  type EmailValidationConfig,
+  emailValidation,
+  toEmailValidation,
+} from './email-validation.ts'
 import { type LimitsConfig, limits, toLimits } from './limits.ts'
 import { type MailConfig, type MessagesConfig, mail, messages, toMail } from './mail.ts'
 import { type ObservabilityConfig, observability, toObservability } from './observability.ts'
@@ -44,6 +50,8 @@ import { findAdvice, inheritedNames, noteWithoutEffect, toDeprecations } from '.
 import { type OpenTelemetryConfig, openTelemetry, toOpenTelemetry } from './open-telemetry.ts'
 import { type PasskeysConfig, passkeys, toPasskeys } from './passkeys.ts'
 import { type PasswordsConfig, passwords, toPasswords } from './passwords.ts'
+import { type ProfilerConfig, profiler, toProfiler } from './profiler.ts'
+import { type ReloadingConfig, reloading, toReloading } from './reloading.ts'
 import { secrets, toSecrets } from './secrets.ts'
 import { type MetadataConfig, metadata, type SiteConfig, site, toSite } from './site.ts'
 import { type TokensConfig, tokens, toTokens } from './tokens.ts'
@@ -58,6 +66,7 @@ export const chapters = {
   tokens,
   secrets,
   mail,
+  emailValidation,
   sms,
   messages,
   limits,
@@ -68,7 +77,9 @@ export const chapters = {
   passkeys,
   observability,
   openTelemetry,
+  profiler,
   processes,
+  reloading,
   externalFlow,
   ...hooks,
   ...external,
@@ -81,9 +92,10 @@ export interface Config {
   readonly migrations: MigrationsConfig
   readonly site: SiteConfig
   readonly tokens: TokensConfig
-  /** AUTH_SECRETS_KEY; the first key encrypts. */
-  readonly secrets: readonly string[]
+  /** The keys that encrypt the keys in the database. */
+  readonly secrets: SecretKeys
   readonly mail: MailConfig
+  readonly emailValidation: EmailValidationConfig
   readonly sms: SmsConfig
   readonly messages: MessagesConfig
   readonly limits: LimitsConfig
@@ -97,8 +109,11 @@ export interface Config {
   readonly hooks: HooksConfig
   readonly observability: ObservabilityConfig
   readonly openTelemetry: OpenTelemetryConfig
+  /** Undefined: no profiles are served. */
+  readonly profiler: ProfilerConfig | undefined
   /** Number of worker processes. */
   readonly workers: number
+  readonly reloading: ReloadingConfig
 }
 
 export interface ParsedConfig {
@@ -148,6 +163,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
       },
       check,
     ),
+    emailValidation: toEmailValidation(settings.emailValidation, check),
     sms: toSms(
       settings.sms,
       {
@@ -174,7 +190,9 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
     hooks: hooksConfig,
     observability: toObservability(settings.observability, settings.database, check),
     openTelemetry: toOpenTelemetry(settings.openTelemetry, sources, check),
+    profiler: toProfiler(settings.profiler, check),
     workers: toWorkers(settings.processes, check),
+    reloading: toReloading(settings.reloading, check),
   }
   // A variable of Supabase Auth with advice of its own gets no guess at its spelling.
   const ours = namesOf(...sources).filter(

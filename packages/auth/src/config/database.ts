@@ -43,8 +43,8 @@ export const database = {
     connectionPercentage: integer(
       'AUTH_DB_CONN_PERCENTAGE',
       50,
-      'Percentage of the connections of PostgreSQL that all processes together may use; ignored if AUTH_DB_MAX_POOL_SIZE is set',
-      { min: 1, max: 100 },
+      'Percentage of the connections of PostgreSQL that all processes together may use; 0: the default; ignored if AUTH_DB_MAX_POOL_SIZE is set',
+      { max: 100 },
     ),
     preparedStatements: choice(
       'AUTH_DB_PREPARED_STATEMENTS',
@@ -67,6 +67,11 @@ export const database = {
       '1h',
       'Age at which a connection is replaced by a new one; 0: never',
     ),
+    healthCheckMs: duration(
+      'AUTH_DB_HEALTH_CHECK_PERIOD',
+      '0',
+      'How often idle connections are checked, so that broken ones are replaced before a request needs them; 0: never',
+    ),
     cleansUp: boolean(
       'AUTH_DB_CLEANUP_ENABLED',
       true,
@@ -88,6 +93,8 @@ export interface DatabaseConfig {
   readonly maxLifetimeMs: number
   readonly namespace: string
   readonly idleTimeoutMs: number
+  /** 0: idle connections are not checked. */
+  readonly healthCheckMs: number
   readonly cleansUp: boolean
 }
 
@@ -113,6 +120,10 @@ export function toDatabase(
     check.note(`${name} has no effect: ${check.nameOf(variables.maxPoolSize)} is set`)
   }
   checkDuration(variables.maxLifetimeMs, settings.maxLifetimeMs, oneDay, check)
+  checkDuration(variables.healthCheckMs, settings.healthCheckMs, oneDay, check)
+  if (settings.healthCheckMs > 0 && settings.healthCheckMs < 100) {
+    check.fault(variables.healthCheckMs, 'must be at least 100ms, or 0')
+  }
   if (settings.url === 'embedded://') {
     check.fault(variables.url, 'must name a folder: embedded://DIR')
   }
@@ -126,11 +137,12 @@ export function toDatabase(
     url,
     maxPoolSize: settings.maxPoolSize || undefined,
     maxIdlePoolSize: settings.maxIdlePoolSize,
-    connectionPercentage: settings.connectionPercentage,
+    connectionPercentage: settings.connectionPercentage || variables.connectionPercentage.default,
     preparedStatements: settings.preparedStatements,
     maxLifetimeMs: settings.maxLifetimeMs,
     namespace: settings.namespace,
     idleTimeoutMs: settings.idleTimeoutMs,
+    healthCheckMs: settings.healthCheckMs,
     cleansUp: settings.cleansUp,
   }
 }

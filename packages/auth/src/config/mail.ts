@@ -10,6 +10,7 @@ import {
   string,
 } from '@portcullis/service-kit/env'
 import { checkDuration, checkHost, tenYears, tenYearsInSeconds } from './checks.ts'
+import { type HeaderLists, toHeaderLists } from './header-lists.ts'
 import {
   checkSubjects,
   checkTemplateUrls,
@@ -44,10 +45,22 @@ export const mail = {
     senderName: string('AUTH_SMTP_SENDER_NAME', '', 'Sender name of messages', {
       defaultText: 'AUTH_SMTP_ADMIN_EMAIL',
     }),
+    headers: string(
+      'AUTH_SMTP_HEADERS',
+      '',
+      'Additional headers of emails as JSON: {"X-Tag": ["auth", "$messageType"]}. $messageType is ' +
+        'replaced by the kind of message, such as confirmation or magic_link',
+    ),
     autoconfirm: boolean(
       'AUTH_MAILER_AUTOCONFIRM',
       false,
       'Whether email addresses are confirmed without sending a message',
+    ),
+    allowsUnverified: boolean(
+      'AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS',
+      false,
+      'Whether users can sign in with a provider that has not verified their email address; a ' +
+        'confirmation message is sent, and the address stays unconfirmed until then',
     ),
     secureEmailChange: boolean(
       'AUTH_MAILER_SECURE_EMAIL_CHANGE_ENABLED',
@@ -106,6 +119,8 @@ export interface MailConfig {
   readonly cooldownMs: number
   readonly magicLinkCooldownMs: number
   readonly autoconfirm: boolean
+  /** Whether users may sign in with an address that their provider has not verified. */
+  readonly allowsUnverified: boolean
   readonly secureEmailChange: boolean
   readonly otpExpiresInSeconds: number
   readonly otpLength: number
@@ -123,6 +138,8 @@ export interface SmtpConfig {
   readonly user: string
   readonly password: string
   readonly from: { readonly name: string; readonly address: string }
+  /** Additional headers; `$messageType` in a value stands for the kind of message. */
+  readonly headers: HeaderLists
 }
 
 export interface TemplateFetching {
@@ -161,11 +178,17 @@ export function toMail(settings: MailSettings, use: MailUse, check: Check): Mail
     noteInternalTemplates({ settings, variables, allowed, siteUrl: use.siteUrl }, check)
   }
   checkDuration(variables.maxFrequencyMs, settings.maxFrequencyMs, tenYears, check)
+  if (settings.autoconfirm && settings.allowsUnverified) {
+    const name = check.nameOf(variables.autoconfirm)
+    const message = `must not be true together with ${name}, which confirms every address`
+    check.fault(variables.allowsUnverified, message)
+  }
   return {
     smtp: use.isHooked ? undefined : toSmtp(settings, use.isUsed, check),
     cooldownMs: settings.maxFrequencyMs,
     magicLinkCooldownMs: isCooldownSet ? settings.maxFrequencyMs : 60_000,
     autoconfirm: settings.autoconfirm,
+    allowsUnverified: settings.allowsUnverified,
     secureEmailChange: settings.secureEmailChange,
     otpExpiresInSeconds: settings.otpExpiresInSeconds,
     otpLength,
@@ -192,6 +215,8 @@ function toSmtp(
   check: Check,
 ): SmtpConfig | undefined {
   const { variables } = mail
+  const headers = toHeaderLists(variables.headers, settings.headers, check)
+  checkMailHeaders(headers, check)
   const required = [
     [variables.adminEmail, settings.adminEmail],
     [variables.host, settings.host],
@@ -224,7 +249,19 @@ function toSmtp(
     user: settings.user,
     password: settings.password,
     from: { name: settings.senderName || address, address },
+    headers,
   }
+}
+
+/** The server sets these headers; a second value would make the message invalid. */
+const ownHeaders =
+  /^(?:from|sender|to|cc|bcc|subject|date|message-id|mime-version|auto-submitted|content-.*)$/i
+
+function checkMailHeaders(headers: HeaderLists, check: Check): void {
+  const { headers: variable } = mail.variables
+  const names = Object.keys(headers).filter((name) => ownHeaders.test(name))
+  if (names.length > 0)
+    check.fault(variable, `must not contain ${names.join(', ')}, which the server sets`)
 }
 
 export const messages = {

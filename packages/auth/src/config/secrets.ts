@@ -2,12 +2,15 @@ import { readFileSync } from 'node:fs'
 import type { Check } from '@portcullis/service-kit/config-check'
 import {
   type AnyVariable,
+  boolean,
   type Chapter,
   hideAll,
   list,
+  map,
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
+import type { SecretKeys } from '../tokens/secret-box.ts'
 import { withOldNames } from './variables.ts'
 
 export const secrets = {
@@ -25,6 +28,27 @@ export const secrets = {
       '',
       'File that contains the value of AUTH_SECRETS_KEY; keys are separated by commas or line breaks',
     ),
+    encrypts: boolean(
+      'AUTH_SECURITY_DB_ENCRYPTION_ENCRYPT',
+      false,
+      'Whether AUTH_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY encrypts what AUTH_SECRETS_KEY would encrypt',
+    ),
+    encryptionKeyId: string(
+      'AUTH_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY_ID',
+      '',
+      'Name of the encryption key in AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS',
+    ),
+    encryptionKey: string(
+      'AUTH_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY',
+      '',
+      'Key that encrypts: 32 bytes in base64url without padding',
+      { mask: hideAll },
+    ),
+    decryptionKeys: map(
+      'AUTH_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS',
+      'Keys that decrypt, including the encryption key: NAME:KEY,NAME:KEY',
+      { mask: hideAll },
+    ),
   }),
 } satisfies Chapter
 
@@ -35,23 +59,54 @@ const missing =
   'secrets of second factors. Set it to a random string: ' +
   `node -p "require('node:crypto').randomBytes(32).toString('base64url')"`
 
-/** @returns the keys that encrypt other keys; the first is used for encryption. */
-export function toSecrets(
+/** Returns the keys that encrypt other keys. */
+export function toSecrets(settings: Settings<typeof secrets.variables>, check: Check): SecretKeys {
+  const { variables } = secrets
+  const isInFile = settings.file !== ''
+  if (isInFile && settings.keys.length > 0) {
+    const name = check.nameOf(variables.keys)
+    check.fault(variables.file, `must not be set together with ${name}`)
+  }
+  const own = isInFile
+    ? checkKeys(variables.file, readKeys(settings.file, check), check)
+    : checkKeys(variables.keys, settings.keys, check)
+  const named = toNamedKeys(settings, check)
+  if (settings.encrypts && (isInFile || own.length > 0)) {
+    const name = check.nameOf(isInFile ? variables.file : variables.keys)
+    const message = `must not be true together with ${name}: only one of them can encrypt`
+    check.fault(variables.encrypts, message)
+  }
+  const encryption = settings.encrypts ? settings.encryptionKey : own[0]
+  if (encryption === undefined && !isInFile) {
+    check.note(`${check.nameOf(variables.keys)} ${missing}`)
+  }
+  return { encryption, all: [...new Set([...own, ...named])] }
+}
+
+const key256 = /^[\w-]{43}$/
+
+/** Checks the keys in the format of GoTrue. */
+function toNamedKeys(
   settings: Settings<typeof secrets.variables>,
   check: Check,
 ): readonly string[] {
   const { variables } = secrets
-  if (settings.file === '') {
-    if (settings.keys.length === 0) {
-      check.note(`${check.nameOf(variables.keys)} ${missing}`)
-    }
-    return checkKeys(variables.keys, settings.keys, check)
+  const { encrypts, encryptionKeyId: id, encryptionKey, decryptionKeys } = settings
+  const format = 'must be 32 bytes in base64url without padding, which are 43 characters'
+  for (const [name, key] of decryptionKeys) {
+    if (!key256.test(key)) check.fault(variables.decryptionKeys, `the key ${name} ${format}`)
   }
-  if (settings.keys.length > 0) {
-    const name = check.nameOf(variables.keys)
-    check.fault(variables.file, `must not be set together with ${name}`)
+  if (!encrypts) return [...decryptionKeys.values()]
+  const switchedOn = `${check.nameOf(variables.encrypts)} is true`
+  if (id === '') check.fault(variables.encryptionKeyId, `is required if ${switchedOn}`)
+  if (encryptionKey === '') check.fault(variables.encryptionKey, `is required if ${switchedOn}`)
+  else if (!key256.test(encryptionKey)) check.fault(variables.encryptionKey, format)
+  if (id !== '' && decryptionKeys.get(id) !== encryptionKey) {
+    const name = check.nameOf(variables.encryptionKey)
+    const message = `must contain the value of ${name} under the name ${id}`
+    check.fault(variables.decryptionKeys, message)
   }
-  return checkKeys(variables.file, readKeys(settings.file, check), check)
+  return [encryptionKey, ...decryptionKeys.values()]
 }
 
 function readKeys(path: string, check: Check): readonly string[] {

@@ -11,7 +11,7 @@ import {
 } from '@portcullis/service-kit/env'
 import { SettingError } from '../errors.ts'
 import { longestAudience } from '../tokens/audiences.ts'
-import { createSigningKeys } from '../tokens/signing-keys.ts'
+import { createSigningKeys, signingAlgorithms } from '../tokens/signing-keys.ts'
 import { checkPresent } from './checks.ts'
 import { unlessBlank, withOldNames } from './variables.ts'
 
@@ -31,6 +31,12 @@ export const tokens = {
       '',
       'JSON array of JWKs; the key whose key_ops contains sign is used to sign, the others only verify',
       { mask: hideAll },
+    ),
+    validMethods: list(
+      'AUTH_JWT_VALID_METHODS',
+      [],
+      'The only signature algorithms that are accepted in access tokens and API keys, such as ES256',
+      { defaultText: 'those of AUTH_JWT_KEYS, and HS256 with AUTH_JWT_SECRET' },
     ),
     expiresInSeconds: integer('AUTH_JWT_EXP', 3_600, 'Lifetime of access tokens in seconds', {
       min: 1,
@@ -80,6 +86,11 @@ export const tokens = {
       'Whether the previous refresh token is accepted at any age as long as the current one is unused; the token before the verification of a second factor then continues without that factor',
       { defaultText: 'true if AUTH_COMPAT_MODE is upstream' },
     ),
+    allowsReuse: boolean(
+      'AUTH_SECURITY_REFRESH_TOKEN_ALLOW_REUSE',
+      false,
+      'Whether every earlier refresh token of a session is accepted and returns the current one. A stolen token is then accepted too, until the session ends',
+    ),
     timeboxMs: duration(
       'AUTH_SESSIONS_TIMEBOX',
       '0',
@@ -124,6 +135,9 @@ export interface TokensConfig {
   readonly rotates: boolean
   readonly reuseIntervalMs: number
   readonly parentGrace: boolean
+  readonly allowsReuse: boolean
+  /** The accepted algorithms of access tokens. Empty: those of the keys. */
+  readonly validMethods: readonly string[]
   readonly sessions: SessionLimits
 }
 
@@ -176,13 +190,16 @@ export function toTokens(
   if (settings.allowedAudiences.some(isTooLong)) {
     check.fault(variables.allowedAudiences, `${atMost} in each audience`)
   }
-  if (settings.keys !== '') {
-    try {
-      createSigningKeys({ secret: 'any', keyId: undefined, keys: settings.keys })
-    } catch (error) {
-      if (!(error instanceof SettingError)) throw error
-      check.fault(variables.keys, error.message)
-    }
+  try {
+    findSigningMethod(settings)
+  } catch (error) {
+    if (!(error instanceof SettingError)) throw error
+    check.fault(variables.keys, error.message)
+  }
+  checkValidMethods(settings, check)
+  if (settings.allowsReuse) {
+    const name = check.nameOf(variables.allowsReuse)
+    check.note(`${name} is true: a stolen refresh token can be used until its session ends`)
   }
   const { timeboxMs, inactivityMs, lowAalMs, singlePerUser, tags, ...rest } = settings
   return {
@@ -198,5 +215,32 @@ export function toTokens(
       singlePerUser,
       tags,
     },
+  }
+}
+
+/** @throws {SettingError} if the keys are invalid. */
+function findSigningMethod({ keys }: { readonly keys: string }): string {
+  const parsed = createSigningKeys({ secret: 'any', keyId: undefined, keys: keys || undefined })
+  return parsed.signing.algorithm
+}
+
+function checkValidMethods(settings: Settings<typeof tokens.variables>, check: Check): void {
+  const { validMethods } = settings
+  const { validMethods: variable } = tokens.variables
+  const unknown = validMethods.filter((name) => !Object.hasOwn(signingAlgorithms, name))
+  if (unknown.length > 0) {
+    const known = Object.keys(signingAlgorithms).join(', ')
+    check.fault(variable, `${unknown.join(', ')} is not supported; supported are ${known}`)
+  }
+  if (validMethods.length === 0) return
+  let signing: string
+  try {
+    signing = findSigningMethod(settings)
+  } catch {
+    // Invalid keys are reported separately.
+    return
+  }
+  if (!validMethods.includes(signing)) {
+    check.fault(variable, `must contain ${signing}, the algorithm of the key that signs`)
   }
 }

@@ -10,6 +10,8 @@ export interface Connections {
    * ones are destroyed.
    */
   drain(expired: AbortSignal): Promise<void>
+  /** Resolves when the responses that are in progress now have ended. */
+  settled(): Promise<void>
 }
 
 interface Connection {
@@ -57,6 +59,13 @@ export function trackConnections(server: Server, onClosed: () => void = () => {}
   }
 
   return {
+    async settled() {
+      const responses = [...open.values()].flatMap((connection) => [...connection.responses])
+      const ends = responses.map(
+        (response) => new Promise<void>((resolve) => response.once('close', resolve)),
+      )
+      await Promise.all(ends)
+    },
     adopt(socket) {
       if (isDraining) {
         socket.destroy()

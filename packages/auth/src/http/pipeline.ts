@@ -1,7 +1,7 @@
 import type { Log } from '@portcullis/service-kit/log'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.ts'
-import { guardCodes } from '../messages/requests/daily-codes.ts'
+import { checkRecipients, guardCodes } from '../messages/requests/daily-codes.ts'
 import type { Services } from '../services.ts'
 import type { CallWatch } from '../telemetry/watched-call.ts'
 import type { Answer } from './call.ts'
@@ -68,6 +68,7 @@ export function addPipeline(server: FastifyInstance, parts: PipelineParts): Pipe
     const call = readCall(request, address, identified, services)
     await checkCaptcha(endpoint, call, services)
     const recipients = endpoint.sendsCodesTo?.(call, services) ?? []
+    await checkRecipients(services, recipients, call.caller?.email)
     return await guardCodes(services, recipients, () => endpoint.handle(call, services))
   }
   for (const endpoint of endpoints) {

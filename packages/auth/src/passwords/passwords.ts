@@ -63,7 +63,7 @@ export interface HashQueueState {
   readonly running: number
 }
 
-interface HashQueue extends HashQueueState {
+export interface HashQueue extends HashQueueState {
   run<Result>(hash: () => Promise<Result>): Promise<Result>
 }
 

@@ -36,6 +36,9 @@ export function createTokenSigner(keys: SigningKeys, issuers?: readonly string[]
       if (crit !== undefined) {
         throw new TokenError('token is unverifiable: extensions named by crit are not supported')
       }
+      if (typeof alg === 'string' && Object.hasOwn(signingAlgorithms, alg) && !keys.accepts(alg)) {
+        throw new TokenError(`token signature is invalid: signing method ${alg} is invalid`)
+      }
       const found =
         typeof alg === 'string'
           ? keys.find(alg, typeof named === 'string' ? named : undefined)

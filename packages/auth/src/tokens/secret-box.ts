@@ -48,7 +48,28 @@ function openWith(key: Buffer, sealed: Buffer, owner: string): Buffer {
   return Buffer.concat([decipher.update(sealed.subarray(textAt)), decipher.final()])
 }
 
-/** A key of AUTH_SECRETS_KEY, which encrypts the keys in the database. */
+/** The operator's keys, which encrypt the keys in the database. */
+export interface SecretKeys {
+  /** Undefined: keys are stored unencrypted from now on. */
+  readonly encryption: string | undefined
+  /** All keys that decrypt, including the one that encrypts. */
+  readonly all: readonly string[]
+}
+
+/** The operator's keys in the form that is used. */
+export interface WrappingKeys {
+  readonly current: WrappingKey | undefined
+  readonly all: readonly WrappingKey[]
+}
+
+export function createWrappingKeys({ encryption, all }: SecretKeys): WrappingKeys {
+  return {
+    current: encryption === undefined ? undefined : createWrappingKey(encryption),
+    all: all.map(createWrappingKey),
+  }
+}
+
+/** A key of the operator, which encrypts the keys in the database. */
 export interface WrappingKey {
   /** Identifies the key without revealing anything about it. */
   readonly fingerprint: string

@@ -3,7 +3,12 @@ import { performance } from 'node:perf_hooks'
 import type { Log } from '@portcullis/service-kit/log'
 import type { Queries } from '../db/database.ts'
 import { type KeyName, type KeyRing, keyNames } from './key-ring.ts'
-import { createWrappingKey, type WrappingKey } from './secret-box.ts'
+import {
+  createWrappingKeys,
+  type SecretKeys,
+  type WrappingKey,
+  type WrappingKeys,
+} from './secret-box.ts'
 import {
   addFirstKey,
   findPlainKey,
@@ -16,7 +21,7 @@ import {
 export interface ServerKeysSettings {
   readonly db: Queries
   /** AUTH_SECRETS_KEY. */
-  readonly secrets: readonly string[]
+  readonly secrets: SecretKeys
   readonly log: Pick<Log, 'warning'>
   readonly everyMs?: number
 }
@@ -41,7 +46,7 @@ interface Version {
  */
 export async function openServerKeys(settings: ServerKeysSettings): Promise<ServerKeys> {
   const { db, log, everyMs = readingMs } = settings
-  const wrapping = settings.secrets.map(createWrappingKey)
+  const wrapping = createWrappingKeys(settings.secrets)
   let versions = await readVersions(db, wrapping)
   let hasFailed = false
   const read = async (): Promise<void> => {
@@ -74,7 +79,7 @@ export async function openServerKeys(settings: ServerKeysSettings): Promise<Serv
 
 async function readVersions(
   db: Queries,
-  wrapping: readonly WrappingKey[],
+  wrapping: WrappingKeys,
 ): Promise<ReadonlyMap<string, readonly Version[]>> {
   let rows = await db.run(listKeys)
   const missing = keyNames.filter((name) => !rows.some((row) => row.name === name))
@@ -83,9 +88,9 @@ async function readVersions(
   const versions = new Map<string, Version[]>()
   for (const row of rows) {
     const key = unwrap(row, wrapping)
-    const [first] = wrapping
-    if (first !== undefined && row.wrapped_with !== first.fingerprint) {
-      await rewrap(db, row, key, first)
+    const { current } = wrapping
+    if (current !== undefined && row.wrapped_with !== current.fingerprint) {
+      await rewrap(db, row, key, current)
     }
     const version = { key, activeAt: performance.now() + row.active_in_ms }
     versions.set(row.name, [...(versions.get(row.name) ?? []), version])
@@ -93,19 +98,15 @@ async function readVersions(
   return versions
 }
 
-async function makeFirst(
-  db: Queries,
-  name: string,
-  [first]: readonly WrappingKey[],
-): Promise<void> {
+async function makeFirst(db: Queries, name: string, { current, all }: WrappingKeys): Promise<void> {
   const made = randomBytes(32)
   const [plain] =
-    first === undefined
+    all.length === 0
       ? await db.run(keepPlainKey, { name, key: made })
       : await db.run(findPlainKey, { name })
   const key = plain?.value ?? made
-  const value = first?.wrap(key, toOwner(name, 1)) ?? key
-  await db.run(addFirstKey, { name, value, fingerprint: first?.fingerprint ?? null })
+  const value = current?.wrap(key, toOwner(name, 1)) ?? key
+  await db.run(addFirstKey, { name, value, fingerprint: current?.fingerprint ?? null })
 }
 
 /** @param to undefined: the key is stored unencrypted. */
@@ -121,12 +122,12 @@ export async function rewrap(
 }
 
 /** Returns the decrypted key of a row. @throws {Error} that names the missing setting. */
-export function unwrap(row: KeyRow, wrapping: readonly WrappingKey[]): Buffer {
+export function unwrap(row: KeyRow, { all }: Pick<WrappingKeys, 'all'>): Buffer {
   const { name, version, value, wrapped_with: fingerprint } = row
   if (fingerprint === null) return value
-  const fitting = wrapping.find((each) => each.fingerprint === fingerprint)
+  const fitting = all.find((each) => each.fingerprint === fingerprint)
   if (fitting !== undefined) return fitting.unwrap(value, toOwner(name, version))
-  const set = wrapping.length === 0 ? 'is not set' : 'has another key'
+  const set = all.length === 0 ? 'is not set' : 'has another key'
   throw new Error(
     `The keys in the database are encrypted, but AUTH_SECRETS_KEY ${set}. Set it to the key that they ` +
       'were encrypted with. If it is lost, docs/auth-operations.md ("Keys") explains how to replace the keys.',

@@ -16,6 +16,8 @@ interface SigningKeySettings {
   readonly keyId: string | undefined
   /** A JSON array of JWKs. Undefined: the secret signs. */
   readonly keys: string | undefined
+  /** The only accepted algorithms. Empty: those of the keys. */
+  readonly validMethods?: readonly string[]
 }
 
 interface VerifyingKey {
@@ -24,6 +26,8 @@ interface VerifyingKey {
 }
 
 export interface SigningKeys {
+  /** Whether tokens with this algorithm may be accepted at all. */
+  accepts(algorithm: string): boolean
   readonly signing: VerifyingKey & { readonly kid: string | undefined }
   /** Undefined if no key can verify such a token. */
   find(algorithm: string, kid: string | undefined): VerifyingKey | undefined
@@ -39,7 +43,8 @@ interface PublicKey extends JsonWebKey {
 }
 
 /** @throws {SettingError} */
-export function createSigningKeys({ secret, keyId, keys }: SigningKeySettings): SigningKeys {
+export function createSigningKeys(settings: SigningKeySettings): SigningKeys {
+  const { secret, keyId, keys, validMethods = [] } = settings
   const shared: VerifyingKey = { algorithm: 'HS256', key: createSecretKey(secret, 'utf8') }
   const parsed = keys === undefined ? [] : parseKeys(keys)
   const signers = parsed.filter(({ signingKey }) => signingKey !== undefined)
@@ -54,6 +59,7 @@ export function createSigningKeys({ secret, keyId, keys }: SigningKeySettings): 
     signing: signer?.signingKey
       ? { algorithm: signer.algorithm, key: signer.signingKey, kid: signer.kid }
       : { ...shared, kid: keyId },
+    accepts: (algorithm) => validMethods.length === 0 || validMethods.includes(algorithm),
     find(algorithm, kid) {
       const named = kid === undefined ? undefined : byKid.get(kid)
       // A known kid selects that key with its algorithm only.

@@ -4,6 +4,8 @@ import { type Channel, PrimaryLink } from '@portcullis/service-kit/workers/prima
 import type { Config } from '../config/config.ts'
 import type { BucketPeers } from '../limits/buckets.ts'
 import type { LimiterName } from '../limits/request-limits.ts'
+import type { PreparedMessage, ReloadMessage } from './reload-messages.ts'
+import { createWorkerReload, type WorkerReload } from './worker-reload.ts'
 
 /** The worker processes that share one port, as seen by one of them. */
 export interface Group {
@@ -47,9 +49,13 @@ export interface AdmittedMessage {
   readonly counts: readonly Admitted[]
 }
 
+/** Messages from the primary to a worker, in addition to those of every primary. */
+export type ToWorker = AdmittedMessage | ReloadMessage
+
 /** Messages from a worker to the primary, in addition to those of every worker. */
 export type FromWorker =
   | AdmittedMessage
+  | PreparedMessage
   /** Logged unless another worker has sent a warning about the same topic. */
   | { readonly kind: 'warning'; readonly topic: string; readonly message: string }
 
@@ -60,10 +66,11 @@ export type FromWorker =
 const reportDelayMs = 100
 
 /** The worker's side of the connection to its primary. */
-export class AuthLink extends PrimaryLink<AdmittedMessage, FromWorker> implements Group {
+export class AuthLink extends PrimaryLink<ToWorker, FromWorker> implements Group {
   readonly number: number
   readonly size: number
   readonly peers: BucketPeers
+  readonly reload: WorkerReload
   #taken: Parameters<BucketPeers['onReport']>[0] = () => {}
   #unreported = new Map<string, Admitted>()
   #connections = 0
@@ -72,10 +79,12 @@ export class AuthLink extends PrimaryLink<AdmittedMessage, FromWorker> implement
     channel: Channel<FromWorker>,
     place: Pick<WorkerStart, 'number' | 'size'>,
     onStop: Lifecycle['stop'],
+    onLeftBehind: (error: Error) => void = () => {},
   ) {
     super(channel, onStop)
     this.number = place.number
     this.size = place.size
+    this.reload = createWorkerReload({ send: (message) => this.send(message), onLeftBehind })
     this.peers = {
       report: (limiter, key, count) => this.#count(limiter, key, count),
       onReport: (taken) => {
@@ -99,8 +108,12 @@ export class AuthLink extends PrimaryLink<AdmittedMessage, FromWorker> implement
     void this.send({ kind: 'warning', topic, message })
   }
 
-  protected handleMessage({ counts }: AdmittedMessage): void {
-    for (const [limiter, key, count] of counts) this.#taken(limiter, key, count)
+  protected handleMessage(message: ToWorker): void {
+    if (message.kind !== 'admitted') {
+      this.reload.take(message)
+      return
+    }
+    for (const [limiter, key, count] of message.counts) this.#taken(limiter, key, count)
   }
 
   #countConnections(by: 1 | -1): void {

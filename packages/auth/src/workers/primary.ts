@@ -11,7 +11,8 @@ import { toCompatNote } from '../config/compat-mode.ts'
 import type { Config } from '../config/config.ts'
 import { toProcessStart } from '../create-services.ts'
 import { listenOnFirst, toListenHosts } from '../http/listen-hosts.ts'
-import { type AdmittedMessage, type FromWorker, listener, type WorkerStart } from './group.ts'
+import { type FromWorker, listener, type ToWorker, type WorkerStart } from './group.ts'
+import { createPrimaryReload } from './primary-reload.ts'
 
 export interface PrimarySettings {
   readonly config: Config
@@ -26,11 +27,16 @@ export interface PrimarySettings {
   readonly lifecycle: Lifecycle
 }
 
+export interface Primary {
+  /** Changes all workers to another configuration, or none. @throws {Error} if one cannot use it. */
+  reload(config: Config): Promise<void>
+}
+
 /**
  * Opens the process that owns the port and handles signals, but serves no requests: it passes
  * connections to workers. No connection is accepted until all workers are ready.
  */
-export async function openPrimary(settings: PrimarySettings): Promise<void> {
+export async function openPrimary(settings: PrimarySettings): Promise<Primary> {
   const { config, version, databaseUrl, maxConnections, log, logFd, lifecycle } = settings
   const size = config.workers
   const startedAt = toProcessStart()
@@ -46,6 +52,7 @@ export async function openPrimary(settings: PrimarySettings): Promise<void> {
   })
   const note = toCompatNote(config.api)
   log.info(`Listening on ${url}, version ${version}, with ${size} workers, ${note}`)
+  return { reload: workers.reload }
 }
 
 /**
@@ -54,26 +61,37 @@ export async function openPrimary(settings: PrimarySettings): Promise<void> {
  */
 export function startAuthWorkers(
   start: Omit<WorkerStart, 'number'>,
-  settings: Pick<WorkersSettings<AdmittedMessage, FromWorker>, 'log' | 'logFd' | 'lifecycle'>,
-): Workers<AdmittedMessage, FromWorker> {
+  settings: Pick<WorkersSettings<ToWorker, FromWorker>, 'log' | 'logFd' | 'lifecycle'>,
+): Workers<ToWorker, FromWorker> & Primary {
   const warned = new Set<string>()
-  const workers = startWorkers<AdmittedMessage, FromWorker>({
+  const reloads = createPrimaryReload({ config: start.config, list: () => workers.running })
+  const workers = startWorkers<ToWorker, FromWorker>({
     ...settings,
     program: new URL('./worker-main.ts', import.meta.url),
     size: start.size,
-    toStart: (number): WorkerStart => ({ ...start, number }),
+    toStart: (number): WorkerStart => ({ ...start, config: reloads.config, number }),
+    onEnded: (worker) => reloads.forget(worker),
     onMessage(worker, message) {
       if (message.kind === 'admitted') {
         for (const other of workers.running) {
           if (other !== worker && other.isReady) other.send(message)
         }
+      } else if (message.kind === 'prepared') {
+        reloads.take(worker, message)
       } else if (!warned.has(message.topic)) {
         warned.add(message.topic)
         settings.log.warning(message.message)
       }
     },
   })
-  return workers
+  return {
+    get running() {
+      return workers.running
+    },
+    ready: () => workers.ready(),
+    listen: (listening) => workers.listen(listening),
+    reload: (config) => reloads.reload(config),
+  }
 }
 
 /** The connection limit of each worker. */

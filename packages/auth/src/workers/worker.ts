@@ -11,9 +11,14 @@ export async function runWorker(start: WorkerStart): Promise<number> {
   return await serveUntilStopped({
     log: { level: config.observability.logLevel, format: 'logrus' },
     drainTimeoutMs: config.api.drainTimeoutMs,
-    openLink: (_log, onStop) => new AuthLink(process, start, onStop),
+    // A worker that cannot follow the others ends, and is replaced.
+    openLink: (log, onStop) =>
+      new AuthLink(process, start, onStop, ({ message }) => {
+        log.error(message)
+        onStop('SIGINT')
+      }),
     async open({ log, lifecycle, link }) {
-      await openApp({
+      const { prepare } = await openApp({
         config,
         version,
         startedAt,
@@ -23,6 +28,7 @@ export async function runWorker(start: WorkerStart): Promise<number> {
         lifecycle,
         group: link,
       })
+      link.reload.attach(prepare)
       letYoungSpaceGrow()
     },
     toReason: (error) => toReason(error),

@@ -541,11 +541,14 @@ test('secrets keys come from a variable or a file, and their absence causes a wa
     writeFileSync(path, text)
     return { AUTH_SECRETS_KEY: '', AUTH_SECRETS_KEY_FILE: path }
   }
-  assert.deepEqual(withRequired({ AUTH_SECRETS_KEY: `${first}, ${second}` }).secrets, [
+  assert.deepEqual(withRequired({ AUTH_SECRETS_KEY: `${first}, ${second}` }).secrets.all, [
     first,
     second,
   ])
-  assert.deepEqual(withRequired(toFile(`${first}\n${second}\n`)).secrets, [first, second])
+  assert.deepEqual(withRequired(toFile(`${first}\n${second}\n`)).secrets, {
+    encryption: first,
+    all: [first, second],
+  })
   assert.match(
     notesOf({ AUTH_SECRETS_KEY: '' }).join(),
     /^AUTH_SECRETS_KEY is not set: anyone who can read/,

@@ -48,6 +48,24 @@ test('a drain closes idle connections at once, and busy ones after a response wi
   await Promise.all([busy.closed, drained])
 })
 
+test('the responses in progress can be awaited, without those that start later', async (t) => {
+  const { server, asked, answer } = createSlowServer()
+  const connections = trackConnections(server)
+  const url = await listen(t, server)
+  await connections.settled()
+  const slow = openConnection(t, url).send('/slow')
+  await asked
+  let isSettled = false
+  const settled = connections.settled().then(() => {
+    isSettled = true
+  })
+  await openConnection(t, url).send('/')
+  assert.equal(isSettled, false)
+  answer()
+  await slow
+  await settled
+})
+
 test('connections accepted by another process are served, counted and drained like others', async (t) => {
   const { server, asked, answer } = createSlowServer()
   let closed = 0

@@ -2,6 +2,7 @@
  * @servers postgres
  */
 import assert from 'node:assert/strict'
+import { lookup } from 'node:dns/promises'
 import { networkInterfaces } from 'node:os'
 import { test } from 'node:test'
 import Fastify from 'fastify'
@@ -44,6 +45,19 @@ test('without AUTH_API_HOST the server is reachable over IPv4 and IPv6 and recor
     entries.map((entry) => entry['ip_address']),
     addresses,
   )
+})
+
+test('with AUTH_API_HOST=localhost the server listens on all addresses of that name', async (t) => {
+  const server = await openFlowServer(t, { AUTH_API_HOST: 'localhost' })
+  if (!server) return
+  const { port } = new URL(server.url)
+  const addresses = await lookup('localhost', { all: true })
+  assert.ok(addresses.length > 0)
+  for (const { address, family } of addresses) {
+    const url = `http://${family === 6 ? `[${address}]` : address}:${port}`
+    const isThere = family === 4 || hasIPv6()
+    if (isThere) assert.equal((await send(url, '/health')).status, 200, address)
+  }
 })
 
 function hasIPv6(): boolean {

@@ -51,6 +51,25 @@ test('a message has the headers that mail servers and clients expect', async (t)
   )
 })
 
+test('additional headers are sent, with the kind of message', async (t) => {
+  const server = await openMailServer(t)
+  const headers = {
+    'X-Tag': ['auth', 'type=$messageType;$messageType'],
+    'X-Empty': [''],
+    'X-SES-Configuration-Set': ['main'],
+  }
+  const client = openClient(t, server.port, { headers })
+  await client.send({ ...mail, kind: 'magic_link' }, never)
+  const [received] = server.received
+  const lines = (received?.raw ?? '').split('\r\n\r\n')[0]?.split('\r\n') ?? []
+  const named = (name: string) => lines.filter((line) => line.toLowerCase().startsWith(name))
+  assert.deepEqual(named('x-tag'), ['X-Tag: auth', 'X-Tag: type=magic_link;magic_link'])
+  assert.equal(received?.headers.get('x-ses-configuration-set'), 'main')
+  assert.deepEqual(named('x-empty'), [])
+  assert.equal(received?.headers.get('auto-submitted'), 'auto-generated')
+  assert.equal(named('from').length, 1)
+})
+
 test('consecutive messages share a connection', async (t) => {
   const server = await openMailServer(t)
   const client = openClient(t, server.port)

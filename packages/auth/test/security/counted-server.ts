@@ -73,7 +73,7 @@ export async function openCountedServer(t: TestContext): Promise<CountedServer |
   })
   const keys = await openServerKeys({ db, secrets: config.secrets, log })
   t.after(() => keys[Symbol.dispose]())
-  const services = await createServices({
+  const services = createServices({
     config,
     version: '0.0.0-test',
     db,

@@ -50,6 +50,8 @@ export interface StartedAuth {
   /** The log output so far. */
   output(): string
   stop(signal: NodeJS.Signals): Promise<number | null>
+  /** Sends a signal that does not stop the server. */
+  signal(signal: NodeJS.Signals): void
 }
 
 /** Starts the server as a process and waits until it listens. */
@@ -80,6 +82,7 @@ export async function startAuth(
   return {
     url,
     output: () => output,
+    signal: (signal) => void child.kill(signal),
     async stop(signal) {
       child.kill(signal)
       const [code] = await closed

@@ -124,6 +124,43 @@ export const gatewayShapes: Readonly<Record<SmsGatewayName, GatewayShape>> = {
       { reply: { status: 200, body: {} }, reason: /contains no message SID/, isFinal: false },
     ],
   },
+  twilio_verify: {
+    env: {
+      AUTH_SMS_PROVIDER: 'twilio_verify',
+      AUTH_SMS_TWILIO_VERIFY_ACCOUNT_SID: 'AC00000000000000000000000000000001',
+      AUTH_SMS_TWILIO_VERIFY_AUTH_TOKEN: 'twilio-token',
+      AUTH_SMS_TWILIO_VERIFY_MESSAGE_SERVICE_SID: 'VA00000000000000000000000000000003',
+    },
+    // Twilio writes the text itself.
+    assertCall(call, { to }) {
+      assert.equal(call.path, '/v2/Services/VA00000000000000000000000000000003/Verifications')
+      const credentials = btoa('AC00000000000000000000000000000001:twilio-token')
+      assert.equal(call.headers.authorization, `Basic ${credentials}`)
+      assertForm(call, { To: `+${to}`, Channel: 'sms' })
+    },
+    accepted: { status: 201, body: { sid: 'VE1', status: 'pending', valid: false } },
+    refused: [
+      {
+        reply: {
+          status: 400,
+          body: { code: 60200, message: 'Invalid parameter `To`: +15550100001', status: 400 },
+        },
+        reason: /^twilio error: Invalid parameter `To`: .+ \(60200\)$/,
+        isFinal: true,
+      },
+      {
+        reply: { status: 429, body: { code: 60203, message: 'Max send attempts reached' } },
+        reason: /^twilio error: Max send attempts reached \(60203\)$/,
+        isFinal: false,
+      },
+      {
+        reply: { status: 401, body: { code: 20003, message: 'Authenticate', status: 401 } },
+        reason: /^twilio error: Authenticate \(20003\)$/,
+        isFinal: false,
+      },
+      { reply: { status: 200, body: {} }, reason: /contains no verification SID/, isFinal: false },
+    ],
+  },
   messagebird: {
     env: {
       AUTH_SMS_PROVIDER: 'messagebird',

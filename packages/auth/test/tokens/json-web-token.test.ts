@@ -48,6 +48,20 @@ test('the secret is still accepted besides a key set', () => {
   assert.equal(signer.verify(hs.sign({ role: 'service_role' }), now)['role'], 'service_role')
 })
 
+test('with AUTH_JWT_VALID_METHODS only tokens of these algorithms are accepted', () => {
+  const keys = toKeys('ES256')
+  const open = (validMethods: readonly string[]) =>
+    createTokenSigner(createSigningKeys({ secret, keyId: undefined, keys, validMethods }))
+  const [strict, both] = [open(['ES256']), open(['ES256', 'HS256'])]
+  const token = hs.sign({ role: 'service_role' })
+  assert.equal(both.verify(token, now)['role'], 'service_role')
+  assert.throws(() => strict.verify(token, now), {
+    name: 'TokenError',
+    message: 'token signature is invalid: signing method HS256 is invalid',
+  })
+  assert.equal(strict.verify(strict.sign({ sub: 'x' }), now)['sub'], 'x')
+})
+
 const segment = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const forge = (header: object, claims: object, key: string | Buffer) => {
   const data = `${segment(header)}.${segment(claims)}`

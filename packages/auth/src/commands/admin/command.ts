@@ -77,7 +77,7 @@ export function createAdmin(version: string): Command {
       const { db } = database
       using clock = await openDatabaseClock({ db, log })
       using keys = await openServerKeys({ db, secrets: config.secrets, log })
-      const services = await createServices({
+      const services = createServices({
         config,
         version,
         db,

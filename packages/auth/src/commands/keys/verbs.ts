@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { CommandIo } from '@portcullis/service-kit/command'
 import type { Database } from '../../db/database.ts'
 import { type KeyName, keyNames } from '../../tokens/key-ring.ts'
-import { createSecretBox, createWrappingKey } from '../../tokens/secret-box.ts'
+import { createSecretBox, createWrappingKeys, type SecretKeys } from '../../tokens/secret-box.ts'
 import { activationMs, rewrap, toOwner, unwrap as unwrapKey } from '../../tokens/server-keys.ts'
 import {
   addKeyVersion,
@@ -27,7 +27,7 @@ export interface KeyVerb {
 interface KeyInput {
   readonly db: Database
   /** AUTH_SECRETS_KEY. */
-  readonly secrets: readonly string[]
+  readonly secrets: SecretKeys
   /** Names of keys. Empty: all keys. */
   readonly names: readonly string[]
   readonly isForced: boolean
@@ -52,7 +52,7 @@ interface KeyVersions {
 
 /** Reads all versions of a key. @throws {Error} */
 async function readKey({ db, secrets }: KeyInput, name: KeyName): Promise<KeyVersions> {
-  const wrapping = secrets.map(createWrappingKey)
+  const wrapping = createWrappingKeys(secrets)
   const rows = (await db.run(listKeys)).filter((row) => row.name === name)
   const [newest] = rows
   if (newest === undefined) throw new Error(`The key ${name} is not in the database.`)
@@ -86,8 +86,7 @@ const rotate: KeyVerb = {
     'add a new version that is used after one minute; tokens and codes of older\nversions stay valid',
   async run(input) {
     const { db, secrets, io } = input
-    const [secret] = secrets
-    const wrapping = secret === undefined ? undefined : createWrappingKey(secret)
+    const { current: wrapping } = createWrappingKeys(secrets)
     for (const name of toKeyNames(input.names)) {
       const version = (await readKey(input, name)).newest.version + 1
       const key = randomBytes(32)

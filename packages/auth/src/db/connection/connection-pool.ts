@@ -28,6 +28,8 @@ export interface PoolSettings {
   readonly maxLifetimeMs?: number
   /** 0: unlimited. */
   readonly maxIdle?: number
+  /** How often idle connections are checked; 0: never. */
+  readonly healthCheckMs?: number
   /** Maximum duration of a statement; 0: unlimited. */
   readonly statementTimeoutMs?: number
   readonly log: PoolLog
@@ -65,6 +67,8 @@ const closeTimeoutMs = 2_000
 /** PostgreSQL times out first, so that the connection can be kept. */
 const graceMs = 1_000
 const defaultLimitIntervalMs = 5_000
+/** How long an idle connection may take to respond to a check. */
+const healthTimeoutMs = 5_000
 /** For servers that are compatible with PostgreSQL but do not report their limits. */
 const cautiousLimit = 20
 
@@ -77,6 +81,9 @@ export class ConnectionPool implements AsyncDisposable {
   readonly #share: PoolShare
   readonly #untilClosed: () => Promise<void>
   readonly #timer: NodeJS.Timeout | undefined
+  readonly #healthTimer: NodeJS.Timeout | undefined
+  /** When a connection was last used for a statement. */
+  readonly #usedMs = new WeakMap<ClientBase, number>()
   #limit: number | undefined
   #firstLimit: Promise<void> | undefined
   #isUpdating = false
@@ -84,7 +91,7 @@ export class ConnectionPool implements AsyncDisposable {
 
   /** @param session the settings that our statements rely on. */
   constructor(settings: PoolSettings, session: SessionSettings) {
-    const { statementTimeoutMs = 0, maxLifetimeMs = 0, log } = settings
+    const { statementTimeoutMs = 0, maxLifetimeMs = 0, healthCheckMs = 0, log } = settings
     const url = parseConnectionUrl(settings.url)
     // The wait for a connection ends before the time limit of the request.
     const waitMs = Math.min(statementTimeoutMs / 2 || longestWaitMs, longestWaitMs)
@@ -126,6 +133,9 @@ export class ConnectionPool implements AsyncDisposable {
     }
     this.#untilClosed = watchConnections(pool)
     this.#limit = settings.maxPoolSize
+    if (healthCheckMs > 0) {
+      this.#healthTimer = setInterval(() => void this.#checkIdle(), healthCheckMs).unref()
+    }
     if (settings.maxPoolSize !== undefined) return
     const { limitIntervalMs = defaultLimitIntervalMs } = settings
     this.#timer = setInterval(() => void this.#updateLimit(), limitIntervalMs).unref()
@@ -164,6 +174,7 @@ export class ConnectionPool implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     clearInterval(this.#timer)
+    clearInterval(this.#healthTimer)
     if (this.#pool.ending) return
     await this.#pool.end()
     // The pool does not wait until connections are closed. PostgreSQL may be stopped next, and
@@ -182,8 +193,34 @@ export class ConnectionPool implements AsyncDisposable {
       release: (isKept) => {
         if (isReleased) return
         isReleased = true
+        this.#usedMs.set(client, performance.now())
         client.release(!isKept || this.#isTooMany())
       },
+    }
+  }
+
+  /**
+   * Checks all idle connections at once, because the pool hands out the same one repeatedly. Their
+   * idle time is not reset.
+   */
+  async #checkIdle(): Promise<void> {
+    if (this.#pool.ending || this.#pool.waitingCount > 0) return
+    const idle = Array.from({ length: this.#pool.idleCount }, () => this.#pool.connect())
+    await Promise.allSettled(
+      idle.map(async (connecting) => this.#checkConnection(await connecting)),
+    )
+  }
+
+  async #checkConnection(client: PoolClient): Promise<void> {
+    const { idleTimeoutMs, log } = this.#settings
+    try {
+      await Promise.race([client.query('select 1'), rejectAfter(healthTimeoutMs)])
+      const idleMs = performance.now() - (this.#usedMs.get(client) ?? 0)
+      client.release(idleMs >= idleTimeoutMs || this.#isTooMany())
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : error
+      log.warning(`Closed an idle connection to PostgreSQL that no longer works: ${reason}`)
+      client.release(true)
     }
   }
 
@@ -257,6 +294,11 @@ function watchConnections(pool: Pool): () => Promise<void> {
   return async () => {
     if (count > 0) await closed.promise
   }
+}
+
+async function rejectAfter(timeoutMs: number): Promise<never> {
+  await sleep(timeoutMs, undefined, { ref: false })
+  throw new Error(`no response within ${timeoutMs} ms`)
 }
 
 function ignore(): void {}

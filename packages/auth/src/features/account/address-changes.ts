@@ -140,7 +140,7 @@ export type PhoneChange = Pick<UserChange, 'phone_change' | 'phone_change_gap_se
 
 /** The code goes to the new number only: the caller is already authenticated. */
 export function planPhoneChange(
-  services: Pick<Services, 'config' | 'oneTimeTokens' | 'now'>,
+  services: Pick<Services, 'config' | 'oneTimeTokens' | 'gatewayCodes' | 'now'>,
   newPhone: string,
   channel: TextChannel,
 ): PhoneChange {

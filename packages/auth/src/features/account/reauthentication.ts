@@ -7,7 +7,7 @@ import {
   toSmsCapError,
   toSmsCooldownError,
 } from '../../messages/requests/message-cooldowns.ts'
-import { planCode } from '../../messages/requests/phone-codes.ts'
+import { findTextHashes, planCode } from '../../messages/requests/phone-codes.ts'
 import { requireGateway } from '../../messages/requests/phone-gateway.ts'
 import { messageRequests } from '../../messages/statements/request-message.ts'
 import type { RequestParts } from '../../messages/statements/request-parts.ts'
@@ -122,10 +122,11 @@ function planByPhone(services: Services, phone: string, messageId: string | unde
 }
 
 /** The possible hashes of a code. If the code is correct, the table contains one of them. */
-export function hashNonce(
-  { oneTimeTokens }: Pick<Services, 'oneTimeTokens'>,
+export async function hashNonce(
+  services: Services,
   { email, phone }: Pick<UserRow, 'email' | 'phone'>,
   nonce: string,
-): readonly string[] {
-  return oneTimeTokens.findHashes(nonce, email ?? phone ?? '')
+): Promise<readonly string[]> {
+  if (email === null && phone !== null) return findTextHashes(services, nonce, phone)
+  return services.oneTimeTokens.findHashes(nonce, email ?? '')
 }

@@ -105,7 +105,7 @@ export async function checkDatabase(
   const { user, email, phone, password, nonce } = update
   const nonceHashes =
     password !== undefined && nonce !== undefined && needsNonce(services, user)
-      ? hashNonce(services, user, nonce)
+      ? await hashNonce(services, user, nonce)
       : null
   const changesAddress = email !== undefined || phone !== undefined
   if (!changesAddress && nonceHashes === null) return null

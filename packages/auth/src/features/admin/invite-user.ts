@@ -25,6 +25,7 @@ export interface Invitation {
 export async function inviteUser(services: Services, input: Invitation): Promise<UserRecord> {
   const { db, config } = services
   const { email, audience } = input
+  await services.emailCheck?.check(email)
   const [known] = await db.run(findUserByEmail, { email, audience })
   const now = new Date(services.now())
   const user =

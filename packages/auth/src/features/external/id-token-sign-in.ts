@@ -10,6 +10,7 @@ import {
   type ExternalProvider,
   type IdTokenClaims,
   IdTokenError,
+  type IdTokenSource,
 } from '../../plugins/providers/oauth/provider.ts'
 import type { Services } from '../../services.ts'
 import type { Client, TokenResponse } from '../sessions/sessions.ts'
@@ -55,13 +56,11 @@ export async function signInByIdToken(
   return services.sessions.open({ user, method: 'oauth', provider: provider.id, client })
 }
 
-interface Found {
-  readonly provider: ExternalProvider
-  readonly idTokens: ExternalIdTokens
-}
-
-/** The issuer and client ID in the request only select one of the configured providers. */
-function findProvider({ providers }: Services, request: IdTokenRequest): Found {
+/**
+ * Finds a configured provider, or an issuer that the operator allows. Other issuers that a client
+ * names are not trusted.
+ */
+function findProvider({ providers }: Services, request: IdTokenRequest): IdTokenSource {
   const { clientId, issuer } = request
   if (request.provider !== '') {
     const known = providers.findIssuer(request.provider, peekIssuer(request.idToken))
@@ -73,7 +72,11 @@ function findProvider({ providers }: Services, request: IdTokenRequest): Found {
     throw refused('provider or client_id and issuer required')
   }
   const provider = providers.enabled.find(({ idTokens }) => idTokens?.isIssuer(issuer))
-  if (provider === undefined) throw notEnabled(issuer)
+  if (provider === undefined) {
+    const allowed = providers.findAllowedIssuer(issuer, clientId)
+    if (allowed === undefined) throw notEnabled(issuer)
+    return allowed
+  }
   if (!provider.clientIds.includes(clientId)) {
     throw refused(`Unacceptable audience in id_token: [${clientId.slice(0, 200)}]`)
   }
@@ -102,7 +105,7 @@ function peekIssuer(idToken: string): string | undefined {
   }
 }
 
-function withIdTokens(provider: ExternalProvider): Found {
+function withIdTokens(provider: ExternalProvider): IdTokenSource {
   const { id, idTokens } = provider
   if (idTokens === undefined) throw notAllowed(id)
   return { provider, idTokens }
@@ -159,7 +162,7 @@ function readProfile(idTokens: ExternalIdTokens, claims: IdTokenClaims): Externa
 function findUser(
   services: Services,
   { linking, ...request }: IdTokenRequest,
-  provider: ExternalProvider,
+  provider: IdTokenSource['provider'],
   profile: ExternalProfile,
 ): Promise<UserRow> {
   const account: ProviderSignIn = { ...request, provider, profile }

@@ -42,6 +42,13 @@ export interface OneTimeTokens {
    * rotated.
    */
   findHashes(digits: string, relatesTo: string): readonly string[]
+  /**
+   * Stored instead of the hash of digits when the SMS gateway checks the digits. No digits that a
+   * client sends have this hash.
+   */
+  hashApproval(relatesTo: string): Buffer
+  /** All hashes, in hexadecimal, under which an approval may be stored. */
+  findApprovalHashes(relatesTo: string): readonly string[]
 }
 
 /**
@@ -67,6 +74,8 @@ export function createOneTimeTokens(keys: KeyRing): OneTimeTokens {
     createHmac('sha256', key).update(`${relatesTo}\0${digits}`).digest()
   const hashDigits = (digits: string, relatesTo: string) =>
     toHash(keys.current(), digits, relatesTo)
+  // A code relates to an address, a phone number or a UUID, never to this word.
+  const toApproval = (key: Buffer, relatesTo: string) => toHash(key, relatesTo, 'gateway')
   return {
     create(digitCount, isPkce) {
       const digits = String(randomInt(10 ** digitCount)).padStart(digitCount, '0')
@@ -81,5 +90,8 @@ export function createOneTimeTokens(keys: KeyRing): OneTimeTokens {
     hashDigits,
     findHashes: (digits, relatesTo) =>
       keys.all().map((key) => toHash(key, digits, relatesTo).toString('hex')),
+    hashApproval: (relatesTo) => toApproval(keys.current(), relatesTo),
+    findApprovalHashes: (relatesTo) =>
+      keys.all().map((key) => toApproval(key, relatesTo).toString('hex')),
   }
 }

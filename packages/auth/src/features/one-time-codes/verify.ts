@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { NotificationKind } from '../../config/mail-messages.ts'
 import { ApiError, invalid } from '../../errors.ts'
 import { draftNotice } from '../../messages/requests/notifications.ts'
+import { findTextHashes } from '../../messages/requests/phone-codes.ts'
 import type { Services } from '../../services.ts'
 import { type AuditAction, auditActions, createAuditId } from '../audit/audit.ts'
 import { notingFailure } from '../audit/sign-in-log.ts'
@@ -132,8 +133,9 @@ function verify(services: Services, input: VerificationInput): Promise<Verified>
 async function verifyProof(services: Services, input: VerificationInput): Promise<Verified> {
   const { type, password } = input
   const { effect, methods } = rules[type]
+  const proof = await toProof(services, input)
   const run = (change: Partial<Verification>) =>
-    runVerification(services, input, { ...toVerification(services, input), ...change })
+    runVerification(services, input, { ...toVerification(services, input, proof), ...change })
   let row = await run({})
   if (row?.verdict === 'no password' && password !== undefined) {
     const hash = await services.passwords.hash(password)
@@ -173,9 +175,13 @@ async function runVerification(
   }
 }
 
-function toVerification(services: Services, input: VerificationInput): Verification {
+function toVerification(
+  services: Services,
+  input: VerificationInput,
+  proof: Awaited<ReturnType<typeof toProof>>,
+): Verification {
   const { config, passwords, now: readClock } = services
-  const { type, proof, wantsCode, client, password } = input
+  const { type, wantsCode, client, password } = input
   const { effect, methods } = rules[type]
   const nowMs = readClock()
   return {
@@ -183,7 +189,7 @@ function toVerification(services: Services, input: VerificationInput): Verificat
     ip: client.ip,
     user_agent: client.userAgent,
     methods,
-    ...toProof(services, proof),
+    ...proof,
     most_attempts: mostAttempts,
     needs_password: input.requiresPassword || password !== undefined,
     new_hash: type === 'invite' ? passwords.createUnusable() : null,
@@ -214,7 +220,8 @@ function draftOf(services: Services, effect: EffectName) {
   return kind === undefined ? null : draftNotice(services, kind)
 }
 
-function toProof({ oneTimeTokens, cooldownKeys }: Services, proof: Proof) {
+async function toProof(services: Services, { type, proof }: VerificationInput) {
+  const { oneTimeTokens, cooldownKeys } = services
   const none = {
     token_hash: null,
     is_pkce: false,
@@ -235,7 +242,9 @@ function toProof({ oneTimeTokens, cooldownKeys }: Services, proof: Proof) {
   const { digits, recipient, audience } = proof
   return {
     ...none,
-    otp_hashes: oneTimeTokens.findHashes(digits, recipient),
+    otp_hashes: isPhoneVerification(type)
+      ? await findTextHashes(services, digits, recipient)
+      : oneTimeTokens.findHashes(digits, recipient),
     relates_to: recipient,
     aud: audience,
     attempts_key: cooldownKeys.toKey({ kind: 'code', audience, name: recipient }),

@@ -12,6 +12,8 @@ export interface RefreshSettings extends SessionLimits {
    * a refresh.
    */
   readonly parentGrace: boolean
+  /** Whether every earlier token is accepted. */
+  readonly allowsReuse?: boolean
 }
 
 const prefix = 'Invalid Refresh Token: '
@@ -62,10 +64,11 @@ function expired(why: string): ApiError {
 export function isRetry(
   row: RefreshRow,
   counter: number,
-  { reuseIntervalMs, parentGrace }: RefreshSettings,
+  { reuseIntervalMs, parentGrace, allowsReuse }: RefreshSettings,
   nowMs: number,
 ): boolean {
   const { refresh_token_counter: present, delivered_counter: delivered, delivered_at: at } = row
+  if (allowsReuse) return true
   if (present - counter !== 1) return false
   if (parentGrace || delivered !== present || at === null) return true
   return nowMs <= Date.parse(at) + reuseIntervalMs

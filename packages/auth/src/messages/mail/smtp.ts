@@ -8,6 +8,8 @@ export interface OutgoingMail extends RenderedMail {
   readonly to: string
   /** The same for every attempt, so that mailboxes recognise a duplicate. */
   readonly messageId: string
+  /** The kind of message, for additional headers. */
+  readonly kind?: string
 }
 
 export interface SmtpClient extends AsyncDisposable {
@@ -17,7 +19,8 @@ export interface SmtpClient extends AsyncDisposable {
   send(mail: OutgoingMail, signal: AbortSignal): Promise<void>
 }
 
-export interface SmtpSettings extends SmtpConfig {
+export interface SmtpSettings extends Omit<SmtpConfig, 'headers'> {
+  readonly headers?: SmtpConfig['headers']
   /** How long an idle connection is kept. */
   readonly idleMs?: number
   /** Whether to use implicit TLS. Default: on port 465. */
@@ -40,7 +43,7 @@ interface PooledConnection {
 
 /** Keeps a pool of connections that is as large as the number of messages sent concurrently. */
 export function openSmtp(settings: SmtpSettings): SmtpClient {
-  const { from, idleMs = 30_000 } = settings
+  const { from, headers = {}, idleMs = 30_000 } = settings
   const idle: PooledConnection[] = []
   const all = new Set<PooledConnection>()
 
@@ -88,7 +91,7 @@ export function openSmtp(settings: SmtpSettings): SmtpClient {
   return {
     async send(mail, signal) {
       if (!isSendable(mail.to)) throw new UndeliverableError('the address is invalid')
-      const message = await compose(mail, from)
+      const message = await compose(mail, from, headers)
       signal.throwIfAborted()
       const { pooled, isNew } = take()
       const { connection, ended } = pooled
@@ -148,15 +151,24 @@ function isThisMachine(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\./.test(host)
 }
 
-async function compose(mail: OutgoingMail, from: SmtpConfig['from']): Promise<Buffer> {
-  const { to, subject, html, text, messageId } = mail
+async function compose(
+  mail: OutgoingMail,
+  from: SmtpConfig['from'],
+  headers: SmtpConfig['headers'],
+): Promise<Buffer> {
+  const { to, subject, html, text, messageId, kind = '' } = mail
+  const more = Object.entries(headers).flatMap(([key, values]) =>
+    values
+      .filter((value) => value !== '')
+      .map((value) => ({ key, value: value.replaceAll('$messageType', () => kind) })),
+  )
   const composer = new MailComposer({
     // Passed as objects, so that commas and brackets are not interpreted.
     from: { name: toOneLine(from.name), address: from.address },
     to: { name: '', address: to },
     ...{ subject, html, text, messageId },
     date: new Date(),
-    headers: { 'Auto-Submitted': 'auto-generated' },
+    headers: [{ key: 'Auto-Submitted', value: 'auto-generated' }, ...more],
     disableFileAccess: true,
     disableUrlAccess: true,
   })

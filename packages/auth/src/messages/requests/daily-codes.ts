@@ -36,6 +36,21 @@ export async function guardCodes<Result>(
   return result
 }
 
+/**
+ * Checks that the addresses can receive messages, whether such users exist or not.
+ * @param known the address that the caller has already; it must not prevent them from changing it.
+ * @throws {ApiError}
+ */
+export async function checkRecipients(
+  { emailCheck }: Pick<Services, 'emailCheck'>,
+  recipients: readonly CodeRecipient[],
+  known: string | null | undefined,
+): Promise<void> {
+  if (emailCheck === undefined) return
+  const emails = recipients.filter(({ channel, name }) => channel === 'email' && name !== known)
+  await Promise.all(emails.map(({ name }) => emailCheck.check(name)))
+}
+
 /** Counts a code before it is sent. @throws {ApiError} if the daily limit is reached. */
 export async function countCode(services: Services, recipient: CodeRecipient): Promise<void> {
   const { limiter, key, toError } = toLimit(services, recipient)

@@ -27,7 +27,7 @@ export interface CodePlan {
   readonly cooldownMs: number
 }
 
-type Planning = Pick<Services, 'config' | 'oneTimeTokens' | 'now'>
+type Planning = Pick<Services, 'config' | 'oneTimeTokens' | 'gatewayCodes' | 'now'>
 
 /**
  * Creates a token and its message without storing or sending them. A test number has a fixed code
@@ -40,20 +40,23 @@ export function planCode(services: Planning, request: CodeRequest): CodePlan {
   const created = oneTimeTokens.create(sms.otpLength, false)
   const testCode = findTestCode(services, phone)
   const digits = testCode ?? created.digits
-  const { tokenHash, otpHash } = oneTimeTokens.store({ ...created, digits }, phone)
+  const gatewayCodes = testCode === undefined ? services.gatewayCodes : undefined
+  const stored = oneTimeTokens.store({ ...created, digits }, phone)
+  const otpHash = gatewayCodes ? oneTimeTokens.hashApproval(phone) : stored.otpHash
+  const lifetimeSeconds = gatewayCodes?.lifetimeSeconds ?? sms.otpExpiresInSeconds
   const message: NewMessage = {
     kind,
     recipient: phone,
     payload: toTextPayload(digits, channel, messageId),
-    expires_in_seconds: sms.otpExpiresInSeconds,
+    expires_in_seconds: lifetimeSeconds,
   }
   const token: NewToken = {
     token_type: tokenType,
-    token_hash: tokenHash.toString('hex'),
+    token_hash: stored.tokenHash.toString('hex'),
     otp_hash: otpHash.toString('hex'),
     relates_to: phone,
     is_pkce: false,
-    expires_at: new Date(now() + sms.otpExpiresInSeconds * 1_000),
+    expires_at: new Date(now() + lifetimeSeconds * 1_000),
   }
   return {
     token,
@@ -75,4 +78,21 @@ export function findTextCooldownMs(
 ): number {
   const isTest = findTestCode(services, phone) !== undefined
   return isTest ? 0 : services.config.sms.maxFrequencyMs
+}
+
+/**
+ * The possible hashes of a code that a user received by text message. If the code is right, the
+ * table contains one of them. @throws {ApiError} if the gateway checks codes and is unavailable.
+ */
+export async function findTextHashes(
+  services: Pick<Services, 'config' | 'oneTimeTokens' | 'gatewayCodes' | 'now'>,
+  digits: string,
+  phone: string,
+): Promise<readonly string[]> {
+  const { oneTimeTokens, gatewayCodes } = services
+  const isAsked = gatewayCodes !== undefined && findTestCode(services, phone) === undefined
+  const isApproved = isAsked && (await gatewayCodes.isRight(phone, digits))
+  return isApproved
+    ? oneTimeTokens.findApprovalHashes(phone)
+    : oneTimeTokens.findHashes(digits, phone)
 }

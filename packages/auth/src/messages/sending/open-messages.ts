@@ -28,6 +28,8 @@ export interface MessagesSettings {
   readonly sending?: Partial<OutboxSenderSettings>
   readonly onAttempt?: OnAttempt
   readonly onGivenUp?: OutboxSenderSettings['onGivenUp']
+  /** Overrides the URL of the SMS gateway, for tests. */
+  readonly smsUrl?: string | undefined
   /** Processes the requests that `deferMail` and `deferCode` have stored. */
   readonly deliverDeferred?: Deliver
 }
@@ -45,7 +47,8 @@ export function openMessages(settings: MessagesSettings): OutboxSender {
           renderer: createMailRenderer({ mail, siteUrl: site.url, log }),
           fromAddress: mail.smtp.from.address,
         })
-  const sms = createSmsChannel({ config })
+  const { smsUrl } = settings
+  const sms = createSmsChannel({ config, ...(smsUrl !== undefined && { baseUrl: smsUrl }) })
   const channels = {
     email: hooks?.sendEmail ? createEmailHookChannel(db, hooks.sendEmail) : email,
     sms: hooks?.sendSms ? createSmsHookChannel(db, hooks.sendSms) : sms,
@@ -121,7 +124,7 @@ function createMailChannel({ renderer, smtp, fromAddress }: MailChannelSettings)
     const rendered = await renderer.render(kind, payload)
     const unique = createHash('sha256').update(`${id} ${created_at} ${recipient}`).digest('hex')
     const messageId = `<${unique.slice(0, 32)}@${domain}>`
-    await smtp.send({ ...rendered, to: recipient, messageId }, signal)
+    await smtp.send({ ...rendered, to: recipient, messageId, kind }, signal)
   }
 }
 

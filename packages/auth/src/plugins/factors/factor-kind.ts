@@ -8,6 +8,7 @@ import type { TriedChallenge } from '../../features/factors/statements/verificat
 import type { OneTimeTokens } from '../../features/one-time-codes/one-time-tokens.ts'
 import type { Metadata } from '../../features/users/metadata.ts'
 import type { FactorRow, UserRow } from '../../features/users/statements/user-row.ts'
+import type { GatewayCodes } from '../../messages/requests/gateway-codes.ts'
 import type { TextSettings } from '../../messages/requests/phone-gateway.ts'
 import type { NewMessage } from '../../messages/statements/request-parts.ts'
 import type { SecretBox } from '../../tokens/secret-box.ts'
@@ -25,6 +26,7 @@ export interface FactorServices {
   readonly db: Queries
   readonly oneTimeTokens: OneTimeTokens
   readonly factorSecrets: SecretBox
+  readonly gatewayCodes: GatewayCodes | undefined
   readonly now: () => number
 }
 

@@ -76,9 +76,12 @@ export const phone = defineFactorKind({
     const textChannel = parseTextChannel(services, channel)
     const testCode = findTestCode(services, recipient)
     const digits = testCode ?? oneTimeTokens.create(otpLength, false).digits
+    const isCheckedByGateway = services.gatewayCodes !== undefined && testCode === undefined
     return {
       // The hash is bound to the challenge, so a code from another challenge does not match.
-      otpHash: oneTimeTokens.hashDigits(digits, challengeId),
+      otpHash: isCheckedByGateway
+        ? oneTimeTokens.hashApproval(challengeId)
+        : oneTimeTokens.hashDigits(digits, challengeId),
       ...(testCode === undefined && {
         message: {
           kind: 'mfa_code',
@@ -96,9 +99,13 @@ export const phone = defineFactorKind({
     if (code.trim() === '') throw invalid('Code needs to be non-empty')
   },
 
-  check({ oneTimeTokens }, { challengeId, answer, challenge }) {
+  async check({ oneTimeTokens, gatewayCodes }, { challengeId, factor, answer, challenge }) {
     if (challenge.otp_hash === null) return undefined
     const stored = challenge.otp_hash.toString('hex')
+    if (oneTimeTokens.findApprovalHashes(challengeId).includes(stored)) {
+      const isRight = await gatewayCodes?.isRight(factor.phone ?? '', answer.code.trim())
+      return isRight ? {} : undefined
+    }
     // Both values are HMACs, so the timing of the comparison reveals nothing about the code.
     return oneTimeTokens.findHashes(answer.code.trim(), challengeId).includes(stored)
       ? {}

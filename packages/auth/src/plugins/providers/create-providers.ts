@@ -1,4 +1,5 @@
 import { invalid } from '../../errors.ts'
+import { type AllowedIssuersSettings, createAllowedIssuers } from './allowed-issuers.ts'
 import { isProviderId, type ProviderId, providerIds, providers } from './index.ts'
 import type { OpenIdSettings } from './oauth/oidc.ts'
 import type {
@@ -16,6 +17,8 @@ export interface ProvidersSettings {
   readonly config: ExternalConfig
   /** Also accepted as the audience of Apple's ID tokens. Empty when not configured. */
   readonly iosBundleId: string
+  /** Issuers of ID tokens that are not providers, and the audiences of their tokens. */
+  readonly allowedIssuers?: Omit<AllowedIssuersSettings, 'openId'>
   readonly timeoutMs: number
   readonly now: () => number
 }
@@ -72,7 +75,9 @@ export function createProviders(settings: ProvidersSettings): ExternalProviders 
     return provider
   }
 
+  const { allowedIssuers = { issuers: [], clientIds: [] } } = settings
   return {
+    ...createAllowedIssuers({ ...allowedIssuers, openId }),
     find,
     isEnabled(text) {
       const id = text.toLowerCase()

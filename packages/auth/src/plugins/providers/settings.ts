@@ -10,8 +10,9 @@ import {
   type Settings,
   string,
 } from '@portcullis/service-kit/env'
-import { checkUrl } from '../../config/checks.ts'
+import { checkUrl, checkWebUrl } from '../../config/checks.ts'
 import { withOldNames } from '../../config/variables.ts'
+import { issuersOfProviders } from './allowed-issuers.ts'
 import { type ProviderId, providerIds, providers } from './index.ts'
 import type { ProviderDefinition } from './oauth/provider.ts'
 
@@ -74,7 +75,10 @@ export function toExternal(
   settings: ReturnType<typeof readSettings<typeof external>>['settings'],
   check: Check,
 ): ExternalConfig {
-  const config: Record<ProviderId, ProviderConfig> = { ...settings }
+  const config = Object.fromEntries(providerIds.map((id) => [id, settings[id]])) as Record<
+    ProviderId,
+    ProviderConfig
+  >
   for (const id of providerIds) {
     const { variables } = external[id]
     const definition: ProviderDefinition = providers[id]
@@ -129,6 +133,17 @@ export const externalFlow = {
       '',
       'The bundle ID of your iOS app. ID tokens that Apple issued to it are accepted',
     ),
+    allowedIssuers: list(
+      'AUTH_EXTERNAL_ALLOWED_ID_TOKEN_ISSUERS',
+      [],
+      'Other OpenID issuers whose ID tokens are accepted from apps that send issuer and client_id. Apple and Google need no entry',
+    ),
+    allowedClientIds: list(
+      'AUTH_EXTERNAL_ALLOWED_ID_TOKEN_CLIENT_IDS',
+      [],
+      'The only audiences that are accepted in ID tokens of these issuers',
+      { defaultText: 'the client_id that the app sends' },
+    ),
   }),
 } satisfies Chapter
 
@@ -137,6 +152,10 @@ export interface ExternalFlowConfig {
   /** Empty: the URL in the request is used. */
   readonly redirectUrl: string
   readonly iosBundleId: string
+  /** Issuers of ID tokens in addition to those of the providers. */
+  readonly allowedIssuers: readonly string[]
+  /** Empty: any audience is accepted in their tokens. */
+  readonly allowedClientIds: readonly string[]
 }
 
 const leastMs = 300_000
@@ -148,5 +167,18 @@ export function toExternalFlow(
   if (settings.redirectUrl !== '') {
     checkUrl(externalFlow.variables.redirectUrl, settings.redirectUrl, check)
   }
+  checkIssuers(settings, check)
   return { ...settings, stateLifetimeMs: Math.max(leastMs, settings.stateLifetimeMs) }
+}
+
+function checkIssuers(settings: Settings<typeof externalFlow.variables>, check: Check): void {
+  const { allowedIssuers: variable, allowedClientIds } = externalFlow.variables
+  const others = settings.allowedIssuers.filter((issuer) => !issuersOfProviders.has(issuer))
+  for (const issuer of others) checkWebUrl(variable, issuer, check)
+  if (others.length === 0 || settings.allowedClientIds.length > 0) return
+  const name = check.nameOf(variable)
+  check.note(
+    `${name}: ID tokens that ${others.join(', ')} issued to any other app are accepted too, so each ` +
+      `of these apps can sign in as its users. Set ${allowedClientIds.name} to the client IDs of your apps`,
+  )
 }

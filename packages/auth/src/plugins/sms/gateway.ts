@@ -38,6 +38,20 @@ export interface Gateway<V extends GatewayVariables = GatewayVariables> {
   toRequest(message: TextMessage, settings: Settings<V>, baseUrl: string): OutgoingPost
   /** Undefined when the gateway accepted the message. */
   findRefusal(response: PostResponse): Refusal | undefined
+  /** Set if the gateway creates the codes and checks them. */
+  readonly codes?: CheckedCodes<V>
+}
+
+/** How a gateway checks a code that it created. */
+export interface CheckedCodes<V extends GatewayVariables> {
+  readonly lifetimeSeconds: number
+  toCheck(
+    guess: Pick<TextMessage, 'to' | 'code'>,
+    settings: Settings<V>,
+    baseUrl: string,
+  ): OutgoingPost
+  /** Whether the code is right, or why this is not known. */
+  readVerdict(response: PostResponse): boolean | Refusal
 }
 
 /** Infers the type of the settings that `toRequest` receives from `variables`. */

@@ -2,6 +2,7 @@ import type { Gateway } from './gateway.ts'
 import { messagebird } from './messagebird.ts'
 import { textlocal } from './textlocal.ts'
 import { twilio } from './twilio.ts'
+import { twilioVerify } from './twilio-verify.ts'
 import { vonage } from './vonage.ts'
 import { webhook } from './webhook.ts'
 
@@ -12,6 +13,7 @@ export const gateways = {
   textlocal,
   vonage,
   webhook,
+  twilio_verify: twilioVerify,
 } satisfies Readonly<Record<string, Gateway>>
 
 export type SmsGatewayName = keyof typeof gateways

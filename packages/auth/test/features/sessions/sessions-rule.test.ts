@@ -97,6 +97,17 @@ async function refresh({ settings: changed, row, afterMs = 0, counter = 5, custo
 }
 
 const present = refreshTokens.encode({ sessionId, counter: 5 })
+
+test('with AUTH_SECURITY_REFRESH_TOKEN_ALLOW_REUSE every earlier token returns the current one', async () => {
+  for (const counter of [4, 3, 0]) {
+    const given = { counter, afterMs: 60 * minute, settings: { allowsReuse: true } }
+    assert.deepEqual(await refresh(given), { outcome: present, hasEnded: false })
+  }
+  const unknown = await refresh({ counter: 6, settings: { allowsReuse: true } })
+  assert.deepEqual(unknown, { outcome: 'Not Issued By This Server', hasEnded: false })
+  const ended = { counter: 4, row: { revoked_at: createdAt }, settings: { allowsReuse: true } }
+  assert.equal((await refresh(ended)).outcome, 'No Valid Session Found')
+})
 const used = 'Already Used'
 const at = (ms: number) => new Date(created + ms).toISOString()
 

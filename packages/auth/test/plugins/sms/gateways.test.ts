@@ -80,6 +80,7 @@ test('every gateway uses its documented URL', () => {
     })
   assert.deepEqual(urls, [
     'https://api.twilio.com/2010-04-01/Accounts/AC00000000000000000000000000000001/Messages.json',
+    'https://verify.twilio.com/v2/Services/VA00000000000000000000000000000003/Verifications',
     'https://rest.messagebird.com/messages',
     'https://api.textlocal.in/send',
     'https://rest.nexmo.com/sms/json',

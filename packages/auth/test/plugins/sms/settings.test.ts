@@ -61,7 +61,7 @@ test('an unknown gateway is an error, and a missing one is a warning', () => {
   const problem = 'sms Provider pigeon could not be found'
   assert.deepEqual(sms.gateway, { isReady: false, isKnown: false, problem })
   assert.deepEqual(faults, [
-    'GOTRUE_SMS_PROVIDER="Pigeon": must be one of: twilio, messagebird, textlocal, vonage, webhook',
+    'GOTRUE_SMS_PROVIDER="Pigeon": must be one of: twilio, messagebird, textlocal, vonage, webhook, twilio_verify',
   ])
   assert.deepEqual(notes, [])
   assert.deepEqual(read({}).notes, [])

@@ -149,6 +149,14 @@ export interface ExternalProviders {
    */
   findIssuer(id: string, shown: string | undefined): string | undefined
   isEnabled(id: string): boolean
+  /** Finds an issuer of ID tokens that the operator allows although it is not a provider. */
+  findAllowedIssuer(issuer: string, clientId: string): IdTokenSource | undefined
+}
+
+/** Where an ID token comes from. */
+export interface IdTokenSource {
+  readonly provider: Pick<ExternalProvider, 'id' | 'isEmailOptional'>
+  readonly idTokens: ExternalIdTokens
 }
 
 export interface IdTokenExpectation {

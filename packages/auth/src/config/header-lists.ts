@@ -1,0 +1,53 @@
+import type { Check } from '@portcullis/service-kit/config-check'
+import type { AnyVariable } from '@portcullis/service-kit/env'
+
+/** Values by the name of the header. */
+export type HeaderLists = Readonly<Record<string, readonly string[]>>
+
+/** A token according to RFC 9110, section 5.6.2. */
+const token = /^[\w!#$%&'*+.^`|~-]+$/
+
+/** Parses `{"Name": ["value", …]}`. Reports a fault if it is anything else. */
+export function toHeaderLists(variable: AnyVariable, text: string, check: Check): HeaderLists {
+  if (text.trim() === '') return {}
+  const parsed = parseObject(text)
+  if (parsed === undefined) {
+    check.fault(
+      variable,
+      'must be a JSON object with a list of texts for each header: {"X-Tag": ["a"]}',
+    )
+    return {}
+  }
+  const entries = Object.entries(parsed)
+  const badNames = entries.map(([name]) => name).filter((name) => !token.test(name))
+  if (badNames.length > 0) {
+    check.fault(
+      variable,
+      `${badNames.map((name) => JSON.stringify(name)).join(', ')} is not the name of a header`,
+    )
+  }
+  // A line break would start another header.
+  const isBroken = ([, values]: readonly [string, readonly string[]]) =>
+    values.some((value) => /\p{Cc}/u.test(value))
+  const broken = entries.filter(isBroken).map(([name]) => name)
+  if (broken.length > 0) {
+    check.fault(
+      variable,
+      `the values of ${broken.join(', ')} must not contain line breaks or control characters`,
+    )
+  }
+  return parsed
+}
+
+function parseObject(text: string): HeaderLists | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  const isList = (each: unknown) =>
+    Array.isArray(each) && each.every((item) => typeof item === 'string')
+  return Object.values(value).every(isList) ? (value as HeaderLists) : undefined
+}

@@ -1,0 +1,55 @@
+import { lookup } from 'node:dns/promises'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import type { Connections } from './connections.ts'
+import { listenOnFirst, toListenHosts } from './listen-hosts.ts'
+
+export interface Listeners {
+  readonly url: string
+  /** Stops accepting connections. */
+  close(): void
+}
+
+interface Address {
+  readonly host: string | undefined
+  readonly port: number
+}
+
+/**
+ * Listens on all addresses of the host. Fastify would answer the requests to the second address of
+ * `localhost` with a separate HTTP server, which would keep the configuration of the start.
+ */
+export async function openListeners(
+  server: FastifyInstance,
+  connections: Connections,
+  { host, port }: Address,
+): Promise<Listeners> {
+  if (host !== 'localhost') {
+    const url = await listenOnFirst(toListenHosts(host), (each) =>
+      server.listen({ host: each, port }),
+    )
+    return { url, close: () => {} }
+  }
+  const [first, ...others] = await lookup(host, { all: true })
+  const url = await server.listen({ host: first?.address ?? '127.0.0.1', port })
+  const bound = server.server.address()
+  const chosen = typeof bound === 'object' && bound !== null ? bound.port : port
+  const more: Server[] = []
+  for (const { address } of others) {
+    const other = createServer({ allowHalfOpen: true }, (socket) => connections.adopt(socket))
+    try {
+      other.listen({ host: address, port: chosen })
+      await once(other, 'listening')
+      more.push(other)
+    } catch {
+      // One address is enough: a machine without IPv6 may still have the name ::1.
+    }
+  }
+  return {
+    url,
+    close() {
+      for (const other of more) other.close()
+    },
+  }
+}
