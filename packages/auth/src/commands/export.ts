@@ -1,5 +1,6 @@
 import { createWriteStream } from 'node:fs'
 import { resolve } from 'node:path'
+import { toArgumentError } from '@portcullis/service-kit/argument-faults'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { createLog, type Log } from '@portcullis/service-kit/log'
 import type { Config } from '../config/config.ts'
@@ -8,23 +9,27 @@ import { openCommandDatabase, openDatabaseUrl } from './open-database-url.ts'
 import { configHelp, readConfig, readOptions } from './read-config.ts'
 import { toReason } from './reason.ts'
 
-const usage = `Usage: auth export --to URL [--dry-run] [--json]
+const usage = `Usage: auth export --to URL [OPTION…]
        auth export --jsonl FILE
 
-Writes users, identities, second factors and passkeys, with all changes since the move, back into the tables of
-Supabase Auth; or writes users to a file for auth import --jsonl. Rows that were changed in Supabase Auth later
-are kept. Sessions are not exported: users of Supabase Auth sign in again. docs/auth-migration.md describes the
-way back.
+Writes users, identities, second factors and passkeys, with all changes since
+the move, back into the tables of Supabase Auth; or writes users to a file for
+auth import --jsonl. Rows that were changed in Supabase Auth later are kept.
+Sessions are not exported: users of Supabase Auth sign in again.
+docs/auth-migration.md describes the way back.
 
 Options:
 ${configHelp}
-  --to URL                 the database of Supabase Auth: postgres://user:password@host/db?schema=auth
-  --dry-run                read and check everything, report the result, and write nothing
-  --json                   print the report as JSON
-  --jsonl FILE             write one JSON object per user. The file contains password hashes, so only its owner
-                           can read it
+  --to URL              the database of Supabase Auth:
+                        postgres://user:password@host/db?schema=auth
+  --dry-run             read and check everything, report the result, and write
+                        nothing
+  --json                print the report as JSON
+  --jsonl FILE          write one JSON object per user. The file contains
+                        password hashes, so only its owner can read it
 
-Exit code: 0 on success, 1 on failure, 2 for invalid arguments or configuration.
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments or an invalid
+configuration.
 `
 
 const ownOptions = {
@@ -38,11 +43,11 @@ export const exportCommand: Command = {
   summary: 'write users back into the database of Supabase Auth, or into a file',
   usage,
   async run(args, io) {
-    const options = readOptions(args, io, usage, { own: ownOptions })
+    const options = readOptions(args, io, 'auth export', { own: ownOptions })
     if (options === undefined) return 2
     const { to, jsonl, json = false, 'dry-run': isDryRun = false } = options.values
     if ((to === undefined) === (jsonl === undefined)) {
-      io.stderr.write(`export needs either --to or --jsonl.\n\n${usage}`)
+      io.stderr.write(toArgumentError('auth export', 'export needs either --to or --jsonl.'))
       return 2
     }
     const read = readConfig(io, options.values, { isForRunning: true })

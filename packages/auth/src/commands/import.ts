@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
+import { toArgumentError } from '@portcullis/service-kit/argument-faults'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { createLog, type Log } from '@portcullis/service-kit/log'
 import type { Config } from '../config/config.ts'
@@ -14,37 +15,50 @@ import { toReason } from './reason.ts'
 
 const defaultBatchRows = 10_000
 
-const usage = `Usage: auth import --from URL [--dry-run] [--since TIME] [--decryption-key ID=KEY …] [--json]
+const usage = `Usage: auth import --from URL [OPTION…]
        auth import --from URL --print-sql|--apply-sql [--reverse]
-       auth import --jsonl FILE|--csv FILE [--dry-run] [--json]
+       auth import --jsonl FILE|--csv FILE [OPTION…]
 
-Copies users, identities, second factors, passkeys and sessions from the database of Supabase Auth (2.150 to
-2.196) into the database of this server. Passwords keep working and sessions continue. The source is only read.
-Both servers may be running. Repeat the command to take over what has changed since: rows that were changed here
-are kept. docs/auth-migration.md describes the whole move, and the format of files.
+Copies users, identities, second factors, passkeys and sessions from the
+database of Supabase Auth (2.150 to 2.196) into the database of this server.
+Passwords keep working and sessions continue. The source is only read. Both
+servers may be running. Repeat the command to copy what has changed since: rows
+that were changed here are kept. docs/auth-migration.md describes the whole
+move, and the format of files.
 
 Options:
 ${configHelp}
-  --from URL               the database of Supabase Auth: postgres://user:password@host/db?schema=auth. Use the
-                           role that owns its tables. Default: AUTH_IMPORT_FROM
-  --dry-run                read and check everything, report the result, and write nothing
-  --since TIME             read only rows that changed since, such as 2026-01-31T12:00:00Z. The report of each
-                           run contains the time for the next one
-  --decryption-key ID=KEY  a key of GOTRUE_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS, if Supabase Auth encrypts
-                           columns; repeatable. Default: the keys in that variable
+  --from URL               the database of Supabase Auth, with a role that owns
+                           its tables:
+                           postgres://user:password@host/db?schema=auth;
+                           default: AUTH_IMPORT_FROM
+  --dry-run                read and check everything, report the result, and
+                           write nothing
+  --since TIME             read only rows that changed since, such as
+                           2026-01-31T12:00:00Z; each report contains the time
+                           for the next run
+  --decryption-key ID=KEY  a key that Supabase Auth encrypts columns with;
+                           repeatable; default: the keys in
+                           GOTRUE_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS
   --accept-newer           read the tables of a later release than 2.196
-  --accept-removals        delete users here even if the source has lost more than a tenth of them
-  --print-sql              if both schemas are in one database: print the SQL that makes foreign keys, policies,
-                           defaults and triggers of your tables refer to this server's schema; import nothing
+  --accept-removals        delete users here even if the source has lost more
+                           than a tenth of them
+  --print-sql              if both schemas are in one database: print the SQL
+                           that makes foreign keys, policies, defaults and
+                           triggers of your tables refer to the schema of this
+                           server; import nothing
   --apply-sql              run that SQL in one transaction; import nothing
-  --reverse                with one of these two: make them refer to the schema of Supabase Auth again
-  --jsonl FILE             import users from a file with one JSON object per line
-  --csv FILE               import users from a CSV file whose first line has the names of the fields
-  --batch-rows N           rows per transaction. Default: ${defaultBatchRows}
+  --reverse                with --print-sql or --apply-sql: make them refer to
+                           the schema of Supabase Auth again
+  --jsonl FILE             import users from a file with one JSON object per
+                           line
+  --csv FILE               import users from a CSV file whose first line has the
+                           names of the fields
+  --batch-rows N           rows per transaction; default: ${defaultBatchRows}
   --json                   print the report as JSON
 
-Exit code: 0 on success, 1 on failure or if the verification finds differences, 2 for invalid arguments or
-configuration.
+Exit codes: 0 on success, 1 on failure or if the verification finds differences,
+2 for invalid arguments or an invalid configuration.
 `
 
 const ownOptions = {
@@ -67,7 +81,7 @@ export const importCommand: Command = {
   summary: 'copy users and sessions from Supabase Auth, or users from a file',
   usage,
   async run(args, io) {
-    const options = readOptions(args, io, usage, { own: ownOptions })
+    const options = readOptions(args, io, 'auth import', { own: ownOptions })
     if (options === undefined) return 2
     const { values } = options
     const { jsonl, csv } = values
@@ -76,7 +90,7 @@ export const importCommand: Command = {
     const batchRows = Number(values['batch-rows'] ?? defaultBatchRows)
     const refusal = findRefusal([named, jsonl, csv], since, batchRows)
     if (refusal !== undefined) {
-      io.stderr.write(`${refusal}\n\n${usage}`)
+      io.stderr.write(toArgumentError('auth import', refusal))
       return 2
     }
     const from = named ?? ''

@@ -32,8 +32,9 @@ export function createServe(version: string, migrates: boolean): Command {
   const summary = migrates ? 'migrate, then serve' : 'serve without migrating'
   const usage = `Usage: auth ${name} [--config FILE] [--config-dir DIR]
 
-Runs the server until a signal stops it${migrates ? '. It migrates the tables first' : ''}. SIGHUP, and a change of
-a configuration file, reload the configuration without a restart.
+Runs the server until a signal stops it${migrates ? '. It migrates the tables first' : ''}.
+SIGHUP, and a change of a configuration file, reload the configuration without
+a restart.
 
 Options:
 ${configHelp}
