@@ -13,10 +13,7 @@ const filesPerProcess = 6
  * names are numbered, and slow files come first, so that none is left running alone at the end.
  * @returns paths for `node --test`.
  */
-export function groupFiles(
-  files: readonly TestFile[],
-  folder = join(root, '.cache', 'test-processes'),
-): string[] {
+export function groupFiles(files: readonly TestFile[], folder: string): string[] {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const {
