@@ -1,15 +1,15 @@
 // Runs the tests; `npm test -- --help` lists the options.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { styleText } from 'node:util'
 import { openCommonPostgres } from './testing/common-postgres.ts'
 import { groupFiles } from './testing/group-files.ts'
-import { isLegName, type LegName, legs } from './testing/legs.ts'
+import { isLegName, type Leg, type LegName, legs } from './testing/legs.ts'
 import { prepare } from './testing/prepare.ts'
-import { runAndRepeatFailed } from './testing/repeat-failed.ts'
-import { runLeg } from './testing/run-leg.ts'
+import { repeatFailed } from './testing/repeat-failed.ts'
+import { type LegResult, type RunOptions, runLeg } from './testing/run-leg.ts'
 import { selectFiles } from './testing/select-files.ts'
 import { type LegReport, readMisses, summarize } from './testing/summary.ts'
 import { findTestFiles, root, type TestFile, TestHeaderError } from './testing/test-files.ts'
@@ -45,26 +45,53 @@ process.exitCode = reports.some(({ result }) => result && result.failed > 0) ? 1
 async function runAll(): Promise<LegReport[]> {
   await prepare()
   await using postgres = await openCommonPostgres(files)
+  const plans = Object.entries(legs).map(([name, leg]) => planLeg(name, leg, postgres.env))
+  const first = new Map<LegPlan, LegResult>()
+  const runInTurn = async (own: readonly LegPlan[]) => {
+    for (const plan of own) first.set(plan, await runPlan(plan))
+  }
+  const running = plans.filter(({ options }) => !options.leg.isOnDemand)
+  const isConcurrent = ({ options }: LegPlan) => options.leg.isConcurrent === true
+  await Promise.all([
+    runInTurn(running.filter((plan) => !isConcurrent(plan))),
+    runInTurn(running.filter(isConcurrent)),
+  ])
   const reports: LegReport[] = []
-  for (const [name, leg] of Object.entries(legs)) {
-    const own = files.filter((file) => file.legs.includes(name))
-    const report = { title: leg.title, fileCount: own.length }
-    if (leg.isOnDemand) {
-      reports.push({ ...report, result: undefined })
-      continue
-    }
-    console.log(`\n${styleText('bold', leg.title)} (${own.length} files)`)
-    const result = await runAndRepeatFailed({
-      leg,
-      files: groupFiles(own),
-      reporter: 'quiet',
-      env: { ...postgres.env, PORTCULLIS_TEST_MISSES: missesFile },
-      nodeArgs: [],
-    })
-    reports.push({ ...report, result })
-    console.log(colored(summarize(reports.slice(-1), [])[0] ?? ''))
+  for (const plan of plans) {
+    const result = first.get(plan)
+    reports.push(toReport(plan, result && (await repeatFailed(plan.options, result))))
   }
   return reports
+}
+
+interface LegPlan {
+  readonly fileCount: number
+  readonly options: RunOptions
+}
+
+function planLeg(name: string, leg: Leg, env: Readonly<Record<string, string>>): LegPlan {
+  const own = files.filter((file) => file.legs.includes(name))
+  const options = {
+    leg,
+    files: leg.isOnDemand ? [] : groupFiles(own, join(root, '.cache', 'test-processes', name)),
+    reporter: 'quiet',
+    env: { ...env, PORTCULLIS_TEST_MISSES: missesFile, PORTCULLIS_TEST_LEG: name },
+    nodeArgs: [],
+    ...(leg.isConcurrent && { concurrency: availableParallelism() + 1 }),
+  } as const
+  return { fileCount: own.length, options }
+}
+
+async function runPlan(plan: LegPlan): Promise<LegResult> {
+  const { fileCount, options } = plan
+  console.log(`\n${styleText('bold', options.leg.title)} (${fileCount} files)`)
+  const result = await runLeg(options)
+  console.log(colored(summarize([toReport(plan, result)], [])[0] ?? ''))
+  return result
+}
+
+function toReport({ fileCount, options }: LegPlan, result: LegResult | undefined): LegReport {
+  return { title: options.leg.title, fileCount, result }
 }
 
 async function runSome(name: LegName): Promise<LegReport> {

@@ -15,21 +15,22 @@ import { readMisses, summarize } from '../testing/summary.ts'
 import { findTestFiles, root } from '../testing/test-files.ts'
 import { parseTestHeader } from '../testing/test-header.ts'
 
-const runners = {
+const modules = {
   runLeg: import.meta.resolve('../testing/run-leg.ts'),
-  runAndRepeatFailed: import.meta.resolve('../testing/repeat-failed.ts'),
+  repeatFailed: import.meta.resolve('../testing/repeat-failed.ts'),
 }
 
 interface RunSettings {
   readonly hangLimitMs?: number
-  readonly runner?: keyof typeof runners
+  /** Whether failed files run again, alone. */
+  readonly repeats?: boolean
 }
 
 /** Runs test files with the quiet reporter, like a whole run. */
 async function runFiles(
   t: TestContext,
   files: Record<string, string>,
-  { hangLimitMs = 600_000, runner = 'runLeg' }: RunSettings = {},
+  { hangLimitMs = 600_000, repeats = false }: RunSettings = {},
 ) {
   const folder = await mkdtemp(join(tmpdir(), 'portcullis-runner-'))
   t.after(() => rm(folder, { recursive: true }))
@@ -44,10 +45,13 @@ async function runFiles(
     nodeArgs: [],
   }
   const script = `
-    const { ${runner} } = await import(${JSON.stringify(runners[runner])})
+    const { runLeg } = await import(${JSON.stringify(modules.runLeg)})
+    const { repeatFailed } = await import(${JSON.stringify(modules.repeatFailed)})
     const leg = { title: 'x', node: () => process.execPath, nodeArgs: [], env: {}, hangLimitMs: ${hangLimitMs} }
     const options = { leg, ...${JSON.stringify(options)} }
-    console.log('RESULT' + JSON.stringify(await ${runner}(options)))`
+    const first = await runLeg(options)
+    const result = ${repeats} ? await repeatFailed(options, first) : first
+    console.log('RESULT' + JSON.stringify(result))`
   // A nested test process would report to the outer one.
   const { NODE_TEST_CONTEXT, PORTCULLIS_TEST_SERVERS, ...env } = process.env
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { env })
@@ -146,7 +150,7 @@ test('a file that fails and then passes alone is reported as flaky, and the run 
   const { output, counts, unsteadyFiles } = await runFiles(
     t,
     { 'a.test.ts': failsOnce, 'b.test.ts': "test('fine', () => {})\n" },
-    { runner: 'runAndRepeatFailed' },
+    { repeats: true },
   )
   assert.deepEqual(counts, { passed: 1, failed: 1, skipped: 0 })
   assert.match(output, /✖ .+a\.test\.ts:\d+ › flaky\n {4}AssertionError.+once/)
@@ -156,15 +160,14 @@ test('a file that fails and then passes alone is reported as flaky, and the run 
 })
 
 test('a file that fails twice is broken, not flaky; many failing files are not repeated', async (t) => {
-  const runner = 'runAndRepeatFailed'
   const fails = "test('wrong', () => assert.fail('always'))\n"
-  const twice = await runFiles(t, { 'a.test.ts': fails, 'b.test.ts': failsOnce }, { runner })
+  const twice = await runFiles(t, { 'a.test.ts': fails, 'b.test.ts': failsOnce }, { repeats: true })
   assert.deepEqual(twice.counts, { passed: 0, failed: 2, skipped: 0 })
   assert.equal(twice.output.match(/› wrong/g)?.length, 2)
   assert.deepEqual(twice.unsteadyFiles.length, 1)
   const names = ['a', 'b', 'c', 'd'].map((name) => `${name}.test.ts`)
   const many = await runFiles(t, Object.fromEntries(names.map((name) => [name, failsOnce])), {
-    runner,
+    repeats: true,
   })
   assert.deepEqual(many.counts, { passed: 0, failed: 4, skipped: 0 })
   assert.equal(many.unsteadyFiles, undefined)

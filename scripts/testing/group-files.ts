@@ -4,19 +4,16 @@ import { pathToFileURL } from 'node:url'
 import { root, type TestFile } from './test-files.ts'
 
 /** Enough to amortize loading a server, and few enough to keep all cores busy until the end. */
-const filesPerProcess = 6
+const filesPerProcess = 8
 
 /**
- * Groups files of one area that need the same servers, so that they share a process: loading a server takes
+ * Groups files of one package that need the same servers, so that they share a process: loading a server takes
  * longer than most tests, and grouping halves the time of a run. A group is a generated test file below
  * `folder` that imports its members. `node --test` runs files in the order of their paths, so the generated
  * names are numbered, and slow files come first, so that none is left running alone at the end.
  * @returns paths for `node --test`.
  */
-export function groupFiles(
-  files: readonly TestFile[],
-  folder = join(root, '.cache', 'test-processes'),
-): string[] {
+export function groupFiles(files: readonly TestFile[], folder: string): string[] {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true })
   const {
@@ -41,11 +38,11 @@ export function groupFiles(
 }
 
 /**
- * `packages/auth/test/features` for a file in any folder below it, since many folders have only one
- * or two files.
+ * `packages/auth/test` for a file in any folder below it, since many folders have only a few files, and
+ * almost all files of a package load the same modules.
  */
 function toArea(path: string): string {
-  return dirname(path).split('/').slice(0, 4).join('/')
+  return dirname(path).split('/').slice(0, 3).join('/')
 }
 
 function split(files: readonly TestFile[]): TestFile[][] {
@@ -56,7 +53,7 @@ function split(files: readonly TestFile[]): TestFile[][] {
   )
 }
 
-/** The name in the list of slow files at the end of a leg, such as auth-endpoints. */
+/** The name in the list of slow files at the end of a leg, such as auth or auth-faults-kill. */
 function toName(group: readonly TestFile[]): string {
   const [first] = group
   if (!first) return 'empty'

@@ -11,6 +11,8 @@ export interface Leg {
   readonly env: Readonly<Record<string, string>>
   /** Runs only when it is named: `npm test -- --leg NAME`. */
   readonly isOnDemand?: true
+  /** Runs at the same time as the other legs, because many of its tests wait. */
+  readonly isConcurrent?: true
   /** A process in which no test ends for this long is considered hanging. */
   readonly hangLimitMs: number
 }
@@ -35,6 +37,7 @@ export const legs: Readonly<Record<LegName, Leg>> = {
     title: 'safety: attacks, faults, fuzz, workers, kill -9',
     ...pinned,
     env: { EXPECTED_NODE: '24', EXPECTED_GRAPHQL: '17' },
+    isConcurrent: true,
     hangLimitMs,
   },
   'graphql-16': {

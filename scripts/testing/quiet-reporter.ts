@@ -12,6 +12,9 @@ const aliveEveryMs = 30_000
 const slowMs = 15_000
 const clearLine = '\r\x1b[2K'
 
+/** Legs run at the same time, so each line about the progress of one begins with its name. */
+const leg = process.env.PORTCULLIS_TEST_LEG ? `${process.env.PORTCULLIS_TEST_LEG}: ` : ''
+
 interface FileReport {
   /** The names of the tests around the current one, outermost first. */
   readonly path: string[]
@@ -34,7 +37,7 @@ export async function* quiet(source: AsyncIterable<TestEvent>): AsyncGenerator<s
   let failed = 0
   const sign = () => {
     const seconds = Math.round((performance.now() - start) / 1000)
-    return `  … ${passed} passed, ${failed} failed, ${seconds} s`
+    return `  … ${leg}${passed} passed, ${failed} failed, ${seconds} s`
   }
 
   for await (const event of source) {
@@ -95,7 +98,7 @@ function showSlowest(durations: readonly { readonly file: string; readonly ms: n
   const shown = slow
     .slice(0, 5)
     .map(({ file, ms }) => `${basename(file)} ${Math.round(ms / 1000)} s`)
-  return shown.length > 0 ? `  slowest files: ${shown.join(', ')}\n` : ''
+  return shown.length > 0 ? `  ${leg}slowest files: ${shown.join(', ')}\n` : ''
 }
 
 /** A test also fails because a nested one failed; only the nested one is reported. */

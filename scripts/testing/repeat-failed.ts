@@ -7,11 +7,11 @@ import { root } from './test-files.ts'
 const maxProcesses = 3
 
 /**
- * Runs a leg. A few failed processes run once more, one after the other and alone, only to
- * distinguish a flaky test from a broken one: the run has failed in both cases.
+ * Runs a few failed processes once more, one after the other and alone, only to distinguish a flaky
+ * test from a broken one: the run has failed in both cases.
+ * @param first the result of `runLeg` with the same options.
  */
-export async function runAndRepeatFailed(options: RunOptions): Promise<LegResult> {
-  const first = await runLeg(options)
+export async function repeatFailed(options: RunOptions, first: LegResult): Promise<LegResult> {
   const processes = first.failedProcesses
   if (processes.length === 0 || processes.length > maxProcesses) return first
   const files = toPaths(first)

@@ -1,10 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
 import { Client } from 'pg'
 import { type AuthServer, type AuthServerOptions, openAuthServer } from './auth-server.ts'
 import { type HttpAnswer, newEmail, password, send } from './http-client.ts'
-import { openSharedPostgres } from './shared-postgres.ts'
 
 /** A message in the outbox. */
 export interface Mail {
@@ -68,16 +66,12 @@ export async function openFlowServer(
   env: Readonly<Record<string, string>> = {},
   options: Pick<AuthServerOptions, 'checkers'> = {},
 ): Promise<FlowServer | undefined> {
-  const postgres = await openSharedPostgres(t)
-  if (!postgres) return undefined
-  const schema = `flows_${process.pid}_${randomUUID().slice(0, 8)}`
-  const server = await openAuthServer(t, {
-    ...options,
-    env: { ...environment, ...env },
-    database: { url: postgres.url, schema },
-  })
+  const server = await openAuthServer(t, { ...options, env: { ...environment, ...env } })
   if (!server) return undefined
-  const client = new Client({ connectionString: postgres.url, options: `-c search_path=${schema}` })
+  const client = new Client({
+    connectionString: server.databaseUrl,
+    options: `-c search_path=${server.schema}`,
+  })
   client.on('error', () => {})
   await client.connect()
   t.after(() => client.end())
