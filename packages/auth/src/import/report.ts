@@ -54,6 +54,8 @@ export interface ImportReport {
 }
 
 export interface Verification {
+  /** Whether all rows were counted, which needs a run without `--since`. */
+  readonly hasCounts: boolean
   readonly sampled: number
   /** What differs between the source and the imported rows; empty if all is well. */
   readonly differences: readonly string[]
@@ -115,7 +117,7 @@ function toTableLines(table: TableReport, isDryRun: boolean): readonly string[] 
   const { label, inSource, added, updated, unchanged, removed, skipped } = table
   const verb = isDryRun ? 'would be ' : ''
   return [
-    `  ${label}: ${inSource} read; ${verb}added ${added}, updated ${updated}, unchanged ${unchanged}, removed ${removed}`,
+    `  ${label}: ${inSource} in total; ${verb}added ${added}, updated ${updated}, unchanged ${unchanged}, removed ${removed}`,
     ...Object.values(skipped).map(
       ({ reason, count, examples }) =>
         `    skipped ${count}: ${reason} (${toExamples(examples, count)})`,
@@ -144,7 +146,8 @@ function toUncopiedLines(notImported: Readonly<Record<string, number>>): readonl
 
 function toVerificationLines(verification: Verification | undefined): readonly string[] {
   if (verification === undefined) return []
-  const { sampled, differences } = verification
-  if (differences.length === 0) return [`Verified: row counts, and ${sampled} sampled rows`]
+  const { hasCounts, sampled, differences } = verification
+  const counts = hasCounts ? 'row counts, and ' : ''
+  if (differences.length === 0) return [`Verified: ${counts}${sampled} sampled rows`]
   return ['The verification found differences:', ...differences.map((each) => `  ${each}`)]
 }

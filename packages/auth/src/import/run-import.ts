@@ -238,7 +238,7 @@ class Import {
       })
       addOutcomes(report, batch.outcomes)
       done += batch.count
-      if (batch.range === null) break
+      if (batch.range === null || batch.count < batchRows) break
       after = batch.range.last
     }
     onProgress({ label: table.label, done: total, total })
@@ -274,10 +274,10 @@ class Import {
    * @returns their number.
    */
   async #removeGone(table: ImportTable): Promise<number> {
-    const { rows: known } = await this.#writer.run<{ count: number }>(batches.countImported, [
+    const { rows: known } = await this.#writer.run<{ isThere: boolean }>(batches.hasImported, [
       table.name,
     ])
-    if (known[0]?.count === 0) return 0
+    if (known[0]?.isThere !== true) return 0
     const { isDryRun, onWarning } = this.#settings
     return await this.#writer.transaction(async () => {
       await this.#copy(batches.selectIds(table), batches.copyIntoIds)

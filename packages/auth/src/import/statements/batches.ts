@@ -18,7 +18,7 @@ export function createStages(tables: readonly ImportTable[]): string {
     create temp table import_secrets (
       id uuid primary key, sealed bytea, text_value text, json_value jsonb, flaw text
     ) on commit delete rows;
-    create temp table import_ids (id uuid primary key) on commit delete rows;
+    create temp table import_ids (id uuid) on commit delete rows;
     create temp table import_known_users (id uuid primary key);`
 }
 
@@ -140,6 +140,9 @@ export const deleteGone = (table: ImportTable): string => `
   select (select count(*) from removed)::integer as removed,
     (select count(*) from gone g join {ns}.${table.name} t on t.id = g.id
      where t.updated_at <> g.updated_at)::integer as kept`
+
+export const hasImported = `
+  select exists (select from {ns}.imported_rows where table_name = $1) as "isThere"`
 
 export const countImported = `
   select count(*)::integer as count from {ns}.imported_rows where table_name = $1`

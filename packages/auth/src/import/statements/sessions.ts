@@ -83,12 +83,12 @@ export const sessions: ImportTable = {
       isStagedOnly: true,
     },
   ],
+  // Each subquery runs once, however many sessions there are.
   isChangedSince: (_has, time) =>
     `(x.updated_at >= ${time} or ${refreshedAt} >= ${time}
-      or exists (select from {source}.mfa_amr_claims a
-        where a.session_id = x.id and a.updated_at >= ${time})
-      or exists (select from {source}.refresh_tokens r
-        where r.session_id = x.id and r.updated_at >= ${time}))`,
+      or x.id in (select a.session_id from {source}.mfa_amr_claims a where a.updated_at >= ${time})
+      or x.id in (select r.session_id from {source}.refresh_tokens r
+        where r.updated_at >= ${time} and r.session_id is not null))`,
   flaws: [
     [hasNoUser, 'no user'],
     ['s.not_after < now()', 'expired'],
