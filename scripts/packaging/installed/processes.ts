@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 // npx does not wait for processes that its command leaves running, such as a database that is
 // shutting down.
-const endWithinMs = 10_000
+const endWithinMs = 60_000
 
 /** Waits until no process runs in a folder; resolves to the remaining ones after a time limit. */
 export async function waitForEnd(folder: string): Promise<string[]> {

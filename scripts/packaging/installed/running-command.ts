@@ -19,9 +19,9 @@ export interface RunningCommand {
   stop(): Promise<void>
 }
 
-// The first start of a database may take half a minute on a busy machine.
-const readyWithinMs = 90_000
-const stopWithinMs = 20_000
+// The first start of a database may take half a minute on a busy machine. The limits are for hangs.
+const readyWithinMs = 300_000
+const stopWithinMs = 60_000
 
 export async function startCommand(settings: CommandToStart): Promise<RunningCommand> {
   const { command, cwd, env, ready } = settings
