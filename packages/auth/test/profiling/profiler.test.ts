@@ -19,8 +19,8 @@ async function open(t: TestContext) {
   t.after(() => profiler[Symbol.asyncDispose]())
   const { url } = profiler
   assert.ok(url)
-  const ask = (path: string, init: RequestInit = {}) => fetch(`${url}${path}`, init)
-  return { url, ask, log }
+  const send = (path: string, init: RequestInit = {}) => fetch(`${url}${path}`, init)
+  return { url, send, log }
 }
 
 interface Field {
@@ -125,11 +125,12 @@ function burnCpuForTheProfile(untilMs: number): number {
 }
 
 test('a CPU profile shows where time was spent', async (t) => {
-  const { ask } = await open(t)
-  const profiling = ask('profile?seconds=1')
-  await new Promise((resolve) => setTimeout(resolve, 300))
-  burnCpuForTheProfile(performance.now() + 400)
-  const response = await profiling
+  const { send } = await open(t)
+  // Until the response, because it is not known when the measurement starts.
+  const burning = setInterval(() => burnCpuForTheProfile(performance.now() + 20), 30)
+  t.after(() => clearInterval(burning))
+  const response = await send('profile?seconds=1')
+  clearInterval(burning)
   assert.equal(response.status, 200)
   assert.equal(response.headers.get('content-type'), 'application/octet-stream')
   const { types, samples, durationNs } = readProfile(Buffer.from(await response.arrayBuffer()))
@@ -142,14 +143,14 @@ test('a CPU profile shows where time was spent', async (t) => {
 })
 
 test('a heap profile shows where memory in use was allocated', async (t) => {
-  const { ask } = await open(t)
+  const { send } = await open(t)
   const kept: unknown[] = []
   function allocateForTheProfile(): void {
     for (let n = 0; n < 200_000; n += 1) kept.push({ n, text: `value ${n}` })
   }
   allocateForTheProfile()
   for (const name of ['heap', 'allocs']) {
-    const response = await ask(name)
+    const response = await send(name)
     const { types, samples } = readProfile(Buffer.from(await response.arrayBuffer()))
     assert.deepEqual(types, ['inuse_objects/count', 'inuse_space/bytes'])
     const own = samples.filter(({ stack }) => stack.includes('allocateForTheProfile'))
@@ -160,26 +161,26 @@ test('a heap profile shows where memory in use was allocated', async (t) => {
 })
 
 test('there is an index, and invalid requests are refused', async (t) => {
-  const { ask, url, log } = await open(t)
+  const { send, url, log } = await open(t)
   assert.deepEqual(log, [`Profiles are served at ${url}`])
-  assert.match(await (await ask('')).text(), /\/debug\/pprof\/profile\?seconds=30/)
-  assert.equal(await (await ask('cmdline')).text(), process.argv.join('\0'))
+  assert.match(await (await send('')).text(), /\/debug\/pprof\/profile\?seconds=30/)
+  assert.equal(await (await send('cmdline')).text(), process.argv.join('\0'))
   for (const [path, status] of [
     ['goroutine', 404],
     ['profile?seconds=0', 400],
     ['profile?seconds=301', 400],
     ['profile?seconds=x', 400],
   ] as const) {
-    assert.equal((await ask(path)).status, status, path)
+    assert.equal((await send(path)).status, status, path)
   }
-  assert.equal((await ask('', { method: 'POST' })).status, 405)
+  assert.equal((await send('', { method: 'POST' })).status, 405)
 })
 
 test('only one CPU profile is taken at a time, and a client that leaves ends it', async (t) => {
-  const { ask } = await open(t)
+  const { send } = await open(t)
   const leaving = new AbortController()
-  const long = ask('profile?seconds=300', { signal: leaving.signal })
-  const shortly = async () => (await ask('profile?seconds=0.01')).status
+  const long = send('profile?seconds=300', { signal: leaving.signal })
+  const shortly = async () => (await send('profile?seconds=0.01')).status
   await until(async () => (await shortly()) === 409)
   leaving.abort()
   await assert.rejects(long)
