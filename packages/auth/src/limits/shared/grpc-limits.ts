@@ -110,7 +110,7 @@ export function openGrpcLimits({ service, timeoutMs, now }: GrpcLimitsSettings):
   }
 }
 
-/** A limit in the form of a service that counts in windows of fixed units. */
+/** A limit, converted for a service that counts in windows of fixed units. */
 interface LimitWindow {
   readonly requests: number
   /** The number in `envoy.type.v3.RateLimitUnit`. */
