@@ -1,4 +1,5 @@
 import type { EventLog } from '@portcullis/service-kit/log'
+import { Resources } from '@portcullis/service-kit/resources'
 import type { FastifyInstance } from 'fastify'
 import type { Config } from './config/config.ts'
 import { type ChecksSettings, createServices } from './create-services.ts'
@@ -51,7 +52,7 @@ export interface Generation extends AsyncDisposable {
 /** @throws {Error} if the configuration cannot be used, for example with the keys in the database. */
 export async function openGeneration(parts: ProcessParts, config: Config): Promise<Generation> {
   const { db, log, now, telemetry, signInLog, group, requestLimits, guesses } = parts
-  await using opening = new AsyncDisposableStack()
+  await using opening = new Resources()
   const keys = opening.use(await openServerKeys({ db, secrets: config.secrets, log }))
   const created = createServices({ ...parts, config, keys, limits: { requestLimits, guesses } })
   const services = { ...created, passwords: countPasswords(created.passwords, telemetry) }
@@ -106,6 +107,6 @@ export async function openGeneration(parts: ProcessParts, config: Config): Promi
     },
     notify: () => messages?.notify(),
     drain: async (expired) => await messages?.drain(expired),
-    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+    [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
   }
 }

@@ -23,7 +23,7 @@ export const auth: PackageTable = {
   },
 
   'app.ts': { inside: '**', types: '@portcullis/service-kit fastify' },
-  'generation.ts': { inside: '**', types: '@portcullis/service-kit fastify' },
+  'generation.ts': { inside: '**', outside: '@portcullis/service-kit', types: 'fastify' },
   'create-services.ts': {
     inside: '**',
     outside: 'node:os node:process',

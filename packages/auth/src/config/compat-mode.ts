@@ -38,8 +38,8 @@ function findOldName(source: Environment): string | undefined {
 }
 
 const meanings: Readonly<Record<CompatMode, string>> = {
-  auto: 'requests with the header X-Supabase-Api-Version get the behaviour of Supabase Auth, others that of the original API',
-  specification: 'all requests get the behaviour of the original API',
+  auto: "requests with the header X-Supabase-Api-Version get the behaviour of Supabase Auth, others that of this server's own API",
+  specification: "all requests get the behaviour of this server's own API",
   upstream: 'all requests get the behaviour of Supabase Auth',
 }
 

@@ -90,7 +90,8 @@ export function findAdvice(name: string): string | undefined {
 
 /** The OpenTelemetry SDK reads these variables. */
 const ofTheStandard = /^GOTRUE_OTEL_EXPORTER_OTLP_/
-const unknown = 'this server has no such variable. Remove it, or see the migration page'
+const unknown =
+  'this server has no such variable. Remove it, or see docs/auth-migration-behaviours.md'
 /** Disabling a feature that does not exist is not worth a note. */
 const off = /^\s*(?:0|f|false)?\s*$/i
 

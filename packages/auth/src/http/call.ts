@@ -11,7 +11,7 @@ export interface Call<Body = unknown> {
   readonly params: Readonly<Record<string, string>>
   header(name: string): string | undefined
   /**
-   * Whether to behave like current Supabase Auth where its behaviour differs from the original API.
+   * Whether to behave like current Supabase Auth where its behaviour differs from this server's own API.
    */
   readonly isSdk: boolean
   readonly client: Client

@@ -1,5 +1,6 @@
 import { type Fault, toFaultText } from '@portcullis/service-kit/env'
 import type { Log } from '@portcullis/service-kit/log'
+import { Resources } from '@portcullis/service-kit/resources'
 import type { Config } from '../config/config.ts'
 import { planReload, type SourcedConfig } from '../config/reload-plan.ts'
 import { type WatchedFolder, watchFolders } from './watch-folders.ts'
@@ -106,11 +107,11 @@ export function openReloading(settings: ReloadingSettings): Reloading {
     }
   }
 
-  const resources = new DisposableStack()
+  const resources = new Resources()
   const startPolling = (): void => {
     const timer = setInterval(() => request('changes'), pollerIntervalMs)
     timer.unref()
-    resources.defer(() => clearInterval(timer))
+    resources.use({ [Symbol.dispose]: () => clearInterval(timer) })
   }
   const onUnsupported = (reason: string): void => {
     if (pollerEnabled) {
@@ -133,7 +134,7 @@ export function openReloading(settings: ReloadingSettings): Reloading {
     reload: () => request('always'),
     async [Symbol.asyncDispose]() {
       isClosed = true
-      resources.dispose()
+      await resources[Symbol.asyncDispose]()
       await work
     },
   }

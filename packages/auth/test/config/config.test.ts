@@ -484,7 +484,7 @@ test('an unsupported GOTRUE_ variable causes a warning if it would have an effec
     ],
   )
   assert.deepEqual(notesOf({ GOTRUE_NO_SUCH_THING: 'x' }), [
-    'GOTRUE_NO_SUCH_THING has no effect: this server has no such variable. Remove it, or see the migration page',
+    'GOTRUE_NO_SUCH_THING has no effect: this server has no such variable. Remove it, or see docs/auth-migration-behaviours.md',
   ])
   assert.equal(notesOf({ GOTRUE_SITE_ULR: 'x' }).length, 1)
 })

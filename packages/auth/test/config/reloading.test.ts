@@ -87,8 +87,10 @@ test('a changed key file is found, although its variable has not changed', (t) =
 })
 
 test('a plan without changes says so, even if a value is written differently', () => {
-  const before = read({ AUTH_SESSIONS_TIMEBOX: '1h' })
-  const plan = planReload(before, before, read({ GOTRUE_SESSIONS_TIMEBOX: '60m' }))
+  // A GOTRUE_ name would otherwise change the mode.
+  const mode = { AUTH_COMPAT_MODE: 'auto' }
+  const before = read({ ...mode, AUTH_SESSIONS_TIMEBOX: '1h' })
+  const plan = planReload(before, before, read({ ...mode, GOTRUE_SESSIONS_TIMEBOX: '60m' }))
   assert.deepEqual([plan.hasChanged, plan.changed, plan.needRestart], [false, [], []])
 })
 

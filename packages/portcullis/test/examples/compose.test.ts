@@ -75,8 +75,14 @@ test('the auth server accepts its configuration, also with a mail server', async
     SMTP_ADMIN_EMAIL: 'hello@example.com',
   }
   const cases = [
-    [variables, /^warning: No email is sent: .*\nThe configuration is valid\.\n$/],
-    [{ ...variables, ...mail }, /^The configuration is valid\.\n$/],
+    [
+      variables,
+      /^warning: No email is sent: .*\nnote: The compatibility mode .*\nThe configuration is valid\.\n$/,
+    ],
+    [
+      { ...variables, ...mail },
+      /^note: The compatibility mode .*\nThe configuration is valid\.\n$/,
+    ],
   ] as const
   for (const [chosen, expected] of cases) {
     const { environment = {} } = readComposeFile(chosen).services['auth'] ?? {}
