@@ -1,6 +1,4 @@
-/**
- * Resources that are disposed together, the last one first. It replaces `AsyncDisposableStack`, which Node 22 lacks.
- */
+/** Resources that are disposed together, the last one first. Node 22 has no built-in class for this. */
 export class Resources implements AsyncDisposable {
   #resources: (Disposable | AsyncDisposable)[] = []
 
