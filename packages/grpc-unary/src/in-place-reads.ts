@@ -1,7 +1,8 @@
 import { Socket } from 'node:net'
+import { TURN_BYTES } from './http2/read-turns.ts'
 
-/** The maximum size of one read from a socket. */
-const READ_SIZE = 65_536
+/** The maximum size of one read. A larger one could exceed the share of a connection. */
+const READ_SIZE = TURN_BYTES
 
 /** All sockets share one buffer, since each read is processed before the next one happens. */
 const readBuffer = Buffer.allocUnsafeSlow(READ_SIZE)

@@ -12,7 +12,7 @@ export interface UnaryCall {
   readonly start: number
   /** Offset after the last byte of the request message in `buffer`. */
   readonly end: number
-  /** When the caller stops waiting, in milliseconds as `Date.now()`; `Infinity` without a deadline. */
+  /** When the caller stops waiting, in milliseconds as `performance.now()`; `Infinity` without a deadline. */
   readonly deadlineMs: number
   /** False once the call was answered, cancelled or lost; a handler can stop working for it then. */
   readonly isOpen: boolean
@@ -32,7 +32,7 @@ export type UnaryHandler = (call: UnaryCall) => void | Promise<void>
 
 /** A call with any number of messages in either direction. */
 export interface StreamCall {
-  /** When the caller stops waiting, in milliseconds as `Date.now()`; `Infinity` without a deadline. */
+  /** When the caller stops waiting, in milliseconds as `performance.now()`; `Infinity` without a deadline. */
   readonly deadlineMs: number
   /** False once the call was ended, cancelled or lost. */
   readonly isOpen: boolean

@@ -156,7 +156,7 @@ export class MessageReader {
     decompressLater(compressed, mostBytes, isWanted, (result) => {
       if (!stream.isOpen) return
       connection.release(stream, compressed.length)
-      connection.hub.nowMs = Date.now()
+      connection.hub.nowMs = performance.now()
       const length = Buffer.isBuffer(result)
         ? result.length
         : result === 'too large'

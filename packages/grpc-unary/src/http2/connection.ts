@@ -15,7 +15,7 @@ import {
 } from './frames.ts'
 import type { Hub, HubConnection } from './hub.ts'
 import { Output } from './output.ts'
-import { ReadTurn } from './read-turn.ts'
+import { ReadTurn } from './read-turns.ts'
 import { RequestFrames } from './request-frames.ts'
 import { SendFlow } from './send-flow.ts'
 import { openingFrames } from './settings.ts'
@@ -62,7 +62,7 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
   constructor(hub: Hub, socket: Socket) {
     this.hub = hub
     this.socket = socket
-    this.openedMs = Date.now()
+    this.openedMs = performance.now()
     this.maxAgeMs = hub.age.maxMs * (1 + AGE_JITTER * (2 * Math.random() - 1))
     this.lastReadMs = this.openedMs
     this.output = new Output(socket, hub.slabs, () => this.#checkCongestion())
@@ -85,7 +85,7 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
    */
   read(bytes: Buffer, length = bytes.length): void {
     if (this.isClosed) return
-    const nowMs = Date.now()
+    const nowMs = performance.now()
     this.hub.nowMs = nowMs
     this.lastReadMs = nowMs
     this.#isReading = true
@@ -96,7 +96,7 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
     if (!this.#reader.isInsideFrame) this.frameSinceMs = Number.POSITIVE_INFINITY
     else if (this.#reader.isNewlyInside) this.frameSinceMs = nowMs
     this.flush()
-    this.#turn.count(length)
+    this.#turn.count(length, nowMs)
   }
 
   frame(type: number, flags: number, id: number, bytes: Buffer, start: number, end: number): void {
@@ -156,7 +156,7 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
     if (this.isClosed) return
     this.output.flush()
     this.isClosed = true
-    this.closedSinceMs = Date.now()
+    this.closedSinceMs = performance.now()
     this.socket.end()
     // Further input is read and discarded: with unread bytes the kernel would reset the connection,
     // and the peer would not receive the reason.
@@ -266,7 +266,7 @@ export class Connection implements FrameSink, FrameConnection, HubConnection {
     if (isMuch || this.#countedUnsentBytes > 0) this.#countUnsent(isMuch ? unsentBytes : 0)
     if (this.isCongested || unsentBytes <= this.#congestionBytes) return
     this.isCongested = true
-    this.congestedSinceMs = Date.now()
+    this.congestedSinceMs = performance.now()
     this.socket.pause()
   }
 

@@ -48,7 +48,7 @@ export class Drain {
   begin(): void {
     const connection = this.#connection
     if (this.isBegun || connection.isClosed) return
-    this.sinceMs = Date.now()
+    this.sinceMs = performance.now()
     this.#onBegin()
     if (!connection.isEstablished) {
       connection.close(errorCode.NO_ERROR, 'server is going away')

@@ -93,8 +93,7 @@ export class FloodMeter {
   }
 
   #beginWindow(nowMs: number): void {
-    // If the clock was set back, the window must not last for hours.
-    if (nowMs < this.#windowEndMs && nowMs >= this.#windowEndMs - WINDOW_MS) return
+    if (nowMs < this.#windowEndMs) return
     this.#windowEndMs = nowMs + WINDOW_MS
     this.#counts.fill(0)
     this.calls = 0

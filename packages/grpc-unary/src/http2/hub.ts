@@ -1,6 +1,7 @@
 import type { Limits } from '../limits.ts'
 import { type MeasuredConnection, relieve } from './memory-relief.ts'
 import { SlabPool } from './output.ts'
+import { ReadTurns } from './read-turns.ts'
 import { RequestBuffers } from './request-buffers.ts'
 import type { Application } from './route.ts'
 import type { StreamTable } from './stream-table.ts'
@@ -26,8 +27,9 @@ export class Hub {
   readonly age: ConnectionAge
   readonly slabs = new SlabPool()
   readonly requestBuffers = new RequestBuffers()
+  readonly turns = new ReadTurns()
   /** The time of the current read or timer callback. */
-  nowMs = Date.now()
+  nowMs = performance.now()
   readonly connections = new Set<HubConnection>()
   /** How many connections are draining. */
   drainingCount = 0
@@ -129,7 +131,7 @@ export class Hub {
   }
 
   readonly #sweep = (): void => {
-    const nowMs = Date.now()
+    const nowMs = performance.now()
     this.nowMs = nowMs
     let nextMs = Number.POSITIVE_INFINITY
     for (const connection of this.#expiring) {
@@ -150,7 +152,7 @@ export class Hub {
   }
 
   readonly #watch = (): void => {
-    const nowMs = Date.now()
+    const nowMs = performance.now()
     this.nowMs = nowMs
     for (const connection of this.connections) inspect(connection, nowMs)
   }

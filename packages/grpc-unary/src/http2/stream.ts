@@ -80,7 +80,7 @@ export abstract class Stream {
   /** The part of the connection's buffered request bytes that belongs to this stream. */
   bufferedBytes = 0
   heldBack: QueuedData | undefined = undefined
-  /** When `expire` is due, as `Date.now()`. */
+  /** When `expire` is due, as `performance.now()`. */
   expiresAtMs = Number.POSITIVE_INFINITY
 
   constructor(connection: StreamConnection, id: number, head: RequestHead) {

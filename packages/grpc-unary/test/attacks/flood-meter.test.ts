@@ -23,12 +23,6 @@ test('the counts are reset every second', () => {
   assert.equal(countUntilStop(meter, flood.reset, START_MS + 1000), defaultLimits.resetsPerSecond)
 })
 
-test('the counts are reset when the clock is set back', () => {
-  const meter = new FloodMeter(defaultLimits)
-  countUntilStop(meter, flood.settings, START_MS)
-  assert.equal(meter.exceeded(flood.settings, START_MS - 3_600_000), undefined)
-})
-
 test('calls and responses raise the limits of the frames that accompany them', () => {
   const meter = new FloodMeter(defaultLimits)
   meter.exceeded(flood.settings, START_MS)

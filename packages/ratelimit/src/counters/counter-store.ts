@@ -53,7 +53,7 @@ export interface CounterStore extends AsyncDisposable {
   /**
    * Changes every counter and then calls back once. Each change is atomic on its own. They fail
    * together: the caller cannot know which changes were made.
-   * @param deadlineMs - when the caller stops waiting, on the clock of `Date.now()`; `Infinity` for never
+   * @param deadlineMs - when the caller stops waiting, on the clock of `performance.now()`; `Infinity` for never
    */
   add(increments: readonly Increment[], deadlineMs: number, counted: Counted): void
   /**

@@ -48,7 +48,7 @@ export class LongRequests {
   }
 
   #begin({ work, deadlineMs, decided }: Waiting): void {
-    if (deadlineMs <= Date.now()) {
+    if (deadlineMs <= performance.now()) {
       decided(
         new ServiceError('the deadline passed while the request waited for others'),
         undefined,

@@ -165,7 +165,7 @@ function createLimiter<Input, Rules>(
     charging: Charging,
     timeoutMs: number,
   ): Promise<Result> {
-    const deadlineMs = Date.now() + timeoutMs
+    const deadlineMs = performance.now() + timeoutMs
     if (!readiness.isOver) await readiness.wait(timeoutMs)
     return await new Promise((resolve, reject) => {
       operation(operations, match(input, charging), deadlineMs, (error, result) => {

@@ -108,6 +108,6 @@ class TracedCall implements UnaryCall {
 
   /** The code for a response that is too late: the deadline has passed, or the client cancelled the call. */
   #lostCode(): StatusCode {
-    return this.deadlineMs <= Date.now() ? status.DEADLINE_EXCEEDED : status.CANCELLED
+    return this.deadlineMs <= performance.now() ? status.DEADLINE_EXCEEDED : status.CANCELLED
   }
 }

@@ -112,7 +112,7 @@ class Store implements MemcachedStore {
     counted: Counted,
     onRead: (call: Call) => void,
   ): void {
-    const nowMs = Date.now()
+    const nowMs = performance.now()
     const refusal = this.#refuse(deadlineMs, nowMs)
     if (refusal !== undefined) {
       counted(new StoreError(refusal))

@@ -12,7 +12,7 @@ export interface CommandSender {
  * means that the connection is out of sync.
  */
 export abstract class Operation {
-  /** When the caller stops waiting, on the clock of `Date.now()`. A later reply is ignored. */
+  /** When the caller stops waiting, on the clock of `performance.now()`. A later reply is ignored. */
   abstract readonly deadlineMs: number
   isDone = false
 

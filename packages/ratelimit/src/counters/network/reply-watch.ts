@@ -2,7 +2,7 @@ import type { StoreError } from '../counter-store.ts'
 
 /** A call that waits for a reply. */
 export interface Waiter {
-  /** On the clock of `Date.now()`. */
+  /** On the clock of `performance.now()`. */
   readonly deadlineMs: number
   readonly isDone: boolean
   fail(reason: StoreError): void
@@ -70,7 +70,7 @@ export class ReplyWatch {
     }
     this.#ticker?.refresh()
     // Buffered replies are read first: this process may have paused, and not the server.
-    if (Date.now() >= this.#nextDeadlineMs) setImmediate(this.#failLate)
+    if (performance.now() >= this.#nextDeadlineMs) setImmediate(this.#failLate)
     onSilence(++this.#silentTicks * tickMs)
   }
 
@@ -78,7 +78,7 @@ export class ReplyWatch {
   readonly #failLate = (): void => {
     const { replies, late } = this.#settings
     if (this.#isStopped) return
-    const nowMs = Date.now()
+    const nowMs = performance.now()
     this.#nextDeadlineMs = Number.POSITIVE_INFINITY
     let nextDeadlineMs = Number.POSITIVE_INFINITY
     for (let i = 0; i < replies.length; i++) {

@@ -105,7 +105,7 @@ class Store implements RedisStore {
     deadlineMs: number,
     counted: Counted,
   ): Call | undefined {
-    const nowMs = Date.now()
+    const nowMs = performance.now()
     if (deadlineMs <= nowMs) {
       counted(new StoreError('Redis was not called: the deadline of the call has passed'))
       return undefined

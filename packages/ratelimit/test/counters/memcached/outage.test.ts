@@ -161,7 +161,7 @@ test('the deadline of a call ends its wait before the timeout', async (t) => {
   const patient = read(store, 'patient_').finally(() => {
     isPatientAnswered = true
   })
-  assert.equal(await count(store, 'a_', { deadlineMs: Date.now() + 20 }), 1)
+  assert.equal(await count(store, 'a_', { deadlineMs: performance.now() + 20 }), 1)
   assert.equal(isPatientAnswered, false)
   memcached.resume()
   assert.equal(await patient, 0)
@@ -201,7 +201,7 @@ test('a paused node does not fill the memory: above a bound, calls are answered 
   let [answeredAtOnce, answered] = [0, 0]
   let isSynchronous = true
   for (let i = 0; i < 100_000; i++) {
-    store.read([toIncrement('a_')], Date.now() + 30, () => {
+    store.read([toIncrement('a_')], performance.now() + 30, () => {
       if (isSynchronous) answeredAtOnce++
       answered++
     })
@@ -332,7 +332,7 @@ test('under load a killed and restarted node leaves no call hanging', async (t) 
   const callAgain = () => {
     if (isOver) return
     calls.open++
-    store.add([toIncrement(`k${calls.answered % 100}_`)], Date.now() + 50, (error) => {
+    store.add([toIncrement(`k${calls.answered % 100}_`)], performance.now() + 50, (error) => {
       assert.equal(error, undefined)
       calls.open--
       calls.answered++
