@@ -135,6 +135,19 @@ export const programs = {
     debianPackage: 'openssl',
     homebrewPackage: 'openssl',
   },
+  /** HTTP/2 clients of another project. */
+  nghttp: {
+    binaries: ['nghttp'],
+    places: ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'],
+    debianPackage: 'nghttp2-client',
+    homebrewPackage: 'nghttp2',
+  },
+  h2load: {
+    binaries: ['h2load'],
+    places: ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'],
+    debianPackage: 'nghttp2-client',
+    homebrewPackage: 'nghttp2',
+  },
   /** If it cannot be installed, provide-curl.ts provides a substitute. */
   curl: {
     binaries: ['curl'],
