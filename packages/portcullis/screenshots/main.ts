@@ -48,5 +48,6 @@ for (const [variant, options] of Object.entries(variants)) {
     const path = resolve(join(folder, `${name}-${variant}.png`))
     await visitor.page.screenshot({ path, animations: 'disabled' })
     console.log(path)
+    if (name.endsWith('-unreachable')) visitor.browserErrors.length = 0
   }
 }

@@ -4,7 +4,14 @@ import { showLimits, showRuleFiles } from './limits-scenes.ts'
 import { showMailbox } from './mailbox-scene.ts'
 import { showBusyOverview } from './overview.ts'
 import { showTry } from './try-scene.ts'
-import { prepareOneUser, prepareUsers, showDialog, showFailures } from './users-scene.ts'
+import {
+  prepareOneUser,
+  prepareUsers,
+  showDialog,
+  showFailures,
+  showNoUsers,
+  showTab,
+} from './users-scene.ts'
 
 /** Brings a page into the state that the screenshot shows. */
 type Prepare = (page: Page, world: TestWorld) => Promise<void>
@@ -16,13 +23,30 @@ const show =
     await page.getByRole('heading', { level: 1 }).waitFor()
   }
 
+/** Shows a page while the console server does not answer. */
+const showUnreachable =
+  (path: string): Prepare =>
+  async (page, world) => {
+    const calls = /\/api\/(?!session)/
+    await page.route(calls, (route) => route.abort())
+    await show(path)(page, world)
+    await page.getByRole('alert').first().waitFor()
+    await page.unroute(calls)
+  }
+
 /** The keys are the names of the screenshots. */
 export const scenes: Readonly<Record<string, Prepare>> = {
   overview: showBusyOverview,
   users: prepareUsers,
   'users-one': prepareOneUser,
+  'users-sign-in': showTab('Sign-in'),
+  'users-sessions': showTab('Sessions'),
+  'users-activity': showTab('Activity'),
+  'users-none': showNoUsers,
   'users-create': showDialog(prepareUsers, 'Create user'),
   'users-edit': showDialog(prepareOneUser, 'Edit…'),
+  'users-invite': showDialog(prepareUsers, 'Invite user'),
+  'users-password': showDialog(prepareOneUser, 'Set password…'),
   'users-link': showDialog(prepareOneUser, 'Generate link…'),
   'users-ban': showDialog(prepareOneUser, 'Ban…'),
   'users-delete': showDialog(prepareOneUser, 'Delete…'),
@@ -38,4 +62,7 @@ export const scenes: Readonly<Record<string, Prepare>> = {
     await page.getByRole('link', { name: 'Open report' }).waitFor()
   },
   try: showTry,
+  'users-unreachable': showUnreachable('/users'),
+  'limits-unreachable': showUnreachable('/limits'),
+  'graphql-unreachable': showUnreachable('/graphql-audits'),
 }

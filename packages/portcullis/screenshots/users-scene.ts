@@ -33,6 +33,22 @@ export async function prepareOneUser(page: Page, world: TestWorld): Promise<void
   await page.getByRole('tablist').waitFor()
 }
 
+/** Shows one tab of a user. */
+export function showTab(title: string) {
+  return async (page: Page, world: TestWorld): Promise<void> => {
+    await prepareOneUser(page, world)
+    await page.getByRole('tab', { name: title }).click()
+    await page.getByRole('tabpanel', { name: title }).waitFor()
+    await page.locator('.loading').first().waitFor({ state: 'detached' })
+  }
+}
+
+/** Shows a search without results. */
+export async function showNoUsers(page: Page, { consoleUrl }: TestWorld): Promise<void> {
+  await page.goto(`${consoleUrl}/users?q=nobody%40example.net`)
+  await page.getByRole('heading', { name: 'No users match' }).waitFor()
+}
+
 /** Shows the dialog that a button opens after the page is prepared. */
 export function showDialog(prepare: typeof prepareUsers, button: string) {
   return async (page: Page, world: TestWorld): Promise<void> => {
