@@ -207,6 +207,11 @@ export const attacks: Readonly<Record<string, Attack>> = {
     settings: noWindow,
     piece: (n) => toCall(idOf(n), small),
   },
+  'ordinary-calls': {
+    title: 'ordinary calls without a pause, on 20 connections',
+    connections: 20,
+    piece: (n) => toCall(idOf(n), small),
+  },
   'slow-readers': {
     title: 'responses that are not read, on 20 connections',
     connections: 20,
