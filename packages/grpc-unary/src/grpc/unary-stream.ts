@@ -131,8 +131,11 @@ export class UnaryStream extends Stream implements UnaryCall, MessageSink {
     this.expiresAtMs = this.deadlineMs
     // The request is complete and is not kept after the handler returns.
     if (this.bufferedBytes > 0) this.connection.release(this, this.bufferedBytes)
-    if (this.deadlineMs <= this.connection.hub.nowMs) {
-      this.expire(this.connection.hub.nowMs)
+    const { hub } = this.connection
+    // A timeout of nanoseconds can pass during the read that `hub.nowMs` is the time of.
+    const nowMs = this.deadlineMs - hub.nowMs < 1 ? performance.now() : hub.nowMs
+    if (this.deadlineMs <= nowMs) {
+      this.expire(nowMs)
       return
     }
     try {
