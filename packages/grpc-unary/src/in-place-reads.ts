@@ -1,8 +1,7 @@
 import { Socket } from 'node:net'
-import { TURN_BYTES } from './http2/read-turns.ts'
 
-/** The maximum size of one read. A larger one could exceed the share of a connection. */
-const READ_SIZE = TURN_BYTES
+/** The maximum size of one read. With more, a flood would exceed the share of its connection at once. */
+const READ_SIZE = 16_384
 
 /** All sockets share one buffer, since each read is processed before the next one happens. */
 const readBuffer = Buffer.allocUnsafeSlow(READ_SIZE)
