@@ -149,7 +149,7 @@ test('a WebAuthn factor that was changed here is written in the format of Supaba
 test('export refuses invalid arguments and unknown targets', async (t) => {
   const neither = await runCommand(['export'])
   assert.equal(neither.code, 2)
-  assert.match(neither.stderr, /^export needs either --to or --jsonl\./)
+  assert.match(neither.stderr, /^Either --to or --jsonl is required, and not both\./)
   const server = await openFlowServer(t, sourceEnvironment)
   if (!server) return
   const env = toCommandEnvironment(server)

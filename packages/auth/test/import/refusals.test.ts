@@ -88,7 +88,7 @@ test('a role that may not read the source, or sees only some rows, is refused', 
   url.username = role
   url.password = 'reader'
   const from = toSourceUrl(url.href, schema)
-  const advice = /The role in --from may not read all rows.+use the role that owns the tables/
+  const advice = /The role in --from cannot read all rows.+use the role that owns the tables/
   assert.match((await run(from)).stderr, advice)
   await client.query(`grant usage on schema ${schema} to ${role}`)
   await client.query(`grant select on all tables in schema ${schema} to ${role}`)
@@ -135,7 +135,7 @@ test('invalid arguments are refused', async () => {
     assert.equal(code, 2)
     assert.match(stderr, message)
   }
-  await refused([], /^--from is missing\.\nSee: auth import --help\n$/)
+  await refused([], /^One of --from, --jsonl and --csv is required\.\nSee: auth import --help\n$/)
   await refused(['--from', 'postgres://x/y', '--since', 'yesterday'], /^--since must be a time/)
   await refused(['--jsonl', 'x', '--csv', 'y'], /^Only one of --from, --jsonl and --csv/)
   await refused(['--jsonl', 'x', '--batch-rows', '0'], /^--batch-rows must be a number/)

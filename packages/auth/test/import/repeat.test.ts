@@ -213,7 +213,7 @@ test('users whose address or phone number is taken here are skipped, with everyt
   const { stdout } = await run()
   assert.match(
     stdout,
-    new RegExp(`skipped 1: another user here has the email address \\(${people.ada.id}\\)`),
+    new RegExp(`skipped 1: another user already has this email address \\(${people.ada.id}\\)`),
   )
 })
 

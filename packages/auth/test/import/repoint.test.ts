@@ -67,13 +67,13 @@ test('foreign keys, policies, defaults and triggers are pointed to the new schem
   assert.equal(early.code, 1)
   assert.match(
     early.stderr,
-    /^Nothing was changed: Rows of your tables refer to users that are not in the schema .+Import these users/,
+    /^Nothing was changed: Rows of your tables refer to users who are missing .+users with auth import,/,
   )
   assert.equal((await run()).code, 0)
 
   const printed = await run('--print-sql')
   assert.deepEqual([printed.code, printed.stderr], [0, ''])
-  assert.match(printed.stdout, /-- Review these yourself:\n/)
+  assert.match(printed.stdout, /-- Review and change these yourself:\n/)
   assert.match(printed.stdout, new RegExp(`--   function ${app}\\.owner_name\\(\\)`))
   assert.match(printed.stdout, new RegExp(`--   foreign key \\S+ of ${app}\\.devices to sessions`))
   assert.doesNotMatch(printed.stdout, /policy others/)

@@ -3,8 +3,8 @@ import {
   createdAt,
   hasNoUser,
   type ImportTable,
+  recent,
   same,
-  since,
   updatedAt,
 } from './import-table.ts'
 
@@ -23,15 +23,15 @@ export const factors: ImportTable = {
     ),
     column('status', 'text', 'x.status::text'),
     { ...column('secret', 'text', `nullif(x.secret, '')`), to: 'c.sealed' },
-    since(table, 'phone', 'text', `nullif(ltrim(x.phone, '+'), '')`),
-    { ...since(table, 'web_authn_credential', 'jsonb'), to: 'c.json_value' },
-    since(table, 'web_authn_aaguid', 'uuid'),
-    since(table, 'last_challenged_at', 'timestamptz'),
+    recent(table, 'phone', 'text', `nullif(ltrim(x.phone, '+'), '')`),
+    { ...recent(table, 'web_authn_credential', 'jsonb'), to: 'c.json_value' },
+    recent(table, 'web_authn_aaguid', 'uuid'),
+    recent(table, 'last_challenged_at', 'timestamptz'),
     createdAt,
     updatedAt,
   ],
   isChangedSince: (_has, time) => `x.updated_at >= ${time}`,
-  flaws: [
+  skipRules: [
     [hasNoUser, 'no user'],
     [`s.factor_type not in ('totp', 'phone', 'webauthn')`, 'unknown factor'],
     [

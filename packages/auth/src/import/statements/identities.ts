@@ -21,7 +21,7 @@ export const identities: ImportTable = {
     updatedAt,
   ],
   isChangedSince: (_has, time) => `coalesce(x.updated_at, x.created_at) >= ${time}`,
-  flaws: [
+  skipRules: [
     [hasNoUser, 'no user'],
     [
       `(select i.id from {ns}.identities i where i.provider = s.provider

@@ -18,7 +18,7 @@ export const passkeys: ImportTable = {
     updatedAt,
   ],
   isChangedSince: (_has, time) => `x.updated_at >= ${time}`,
-  flaws: [
+  skipRules: [
     [hasNoUser, 'no user'],
     [
       `(select w.id from {ns}.webauthn_credentials w where w.credential_id = s.credential_id
