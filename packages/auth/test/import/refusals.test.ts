@@ -73,7 +73,7 @@ test('passwords in URLs are never printed', async (t) => {
   assert.doesNotMatch(stderr, /hunter2/)
 })
 
-test('a role that may not read the source, or sees only some rows, is refused', async (t) => {
+test('a role that cannot read the source, or sees only some rows, is refused', async (t) => {
   const opened = await open(t)
   if (!opened) return
   const { server, source, run } = opened
@@ -114,7 +114,7 @@ test('the database must have been migrated', async (t) => {
   }
 })
 
-test('users with another audience than that of the server are reported', async (t) => {
+test('users whose audience differs from that of the server are reported', async (t) => {
   const opened = await open(t)
   if (!opened) return
   const { source, env } = opened

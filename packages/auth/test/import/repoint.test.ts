@@ -98,7 +98,7 @@ test('foreign keys, policies, defaults and triggers are pointed to the new schem
     where adrelid = '${app}.notes'::regclass and pg_get_expr(adbin, adrelid) like '%.uid()'`)
   assert.equal(value, `${server.schema}.uid()`)
 
-  // New users here get a profile, and deleting one deletes it.
+  // The trigger creates the profile of a new user here, and the foreign key deletes it with the user.
   const made = await send(server.url, '/admin/users', {
     body: { email: 'new@example.com' },
     token: server.serviceToken,
@@ -120,7 +120,7 @@ test('foreign keys, policies, defaults and triggers are pointed to the new schem
   assert.deepEqual(await referenced(), [source.schema, source.schema])
 })
 
-test('schemas in different databases cannot be connected', async (t) => {
+test('objects cannot be repointed between databases, but users can be imported', async (t) => {
   const opened = await openApplication(t)
   if (!opened) return
   const other = await openOwnDatabase(t)
@@ -132,7 +132,6 @@ test('schemas in different databases cannot be connected', async (t) => {
   })
   assert.equal(code, 1)
   assert.match(stderr, /^The SQL cannot be printed: The schemas are in different databases/)
-  // The import itself works between databases.
   await elsewhere.addPeople()
   const imported = await runCommand(['import', '--from', elsewhere.url], { env })
   assert.equal(imported.code, 0, imported.stderr + imported.stdout)
