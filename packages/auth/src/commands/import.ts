@@ -88,7 +88,12 @@ export const importCommand: Command = {
     const url = values.from ?? (jsonl || csv ? undefined : io.env['AUTH_IMPORT_FROM'])
     const since = values.since === undefined ? undefined : new Date(values.since)
     const batchRows = Number(values['batch-rows'] ?? defaultBatchRows)
-    const fault = findArgumentFault([url, jsonl, csv], since, batchRows)
+    const isApplied = values['apply-sql'] === true
+    const isRepoint = isApplied || values['print-sql'] === true
+    const fault =
+      values.reverse && !isRepoint
+        ? '--reverse needs --print-sql or --apply-sql.'
+        : findArgumentFault([url, jsonl, csv], since, batchRows)
     if (fault !== undefined) {
       io.stderr.write(toArgumentError('auth import', fault))
       return 2
@@ -102,8 +107,7 @@ export const importCommand: Command = {
       format: 'text',
       write: (line) => io.stderr.write(line),
     })
-    const isApplied = values['apply-sql'] === true
-    if (isApplied || values['print-sql']) {
+    if (isRepoint) {
       const isReverse = values.reverse === true
       return await repoint(config, log, io, { from, isReverse, isApplied })
     }

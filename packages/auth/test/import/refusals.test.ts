@@ -139,6 +139,7 @@ test('invalid arguments are refused', async () => {
   await refused(['--from', 'postgres://x/y', '--since', 'yesterday'], /^--since must be a time/)
   await refused(['--jsonl', 'x', '--csv', 'y'], /^Only one of --from, --jsonl and --csv/)
   await refused(['--jsonl', 'x', '--batch-rows', '0'], /^--batch-rows must be a number/)
+  await refused(['--from', 'postgres://x/y', '--reverse'], /^--reverse needs --print-sql or/)
   await refused(['--nothing'], /^Unknown option --nothing\.\n/)
 })
 
