@@ -118,6 +118,10 @@ test('foreign keys, policies, defaults and triggers are pointed to the new schem
   const back = await run('--apply-sql', '--reverse')
   assert.equal(back.code, 0, back.stderr)
   assert.deepEqual(await referenced(), [source.schema, source.schema])
+  // The triggers with which this server counts its users are not copied.
+  const triggers = await query(`select tgname as name from pg_trigger
+    where tgrelid = '${source.schema}.users'::regclass and not tgisinternal`)
+  assert.deepEqual(triggers, [{ name: 'on_user_created' }])
 })
 
 test('objects cannot be repointed between databases, but users can be imported', async (t) => {

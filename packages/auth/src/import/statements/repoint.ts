@@ -35,11 +35,17 @@ export const findDefaults = `
   join pg_attribute a on a.attrelid = d.adrelid and a.attnum = d.adnum
   where a.attgenerated = '' and ${elsewhere} order by 1, 2`
 
-/** Selects the triggers on `users` that the other table lacks. */
+/**
+ * Selects the triggers on `users` that the other table lacks, without those of this server, whose
+ * schema has the table `imported_rows`.
+ */
 export const findTriggers = `
   select quote_ident(t.tgname) as name, pg_get_triggerdef(t.oid) as definition
   from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_namespace n on n.oid = c.relnamespace
   where not t.tgisinternal and n.nspname = $1 and c.relname = 'users'
+    and not exists (
+      select from pg_proc p join pg_class b on b.relnamespace = p.pronamespace
+      where p.oid = t.tgfoid and b.relname = 'imported_rows')
     and not exists (
       select from pg_trigger o join pg_class oc on oc.oid = o.tgrelid
       join pg_namespace own on own.oid = oc.relnamespace
