@@ -190,6 +190,11 @@ test('encrypted passwords, TOTP secrets and session keys need the decryption key
   assert.match(missing.stderr, /encrypts secrets with the key "k1".+--decryption-key k1=KEY/)
   const short = await run(source.url, '--decryption-key', 'k1=c2hvcnQ')
   assert.match(short.stderr, /A decryption key must be ID=KEY.+check the key "k1"/)
+  const reportOf = ({ stdout }: { readonly stdout: string }, name: string) =>
+    JSON.parse(stdout).tables.find(({ table }: { table: string }) => table === name)
+  const wrongKey = `k1=${randomBytes(32).toString('base64url')}`
+  const wrong = await run(source.url, '--json', '--dry-run', '--decryption-key', wrongKey)
+  assert.deepEqual(reportOf(wrong, 'users').skipped['invalid secret'].examples, [ada.id])
   const decrypted = await run(
     source.url,
     '--json',
@@ -197,8 +202,7 @@ test('encrypted passwords, TOTP secrets and session keys need the decryption key
     `k1=${key.toString('base64url')}`,
   )
   assert.equal(decrypted.code, 0, decrypted.stderr + decrypted.stdout)
-  const { tables } = JSON.parse(decrypted.stdout)
-  const { skipped } = tables.find(({ table }: { table: string }) => table === 'mfa_factors')
+  const { skipped } = reportOf(decrypted, 'mfa_factors')
   assert.deepEqual(skipped['invalid secret'].examples, [damagedId])
 
   const post = (path: string, body: object, token?: string) =>

@@ -1,6 +1,7 @@
 import {
   column,
   createdAt,
+  hasInvalidSecret,
   hasNoUser,
   type ImportTable,
   recent,
@@ -34,10 +35,7 @@ export const factors: ImportTable = {
   skipRules: [
     [hasNoUser, 'no user'],
     [`s.factor_type not in ('totp', 'phone', 'webauthn')`, 'unknown factor'],
-    [
-      '(select c.flaw from pg_temp.import_secrets c where c.id = s.id) is not null',
-      'invalid secret',
-    ],
+    [hasInvalidSecret, 'invalid secret'],
     [
       `(select f.id from {ns}.mfa_factors f where f.user_id = s.user_id and f.id <> s.id
         and ((f.friendly_name = s.friendly_name and s.friendly_name <> '') or f.phone = s.phone)

@@ -72,3 +72,7 @@ export const updatedAt = column(
  */
 export const hasNoUser = `(select u.id from {ns}.users u where u.id = s.user_id) is null
   and (select k.id from pg_temp.import_known_users k where k.id = s.user_id) is null`
+
+/** Whether the secret of a row cannot be used, for example because it was decrypted with a wrong key. */
+export const hasInvalidSecret =
+  '(select c.flaw from pg_temp.import_secrets c where c.id = s.id) is not null'

@@ -1,6 +1,7 @@
 import {
   column,
   createdAt,
+  hasInvalidSecret,
   hasNoUser,
   type ImportTable,
   recent,
@@ -103,7 +104,7 @@ export const sessions: ImportTable = {
     [
       `s.refresh_token_hmac_key is not null and (s.refresh_token_counter is null
         or s.refresh_token_counter not between 0 and 2147483646
-        or (select c.flaw from pg_temp.import_secrets c where c.id = s.id) is not null)`,
+        or ${hasInvalidSecret})`,
       'invalid secret',
     ],
   ],

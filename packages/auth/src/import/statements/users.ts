@@ -1,4 +1,12 @@
-import { column, createdAt, type ImportTable, same, toObject, updatedAt } from './import-table.ts'
+import {
+  column,
+  createdAt,
+  hasInvalidSecret,
+  type ImportTable,
+  same,
+  toObject,
+  updatedAt,
+} from './import-table.ts'
 
 /** This server stores addresses in lower case, and phone numbers without the plus sign. */
 const toAddress = (name: string) => `nullif(lower(x.${name}), '')`
@@ -39,6 +47,7 @@ export const users: ImportTable = {
   ],
   isChangedSince: (_has, time) => `coalesce(x.updated_at, x.created_at) >= ${time}`,
   skipRules: [
+    [hasInvalidSecret, 'invalid secret'],
     // Scalar subqueries use an index for each row, however large the table is.
     [
       `not s.is_sso_user and (select u.id from {ns}.users u
