@@ -6,7 +6,7 @@ export interface ImportSettings {
   readonly to: { readonly url: string; readonly schema: string }
   readonly tools: SecretTools
   readonly isDryRun: boolean
-  /** If set, only rows that changed at this time or later are read. */
+  /** If set, only rows that changed at this time, shortly before or later are read. */
   readonly since: Date | undefined
   /** The audiences of this server, the default one first. */
   readonly audiences: readonly string[]

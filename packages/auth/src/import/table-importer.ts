@@ -67,7 +67,7 @@ export class TableImporter {
       onProgress({ label: table.label, done, total })
       const range = {
         after: toUuidLiteral(after),
-        since: since && toTimeLiteral(since),
+        since: since && toSinceLiteral(since),
         mostRows: batchRows,
       }
       const rows = batches.selectBatch(table, this.#schema.has, range)
@@ -154,6 +154,12 @@ function toUuidLiteral(id: string): string {
   return `'${id}'::uuid`
 }
 
-function toTimeLiteral(time: Date): string {
-  return `'${time.toISOString()}'::timestamptz`
+/**
+ * Supabase Auth sets the time of a change by its own clock, and may commit it after the snapshot of
+ * an import with a later time. Rows that are read again without a change are not written.
+ */
+const overlapMs = 5 * 60_000
+
+function toSinceLiteral(since: Date): string {
+  return `'${new Date(since.getTime() - overlapMs).toISOString()}'::timestamptz`
 }

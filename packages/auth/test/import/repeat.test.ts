@@ -129,6 +129,20 @@ for (const mode of ['all rows', 'changed rows'] as const) {
   })
 }
 
+test('a change that was committed after the snapshot, with an earlier time, is read with --since', async (t) => {
+  const opened = await open(t)
+  if (!opened) return
+  const { people, importRows, change } = opened
+  const { report } = await importRows()
+  await change(
+    `update users set raw_user_meta_data = '{"n": 2}', updated_at = $2::timestamptz - interval '10 s'
+     where id = $1`,
+    [people.cleo.id, report.snapshotAt],
+  )
+  const { tableOf } = await importRows('--since', report.snapshotAt)
+  assert.equal(tableOf('users').updated, 1)
+})
+
 test('a user can have an address that belonged to a renamed or deleted user', async (t) => {
   const opened = await open(t)
   if (!opened) return
