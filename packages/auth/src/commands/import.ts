@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import { toArgumentError } from '@portcullis/service-kit/argument-faults'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
+import type { Environment } from '@portcullis/service-kit/env'
 import { createLog, type Log } from '@portcullis/service-kit/log'
 import type { Config } from '../config/config.ts'
 import type { ImportSettings } from '../import/import-settings.ts'
@@ -117,7 +118,7 @@ export const importCommand: Command = {
       file === undefined
         ? importRows(config, log, {
             from,
-            keys: values['decryption-key'] ?? listDecryptionKeys(io),
+            keys: values['decryption-key'] ?? listDecryptionKeys(read.sources),
             isDryRun,
             since,
             batchRows,
@@ -200,9 +201,10 @@ async function repoint(
   }
 }
 
-/** Reads the keys from the variable of Supabase Auth. */
-function listDecryptionKeys({ env }: CommandIo): readonly string[] {
-  const { GOTRUE_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS: text = '' } = env
+/** Reads the keys from the variable of Supabase Auth, in the environment or in a file. */
+function listDecryptionKeys(sources: readonly Environment[]): readonly string[] {
+  const name = 'GOTRUE_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS'
+  const text = sources.map((source) => source[name]).find((value) => value) ?? ''
   return text.split(',').filter((key) => key.trim() !== '')
 }
 

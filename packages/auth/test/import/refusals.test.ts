@@ -3,9 +3,12 @@
  */
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Secret } from 'otpauth'
 import { runCommand } from '../support/auth-command.ts'
+import { makeFolder } from '../support/embedded-place.ts'
 import { createApp } from '../support/factors.ts'
 import { openFlowServer } from '../support/flow-server.ts'
 import { send } from '../support/http-client.ts'
@@ -195,6 +198,11 @@ test('encrypted passwords, TOTP secrets and session keys need the decryption key
   const wrongKey = `k1=${randomBytes(32).toString('base64url')}`
   const wrong = await run(source.url, '--json', '--dry-run', '--decryption-key', wrongKey)
   assert.deepEqual(reportOf(wrong, 'users').skipped['invalid secret'].examples, [ada.id])
+  const file = join(await makeFolder(t), 'auth.env')
+  const variable = 'GOTRUE_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS'
+  await writeFile(file, `${variable}=k1:${key.toString('base64url')}\n`)
+  const inFile = await run(source.url, '--json', '--dry-run', '--config', file)
+  assert.deepEqual(reportOf(inFile, 'users').skipped, {})
   const decrypted = await run(
     source.url,
     '--json',
