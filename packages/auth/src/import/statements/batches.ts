@@ -41,7 +41,7 @@ export function selectBatch(
 ): string {
   const { name, columns } = table
   const values = columns.map((each) => `${each.from(has)} as ${each.name}`).join(', ')
-  const isChanged = since === undefined ? '' : `and ${table.isChangedSince(has, since)}`
+  const isChanged = since === undefined ? '' : `and ${table.isChangedSince(since)}`
   return `select q.*, hashtextextended(q::text, 0) from (
       select x.id, ${values} from {supabase}.${name} x
       where x.id > ${after} ${isChanged} order by x.id limit ${mostRows}

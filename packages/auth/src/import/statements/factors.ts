@@ -31,7 +31,7 @@ export const factors: ImportTable = {
     createdAt,
     updatedAt,
   ],
-  isChangedSince: (_has, time) => `x.updated_at >= ${time}`,
+  isChangedSince: (time) => `x.updated_at >= ${time}`,
   skipRules: [
     [hasNoUser, 'no user'],
     [`s.factor_type not in ('totp', 'phone', 'webauthn')`, 'unknown factor'],

@@ -20,7 +20,7 @@ export const identities: ImportTable = {
     createdAt,
     updatedAt,
   ],
-  isChangedSince: (_has, time) => `coalesce(x.updated_at, x.created_at) >= ${time}`,
+  isChangedSince: (time) => `coalesce(x.updated_at, x.created_at) >= ${time}`,
   skipRules: [
     [hasNoUser, 'no user'],
     [

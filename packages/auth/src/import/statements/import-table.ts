@@ -6,7 +6,7 @@ export interface ImportTable {
   readonly label: string
   readonly columns: readonly ImportColumn[]
   /** The condition for rows that `--since` selects. `x` is the row of the source. */
-  readonly isChangedSince: (has: HasColumn, since: string) => string
+  readonly isChangedSince: (since: string) => string
   /**
    * Reasons not to import a row, in the order in which they are checked: pairs of a condition on
    * the staged row `s` and a key of `skipReasons`.
@@ -53,8 +53,7 @@ export function toObject(name: string): string {
   return `case jsonb_typeof(x.${name}::jsonb) when 'object' then x.${name}::jsonb else '{}' end`
 }
 
-// In the source, these times may be null.
-
+// The source allows null in these columns.
 export const createdAt = column(
   'created_at',
   'timestamptz',
@@ -73,6 +72,6 @@ export const updatedAt = column(
 export const hasNoUser = `(select u.id from {ns}.users u where u.id = s.user_id) is null
   and (select k.id from pg_temp.import_known_users k where k.id = s.user_id) is null`
 
-/** Whether the secret of a row cannot be used, for example because it was decrypted with a wrong key. */
+/** Whether the secret of a row cannot be used, for example because the decryption key is wrong. */
 export const hasInvalidSecret =
   '(select c.flaw from pg_temp.import_secrets c where c.id = s.id) is not null'

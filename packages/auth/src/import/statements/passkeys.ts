@@ -17,7 +17,7 @@ export const passkeys: ImportTable = {
     createdAt,
     updatedAt,
   ],
-  isChangedSince: (_has, time) => `x.updated_at >= ${time}`,
+  isChangedSince: (time) => `x.updated_at >= ${time}`,
   skipRules: [
     [hasNoUser, 'no user'],
     [

@@ -91,7 +91,7 @@ export const sessions: ImportTable = {
     },
   ],
   // The subqueries do not depend on the row, so each runs once, however many sessions there are.
-  isChangedSince: (_has, time) =>
+  isChangedSince: (time) =>
     `(x.updated_at >= ${time} or ${refreshedAt} >= ${time}
       or x.id in (select a.session_id from {supabase}.mfa_amr_claims a where a.updated_at >= ${time})
       or x.id in (select r.session_id from {supabase}.refresh_tokens r

@@ -45,7 +45,7 @@ export const users: ImportTable = {
     createdAt,
     updatedAt,
   ],
-  isChangedSince: (_has, time) => `coalesce(x.updated_at, x.created_at) >= ${time}`,
+  isChangedSince: (time) => `coalesce(x.updated_at, x.created_at) >= ${time}`,
   skipRules: [
     [hasInvalidSecret, 'invalid secret'],
     // Scalar subqueries use an index for each row, however large the table is.
