@@ -4,6 +4,7 @@ import { toArgumentError } from '@portcullis/service-kit/argument-faults'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
 import { createLog, type Log } from '@portcullis/service-kit/log'
 import type { Config } from '../config/config.ts'
+import type { ImportSettings } from '../import/import-settings.ts'
 import { createImportProgress } from './import-progress.ts'
 import { openCommandDatabase, openDatabaseUrl } from './open-database-url.ts'
 import { configHelp, readConfig, readOptions } from './read-config.ts'
@@ -14,19 +15,21 @@ const usage = `Usage: auth export --to URL [OPTION…]
 
 Writes users, identities, second factors and passkeys, with all changes since
 the move, back into the tables of Supabase Auth; or writes users to a file for
-auth import --jsonl. Rows that were changed in Supabase Auth later are kept.
-Sessions are not exported: users of Supabase Auth sign in again.
-docs/auth-migration.md describes the way back.
+auth import --jsonl. Rows that were changed later in Supabase Auth are kept.
+Sessions are not exported: users have to sign in again. docs/auth-migration.md
+describes the way back.
 
 Options:
 ${configHelp}
-  --to URL              the database of Supabase Auth:
+  --to URL              the database of Supabase Auth, with a role that can
+                        write to its tables:
                         postgres://user:password@host/db?schema=auth
   --dry-run             read and check everything, report the result, and write
                         nothing
   --json                print the report as JSON
-  --jsonl FILE          write one JSON object per user. The file contains
-                        password hashes, so only its owner can read it
+  --jsonl FILE          write one JSON object per user, without second factors
+                        and passkeys. The file contains password hashes, so
+                        only its owner can read it
 
 Exit codes: 0 on success, 1 on failure, 2 for invalid arguments or an invalid
 configuration.
@@ -47,7 +50,9 @@ export const exportCommand: Command = {
     if (options === undefined) return 2
     const { to, jsonl, json = false, 'dry-run': isDryRun = false } = options.values
     if ((to === undefined) === (jsonl === undefined)) {
-      io.stderr.write(toArgumentError('auth export', 'export needs either --to or --jsonl.'))
+      io.stderr.write(
+        toArgumentError('auth export', 'Either --to or --jsonl is required, and not both.'),
+      )
       return 2
     }
     const read = readConfig(io, options.values, { isForRunning: true })
@@ -96,20 +101,16 @@ async function exportFile(
 interface ExportOptions {
   readonly to: string
   readonly isDryRun: boolean
-  readonly onProgress: (progress: {
-    readonly label: string
-    readonly done: number
-    readonly total: number | undefined
-  }) => void
+  readonly onProgress: ImportSettings['onProgress']
 }
 
 async function exportRows(config: Config, log: Log, { to, ...options }: ExportOptions) {
   const { runExport } = await import('../export/run-export.ts')
-  const { parseSourceUrl } = await import('../import/supabase/source-url.ts')
+  const { parseSupabaseUrl } = await import('../import/supabase/supabase-url.ts')
   const { openServerKeys } = await import('../tokens/server-keys.ts')
   const { createSecretBox } = await import('../tokens/secret-box.ts')
   const { url, namespace: schema } = config.database
-  const source = parseSourceUrl(to, '--to')
+  const source = parseSupabaseUrl(to, '--to')
   await using running = await openDatabaseUrl(url, log, { joinsRunning: true })
   await using database = await openCommandDatabase(config, log)
   using keys = await openServerKeys({ db: database.db, secrets: config.secrets, log })

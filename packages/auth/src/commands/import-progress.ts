@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import type { CommandIo } from '@portcullis/service-kit/command'
-import type { ImportProgress } from '../import/run-import.ts'
+import type { ImportProgress } from '../import/import-settings.ts'
 
 const barWidth = 30
 const lineEveryMs = 10_000
@@ -11,7 +11,7 @@ interface ProgressDisplay {
   end(): void
 }
 
-/** Shows a bar on a terminal; otherwise a line per table, and one every ten seconds. */
+/** Shows a bar on a terminal; otherwise it writes a line per table, and one every ten seconds. */
 export function createImportProgress({ stderr, isTerminal }: CommandIo): ProgressDisplay {
   let shown = ''
   let shownAt = performance.now()

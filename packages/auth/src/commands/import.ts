@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { resolve } from 'node:path'
 import { toArgumentError } from '@portcullis/service-kit/argument-faults'
 import type { Command, CommandIo } from '@portcullis/service-kit/command'
+import type { Environment } from '@portcullis/service-kit/env'
 import { createLog, type Log } from '@portcullis/service-kit/log'
 import type { Config } from '../config/config.ts'
+import type { ImportSettings } from '../import/import-settings.ts'
 import type { ImportReport } from '../import/report.ts'
 import type { FileImportSettings } from '../import/run-file-import.ts'
-import type { ImportSettings } from '../import/run-import.ts'
 import type { KeyRing } from '../tokens/key-ring.ts'
 import { createImportProgress } from './import-progress.ts'
 import { openCommandDatabase, openDatabaseUrl } from './open-database-url.ts'
@@ -22,9 +23,9 @@ const usage = `Usage: auth import --from URL [OPTION…]
 Copies users, identities, second factors, passkeys and sessions from the
 database of Supabase Auth (2.150 to 2.196) into the database of this server.
 Passwords keep working and sessions continue. The source is only read. Both
-servers may be running. Repeat the command to copy what has changed since: rows
-that were changed here are kept. docs/auth-migration.md describes the whole
-move, and the format of files.
+servers may be running. Repeat the command to copy later changes; rows that were
+changed here are kept. docs/auth-migration.md describes the whole move and the
+format of files.
 
 Options:
 ${configHelp}
@@ -34,19 +35,19 @@ ${configHelp}
                            default: AUTH_IMPORT_FROM
   --dry-run                read and check everything, report the result, and
                            write nothing
-  --since TIME             read only rows that changed since, such as
-                           2026-01-31T12:00:00Z; each report contains the time
-                           for the next run
+  --since TIME             read only rows that changed at this time or later,
+                           such as 2026-01-31T12:00:00Z; each report contains
+                           the time for the next run
   --decryption-key ID=KEY  a key that Supabase Auth encrypts columns with;
                            repeatable; default: the keys in
                            GOTRUE_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS
   --accept-newer           read the tables of a later release than 2.196
-  --accept-removals        delete users here even if the source has lost more
-                           than a tenth of them
+  --accept-removals        import even if the source has lost more than a tenth
+                           of its users, and delete them here too
   --print-sql              if both schemas are in one database: print the SQL
-                           that makes foreign keys, policies, defaults and
-                           triggers of your tables refer to the schema of this
-                           server; import nothing
+                           that makes the foreign keys, policies and defaults of
+                           your tables, and your triggers on users, refer to the
+                           schema of this server; import nothing
   --apply-sql              run that SQL in one transaction; import nothing
   --reverse                with --print-sql or --apply-sql: make them refer to
                            the schema of Supabase Auth again
@@ -85,15 +86,20 @@ export const importCommand: Command = {
     if (options === undefined) return 2
     const { values } = options
     const { jsonl, csv } = values
-    const named = values.from ?? (jsonl || csv ? undefined : io.env['AUTH_IMPORT_FROM'])
+    const url = values.from ?? (jsonl || csv ? undefined : io.env['AUTH_IMPORT_FROM'])
     const since = values.since === undefined ? undefined : new Date(values.since)
     const batchRows = Number(values['batch-rows'] ?? defaultBatchRows)
-    const refusal = findRefusal([named, jsonl, csv], since, batchRows)
-    if (refusal !== undefined) {
-      io.stderr.write(toArgumentError('auth import', refusal))
+    const isApplied = values['apply-sql'] === true
+    const isRepoint = isApplied || values['print-sql'] === true
+    const fault =
+      values.reverse && !isRepoint
+        ? '--reverse needs --print-sql or --apply-sql.'
+        : findArgumentFault([url, jsonl, csv], since, batchRows)
+    if (fault !== undefined) {
+      io.stderr.write(toArgumentError('auth import', fault))
       return 2
     }
-    const from = named ?? ''
+    const from = url ?? ''
     const read = readConfig(io, values, { isForRunning: true })
     if (read === undefined) return 2
     const { config } = read
@@ -102,8 +108,7 @@ export const importCommand: Command = {
       format: 'text',
       write: (line) => io.stderr.write(line),
     })
-    const isApplied = values['apply-sql'] === true
-    if (isApplied || values['print-sql']) {
+    if (isRepoint) {
       const isReverse = values.reverse === true
       return await repoint(config, log, io, { from, isReverse, isApplied })
     }
@@ -113,7 +118,7 @@ export const importCommand: Command = {
       file === undefined
         ? importRows(config, log, {
             from,
-            keys: values['decryption-key'] ?? listKeysOf(io),
+            keys: values['decryption-key'] ?? listDecryptionKeys(read.sources),
             isDryRun,
             since,
             batchRows,
@@ -134,13 +139,13 @@ export const importCommand: Command = {
   },
 }
 
-function findRefusal(
+function findArgumentFault(
   sources: readonly (string | undefined)[],
   since: Date | undefined,
   batchRows: number,
 ): string | undefined {
   const count = sources.filter((source) => source).length
-  if (count === 0) return '--from is missing.'
+  if (count === 0) return 'One of --from, --jsonl and --csv is required.'
   if (count > 1) return 'Only one of --from, --jsonl and --csv can be used.'
   if (since !== undefined && Number.isNaN(since.getTime())) {
     return '--since must be a time such as 2026-01-31T12:00:00Z.'
@@ -181,23 +186,25 @@ async function repoint(
   try {
     const { runRepoint } = await import('../import/run-repoint.ts')
     const { toRepointText } = await import('../import/repoint.ts')
-    const { parseSourceUrl } = await import('../import/supabase/source-url.ts')
+    const { parseSupabaseUrl } = await import('../import/supabase/supabase-url.ts')
     const { url, namespace: schema } = config.database
     await using running = await openDatabaseUrl(url, log, { joinsRunning: true })
     const to = { url: running.url, schema }
-    const result = await runRepoint({ ...options, from: parseSourceUrl(from), to })
-    io.stdout.write(toRepointText(result.repointing, result.settings))
+    const result = await runRepoint({ ...options, from: parseSupabaseUrl(from), to })
+    io.stdout.write(toRepointText(result.plan, result.settings))
     if (options.isApplied) io.stderr.write('The SQL above was applied.\n')
     return 0
   } catch (error) {
-    const what = options.isApplied ? 'Nothing was changed' : 'The SQL cannot be printed'
-    io.stderr.write(`${what}: ${toReason(error)}\n`)
+    const outcome = options.isApplied ? 'Nothing was changed' : 'The SQL cannot be printed'
+    io.stderr.write(`${outcome}: ${toReason(error)}\n`)
     return 1
   }
 }
 
-function listKeysOf({ env }: CommandIo): readonly string[] {
-  const { GOTRUE_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS: text = '' } = env
+/** Reads the keys from the variable of Supabase Auth, in the environment or in a file. */
+function listDecryptionKeys(sources: readonly Environment[]): readonly string[] {
+  const name = 'GOTRUE_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS'
+  const text = sources.map((source) => source[name]).find((value) => value) ?? ''
   return text.split(',').filter((key) => key.trim() !== '')
 }
 
@@ -227,20 +234,20 @@ interface ImportOptions extends Omit<ImportSettings, 'from' | 'to' | 'tools' | '
   readonly keys: readonly string[]
 }
 
-/** Loads its code here, so that a command with invalid arguments ends quickly. */
+/** Modules are loaded here, so that a command with invalid arguments ends quickly. */
 async function importRows(
   config: Config,
   log: Log,
   { from, keys, ...options }: ImportOptions,
 ): Promise<ImportReport> {
   const { runImport } = await import('../import/run-import.ts')
-  const { parseSourceUrl } = await import('../import/supabase/source-url.ts')
+  const { parseSupabaseUrl } = await import('../import/supabase/supabase-url.ts')
   const { createFieldDecryption, parseDecryptionKeys } = await import(
     '../import/supabase/field-encryption.ts'
   )
   const { createSessionKeyBox } = await import('../features/sessions/imported-tokens.ts')
   const { createSecretBox } = await import('../tokens/secret-box.ts')
-  const source = parseSourceUrl(from)
+  const source = parseSupabaseUrl(from)
   const decryption = createFieldDecryption(parseDecryptionKeys(keys))
   const { url, namespace: schema } = config.database
   await using running = await openDatabaseUrl(url, log, { joinsRunning: true })
@@ -258,12 +265,16 @@ async function importRows(
   })
 }
 
+/** The keys that encrypt imported secrets. */
 interface Rings {
   readonly factorSecrets: KeyRing
   readonly refreshTokens: KeyRing
 }
 
-/** In a dry run, nothing that is encrypted is stored, and no missing key is created. */
+/**
+ * A dry run stores no secrets, so it encrypts them with a random key. Opening the keys of the server
+ * would create missing ones.
+ */
 async function openRings(config: Config, log: Log, isDryRun: boolean): Promise<Rings> {
   if (isDryRun) {
     const { createKeyRing } = await import('../tokens/key-ring.ts')
@@ -272,7 +283,7 @@ async function openRings(config: Config, log: Log, isDryRun: boolean): Promise<R
   }
   const { openServerKeys } = await import('../tokens/server-keys.ts')
   await using database = await openCommandDatabase(config, log)
-  // The keys stay the same during an import, so they are not read again.
+  // The rings keep their keys after this, and an import does not need newer ones.
   using keys = await openServerKeys({ db: database.db, secrets: config.secrets, log })
   return { factorSecrets: keys.ring('factor_secrets'), refreshTokens: keys.ring('refresh_tokens') }
 }

@@ -4,9 +4,11 @@ import { Secret } from 'otpauth'
 import type { Client, QueryResultRow } from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { sessionForCopies } from '../db/backup/format.ts'
+import { nilId } from '../db/nil-id.ts'
 import { checkSchema } from '../db/schema/check-schema.ts'
 import { withSchema } from '../db/statement.ts'
-import { withBoth } from '../import/open-both.ts'
+import type { ImportSettings } from '../import/import-settings.ts'
+import { type BothClients, withBoth } from '../import/open-both.ts'
 import {
   addOutcomes,
   createTableReport,
@@ -15,44 +17,42 @@ import {
   type Outcome,
   type TableReport,
 } from '../import/report.ts'
-import type { ImportProgress } from '../import/run-import.ts'
-import { readSourceSchema, type SourceSchema } from '../import/supabase/source-schema.ts'
-import type { SourceUrl } from '../import/supabase/source-url.ts'
+import { readSupabaseSchema, type SupabaseSchema } from '../import/supabase/supabase-schema.ts'
+import type { SupabaseUrl } from '../import/supabase/supabase-url.ts'
 import type { SecretBox } from '../tokens/secret-box.ts'
 import * as statements from './statements/supabase.ts'
 import { type ExportTable, exportTables } from './statements/supabase.ts'
 
 export interface ExportSettings {
-  /** The schema of Supabase Auth. */
-  readonly to: SourceUrl
+  readonly to: SupabaseUrl
   readonly from: { readonly url: string; readonly schema: string }
+  /** Decrypts TOTP secrets. */
   readonly factorSecrets: SecretBox
   readonly isDryRun: boolean
-  readonly onProgress: (progress: ImportProgress) => void
+  readonly onProgress: ImportSettings['onProgress']
   readonly onWarning: (message: string) => void
 }
-
-const firstId = '00000000-0000-0000-0000-000000000000'
 
 /**
  * Writes users, identities, factors and passkeys back into a schema of Supabase Auth, a transaction
  * per batch. Rows that are newer there are kept.
- * @throws {ImportError}
+ * @throws {ImportError} with advice.
  */
 export async function runExport(settings: ExportSettings): Promise<ImportReport> {
   const { to, from, isDryRun, onWarning } = settings
   const startedAt = performance.now()
   await checkSchema({ ...from, log: { warning: onWarning } })
-  return await withBoth(to, from.url, async ({ source: there, target: here }) => {
-    const schema = await readSourceSchema(there, to, { acceptsNewer: false })
+  return await withBoth(to, from.url, async (clients) => {
+    const { supabase, own } = clients
+    const schema = await readSupabaseSchema(supabase, to, { acceptsNewer: false })
     const tables = exportTables.filter(({ name }) => schema.hasTable(name))
-    await here.query('begin transaction isolation level repeatable read, read only')
-    await here.query(sessionForCopies)
-    await there.query(statements.createStages(tables))
-    const run = new Export(settings, there, here, schema)
+    await own.query('begin transaction isolation level repeatable read, read only')
+    await own.query(sessionForCopies)
+    await supabase.query(statements.createStages(tables))
+    const exporter = new TableExporter(settings, clients, schema)
     const reports: TableReport[] = []
-    for (const table of tables) reports.push(await run.exportTable(table))
-    await here.query('commit')
+    for (const table of tables) reports.push(await exporter.exportTable(table))
+    await own.query('commit')
     return {
       source: to.label,
       sourceVersion: schema.version,
@@ -67,6 +67,7 @@ export async function runExport(settings: ExportSettings): Promise<ImportReport>
   })
 }
 
+/** A staged factor, whose secrets have to be converted. */
 interface FactorRow {
   readonly id: string
   readonly factor_type: string
@@ -75,7 +76,7 @@ interface FactorRow {
   readonly aaguid: string | null
 }
 
-/** Our format of a credential. */
+/** A WebAuthn credential in the format of this server. */
 interface StoredCredential {
   readonly id: string
   readonly public_key: string
@@ -85,28 +86,29 @@ interface StoredCredential {
   readonly is_backed_up: boolean
 }
 
-class Export {
+/** Writes the rows of a table in batches. */
+class TableExporter {
   readonly #settings: ExportSettings
-  readonly #there: Client
-  readonly #here: Client
-  readonly #schema: SourceSchema
+  readonly #supabase: Client
+  readonly #own: Client
+  readonly #schema: SupabaseSchema
 
-  constructor(settings: ExportSettings, there: Client, here: Client, schema: SourceSchema) {
+  constructor(settings: ExportSettings, { supabase, own }: BothClients, schema: SupabaseSchema) {
     this.#settings = settings
-    this.#there = there
-    this.#here = here
+    this.#supabase = supabase
+    this.#own = own
     this.#schema = schema
   }
 
   async exportTable(table: ExportTable): Promise<TableReport> {
     const { onProgress, isDryRun } = this.#settings
-    const { rows } = await this.#here.query<{ count: number }>(
-      this.#toOurs(statements.countRows(table)),
+    const { rows } = await this.#own.query<{ count: number }>(
+      this.#toOwnText(statements.countRows(table)),
     )
     const total = rows[0]?.count ?? 0
     const report = createTableReport(table.name, table.label, total)
     let done = 0
-    for (let after = firstId; ; ) {
+    for (let after = nilId; ; ) {
       onProgress({ label: table.label, done, total })
       const { last, outcomes } = await this.#transaction(() => this.#exportBatch(table, after))
       addOutcomes(report, outcomes)
@@ -115,7 +117,7 @@ class Export {
       after = last
     }
     onProgress({ label: table.label, done: total, total })
-    if (!isDryRun) report.removed = await this.#transaction(() => this.#remove(table))
+    if (!isDryRun) report.removed = await this.#transaction(() => this.#removeDeleted(table))
     return report
   }
 
@@ -127,8 +129,8 @@ class Export {
     const { rows } = await this.#run<{ last: string | null }>(statements.findLast(table))
     const last = rows[0]?.last ?? null
     if (last === null) return { last, outcomes: [] }
-    if (table.name === 'mfa_factors') await this.#openSecrets()
-    await this.#run(statements.judge(table))
+    if (table.name === 'mfa_factors') await this.#convertSecrets()
+    await this.#run(statements.decideOutcomes(table))
     if (!this.#settings.isDryRun) {
       const has = (column: string) => this.#schema.has(table.name, column)
       await this.#run(statements.writeRows(table, has))
@@ -137,8 +139,8 @@ class Export {
     return { last, outcomes: outcomes.rows }
   }
 
-  /** Supabase Auth stores TOTP secrets in base32, and encrypts them at their next use. */
-  async #openSecrets(): Promise<void> {
+  /** TOTP secrets are written unencrypted, in base32. Supabase Auth encrypts them at the next use. */
+  async #convertSecrets(): Promise<void> {
     const { rows } = await this.#run<FactorRow>(statements.selectFactorSecrets)
     const toText = ({ id, secret }: FactorRow) =>
       secret === null
@@ -150,47 +152,49 @@ class Export {
       rows.map(({ id }) => id),
       rows.map(toText),
       rows.map(({ credential, aaguid }) =>
-        credential === null ? null : JSON.stringify(toGoCredential(credential, aaguid)),
+        credential === null ? null : JSON.stringify(toSupabaseCredential(credential, aaguid)),
       ),
     ])
   }
 
-  async #remove(table: ExportTable): Promise<number> {
+  /** Deletes rows there that were imported and then deleted here. @returns their number. */
+  async #removeDeleted(table: ExportTable): Promise<number> {
     await this.#copy(statements.selectDeleted(table), statements.copyIntoDeleted)
     const { rows } = await this.#run<{ removed: number }>(statements.removeDeleted(table))
     return rows[0]?.removed ?? 0
   }
 
   async #copy(select: string, into: string): Promise<void> {
-    const rows = this.#here.query(copyTo(`copy (${this.#toOurs(select)}) to stdout`))
-    await pipeline(rows, this.#there.query(copyFrom(into)))
+    const rows = this.#own.query(copyTo(`copy (${this.#toOwnText(select)}) to stdout`))
+    await pipeline(rows, this.#supabase.query(copyFrom(into)))
   }
 
+  /** Runs the steps in one transaction in the database of Supabase Auth. */
   async #transaction<Result>(use: () => Promise<Result>): Promise<Result> {
-    await this.#there.query('begin')
+    await this.#supabase.query('begin')
     try {
-      await this.#there.query(sessionForCopies)
+      await this.#supabase.query(sessionForCopies)
       const result = await use()
-      await this.#there.query('commit')
+      await this.#supabase.query('commit')
       return result
     } catch (error) {
-      await this.#there.query('rollback').catch(() => undefined)
+      await this.#supabase.query('rollback').catch(() => undefined)
       throw error
     }
   }
 
+  /** Runs a statement in the database of Supabase Auth. */
   #run<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) {
-    const named = this.#schema.text(text.replaceAll('{there}', '{source}'))
-    return this.#there.query<Row>(named, [...values])
+    return this.#supabase.query<Row>(this.#schema.toText(text), [...values])
   }
 
-  #toOurs(text: string): string {
+  #toOwnText(text: string): string {
     return withSchema(text, this.#settings.from.schema)
   }
 }
 
-/** The format of the Go library that Supabase Auth uses. */
-function toGoCredential(credential: StoredCredential, aaguid: string | null): object {
+/** Converts a credential to the format of the WebAuthn library that Supabase Auth uses. */
+function toSupabaseCredential(credential: StoredCredential, aaguid: string | null): object {
   const toBase64 = (text: string) => Buffer.from(text, 'base64url').toString('base64')
   return {
     id: toBase64(credential.id),

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { openClient } from '../db/connection/open-client.ts'
+import { nilId } from '../db/nil-id.ts'
 import { withSchema } from '../db/statement.ts'
 import { selectUserRecords } from './statements/supabase.ts'
 
@@ -10,13 +11,17 @@ export interface WriteJsonlSettings {
   readonly output: Writable
 }
 
-/** Writes a consistent snapshot of all users, one JSON object per line. @returns their number. */
+/**
+ * Writes one JSON object per line for each user who has an address and was not deleted. All users are
+ * read from one snapshot.
+ * @returns the number of users.
+ */
 export async function writeJsonl({ url, schema, output }: WriteJsonlSettings): Promise<number> {
   const client = await openClient(url, 'portcullis-auth export')
   let count = 0
   const text = withSchema(selectUserRecords, schema)
   async function* lines(): AsyncGenerator<string> {
-    let after = '00000000-0000-0000-0000-000000000000'
+    let after = nilId
     for (;;) {
       const { rows } = await client.query<{ id: string; record: string }>(text, [after])
       const last = rows.at(-1)

@@ -1,4 +1,4 @@
-/** A reason why nothing, or nothing more, can be imported, with advice. */
+/** Why an import, export or repointing cannot start or continue. The message says what to do. */
 export class ImportError extends Error {
   override readonly name = 'ImportError'
 }

@@ -2,36 +2,40 @@ import type { Client } from 'pg'
 import { openClient } from '../db/connection/open-client.ts'
 import { ImportError } from './import-error.ts'
 import { identifyDatabase } from './statements/repoint.ts'
-import type { SourceUrl } from './supabase/source-url.ts'
+import type { SupabaseUrl } from './supabase/supabase-url.ts'
 
-/** Connections to both databases. */
 export interface BothClients {
-  readonly source: Client
-  readonly target: Client
+  /** A connection to the database of Supabase Auth. */
+  readonly supabase: Client
+  /** A connection to the database of this server. */
+  readonly own: Client
 }
 
 const applicationName = 'portcullis-auth import'
 
-/** @throws {ImportError} if the source cannot be reached. */
+/**
+ * Connects to both databases, and disconnects at the end.
+ * @throws {ImportError} if the database of Supabase Auth cannot be reached.
+ */
 export async function withBoth<Result>(
-  from: SourceUrl,
-  targetUrl: string,
+  supabaseUrl: SupabaseUrl,
+  ownUrl: string,
   use: (clients: BothClients) => Promise<Result>,
 ): Promise<Result> {
-  const source = await openSource(from)
+  const supabase = await openSupabase(supabaseUrl)
   try {
-    const target = await openClient(targetUrl, applicationName)
+    const own = await openClient(ownUrl, applicationName)
     try {
-      return await use({ source, target })
+      return await use({ supabase, own })
     } finally {
-      await target.end()
+      await own.end()
     }
   } finally {
-    await source.end()
+    await supabase.end()
   }
 }
 
-async function openSource({ url, label, option }: SourceUrl): Promise<Client> {
+async function openSupabase({ url, label, option }: SupabaseUrl): Promise<Client> {
   try {
     return await openClient(url, applicationName)
   } catch (error) {
@@ -48,9 +52,9 @@ function toText(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-export async function isSameDatabase({ source, target }: BothClients): Promise<boolean> {
+export async function isSameDatabase({ supabase, own }: BothClients): Promise<boolean> {
   const [one, other] = await Promise.all(
-    [source, target].map(async (client) => {
+    [supabase, own].map(async (client) => {
       const { rows } = await client.query<{ identity: string }>(identifyDatabase)
       return rows[0]?.identity
     }),

@@ -9,27 +9,32 @@ import {
   qualifyNames,
 } from './statements/repoint.ts'
 
-/** SQL that makes the objects of an application refer to the schema of another auth server. */
-export interface Repointing {
+/** How to make the objects of an application refer to the schema of another auth server. */
+export interface RepointPlan {
+  /** SQL that can be run without a review. */
   readonly statements: readonly string[]
-  /** Objects that a person has to change, because they contain code. */
+  /**
+   * Objects that the operator has to change: code, because it may contain the name of the schema with
+   * another meaning, and foreign keys to tables other than `users`.
+   */
   readonly manual: readonly string[]
 }
 
 export interface RepointSettings {
   /** The schema that the objects refer to now. */
   readonly from: string
+  /** The schema that they are to refer to. */
   readonly to: string
 }
 
 /**
- * Finds foreign keys to `users`, policies and defaults that call `uid()` and the like, and triggers on
- * `users`. Triggers are copied: those on the table of the other server stay there.
+ * Plans the change of foreign keys to `users`, of policies and defaults that call functions such as
+ * `uid()`, and of triggers on `users`. Triggers are copied: those on the old table stay there.
  */
-export async function findRepointing(
+export async function planRepointing(
   client: Client,
   settings: RepointSettings,
-): Promise<Repointing> {
+): Promise<RepointPlan> {
   const { from, to } = settings
   await client.query('begin read only')
   try {
@@ -45,10 +50,10 @@ export async function findRepointing(
     const mentions = (text: string | null) => text !== null && rename(text) !== text
     return {
       statements: [
-        ...keys.filter(({ referenced }) => referenced === 'users').flatMap(toKey(rename)),
+        ...keys.filter(({ referenced }) => referenced === 'users').flatMap(toKeyStatements(rename)),
         ...policies
           .filter(({ condition, check }) => mentions(condition) || mentions(check))
-          .map(toPolicy(rename)),
+          .map(toPolicyStatement(rename)),
         ...defaults
           .filter(({ expression }) => mentions(expression))
           .map(
@@ -93,7 +98,7 @@ interface Default extends Named {
 
 type Rename = (text: string) => string
 
-/** Replaces the schema in front of the names that both schemas have. */
+/** Replaces the schema where it qualifies a table or function that both schemas have. */
 function createRename({ from, to }: RepointSettings): Rename {
   const escaped = from.replaceAll(/[^\w]/g, '\\$&')
   const names = '(users|identities|sessions|mfa_factors|uid\\(|jwt\\(|role\\(|email\\()'
@@ -101,12 +106,16 @@ function createRename({ from, to }: RepointSettings): Rename {
   return (text) => text.replaceAll(pattern, (_all, name: string) => `${quote(to)}.${name}`)
 }
 
-/** A key that is not valid does not read its table, and the validation does not block writes. */
-function toKey(rename: Rename) {
+/**
+ * Adds the key without validation, which does not scan the table, and then validates it, which does
+ * not block writes. An operator who runs the printed statements one by one benefits from that; in one
+ * transaction, the locks of the first statement last until the end.
+ */
+function toKeyStatements(rename: Rename) {
   return ({ table, name, definition, isPartitioned }: ForeignKey): readonly string[] => {
     const renamed = rename(definition.replace(/ NOT VALID$/, ''))
     const change = `alter table ${table} drop constraint ${name}, add constraint ${name} ${renamed}`
-    // PostgreSQL before 18 validates keys of partitioned tables at once.
+    // PostgreSQL before 18 does not support NOT VALID for foreign keys of partitioned tables.
     if (isPartitioned) return [`${change};`]
     const isValidated = !/ NOT VALID$/.test(definition)
     return [
@@ -116,7 +125,7 @@ function toKey(rename: Rename) {
   }
 }
 
-function toPolicy(rename: Rename) {
+function toPolicyStatement(rename: Rename) {
   return ({ table, name, condition, check }: Policy): string => {
     const using = condition === null ? '' : ` using (${rename(condition)})`
     const withCheck = check === null ? '' : ` with check (${rename(check)})`
@@ -125,20 +134,22 @@ function toPolicy(rename: Rename) {
 }
 
 export function toRepointText(
-  { statements, manual }: Repointing,
+  { statements, manual }: RepointPlan,
   settings: RepointSettings,
 ): string {
   const lines = [
     `-- Makes the objects of the application refer to the schema ${quote(settings.to)} instead of ${quote(settings.from)}.`,
-    ...(statements.length === 0 ? ['-- There are none.'] : ['begin;', ...statements, 'commit;']),
-    ...(manual.length === 0 ? [] : ['-- Review these yourself:']),
+    ...(statements.length === 0
+      ? ['-- Nothing has to be changed.']
+      : ['begin;', ...statements, 'commit;']),
+    ...(manual.length === 0 ? [] : ['-- Review and change these yourself:']),
     ...manual.map((name) => `--   ${name}`),
   ]
   return `${lines.join('\n')}\n`
 }
 
 /** Runs all statements, or none if one fails. */
-export async function applyRepointing(client: Client, { statements }: Repointing): Promise<void> {
+export async function applyRepointing(client: Client, { statements }: RepointPlan): Promise<void> {
   await client.query('begin')
   try {
     for (const statement of statements) await client.query(statement)

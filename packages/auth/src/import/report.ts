@@ -1,33 +1,34 @@
-/** Why a row was not imported, by outcome, with advice where there is something to do. */
+/** Why a row was not copied, by outcome. An export uses the same reasons in the other direction. */
 export const skipReasons: Readonly<Record<string, string>> = {
-  'email taken': 'another user here has the email address',
-  'phone taken': 'another user here has the phone number',
-  'identity taken': 'another user here has the account of the provider',
-  'passkey taken': 'another user here has the passkey',
-  'factor taken': 'the user already has a factor with this name or phone number here',
-  'exists here': 'a row with this ID was created here, not imported',
+  'email taken': 'another user already has this email address',
+  'phone taken': 'another user already has this phone number',
+  'identity taken': 'another user is already linked to this account of the provider',
+  'passkey taken': 'another user already has this passkey',
+  'factor taken': 'the user already has another factor with this name or phone number',
+  'exists here': 'a row with this ID exists here, but was not imported',
   'changed here': 'changed here and in the source since the last import; the row here is kept',
   'deleted here': 'deleted here since it was imported',
   'changed there': 'changed later in Supabase Auth; the row there is kept',
-  'no user': 'the user was not imported',
-  'unknown factor': 'this server does not know this kind of factor',
+  'no user': 'its user was not copied',
+  'unknown factor': 'this server does not support this kind of factor',
   'invalid secret': 'the secret cannot be read or decrypted',
   'no token': 'the session has no valid refresh token',
   expired: 'the session has expired',
   'invalid record': 'the record is invalid',
-  'duplicate record': 'an earlier record has the same ID, email address or phone number',
-  'oauth client': 'the session belongs to a client of the OAuth server of the source',
+  'duplicate record': 'an earlier record in the file is for the same user',
+  'oauth client': 'the session belongs to an OAuth client of Supabase Auth',
 }
 
+/** What happened to the rows of a table. */
 export interface TableReport {
   readonly table: string
   readonly label: string
-  /** Rows in the source. */
+  /** Rows in the source; for an export, rows here. */
   inSource: number
   added: number
   updated: number
   unchanged: number
-  /** Rows that the source no longer has. */
+  /** Rows that were deleted, because the source no longer has them. */
   removed: number
   readonly skipped: Record<string, SkippedRows>
 }
@@ -35,29 +36,34 @@ export interface TableReport {
 interface SkippedRows {
   readonly reason: string
   readonly count: number
-  /** A few IDs. */
+  /** The IDs of the first rows; for invalid records, lines of the file. */
   readonly examples: readonly string[]
 }
 
+/** The result of an import or an export. */
 export interface ImportReport {
+  /** The database or file that was read; for an export, the database that was written. */
   readonly source: string
+  /** The last migration of Supabase Auth, or the format of the file. */
   readonly sourceVersion: string
   readonly isDryRun: boolean
   readonly since: string | undefined
-  /** The value of `--since` for the next run; undefined for a file. */
+  /** The value of `--since` for the next import; undefined for files and exports. */
   readonly snapshotAt: string | undefined
   readonly seconds: number
   readonly tables: readonly TableReport[]
-  /** Rows of tables that are never imported. */
+  /** Number of rows by table, for tables that are never imported. */
   readonly notImported: Readonly<Record<string, number>>
+  /** Undefined for dry runs, files and exports. */
   readonly verification: Verification | undefined
 }
 
 export interface Verification {
-  /** Whether all rows were counted, which needs a run without `--since`. */
+  /** Whether row counts were compared, which is not possible with `--since`. */
   readonly hasCounts: boolean
+  /** The number of rows whose checksums were compared. */
   readonly sampled: number
-  /** What differs between the source and the imported rows; empty if all is well. */
+  /** Messages about differences between the source and the imported rows. */
   readonly differences: readonly string[]
 }
 
@@ -96,9 +102,9 @@ export function toReportText(report: ImportReport): string {
       ? `Dry run: nothing was written. Source: ${report.source}`
       : `Imported from ${report.source}`,
     ...tables.flatMap((table) => toTableLines(table, isDryRun)),
-    ...toUncopiedLines(notImported),
+    ...toNotImportedLines(notImported),
     ...toVerificationLines(verification),
-    `Took ${report.seconds.toFixed(1)} s.${toNextText(report)}`,
+    `Took ${report.seconds.toFixed(1)} s.${toSinceAdvice(report)}`,
   ]
   return `${lines.join('\n')}\n`
 }
@@ -115,9 +121,11 @@ export function toExportText(report: ImportReport): string {
 
 function toTableLines(table: TableReport, isDryRun: boolean): readonly string[] {
   const { label, inSource, added, updated, unchanged, removed, skipped } = table
-  const verb = isDryRun ? 'would be ' : ''
+  const counts = isDryRun
+    ? `${added} to add, ${updated} to update, ${unchanged} unchanged, ${removed} to remove`
+    : `${added} added, ${updated} updated, ${unchanged} unchanged, ${removed} removed`
   return [
-    `  ${label}: ${inSource} in total; ${verb}added ${added}, updated ${updated}, unchanged ${unchanged}, removed ${removed}`,
+    `  ${label}: ${inSource} in total; ${counts}`,
     ...Object.values(skipped).map(
       ({ reason, count, examples }) =>
         `    skipped ${count}: ${reason} (${toExamples(examples, count)})`,
@@ -125,29 +133,29 @@ function toTableLines(table: TableReport, isDryRun: boolean): readonly string[] 
   ]
 }
 
-function toNextText({ snapshotAt }: ImportReport): string {
-  return snapshotAt === undefined
-    ? ''
-    : ` To read only what changes from now on: --since ${snapshotAt}`
+/** A dry run imports nothing, so a run with `--since` must not follow it. */
+function toSinceAdvice({ isDryRun, snapshotAt }: ImportReport): string {
+  if (isDryRun || snapshotAt === undefined) return ''
+  return ` Next time, read only what has changed: --since ${snapshotAt}`
 }
 
 function toExamples(examples: readonly string[], count: number): string {
   return `${examples.join(', ')}${count > examples.length ? ', …' : ''}`
 }
 
-function toUncopiedLines(notImported: Readonly<Record<string, number>>): readonly string[] {
-  const names = Object.entries(notImported).map(([table, count]) => `${table} ${count}`)
+function toNotImportedLines(notImported: Readonly<Record<string, number>>): readonly string[] {
+  const names = Object.entries(notImported).map(([table, count]) => `${table} (${count})`)
   if (names.length === 0) return []
   return [
-    `Not imported: ${names.join(', ')}. Links and codes that were sent before the move do not work ` +
-      'after it; users request new ones.',
+    `Not imported: ${names.join(', ')}. Links and codes that were sent before the move stop working; ` +
+      'users request new ones.',
   ]
 }
 
 function toVerificationLines(verification: Verification | undefined): readonly string[] {
   if (verification === undefined) return []
   const { hasCounts, sampled, differences } = verification
-  const counts = hasCounts ? 'row counts, and ' : ''
+  const counts = hasCounts ? 'row counts and ' : ''
   if (differences.length === 0) return [`Verified: ${counts}${sampled} sampled rows`]
   return ['The verification found differences:', ...differences.map((each) => `  ${each}`)]
 }

@@ -33,8 +33,8 @@ export interface FileImportSettings {
 
 /**
  * Imports users from a file, a transaction per batch. A second run continues an interrupted one, and
- * takes over records that changed.
- * @throws {ImportError}
+ * updates users whose records have changed.
+ * @throws {ImportError} if the file cannot be read or another import is running.
  */
 export async function runFileImport(settings: FileImportSettings): Promise<ImportReport> {
   const { to, file, isDryRun, onWarning } = settings
@@ -72,17 +72,13 @@ async function importRecords(
   const skip = (outcome: string, example: string) =>
     addOutcomes(userReport, [{ outcome, count: 1, examples: [example] }])
   const flush = async () => {
-    const made = [...batch.values()]
+    const fileUsers = [...batch.values()]
     batch = new Map()
-    const rows = made.flatMap((each) => each.identities)
-    await writeRows(
-      writer,
-      users,
-      made.map(({ user }) => user),
-      userReport,
-    )
-    await writeRows(writer, identities, rows, identityReport)
-    identityReport.inSource += rows.length
+    const userRows = fileUsers.map(({ user }) => user)
+    const identityRows = fileUsers.flatMap((each) => each.identities)
+    await writeRows(writer, users, userRows, userReport)
+    await writeRows(writer, identities, identityRows, identityReport)
+    identityReport.inSource += identityRows.length
     onProgress(userReport.inSource)
   }
   for await (const record of readRecords(settings)) {

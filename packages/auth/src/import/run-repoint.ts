@@ -2,52 +2,56 @@ import { ImportError } from './import-error.ts'
 import { isSameDatabase, withBoth } from './open-both.ts'
 import {
   applyRepointing,
-  findRepointing,
-  type Repointing,
+  planRepointing,
+  type RepointPlan,
   type RepointSettings,
 } from './repoint.ts'
-import type { SourceUrl } from './supabase/source-url.ts'
+import type { SupabaseUrl } from './supabase/supabase-url.ts'
 import { hasCode } from './target-writer.ts'
 
 export interface RunRepointSettings {
-  readonly from: SourceUrl
+  readonly from: SupabaseUrl
   readonly to: { readonly url: string; readonly schema: string }
-  /** Whether objects are pointed back to the schema of Supabase Auth. */
+  /** Whether the objects are to refer to the schema of Supabase Auth again. */
   readonly isReverse: boolean
+  /** Whether the statements are run; otherwise they are only returned. */
   readonly isApplied: boolean
 }
 
 export interface RepointResult {
-  readonly repointing: Repointing
+  readonly plan: RepointPlan
   readonly settings: RepointSettings
 }
 
-/** @throws {ImportError} if the schemas are in different databases. */
+/**
+ * @throws {ImportError} if the schemas are in different databases, or if rows refer to users who are
+ * missing in the other schema.
+ */
 export async function runRepoint(settings: RunRepointSettings): Promise<RepointResult> {
   const { from, to, isReverse, isApplied } = settings
   return await withBoth(from, to.url, async (clients) => {
     if (!(await isSameDatabase(clients))) {
       throw new ImportError(
-        'The schemas are in different databases, so no foreign key or policy can refer to both. Move your own ' +
-          'tables first, or let this server use the database of Supabase Auth.',
+        'The schemas are in different databases, so foreign keys and policies in one cannot refer to ' +
+          'the other. Move your own tables first, or let this server use the database of Supabase Auth.',
       )
     }
     const schemas = { from: from.schema, to: to.schema }
     const direction = isReverse ? { from: schemas.to, to: schemas.from } : schemas
-    const repointing = await findRepointing(clients.target, direction)
-    if (isApplied) await explaining(() => applyRepointing(clients.target, repointing))
-    return { repointing, settings: direction }
+    const plan = await planRepointing(clients.own, direction)
+    if (isApplied) await explainMissingUsers(() => applyRepointing(clients.own, plan), isReverse)
+    return { plan, settings: direction }
   })
 }
 
-async function explaining(apply: () => Promise<void>): Promise<void> {
+async function explainMissingUsers(apply: () => Promise<void>, isReverse: boolean): Promise<void> {
   try {
     await apply()
   } catch (error) {
     if (!hasCode(error, '23503') || !(error instanceof Error)) throw error
     throw new ImportError(
-      `Rows of your tables refer to users that are not in the schema (${error.message}). Import these users, or ` +
-        'delete the rows.',
+      `Rows of your tables refer to users who are missing in the other schema (${error.message}). Copy these ` +
+        `users with auth ${isReverse ? 'export' : 'import'}, or delete the rows.`,
       { cause: error },
     )
   }

@@ -5,7 +5,7 @@ import { ImportError } from './import-error.ts'
 import { mostExamples, type Outcome } from './report.ts'
 import * as batches from './statements/batches.ts'
 import type { ImportTable } from './statements/import-table.ts'
-import { tokenStage } from './statements/sessions.ts'
+import { createTokenStage } from './statements/sessions.ts'
 
 export interface TargetSettings {
   readonly schema: string
@@ -24,13 +24,13 @@ interface BatchRange {
   readonly last: string
 }
 
-/** What the steps of a batch do in its transaction. */
+/** The steps that differ between sources and tables. All run in the transaction of the batch. */
 export interface BatchSteps {
   /** Fills the temporary table. */
   readonly stage: () => Promise<void>
-  /** Converts secrets, before the rows are checked. */
+  /** Converts the secrets of the staged rows, before the rows are checked. */
   readonly convert?: () => Promise<void>
-  /** Writes what belongs to the rows. */
+  /** Writes rows of other tables, such as the refresh tokens of sessions. */
   readonly writeMore?: (range: BatchRange) => Promise<void>
 }
 
@@ -46,7 +46,10 @@ export class TargetWriter {
     this.#settings = settings
   }
 
-  /** @throws {ImportError} if another import is running. */
+  /**
+   * Locks the schema against other imports, and creates the temporary tables.
+   * @throws {ImportError} if another import is running.
+   */
   async open(tables: readonly ImportTable[]): Promise<void> {
     await this.run(batches.limitLockWait)
     try {
@@ -60,14 +63,14 @@ export class TargetWriter {
         },
       )
     }
-    await this.run(batches.unlimitLockWait)
+    await this.run(batches.resetLockWait)
     await this.client.query(batches.createStages(tables))
-    await this.client.query(tokenStage)
+    await this.client.query(createTokenStage)
   }
 
   /**
-   * Stages, checks and writes a batch. It is tried again if a user who registers here at this moment
-   * takes an address between check and insert, and after a deadlock with a running server.
+   * Stages, checks and writes a batch. It is retried if a user signs up here with the same address
+   * between the check and the insert, and after a deadlock with a running server.
    */
   async importBatch(table: ImportTable, steps: BatchSteps): Promise<Batch> {
     for (let tries = 1; ; tries += 1) {
@@ -89,7 +92,7 @@ export class TargetWriter {
     if (first === null || last === null) return { count: 0, range: null, outcomes: [] }
     const range = { first, last }
     await steps.convert?.()
-    await this.run(batches.judge(table), [first, last])
+    await this.run(batches.decideOutcomes(table), [first, last])
     if (this.#settings.isDryRun) {
       if (table.name === 'users') await this.run(batches.rememberUsers)
     } else {
@@ -114,16 +117,13 @@ export class TargetWriter {
     }
   }
 
+  /** Runs a statement, in which `{ns}` is replaced by the schema. */
   run<Row extends QueryResultRow>(text: string, values: readonly unknown[] = []) {
-    return this.client.query<Row>(this.toText(text), [...values])
-  }
-
-  /** Replaces `{ns}` by the schema. */
-  toText(text: string): string {
-    return withSchema(text, this.#settings.schema)
+    return this.client.query<Row>(withSchema(text, this.#settings.schema), [...values])
   }
 }
 
+/** Whether PostgreSQL reported the error with this code. */
 export function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code
 }

@@ -7,28 +7,31 @@ import type { TargetWriter } from './target-writer.ts'
 
 export interface VerifySettings {
   readonly source: Client
-  /** Replaces `{source}`. */
-  readonly toSource: (text: string) => string
+  /** Replaces `{supabase}` in a statement by the schema. */
+  readonly toSourceText: (text: string) => string
   readonly writer: TargetWriter
   /** Whether only changed rows were read. */
   readonly isPartial: boolean
 }
 
+/** Per table. */
 const sampleRows = 500
+const mostDifferences = 20
 
+/** A row of the sample. */
 interface Checksums {
   readonly id: string
   readonly checksum: string
   readonly password: string | null
 }
 
-/** Compares the numbers of rows, and checksums of a random sample, with the source's snapshot. */
+/** Compares row counts, and the checksums of a random sample, with the snapshot of the source. */
 export async function verifyImport(
   settings: VerifySettings,
   tables: readonly ImportTable[],
   reports: readonly TableReport[],
 ): Promise<Verification> {
-  const { source, toSource, writer, isPartial } = settings
+  const { source, toSourceText, writer, isPartial } = settings
   const differences: string[] = []
   let sampled = 0
   for (const table of tables) {
@@ -39,7 +42,7 @@ export async function verifyImport(
     const { rows: picked } = await writer.run<{ id: string }>(pickSample(table.name), [sampleRows])
     const ids = picked.map(({ id }) => id)
     const { rows: theirs } = await source.query<Checksums>(
-      toSource(readSourceChecksums(table.name)),
+      toSourceText(readSourceChecksums(table.name)),
       [ids],
     )
     const { rows: ours } = await writer.run<Checksums>(readOwnChecksums(table.name), [ids])
@@ -47,14 +50,15 @@ export async function verifyImport(
     const byId = new Map(theirs.map((row) => [row.id, row]))
     for (const { id, checksum, password } of ours) {
       const their = byId.get(id)
-      // The source's row may have been skipped since, and a password may be encrypted there.
+      // Rows that the source lacks were dealt with by the import itself. The checksum of a password
+      // is null if the source encrypts it.
       const isSame =
         their === undefined ||
         (their.checksum === checksum && (their.password === null || their.password === password))
       if (!isSame) differences.push(`${table.name}: the row ${id} differs from the source`)
     }
   }
-  return { hasCounts: !isPartial, sampled, differences: differences.slice(0, 20) }
+  return { hasCounts: !isPartial, sampled, differences: differences.slice(0, mostDifferences) }
 }
 
 async function compareCounts(
@@ -65,13 +69,15 @@ async function compareCounts(
   const { rows } = await writer.run<{ count: number }>(countPresent(table))
   const present = rows[0]?.count ?? 0
   const skipped = Object.values(report.skipped).reduce((sum, { count }) => sum + count, 0)
-  const seen = report.added + report.updated + report.unchanged
+  const copied = report.added + report.updated + report.unchanged
   return [
-    ...(seen + skipped === report.inSource
+    ...(copied + skipped === report.inSource
       ? []
-      : [`${table.name}: the source has ${report.inSource} rows, but ${seen + skipped} were read`]),
-    ...(present >= seen
+      : [
+          `${table.name}: the source has ${report.inSource} rows, but ${copied + skipped} were read`,
+        ]),
+    ...(present >= copied
       ? []
-      : [`${table.name}: ${seen} rows were imported, but ${present} exist here`]),
+      : [`${table.name}: ${copied} rows were imported, but ${present} exist here`]),
   ]
 }

@@ -13,7 +13,7 @@ function open(isTerminal: boolean) {
   return { progress, text: () => text }
 }
 
-test('a terminal shows a bar in one line per table', () => {
+test('a terminal shows one progress bar per table', () => {
   const { progress, text } = open(true)
   progress.show({ label: 'users', done: 0, total: 4 })
   progress.show({ label: 'users', done: 2, total: 4 })
@@ -31,7 +31,7 @@ test('a terminal shows a bar in one line per table', () => {
   assert.equal(text(), lines.join(''))
 })
 
-test('a pipe gets a line per table, and none for each batch', () => {
+test('a pipe gets one line per table instead of one per batch', () => {
   const { progress, text } = open(false)
   for (const done of [0, 1, 2, 4]) progress.show({ label: 'users', done, total: 4 })
   progress.show({ label: 'passkeys', done: 0, total: 0 })

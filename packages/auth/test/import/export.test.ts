@@ -55,7 +55,7 @@ for (const release of ['2.150', '2.196'] as const) {
       where id = $1`,
       [fred.id],
     )
-    const made = await admin('POST', '', {
+    const created = await admin('POST', '', {
       email: 'new@source.example',
       password: sourcePassword,
       email_confirm: true,
@@ -91,7 +91,7 @@ for (const release of ['2.150', '2.196'] as const) {
       fred.id,
     ])
     assert.deepEqual(data, { there: true })
-    const [newThere] = await there('select * from users where id = $1', [made.body.id])
+    const [newThere] = await there('select * from users where id = $1', [created.body.id])
     // Supabase Auth cannot read null in these columns.
     for (const name of ['confirmation_token', 'recovery_token', 'email_change', 'phone_change']) {
       assert.equal(newThere[name], '', name)
@@ -149,7 +149,7 @@ test('a WebAuthn factor that was changed here is written in the format of Supaba
 test('export refuses invalid arguments and unknown targets', async (t) => {
   const neither = await runCommand(['export'])
   assert.equal(neither.code, 2)
-  assert.match(neither.stderr, /^export needs either --to or --jsonl\./)
+  assert.match(neither.stderr, /^Either --to or --jsonl is required, and not both\./)
   const server = await openFlowServer(t, sourceEnvironment)
   if (!server) return
   const env = toCommandEnvironment(server)

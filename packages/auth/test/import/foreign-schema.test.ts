@@ -9,7 +9,7 @@ import { testEnvironment } from '../support/auth-server.ts'
 import { openSharedPostgres, runIn } from '../support/shared-postgres.ts'
 import { openSource } from '../support/supabase-source/open-source.ts'
 
-test('serve and migrate leave the tables of Supabase Auth alone and name the import', async (t) => {
+test('serve, migrate and up do not change the tables of Supabase Auth, and recommend auth import', async (t) => {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return
   const source = await openSource(t, postgres.url, '2.196')
@@ -27,7 +27,7 @@ test('serve and migrate leave the tables of Supabase Auth alone and name the imp
     DATABASE_URL: postgres.url,
     AUTH_DB_NAMESPACE: source.schema,
   }
-  const refused = async () => {
+  const assertRefused = async () => {
     for (const command of ['serve', 'migrate', 'up']) {
       // The server logs to the standard error of its process.
       const { code, stderr } = await runAuth([command], { env })
@@ -36,14 +36,14 @@ test('serve and migrate leave the tables of Supabase Auth alone and name the imp
       assert.match(stderr, /Set AUTH_DB_NAMESPACE to a separate schema, .+auth import --from/)
     }
   }
-  await refused()
+  await assertRefused()
   assert.deepEqual(await list(), before)
-  // Even without the table of migrations, these are not our tables.
+  // They are recognised as tables of another server even without the table of migrations.
   await source.client.query('drop table schema_migrations')
-  await refused()
+  await assertRefused()
 })
 
-test('a role that may not create the schema gets advice, and nothing is left behind', async (t) => {
+test('a role that cannot create the schema gets advice, and no table is left behind', async (t) => {
   const postgres = await openSharedPostgres(t)
   if (!postgres) return
   const role = `visitor_${process.pid}`
@@ -57,9 +57,9 @@ test('a role that may not create the schema gets advice, and nothing is left beh
   const { code, stderr } = await runCommand(['migrate'], { env })
   assert.equal(code, 1)
   assert.match(stderr, /^The migration failed: The database role lacks a privilege/)
-  const left = await runAuth(['serve'], { env })
+  const served = await runAuth(['serve'], { env })
   assert.match(
-    left.stderr,
+    served.stderr,
     new RegExp(`The tables do not exist \\(the schema \\\\?"${schema}\\\\?" has none\\)`),
   )
 })

@@ -40,7 +40,7 @@ const fill = `
   from sessions;
   analyze`
 
-/** Everything that was imported, independent of the time of the import. */
+/** Counts and checksums of everything that was imported, without the times of the import. */
 const contents = `
   select name, count::integer as count, sum from (select 'users' as name, count(*) as count, md5(string_agg(t::text, '|' order by id)) as sum
     from users t
@@ -53,8 +53,8 @@ const contents = `
   union all select 'counted users', coalesce(sum(c.count), 0), '' from user_counts c
   ) c order by 1`
 
-/** What must hold after every kill: no row without its bookkeeping, and none half imported. */
-const flaws = `
+/** Inconsistencies that must not exist after a kill: rows without bookkeeping, and incomplete ones. */
+const inconsistencies = `
   select 'user without bookkeeping' as flaw, count(*)::integer as count from users t
     where not exists (select from imported_rows r where r.table_name = 'users' and r.id = t.id)
   union all select 'bookkeeping without user', count(*) from imported_rows r
@@ -111,7 +111,7 @@ test('when an import is killed at any moment, the next one completes it', async 
 
   let interrupted = 0
   for (let moment = 1; moment <= moments; moment += 1) {
-    await t.test(`after ${moment} of ${moments + 1} parts`, async () => {
+    await t.test(`killed after ${moment}/${moments + 1} of the rows`, async () => {
       const target = await open(`import_killed_${process.pid}_${moment}`)
       const count = async () => {
         const { rows } = await target.client.query(
@@ -124,11 +124,11 @@ test('when an import is killed at any moment, the next one completes it', async 
       while (child.exitCode === null && (await count()) < (total * moment) / (moments + 1)) {
         await sleep(1)
       }
-      // The next batch is written in the meantime, up to another point each time.
+      // A random delay, so that each kill interrupts the next batch at a different point.
       await sleep(Math.random() * 20)
       child.kill('SIGKILL')
       await closed
-      const { rows } = await target.client.query<{ flaw: string; count: number }>(flaws)
+      const { rows } = await target.client.query<{ flaw: string; count: number }>(inconsistencies)
       for (const { flaw, count } of rows) assert.equal(count, 0, flaw)
       const imported = await count()
       if (imported > 0 && imported < total) interrupted += 1

@@ -23,7 +23,7 @@ const alreadyUsed = [400, 'refresh_token_already_used', 'Invalid Refresh Token: 
 const notFound = [400, 'refresh_token_not_found', 'Invalid Refresh Token: Refresh Token Not Found']
 const noSession = [400, 'session_not_found', 'Invalid Refresh Token: No Valid Session Found']
 
-/** Opens a server on a database into which the users of the source were imported. */
+/** Opens a server, and imports users of every kind from Supabase Auth. */
 async function move(t: TestContext, release: SourceRelease) {
   const server = await openFlowServer(t, { ...passkeyEnvironment, ...sourceEnvironment })
   if (!server) return undefined
@@ -127,25 +127,23 @@ for (const release of ['2.150', '2.196'] as const) {
       assert.ok(row.deleted_at)
     })
 
-    await t.test('the account of a provider with another address is kept', async () => {
-      const { gina } = people
-      const { email, identities } = await calls.userOf(gina.id)
-      assert.equal(email, 'gina@source.example')
-      assert.deepEqual(
-        identities.map((each: { provider: string; id: string; email?: string }) => [
-          each.provider,
-          each.email ?? 'gina@other.example',
-        ]),
-        [['google', 'gina@other.example']],
-      )
-      const [row] = await server.query('select provider_id from identities where user_id = $1', [
-        gina.id,
-      ])
-      assert.equal(row.provider_id, gina.providerId)
-    })
+    await t.test(
+      'a provider account keeps an address that differs from that of the user',
+      async () => {
+        const { gina } = people
+        const { email, identities } = await calls.userOf(gina.id)
+        assert.equal(email, 'gina@source.example')
+        const [{ provider, identity_data: profile }, ...others] = identities
+        assert.deepEqual([provider, profile.email, others], ['google', 'Gina@Other.example', []])
+        const [row] = await server.query('select provider_id from identities where user_id = $1', [
+          gina.id,
+        ])
+        assert.equal(row.provider_id, gina.providerId)
+      },
+    )
 
     await t.test(
-      'a valid token is exchanged for one of ours, with one more statement',
+      'a valid token is exchanged for one of this server, with one additional statement',
       async () => {
         server.takeStatements()
         const first = await calls.refresh(ada.tokens.at(-1))
@@ -177,7 +175,7 @@ for (const release of ['2.150', '2.196'] as const) {
       assert.deepEqual(errorOf(await calls.refresh(rae.tokens[3])), noSession)
     })
 
-    await t.test('unknown and ended tokens are refused', async () => {
+    await t.test('unknown tokens and those of ended sessions are refused', async () => {
       for (const token of ['abcdefghijkl', randomBytes(16).toString('base64url')]) {
         assert.deepEqual(errorOf(await calls.refresh(token)), notFound)
       }
@@ -261,34 +259,25 @@ async function testRecent(t: TestContext, server: FlowServer, recent: Recent) {
 
   await t.test('phone and WebAuthn factors work', async () => {
     const { body } = await signIn({ email: vera.email, password: sourcePassword })
-    const token = body.access_token as string
-    const call = (factorId: string, path: string, sent: object) =>
+    const call = (token: string, factorId: string, path: string, sent: object) =>
       send(server.url, `/factors/${factorId}/${path}`, { token, body: sent })
-    const challenged = await call(recent.phoneFactorId, 'challenge', {})
+    const token = body.access_token as string
+    const challenged = await call(token, recent.phoneFactorId, 'challenge', {})
     assert.equal(challenged.status, 200, JSON.stringify(challenged.body))
-    const mail = await server.query(
+    const [message] = await server.query(
       `select payload ->> 'Code' as code from outbox where recipient = '15550100009'`,
     )
-    const code = mail[0]?.code as string
-    const byPhone = await call(recent.phoneFactorId, 'verify', {
-      challenge_id: challenged.body.id,
-      code,
-    })
+    const code = message.code as string
+    const sent = { challenge_id: challenged.body.id, code }
+    const byPhone = await call(token, recent.phoneFactorId, 'verify', sent)
     assert.equal(claimsOf(byPhone.body.access_token).aal, 'aal2')
-    const { body: asked } = await send(
-      server.url,
-      `/factors/${recent.webAuthnFactorId}/challenge`,
-      {
-        token: byPhone.body.access_token,
-        body: {},
-      },
-    )
-    assert.equal(asked.webauthn.type, 'request')
-    const credential_response = recent.securityKey.get(asked.webauthn.credential_options.publicKey)
-    const byKey = await send(server.url, `/factors/${recent.webAuthnFactorId}/verify`, {
-      token: byPhone.body.access_token,
-      body: { challenge_id: asked.id, webauthn: { type: 'request', credential_response } },
-    })
+    const raised = byPhone.body.access_token as string
+    const { body: challenge } = await call(raised, recent.webAuthnFactorId, 'challenge', {})
+    const { type, credential_options: options } = challenge.webauthn
+    assert.equal(type, 'request')
+    const webauthn = { type, credential_response: recent.securityKey.get(options.publicKey) }
+    const response = { challenge_id: challenge.id, webauthn }
+    const byKey = await call(raised, recent.webAuthnFactorId, 'verify', response)
     assert.equal(byKey.status, 200, JSON.stringify(byKey.body))
     assert.ok(methodsOf(byKey.body.access_token).includes('mfa/webauthn'))
   })

@@ -3,9 +3,12 @@
  */
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { Secret } from 'otpauth'
 import { runCommand } from '../support/auth-command.ts'
+import { makeFolder } from '../support/embedded-place.ts'
 import { createApp } from '../support/factors.ts'
 import { openFlowServer } from '../support/flow-server.ts'
 import { send } from '../support/http-client.ts'
@@ -73,7 +76,7 @@ test('passwords in URLs are never printed', async (t) => {
   assert.doesNotMatch(stderr, /hunter2/)
 })
 
-test('a role that may not read the source, or sees only some rows, is refused', async (t) => {
+test('a role that cannot read the source, or sees only some rows, is refused', async (t) => {
   const opened = await open(t)
   if (!opened) return
   const { server, source, run } = opened
@@ -88,7 +91,7 @@ test('a role that may not read the source, or sees only some rows, is refused', 
   url.username = role
   url.password = 'reader'
   const from = toSourceUrl(url.href, schema)
-  const advice = /The role in --from may not read all rows.+use the role that owns the tables/
+  const advice = /The role in --from cannot read all rows.+use the role that owns the tables/
   assert.match((await run(from)).stderr, advice)
   await client.query(`grant usage on schema ${schema} to ${role}`)
   await client.query(`grant select on all tables in schema ${schema} to ${role}`)
@@ -114,7 +117,7 @@ test('the database must have been migrated', async (t) => {
   }
 })
 
-test('users with another audience than that of the server are reported', async (t) => {
+test('users whose audience differs from that of the server are reported', async (t) => {
   const opened = await open(t)
   if (!opened) return
   const { source, env } = opened
@@ -135,10 +138,11 @@ test('invalid arguments are refused', async () => {
     assert.equal(code, 2)
     assert.match(stderr, message)
   }
-  await refused([], /^--from is missing\.\nSee: auth import --help\n$/)
+  await refused([], /^One of --from, --jsonl and --csv is required\.\nSee: auth import --help\n$/)
   await refused(['--from', 'postgres://x/y', '--since', 'yesterday'], /^--since must be a time/)
   await refused(['--jsonl', 'x', '--csv', 'y'], /^Only one of --from, --jsonl and --csv/)
   await refused(['--jsonl', 'x', '--batch-rows', '0'], /^--batch-rows must be a number/)
+  await refused(['--from', 'postgres://x/y', '--reverse'], /^--reverse needs --print-sql or/)
   await refused(['--nothing'], /^Unknown option --nothing\.\n/)
 })
 
@@ -189,6 +193,16 @@ test('encrypted passwords, TOTP secrets and session keys need the decryption key
   assert.match(missing.stderr, /encrypts secrets with the key "k1".+--decryption-key k1=KEY/)
   const short = await run(source.url, '--decryption-key', 'k1=c2hvcnQ')
   assert.match(short.stderr, /A decryption key must be ID=KEY.+check the key "k1"/)
+  const reportOf = ({ stdout }: { readonly stdout: string }, name: string) =>
+    JSON.parse(stdout).tables.find(({ table }: { table: string }) => table === name)
+  const wrongKey = `k1=${randomBytes(32).toString('base64url')}`
+  const wrong = await run(source.url, '--json', '--dry-run', '--decryption-key', wrongKey)
+  assert.deepEqual(reportOf(wrong, 'users').skipped['invalid secret'].examples, [ada.id])
+  const file = join(await makeFolder(t), 'auth.env')
+  const variable = 'GOTRUE_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS'
+  await writeFile(file, `${variable}=k1:${key.toString('base64url')}\n`)
+  const inFile = await run(source.url, '--json', '--dry-run', '--config', file)
+  assert.deepEqual(reportOf(inFile, 'users').skipped, {})
   const decrypted = await run(
     source.url,
     '--json',
@@ -196,8 +210,7 @@ test('encrypted passwords, TOTP secrets and session keys need the decryption key
     `k1=${key.toString('base64url')}`,
   )
   assert.equal(decrypted.code, 0, decrypted.stderr + decrypted.stdout)
-  const { tables } = JSON.parse(decrypted.stdout)
-  const { skipped } = tables.find(({ table }: { table: string }) => table === 'mfa_factors')
+  const { skipped } = reportOf(decrypted, 'mfa_factors')
   assert.deepEqual(skipped['invalid secret'].examples, [damagedId])
 
   const post = (path: string, body: object, token?: string) =>

@@ -14,7 +14,7 @@ import {
 } from '../support/supabase-source/open-source.ts'
 import { sourcePassword } from '../support/supabase-source/people.ts'
 
-/** Opens a server and a source, and imports repeatedly. */
+/** Opens a server, and a source with users that can be imported repeatedly. */
 async function open(t: TestContext) {
   const server = await openFlowServer(t, sourceEnvironment)
   if (!server) return undefined
@@ -80,7 +80,7 @@ test('a second run changes nothing', async (t) => {
 })
 
 for (const mode of ['all rows', 'changed rows'] as const) {
-  test(`a second run with ${mode} takes over what changed in the source`, async (t) => {
+  test(`a second run that reads ${mode} applies the changes of the source`, async (t) => {
     const opened = await open(t)
     if (!opened) return
     const { server, source, people, importRows, change } = opened
@@ -103,7 +103,7 @@ for (const mode of ['all rows', 'changed rows'] as const) {
       created_at: new Date(),
       updated_at: new Date(),
     })
-    // Another one signed out, and a user was deleted.
+    // Another user signed out, and a third one was deleted.
     await change('delete from sessions where id = $1', [pat.sessionId])
     await change('delete from users where id = $1', [fred.id])
     const newId = await source.writer.user({
@@ -124,12 +124,26 @@ for (const mode of ['all rows', 'changed rows'] as const) {
     assert.equal(tableOf('sessions').removed, 1)
     assert.equal(errorOf(await refresh(server.url, pat.tokens[1]))[1], 'refresh_token_not_found')
     assert.equal((await refresh(server.url, 'aaaabbbbcccc')).status, 200)
-    // The token before the previous one is an old one now.
+    // This token has been replaced twice, so it ends the session.
     assert.equal(errorOf(await refresh(server.url, ada.tokens[1]))[1], 'refresh_token_already_used')
   })
 }
 
-test('addresses of users who were renamed or deleted can be used by others', async (t) => {
+test('a change that was committed after the snapshot, with an earlier time, is read with --since', async (t) => {
+  const opened = await open(t)
+  if (!opened) return
+  const { people, importRows, change } = opened
+  const { report } = await importRows()
+  await change(
+    `update users set raw_user_meta_data = '{"n": 2}', updated_at = $2::timestamptz - interval '10 s'
+     where id = $1`,
+    [people.cleo.id, report.snapshotAt],
+  )
+  const { tableOf } = await importRows('--since', report.snapshotAt)
+  assert.equal(tableOf('users').updated, 1)
+})
+
+test('a user can have an address that belonged to a renamed or deleted user', async (t) => {
   const opened = await open(t)
   if (!opened) return
   const { server, source, people, importRows, change } = opened
@@ -140,7 +154,7 @@ test('addresses of users who were renamed or deleted can be used by others', asy
     [cleo.id],
   )
   await change('delete from users where id = $1', [fred.id])
-  // These IDs come before the others.
+  // These users are imported before the others, because their IDs are smaller.
   const [one, two] = ['1', '2'].map((digit) => `00000000-0000-4000-8000-00000000000${digit}`)
   await source.writer.user({ id: one, email: cleo.email, updated_at: new Date() })
   await source.writer.user({ id: two, email: fred.email, updated_at: new Date() })
@@ -213,11 +227,11 @@ test('users whose address or phone number is taken here are skipped, with everyt
   const { stdout } = await run()
   assert.match(
     stdout,
-    new RegExp(`skipped 1: another user here has the email address \\(${people.ada.id}\\)`),
+    new RegExp(`skipped 1: another user already has this email address \\(${people.ada.id}\\)`),
   )
 })
 
-test('addresses that differ only in case lead to one user', async (t) => {
+test('of users whose addresses differ only in case, the oldest is imported', async (t) => {
   const opened = await open(t)
   if (!opened) return
   const { source, importRows, people } = opened
@@ -238,7 +252,10 @@ test('a dry run reports the same and writes nothing', async (t) => {
   const before = await readAll(server.databaseUrl, server.schema)
   const { report: dry } = await importRows('--dry-run')
   assert.deepEqual(await readAll(server.databaseUrl, server.schema), before)
-  assert.match((await run('--dry-run')).stdout, /^Dry run: nothing was written\./)
+  const { stdout } = await run('--dry-run')
+  assert.match(stdout, /^Dry run: nothing was written\./)
+  // Nothing was imported, so the next run must read everything.
+  assert.doesNotMatch(stdout, /--since/)
   const { report } = await importRows()
   assert.deepEqual(dry.tables, report.tables)
 })

@@ -1,36 +1,41 @@
-/** A table of ours and the table of Supabase Auth that it fills. */
+/** A table of this server, and the table of Supabase Auth with the same name that it fills. */
 export interface ExportTable {
   readonly name: string
+  /** What the report calls the rows. */
   readonly label: string
   readonly columns: readonly ExportColumn[]
-  /** Which of our rows are exported; `x` is the row. */
+  /** The condition for rows that are exported. `x` is the row here. */
   readonly isExported: string
-  /** Conditions on the staged row `s` under which it cannot be written. */
-  readonly flaws: readonly (readonly [condition: string, outcome: string])[]
-  /** Values of columns that we do not have, for new rows. */
+  /**
+   * Reasons not to write a row, in the order in which they are checked: pairs of a condition on the
+   * staged row `s` and a key of `skipReasons`.
+   */
+  readonly skipRules: readonly (readonly [condition: string, outcome: string])[]
+  /** Values for new rows, by columns that this server does not have. */
   readonly defaults?: Readonly<Record<string, string>>
 }
 
+/** A column of Supabase Auth, and how it is filled. */
 export interface ExportColumn {
   readonly name: string
   readonly type: string
-  /** An expression over our row `x`. */
+  /** An expression over the row `x` here. */
   readonly from: string
   /** An expression over the staged row `s` and its secrets `c`. Default: the staged value. */
   readonly to?: string
-  /** The column exists only in later releases of Supabase Auth. */
+  /** Whether earlier releases of Supabase Auth lack the column. */
   readonly isRecent?: boolean
 }
 
 const same = (name: string, type: string): ExportColumn => ({ name, type, from: `x.${name}` })
-/** Supabase Auth cannot read null in these columns. */
+/** Supabase Auth cannot read null in such a column. */
 const text = (name: string): ExportColumn => ({
   name,
   type: 'text',
   from: `coalesce(x.${name}, '')`,
 })
 
-const hasNoUser = `(select u.id from {there}.users u where u.id = s.user_id) is null`
+const hasNoUser = `(select u.id from {supabase}.users u where u.id = s.user_id) is null`
 
 const users: ExportTable = {
   name: 'users',
@@ -72,14 +77,14 @@ const users: ExportTable = {
     phone_change_token: `''`,
     reauthentication_token: `''`,
   },
-  flaws: [
+  skipRules: [
     [
-      `not s.is_sso_user and (select u.id from {there}.users u
+      `not s.is_sso_user and (select u.id from {supabase}.users u
         where u.email = s.email and not u.is_sso_user and u.id <> s.id limit 1) is not null`,
       'email taken',
     ],
     [
-      '(select u.id from {there}.users u where u.phone = s.phone and u.id <> s.id limit 1) is not null',
+      '(select u.id from {supabase}.users u where u.phone = s.phone and u.id <> s.id limit 1) is not null',
       'phone taken',
     ],
   ],
@@ -98,10 +103,10 @@ const identities: ExportTable = {
     same('created_at', 'timestamptz'),
     same('updated_at', 'timestamptz'),
   ],
-  flaws: [
+  skipRules: [
     [hasNoUser, 'no user'],
     [
-      `(select i.id from {there}.identities i where i.provider = s.provider
+      `(select i.id from {supabase}.identities i where i.provider = s.provider
         and i.provider_id = s.provider_id and i.id <> s.id limit 1) is not null`,
       'identity taken',
     ],
@@ -115,8 +120,8 @@ const factors: ExportTable = {
   isExported: `x.factor_type in ('totp', 'phone', 'webauthn')`,
   columns: [
     same('user_id', 'uuid'),
-    { ...same('factor_type', 'text'), to: 's.factor_type::{there}.factor_type' },
-    { ...same('status', 'text'), to: 's.status::{there}.factor_status' },
+    { ...same('factor_type', 'text'), to: 's.factor_type::{supabase}.factor_type' },
+    { ...same('status', 'text'), to: 's.status::{supabase}.factor_status' },
     same('friendly_name', 'text'),
     { name: 'secret', type: 'bytea', from: 'x.secret', to: `coalesce(c.text_value, '')` },
     { ...same('phone', 'text'), isRecent: true },
@@ -126,7 +131,7 @@ const factors: ExportTable = {
     same('created_at', 'timestamptz'),
     same('updated_at', 'timestamptz'),
   ],
-  flaws: [[hasNoUser, 'no user']],
+  skipRules: [[hasNoUser, 'no user']],
 }
 
 const passkeys: ExportTable = {
@@ -147,10 +152,10 @@ const passkeys: ExportTable = {
     same('created_at', 'timestamptz'),
     same('updated_at', 'timestamptz'),
   ],
-  flaws: [[hasNoUser, 'no user']],
+  skipRules: [[hasNoUser, 'no user']],
 }
 
-/** The order of their foreign keys. */
+/** A table follows the tables that its foreign keys refer to. */
 export const exportTables: readonly ExportTable[] = [users, identities, factors, passkeys]
 
 const batchRows = 10_000
@@ -170,7 +175,7 @@ export function createStages(tables: readonly ExportTable[]): string {
       on commit delete rows;`
 }
 
-/** Selects a batch of ours, in the order of the stage's columns. */
+/** Selects a batch of rows here, with the columns in the order of the temporary table. */
 export const selectBatch = ({ name, columns, isExported }: ExportTable, after: string): string =>
   `select x.id, ${columns.map(({ from }) => from).join(', ')} from {ns}.${name} x
    where x.id > ${after} and ${isExported} order by x.id limit ${batchRows}`
@@ -189,16 +194,16 @@ export const stageSecrets = `
   insert into pg_temp.export_secrets (id, text_value, json_value)
   select * from unnest($1::uuid[], $2::text[], $3::jsonb[])`
 
-/** Rows that were changed there later are kept. */
-export function judge(table: ExportTable): string {
-  const flaws = table.flaws.map(([condition, outcome]) => `when ${condition} then '${outcome}'`)
+/** Decides what happens to each staged row. Rows that were changed there later are kept. */
+export function decideOutcomes(table: ExportTable): string {
+  const skips = table.skipRules.map(([condition, outcome]) => `when ${condition} then '${outcome}'`)
   return `insert into pg_temp.export_outcomes (id, outcome)
     select s.id, case
       when t.updated_at = s.updated_at then 'same'
       when t.updated_at > s.updated_at then 'changed there'
-      ${flaws.join('\n')}
+      ${skips.join('\n')}
       when t.id is null then 'new' else 'changed' end
-    from ${toStage(table)} s left join {there}.${table.name} t on t.id = s.id`
+    from ${toStage(table)} s left join {supabase}.${table.name} t on t.id = s.id`
 }
 
 /** @param has whether Supabase Auth has the column. */
@@ -206,7 +211,7 @@ export function writeRows(table: ExportTable, has: (column: string) => boolean):
   const columns = table.columns.filter(({ name, isRecent }) => isRecent !== true || has(name))
   const names = columns.map(({ name }) => name)
   const defaults = Object.entries(table.defaults ?? {})
-  return `insert into {there}.${table.name} (id, ${[...names, ...defaults.map(([name]) => name)].join(', ')})
+  return `insert into {supabase}.${table.name} (id, ${[...names, ...defaults.map(([name]) => name)].join(', ')})
     select s.id, ${[...columns.map(({ name, to }) => to ?? `s.${name}`), ...defaults.map(([, value]) => value)].join(', ')}
     from ${toStage(table)} s join pg_temp.export_outcomes o on o.id = s.id
     left join pg_temp.export_secrets c on c.id = s.id
@@ -219,17 +224,17 @@ export const countOutcomes = (mostExamples: number): string => `
     (array_agg(id::text order by id))[1:${mostExamples}] as examples
   from pg_temp.export_outcomes group by outcome`
 
-/** Rows that were imported and then deleted here. */
+/** Selects rows that were imported and then deleted here. */
 export const selectDeleted = ({ name }: ExportTable): string =>
   `select r.id, r.updated_at from {ns}.imported_rows r where r.table_name = '${name}'
      and not exists (select from {ns}.${name} t where t.id = r.id)`
 
 export const copyIntoDeleted = 'copy pg_temp.export_deleted from stdin'
 
-/** Rows that were changed there after the import are kept. */
+/** Deletes these rows there, unless they were changed there after the import. */
 export const removeDeleted = ({ name }: ExportTable): string => `
   with removed as (
-    delete from {there}.${name} t using pg_temp.export_deleted d
+    delete from {supabase}.${name} t using pg_temp.export_deleted d
     where t.id = d.id and coalesce(t.updated_at, d.updated_at) <= d.updated_at returning t.id
   )
   select count(*)::integer as removed from removed`
@@ -237,7 +242,7 @@ export const removeDeleted = ({ name }: ExportTable): string => `
 export const countRows = ({ name, isExported }: ExportTable): string =>
   `select count(*)::double precision as count from {ns}.${name} x where ${isExported}`
 
-/** One user per line, in the format that `auth import --jsonl` reads. */
+/** Selects users as JSON objects in the format that `auth import --jsonl` reads. */
 export const selectUserRecords = `
   select x.id, json_strip_nulls(json_build_object(
     'id', x.id, 'email', x.email, 'phone', x.phone, 'password_hash', x.encrypted_password,

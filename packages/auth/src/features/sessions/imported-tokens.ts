@@ -5,7 +5,7 @@ import { createSecretBox, type SecretBox } from '../../tokens/secret-box.ts'
 import { type RefreshToken, toUuid } from './refresh-tokens.ts'
 import { findImportedKey, findImportedToken } from './statements/imported-tokens.ts'
 
-/** Refresh tokens of another server, whose sessions were imported with `auth import`. */
+/** Refresh tokens that Supabase Auth issued, for sessions that were imported with `auth import`. */
 export interface ImportedTokens {
   /** Undefined when the token does not belong to an imported session. */
   find(text: string): Promise<RefreshToken | undefined>
@@ -18,9 +18,9 @@ export interface ImportedTokensSettings {
 }
 
 /**
- * Supabase Auth has issued two kinds of tokens: random text that it stores, and signed tokens whose
- * key is in the session. Both lead to a position in the sequence of the session's tokens, like a
- * token of this server, so the rules for rotation and reuse are the same.
+ * Supabase Auth issues two kinds of tokens: random text that it stores, and tokens that it signs with
+ * a key per session. Like a token of this server, each has a position in the sequence of the
+ * session's tokens, so the same rules for rotation and reuse apply.
  */
 export function createImportedTokens({ db, keys }: ImportedTokensSettings): ImportedTokens {
   const sessionKeys = createSessionKeyBox(keys)
@@ -41,8 +41,8 @@ export function createImportedTokens({ db, keys }: ImportedTokensSettings): Impo
 }
 
 /**
- * Encrypts the keys of imported sessions. The key is derived from that of the refresh tokens,
- * because both are needed equally long: until all sessions were refreshed.
+ * Encrypts the keys of imported sessions. Its key is derived from the key of the refresh tokens,
+ * because both are needed equally long: until every session has been refreshed.
  */
 export function createSessionKeyBox(keys: KeyRing): SecretBox {
   const derive = (key: Buffer) =>
@@ -53,7 +53,7 @@ export function createSessionKeyBox(keys: KeyRing): SecretBox {
   })
 }
 
-/** Undefined when the server key was retired; then the session has ended, like those with our tokens. */
+/** Undefined when the server key was retired, which ends sessions with tokens of either server. */
 function tryToOpen(box: SecretBox, sealed: Buffer, sessionId: string): Buffer | undefined {
   try {
     return box.open(sealed, sessionId)
@@ -71,17 +71,17 @@ const idAt = 1
 const counterAt = 17
 const signatureBytes = 16
 const checksumBytes = 4
-const leastBytes = counterAt + 1 + signatureBytes + checksumBytes
-/** The counter is at most nine bytes long. */
-const mostBytes = leastBytes + 8
-/** The type of the database column. */
-const highestCounter = 2 ** 31 - 1
+const minBytes = counterAt + 1 + signatureBytes + checksumBytes
+/** The counter takes one to nine bytes. */
+const maxBytes = minBytes + 8
+/** The database stores counters as `integer`. */
+const maxCounter = 2 ** 31 - 1
 
 /** Layout: version, session ID, counter as a variable-length integer, signature, checksum. */
 function parseSignedToken(text: string): SignedToken | undefined {
   if (!/^[\w-]{51,62}$/.test(text)) return undefined
   const bytes = Buffer.from(text, 'base64url')
-  if (bytes.length < leastBytes || bytes.length > mostBytes || bytes[0] !== 0) return undefined
+  if (bytes.length < minBytes || bytes.length > maxBytes || bytes[0] !== 0) return undefined
   const checksumAt = bytes.length - checksumBytes
   const checksum = createHash('sha256').update(bytes.subarray(0, checksumAt)).digest()
   if (!checksum.subarray(0, checksumBytes).equals(bytes.subarray(checksumAt))) return undefined
@@ -104,20 +104,20 @@ function parseCounter(bytes: Buffer): number | undefined {
     const isLast = at === bytes.length - 1
     if (byte < 0x80 !== isLast) return undefined
   }
-  return bytes.length > 0 && counter <= highestCounter ? counter : undefined
+  return bytes.length > 0 && counter <= maxCounter ? counter : undefined
 }
 
 function hasSignature({ signedBytes, signature }: SignedToken, key: Buffer): boolean {
-  const own = createHmac('sha256', key).update(signedBytes).digest().subarray(0, signatureBytes)
-  return timingSafeEqual(own, signature)
+  const hash = createHmac('sha256', key).update(signedBytes).digest()
+  return timingSafeEqual(hash.subarray(0, signatureBytes), signature)
 }
 
-/** 12 characters since 2025, and 22 before. */
+/** Stored tokens have 12 characters; until 2025 they had 22. */
 function isStoredToken(text: string): boolean {
   return /^(?:[a-z2-7]{12}|[\w-]{22})$/.test(text)
 }
 
-/** The same as `sha256` of PostgreSQL. */
+/** The import computes the same hash with the function `sha256` of PostgreSQL. */
 function hashStoredToken(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }

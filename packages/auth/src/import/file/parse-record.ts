@@ -22,11 +22,11 @@ type Field = (typeof recordFields)[number]
 export interface FileDefaults {
   readonly aud: string
   readonly role: string
-  /** For records without `created_at`. */
+  /** The creation time of users without `created_at`. */
   readonly now: Date
 }
 
-/** A user and the user's identities, as rows of our tables. */
+/** A user and the user's identities, as rows of the tables `users` and `identities`. */
 export interface FileUser {
   readonly user: Readonly<Record<string, unknown>>
   readonly identities: readonly Readonly<Record<string, unknown>>[]
@@ -38,9 +38,7 @@ export interface RecordChecks {
   readonly isPasswordHash: (hash: string) => boolean
 }
 
-class RecordError extends Error {}
-
-/** Converts a record. Returns a message if it is invalid. */
+/** Converts a record. Returns the reason if it is invalid. */
 export function parseRecord(
   { fields, flaw }: RawRecord,
   defaults: FileDefaults,
@@ -60,19 +58,19 @@ function toUser(
   checks: RecordChecks,
 ): FileUser {
   const unknown = Object.keys(fields).find((name) => !recordFields.some((known) => known === name))
-  if (unknown !== undefined) throw new RecordError(`the field ${unknown} is unknown`)
+  if (unknown !== undefined) throw new Error(`the field ${unknown} is unknown`)
   const read = <Value>(name: Field, parse: (value: unknown) => Value): Value | null => {
     const value = fields[name]
     if (value === undefined || value === null || value === '') return null
     try {
       return parse(value)
     } catch (error) {
-      throw new RecordError(`${name}: ${error instanceof Error ? error.message : error}`)
+      throw new Error(`${name}: ${error instanceof Error ? error.message : error}`)
     }
   }
   const email = read('email', (value) => checks.parseEmail(toText(value)))
   const phone = read('phone', (value) => checks.parsePhone(toText(value)))
-  if (email === null && phone === null) throw new RecordError('it has neither email nor phone')
+  if (email === null && phone === null) throw new Error('it has neither email nor phone')
   const id = read('id', toUuid) ?? deriveId(`user ${email ?? phone}`)
   const createdAt = read('created_at', toTime) ?? defaults.now.toISOString()
   const confirm = (name: 'email_confirmed' | 'phone_confirmed') =>
@@ -88,7 +86,7 @@ function toUser(
     phone,
     encrypted_password: read('password_hash', (value) => {
       if (checks.isPasswordHash(toText(value))) return toText(value)
-      throw new RecordError('the format of the hash is not supported')
+      throw new Error('the format of the hash is not supported')
     }),
     email_confirmed_at: emailConfirmedAt,
     phone_confirmed_at: phoneConfirmedAt,
@@ -115,7 +113,8 @@ function toUser(
     ...(email === null ? [] : [toIdentity('email', email, emailConfirmedAt)]),
     ...(phone === null ? [] : [toIdentity('phone', phone, phoneConfirmedAt)]),
   ]
-  // Without created_at, the hash must not depend on the time of the import.
+  // Without created_at, the time of the import is used. It must not be part of the hash, or the next
+  // import would take the record for a changed one.
   const isDated = read('created_at', toTime) !== null
   return {
     user: withHash(user, isDated),
@@ -123,6 +122,7 @@ function toUser(
   }
 }
 
+/** Adds the hash by which a later import recognises that the record has changed. */
 function withHash(row: Readonly<Record<string, unknown>>, isDated: boolean) {
   const { created_at: _created, updated_at: _updated, ...others } = row
   const hash = createHash('sha256')
@@ -131,7 +131,7 @@ function withHash(row: Readonly<Record<string, unknown>>, isDated: boolean) {
   return { ...row, source_hash: hash.readBigInt64BE().toString() }
 }
 
-/** The same record gets the same ID when the file is imported again. */
+/** Derives an ID, so that a record gets the same one when the file is imported again. */
 function deriveId(text: string): string {
   const bytes = createHash('sha256').update(`portcullis auth import: ${text}`).digest()
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80
@@ -141,32 +141,32 @@ function deriveId(text: string): string {
 
 function toText(value: unknown): string {
   if (typeof value === 'string') return value
-  throw new RecordError('must be a text')
+  throw new Error('must be a string')
 }
 
 function toUuid(value: unknown): string {
   const text = toText(value).toLowerCase()
   if (/^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/.test(text)) return text
-  throw new RecordError('must be a UUID')
+  throw new Error('must be a UUID')
 }
 
-/** Texts in RFC 3339, or numbers of milliseconds. */
+/** Accepts a string such as RFC 3339, or milliseconds since 1970. */
 function toTime(value: unknown): string {
   const time = new Date(typeof value === 'number' ? value : toText(value))
   if (!Number.isNaN(time.getTime())) return time.toISOString()
-  throw new RecordError('must be a time such as 2026-01-31T12:00:00Z')
+  throw new Error('must be a time such as 2026-01-31T12:00:00Z')
 }
 
-/** The time of the confirmation, or only whether there was one. */
+/** Accepts the time of the confirmation, or only whether the address was confirmed. */
 function toConfirmation(value: unknown, createdAt: string): string | null {
   if (value === true || value === 'true') return createdAt
   if (value === false || value === 'false') return null
   return toTime(value)
 }
 
-/** CSV files contain JSON as text. */
+/** Also accepts a string with JSON, as in CSV files. */
 function toObject(value: unknown): object {
   const object: unknown = typeof value === 'string' ? JSON.parse(value) : value
   if (typeof object === 'object' && object !== null && !Array.isArray(object)) return object
-  throw new RecordError('must be a JSON object')
+  throw new Error('must be a JSON object')
 }

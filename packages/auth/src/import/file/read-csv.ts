@@ -3,7 +3,7 @@ import { ImportError } from '../import-error.ts'
 import type { RawRecord } from './read-jsonl.ts'
 
 /**
- * Reads a CSV file (RFC 4180) in UTF-8. The first record has the names of the columns. Empty fields
+ * Reads a CSV file (RFC 4180) in UTF-8. The first record has the names of the fields. Empty values
  * count as missing.
  */
 export async function* readCsv(input: Readable): AsyncGenerator<RawRecord> {
@@ -25,7 +25,7 @@ export async function* readCsv(input: Readable): AsyncGenerator<RawRecord> {
 }
 
 interface CsvRecord {
-  /** The first line of the record. */
+  /** The number of the record's first line. */
   readonly line: number
   readonly values: readonly string[]
 }
@@ -35,7 +35,7 @@ async function* readRecords(input: Readable): AsyncGenerator<CsvRecord> {
   let values: string[] = []
   let value = ''
   let isQuoted = false
-  /** After a quote within quotes: the end of the value, or the first of two quotes. */
+  /** Whether the last character was a quote that ends the value, or is the first of two quotes. */
   let isAfterQuote = false
   let line = 1
   let firstLine = 1
@@ -73,7 +73,9 @@ async function* readRecords(input: Readable): AsyncGenerator<CsvRecord> {
     }
   }
   if (isQuoted && !isAfterQuote) {
-    throw new ImportError(`The file ends within the quotes of the record in line ${firstLine}.`)
+    throw new ImportError(
+      `The record that starts in line ${firstLine} has an opening quote without a closing quote.`,
+    )
   }
   if (value !== '' || values.length > 0) yield end()
 }

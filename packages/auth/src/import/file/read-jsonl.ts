@@ -3,10 +3,10 @@ import type { Readable } from 'node:stream'
 
 /** A record of a file, before it is checked. */
 export interface RawRecord {
-  /** For messages; the first line is 1. */
+  /** The number of the line, from 1. */
   readonly line: number
   readonly fields: Readonly<Record<string, unknown>>
-  /** Set if the record cannot be read. */
+  /** The reason if the record cannot be read. */
   readonly flaw?: string
 }
 
@@ -27,7 +27,7 @@ function parseObject(text: string): Omit<RawRecord, 'line'> {
       return { fields: value as Record<string, unknown> }
     }
   } catch {
-    // The flaw below describes it.
+    // The result below describes the error.
   }
   return { fields: {}, flaw: 'it is not a JSON object' }
 }

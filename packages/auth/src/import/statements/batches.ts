@@ -1,11 +1,14 @@
 import type { HasColumn, ImportTable } from './import-table.ts'
 
-/** The outcome of a row that is written. */
+/** Whether a row is written, rather than skipped or already up to date. */
 const isWritten = `o.outcome in ('new', 'changed')`
 
 const toStage = ({ name }: ImportTable) => `pg_temp.import_${name}`
 
-/** Temporary tables of the whole run. All but the last are empty again after each batch. */
+/**
+ * Creates the temporary tables. All but `import_known_users` are emptied at the end of each
+ * transaction.
+ */
 export function createStages(tables: readonly ImportTable[]): string {
   const stages = tables.map(
     ({ name, columns }) => `create temp table import_${name} (
@@ -22,32 +25,32 @@ export function createStages(tables: readonly ImportTable[]): string {
     create temp table import_known_users (id uuid primary key);`
 }
 
-/** Literals, because COPY takes no parameters. */
-export interface BatchRange {
+/** `after` and `since` are SQL literals, because COPY takes no parameters. */
+export interface BatchSelection {
   readonly after: string
-  /** Only rows that changed since; an SQL literal. */
+  /** If set, only rows that changed at this time or later are selected. */
   readonly since: string | undefined
   readonly mostRows: number
 }
 
-/** Selects a batch of the source, in the order of the stage's columns. */
+/** Selects a batch from the source, with the columns in the order of the temporary table. */
 export function selectBatch(
   table: ImportTable,
   has: HasColumn,
-  { after, since, mostRows }: BatchRange,
+  { after, since, mostRows }: BatchSelection,
 ): string {
   const { name, columns } = table
   const values = columns.map((each) => `${each.from(has)} as ${each.name}`).join(', ')
-  const isChanged = since === undefined ? '' : `and ${table.isChangedSince(has, since)}`
+  const isChanged = since === undefined ? '' : `and ${table.isChangedSince(since)}`
   return `select q.*, hashtextextended(q::text, 0) from (
-      select x.id, ${values} from {source}.${name} x
+      select x.id, ${values} from {supabase}.${name} x
       where x.id > ${after} ${isChanged} order by x.id limit ${mostRows}
     ) q`
 }
 
 export const copyIntoStage = (table: ImportTable): string => `copy ${toStage(table)} from stdin`
 
-/** Stages rows that are passed as JSON; columns that they lack are null. */
+/** Stages rows that are passed as JSON. Columns that a row lacks become null. */
 export function stageRecords(table: ImportTable): string {
   const names = ['id', ...table.columns.map(({ name }) => name), 'source_hash']
   const types = ['id uuid', ...table.columns.map(({ name, type }) => `${name} ${type}`)]
@@ -60,7 +63,7 @@ export const findRange = (table: ImportTable): string =>
   `select count(*)::integer as count, min(id::text) as first, max(id::text) as last
    from ${toStage(table)}`
 
-/** Secrets of rows that changed in the source; the others were imported already. */
+/** Selects the secrets of rows that changed in the source; the others were imported already. */
 export const selectSecrets = (table: ImportTable, columns: string, condition: string): string =>
   `select s.id, ${columns} from ${toStage(table)} s
    left join {ns}.imported_rows r
@@ -71,16 +74,19 @@ export const stageSecrets = `
   insert into pg_temp.import_secrets (id, sealed, text_value, json_value, flaw)
   select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::jsonb[], $5::text[])`
 
-/** Decides what happens to each staged row. The range of IDs keeps the joins small. */
-export function judge(table: ImportTable): string {
-  const flaws = table.flaws.map(([condition, outcome]) => `when ${condition} then '${outcome}'`)
+/**
+ * Decides what happens to each staged row. `$1` and `$2` are the first and the last ID of the batch,
+ * which keep the joins small.
+ */
+export function decideOutcomes(table: ImportTable): string {
+  const skips = table.skipRules.map(([condition, outcome]) => `when ${condition} then '${outcome}'`)
   return `insert into pg_temp.import_outcomes (id, outcome)
     select s.id, case
       when r.id is not null and t.id is null then 'deleted here'
       when r.source_hash = s.source_hash then 'same'
       when r.id is null and t.id is not null then 'exists here'
       when r.updated_at <> t.updated_at then 'changed here'
-      ${flaws.join('\n')}
+      ${skips.join('\n')}
       when t.id is null then 'new' else 'changed' end
     from ${toStage(table)} s
     left join (select id, updated_at from {ns}.${table.name} where id >= $1 and id <= $2) t
@@ -102,6 +108,7 @@ export function writeRows(table: ImportTable): string {
     on conflict (id) do update set ${names.map((name) => `${name} = excluded.${name}`).join(', ')}`
 }
 
+/** Records the written rows, so that later imports recognise changes. */
 export const recordRows = (table: ImportTable): string => `
   insert into {ns}.imported_rows (table_name, id, source_hash, updated_at)
   select '${table.name}', s.id, s.source_hash, s.updated_at
@@ -109,6 +116,7 @@ export const recordRows = (table: ImportTable): string => `
   on conflict (table_name, id) do update
     set source_hash = excluded.source_hash, updated_at = excluded.updated_at`
 
+/** In a dry run, remembers the users that would be written; see `hasNoUser`. */
 export const rememberUsers = `
   insert into pg_temp.import_known_users (id)
   select o.id from pg_temp.import_outcomes o where ${isWritten} on conflict do nothing`
@@ -118,7 +126,7 @@ export const countOutcomes = (mostExamples: number): string => `
     (array_agg(id::text order by id))[1:${mostExamples}] as examples
   from pg_temp.import_outcomes group by outcome`
 
-export const selectIds = (table: ImportTable): string => `select id from {source}.${table.name}`
+export const selectIds = (table: ImportTable): string => `select id from {supabase}.${table.name}`
 
 export const copyIntoIds = 'copy pg_temp.import_ids from stdin'
 
@@ -147,7 +155,7 @@ export const hasImported = `
 export const countImported = `
   select count(*)::integer as count from {ns}.imported_rows where table_name = $1`
 
-/** Imported rows that exist here. */
+/** Counts imported rows that still exist here. */
 export const countPresent = (table: ImportTable): string => `
   select count(*)::integer as count from {ns}.imported_rows r
   join {ns}.${table.name} t on t.id = r.id where r.table_name = '${table.name}'`
@@ -159,9 +167,9 @@ export const addImport = `
 export const finishImport = 'update {ns}.imports set finished_at = now(), report = $2 where id = $1'
 
 /**
- * Held by the connection, so it ends with the process. PostgreSQL may notice only after a while that
- * a killed process has closed its connection, so the next import waits for it.
+ * The lock belongs to the connection, so it ends with the process. PostgreSQL may notice only after
+ * a while that a killed process has closed its connection, so the next import waits for the lock.
  */
 export const lockImport = `select pg_advisory_lock(hashtextextended('auth import ' || $1, 0))`
 export const limitLockWait = `set lock_timeout = '5s'`
-export const unlimitLockWait = 'reset lock_timeout'
+export const resetLockWait = 'reset lock_timeout'

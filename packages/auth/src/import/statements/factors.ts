@@ -1,10 +1,11 @@
 import {
   column,
   createdAt,
+  hasInvalidSecret,
   hasNoUser,
   type ImportTable,
+  recent,
   same,
-  since,
   updatedAt,
 } from './import-table.ts'
 
@@ -23,21 +24,18 @@ export const factors: ImportTable = {
     ),
     column('status', 'text', 'x.status::text'),
     { ...column('secret', 'text', `nullif(x.secret, '')`), to: 'c.sealed' },
-    since(table, 'phone', 'text', `nullif(ltrim(x.phone, '+'), '')`),
-    { ...since(table, 'web_authn_credential', 'jsonb'), to: 'c.json_value' },
-    since(table, 'web_authn_aaguid', 'uuid'),
-    since(table, 'last_challenged_at', 'timestamptz'),
+    recent(table, 'phone', 'text', `nullif(ltrim(x.phone, '+'), '')`),
+    { ...recent(table, 'web_authn_credential', 'jsonb'), to: 'c.json_value' },
+    recent(table, 'web_authn_aaguid', 'uuid'),
+    recent(table, 'last_challenged_at', 'timestamptz'),
     createdAt,
     updatedAt,
   ],
-  isChangedSince: (_has, time) => `x.updated_at >= ${time}`,
-  flaws: [
+  isChangedSince: (time) => `x.updated_at >= ${time}`,
+  skipRules: [
     [hasNoUser, 'no user'],
     [`s.factor_type not in ('totp', 'phone', 'webauthn')`, 'unknown factor'],
-    [
-      '(select c.flaw from pg_temp.import_secrets c where c.id = s.id) is not null',
-      'invalid secret',
-    ],
+    [hasInvalidSecret, 'invalid secret'],
     [
       `(select f.id from {ns}.mfa_factors f where f.user_id = s.user_id and f.id <> s.id
         and ((f.friendly_name = s.friendly_name and s.friendly_name <> '') or f.phone = s.phone)

@@ -20,8 +20,8 @@ export const identities: ImportTable = {
     createdAt,
     updatedAt,
   ],
-  isChangedSince: (_has, time) => `coalesce(x.updated_at, x.created_at) >= ${time}`,
-  flaws: [
+  isChangedSince: (time) => `coalesce(x.updated_at, x.created_at) >= ${time}`,
+  skipRules: [
     [hasNoUser, 'no user'],
     [
       `(select i.id from {ns}.identities i where i.provider = s.provider

@@ -1,32 +1,32 @@
-/** A table of the source and the table of ours that it fills. */
+/** A table of Supabase Auth, and the table of this server with the same name that it fills. */
 export interface ImportTable {
-  /** The name in both schemas, in the report and in the bookkeeping. */
+  /** The name in both schemas, in the report and in `imported_rows`. */
   readonly name: string
-  /** What the report calls its rows. */
+  /** What the report calls the rows. */
   readonly label: string
   readonly columns: readonly ImportColumn[]
-  /** Conditions for rows of the source that `--since` selects; `x` is the row, `since` the time. */
-  readonly isChangedSince: (has: HasColumn, since: string) => string
+  /** The condition for rows that `--since` selects. `x` is the row of the source. */
+  readonly isChangedSince: (since: string) => string
   /**
    * Reasons not to import a row, in the order in which they are checked: pairs of a condition on
    * the staged row `s` and a key of `skipReasons`.
    */
-  readonly flaws: readonly (readonly [condition: string, outcome: string])[]
+  readonly skipRules: readonly (readonly [condition: string, outcome: string])[]
 }
 
-/** A column of ours, and how it is filled. */
+/** A column of this server's table, and how it is filled. */
 export interface ImportColumn {
   readonly name: string
   readonly type: string
-  /** An expression over the source's row `x`. */
+  /** An expression over the row `x` of the source. */
   readonly from: (has: HasColumn) => string
   /** An expression over the staged row `s` and its secrets `c`. Default: the staged value. */
   readonly to?: string
-  /** Whether the value is only used during the import. */
+  /** Whether the value is used only during the import and not stored. */
   readonly isStagedOnly?: boolean
 }
 
-/** Whether the source has a column; releases differ. */
+/** Whether the source has a column, because releases differ. */
 export type HasColumn = (table: string, column: string) => boolean
 
 /** A column that the source has under the same name. */
@@ -38,17 +38,22 @@ export function column(name: string, type: string, from: string): ImportColumn {
   return { name, type, from: () => from }
 }
 
-/** A column that only later releases of the source have. */
-export function since(table: string, name: string, type: string, from = `x.${name}`): ImportColumn {
+/** A column that earlier releases of the source lack. */
+export function recent(
+  table: string,
+  name: string,
+  type: string,
+  from = `x.${name}`,
+): ImportColumn {
   return { name, type, from: (has) => (has(table, name) ? from : `null::${type}`) }
 }
 
-/** Metadata that is not an object is not valid here. */
+/** Replaces metadata that is not an object, which this server does not accept. */
 export function toObject(name: string): string {
   return `case jsonb_typeof(x.${name}::jsonb) when 'object' then x.${name}::jsonb else '{}' end`
 }
 
-/** Times that the source requires nowhere. */
+// The source allows null in these columns.
 export const createdAt = column(
   'created_at',
   'timestamptz',
@@ -60,6 +65,13 @@ export const updatedAt = column(
   `coalesce(x.updated_at, x.created_at, 'epoch')`,
 )
 
-/** In a dry run, users that would be imported are only in the temporary table. */
+/**
+ * Whether the user of a row is missing. In a dry run, users that would be imported are only in the
+ * temporary table.
+ */
 export const hasNoUser = `(select u.id from {ns}.users u where u.id = s.user_id) is null
   and (select k.id from pg_temp.import_known_users k where k.id = s.user_id) is null`
+
+/** Whether the secret of a row cannot be used, for example because the decryption key is wrong. */
+export const hasInvalidSecret =
+  '(select c.flaw from pg_temp.import_secrets c where c.id = s.id) is not null'

@@ -5,5 +5,5 @@ import { passkeys } from './passkeys.ts'
 import { sessions } from './sessions.ts'
 import { users } from './users.ts'
 
-/** The order of their foreign keys. */
+/** A table follows the tables that its foreign keys refer to. */
 export const importTables: readonly ImportTable[] = [users, identities, factors, passkeys, sessions]

@@ -17,8 +17,8 @@ export const passkeys: ImportTable = {
     createdAt,
     updatedAt,
   ],
-  isChangedSince: (_has, time) => `x.updated_at >= ${time}`,
-  flaws: [
+  isChangedSince: (time) => `x.updated_at >= ${time}`,
+  skipRules: [
     [hasNoUser, 'no user'],
     [
       `(select w.id from {ns}.webauthn_credentials w where w.credential_id = s.credential_id

@@ -1,14 +1,18 @@
-/** With this path, PostgreSQL prints the names of all other schemas. */
+/** With this path, PostgreSQL prints all names with their schemas. */
 export const qualifyNames = 'set local search_path = pg_catalog'
 
-/** Identifies a database on a server, for two connections that may lead to the same one. */
+/** Identifies a database, to find out whether two connections lead to the same one. */
 export const identifyDatabase = `
   select d.oid || ' ' || pg_postmaster_start_time()::text as identity
   from pg_database d where d.datname = current_database()`
 
-/** Objects outside the schemas of both servers: `$1` is theirs, `$2` ours. */
+/**
+ * Selects objects outside the schemas of both servers. In all statements, `$1` is the schema that
+ * the objects refer to now, and `$2` the one that they are to refer to.
+ */
 const elsewhere = `n.nspname not in ($1, $2) and n.nspname !~ '^pg_' and n.nspname <> 'information_schema'`
 
+/** Foreign keys of partitions are left out: they belong to the key of the partitioned table. */
 export const findForeignKeys = `
   select format('%I.%I', n.nspname, c.relname) as "table", quote_ident(k.conname) as name,
     pg_get_constraintdef(k.oid) as definition, f.relname as referenced,
@@ -31,17 +35,24 @@ export const findDefaults = `
   join pg_attribute a on a.attrelid = d.adrelid and a.attnum = d.adnum
   where a.attgenerated = '' and ${elsewhere} order by 1, 2`
 
+/**
+ * Selects the triggers on `users` that the other table lacks, without those of this server, whose
+ * schema has the table `imported_rows`.
+ */
 export const findTriggers = `
   select quote_ident(t.tgname) as name, pg_get_triggerdef(t.oid) as definition
   from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_namespace n on n.oid = c.relnamespace
   where not t.tgisinternal and n.nspname = $1 and c.relname = 'users'
+    and not exists (
+      select from pg_proc p join pg_class b on b.relnamespace = p.pronamespace
+      where p.oid = t.tgfoid and b.relname = 'imported_rows')
     and not exists (
       select from pg_trigger o join pg_class oc on oc.oid = o.tgrelid
       join pg_namespace own on own.oid = oc.relnamespace
       where own.nspname = $2 and oc.relname = 'users' and o.tgname = t.tgname)
   order by 1`
 
-/** Code is shown to the operator, because only a person can tell what a text in it means. */
+/** Selects functions and views. Those of extensions (`deptype = 'e'`) belong to the extension. */
 export const findCode = `
   select format('function %s', p.oid::regprocedure) as name, p.prosrc as text
   from pg_proc p join pg_namespace n on n.oid = p.pronamespace

@@ -1,8 +1,5 @@
-/**
- * Checksums of rows with the same expressions in both databases. The columns are those that the
- * import copies unchanged.
- */
-const sampled: Readonly<Record<string, string>> = {
+/** The columns that are compared by table: those that the import copies unchanged. */
+const sampledColumns: Readonly<Record<string, string>> = {
   users: `t.id, t.aud, t.email_confirmed_at, t.phone_confirmed_at, t.invited_at, t.banned_until,
     t.deleted_at, t.created_at, nullif(lower(t.email), ''), t.is_anonymous`,
   identities: `t.id, t.user_id, t.provider, t.provider_id, t.identity_data::jsonb, t.created_at`,
@@ -11,14 +8,15 @@ const sampled: Readonly<Record<string, string>> = {
   sessions: `t.id, t.user_id, t.not_after, t.user_agent, t.tag, t.created_at`,
 }
 
-/** The hash of a password is compared unless the source encrypts it. */
+/** The checksum of the password hash; null if the source encrypts the hash. */
 const password = `case when t.encrypted_password like '{%' then null
   else md5(coalesce(t.encrypted_password, '')) end`
 
+/** The same expressions are used in both databases. */
 const toChecksums = (table: string) =>
-  `md5(row(${sampled[table]})::text) as checksum, ${table === 'users' ? password : 'null'} as password`
+  `md5(row(${sampledColumns[table]})::text) as checksum, ${table === 'users' ? password : 'null'} as password`
 
-/** IDs near random ones, so that the sample covers the whole table. */
+/** Picks the IDs that follow random ones, so that the sample covers the whole table. */
 export const pickSample = (table: string): string => `
   select distinct r.id::text as id from generate_series(1, $1::integer) n
   cross join lateral (
@@ -28,10 +26,10 @@ export const pickSample = (table: string): string => `
   ) r`
 
 export const readSourceChecksums = (table: string): string =>
-  `select t.id::text as id, ${toChecksums(table)} from {source}.${table} t
+  `select t.id::text as id, ${toChecksums(table)} from {supabase}.${table} t
    where t.id = any($1::uuid[])`
 
-/** Rows that were changed here since are left out. */
+/** Leaves out rows that were changed here after the import, because they differ on purpose. */
 export const readOwnChecksums = (table: string): string =>
   `select t.id::text as id, ${toChecksums(table)} from {ns}.${table} t
    join {ns}.imported_rows r on r.table_name = '${table}' and r.id = t.id

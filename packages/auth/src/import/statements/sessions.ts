@@ -1,27 +1,33 @@
 import {
   column,
   createdAt,
+  hasInvalidSecret,
   hasNoUser,
   type ImportTable,
+  recent,
   same,
-  since,
   updatedAt,
 } from './import-table.ts'
 
 const table = 'sessions'
 
-/** The methods of second factors, as the source names them. */
+/** The names of second factors in `mfa_amr_claims`. */
 const secondFactors = `'totp', 'mfa/phone', 'mfa/webauthn'`
 
 /** The source stores this time without a time zone, in UTC. */
 const refreshedAt = `x.refreshed_at at time zone 'UTC'`
 
 /**
- * The counters of stored tokens. The client has the newest token that is not revoked. If the
- * client did not receive it, it sends the one before. A signed token has the counter 0 or higher,
- * so in a session with signed tokens the stored ones, which are older, are negative.
+ * The positions of stored tokens in the sequence of a session's tokens. The client has the valid
+ * token, or its parent if it did not receive the valid one. Any older token ends the session.
  */
 const counters = { valid: 1, parent: 0, older: -1 } as const
+
+/**
+ * The positions of stored tokens in a session that has continued with signed tokens, whose counters
+ * start at 0.
+ */
+const countersBeforeSigned = { parent: -1, older: -2 } as const
 
 export const sessions: ImportTable = {
   name: table,
@@ -34,7 +40,7 @@ export const sessions: ImportTable = {
       'jsonb',
       `coalesce((select jsonb_agg(jsonb_build_object('method', a.authentication_method,
          'timestamp', floor(extract(epoch from a.updated_at))::bigint) order by a.updated_at desc)
-       from {source}.mfa_amr_claims a where a.session_id = x.id), '[]')`,
+       from {supabase}.mfa_amr_claims a where a.session_id = x.id), '[]')`,
     ),
     {
       ...same('factor_id', 'uuid'),
@@ -46,30 +52,31 @@ export const sessions: ImportTable = {
     column('ip', 'text', 'host(x.ip)'),
     same('tag', 'text'),
     {
-      ...since(table, 'refresh_token_counter', 'bigint'),
+      ...recent(table, 'refresh_token_counter', 'bigint'),
       to: `case when s.refresh_token_hmac_key is null then ${counters.valid}
         else s.refresh_token_counter end`,
     },
     column('rotated_at', 'timestamptz', refreshedAt),
     createdAt,
     updatedAt,
-    { ...since(table, 'refresh_token_hmac_key', 'text'), isStagedOnly: true },
-    { ...since(table, 'oauth_client_id', 'uuid'), isStagedOnly: true },
+    { ...recent(table, 'refresh_token_hmac_key', 'text'), isStagedOnly: true },
+    { ...recent(table, 'oauth_client_id', 'uuid'), isStagedOnly: true },
     {
       ...column(
         'has_valid_token',
         'boolean',
-        `exists (select from {source}.refresh_tokens r where r.session_id = x.id and r.revoked is not true)`,
+        `exists (select from {supabase}.refresh_tokens r where r.session_id = x.id and r.revoked is not true)`,
       ),
       isStagedOnly: true,
     },
-    // Part of the hash of the row, because rotating a stored token does not change the session.
+    // This makes tokens part of the hash of the row, because rotating a stored token does not change
+    // the row of the session.
     {
       ...column(
         'token_state',
         'bigint',
         `(select hashtextextended(string_agg(r.id || ':' || (r.revoked is true), ',' order by r.id), 0)
-         from {source}.refresh_tokens r where r.session_id = x.id)`,
+         from {supabase}.refresh_tokens r where r.session_id = x.id)`,
       ),
       isStagedOnly: true,
     },
@@ -77,19 +84,19 @@ export const sessions: ImportTable = {
       ...column(
         'verified_at',
         'timestamptz',
-        `(select min(a.created_at) from {source}.mfa_amr_claims a
+        `(select min(a.created_at) from {supabase}.mfa_amr_claims a
          where a.session_id = x.id and a.authentication_method in (${secondFactors}))`,
       ),
       isStagedOnly: true,
     },
   ],
-  // Each subquery runs once, however many sessions there are.
-  isChangedSince: (_has, time) =>
+  // The subqueries do not depend on the row, so each runs once, however many sessions there are.
+  isChangedSince: (time) =>
     `(x.updated_at >= ${time} or ${refreshedAt} >= ${time}
-      or x.id in (select a.session_id from {source}.mfa_amr_claims a where a.updated_at >= ${time})
-      or x.id in (select r.session_id from {source}.refresh_tokens r
+      or x.id in (select a.session_id from {supabase}.mfa_amr_claims a where a.updated_at >= ${time})
+      or x.id in (select r.session_id from {supabase}.refresh_tokens r
         where r.updated_at >= ${time} and r.session_id is not null))`,
-  flaws: [
+  skipRules: [
     [hasNoUser, 'no user'],
     ['s.not_after < now()', 'expired'],
     ['s.oauth_client_id is not null', 'oauth client'],
@@ -97,22 +104,22 @@ export const sessions: ImportTable = {
     [
       `s.refresh_token_hmac_key is not null and (s.refresh_token_counter is null
         or s.refresh_token_counter not between 0 and 2147483646
-        or (select c.flaw from pg_temp.import_secrets c where c.id = s.id) is not null)`,
+        or ${hasInvalidSecret})`,
       'invalid secret',
     ],
   ],
 }
 
-/** Stages the stored tokens of a range of sessions; only their hashes leave the source. */
+/** Selects the stored tokens of a range of sessions. Only their hashes leave the source. */
 export const selectTokens = (first: string, last: string): string =>
   `select r.id, r.session_id, sha256(convert_to(r.token, 'UTF8')),
      sha256(convert_to(nullif(r.parent, ''), 'UTF8')), coalesce(r.revoked, false), r.created_at
-   from {source}.refresh_tokens r
+   from {supabase}.refresh_tokens r
    where r.session_id >= ${first} and r.session_id <= ${last} and r.token is not null`
 
 export const copyIntoTokens = 'copy pg_temp.import_tokens from stdin'
 
-export const tokenStage = `create temp table import_tokens (
+export const createTokenStage = `create temp table import_tokens (
   id bigint, session_id uuid, token_hash bytea, parent_hash bytea, revoked boolean,
   created_at timestamptz
 ) on commit delete rows`
@@ -128,8 +135,9 @@ export const deleteTokens = `
   where t.session_id = o.id and o.outcome = 'changed'`
 
 /**
- * A token from before the second factor was verified does not lead to the session that was verified
- * with it, so it counts as an older one.
+ * A token that was issued before the second factor was verified counts as an older one, because it
+ * must not give access to the verified session. The source writes the token and the time of the
+ * verification a moment apart, hence the second of tolerance.
  */
 export const writeTokens = `
   with valid_children as (
@@ -138,8 +146,9 @@ export const writeTokens = `
   ), ranked as (
     select t.token_hash, t.session_id, case
       when s.refresh_token_hmac_key is not null then case
-        -- The token that was exchanged for the first signed one.
-        when t.id >= max(coalesce(p.id, t.id)) over (partition by t.session_id) then -1 else -2 end
+        -- The newest stored token was exchanged for the first signed one; it and its parent are accepted.
+        when t.id >= max(coalesce(p.id, t.id)) over (partition by t.session_id)
+          then ${countersBeforeSigned.parent} else ${countersBeforeSigned.older} end
       when not t.revoked then ${counters.valid}
       when c.session_id is not null and (s.verified_at is null
         or t.created_at >= s.verified_at - interval '1 second') then ${counters.parent}

@@ -1,36 +1,39 @@
-/** Reads the catalog, which needs no privilege on the schema. */
-export const findSource = `
+/**
+ * Lists the tables of a schema with their columns. It reads the catalog, which needs no privilege on
+ * the schema.
+ */
+export const listSourceTables = `
   select c.relname as "table", array_agg(a.attname::text) as columns
   from pg_class c join pg_namespace n on n.oid = c.relnamespace
   join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
   where n.nspname = $1 and c.relkind in ('r', 'p') group by c.relname`
 
 export const listVersions =
-  'select version::text as version from {source}.schema_migrations order by 1'
+  'select version::text as version from {supabase}.schema_migrations order by 1'
 
-/** One snapshot for all tables; nothing can be written. */
+/** All tables are read from one snapshot, and nothing can be written. */
 export const beginReading = 'begin transaction isolation level repeatable read, read only'
 
-/** Without this, row-level security would hide rows instead of failing. */
+/** With this, reading fails if row-level security would hide rows. */
 export const refuseHiddenRows = 'set local row_security = off'
 
-export const readClock = `select now()::text as time, current_user as role`
+export const readClock = 'select now()::text as time'
 
 export const countRows = (table: string): string =>
-  `select count(*)::double precision as count from {source}.${table}`
+  `select count(*)::double precision as count from {supabase}.${table}`
 
 export const countAudiences = `
   select coalesce(aud, '') as audience, count(*)::double precision as count
-  from {source}.users group by 1 order by 2 desc limit 10`
+  from {supabase}.users group by 1 order by 2 desc limit 10`
 
 /** Fails if the rows cannot be read. */
-export const probe = (table: string): string => `select * from {source}.${table} limit 1`
+export const probeTable = (table: string): string => `select * from {supabase}.${table} limit 1`
 
-/** Tables whose rows become part of others. */
-export const readWithOthers = ['refresh_tokens', 'mfa_amr_claims'] as const
+/** Tables that are read together with the sessions. */
+export const readWithSessions = ['refresh_tokens', 'mfa_amr_claims'] as const
 
-/** Rows that could not be read here, because there is no corresponding table. */
-export const uncopiedTables = [
+/** Tables whose rows this server could not use. */
+export const tablesNotImported = [
   'one_time_tokens',
   'flow_state',
   'mfa_challenges',

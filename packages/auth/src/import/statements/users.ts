@@ -1,8 +1,16 @@
-import { column, createdAt, type ImportTable, same, toObject, updatedAt } from './import-table.ts'
+import {
+  column,
+  createdAt,
+  hasInvalidSecret,
+  type ImportTable,
+  same,
+  toObject,
+  updatedAt,
+} from './import-table.ts'
 
-/** Addresses are stored in lower case, and phone numbers without the plus. */
+/** This server stores addresses in lower case, and phone numbers without the plus sign. */
 const toAddress = (name: string) => `nullif(lower(x.${name}), '')`
-const toNumber = (name: string) => `nullif(replace(ltrim(x.${name}, '+'), ' ', ''), '')`
+const toPhone = (name: string) => `nullif(replace(ltrim(x.${name}, '+'), ' ', ''), '')`
 
 export const users: ImportTable = {
   name: 'users',
@@ -22,9 +30,9 @@ export const users: ImportTable = {
     column('email_change', 'text', toAddress('email_change')),
     same('email_change_sent_at', 'timestamptz'),
     column('email_change_confirm_status', 'smallint', 'coalesce(x.email_change_confirm_status, 0)'),
-    column('phone', 'text', toNumber('phone')),
+    column('phone', 'text', toPhone('phone')),
     same('phone_confirmed_at', 'timestamptz'),
-    column('phone_change', 'text', toNumber('phone_change')),
+    column('phone_change', 'text', toPhone('phone_change')),
     same('phone_change_sent_at', 'timestamptz'),
     same('reauthentication_sent_at', 'timestamptz'),
     same('last_sign_in_at', 'timestamptz'),
@@ -37,8 +45,9 @@ export const users: ImportTable = {
     createdAt,
     updatedAt,
   ],
-  isChangedSince: (_has, time) => `coalesce(x.updated_at, x.created_at) >= ${time}`,
-  flaws: [
+  isChangedSince: (time) => `coalesce(x.updated_at, x.created_at) >= ${time}`,
+  skipRules: [
+    [hasInvalidSecret, 'invalid secret'],
     // Scalar subqueries use an index for each row, however large the table is.
     [
       `not s.is_sso_user and (select u.id from {ns}.users u
@@ -49,7 +58,8 @@ export const users: ImportTable = {
       '(select u.id from {ns}.users u where u.phone = s.phone and u.id <> s.id limit 1) is not null',
       'phone taken',
     ],
-    // Addresses that differ only in case are different in the source.
+    // In the source, several users may have addresses that differ only in case. The oldest user of
+    // the batch is imported.
     [
       `not s.is_sso_user and s.email is not null and row_number() over (
         partition by s.email, s.is_sso_user order by s.created_at, s.id) > 1`,

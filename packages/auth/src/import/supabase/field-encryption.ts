@@ -4,11 +4,11 @@ import { ImportError } from '../import-error.ts'
 /** Decrypts values that Supabase Auth encrypts with GOTRUE_SECURITY_DB_ENCRYPTION_ENCRYPTION_KEY. */
 export interface FieldDecryption {
   /**
-   * Returns text that is not encrypted unchanged. Undefined if the value is damaged.
+   * Returns text that is not encrypted unchanged. Undefined if the value cannot be decrypted.
    * @param owner the ID of the row.
-   * @throws {ImportError} if the key is missing.
+   * @throws {ImportError} if the key was not passed.
    */
-  open(text: string, owner: string): string | undefined
+  decrypt(text: string, owner: string): string | undefined
 }
 
 const algorithm = 'aes-gcm-hkdf'
@@ -18,17 +18,17 @@ const keyBytes = 32
 /** @param keys by ID; see `parseDecryptionKeys`. */
 export function createFieldDecryption(keys: ReadonlyMap<string, Buffer>): FieldDecryption {
   return {
-    open(text, owner) {
+    decrypt(text, owner) {
       const encrypted = parseEncrypted(text)
       if (encrypted === undefined) return text
       const key = keys.get(encrypted.keyId)
       if (key === undefined) {
         throw new ImportError(
-          `The source encrypts secrets with the key "${encrypted.keyId}", which was not given: pass ` +
+          `The source encrypts secrets with the key "${encrypted.keyId}", which was not passed: add ` +
             `--decryption-key ${encrypted.keyId}=KEY, with the key from GOTRUE_SECURITY_DB_ENCRYPTION_DECRYPTION_KEYS.`,
         )
       }
-      return decrypt(encrypted, Buffer.from(hkdfSync('sha256', key, '', owner, keyBytes)))
+      return decryptWith(encrypted, Buffer.from(hkdfSync('sha256', key, '', owner, keyBytes)))
     },
   }
 }
@@ -57,7 +57,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-function decrypt({ data, nonce }: Encrypted, key: Buffer): string | undefined {
+function decryptWith({ data, nonce }: Encrypted, key: Buffer): string | undefined {
   const tagAt = data.length - tagBytes
   if (tagAt < 0) return undefined
   try {
@@ -65,14 +65,14 @@ function decrypt({ data, nonce }: Encrypted, key: Buffer): string | undefined {
     decipher.setAuthTag(data.subarray(tagAt))
     return Buffer.concat([decipher.update(data.subarray(0, tagAt)), decipher.final()]).toString()
   } catch {
-    // The value was modified, or the key is another one with the same ID.
+    // The value was modified, or another key with the same ID was passed.
     return undefined
   }
 }
 
 /**
- * Parses keys as `ID=KEY` or, as in the variable of Supabase Auth, `ID:KEY`. Keys are 32 bytes in
- * base64.
+ * Parses keys in the form `ID=KEY`, or `ID:KEY` as in the variable of Supabase Auth. Keys are 32 bytes
+ * in base64.
  * @throws {ImportError}
  */
 export function parseDecryptionKeys(texts: readonly string[]): ReadonlyMap<string, Buffer> {

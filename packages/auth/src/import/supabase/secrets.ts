@@ -4,25 +4,26 @@ import type { FieldDecryption } from './field-encryption.ts'
 
 export interface SecretTools {
   readonly decryption: FieldDecryption
-  /** For TOTP secrets. */
+  /** Encrypts TOTP secrets. */
   readonly factorSecrets: SecretBox
-  /** For the keys of sessions. */
+  /** Encrypts the keys of sessions. */
   readonly sessionKeys: SecretBox
 }
 
-/** The secrets of a row in our format. */
+/** The secret of a row in the format of this server. */
 export interface ConvertedSecret {
   readonly sealed?: Buffer
   readonly text?: string
   readonly json?: object
-  /** Set if the secret cannot be used. */
+  /** The reason if the secret cannot be used. */
   readonly flaw?: string
 }
 
-/** Secrets that are not copied as they are, because they are encrypted or have another format. */
+/** Secrets that have to be converted, because they are encrypted or have another format. */
 export interface SecretKind {
-  /** Expressions over the staged row `s`. */
+  /** Expressions over the staged row `s`, which become the fields of `SecretRow`. */
   readonly columns: string
+  /** Which staged rows have such a secret. */
   readonly condition: string
   convert(row: SecretRow, tools: SecretTools): ConvertedSecret
 }
@@ -35,13 +36,13 @@ export interface SecretRow {
   readonly credential?: unknown
 }
 
-/** By table of the source. */
+/** The kinds by table of the source. */
 export const secretKinds: Readonly<Record<string, SecretKind>> = {
   users: {
     columns: 's.encrypted_password as value',
     condition: `s.encrypted_password like '{%'`,
     convert({ id, value }, { decryption }) {
-      const hash = decryption.open(value ?? '', id)
+      const hash = decryption.decrypt(value ?? '', id)
       return hash === undefined ? { flaw: 'The password hash cannot be decrypted' } : { text: hash }
     },
   },
@@ -57,7 +58,7 @@ export const secretKinds: Readonly<Record<string, SecretKind>> = {
     columns: 's.refresh_token_hmac_key as value',
     condition: 's.refresh_token_hmac_key is not null',
     convert({ id, value }, { decryption, sessionKeys }) {
-      const text = decryption.open(value ?? '', id)
+      const text = decryption.decrypt(value ?? '', id)
       if (text === undefined) return { flaw: 'The key of the session cannot be decrypted' }
       return { sealed: sessionKeys.seal(Buffer.from(text, 'base64url'), id) }
     },
@@ -65,7 +66,7 @@ export const secretKinds: Readonly<Record<string, SecretKind>> = {
 }
 
 function convertTotp({ id, value }: SecretRow, tools: SecretTools): ConvertedSecret {
-  const text = value === null ? undefined : tools.decryption.open(value, id)
+  const text = value === null ? undefined : tools.decryption.decrypt(value, id)
   if (text === undefined || text === '') return { flaw: 'The TOTP secret cannot be read' }
   try {
     const { bytes } = Secret.fromBase32(text.replaceAll(/[\s=]/g, ''))
@@ -75,7 +76,7 @@ function convertTotp({ id, value }: SecretRow, tools: SecretTools): ConvertedSec
   }
 }
 
-/** The source stores the credential in the format of its Go library, with bytes in base64. */
+/** The source stores a credential in the format of its WebAuthn library, with bytes in base64. */
 function convertCredential({ status, credential }: SecretRow): ConvertedSecret {
   const { id, publicKey, transport, flags, authenticator } = toRecord(credential)
   if (typeof id !== 'string' || typeof publicKey !== 'string') {

@@ -14,7 +14,7 @@ const keys = createKeyRing(randomBytes(32))
 const sessionId = randomUUID()
 const sessionKey = randomBytes(32)
 
-/** A database with one imported session; counts the statements. */
+/** Opens a database that returns this row, and records the statements. */
 function open(row: object | undefined, ring = keys) {
   const statements: { readonly name: string; readonly values: Record<string, unknown> }[] = []
   const db = {
@@ -47,9 +47,9 @@ test('stored tokens are looked up by their hash', async () => {
   }
 })
 
-test('text that no server could have issued causes no statement', async () => {
+test('text that cannot be a token of Supabase Auth causes no database query', async () => {
   const { tokens, statements } = open(undefined)
-  const ours = createRefreshTokens(createKeyRing(randomBytes(32)))
+  const own = createRefreshTokens(createKeyRing(randomBytes(32)))
   const signed = signToken(sessionId, 5, sessionKey)
   for (const text of [
     '',
@@ -57,8 +57,8 @@ test('text that no server could have issued causes no statement', async () => {
     'ABCDEFGHIJKL',
     'a'.repeat(23),
     'a'.repeat(100_000),
-    // One of ours, from before its key was retired.
-    ours.encode({ sessionId, counter: 5 }),
+    // A token of this server whose key was retired.
+    own.encode({ sessionId, counter: 5 }),
     signed.slice(0, -1),
     `${signed}A`,
     signed.replace(/.{4}$/, 'AAAA'),
@@ -69,7 +69,7 @@ test('text that no server could have issued causes no statement', async () => {
   assert.deepEqual(statements, [])
 })
 
-test('a session key that no server key opens makes the token unknown', async () => {
+test('a token is unknown if no server key decrypts the key of its session', async () => {
   const { tokens, statements } = open(sealed, createKeyRing(randomBytes(32)))
   assert.equal(await tokens.find(signToken(sessionId, 5, sessionKey)), undefined)
   assert.equal(statements.length, 1)

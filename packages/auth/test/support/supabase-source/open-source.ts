@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { Client } from 'pg'
 import { testEnvironment } from '../auth-server.ts'
-import { addSourcePeople, createSourceWriter } from './people.ts'
+import { addSourcePeople } from './people.ts'
 import { createSourceSchema, type SourceRelease } from './schema.ts'
+import { createSourceWriter } from './source-writer.ts'
 
-/** Opens a schema of Supabase Auth in a database. */
+/** Creates a schema with the tables of Supabase Auth, which is dropped after the test. */
 export async function openSource(t: TestContext, databaseUrl: string, release: SourceRelease) {
   const schema = `source_${process.pid}_${randomUUID().slice(0, 8)}`
   const client = new Client({ connectionString: databaseUrl })
@@ -31,7 +32,7 @@ export function toSourceUrl(databaseUrl: string, schema: string): string {
   return `${databaseUrl}${databaseUrl.includes('?') ? '&' : '?'}schema=${schema}`
 }
 
-/** The audience and role of the users in the source, and their ways to sign in. */
+/** The audience and role of the users in the source, and the sign-in with a phone number. */
 export const sourceEnvironment = {
   AUTH_JWT_AUD: 'authenticated',
   AUTH_JWT_DEFAULT_GROUP_NAME: 'authenticated',

@@ -11,10 +11,10 @@ import { runIn } from '../shared-postgres.ts'
 
 const { AUTH_PEER_PROGRAM: program, AUTH_PEER_MIGRATIONS: migrations } = process.env
 
-/** Undefined if there is a program to compare with; otherwise what to do. */
+/** The reason to skip the test; undefined if a program is configured. */
 export const peerMissing = program
   ? undefined
-  : 'no peer: set AUTH_PEER_PROGRAM to the program of Supabase Auth'
+  : 'no peer: set AUTH_PEER_PROGRAM to the path of the Supabase Auth program'
 
 /** Prepares a database for Supabase Auth: its schema, and roles that its migrations mention. */
 export async function preparePeerDatabase(databaseUrl: string): Promise<void> {
@@ -32,7 +32,7 @@ export interface Peer {
   stop(): Promise<void>
 }
 
-/** Starts Supabase Auth, with every feature that users bring along. */
+/** Starts Supabase Auth with all features whose data can be imported. */
 export async function startPeer(
   t: TestContext,
   databaseUrl: string,

@@ -2,13 +2,11 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { hash as hashArgon2 } from '@node-rs/argon2'
 import { hash as hashBcrypt } from '@node-rs/bcrypt'
 import { decodeAttestationObject, parseAuthenticatorData } from '@simplewebauthn/server/helpers'
-import type { Client } from 'pg'
 import { newAuthenticator } from '../passkeys.ts'
 import type { SoftwareAuthenticator } from '../software-authenticator.ts'
 import type { SourceRelease } from './schema.ts'
-import { newStoredToken, signToken } from './tokens.ts'
-
-type Values = Readonly<Record<string, unknown>>
+import { earlier, type SourceWriter, type Values } from './source-writer.ts'
+import { signToken } from './tokens.ts'
 
 export const sourcePassword = 'user1password'
 const bcrypt = await hashBcrypt(sourcePassword, { cost: 4 })
@@ -18,102 +16,10 @@ const firebase =
   '$fbscrypt$v=1,n=14,r=8,p=1,ss=Bw==,sk=jxspr8Ki0RYycVU8zykbdLGjFQ3McFUH0uiiTvC8pVMXAn210wjLNmdZJzxUECKbm0QsEmYUSDzZvpjeJ9WmXA==$42xEC+ixf3L2lw==$lSrfV15cpx95/sZS2W9c9Kp6i/LVgQNDNC/qzrCnh1SAyZvqmZqAjTdn3aoItz+VHjoZilo78198JAdRuid5lQ=='
 
 export const totpSecret = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP'
-export const relyingParty = 'app.example.com'
 
-/** Writes rows as Supabase Auth does. */
-export interface SourceWriter {
-  readonly client: Client
-  insert(table: string, row: Values): Promise<void>
-  user(row: Values): Promise<string>
-  session(userId: string, row?: Values, methods?: Readonly<Record<string, string>>): Promise<string>
-  /** Rotates a stored token this many times; returns all tokens, the valid one last. */
-  storedTokens(userId: string, sessionId: string, count: number): Promise<readonly string[]>
-}
-
-const earlier = (minutes: number) => new Date(Date.now() - minutes * 60_000)
-
-export function createSourceWriter(
-  client: Client,
-  schema: string,
-  release: SourceRelease,
-): SourceWriter {
-  const insert = async (table: string, row: Values) => {
-    const names = Object.keys(row)
-    const values = Object.values(row).map((value) =>
-      typeof value === 'object' && value?.constructor === Object ? JSON.stringify(value) : value,
-    )
-    await client.query(
-      `insert into ${schema}.${table} (${names.join(', ')})
-       values (${names.map((_, at) => `$${at + 1}`).join(', ')})`,
-      values,
-    )
-  }
-  const times = { created_at: earlier(600), updated_at: earlier(300) }
-  return {
-    client,
-    insert,
-    async user(row) {
-      const id = String(row['id'] ?? randomUUID())
-      await insert('users', {
-        instance_id: '00000000-0000-0000-0000-000000000000',
-        id,
-        aud: 'authenticated',
-        role: 'authenticated',
-        confirmation_token: '',
-        recovery_token: '',
-        email_change: '',
-        raw_app_meta_data: { provider: 'email', providers: ['email'] },
-        raw_user_meta_data: {},
-        ...times,
-        ...row,
-      })
-      return id
-    },
-    async session(userId, row = {}, methods = { password: 'PT10H' }) {
-      const id = randomUUID()
-      await insert('sessions', {
-        id,
-        user_id: userId,
-        aal: 'aal1',
-        ip: '192.0.2.7',
-        user_agent: 'Mozilla/5.0',
-        ...times,
-        ...row,
-      })
-      for (const authentication_method of Object.keys(methods)) {
-        await insert('mfa_amr_claims', {
-          session_id: id,
-          created_at: earlier(500),
-          updated_at: earlier(500),
-          authentication_method,
-        })
-      }
-      return id
-    },
-    async storedTokens(userId, sessionId, count) {
-      const tokens = Array.from({ length: count }, () =>
-        newStoredToken(release === '2.196' ? 12 : 22),
-      )
-      for (const [at, token] of tokens.entries()) {
-        const time = earlier(60 * (count - at))
-        await insert('refresh_tokens', {
-          token,
-          user_id: userId,
-          session_id: sessionId,
-          parent: tokens[at - 1] ?? '',
-          revoked: at < count - 1,
-          created_at: time,
-          updated_at: time,
-        })
-      }
-      return tokens
-    },
-  }
-}
-
-/** Users of every kind, with what they know and have. */
-export type SourcePeople = Awaited<ReturnType<typeof addSourcePeople>>
-
+/**
+ * Adds users of every kind, and returns what the users know and have: IDs, addresses, tokens, keys.
+ */
 export async function addSourcePeople(writer: SourceWriter, release: SourceRelease) {
   const isNew = release === '2.196'
   const confirmed = { email_confirmed_at: earlier(590) }
@@ -150,9 +56,9 @@ export async function addSourcePeople(writer: SourceWriter, release: SourceRelea
   })
   const people = {
     ada,
-    /** Presents the token before the valid one. */
+    /** A client that sends the token before the valid one. */
     pat: await signedIn('pat@source.example', 2),
-    /** Presents a token that was replaced twice. */
+    /** A client that sends a token that was replaced twice. */
     rae: await signedIn('rae@source.example', 4),
     cleo: await member('cleo@source.example', { encrypted_password: argon2 }),
     fred: await member('fred@source.example', { encrypted_password: firebase }),
@@ -183,11 +89,11 @@ export async function addSourcePeople(writer: SourceWriter, release: SourceRelea
 
 async function addAnonymous(writer: SourceWriter) {
   const id = await writer.user({ is_anonymous: true, raw_app_meta_data: {} })
-  const sessionId = await writer.session(id, {}, { anonymous: '' })
+  const sessionId = await writer.session(id, {}, ['anonymous'])
   return { id, sessionId, tokens: await writer.storedTokens(id, sessionId, 1) }
 }
 
-/** A Google account whose address differs from that of the user. */
+/** Adds a user with a Google account whose address differs from that of the user. */
 async function addExternal(writer: SourceWriter) {
   const id = await writer.user({ email: 'gina@source.example', email_confirmed_at: earlier(590) })
   await writer.insert('identities', {
@@ -203,7 +109,7 @@ async function addExternal(writer: SourceWriter) {
 
 type AddMember = (email: string, row?: Values) => Promise<{ id: string; email: string }>
 
-/** A TOTP factor, a session that was verified with it, and its token from before. */
+/** Adds a user with a TOTP factor, and a session with tokens from before and after its verification. */
 async function addTotp(writer: SourceWriter, member: AddMember) {
   const { id, email } = await member('tess@source.example')
   const factorId = randomUUID()
@@ -227,13 +133,12 @@ async function addTotp(writer: SourceWriter, member: AddMember) {
     secret: totpSecret,
     friendly_name: ' ',
   })
-  const sessionId = await writer.session(
-    id,
-    { aal: 'aal2', factor_id: factorId },
-    { password: '', totp: '' },
-  )
+  const sessionId = await writer.session(id, { aal: 'aal2', factor_id: factorId }, [
+    'password',
+    'totp',
+  ])
   const tokens = await writer.storedTokens(id, sessionId, 2)
-  // The first token was issued before the factor was verified, and the second one with it.
+  // The first token was issued before the factor was verified, the second one by the verification.
   await writer.client.query(
     `update mfa_amr_claims set created_at = r.created_at, updated_at = r.created_at
      from refresh_tokens r where r.token = $1 and mfa_amr_claims.session_id = r.session_id
@@ -243,7 +148,7 @@ async function addTotp(writer: SourceWriter, member: AddMember) {
   return { id, email, factorId, sessionId, tokens }
 }
 
-/** Sessions that cannot be continued. */
+/** Adds sessions that cannot continue. */
 async function addEnded(writer: SourceWriter, member: AddMember) {
   const { id, email } = await member('ended@source.example')
   const expired = await writer.session(id, { not_after: earlier(5) })
@@ -256,7 +161,7 @@ async function addEnded(writer: SourceWriter, member: AddMember) {
   return { id, email, expired, revoked, tokens }
 }
 
-/** What only recent releases have: signed tokens, phone and WebAuthn factors, passkeys. */
+/** Adds what only recent releases have: signed tokens, phone and WebAuthn factors, passkeys. */
 async function addRecent(writer: SourceWriter, member: AddMember) {
   const vera = await member('vera@source.example')
   const key = randomBytes(32)

@@ -6,7 +6,7 @@ interface ImportedTokenRow extends Row {
   readonly counter: number
 }
 
-/** Finds a token that another server issued and stored. */
+/** Finds a token that Supabase Auth stored. */
 export const findImportedToken = statement(
   'find_imported_token',
   ['tokenHash'],
@@ -17,6 +17,7 @@ interface ImportedKeyRow extends Row {
   readonly sealed_key: Buffer
 }
 
+/** Finds the key with which Supabase Auth signed the tokens of a session. */
 export const findImportedKey = statement(
   'find_imported_key',
   ['sessionId'],

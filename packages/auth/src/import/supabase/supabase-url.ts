@@ -1,25 +1,27 @@
 import { parseConnectionUrl } from '../../db/connection/connection-url.ts'
 import { ImportError } from '../import-error.ts'
 
-export interface SourceUrl {
-  /** The URL of the database, without the schema. */
+export interface SupabaseUrl {
+  /** The URL of the database, without the parameter for the schema. */
   readonly url: string
   readonly schema: string
   /** Host, database and schema for messages, without the password. */
   readonly label: string
-  /** The option that contains the URL, for messages. */
+  /** The command-line option that has the URL, for messages. */
   readonly option: string
 }
 
 /**
- * Parses `postgres://…/db?schema=auth`. URLs of Supabase Auth name the schema `search_path`.
+ * Parses `postgres://…/db?schema=auth`. The URLs in configurations of Supabase Auth have
+ * `search_path=auth` instead, which is accepted too.
  * @throws {ImportError}
  */
-export function parseSourceUrl(text: string, option = '--from'): SourceUrl {
+export function parseSupabaseUrl(text: string, option = '--from'): SupabaseUrl {
   const [base = '', query = ''] = text.split('?', 2)
   const parameters = query.split('&').filter((pair) => pair !== '')
   const isSchema = (pair: string) => /^(?:schema|search_path)=/.test(pair)
   const named = parameters.find(isSchema)
+  // A search path may list several schemas; Supabase Auth uses the first one.
   const [first = ''] = decodeURIComponent(named?.replace(/^[^=]*=/, '') ?? '').split(',')
   const schema = first.trim() || 'auth'
   const others = parameters.filter((pair) => !isSchema(pair))

@@ -2,34 +2,36 @@ import type { Client } from 'pg'
 import { quote } from '../../db/statement.ts'
 import { ImportError } from '../import-error.ts'
 import type { HasColumn } from '../statements/import-table.ts'
-import { findSource, listVersions } from '../statements/source.ts'
-import type { SourceUrl } from './source-url.ts'
+import { listSourceTables, listVersions } from '../statements/source.ts'
+import type { SupabaseUrl } from './supabase-url.ts'
 
-/** The last migrations of the releases that the import knows. */
+/** The oldest and the newest release that can be read, and the last migration of each. */
 const oldest = { migration: '20240314092811', release: '2.150' } as const
 const newest = { migration: '20260625000000', release: '2.196' } as const
 
-export interface SourceSchema {
-  /** The last migration. */
+export interface SupabaseSchema {
+  /** The last migration that was applied. */
   readonly version: string
   readonly has: HasColumn
   readonly hasTable: (name: string) => boolean
-  /** Replaces `{source}` by the schema. */
-  readonly text: (statement: string) => string
+  /** Replaces `{supabase}` in a statement by the quoted schema. */
+  readonly toText: (statement: string) => string
 }
 
 interface ReadSchemaOptions {
-  /** Whether a release is accepted that is later than the known ones. */
+  /** Whether a release that is later than `newest` is accepted. */
   readonly acceptsNewer: boolean
 }
 
-/** @throws {ImportError} if it is not the schema of a known release of Supabase Auth. */
-export async function readSourceSchema(
+/** @throws {ImportError} if it is not the schema of a release of Supabase Auth that can be read. */
+export async function readSupabaseSchema(
   client: Client,
-  { schema, label }: SourceUrl,
+  { schema, label, option }: SupabaseUrl,
   { acceptsNewer }: ReadSchemaOptions,
-): Promise<SourceSchema> {
-  const { rows } = await client.query<{ table: string; columns: string[] }>(findSource, [schema])
+): Promise<SupabaseSchema> {
+  const { rows } = await client.query<{ table: string; columns: string[] }>(listSourceTables, [
+    schema,
+  ])
   const tables = new Map(rows.map(({ table, columns }) => [table, new Set(columns)]))
   if (tables.get('schema_migrations')?.has('applied_at')) {
     throw new ImportError(
@@ -46,9 +48,9 @@ export async function readSourceSchema(
         'Check the database name, and name the schema in the URL: ?schema=auth',
     )
   }
-  const text = (statement: string) => statement.replaceAll('{source}', quote(schema))
-  const { rows: versions } = await client.query<{ version: string }>(text(listVersions))
-  // The first migration of the source is called 00.
+  const toText = (statement: string) => statement.replaceAll('{supabase}', quote(schema))
+  const { rows: versions } = await client.query<{ version: string }>(toText(listVersions))
+  // Versions are dates and times, so the last one in text order is the newest.
   const version = versions.at(-1)?.version ?? ''
   if (version < oldest.migration) {
     throw new ImportError(
@@ -57,14 +59,15 @@ export async function readSourceSchema(
     )
   }
   if (version > newest.migration && !acceptsNewer) {
+    const trial = option === '--from' ? ', or try with --dry-run --accept-newer' : ''
     throw new ImportError(
       `The tables (${label}) belong to a release of Supabase Auth after ${newest.release} (last migration: ` +
-        `${version}), which this release has not been tested with. Upgrade this server, or try with --dry-run --accept-newer.`,
+        `${version}), which this server has not been tested with. Upgrade this server${trial}.`,
     )
   }
   return {
     version,
-    text,
+    toText,
     has: (table, column) => tables.get(table)?.has(column) ?? false,
     hasTable: (name) => tables.has(name),
   }

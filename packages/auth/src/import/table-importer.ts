@@ -1,0 +1,165 @@
+import { pipeline } from 'node:stream/promises'
+import type { Client } from 'pg'
+import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
+import { nilId } from '../db/nil-id.ts'
+import type { ImportSettings } from './import-settings.ts'
+import { addOutcomes, createTableReport, type TableReport } from './report.ts'
+import * as batches from './statements/batches.ts'
+import type { ImportTable } from './statements/import-table.ts'
+import {
+  copyIntoTokens,
+  deleteTokens,
+  selectTokens,
+  writeSessionKeys,
+  writeTokens,
+} from './statements/sessions.ts'
+import { type SecretRow, secretKinds } from './supabase/secrets.ts'
+import type { SupabaseSchema } from './supabase/supabase-schema.ts'
+import type { TargetWriter } from './target-writer.ts'
+
+export interface TableImporterParts {
+  readonly settings: ImportSettings
+  /** A connection in the transaction that reads the snapshot. */
+  readonly source: Client
+  readonly schema: SupabaseSchema
+  readonly writer: TargetWriter
+}
+
+/** Copies the rows of a table in batches. */
+export class TableImporter {
+  readonly #settings: ImportSettings
+  readonly #source: Client
+  readonly #schema: SupabaseSchema
+  readonly #writer: TargetWriter
+
+  constructor({ settings, source, schema, writer }: TableImporterParts) {
+    this.#settings = settings
+    this.#source = source
+    this.#schema = schema
+    this.#writer = writer
+  }
+
+  /**
+   * Removes rows first, because a new user may have the address of a deleted one.
+   * @param total the number of rows in the source.
+   */
+  async importTable(table: ImportTable, total: number): Promise<TableReport> {
+    const removed = await this.#removeGone(table)
+    const first = await this.#importBatches(table, total)
+    const mayHaveFreedAddress = first.updated > 0 && !this.#settings.isDryRun
+    if (!mayHaveFreedAddress || !hasTakenAddress(first)) return { ...first, removed }
+    // A user was skipped, possibly because the previous owner of the address was updated only later.
+    const second = await this.#importBatches(table, total)
+    return {
+      ...second,
+      removed,
+      added: first.added + second.added,
+      updated: first.updated + second.updated,
+      unchanged: second.unchanged - first.added - first.updated,
+    }
+  }
+
+  async #importBatches(table: ImportTable, total: number): Promise<TableReport> {
+    const { onProgress, since, batchRows } = this.#settings
+    const report = createTableReport(table.name, table.label, total)
+    let after = nilId
+    for (let done = 0; ; ) {
+      onProgress({ label: table.label, done, total })
+      const range = {
+        after: toUuidLiteral(after),
+        since: since && toSinceLiteral(since),
+        mostRows: batchRows,
+      }
+      const rows = batches.selectBatch(table, this.#schema.has, range)
+      const batch = await this.#writer.importBatch(table, {
+        stage: () => this.#copy(rows, batches.copyIntoStage(table)),
+        convert: () => this.#convertSecrets(table),
+        ...(table.name === 'sessions' && {
+          writeMore: ({ first, last }) => this.#importTokens(first, last),
+        }),
+      })
+      addOutcomes(report, batch.outcomes)
+      done += batch.count
+      if (batch.range === null || batch.count < batchRows) break
+      after = batch.range.last
+    }
+    onProgress({ label: table.label, done: total, total })
+    return report
+  }
+
+  async #convertSecrets(table: ImportTable): Promise<void> {
+    const kind = secretKinds[table.name]
+    if (kind === undefined) return
+    const { rows } = await this.#writer.run<SecretRow>(
+      batches.selectSecrets(table, kind.columns, kind.condition),
+    )
+    if (rows.length === 0) return
+    const secrets = rows.map((row) => kind.convert(row, this.#settings.tools))
+    await this.#writer.run(batches.stageSecrets, [
+      rows.map(({ id }) => id),
+      secrets.map(({ sealed }) => sealed ?? null),
+      secrets.map(({ text }) => text ?? null),
+      secrets.map(({ json }) => (json === undefined ? null : JSON.stringify(json))),
+      secrets.map(({ flaw }) => flaw ?? null),
+    ])
+  }
+
+  /** Imports the refresh tokens of a range of sessions. */
+  async #importTokens(first: string, last: string): Promise<void> {
+    await this.#writer.run(writeSessionKeys)
+    await this.#writer.run(deleteTokens)
+    await this.#copy(selectTokens(toUuidLiteral(first), toUuidLiteral(last)), copyIntoTokens)
+    await this.#writer.run(writeTokens)
+  }
+
+  /**
+   * Deletes rows that the source no longer has: deleted users and ended sessions must not continue
+   * here.
+   * @returns the number of deleted rows.
+   */
+  async #removeGone(table: ImportTable): Promise<number> {
+    const { rows: known } = await this.#writer.run<{ isThere: boolean }>(batches.hasImported, [
+      table.name,
+    ])
+    if (known[0]?.isThere !== true) return 0
+    const { isDryRun, onWarning } = this.#settings
+    return await this.#writer.transaction(async () => {
+      await this.#copy(batches.selectIds(table), batches.copyIntoIds)
+      const statement = isDryRun ? batches.countGone(table) : batches.deleteGone(table)
+      const { rows } = await this.#writer.run<{ removed: number; kept: number }>(statement)
+      const { removed = 0, kept = 0 } = rows[0] ?? {}
+      if (kept > 0) {
+        onWarning(
+          `${kept} ${table.label} were deleted in the source but changed here since they were imported; they are kept.`,
+        )
+      }
+      return removed
+    })
+  }
+
+  /** Streams rows from the source into a temporary table. */
+  async #copy(select: string, into: string): Promise<void> {
+    const rows = this.#source.query(copyTo(`copy (${this.#schema.toText(select)}) to stdout`))
+    await pipeline(rows, this.#writer.client.query(copyFrom(into)))
+  }
+}
+
+function hasTakenAddress({ skipped }: TableReport): boolean {
+  return skipped['email taken'] !== undefined || skipped['phone taken'] !== undefined
+}
+
+/** COPY takes no parameters, so the ID becomes part of the statement and must be a UUID. */
+function toUuidLiteral(id: string): string {
+  if (!/^[\da-f-]{36}$/.test(id)) throw new Error(`Not a UUID: ${id}`)
+  return `'${id}'::uuid`
+}
+
+/**
+ * Supabase Auth sets the time of a change by its own clock, and may commit it after the snapshot of
+ * an import with a later time. Rows that are read again without a change are not written.
+ */
+const overlapMs = 5 * 60_000
+
+function toSinceLiteral(since: Date): string {
+  return `'${new Date(since.getTime() - overlapMs).toISOString()}'::timestamptz`
+}
