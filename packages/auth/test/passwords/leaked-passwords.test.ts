@@ -105,7 +105,7 @@ test('with fail-closed, a password that could not be checked is refused', async 
   ])
   assert.doesNotMatch(server.log.join('\n'), new RegExp(password))
 
-  await t.test('and sign-ins still succeed, even if the service is slow', async () => {
+  await t.test('sign-ins still succeed, even if the service is slow', async () => {
     service.failure = undefined
     assert.equal((await send(server.url, '/signup', { body })).status, 200)
     for (const failure of ['broken', 'never responds'] as const) {

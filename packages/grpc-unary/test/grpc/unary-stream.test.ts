@@ -356,8 +356,8 @@ describe('a message compressed with gzip', () => {
     'short and long when decompressed': Buffer.alloc(1_000_000, 'a'),
   })) {
     for (const lastFrame of [[], [Buffer.alloc(0)]]) {
-      const end = lastFrame.length === 0 ? 'in its last frame' : 'before its end'
-      test(`${what}, complete ${end}`, async (t) => {
+      const end = lastFrame.length === 0 ? 'with the last frame' : 'before the last frame'
+      test(`${what}: the message is complete ${end}`, async (t) => {
         const { port } = await openEchoServer(t)
         using client = await RawClient.open(
           port,

@@ -81,7 +81,7 @@ export function createDecisionStatistics(statistics: {
 
 /** One request while it is being decided. */
 export interface Decision {
-  /** Undefined if it was cached and is not needed. */
+  /** Undefined if the tallies were cached; the response then needs nothing else of the request. */
   readonly request: RateLimitRequest | undefined
   readonly nowSeconds: number
   readonly tallies: Tallies

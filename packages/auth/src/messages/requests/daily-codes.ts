@@ -29,7 +29,7 @@ export async function guardCodes<Result>(
     .map((recipient): GuessLimit => toLimit(services, recipient))
   if (limits.length === 0) return send()
   const { result } = await services.guesses.guard(limits, async () => ({
-    // Only wrong guesses are counted, and every code that is sent must count.
+    // A wrong guess is counted; here each code that is sent is counted in the same way.
     isRight: false,
     result: await send(),
   }))
