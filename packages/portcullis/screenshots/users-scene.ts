@@ -45,7 +45,7 @@ export function showTab(title: string) {
 
 /** Shows a search without results. */
 export async function showNoUsers(page: Page, { consoleUrl }: TestWorld): Promise<void> {
-  await page.goto(`${consoleUrl}/users?q=nobody%40example.net`)
+  await page.goto(`${consoleUrl}/users?q=unknown%40example.net`)
   await page.getByRole('heading', { name: 'No users match' }).waitFor()
 }
 
