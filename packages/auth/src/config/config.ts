@@ -170,6 +170,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
         isUsed: settings.site.phoneEnabled,
         isSecondFactor: isNeededByFactors('text messages', settings.mfa),
         isHooked: hooksConfig.sendSms !== undefined,
+        isUpstream,
       },
       check,
     ),
