@@ -86,6 +86,7 @@ export const errorStatuses = {
   webauthn_challenge_not_found: 400,
   webauthn_challenge_expired: 400,
   webauthn_verification_failed: 400,
+  oauth_client_not_found: 404,
   saml_provider_disabled: 404,
   web3_provider_disabled: 422,
   hook_timeout: 422,

@@ -76,6 +76,11 @@ export const auth: PackageTable = {
     outside: '@portcullis/service-kit node:crypto',
     because: rules,
   },
+  'features/oauth-clients/**': {
+    inside: `${blocks} ${below}`,
+    outside: 'node:crypto',
+    because: rules,
+  },
   'features/server/**': {
     inside: `features/users/** ${below}`,
     types: '@portcullis/service-kit',

@@ -45,6 +45,7 @@ import {
 } from './email-validation.ts'
 import { type LimitsConfig, limits, toLimits } from './limits.ts'
 import { type MailConfig, type MessagesConfig, mail, messages, toMail } from './mail.ts'
+import { type OAuthServerConfig, oauthServer, toOAuthServer } from './oauth-server.ts'
 import { type ObservabilityConfig, observability, toObservability } from './observability.ts'
 import { findAdvice, inheritedNames, noteWithoutEffect, toDeprecations } from './old-variables.ts'
 import { type OpenTelemetryConfig, openTelemetry, toOpenTelemetry } from './open-telemetry.ts'
@@ -75,6 +76,7 @@ export const chapters = {
   metadata,
   mfa,
   passkeys,
+  oauthServer,
   observability,
   openTelemetry,
   profiler,
@@ -104,6 +106,7 @@ export interface Config {
   readonly metadata: MetadataConfig
   readonly mfa: MfaConfig
   readonly passkeys: PasskeysConfig
+  readonly oauthServer: OAuthServerConfig
   readonly external: ExternalConfig
   readonly externalFlow: ExternalFlowConfig
   readonly hooks: HooksConfig
@@ -170,6 +173,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
         isUsed: settings.site.phoneEnabled,
         isSecondFactor: isNeededByFactors('text messages', settings.mfa),
         isHooked: hooksConfig.sendSms !== undefined,
+        isUpstream,
       },
       check,
     ),
@@ -185,6 +189,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
       settings.passkeys.enabled || isNeededByFactors('relying party', settings.mfa),
       check,
     ),
+    oauthServer: toOAuthServer(settings.oauthServer, check),
     external: toExternal(settings, check),
     externalFlow: toExternalFlow(settings.externalFlow, check),
     hooks: hooksConfig,

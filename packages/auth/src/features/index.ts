@@ -41,6 +41,14 @@ import {
   verifyFactor,
   verifyRecoveryCode,
 } from './factors/endpoints.ts'
+import {
+  adminCreateOAuthClient,
+  adminDeleteOAuthClient,
+  adminGetOAuthClient,
+  adminListOAuthClients,
+  adminRenewOAuthClientSecret,
+  adminUpdateOAuthClient,
+} from './oauth-clients/endpoints.ts'
 import { verifyGet, verifyPost } from './one-time-codes/endpoints.ts'
 import {
   deleteOwnPasskey,
@@ -123,6 +131,12 @@ const table: readonly Endpoint[] = [
   adminEndSession,
   adminRevokeAllSessions,
   adminGenerateLink,
+  adminListOAuthClients,
+  adminCreateOAuthClient,
+  adminGetOAuthClient,
+  adminUpdateOAuthClient,
+  adminDeleteOAuthClient,
+  adminRenewOAuthClientSecret,
   adminAudit,
   adminSignIns,
   adminSignInFailures,

@@ -11,6 +11,7 @@ export interface Schema<Value = unknown> {
   readonly required?: readonly string[]
   readonly anyOf?: readonly Schema[]
   readonly additionalProperties?: Schema
+  readonly items?: Schema
   /** Never set; it only carries the type. */
   readonly '~value'?: Value
 }
@@ -50,6 +51,11 @@ export const Type = {
   Boolean: (notes: Notes = {}): Schema<boolean> => ({ type: 'boolean', ...notes }),
   Null: (): Schema<null> => ({ type: 'null' }),
   Unknown: (notes: Notes = {}): Schema<unknown> => ({ ...notes }),
+  Array: <Value>(items: Schema<Value>, notes: Notes = {}): Schema<readonly Value[]> => ({
+    type: 'array',
+    items,
+    ...notes,
+  }),
   Record: <Value>(
     _key: Schema<string>,
     value: Schema<Value>,

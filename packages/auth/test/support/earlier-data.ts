@@ -257,6 +257,24 @@ const rows: Readonly<Record<string, readonly Insert[]>> = {
       },
     ],
   ],
+  '0046-oauth-clients': [
+    [
+      'oauth_clients',
+      {
+        id: '00000000-0000-4000-8000-0000000000b3',
+        client_type: 'confidential',
+        secret_hash: Buffer.alloc(32, 10),
+        token_endpoint_auth_method: 'client_secret_basic',
+        redirect_uris: '["https://client.example/callback"]',
+        grant_types: '["authorization_code"]',
+        client_name: 'the old client',
+        client_uri: '',
+        logo_uri: '',
+        created_at: '2024-01-01T00:00:00Z',
+        updated_at: '2024-01-01T00:00:00Z',
+      },
+    ],
+  ],
   '0041-import': [
     [
       'imports',

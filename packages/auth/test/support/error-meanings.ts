@@ -74,6 +74,7 @@ export const errorMeanings: Readonly<Record<string, string>> = {
   webauthn_challenge_expired: 'the challenge has expired; request new options',
   webauthn_verification_failed:
     'the response of the authenticator is invalid, or the passkey is unknown',
+  oauth_client_not_found: 'no OAuth client has this ID',
   saml_provider_disabled: 'this server does not support SAML',
   web3_provider_disabled: 'this server does not support sign-in with wallets',
   hook_timeout: 'a hook took too long',

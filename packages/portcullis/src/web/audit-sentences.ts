@@ -16,6 +16,9 @@ const sentences: Readonly<Record<string, Sentence>> = {
   user_deleted: { byUser: 'Deleted the account', byAdmin: 'The account was deleted' },
   token_revoked: { byUser: 'Revoked a session', byAdmin: 'A session was revoked' },
   token_refreshed: { byUser: 'Refreshed a token' },
+  oauth_client_created: { byUser: 'Registered an OAuth client' },
+  oauth_client_updated: { byUser: 'Changed an OAuth client' },
+  oauth_client_deleted: { byUser: 'Removed an OAuth client' },
   user_modified: { byUser: 'Changed the account', byAdmin: 'The account was changed' },
   user_recovery_requested: {
     byUser: 'Requested a sign-in or recovery link',

@@ -40,6 +40,9 @@
 -- table mfa_recovery_codes
 -- factor_id uuid, code_hash bytea, used_at timestamp with time zone, created_at timestamp with time zone
 
+-- table oauth_clients
+-- id uuid, client_type text, secret_hash bytea, token_endpoint_auth_method text, redirect_uris jsonb, grant_types jsonb, client_name text, client_uri text, logo_uri text, created_at timestamp with time zone, updated_at timestamp with time zone
+
 -- table one_time_tokens
 -- user_id uuid, token_type text, token_hash bytea, otp_hash bytea, relates_to text, is_pkce boolean, attempts smallint, expires_at timestamp with time zone, created_at timestamp with time zone, voids_password boolean, claim jsonb
 
@@ -245,6 +248,15 @@ ALTER TABLE {ns}.mfa_factors ADD CONSTRAINT mfa_factors_type_check CHECK ((facto
 -- constraint mfa_recovery_codes.mfa_recovery_codes_pkey
 ALTER TABLE {ns}.mfa_recovery_codes ADD CONSTRAINT mfa_recovery_codes_pkey PRIMARY KEY (factor_id, code_hash);
 
+-- constraint oauth_clients.oauth_clients_check
+ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_check CHECK (((secret_hash IS NULL) = (client_type = 'public'::text)));
+
+-- constraint oauth_clients.oauth_clients_client_type_check
+ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_client_type_check CHECK ((client_type = ANY (ARRAY['confidential'::text, 'public'::text])));
+
+-- constraint oauth_clients.oauth_clients_pkey
+ALTER TABLE {ns}.oauth_clients ADD CONSTRAINT oauth_clients_pkey PRIMARY KEY (id);
+
 -- constraint one_time_tokens.one_time_tokens_pkey
 ALTER TABLE {ns}.one_time_tokens ADD CONSTRAINT one_time_tokens_pkey PRIMARY KEY (user_id, token_type);
 
@@ -388,6 +400,9 @@ CREATE INDEX mfa_factors_unverified ON {ns}.mfa_factors USING btree (created_at)
 
 -- index mfa_factors.mfa_factors_user_id
 CREATE INDEX mfa_factors_user_id ON {ns}.mfa_factors USING btree (user_id, created_at);
+
+-- index oauth_clients.oauth_clients_created_at
+CREATE INDEX oauth_clients_created_at ON {ns}.oauth_clients USING btree (created_at, id);
 
 -- index one_time_tokens.one_time_tokens_expires_at
 CREATE INDEX one_time_tokens_expires_at ON {ns}.one_time_tokens USING btree (expires_at);

@@ -10,7 +10,7 @@ export interface Page {
 
 const defaultSize = 50
 /** Limits the memory that one response needs. */
-const largestSize = 10_000
+export const largestPageSize = 10_000
 const largestNumber = 1e12
 
 /**
@@ -18,9 +18,9 @@ const largestNumber = 1e12
  * them.
  * @throws {ApiError}
  */
-export function parsePage(query: Query): Page {
+export function parsePage(query: Query, byDefault = defaultSize): Page {
   const number = parseCount('page', query['page'], 1, largestNumber)
-  const size = parseCount('per_page', query['per_page'], defaultSize, largestSize)
+  const size = parseCount('per_page', query['per_page'], byDefault, largestPageSize)
   return { number, size, offset: (number - 1) * size }
 }
 

@@ -95,7 +95,8 @@ async function resendByEmail(call: ResendCall, services: Services, type: ResendT
   if (!services.config.site.emailEnabled) {
     throw new ApiError('email_provider_disabled', 'Email logins are disabled', { status: 400 })
   }
-  await resendEmail(services, type, readClientMailRequest(call, services, parseEmail(email)))
+  const request = readClientMailRequest(call, services, parseEmail(email))
+  await resendEmail(services, type, request, call.isSdk)
 }
 
 async function resendByPhone(
@@ -114,6 +115,7 @@ async function resendByPhone(
   }
   const number = parsePhone(phone)
   const messageId = call.isSdk ? createMessageId(services, number) : undefined
-  await resendText(services, type, { phone: number, audience, client, channel: 'sms', messageId })
+  const request = { phone: number, audience, client, channel: 'sms', messageId } as const
+  await resendText(services, type, request, call.isSdk)
   return json(toMessageBody(messageId))
 }

@@ -1,8 +1,9 @@
+import { type Refusal, throwRefusal } from '../../messages/requests/message-cooldowns.ts'
 import { findTestCode } from '../../messages/requests/phone-gateway.ts'
 import {
   type ClientTextRequest,
-  deferCode,
   textUser,
+  tryToDeferCode,
 } from '../../messages/requests/phone-messages.ts'
 import {
   type ClientMailRequest,
@@ -11,6 +12,7 @@ import {
   mailCooldowns,
   mailUser,
   skipCooldown,
+  tryToDeferMail,
   userMails,
 } from '../../messages/requests/user-mail.ts'
 import type { Services } from '../../services.ts'
@@ -60,13 +62,27 @@ const mailResendings = {
 } as const satisfies Record<string, MailResending>
 export type ResendType = keyof typeof mailResendings
 
-/** The response does not reveal whether a message is sent. @throws {ApiError} */
-export function resendEmail(
+/**
+ * The response does not reveal whether a message is sent.
+ * @param isSdk whether the behaviour is that of Supabase Auth. @throws {ApiError}
+ */
+export async function resendEmail(
   services: Services,
   type: ResendType,
   request: ClientMailRequest,
+  isSdk: boolean,
 ): Promise<void> {
-  return deferMail(services, request, mailResendings[type].cooldown, `resend_${type}`)
+  const { cooldown } = mailResendings[type]
+  const refusal = await tryToDeferMail(services, request, cooldown, `resend_${type}`)
+  reportRefusal(refusal, isSdk && type === 'email_change')
+}
+
+/**
+ * Supabase Auth reports no cooldown for an address without a pending change. To answer the same
+ * without revealing changes, the cooldown is not reported for any address. @throws {ApiError}
+ */
+function reportRefusal(refusal: Refusal | undefined, hidesCooldown: boolean): void {
+  if (!(hidesCooldown && refusal?.why === 'cooldown')) throwRefusal(refusal)
 }
 
 /** Runs after the response. @throws {ApiError} */
@@ -109,19 +125,22 @@ export type PhoneResendType = keyof typeof textResendings
 
 /**
  * The response does not reveal whether a message is sent, also if no gateway is configured: the log
- * then has an error for each message. @throws {ApiError}
+ * then has an error for each message.
+ * @param isSdk whether the behaviour is that of Supabase Auth. @throws {ApiError}
  */
-export function resendText(
+export async function resendText(
   services: Services,
   type: PhoneResendType,
   request: ClientTextRequest,
+  isSdk: boolean,
 ): Promise<void> {
   const { cooldown } = textResendings[type]
   // Test numbers are handled at once: their code is known in advance and may be entered before a
   // deferred request runs.
   if (findTestCode(services, request.phone) !== undefined)
     return sendTextAgain(services, type, request)
-  return deferCode(services, request, cooldown, `resend_${type}`)
+  const refusal = await tryToDeferCode(services, request, cooldown, `resend_${type}`)
+  reportRefusal(refusal, isSdk && type === 'phone_change')
 }
 
 /** Runs after the response. @throws {ApiError} */

@@ -152,8 +152,6 @@ const oauthServer = toDisabledEndpoints(
   { method: 'POST', path: '/oauth/authorizations/:authorization_id/consent' },
   { method: 'GET', path: '/user/oauth/grants' },
   { method: 'DELETE', path: '/user/oauth/grants' },
-  { method: 'GET', path: '/admin/oauth/clients' },
-  { method: 'POST', path: '/admin/oauth/clients' },
 )
 
 const customProviders = toDisabledEndpoints(

@@ -116,6 +116,11 @@ export async function findRefusal(
   return { why: 'cap', error: errors[channel].toOverCap(wait?.cap_seconds ?? undefined) }
 }
 
+/** @throws {ApiError} */
+export function throwRefusal(refusal: Refusal | undefined): void {
+  if (refusal !== undefined) throw refusal.error
+}
+
 /** Converts the cap to statement parameters. */
 export function toCapParts({ most, refillMs }: MessageCap) {
   return { cap_most: most, cap_refill_ms: refillMs ?? null }

@@ -30,8 +30,7 @@ export function parseTextChannel(
 ): TextChannel {
   // The hook decides how its messages are sent.
   if (hooks.sendSms !== undefined) return 'sms'
-  const known: readonly TextChannel[] = sms.gateway.isReady ? sms.gateway.channels : ['sms']
-  const channel = known.find((each) => each === (text || 'sms'))
+  const channel = sms.gateway.channels.find((each) => each === (text || 'sms'))
   if (channel !== undefined) return channel
   throw invalid(
     "Invalid channel, supported values are 'sms' or 'whatsapp'. 'whatsapp' is only supported if Twilio or Twilio Verify is used as the provider.",

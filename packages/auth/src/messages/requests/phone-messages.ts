@@ -18,7 +18,9 @@ import {
   type CooldownParts,
   findRefusal,
   noCooldown,
+  type Refusal,
   runWithCooldown,
+  throwRefusal,
   toCooldownParts,
   toPermitValues,
   toSmsCapError,
@@ -85,12 +87,23 @@ export async function deferCode(
   cooldownKind: TextCooldownKind,
   kind: DeferredKind,
 ): Promise<void> {
+  throwRefusal(await tryToDeferCode(services, request, cooldownKind, kind))
+}
+
+/** Like `deferCode`. @returns why the request was not stored; undefined if it was stored. */
+export async function tryToDeferCode(
+  services: Services,
+  request: ClientTextRequest,
+  cooldownKind: TextCooldownKind,
+  kind: DeferredKind,
+): Promise<Refusal | undefined> {
   const expiresInSeconds = services.config.sms.otpExpiresInSeconds
   const deferred = { kind, recipient: request.phone, request, expiresInSeconds }
-  await permit(services, request, cooldownKind, (values) =>
+  const refusal = await permit(services, request, cooldownKind, (values) =>
     runWithCooldown(services.db, deferText, { ...values, ...deferred }),
   )
-  services.wakeMessages()
+  if (refusal === undefined) services.wakeMessages()
+  return refusal
 }
 
 /**
@@ -103,9 +116,10 @@ export async function simulateText(
   cooldownKind: TextCooldownKind,
 ): Promise<void> {
   if (findTestCode(services, request.phone) !== undefined) return
-  await permit(services, request, cooldownKind, (values) =>
+  const refusal = await permit(services, request, cooldownKind, (values) =>
     runWithCooldown(services.db, takeSmsPermit, values),
   )
+  throwRefusal(refusal)
 }
 
 async function permit(
@@ -113,12 +127,13 @@ async function permit(
   request: Pick<ClientTextRequest, 'phone' | 'audience'>,
   cooldownKind: TextCooldownKind,
   take: (values: PermitValues) => Promise<Row | undefined>,
-): Promise<void> {
-  const { smsSent } = services.config.limits
+): Promise<Refusal | undefined> {
+  const { db, config } = services
+  const { smsSent } = config.limits
   const now = new Date(services.now())
   const cooldownParts = toTextCooldown(services, request, cooldownKind)
-  const room = await take(toPermitValues(smsSent, cooldownParts, now))
-  if (room === undefined) await refuse(services, cooldownParts, now)
+  if ((await take(toPermitValues(smsSent, cooldownParts, now))) !== undefined) return undefined
+  return findRefusal(db, 'sms', smsSent, cooldownParts, now)
 }
 
 /** Reports why nothing was sent, unless the recipient no longer exists. @throws {ApiError} */
@@ -127,8 +142,7 @@ export async function refuse(
   cooldownParts: CooldownParts,
   now: Date,
 ): Promise<void> {
-  const refusal = await findRefusal(db, 'sms', config.limits.smsSent, cooldownParts, now)
-  if (refusal !== undefined) throw refusal.error
+  throwRefusal(await findRefusal(db, 'sms', config.limits.smsSent, cooldownParts, now))
 }
 
 /** Returns why a new user was not created: the message to them was not allowed. */

@@ -24,6 +24,7 @@ import {
   noCooldown,
   type Refusal,
   runWithCooldown,
+  throwRefusal,
   toCapError,
   toCapParts,
   toCooldownParts,
@@ -110,8 +111,7 @@ export async function mailUser(
   mail: UserMail,
   claim: AccountClaim,
 ): Promise<void> {
-  const refusal = await tryToMail(services, request, user, mail, claim)
-  if (refusal !== undefined) throw refusal.error
+  throwRefusal(await tryToMail(services, request, user, mail, claim))
 }
 
 /** Like `mailUser`. @returns why the message was not sent; undefined if it was sent. */
@@ -156,12 +156,23 @@ export async function deferMail(
   cooldown: MailCooldown,
   kind: DeferredKind,
 ): Promise<void> {
+  throwRefusal(await tryToDeferMail(services, request, cooldown, kind))
+}
+
+/** Like `deferMail`. @returns why the request was not stored; undefined if it was stored. */
+export async function tryToDeferMail(
+  services: Services,
+  request: ClientMailRequest,
+  cooldown: MailCooldown,
+  kind: DeferredKind,
+): Promise<Refusal | undefined> {
   const expiresInSeconds = services.config.mail.otpExpiresInSeconds
   const deferred = { kind, recipient: request.email, request, expiresInSeconds }
-  await permit(services, request, cooldown, (values) =>
+  const refusal = await permit(services, request, cooldown, (values) =>
     runWithCooldown(services.db, deferEmail, { ...values, ...deferred }),
   )
-  services.wakeMessages()
+  if (refusal === undefined) services.wakeMessages()
+  return refusal
 }
 
 /**
@@ -173,9 +184,10 @@ export async function simulateMail(
   request: Pick<ClientMailRequest, 'email' | 'audience'>,
   cooldown: MailCooldown,
 ): Promise<void> {
-  await permit(services, request, cooldown, (values) =>
+  const refusal = await permit(services, request, cooldown, (values) =>
     runWithCooldown(services.db, takeEmailPermit, values),
   )
+  throwRefusal(refusal)
 }
 
 async function permit(
@@ -183,14 +195,13 @@ async function permit(
   request: Pick<ClientMailRequest, 'email' | 'audience'>,
   cooldown: MailCooldown,
   take: (values: PermitValues) => Promise<Row | undefined>,
-): Promise<void> {
+): Promise<Refusal | undefined> {
   const { db, config, now: readClock } = services
   const { emailSent } = config.limits
   const now = new Date(readClock())
   const cooldownParts = toMailCooldown(services, request, cooldown)
-  if ((await take(toPermitValues(emailSent, cooldownParts, now))) !== undefined) return
-  const refusal = await findRefusal(db, 'email', emailSent, cooldownParts, now)
-  if (refusal !== undefined) throw refusal.error
+  if ((await take(toPermitValues(emailSent, cooldownParts, now))) !== undefined) return undefined
+  return findRefusal(db, 'email', emailSent, cooldownParts, now)
 }
 
 /** Returns why a new user was not created: the message to them was not allowed. */

@@ -97,7 +97,12 @@ export type SmsGateway =
       /** The settings of this gateway. */
       readonly settings: Readonly<Record<string, string>>
     }
-  | { readonly isReady: false; readonly isKnown: boolean; readonly problem: string }
+  | {
+      readonly isReady: false
+      readonly isKnown: boolean
+      readonly channels: readonly TextChannel[]
+      readonly problem: string
+    }
 
 /** Used if a hook sends all messages; AUTH_SMS_PROVIDER has no effect then. */
 const throughHook: SmsGateway = { isReady: true, name: 'webhook', channels: ['sms'], settings: {} }
@@ -116,6 +121,8 @@ export interface SmsUse {
   readonly isHooked: boolean
   /** Whether codes for phone factors are sent. */
   readonly isSecondFactor: boolean
+  /** Whether the server starts without the settings of its gateway, as Supabase Auth does. */
+  readonly isUpstream: boolean
 }
 
 export function toSms(settings: SmsSettings, use: SmsUse, check: Check): SmsConfig {
@@ -156,6 +163,7 @@ export function toSms(settings: SmsSettings, use: SmsUse, check: Check): SmsConf
 /**
  * Reports a gateway that cannot send: an error if its name is unknown or messages must be sent, and
  * a warning otherwise, because phone sign-in may be set up later or be used with test codes only.
+ * Compose files for Supabase Auth pass empty settings of a gateway, so they lead to a warning too.
  */
 function checkGateway(
   gateway: Extract<SmsGateway, { isReady: false }>,
@@ -166,12 +174,13 @@ function checkGateway(
 ): void {
   const { provider: variable } = sms.variables
   const name = check.nameOf(variable)
+  const mustSend = !hasTestCodes && (use.isSecondFactor || (use.isUsed && !autoconfirm))
   if (provider === '') {
     const isMissed = (use.isUsed || use.isSecondFactor) && !hasTestCodes
     if (isMissed) check.note(`${name} is not set. No text message can be sent`)
   } else if (!gateway.isKnown) {
     check.fault(variable, `must be one of: ${Object.keys(gateways).join(', ')}`)
-  } else if (!hasTestCodes && (use.isSecondFactor || (use.isUsed && !autoconfirm))) {
+  } else if (mustSend && !use.isUpstream) {
     check.fault(variable, `cannot send text messages: ${gateway.problem}`)
   } else {
     check.note(`${name} is ${provider}: ${gateway.problem}. No text message can be sent`)
@@ -187,12 +196,13 @@ function toGatewayName(text: string): string {
 function findGateway(name: string, settings: SmsSettings): SmsGateway {
   if (!isGatewayName(name)) {
     const problem = `sms Provider ${name} could not be found`
-    return { isReady: false, isKnown: false, problem }
+    return { isReady: false, isKnown: false, channels: ['sms'], problem }
   }
   const { channels, required }: Gateway = gateways[name]
   const values = readGatewaySettings(name, settings)
   const missing = Object.entries(required).find(([key]) => values[key] === '')
-  if (missing?.[1] !== undefined) return { isReady: false, isKnown: true, problem: missing[1] }
+  if (missing?.[1] !== undefined)
+    return { isReady: false, isKnown: true, channels, problem: missing[1] }
   return { isReady: true, name, channels, settings: values }
 }
 

@@ -50,6 +50,22 @@ test('phone numbers of users', async (t) => {
     assert.deepEqual(await textsTo(before), [])
   })
 
+  await t.test('for Supabase Auth clients, a resend hides the cooldown of a change', async () => {
+    const { token, phone: before } = await server.newPerson()
+    const next = newPhone()
+    await update(token, { phone: next })
+    clock.aheadMs += 61_000
+    for (const phone of [before, newPhone()]) {
+      for (const _ of [1, 2]) {
+        const { status, body } = await post('/resend', { type: 'phone_change', phone }, sdk)
+        assert.deepEqual([status, Object.keys(body)], [200, ['message_id']])
+      }
+      const other = await post('/resend', { type: 'phone_change', phone })
+      assert.deepEqual([other.status, other.body.error_code], [429, 'over_sms_send_rate_limit'])
+    }
+    assert.equal((await textsTo(next)).length, 2)
+  })
+
   await t.test('a second message can be requested a minute after the first', async () => {
     const { token, phone: before } = await server.newPerson()
     const [wrong, right] = [newPhone(), newPhone()]

@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { errorOf, openFlowServer } from '../../support/flow-server.ts'
-import { newEmail, password } from '../../support/http-client.ts'
+import { newEmail, password, sdk } from '../../support/http-client.ts'
 
 test('POST /resend', async (t) => {
   const server = await openFlowServer(t)
@@ -80,6 +80,20 @@ test('POST /resend', async (t) => {
     assert.equal((await mailsTo(next)).length, 1)
     const [user] = await query('select * from users where id = $1', [id])
     assert.equal(user.email_change_confirm_status, 0)
+  })
+
+  await t.test('hides the cooldown of a change from clients of Supabase Auth', async () => {
+    const { id, email } = await server.newUser()
+    const next = newEmail()
+    await query('update users set email_change = $2 where id = $1', [id, next])
+    const type = 'email_change'
+    for (const address of [email, newEmail()]) {
+      for (const _ of [1, 2]) {
+        const answer = await post('/resend', { type, email: address }, sdk)
+        assert.deepEqual([answer.status, answer.body], [200, {}])
+      }
+    }
+    assert.equal((await mailsTo(next)).length, 1)
   })
 
   await t.test('reports invalid requests', async () => {

@@ -231,6 +231,7 @@ test('a misconfigured gateway is reported at once, for known and unknown phone n
     for (const [path, body] of [
       ['/otp', { phone: number }],
       ['/otp', { phone: number, create_user: true }],
+      ['/otp', { phone: number, channel: 'whatsapp' }],
       ['/signup', { phone: number, password }],
     ] as const) {
       const answer: HttpAnswer = await server.post(path, body)

@@ -24,14 +24,14 @@ function read(env: Readonly<Record<string, string>>) {
 }
 
 test('every gateway works with its settings, and the missing one is named', () => {
-  for (const [name, { required }] of Object.entries(gateways)) {
+  for (const [name, { channels, required }] of Object.entries(gateways)) {
     const { env } = Object.entries(gatewayShapes).find(([each]) => each === name)?.[1] ?? {}
     assert.ok(env, name)
     const ready = read({ ...env, AUTH_SMS_WEBHOOK_URL: 'https://sms.example/' })
     assert.deepEqual([ready.sms.gateway.isReady, ready.faults, ready.notes], [true, [], []], name)
     const bare = read({ AUTH_SMS_PROVIDER: name })
     const [problem] = Object.values(required)
-    assert.deepEqual(bare.sms.gateway, { isReady: false, isKnown: true, problem })
+    assert.deepEqual(bare.sms.gateway, { isReady: false, isKnown: true, channels, problem })
     assert.deepEqual(bare.faults, [])
     const note = `AUTH_SMS_PROVIDER is ${name}: ${problem}. No text message can be sent`
     assert.deepEqual(bare.notes, [note])
@@ -49,6 +49,8 @@ test('every gateway works with its settings, and the missing one is named', () =
       }
       assert.deepEqual(read({ ...used, ...hooked }).faults, [], needed)
     }
+    const upstream = read({ GOTRUE_SMS_PROVIDER: name, GOTRUE_EXTERNAL_PHONE_ENABLED: 'true' })
+    assert.deepEqual([upstream.faults, upstream.notes], [[], [note.replace('AUTH_', 'GOTRUE_')]])
     const tested = { AUTH_SMS_TEST_OTP: '15550100:123456', AUTH_EXTERNAL_PHONE_ENABLED: 'true' }
     assert.deepEqual(read({ AUTH_SMS_PROVIDER: name, ...tested }).faults, [])
     const confirmed = { AUTH_EXTERNAL_PHONE_ENABLED: 'true', AUTH_SMS_AUTOCONFIRM: 'true' }
@@ -59,7 +61,7 @@ test('every gateway works with its settings, and the missing one is named', () =
 test('an unknown gateway is an error, and a missing one is a warning', () => {
   const { sms, faults, notes } = read({ GOTRUE_SMS_PROVIDER: 'Pigeon' })
   const problem = 'sms Provider pigeon could not be found'
-  assert.deepEqual(sms.gateway, { isReady: false, isKnown: false, problem })
+  assert.deepEqual(sms.gateway, { isReady: false, isKnown: false, channels: ['sms'], problem })
   assert.deepEqual(faults, [
     'GOTRUE_SMS_PROVIDER="Pigeon": must be one of: twilio, messagebird, textlocal, vonage, webhook, twilio_verify',
   ])

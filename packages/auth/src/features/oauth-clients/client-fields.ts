@@ -1,0 +1,128 @@
+import { invalid } from '../../errors.ts'
+import { isStorableText } from '../users/metadata.ts'
+
+/** By type of client: how it can authenticate. The first method is the default. */
+const methodsByType = {
+  confidential: ['client_secret_basic', 'client_secret_post'],
+  public: ['none'],
+} as const
+
+export type ClientType = keyof typeof methodsByType
+export type AuthMethod = (typeof methodsByType)[ClientType][number]
+
+const clientTypes = ['public', 'confidential'] as const
+const authMethods: readonly AuthMethod[] = [...methodsByType.public, ...methodsByType.confidential]
+const grantTypes: readonly string[] = ['authorization_code', 'refresh_token']
+
+/** The fields of a request. Names, limits and messages are those of Supabase Auth. */
+export interface ClientFields {
+  readonly redirect_uris?: readonly string[]
+  readonly grant_types?: readonly string[]
+  readonly token_endpoint_auth_method?: string
+  readonly client_name?: string
+  readonly client_uri?: string
+  readonly logo_uri?: string
+}
+
+/** Checks the fields that are present. @throws {ApiError} */
+export function checkClientFields(fields: ClientFields): void {
+  const { redirect_uris: redirectUris, grant_types: grants, client_name: name = '' } = fields
+  if (redirectUris !== undefined) checkRedirectUris(redirectUris)
+  if (grants !== undefined) checkGrantTypes(grants)
+  if (name.length > 1_024) throw invalid('client_name cannot exceed 1024 characters')
+  if (!isStorableText(name)) throw invalid('client_name has a character that cannot be stored')
+  checkPageUrl('client_uri', fields.client_uri)
+  checkPageUrl('logo_uri', fields.logo_uri)
+}
+
+function checkRedirectUris(uris: readonly string[]): void {
+  if (uris.length === 0) throw invalid('redirect_uris cannot be empty')
+  if (uris.length > 10) throw invalid('redirect_uris cannot exceed 10 items')
+  for (const uri of uris) {
+    const fault = findRedirectFault(uri)
+    if (fault !== undefined) throw invalid(`invalid redirect_uri '${uri}': ${fault}`)
+  }
+}
+
+/** These run or read something in the browser instead of leading to the client. */
+const dangerousScheme = /^(javascript|data|file|vbscript|about|blob):/i
+const loopback: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
+
+/** Custom schemes of apps are allowed. See RFC 6749, section 3.1.2. */
+function findRedirectFault(uri: string): string | undefined {
+  if (uri === '') return 'redirect URI cannot be empty'
+  if (uri.length > 2_048) return 'redirect URI cannot exceed 2048 characters'
+  const scheme = dangerousScheme.exec(uri)?.[1]
+  if (scheme !== undefined) return `scheme '${scheme}' is not allowed for security reasons`
+  // The URL parser removes line breaks and tabs and replaces backslashes, so the registered text
+  // would differ from the URL that browsers open.
+  if (/[\s\\\p{Cc}]/u.test(uri) || !uri.isWellFormed()) return 'invalid URL format'
+  if (!/^[a-z][a-z\d+.-]*:\/\/[^/?#]/i.test(uri) || !URL.canParse(uri)) {
+    return 'must have scheme and host'
+  }
+  const { protocol, hostname } = new URL(uri)
+  if (protocol === 'http:' && !loopback.includes(hostname)) {
+    return 'HTTP scheme only allowed for localhost'
+  }
+  return uri.includes('#') ? 'fragment not allowed in redirect URI' : undefined
+}
+
+function checkGrantTypes(types: readonly string[]): void {
+  if (types.length === 0) throw invalid('grant_types cannot be empty')
+  if (types.every((type) => grantTypes.includes(type))) return
+  throw invalid("grant_types must only contain 'authorization_code' and/or 'refresh_token'")
+}
+
+/** Consent pages link to these URLs, so only web URLs are allowed. */
+function checkPageUrl(name: string, url = ''): void {
+  if (url === '') return
+  if (url.length > 2_048) throw invalid(`${name} cannot exceed 2048 characters`)
+  if (!/^https?:\/\/[^\s\\\p{Cc}]+$/iu.test(url) || !url.isWellFormed() || !URL.canParse(url)) {
+    throw invalid(`${name} must be a valid URL`)
+  }
+}
+
+interface ClientKind {
+  readonly clientType: ClientType
+  readonly authMethod: AuthMethod
+}
+
+/** Each of the two is derived from the other if it is not given. @throws {ApiError} */
+export function parseClientKind(type = '', method = ''): ClientKind {
+  const givenType = clientTypes.find((known) => known === type)
+  if (type !== '' && givenType === undefined) {
+    throw invalid("client_type must be 'public' or 'confidential'")
+  }
+  if (method === '') {
+    const clientType = givenType ?? 'confidential'
+    return { clientType, authMethod: methodsByType[clientType][0] }
+  }
+  const authMethod = parseAuthMethod(method)
+  const clientType = toClientType(authMethod)
+  if (givenType !== undefined && givenType !== clientType) {
+    throw invalid(
+      `client_type '${type}' is inconsistent with token_endpoint_auth_method '${method}' (expected client_type '${clientType}')`,
+    )
+  }
+  return { clientType, authMethod }
+}
+
+/** The type of a client cannot change, because only confidential clients have a secret. @throws {ApiError} */
+export function parseMethodOf(clientType: ClientType, method: string): AuthMethod {
+  const authMethod = parseAuthMethod(method)
+  if (toClientType(authMethod) === clientType) return authMethod
+  const valid = methodsByType[clientType].join(', ')
+  throw invalid(
+    `token_endpoint_auth_method '${method}' is not valid for client_type '${clientType}'; valid methods: ${valid}`,
+  )
+}
+
+function parseAuthMethod(text: string): AuthMethod {
+  const method = authMethods.find((known) => known === text)
+  if (method !== undefined) return method
+  throw invalid(`token_endpoint_auth_method must be one of: ${authMethods.join(', ')}`)
+}
+
+function toClientType(method: AuthMethod): ClientType {
+  return method === 'none' ? 'public' : 'confidential'
+}

@@ -1,0 +1,179 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { ApiError, invalid } from '../../errors.ts'
+import type { Services } from '../../services.ts'
+import { type AuditAction, toAdminEntry } from '../audit/audit.ts'
+import {
+  type ClientFields,
+  checkClientFields,
+  parseClientKind,
+  parseMethodOf,
+} from './client-fields.ts'
+import {
+  addOAuthClient,
+  changeOAuthClient,
+  findOAuthClient,
+  listOAuthClients,
+  type OAuthClientRow,
+  removeOAuthClient,
+} from './statements.ts'
+
+/** The client as it is returned to administrators. */
+export function toClientRecord(client: OAuthClientRow, secret?: string) {
+  const { id, client_type, client_name, client_uri, logo_uri } = client
+  return {
+    client_id: id,
+    ...(secret !== undefined && { client_secret: secret }),
+    client_type,
+    redirect_uris: client.redirect_uris,
+    token_endpoint_auth_method: client.token_endpoint_auth_method,
+    grant_types: client.grant_types,
+    response_types: ['code'],
+    ...(client_name !== '' && { client_name }),
+    ...(client_uri !== '' && { client_uri }),
+    ...(logo_uri !== '' && { logo_uri }),
+    registration_type: 'manual',
+    created_at: client.created_at,
+    updated_at: client.updated_at,
+  }
+}
+
+export type ClientRecord = ReturnType<typeof toClientRecord>
+
+/** The administrator who makes a change. */
+interface Administrator {
+  readonly adminRole: string
+  readonly ip: string
+}
+
+export interface NewClientFields extends ClientFields {
+  readonly client_type?: string
+}
+
+/** The secret is returned once and cannot be read again. @throws {ApiError} */
+export async function createClient(
+  services: Services,
+  fields: NewClientFields,
+  admin: Administrator,
+): Promise<ClientRecord> {
+  const { redirect_uris = [], grant_types = [] } = fields
+  if (redirect_uris.length === 0) throw invalid('redirect_uris is required')
+  const grants = grant_types.length > 0 ? grant_types : ['authorization_code', 'refresh_token']
+  checkClientFields({ ...fields, grant_types: grants })
+  const { client_type, token_endpoint_auth_method: method } = fields
+  const { clientType, authMethod } = parseClientKind(client_type, method)
+  const secret = clientType === 'confidential' ? createSecret() : undefined
+  const id = randomUUID()
+  const [client] = await services.db.run(addOAuthClient, {
+    client_type: clientType,
+    secret_hash: secret === undefined ? null : toSecretHash(secret),
+    token_endpoint_auth_method: authMethod,
+    redirect_uris,
+    grant_types: grants,
+    client_name: fields.client_name ?? '',
+    client_uri: fields.client_uri ?? '',
+    logo_uri: fields.logo_uri ?? '',
+    ...toAction(services, 'oauth_client_created', id, admin),
+  })
+  return toClientRecord(requireClient(client), secret)
+}
+
+/** @throws {ApiError} */
+export async function getClient({ db }: Services, id: string): Promise<OAuthClientRow> {
+  const [client] = await db.run(findOAuthClient, { id })
+  return requireClient(client)
+}
+
+interface ClientPage {
+  readonly clients: readonly ClientRecord[]
+  readonly total: number
+}
+
+export async function findClients(
+  { db }: Services,
+  range: { readonly limit: number; readonly offset: number },
+): Promise<ClientPage> {
+  const rows = await db.run(listOAuthClients, range)
+  return {
+    clients: rows.filter((row) => row.id !== null).map((row) => toClientRecord(row)),
+    total: rows[0]?.total ?? 0,
+  }
+}
+
+/** @throws {ApiError} */
+export async function updateClient(
+  services: Services,
+  id: string,
+  fields: ClientFields,
+  admin: Administrator,
+): Promise<ClientRecord> {
+  const { redirect_uris, grant_types, client_name, client_uri, logo_uri } = fields
+  const { token_endpoint_auth_method: method } = fields
+  const given = { redirect_uris, grant_types, client_name, client_uri, logo_uri, method }
+  if (Object.values(given).every((value) => value === undefined)) {
+    throw invalid('No fields provided for update')
+  }
+  checkClientFields(fields)
+  const { client_type } = await getClient(services, id)
+  const [client] = await services.db.run(changeOAuthClient, {
+    ...(redirect_uris && { redirect_uris }),
+    ...(grant_types && { grant_types }),
+    ...(client_name !== undefined && { client_name }),
+    ...(client_uri !== undefined && { client_uri }),
+    ...(logo_uri !== undefined && { logo_uri }),
+    ...(method !== undefined && { token_endpoint_auth_method: parseMethodOf(client_type, method) }),
+    ...toAction(services, 'oauth_client_updated', id, admin),
+  })
+  return toClientRecord(requireClient(client))
+}
+
+/** Replaces the secret; the previous one is no longer valid. @throws {ApiError} */
+export async function renewSecret(
+  services: Services,
+  id: string,
+  admin: Administrator,
+): Promise<ClientRecord> {
+  const { client_type } = await getClient(services, id)
+  if (client_type === 'public') throw invalid('Cannot regenerate secret for public client')
+  const secret = createSecret()
+  const [client] = await services.db.run(changeOAuthClient, {
+    secret_hash: toSecretHash(secret),
+    ...toAction(services, 'oauth_client_updated', id, admin),
+  })
+  return toClientRecord(requireClient(client), secret)
+}
+
+/** @throws {ApiError} */
+export async function removeClient(
+  services: Services,
+  id: string,
+  admin: Administrator,
+): Promise<void> {
+  const action = toAction(services, 'oauth_client_deleted', id, admin)
+  const [removed] = await services.db.run(removeOAuthClient, action)
+  requireClient(removed)
+}
+
+function toAction(
+  services: Services,
+  action: AuditAction,
+  id: string,
+  { adminRole, ip }: Administrator,
+) {
+  const audit = toAdminEntry(action, adminRole, { client_id: id })
+  return { id, now: new Date(services.now()), ip, audit }
+}
+
+/** @throws {ApiError} */
+function requireClient<T>(client: T | undefined): T {
+  if (client !== undefined) return client
+  throw new ApiError('oauth_client_not_found', 'OAuth client not found')
+}
+
+function createSecret(): string {
+  return randomBytes(32).toString('base64url')
+}
+
+/** The secret has 256 random bits, so a plain hash cannot be reversed by guessing. */
+function toSecretHash(secret: string): string {
+  return createHash('sha256').update(secret).digest('hex')
+}

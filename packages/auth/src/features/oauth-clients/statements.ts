@@ -1,0 +1,126 @@
+import type { Row } from '../../db/database.ts'
+import { object, statement } from '../../db/statement.ts'
+import type { NewAuditEntry } from '../../messages/statements/request-parts.ts'
+import type { Time } from '../users/statements/user-row.ts'
+import type { AuthMethod, ClientType } from './client-fields.ts'
+
+export interface OAuthClientRow extends Row {
+  readonly id: string
+  readonly client_type: ClientType
+  readonly token_endpoint_auth_method: AuthMethod
+  readonly redirect_uris: readonly string[]
+  readonly grant_types: readonly string[]
+  readonly client_name: string
+  readonly client_uri: string
+  readonly logo_uri: string
+  readonly created_at: Time
+  readonly updated_at: Time
+}
+
+const columns = `c.id, c.client_type, c.token_endpoint_auth_method, c.redirect_uris, c.grant_types,
+  c.client_name, c.client_uri, c.logo_uri, c.created_at, c.updated_at`
+
+/** All statements that change clients read these parameters, as far as they need them. */
+const parameters = `p as materialized (
+     select * from jsonb_to_record($1::jsonb) as p(id uuid, client_type text, secret_hash text,
+       token_endpoint_auth_method text, redirect_uris jsonb, grant_types jsonb, client_name text,
+       client_uri text, logo_uri text, now timestamptz, ip text, audit jsonb)
+   )`
+
+/** @param changed the part of the `with` whose rows are logged. */
+const logged = (changed: string) => `logged as (
+     insert into {ns}.audit_log_entries (id, payload, ip_address, created_at)
+     select a.id, a.payload, p.ip, p.now
+     from ${changed} cross join p cross join jsonb_to_record(p.audit) as a(id uuid, payload jsonb)
+   )`
+
+interface ClientAction {
+  readonly id: string
+  readonly now: Date
+  readonly ip: string
+  readonly audit: NewAuditEntry
+}
+
+interface ClientValues
+  extends Pick<
+    OAuthClientRow,
+    | 'token_endpoint_auth_method'
+    | 'redirect_uris'
+    | 'grant_types'
+    | 'client_name'
+    | 'client_uri'
+    | 'logo_uri'
+  > {
+  /** In hexadecimal; null for a public client. */
+  readonly secret_hash: string | null
+}
+
+interface NewOAuthClient extends ClientAction, ClientValues {
+  readonly client_type: ClientType
+}
+
+export const addOAuthClient = statement(
+  'add_oauth_client',
+  object<NewOAuthClient>(),
+  `with ${parameters}, c as (
+     insert into {ns}.oauth_clients (id, client_type, secret_hash, token_endpoint_auth_method,
+       redirect_uris, grant_types, client_name, client_uri, logo_uri, created_at, updated_at)
+     select p.id, p.client_type, decode(p.secret_hash, 'hex'), p.token_endpoint_auth_method,
+       p.redirect_uris, p.grant_types, p.client_name, p.client_uri, p.logo_uri, p.now, p.now
+     from p
+     returning *
+   ), ${logged('c')}
+   select ${columns} from c`,
+).returning<OAuthClientRow>()
+
+export const findOAuthClient = statement(
+  'find_oauth_client',
+  ['id'],
+  `select ${columns} from {ns}.oauth_clients c where c.id = $1`,
+).returning<OAuthClientRow>()
+
+/** A page of clients, newest first. The only row has no client if the page is empty. */
+export const listOAuthClients = statement(
+  'list_oauth_clients',
+  ['limit', 'offset'],
+  `select all_clients.total, c.*
+   from (select count(*)::integer as total from {ns}.oauth_clients) all_clients
+   left join (
+     select ${columns} from {ns}.oauth_clients c
+     order by c.created_at desc, c.id desc limit $1 offset $2
+   ) c on true
+   order by c.created_at desc, c.id desc`,
+).returning<{ readonly total: number } & (OAuthClientRow | { readonly id: null })>()
+
+interface OAuthClientChange extends ClientAction, Partial<ClientValues> {}
+
+/** Fields that are absent stay as they are. Returns no row if the client does not exist. */
+export const changeOAuthClient = statement(
+  'change_oauth_client',
+  object<OAuthClientChange>(),
+  `with ${parameters}, c as (
+     update {ns}.oauth_clients c
+     set secret_hash = coalesce(decode(p.secret_hash, 'hex'), c.secret_hash),
+       token_endpoint_auth_method =
+         coalesce(p.token_endpoint_auth_method, c.token_endpoint_auth_method),
+       redirect_uris = coalesce(p.redirect_uris, c.redirect_uris),
+       grant_types = coalesce(p.grant_types, c.grant_types),
+       client_name = coalesce(p.client_name, c.client_name),
+       client_uri = coalesce(p.client_uri, c.client_uri),
+       logo_uri = coalesce(p.logo_uri, c.logo_uri),
+       updated_at = p.now
+     from p where c.id = p.id
+     returning c.*
+   ), ${logged('c')}
+   select ${columns} from c`,
+).returning<OAuthClientRow>()
+
+/** Returns no row if the client does not exist. */
+export const removeOAuthClient = statement(
+  'remove_oauth_client',
+  object<ClientAction>(),
+  `with ${parameters}, c as (
+     delete from {ns}.oauth_clients c using p where c.id = p.id returning c.id
+   ), ${logged('c')}
+   select id from c`,
+)
