@@ -47,7 +47,7 @@ internalAddresses.addSubnet('192.168.0.0', 16, 'ipv4')
 internalAddresses.addAddress('::1', 'ipv6')
 internalAddresses.addSubnet('fc00::', 7, 'ipv6')
 
-/** By its name only, without DNS: a compose file has names such as `kong`. */
+/** Looks only at the name, without DNS. Services of a compose file have names such as `kong`. */
 function isInternal(host: string): boolean {
   const address = host.replace(/^\[|\]$/g, '')
   const version = isIP(address)

@@ -81,8 +81,8 @@ for (const workers of ['1', '2']) {
   const where = workers === '1' ? 'one process' : 'two workers'
 
   test(`a changed file is applied without closing connections (${where})`, async (t) => {
-    const quiet = { AUTH_RELOADING_NOTIFY_ENABLED: 'true', WORKERS: workers }
-    const server = await start(t, { AUTH_DISABLE_SIGNUP: 'false' }, quiet)
+    const environment = { AUTH_RELOADING_NOTIFY_ENABLED: 'true', WORKERS: workers }
+    const server = await start(t, { AUTH_DISABLE_SIGNUP: 'false' }, environment)
     if (!server) return
     const connections = [openConnection(t, server.url), openConnection(t, server.url)]
     const isDisabled = async () => {
@@ -334,7 +334,7 @@ test('SIGHUP fetches templates again, and a changed mail server is used', async 
   assert.equal(mails.received.length, 2)
 })
 
-test('SIGTERM stops a server whose configuration was reloaded, after its requests', async (t) => {
+test('SIGTERM stops a server whose configuration was reloaded', async (t) => {
   const server = await start(t, { AUTH_JWT_EXP: '600' })
   if (!server) return
   for (const seconds of ['700', '800']) {

@@ -91,7 +91,7 @@ function openWorker() {
   const sent: PreparedMessage[] = []
   const reload = createWorkerReload({
     send: (message) => sent.push(message),
-    onLeftBehind: ({ message }) => events.push(`left behind: ${message}`),
+    onFailure: ({ message }) => events.push(`failed: ${message}`),
   })
   let failure: Error | undefined
   const prepare = async (config: Config): Promise<PreparedChange> => {

@@ -182,8 +182,10 @@ test('linkedin_oidc, slack_oidc: an address without a statement is not verified'
 })
 
 test('linkedin_oidc, vercel_marketplace: a response without an ID token is refused', async () => {
-  await assert.rejects(readProfile(linkedinOidc, {}), { message: 'linkedin_oidc gave no ID token' })
-  const message = 'vercel_marketplace gave no ID token'
+  await assert.rejects(readProfile(linkedinOidc, {}), {
+    message: 'linkedin_oidc returned no ID token',
+  })
+  const message = 'vercel_marketplace returned no ID token'
   await assert.rejects(readProfile(vercelMarketplace, {}), { message })
 })
 
