@@ -11,7 +11,7 @@ import { runIn } from '../shared-postgres.ts'
 
 const { AUTH_PEER_PROGRAM: program, AUTH_PEER_MIGRATIONS: migrations } = process.env
 
-/** Undefined if there is a program to compare with; otherwise what to do. */
+/** Undefined if a program to compare with is configured; otherwise the reason for skipping tests. */
 export const peerMissing = program
   ? undefined
   : 'no peer: set AUTH_PEER_PROGRAM to the program of Supabase Auth'
@@ -32,7 +32,7 @@ export interface Peer {
   stop(): Promise<void>
 }
 
-/** Starts Supabase Auth, with every feature that users bring along. */
+/** Starts Supabase Auth with every feature whose data is imported. */
 export async function startPeer(
   t: TestContext,
   databaseUrl: string,

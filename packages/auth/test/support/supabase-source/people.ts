@@ -111,7 +111,7 @@ export function createSourceWriter(
   }
 }
 
-/** Users of every kind, with what they know and have. */
+/** Users of every kind, with their credentials and tokens. */
 export type SourcePeople = Awaited<ReturnType<typeof addSourcePeople>>
 
 export async function addSourcePeople(writer: SourceWriter, release: SourceRelease) {
@@ -256,7 +256,7 @@ async function addEnded(writer: SourceWriter, member: AddMember) {
   return { id, email, expired, revoked, tokens }
 }
 
-/** What only recent releases have: signed tokens, phone and WebAuthn factors, passkeys. */
+/** Adds what only recent releases have: signed tokens, phone and WebAuthn factors, passkeys. */
 async function addRecent(writer: SourceWriter, member: AddMember) {
   const vera = await member('vera@source.example')
   const key = randomBytes(32)
