@@ -200,15 +200,20 @@ function formatSpan(milliseconds: number): string {
   for (const [unit, seconds] of units) {
     const count = Math.floor(rest / seconds)
     rest -= count * seconds
-    if (count > 0) words.push(`${count} ${unit}`)
+    if (count > 0) words.push(joinUnit(count, unit))
   }
-  return words.slice(0, 2).join(' ') || '0 s'
+  return words.slice(0, 2).join(' ') || joinUnit(0, 's')
 }
 
 /** Such as `3 ms` or `1.2 s`. */
 function formatLatency(milliseconds: number): string {
-  if (milliseconds < 1) return '< 1 ms'
+  if (milliseconds < 1) return `<\u00A0${joinUnit(1, 'ms')}`
   return milliseconds < 1000
-    ? `${Math.round(milliseconds)} ms`
-    : `${(milliseconds / 1000).toFixed(1)} s`
+    ? joinUnit(Math.round(milliseconds), 'ms')
+    : joinUnit((milliseconds / 1000).toFixed(1), 's')
+}
+
+/** The space does not break, because a unit alone on the next line of a narrow card is hard to read. */
+function joinUnit(value: number | string, unit: string): string {
+  return `${value}\u00A0${unit}`
 }
