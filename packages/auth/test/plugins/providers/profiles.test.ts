@@ -130,8 +130,8 @@ test('kakao: an address is verified if Kakao says that it is valid and verified'
 })
 
 test('kakao, snapchat: the address in an ID token is verified only if the token says so', () => {
-  const isVerified = (definition: ProviderDefinition, said: JsonObject) =>
-    readIdToken(definition, { sub: '1', email: 'a@b.example', ...said }).emails[0]?.isVerified
+  const isVerified = (definition: ProviderDefinition, reported: JsonObject) =>
+    readIdToken(definition, { sub: '1', email: 'a@b.example', ...reported }).emails[0]?.isVerified
   for (const definition of [kakao, snapchat]) {
     assert.equal(isVerified(definition, {}), false)
     assert.equal(isVerified(definition, { email_verified: false }), false)
