@@ -135,14 +135,14 @@ function parseList(node: YamlNode, descriptorCount: number, reading: FileReading
     reading.faults.add(node.offset, `the numbers of descriptors differ: ${counts}`)
   }
   return items.flatMap((item, index) => {
-    if (item.kind === 'scalar') return parseSelection('code', item, index, reading)
+    if (item.kind === 'scalar') return parseExpectedField('code', item, index, reading)
     const fields = reading.fields(item, 'what is expected of a descriptor', fieldNames)
-    return [...fields].flatMap(([name, value]) => parseSelection(name, value, index, reading))
+    return [...fields].flatMap(([name, value]) => parseExpectedField(name, value, index, reading))
   })
 }
 
 /** Returns one expectation, or none and adds a fault. */
-function parseSelection(
+function parseExpectedField(
   field: string,
   node: YamlNode,
   descriptor: number | undefined,

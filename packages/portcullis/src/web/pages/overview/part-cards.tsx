@@ -21,7 +21,7 @@ interface PartPresentation {
 }
 
 /** In the order of the cards. */
-const faces: Readonly<Record<PartName, PartPresentation>> = {
+const presentations: Readonly<Record<PartName, PartPresentation>> = {
   auth: {
     name: 'Auth',
     icon: 'users',
@@ -58,7 +58,7 @@ const faces: Readonly<Record<PartName, PartPresentation>> = {
   },
 }
 
-const names = Object.keys(faces) as PartName[]
+const names = Object.keys(presentations) as PartName[]
 
 interface PartCardsProps {
   readonly health: HealthState | undefined
@@ -80,14 +80,14 @@ export function PartCards({ health, decisions }: PartCardsProps): JSX.Element {
               <PartHead name={name} isGiven={isGiven} found={found} />
               {isGiven ? (
                 <PartBody
-                  address={found?.address ?? faces[name].toAddress(parts)}
+                  address={found?.address ?? presentations[name].toAddress(parts)}
                   found={found}
                   since={startedAt}
                 />
               ) : (
                 <p class="small muted">
                   Not configured. {name === 'mailbox' ? 'Run' : 'Start the console with'}{' '}
-                  <code>{faces[name].flag}</code>.
+                  <code>{presentations[name].flag}</code>.
                 </p>
               )}
             </li>
@@ -111,7 +111,7 @@ const states: Readonly<Record<WatchedPart['state'], { tone: Tone; text: string }
 }
 
 function PartHead({ name, isGiven, found }: PartHeadProps): JSX.Element {
-  const { name: title, icon, href } = faces[name]
+  const { name: title, icon, href } = presentations[name]
   const state = found && states[found.state]
   return (
     <div class="part-head">

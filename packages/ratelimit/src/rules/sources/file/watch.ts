@@ -52,7 +52,7 @@ class Watch implements Disposable {
   #firstEventMs = 0
   #poll: NodeJS.Timeout | undefined
   #isClosed = false
-  #isLooking = false
+  #isChecking = false
   /** Initially true, because the caller has not read anything yet. */
   #hasEvent = true
 
@@ -123,8 +123,8 @@ class Watch implements Disposable {
 
   /** An event always counts as a change; without one, the fingerprints are compared. */
   async #check(): Promise<void> {
-    if (this.#isLooking || this.#isClosed) return
-    this.#isLooking = true
+    if (this.#isChecking || this.#isClosed) return
+    this.#isChecking = true
     clearTimeout(this.#poll)
     const hadEvent = this.#hasEvent
     this.#hasEvent = false
@@ -132,7 +132,7 @@ class Watch implements Disposable {
     const found = await this.#options.fingerprint()
     const isChanged = hadEvent || found !== this.#seen
     this.#seen = found
-    this.#isLooking = false
+    this.#isChecking = false
     if (this.#isClosed) return
     if (isChanged) this.#options.onChange()
     this.#next()
