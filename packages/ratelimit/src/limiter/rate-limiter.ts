@@ -51,7 +51,7 @@ const maxRequestKeys = 10_000
 
 /**
  * Creates a limiter. Limits are objects, whose keys TypeScript checks, or rules of the service, as text or as a
- * directory of files.
+ * folder of files.
  *
  * @example
  * ```ts
@@ -228,7 +228,7 @@ function createLimiter<Input, Rules>(
     limitSync(request, { hits = 1 } = {}) {
       if (!isReadyAtOnce) {
         throw new TypeError(
-          'limitSync needs counters in memory and rules that are not in a directory: use limit instead',
+          'limitSync needs counters in memory and rules that are not in a folder: use limit instead',
         )
       }
       checkCharge(hits)
@@ -254,7 +254,7 @@ function createLimiter<Input, Rules>(
     },
     load(rules) {
       if (source !== undefined) {
-        throw new TypeError('the rules come from the directory of the limiter: change its files')
+        throw new TypeError('the rules come from the folder of the limiter: change its files')
       }
       snapshot = ruleAccess.parse(rules, statistics)
     },
