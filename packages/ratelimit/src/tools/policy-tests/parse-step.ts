@@ -107,7 +107,7 @@ function parseExpectation(
   descriptorCount: number,
   reading: FileReading,
 ): Expected[] {
-  if (node.kind === 'scalar') return [...parseSelection('code', node, undefined, reading)]
+  if (node.kind === 'scalar') return [...parseExpectedField('code', node, undefined, reading)]
   const fields = reading.fields(node, 'expect', [...fieldNames, 'descriptors'])
   const wanted: Expected[] = []
   if (fields.size === 0 && isComplete(node, fields)) {
@@ -117,9 +117,9 @@ function parseExpectation(
     if (name === 'descriptors') {
       wanted.push(...parseList(value, descriptorCount, reading))
     } else if (name === 'code') {
-      wanted.push(...parseSelection(name, value, undefined, reading))
+      wanted.push(...parseExpectedField(name, value, undefined, reading))
     } else if (descriptorCount === 1) {
-      wanted.push(...parseSelection(name, value, 0, reading))
+      wanted.push(...parseExpectedField(name, value, 0, reading))
     } else {
       const message = `the request has ${descriptorCount} descriptors, so ${name} is ambiguous`
       reading.faults.add(value.offset, message, 'write expect: { descriptors: [ {…}, {…} ] }')
