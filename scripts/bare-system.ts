@@ -10,6 +10,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import {
+  toArgumentError,
+  toArgumentFault,
+  toValueFault,
+} from '@portcullis/service-kit/argument-faults'
 import { type BareSystem, openBareSystem } from './bare-system/bare-system.ts'
 import { provideBase } from './bare-system/base.ts'
 import { type CommandName, proofs } from './bare-system/commands.ts'
@@ -17,7 +22,18 @@ import { readMachine } from './bare-system/machine.ts'
 import { toEnterScript } from './bare-system/process.ts'
 import { type UserName, users } from './bare-system/users.ts'
 
-const usage = `Usage: npm run bare-system -- [--user ${Object.keys(users).join('|')}] [--command ${Object.keys(proofs).join('|')}] [--keep] [--help]`
+const usage = `Usage: npm run bare-system -- [OPTION…]
+
+Tests the two commands of the README on a minimal Debian system that has only
+Node and npm. It needs root, because it mounts file systems.
+
+Options:
+  --user NAME     ${Object.keys(users).join(' or ')}; default: both
+  --command NAME  ${Object.keys(proofs).join(' or ')}; default: both
+  --keep          keep the systems for inspection
+  --help          show this text
+
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.`
 
 interface Row {
   readonly user: UserName
@@ -102,7 +118,7 @@ function readOptions() {
       isKept: values.keep,
     }
   } catch (error) {
-    return endWith(`${error instanceof Error ? error.message : error}\n${usage}`, 2)
+    return endWith(toArgumentError('npm run bare-system --', toArgumentFault(error)).trimEnd(), 2)
   }
 }
 
@@ -113,7 +129,9 @@ function choose<Name extends string>(
 ): readonly Name[] {
   const names = Object.keys(known) as Name[]
   const found = chosen === undefined ? names : names.filter((name) => name === chosen)
-  if (found.length === 0) throw new Error(`--${option} cannot be "${chosen}".`)
+  if (chosen !== undefined && found.length === 0) {
+    throw new Error(toValueFault(`--${option}`, names.join(' or '), chosen))
+  }
   return found
 }
 

@@ -1,5 +1,9 @@
 // npm run bench -- NAME [OPTION…]
 
+import { toArgumentError } from '@portcullis/service-kit/argument-faults'
+import { toQuestion } from '@portcullis/service-kit/similar-names'
+import { wrapText } from '@portcullis/service-kit/wrap-text'
+
 interface Benchmark {
   readonly summary: string
   /** Loads and runs the benchmark. Resolves to the exit code. */
@@ -102,14 +106,20 @@ const benchmarks: { readonly [name: string]: Benchmark } = {
 }
 
 const list = Object.entries(benchmarks)
-  .map(([name, { summary }]) => `  ${name.padEnd(14)}${summary}`)
+  .map(([name, { summary }]) => {
+    const lines = wrapText(summary, 64).join(`\n${' '.repeat(16)}`)
+    return `  ${name.padEnd(14)}${lines}`
+  })
   .join('\n')
 const help = `Usage: npm run bench -- NAME [OPTION…]
 
 Benchmarks:
 ${list}
 
-npm run bench -- NAME --help shows the options of a benchmark.`
+Options:
+  --help  show this text, or after NAME the options of a benchmark
+
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.`
 
 const [name, ...args] = process.argv.slice(2)
 const benchmark =
@@ -125,6 +135,8 @@ if (benchmark) {
 } else if (name === undefined || name === '--help' || name === '-h') {
   console.log(help)
 } else {
-  console.error(`Unknown benchmark "${name}".\n\n${help}`)
+  const question = toQuestion(name, Object.keys(benchmarks))
+  const fault = `Unknown benchmark ${JSON.stringify(name)}.${question}`
+  process.stderr.write(toArgumentError('npm run bench --', fault))
   process.exitCode = 2
 }

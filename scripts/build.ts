@@ -2,6 +2,7 @@
 
 import { relative } from 'node:path'
 import { parseArgs } from 'node:util'
+import { toArgumentError, toArgumentFault } from '@portcullis/service-kit/argument-faults'
 import {
   ApiReportError,
   checkApiReport,
@@ -12,14 +13,17 @@ import { buildInsidePackages, buildPackage } from './packaging/build-package.ts'
 import { listFiles } from './packaging/list-files.ts'
 import { findPublishedPackages, root } from './packaging/published-packages.ts'
 
-const help = `Usage: npm run build [-- --update-api]
+const help = `Usage: npm run build -- [OPTION…]
 
-Compiles every published package (packages/* with a tsconfig.build.json) into its folder dist/:
-JavaScript modules, declarations, package.json, README and LICENSE.
-Development needs no build; \`npm run pack\` runs the build itself.
+Compiles every published package (packages/* with a tsconfig.build.json) into
+its folder dist/: JavaScript modules, declarations, package.json, README and
+LICENSE. Development needs no build; \`npm run pack\` runs the build itself.
 
 Options:
-  --update-api  also write the exports of each package to its api.md`
+  --update-api  also write the exports of each package to its api.md
+  --help        show this text
+
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.`
 
 try {
   const { values } = parseArgs({
@@ -30,7 +34,9 @@ try {
 } catch (error) {
   const isUsage = error instanceof TypeError && 'code' in error
   if (!isUsage && !(error instanceof BuildError)) throw error
-  console.error(isUsage ? `${error.message}\n\n${help}` : error.message)
+  process.stderr.write(
+    isUsage ? toArgumentError('npm run build --', toArgumentFault(error)) : `${error.message}\n`,
+  )
   process.exitCode = isUsage ? 2 : 1
 }
 

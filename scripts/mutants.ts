@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createProgress } from '@portcullis/bench-kit/progress'
+import { toArgumentError } from '@portcullis/service-kit/argument-faults'
 import { findMutants } from './mutants/find-mutants.ts'
 import { readImports } from './mutants/import-graph.ts'
 import type { Mutant } from './mutants/mutant.ts'
@@ -27,7 +28,7 @@ try {
   else console.log(usage)
 } catch (error) {
   if (!(error instanceof UsageError)) throw error
-  console.error(`${error.message}\n\n${usage}`)
+  process.stderr.write(toArgumentError('npm run mutants --', error.message))
   process.exitCode = 2
 }
 

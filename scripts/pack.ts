@@ -3,6 +3,7 @@
 import { rmSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseArgs, styleText } from 'node:util'
+import { toArgumentError, toArgumentFault } from '@portcullis/service-kit/argument-faults'
 import { checkApiReport } from './packaging/api-report/api-report.ts'
 import { type Archive, checkContents, packArchive } from './packaging/archive.ts'
 import { buildInsidePackages, buildPackage } from './packaging/build-package.ts'
@@ -21,15 +22,22 @@ import {
 import { CommandError, runNpm } from './packaging/run-command.ts'
 import { findRuntimes, type Runtime } from './packaging/runtimes.ts'
 
-const help = `Usage: npm run pack
+const help = `Usage: npm run pack -- [OPTION…]
 
-Builds every published package, packs it into artifacts/, and tests the archives: their contents and
-imports, the exports against api.md, publint and attw. All packages are installed into one empty
-folder, where no module of the repository can be loaded: \`portcullis up\` and the servers' own
-commands must start and respond there; install size and start times are printed. The GraphQL library
-is also used with each major version of graphql, on Node 22 and 24, from ES modules, CommonJS and Jest,
-with its command, its types under TypeScript 5.9 and 7, and its size. CommonJS programs that require
-the other libraries are compiled with both versions of TypeScript. The limiter is also installed alone.
+Builds every published package, packs it into artifacts/, and tests the
+archives: their contents and imports, the exports against api.md, publint and
+attw. All packages are installed into one empty folder, where no module of the
+repository can be loaded: \`portcullis up\` and the servers' own commands must
+start and respond there; install size and start times are printed.
+
+The GraphQL library is also used with each major version of graphql, on Node 22
+and 24, from ES modules, CommonJS and Jest, with its command, its types under
+TypeScript 5.9 and 7, and its size. CommonJS programs that require the other
+libraries are compiled with both versions of TypeScript. The limiter is also
+installed alone.
+
+Options:
+  --help  show this text
 
 Exit codes: 0 on success, 1 if a proof fails, 2 for invalid arguments.`
 
@@ -52,7 +60,7 @@ try {
   else await packAll()
 } catch (error) {
   if (!(error instanceof TypeError && 'code' in error)) throw error
-  console.error(`${error.message}\n\n${help}`)
+  process.stderr.write(toArgumentError('npm run pack --', toArgumentFault(error)))
   process.exitCode = 2
 }
 

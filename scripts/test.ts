@@ -14,17 +14,25 @@ import { selectFiles } from './testing/select-files.ts'
 import { type LegReport, readMisses, summarize } from './testing/summary.ts'
 import { findTestFiles, root, type TestFile, TestHeaderError } from './testing/test-files.ts'
 
-const usage = `Usage: npm test -- [--leg NAME] [FILE, DIR, GLOB or WORD…] [--OPTION of node --test]
+const legList = Object.values(legs)
+  .map(({ title, isOnDemand }) => `  ${title}${isOnDemand ? ' (on demand)' : ''}`)
+  .join('\n')
+const usage = `Usage: npm test -- [OPTION…] [FILE, DIR, GLOB or WORD…]
 
-  npm test                            every leg except those on demand
-  npm test -- WORD…                   the test files whose path contains a word, on the pinned Node
-  npm test -- --leg NAME [WORD…]      one leg, or some of its files
-  npm test -- WORD… --OPTION          with an option of node --test, e.g. --test-name-pattern=x
+  npm test                        every leg except those on demand
+  npm test -- WORD…               the test files whose path contains a word, on
+                                  the pinned Node
+  npm test -- --leg NAME [WORD…]  one leg, or some of its files
 
 Legs:
-${Object.values(legs)
-  .map(({ title, isOnDemand }) => `  ${title}${isOnDemand ? ' (on demand)' : ''}`)
-  .join('\n')}`
+${legList}
+
+Options:
+  --leg NAME  the leg to run
+  --help      show this text
+All other options are passed to node --test, such as --test-name-pattern=WORD.
+
+Exit codes: 0 on success, 1 if a test fails, 2 for invalid arguments.`
 
 const { words, nodeArgs, legName } = readArguments(process.argv.slice(2))
 const isWhole = words.length === 0 && nodeArgs.length === 0 && legName === undefined

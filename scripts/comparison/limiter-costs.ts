@@ -156,8 +156,8 @@ export async function measureApps(
   return toMarkdownTable(['', 'CPU per request', 'more than without'], rows)
 }
 
-async function spend(child: Child, calls: number, together = 1): Promise<number> {
-  const job = { kind: 'spend', calls, concurrency: together }
+async function spend(child: Child, calls: number, concurrency = 1): Promise<number> {
+  const job = { kind: 'spend', calls, concurrency }
   return (await child.request<{ readonly microseconds: number }>(job)).microseconds
 }
 

@@ -16,16 +16,21 @@ import { openWorkspace } from './workspace.ts'
 
 const help = `Usage: npm run bench -- peers [OPTION…]
 
-Compares the limiter and the GraphQL library with others: features, lines for the same task, packages, bundle,
-CPU time and memory. The others are installed from the npm registry into a temporary folder.
+Compares the limiter and the GraphQL library with others: features, lines for
+the same task, packages, bundle, CPU time and memory. The others are installed
+from the npm registry into a temporary folder.
 
 Options:
   --write        write the tables into docs/comparison.md
   --only AREA    limiter or graphql; default: both
   --rounds N     how often each is measured, in turn; default: 7
-  --calls N      decisions of a limiter in a round, a tenth of them with Redis; default: 500000
+  --calls N      decisions of a limiter in a round, a tenth of them with Redis;
+                 default: 500000
   --keys N       number of keys in the large case; default: 1000000
-  --requests N   HTTP requests in a round; default: 5000`
+  --requests N   HTTP requests in a round; default: 5000
+  --help         show this text
+
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.`
 
 const areas = {
   limiter: { libraries: limiters, compare: compareLimiters },

@@ -1,27 +1,34 @@
 import { globSync, statSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { toArgumentFault, toValueFault } from '@portcullis/service-kit/argument-faults'
 
 export const usage = `Usage: npm run mutants -- FILE… [OPTION…]
 
-Makes one small change at a time to the given files and runs the nearest tests against each change.
-A change that no test detects is a survivor: a behaviour that no test checks. No file on disk changes.
+Makes one small change at a time to the given files and runs the nearest tests
+against each change. A change that no test detects is a survivor: a behaviour
+that no test checks. No file on disk changes.
 
 FILE is a TypeScript file, a folder or a glob.
 
 Options:
   --sample N     test only N mutants, chosen at random
-  --seed N       choose other mutants; the same seed chooses the same mutants; default: 1
-  --tests WORD   run test files with this word in their path before the nearest ones; repeatable
+  --seed N       choose other mutants; the same seed chooses the same mutants;
+                 default: 1
+  --tests WORD   run test files with this word in their path before the nearest
+                 ones; repeatable
   --max-tests N  use at most N test files for each file; default: 5
   --budget N     spend at most N seconds on the tests of a mutant; default: 40
-  --min SCORE    exit with code 1 when fewer than SCORE percent of the mutants are killed
+  --min SCORE    exit with code 1 when fewer than SCORE percent of the mutants
+                 are killed
   --list         list the mutants and the test files without running them
   --json FILE    write the results to a file
-  --again FILE   test only the survivors in such a file, and report them together with its other results
+  --again FILE   test only the survivors in such a file, and report them
+                 together with its other results
   --help         show this text
 
-Exit codes: 0 on success, 1 if the score is below --min, 2 for invalid arguments.`
+Exit codes: 0 on success, 1 if the score is below --min, 2 for invalid
+arguments.`
 
 export class UsageError extends Error {}
 
@@ -38,11 +45,11 @@ export interface Options {
   readonly again: string | undefined
 }
 
-/** Returns undefined when the user asks for help. */
+/** Returns undefined if the user requests help. @throws {UsageError} */
 export function parseOptions(args: readonly string[], root: string): Options | undefined {
   const { values, positionals } = parse(args)
   if (values.help) return undefined
-  if (positionals.length === 0) throw new UsageError('Name at least one file or folder.')
+  if (positionals.length === 0) throw new UsageError('The FILE is missing.')
   return {
     files: [...new Set(positionals.flatMap((path) => findFiles(path, root)))],
     sample: toNumber('--sample', values.sample ?? 'Infinity'),
@@ -78,14 +85,14 @@ function parse(args: readonly string[]) {
       },
     })
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
+    throw new UsageError(toArgumentFault(error))
   }
 }
 
 function toNumber(name: string, text: string): number {
   const value = Number(text)
   if (text.trim() !== '' && value >= 0) return value
-  throw new UsageError(`${name} must be a number, not "${text}".`)
+  throw new UsageError(toValueFault(name, 'a number', text))
 }
 
 /** Paths are relative to the current folder, or to the repository. */

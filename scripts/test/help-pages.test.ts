@@ -74,12 +74,22 @@ for (const [program, commands] of Object.entries(programs)) {
 }
 
 const scripts = ['scripts/**/*.ts', 'packages/*/{bench,fuzz,screenshots}/**/*.ts']
-for (const path of globSync(scripts, { cwd: root }).sort()) {
+// The drills contain texts of commands that they write into a copy of a package.
+const isProgram = (path: string) => !/^scripts.(?:drills|test)\b/.test(path)
+for (const path of globSync(scripts, { cwd: root }).filter(isProgram).sort()) {
   const source = readFileSync(join(root, path), 'utf8')
-  if (path === join('scripts/test', 'help-pages.test.ts')) continue
-  for (const [, page = ''] of source.matchAll(/`(Usage: (?:\\`|[^`])*)/g)) {
+  for (const [, text = ''] of source.matchAll(/`(Usage: (?:\\`|[^`])*)/g)) {
+    const page = text.replaceAll('\\`', '`')
+
     test(`the help in ${path} has the same form as that of the other commands`, () => {
       checkForms(page)
+      assert.match(page, /^Exit codes: 0 /m)
+      assert.match(page, /^ {2}--help /m)
+    })
+
+    test(`the help in ${path} fits into 80 columns`, () => {
+      const long = page.split('\n').filter((line) => line.length > 80 && !line.includes('${'))
+      assert.deepEqual(long, [])
     })
   }
 }

@@ -281,8 +281,8 @@ test('the command prints its usage, and refuses unknown options with code 2', ()
   const help = runCommand('--help')
   assert.deepEqual([help.status, /^Usage: npm run mutants/.test(help.stdout)], [0, true])
   const refused: Readonly<Record<string, readonly string[]>> = {
-    "Unknown option '--x'": ['--x'],
-    'Name at least one file': [],
+    'Unknown option --x.\nSee: npm run mutants -- --help\n': ['--x'],
+    'The FILE is missing.': [],
     'No TypeScript file matches "nowhere"': ['nowhere'],
     '--sample must be a number, not "few"': ['scripts/mutants', '--sample', 'few'],
   }

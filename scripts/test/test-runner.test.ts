@@ -61,8 +61,8 @@ async function runFiles(
     once(child, 'close'),
   ])
   const [output = '', result = '{}'] = stdout.split('RESULT')
-  const { passed, failed, skipped, skipReasons, unsteadyFiles } = JSON.parse(result)
-  return { output, stderr, counts: { passed, failed, skipped }, skipReasons, unsteadyFiles }
+  const { passed, failed, skipped, skipReasons, flakyFiles } = JSON.parse(result)
+  return { output, stderr, counts: { passed, failed, skipped }, skipReasons, flakyFiles }
 }
 
 test('passing tests are counted and not printed', async (t) => {
@@ -147,7 +147,7 @@ const failsOnce =
   "test('flaky', () => { if (!existsSync(note)) { writeFileSync(note, ''); assert.fail('once') } })\n"
 
 test('a file that fails and then passes alone is reported as flaky, and the run fails', async (t) => {
-  const { output, counts, unsteadyFiles } = await runFiles(
+  const { output, counts, flakyFiles } = await runFiles(
     t,
     { 'a.test.ts': failsOnce, 'b.test.ts': "test('fine', () => {})\n" },
     { repeats: true },
@@ -155,8 +155,8 @@ test('a file that fails and then passes alone is reported as flaky, and the run 
   assert.deepEqual(counts, { passed: 1, failed: 1, skipped: 0 })
   assert.match(output, /✖ .+a\.test\.ts:\d+ › flaky\n {4}AssertionError.+once/)
   assert.match(output, /Running again, alone: \S+a\.test\.ts\n/)
-  assert.equal(unsteadyFiles.length, 1)
-  assert.match(unsteadyFiles[0], /a\.test\.ts$/)
+  assert.equal(flakyFiles.length, 1)
+  assert.match(flakyFiles[0], /a\.test\.ts$/)
 })
 
 test('a file that fails twice is broken, not flaky; many failing files are not repeated', async (t) => {
@@ -164,13 +164,13 @@ test('a file that fails twice is broken, not flaky; many failing files are not r
   const twice = await runFiles(t, { 'a.test.ts': fails, 'b.test.ts': failsOnce }, { repeats: true })
   assert.deepEqual(twice.counts, { passed: 0, failed: 2, skipped: 0 })
   assert.equal(twice.output.match(/› wrong/g)?.length, 2)
-  assert.deepEqual(twice.unsteadyFiles.length, 1)
+  assert.deepEqual(twice.flakyFiles.length, 1)
   const names = ['a', 'b', 'c', 'd'].map((name) => `${name}.test.ts`)
   const many = await runFiles(t, Object.fromEntries(names.map((name) => [name, failsOnce])), {
     repeats: true,
   })
   assert.deepEqual(many.counts, { passed: 0, failed: 4, skipped: 0 })
-  assert.equal(many.unsteadyFiles, undefined)
+  assert.equal(many.flakyFiles, undefined)
 })
 
 test('the summary shows the results of each leg, and ends with the sum', () => {
@@ -198,7 +198,7 @@ test('the summary shows the results of each leg, and ends with the sum', () => {
         skipReasons: {},
         failedFiles: ['x', 'y'],
         failedProcesses: ['p'],
-        unsteadyFiles: ['y'],
+        flakyFiles: ['y'],
         seconds: 10,
       },
     },
@@ -210,7 +210,7 @@ test('the summary shows the results of each leg, and ends with the sum', () => {
     '- long: hours      2 files  not run; on demand: npm test -- --leg long',
     '1 skipped: needs root',
     '!!! TESTS SKIPPED, missing: redis-server (apt-get install redis-server)',
-    '!!! UNSTEADY, failed and then passed alone; the run has failed: y',
+    '!!! FLAKY, failed and then passed alone; the run has failed: y',
     '15 passed, 2 failed, 1 skipped',
   ])
 })

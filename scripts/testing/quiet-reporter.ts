@@ -8,7 +8,7 @@ import type { TestEvent } from 'node:test/reporters'
 import { pathToFileURL } from 'node:url'
 import { inspect, styleText } from 'node:util'
 
-const aliveEveryMs = 30_000
+const progressIntervalMs = 30_000
 const slowMs = 15_000
 const clearLine = '\r\x1b[2K'
 
@@ -30,12 +30,12 @@ export async function* quiet(source: AsyncIterable<TestEvent>): AsyncGenerator<s
     return report
   }
   const start = performance.now()
-  let lastSign = start
+  let lastProgressMs = start
   const durations: { readonly file: string; readonly ms: number }[] = []
   const failedFiles = new Set<string>()
   let passed = 0
   let failed = 0
-  const sign = () => {
+  const toProgress = () => {
     const seconds = Math.round((performance.now() - start) / 1000)
     return `  … ${leg}${passed} passed, ${failed} failed, ${seconds} s`
   }
@@ -73,10 +73,10 @@ export async function* quiet(source: AsyncIterable<TestEvent>): AsyncGenerator<s
       }
       default:
     }
-    if (isTerminal) yield clearLine + sign()
-    else if (performance.now() - lastSign > aliveEveryMs) {
-      lastSign = performance.now()
-      yield `${sign()}\n`
+    if (isTerminal) yield clearLine + toProgress()
+    else if (performance.now() - lastProgressMs > progressIntervalMs) {
+      lastProgressMs = performance.now()
+      yield `${toProgress()}\n`
     }
   }
   // A process that crashed does not report its end.

@@ -18,8 +18,8 @@ export async function repeatFailed(options: RunOptions, first: LegResult): Promi
   console.log(styleText('yellow', `  Running again, alone: ${files.join(', ')}`))
   const second = await runLeg({ ...options, files: processes, concurrency: 1 })
   const failedAgain = toPaths(second)
-  const unsteadyFiles = files.filter((file) => !failedAgain.includes(file))
-  return { ...first, unsteadyFiles, seconds: first.seconds + second.seconds }
+  const flakyFiles = files.filter((file) => !failedAgain.includes(file))
+  return { ...first, flakyFiles, seconds: first.seconds + second.seconds }
 }
 
 function toPaths({ failedFiles }: LegResult): string[] {

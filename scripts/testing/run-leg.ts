@@ -24,7 +24,7 @@ export interface RunOptions {
 export interface LegResult extends Counts {
   readonly seconds: number
   /** Files that failed, and then passed when run alone. */
-  readonly unsteadyFiles?: readonly string[]
+  readonly flakyFiles?: readonly string[]
 }
 
 const nothingRan: Counts = {

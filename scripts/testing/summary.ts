@@ -24,9 +24,9 @@ export function summarize(reports: readonly LegReport[], misses: readonly string
     return `${mark} ${start}  ${countsOf(result)}  (${result.seconds.toFixed(1)} s)`
   })
   const missing = misses.length > 0 ? [`!!! TESTS SKIPPED, missing: ${misses.join('; ')}`] : []
-  const flaky = reports.flatMap(({ result }) => result?.unsteadyFiles ?? [])
+  const flaky = reports.flatMap(({ result }) => result?.flakyFiles ?? [])
   const flakyLines = flaky.map(
-    (file) => `!!! UNSTEADY, failed and then passed alone; the run has failed: ${file}`,
+    (file) => `!!! FLAKY, failed and then passed alone; the run has failed: ${file}`,
   )
   return [...legs, ...listSkips(reports), ...missing, ...flakyLines, countsOf(sum)]
 }

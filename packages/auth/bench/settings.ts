@@ -1,4 +1,5 @@
 import {
+  listNames,
   parseChoice,
   parseCount,
   parseOptions,
@@ -19,28 +20,37 @@ const names = [...families, statementsName]
 
 export const help = `Usage: npm run bench -- auth [OPTION…]
 
-Measures the authentication server and, if one is given, Supabase Auth. Both use databases of the same
-PostgreSQL and take turns.
+Measures the authentication server and, if one is given, Supabase Auth. Both
+use databases of the same PostgreSQL and take turns.
 
 Options:
-  --peer-program FILE    Supabase Auth to start on a new database; migrations/ must be next to it
-  --peer URL             or: the URL of a running one; requires --peer-pid and --peer-database
+  --peer-program FILE    Supabase Auth to start on a new database; migrations/
+                         must be next to it
+  --peer URL             or: the URL of a running one; requires --peer-pid and
+                         --peer-database
   --peer-pid PID         process id of the peer
-  --peer-database URL    database URL of the peer, as a superuser; a million users are inserted, and
-                         our server uses the database bench_ours on the same PostgreSQL
-  --peer-environment     print the variables that a running peer needs, and exit
+  --peer-database URL    database URL of the peer, as a superuser; a million
+                         users are inserted, and our server uses the database
+                         bench_ours on the same PostgreSQL
+  --peer-environment     print the variables that a running peer needs
 
-  --postgres NAME        PostgreSQL to start: ${databaseServerNames.join(', ')}; default: embedded
+  --postgres NAME        PostgreSQL to start: ${databaseServerNames.join(', ')};
+                         default: embedded
   --only NAMES           comma-separated list of what to measure:
-                         ${names.join(', ')}
+                         ${listNames(names, 25)}
   --users N              skip cases that need more users; default: 1000000
   --rounds N             slices for each server and case; default: 8
-  --seconds N            length of a slice; default: 1 (four times as long if passwords are hashed)
+  --seconds N            length of a slice, four times as long if passwords are
+                         hashed; default: 1
   --warmup N             seconds of warm-up for each server and case; default: 1
-  --quick                2 rounds of 0.5 s with 100,000 users, for a rough impression
+  --quick                2 rounds of 0.5 s with 100,000 users, for a rough
+                         impression
   --strict               exit with code 1 if a goal is missed
+  --help                 show this text
 
-A complete run writes its results to packages/auth/bench/results.`
+A complete run writes its results to packages/auth/bench/results.
+
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.`
 
 export interface Settings {
   readonly isHelpWanted: boolean
@@ -101,7 +111,7 @@ type Options = ReturnType<typeof parseOptions<typeof options>>
 function parseRunningPeer(address: string, options: Options): RunningPeer {
   const { 'peer-pid': pid, 'peer-database': database } = options
   if (pid === undefined || database === undefined) {
-    throw new UsageError('--peer needs --peer-pid and --peer-database as well')
+    throw new UsageError('--peer needs --peer-pid and --peer-database as well.')
   }
   return {
     target: parseTarget(address),
@@ -113,7 +123,7 @@ function parseRunningPeer(address: string, options: Options): RunningPeer {
 function parseTarget(text: string): Target {
   const url = URL.parse(text)
   if (url?.protocol !== 'http:' || url.port === '') {
-    throw new UsageError(`--peer must be http://HOST:PORT, not "${text}"`)
+    throw new UsageError(`--peer must be http://HOST:PORT, not "${text}".`)
   }
   return { host: url.hostname, port: Number(url.port) }
 }
@@ -121,5 +131,5 @@ function parseTarget(text: string): Target {
 function parseDatabaseUrl(text: string): string {
   if (/^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text)) return text
   // The URL may contain a password, so it is not repeated.
-  throw new UsageError('--peer-database must be postgres://USER:PASSWORD@HOST:PORT/NAME')
+  throw new UsageError('--peer-database must be postgres://USER:PASSWORD@HOST:PORT/NAME.')
 }

@@ -39,7 +39,7 @@ export interface ProcessParts
 /** Everything that was created from one configuration. A reload replaces it as a whole. */
 export interface Generation extends AsyncDisposable {
   readonly services: Services
-  /** Can answer requests. */
+  /** Ready to handle requests. */
   readonly server: FastifyInstance
   /** Starts the background work: sending messages and deleting expired rows. */
   start(): void
@@ -49,7 +49,7 @@ export interface Generation extends AsyncDisposable {
   drain(expired: AbortSignal): Promise<void>
 }
 
-/** @throws {Error} if the configuration cannot be used, for example with the keys in the database. */
+/** @throws {Error} if the configuration cannot be used, for example to decrypt the stored keys. */
 export async function openGeneration(parts: ProcessParts, config: Config): Promise<Generation> {
   const { db, log, now, telemetry, signInLog, group, requestLimits, guesses } = parts
   await using opening = new Resources()

@@ -22,7 +22,7 @@ import type { TokenSigner } from './tokens/json-web-token.ts'
 import type { SecretBox } from './tokens/secret-box.ts'
 import type { SigningKeys } from './tokens/signing-keys.ts'
 
-/** The services that endpoints use; `create-services.ts` creates them once per process. */
+/** The services that endpoints use; `create-services.ts` creates them for each configuration. */
 export interface Services {
   readonly config: Config
   readonly version: string

@@ -74,7 +74,7 @@ async function nextMessage<Answer>(
   if (replyTimeoutSeconds !== undefined) {
     ends.push(
       wait(replyTimeoutSeconds * 1000, undefined, { signal }).then((): never => {
-        throw new Error(`The process "${name}" was silent for ${replyTimeoutSeconds} s.`)
+        throw new Error(`The process "${name}" did not reply within ${replyTimeoutSeconds} s.`)
       }),
     )
   }

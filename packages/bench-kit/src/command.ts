@@ -1,3 +1,4 @@
+import { toArgumentError } from '@portcullis/service-kit/argument-faults'
 import { UsageError } from './options.ts'
 
 export interface Command<Settings extends { readonly isHelpWanted: boolean }> {
@@ -20,7 +21,8 @@ export function createCommand<Settings extends { readonly isHelpWanted: boolean 
       settings = command.parse(args)
     } catch (error) {
       if (!(error instanceof UsageError)) throw error
-      console.error(`${error.message}\nSee: npm run bench -- ${command.name} --help`)
+      const output = toArgumentError(`npm run bench -- ${command.name}`, error.message)
+      console.error(output.trimEnd())
       return 2
     }
     if (!settings.isHelpWanted) return await command.run(settings)

@@ -1,4 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { toArgumentFault, toValueFault } from '@portcullis/service-kit/argument-faults'
+import { wrapText } from '@portcullis/service-kit/wrap-text'
 
 /** An invalid command line. */
 export class UsageError extends Error {
@@ -20,7 +22,7 @@ export function parseOptions<const Options extends OptionTable>(
   try {
     return parseArgs({ args: [...args], options: { ...options, help } }).values
   } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
+    throw new UsageError(toArgumentFault(error))
   }
 }
 
@@ -28,13 +30,13 @@ export function parseOptions<const Options extends OptionTable>(
 export function parsePositive(name: string, text: string): number {
   const value = Number(text)
   if (value > 0 && value < Number.POSITIVE_INFINITY) return value
-  throw new UsageError(`--${name} must be a number above 0, not "${text}"`)
+  throw new UsageError(toValueFault(`--${name}`, 'a number above 0', text))
 }
 
 /** @throws {UsageError} */
 export function parseCount(name: string, text: string): number {
   if (/^[1-9]\d*$/.test(text)) return Number(text)
-  throw new UsageError(`--${name} must be a whole number above 0, not "${text}"`)
+  throw new UsageError(toValueFault(`--${name}`, 'a whole number above 0', text))
 }
 
 /** @throws {UsageError} */
@@ -45,7 +47,7 @@ export function parseChoice<Choice extends string>(
 ): Choice {
   const choice = choices.find((one) => one === text)
   if (choice !== undefined) return choice
-  throw new UsageError(`--${name} must be one of ${choices.join(', ')}, not "${text}"`)
+  throw new UsageError(toValueFault(`--${name}`, `one of ${choices.join(', ')}`, text))
 }
 
 /**
@@ -59,5 +61,12 @@ export function parseSelection(
   const wanted = text?.split(',') ?? known
   const unknown = wanted.find((name) => !known.includes(name))
   if (unknown === undefined) return wanted
-  throw new UsageError(`Unknown name "${unknown}". Choose from: ${known.join(', ')}`)
+  throw new UsageError(`Unknown name "${unknown}". Choose from: ${known.join(', ')}.`)
+}
+
+const helpColumns = 80
+
+/** A list of names for a help page. @param indent the column in which the list starts. */
+export function listNames(names: readonly string[], indent: number): string {
+  return wrapText(names.join(', '), helpColumns - indent).join(`\n${' '.repeat(indent)}`)
 }

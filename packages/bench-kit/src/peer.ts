@@ -31,10 +31,10 @@ export function parsePeer<Options extends PeerOptions, Running extends object>(
   const { peer: address, 'peer-program': file } = options
   if (address !== undefined) {
     if (file === undefined) return { kind: 'running', ...parseRunning(address) }
-    throw new UsageError('Use either --peer for a running server or --peer-program, not both')
+    throw new UsageError('Use either --peer for a running server or --peer-program, not both.')
   }
   for (const name of alone) {
-    if (options[name] !== undefined) throw new UsageError(`--${name} needs --peer`)
+    if (options[name] !== undefined) throw new UsageError(`--${name} needs --peer.`)
   }
   return file === undefined ? { kind: 'none' } : { kind: 'program', file }
 }

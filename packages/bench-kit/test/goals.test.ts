@@ -10,7 +10,7 @@ const goals = evaluateGoals([
   { text: 'memory', direction: 'at most', wanted: 1, reached: undefined },
 ])
 
-test('a target is reached, missed or not measured, and ratios are rounded to thousandths', () => {
+test('a goal is reached, missed or not measured, and ratios are rounded to thousandths', () => {
   assert.deepEqual(
     goals.map(({ reached, isReached }) => [reached, isReached]),
     [
@@ -32,7 +32,7 @@ test('a target is reached, missed or not measured, and ratios are rounded to tho
   assert.equal(goals.filter(isMeasured).length, 3)
 })
 
-test('targets are listed with the required value', () => {
+test('goals are listed with the required value', () => {
   const [, rate, pause, ratio, peer] = formatGoals(goals).split('\n')
   assert.match(rate ?? '', /reached.* {2}rate: 2\.00 \(wanted at least 2\)$/)
   assert.match(pause ?? '', /missed .* {2}pause: 20\.0 \(wanted at most 20\)$/)
@@ -40,7 +40,7 @@ test('targets are listed with the required value', () => {
   assert.match(peer ?? '', /unknown.* {2}peer: not measured \(wanted 1\)$/)
 })
 
-test('only a missed target fails a strict run', () => {
+test('only a missed goal fails a strict run', () => {
   const unknown = evaluateGoals([{ text: 'peer', wanted: 1, reached: undefined }])
   assert.equal(toExitCode(goals, true), 1)
   assert.equal(toExitCode(goals, false), 0)

@@ -24,6 +24,6 @@ test('failures, the exit and the silence of a child are errors in the parent', a
   using impatient = startChild(module, { replyTimeoutSeconds: 0.2 })
   await assert.rejects(
     impatient.request({ text: 'silence' }),
-    /echo-load\.ts" was silent for 0\.2 s/,
+    /echo-load\.ts" did not reply within 0\.2 s/,
   )
 })

@@ -19,5 +19,5 @@ test('two peers, and options of a peer that is not given, are errors', () => {
   const refused = (message: RegExp) => (error: unknown) =>
     error instanceof UsageError && message.test(error.message)
   assert.throws(() => parse({ peer: 'a:1', 'peer-program': 'file' }), refused(/not both/))
-  assert.throws(() => parse({ 'peer-pid': '7' }), refused(/^--peer-pid needs --peer$/))
+  assert.throws(() => parse({ 'peer-pid': '7' }), refused(/^--peer-pid needs --peer\.$/))
 })

@@ -5,7 +5,7 @@ import type { Samples } from './measure.ts'
 import type { HandlerSamples } from './measure-handlers.ts'
 import type { QueryName } from './queries.ts'
 
-/** Compares the measurements with the performance targets of the library. */
+/** Compares the measurements with the performance goals of the library. */
 export function checkGoals(
   samples: Samples,
   handlerSamples: HandlerSamples,

@@ -1,4 +1,10 @@
-import { parseCount, parseOptions, parsePositive, UsageError } from '@portcullis/bench-kit/options'
+import {
+  listNames,
+  parseCount,
+  parseOptions,
+  parsePositive,
+  UsageError,
+} from '@portcullis/bench-kit/options'
 import { type ContenderName, contenderNames, contenders, isContender } from './contenders.ts'
 import type { Plan } from './measure.ts'
 import { parseMajor } from './one-graphql.ts'
@@ -6,25 +12,35 @@ import { type QueryName, queries } from './queries.ts'
 
 export const help = `Usage: npm run bench -- graphql [OPTION…]
 
-Measures the GraphQL library beside other servers, each in its own process, in turns.
-The unit is requests per second of CPU time of the server, which a busy machine disturbs least.
+Measures the GraphQL library and other servers, each in its own process, in
+turns. The unit is requests per second of CPU time of the server, which other
+load of the machine affects least.
 
 Options:
-  --only NAMES         contenders to measure, with commas between them:
-                       ${wrap(contenderNames)}
+  --only NAMES         comma-separated list of the contenders to measure:
+                       ${listNames(contenderNames, 23)}
   --query NAME         hello or list; default: both
-  --graphql 16|17      version of graphql for all contenders; default: 16, which mercurius and Apollo need
-  --rounds N           number of slices for each contender and query; default: 40
+  --graphql 16|17      version of graphql for all contenders; mercurius and
+                       Apollo need 16; default: 16
+  --rounds N           number of slices for each contender and query;
+                       default: 40
   --seconds N          length of a slice; default: 0.3
-  --starts N           how often all processes are restarted, at even intervals; default: 4
-  --warmup N           seconds of load for each contender and query after a start; default: 2
+  --starts N           how often all processes are restarted, at even intervals;
+                       default: 4
+  --warmup N           seconds of load for each contender and query after a
+                       start; default: 2
   --connections N      number of busy connections; default: 16
-  --strict             exit with code 1 when a target is missed
+  --strict             exit with code 1 if a goal is missed
 
-  --distinct           measure cost and memory by number of distinct documents instead
+  --distinct           measure cost and memory by number of distinct documents
+                       instead
   --documents NUMBERS  numbers of documents; default: 1,1000,1000000
+  --help               show this text
 
-A run of all contenders and queries writes its results to packages/graphql-over-http/bench/results.`
+A run of all contenders and queries writes its results to
+packages/graphql-over-http/bench/results.
+
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.`
 
 export interface Settings {
   readonly plan: Plan
@@ -83,27 +99,19 @@ function parseMajorOption(text: string) {
   try {
     return parseMajor(text)
   } catch {
-    throw new UsageError(`--graphql must be 16 or 17, not "${text}"`)
+    throw new UsageError(`--graphql must be 16 or 17, not "${text}".`)
   }
 }
 
 function parseNames(text: string): readonly ContenderName[] {
   return text.split(',').map((name) => {
     if (isContender(name)) return name
-    throw new UsageError(`Unknown contender "${name}". Choose from: ${contenderNames.join(', ')}`)
+    throw new UsageError(`Unknown contender "${name}". Choose from: ${contenderNames.join(', ')}.`)
   })
 }
 
 function parseQueries(text: string | undefined): readonly QueryName[] {
   if (text === undefined) return Object.keys(queries) as QueryName[]
   if (text === 'hello' || text === 'list') return [text]
-  throw new UsageError(`--query must be hello or list, not "${text}"`)
-}
-
-function wrap(names: readonly string[]): string {
-  const lines: string[] = []
-  for (let first = 0; first < names.length; first += 4) {
-    lines.push(names.slice(first, first + 4).join(', '))
-  }
-  return lines.join(`,\n${' '.repeat(23)}`)
+  throw new UsageError(`--query must be hello or list, not "${text}".`)
 }

@@ -59,9 +59,9 @@ function toExpected(request: Request): Expected | undefined {
  */
 export function checkCompliant(summary: OutputSummary, session: Session): void {
   if (summary.goawayCode > errorCode.NO_ERROR)
-    fail(`an honest client got GOAWAY ${summary.goawayCode}`)
+    fail(`a compliant client got GOAWAY ${summary.goawayCode}`)
   for (const code of summary.resetCodes.values()) {
-    if (code !== errorCode.NO_ERROR) fail(`an honest client got RST_STREAM ${code}`)
+    if (code !== errorCode.NO_ERROR) fail(`a compliant client got RST_STREAM ${code}`)
   }
   let sentBytes = 0
   for (const { data } of summary.answers.values()) sentBytes += lengthOf(data)
@@ -70,15 +70,15 @@ export function checkCompliant(summary: OutputSummary, session: Session): void {
   for (const [id, request] of session.requests) {
     const answer = summary.answers.get(id)
     const window = session.streamWindows.get(id)
-    const mustGoOn = request.isComplete && sentBytes < session.connectionWindow
-    if (answer !== undefined && window !== undefined) checkWindow(id, answer, window, mustGoOn)
+    const mustContinue = request.isComplete && sentBytes < session.connectionWindow
+    if (answer !== undefined && window !== undefined) checkWindow(id, answer, window, mustContinue)
     if (!request.isComplete) continue
     const expected = toExpected(request)
     if (expected?.isEarly && request.message !== undefined && !summary.resetCodes.has(id)) {
       fail(`stream ${id} was answered early, but the rest of its request was not stopped`)
     }
     if (expected !== undefined) checkAnswer(id, answer, expected)
-    else if (answer !== undefined) fail(`stream ${id} got an answer that no handler gave`)
+    else if (answer !== undefined) fail(`stream ${id} got a response that no handler sent`)
   }
 }
 
@@ -86,11 +86,11 @@ function checkWindow(
   id: number,
   { data, isEnded }: Answer,
   { last, most }: StreamWindow,
-  mustGoOn: boolean,
+  mustContinue: boolean,
 ): void {
   const sent = lengthOf(data)
   if (sent > most) fail(`stream ${id} sent ${sent - most} bytes more than its window`)
-  if (mustGoOn && !isEnded && sent < last) fail(`stream ${id} does not continue`)
+  if (mustContinue && !isEnded && sent < last) fail(`stream ${id} does not continue`)
 }
 
 function checkAnswer(id: number, answer: Answer | undefined, expected: Expected): void {

@@ -71,8 +71,8 @@ export class FrameFuzzer {
   readonly #tightHub: Hub
   #pool: readonly [Session, ...Session[]]
   #poolNumber = 0
-  readonly #honestCall = Buffer.concat([PREFACE, settings(), unaryCall(1, '/fuzz.Echo/Say', 'hi')])
-  readonly #honestAnswer: Buffer
+  readonly #validCall = Buffer.concat([PREFACE, settings(), unaryCall(1, '/fuzz.Echo/Say', 'hi')])
+  readonly #validAnswer: Buffer
 
   constructor(seed: number) {
     this.#seed = seed
@@ -82,7 +82,7 @@ export class FrameFuzzer {
     this.#hub = new Hub(defaultLimits, router, age)
     this.#tightHub = new Hub(tightLimits, router, age)
     this.#pool = this.#createPool(0)
-    this.#honestAnswer = this.#converse(this.#hub, this.#honestCall, inOneRead)
+    this.#validAnswer = this.#converse(this.#hub, this.#validCall, inOneRead)
   }
 
   /** Runs the input with this number; throws if an invariant is violated. */
@@ -90,21 +90,21 @@ export class FrameFuzzer {
     const pool = this.#poolFor(index)
     const random = this.#random
     random.restart(this.#seed, index)
-    const isHonest = random.oneIn(8)
-    const session = isHonest ? createSession(random) : random.pick(pool)
-    const input = isHonest ? Buffer.concat(session.frames) : mutate(session, random, pool)
-    const hub = isHonest || !random.oneIn(4) ? this.#hub : this.#tightHub
+    const isCompliant = random.oneIn(8)
+    const session = isCompliant ? createSession(random) : random.pick(pool)
+    const input = isCompliant ? Buffer.concat(session.frames) : mutate(session, random, pool)
+    const hub = isCompliant || !random.oneIn(4) ? this.#hub : this.#tightHub
     const conversation: Conversation = {
       cuts: toCuts(input.length, random),
       isStuck: random.oneIn(16),
-      endsLate: !isHonest && random.oneIn(8),
+      endsLate: !isCompliant && random.oneIn(8),
     }
     withInput(
       `frames, seed ${this.#seed}, input ${index}`,
       () => input,
       () => {
         const summary = this.#inTime(() => this.#tryInput(hub, input, conversation))
-        if (isHonest) checkCompliant(summary, session)
+        if (isCompliant) checkCompliant(summary, session)
         this.#checkServes(hub)
       },
     )
@@ -182,9 +182,9 @@ export class FrameFuzzer {
 
   /** Whatever one client has sent, the next client must be served. */
   #checkServes(hub: Hub): void {
-    const answer = this.#converse(hub, this.#honestCall, inOneRead)
+    const answer = this.#converse(hub, this.#validCall, inOneRead)
     // The first frame of the server contains the limits, so only what follows is compared.
-    if (!withoutSettings(answer).equals(withoutSettings(this.#honestAnswer))) {
+    if (!withoutSettings(answer).equals(withoutSettings(this.#validAnswer))) {
       fail(`the next client was answered ${answer.toString('hex')}`)
     }
   }

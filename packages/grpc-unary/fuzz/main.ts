@@ -3,20 +3,27 @@ import { fuzz, type Progress, type Target, targets } from './run.ts'
 
 const usage = `Usage: npm run fuzz -- [OPTION…]
 
-Fuzzes the HTTP/2 of grpc-unary, without a network.
+Fuzzes the HTTP/2 of grpc-unary, without a network. At the first failure, it
+prints the seed, the number and the bytes of the input. Failures are:
+
+- an uncaught exception, a slow input or growing memory
+- a response that is not correct HTTP/2, or depends on how the bytes were split
+- an error for a legitimate client, or for the next client
+- a connection that leaves resources behind
+- for HPACK, a field or table that differs from that of an independent encoder
 
 Options:
   --inputs N     number of inputs for each target; default: 10000000
-  --seed N       the same seed generates the same inputs; default: from the clock
-  --first N      number of the first input; with --inputs 1, repeats a single input; default: 0
+  --seed N       the same seed generates the same inputs; default: from the
+                 clock
+  --first N      number of the first input; with --inputs 1, repeats a single
+                 input; default: 0
   --minutes N    stops each target after this many minutes
-  --target NAME  runs only this target: ${Object.keys(targets).join(', ')}; default: all
+  --target NAME  runs only this target: ${Object.keys(targets).join(', ')};
+                 default: all
+  --help         show this text
 
-Exit codes: 0 on success, 1 on failure, 2 for invalid arguments. At the first failure, it prints the
-seed, the number and the bytes of the input. Failures are: an uncaught exception, a response that is not correct HTTP/2, a response that depends on
-how the bytes were split, an error for a legitimate client, a slow input, growing memory, a connection
-that leaves something behind, a next client that is not served; and for HPACK, a field or table that
-differs from that of an independent encoder.`
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.`
 
 class UsageError extends Error {}
 

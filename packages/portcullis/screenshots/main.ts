@@ -2,6 +2,8 @@
 
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { toArgumentError } from '@portcullis/service-kit/argument-faults'
+import { wrapText } from '@portcullis/service-kit/wrap-text'
 import { openChromium } from '@portcullis/test-servers'
 import { openVisitor } from '../test/support/visitor.ts'
 import { openWorld } from '../test/support/world.ts'
@@ -15,25 +17,31 @@ const variants = {
 
 const usage = `Usage: npm run screenshots -- [DIR [SCENE…]]
 
-Takes screenshots of the pages of the console in Chromium: light, dark and narrow.
+Takes screenshots of the pages of the console in Chromium: light, dark and
+narrow.
 
   DIR    where the images are written; default: artifacts/screenshots
   SCENE  which pages; default: all
 
-Scenes: ${Object.keys(scenes).join(', ')}
-`
+Scenes:
+  ${wrapText(Object.keys(scenes).join(', '), 78).join('\n  ')}
+
+Options:
+  --help  show this text
+
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.`
 
 const args = process.argv.slice(2)
 const [folder = 'artifacts/screenshots', ...wanted] = args
 const unknown = wanted.find((name) => !Object.hasOwn(scenes, name))
 const option = args.find((arg) => arg.startsWith('-'))
 if (option === '--help' || option === '-h') {
-  process.stdout.write(usage)
+  process.stdout.write(`${usage}\n`)
   process.exit(0)
 }
 if (option !== undefined || unknown !== undefined) {
   const fault = option === undefined ? `Unknown scene "${unknown}".` : `Unknown option ${option}.`
-  process.stderr.write(`${fault}\n\n${usage}`)
+  process.stderr.write(toArgumentError('npm run screenshots --', fault))
   process.exit(2)
 }
 

@@ -1,4 +1,5 @@
 import {
+  listNames,
   parseCount,
   parseOptions,
   parsePositive,
@@ -19,28 +20,42 @@ const names = [...groupNames, ...soloNames]
 
 export const help = `Usage: npm run bench -- ratelimit [OPTION…]
 
-Compares the rate limit service with another server of the same protocol, in turns.
-The unit is decisions per second of CPU time of the server, which depends least on other load of the machine.
+Compares the rate limit service with another server of the same protocol, in
+turns. The unit is decisions per second of CPU time of the server, which other
+load of the machine affects least.
 
 Options:
-  --peer-program FILE  envoyproxy/ratelimit, which is started for every measurement
-  --peer HOST:PORT     or: the gRPC address of a peer that runs on this machine; needs --redis
+  --peer-program FILE  envoyproxy/ratelimit, which is started for every
+                       measurement
+  --peer HOST:PORT     or: the gRPC address of a peer that runs on this machine;
+                       needs --redis
   --peer-pid PID       its process, if it cannot be found by its port
   --redis HOST:PORT    a Redis for both servers; default: one that is started
-  --write-rules DIR    only write the rules for a running peer, and print how to start it
+  --write-rules DIR    only write the rules for a running peer, and print how to
+                       start it
 
-  --tracing RATE       fraction of calls that this service traces, to a collector of the benchmark; default: 0
-  --workers N          number of processes of this service with Redis; default: 1
-  --only NAMES         what to measure, separated by commas:
-                       ${names.join(', ')}
-  --rounds N           number of slices for each server and shape of load; default: 8
-  --seconds N          length of a slice; default: 1 (three times that for a steady load)
-  --starts N           number of times that all servers are restarted, at even intervals; default: 2
-  --warmup N           seconds of load for each server and shape after a start; default: 2
-  --quick              2 rounds of 0.5 s with one start: for a first impression only
+  --tracing RATE       fraction of calls that this service traces, to a
+                       collector of the benchmark; default: 0
+  --workers N          number of processes of this service with Redis;
+                       default: 1
+  --only NAMES         comma-separated list of what to measure:
+                       ${listNames(names, 23)}
+  --rounds N           number of slices for each server and shape of load;
+                       default: 8
+  --seconds N          length of a slice, three times as long for a steady load;
+                       default: 1
+  --starts N           number of times that all servers are restarted, at even
+                       intervals; default: 2
+  --warmup N           seconds of load for each server and shape after a start;
+                       default: 2
+  --quick              2 rounds of 0.5 s with one start, for a rough impression
   --strict             exit with code 1 if a goal is missed
+  --help               show this text
 
-A run of everything with a peer writes its results to packages/ratelimit/bench/results.`
+A run of everything with a peer writes its results to
+packages/ratelimit/bench/results.
+
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.`
 
 export interface Settings {
   readonly isHelpWanted: boolean
@@ -114,7 +129,7 @@ type Options = ReturnType<typeof parseOptions<typeof options>>
 function parseRunningPeer(address: string, { 'peer-pid': pid, redis }: Options): RunningPeer {
   if (redis === undefined) {
     throw new UsageError(
-      '--peer needs --redis HOST:PORT: both servers must count in the same Redis',
+      '--peer needs --redis HOST:PORT: both servers must count in the same Redis.',
     )
   }
   return {
@@ -127,7 +142,7 @@ function parseAddress(name: string, text: string): Target {
   const match = /^(?<host>[^:/]+):(?<port>\d{1,5})$/.exec(text)
   const { host, port } = match?.groups ?? {}
   if (host === undefined || Number(port) > 65_535) {
-    throw new UsageError(`--${name} must be HOST:PORT, not "${text}"`)
+    throw new UsageError(`--${name} must be HOST:PORT, not "${text}".`)
   }
   return { host, port: Number(port) }
 }

@@ -17,14 +17,18 @@ import { createStores } from './servers/stores.ts'
 
 const help = `Usage: npm run bench -- soak [OPTION…]
 
-Runs half of the maximum load of the service for minutes, with new rules every second. There must be
-no errors, every file must be loaded, and memory must not grow.
+Runs half of the maximum load of the service for minutes, with new rules every
+second. There must be no errors, every file must be loaded, and memory must not
+grow.
 
 Options:
   --seconds N   duration; default: 300
   --rules N     number of rules that are loaded every second; default: 1000
   --store NAME  redis (a separate server) or memory; default: redis
-  --workers N   number of processes that share the ports; default: 1`
+  --workers N   number of processes that share the ports; default: 1
+  --help        show this text
+
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.`
 
 /** Memory is compared between the second and the last fifth, because code is compiled in the first. */
 const stretches = 25

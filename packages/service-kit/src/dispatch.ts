@@ -54,11 +54,23 @@ export async function dispatch(
     io.stdout.write(renameOf(withNewline(command.usage)))
     return 0
   }
-  const stderr: Writer = { write: (text) => io.stderr.write(renameOf(text)) }
+  let suggestions = suggestOptions(options, command.usage)
+  const stderr: Writer = {
+    write(text) {
+      const [before = text, reference = ''] = text.split(helpReference)
+      if (reference !== '') {
+        io.stderr.write(renameOf(before + suggestions + reference))
+        suggestions = ''
+      } else io.stderr.write(renameOf(text))
+    },
+  }
   const exitCode = await command.run(rest, { ...io, stderr })
-  if (exitCode === 2) suggestOptions(options, command.usage, stderr)
+  if (exitCode === 2 && suggestions !== '') io.stderr.write(suggestions)
   return exitCode
 }
+
+/** The last line of an argument error. Suggestions belong to the error, so they come before it. */
+const helpReference = /(?<![^\n])(See: [^\n]+ --help\n)$/
 
 /** Texts call a command `PROGRAM COMMAND`; the user may call it differently. */
 function createRename({ name, commands, toCall }: Program): (text: string) => string {
@@ -73,17 +85,18 @@ function createUsageRename(rename: (text: string) => string): (text: string) => 
   return (text) => text.replaceAll(/^(?:Usage|See): .*/gm, rename)
 }
 
-/** Suggests known options for options that the usage does not mention. */
-function suggestOptions(args: readonly string[], usage: string, stderr: Writer): void {
+/** Suggests known options for options that the usage does not mention, one per line. */
+function suggestOptions(args: readonly string[], usage: string): string {
   const known = new Map(
     [...usage.matchAll(/(?<![\w-])--?([a-z][\w-]*)/g)].map(([flag, name = '']) => [name, flag]),
   )
-  for (const arg of args) {
+  const lines = args.map((arg) => {
     const [written = '', name = ''] = /^--?([A-Za-z][\w-]*)/.exec(arg) ?? []
-    if (name.length < 2 || known.has(name)) continue
+    if (name.length < 2 || known.has(name)) return ''
     const meant = known.get(findSimilarName(name, known.keys()) ?? '')
-    if (meant !== undefined) stderr.write(`Did you mean ${meant} instead of ${written}?\n`)
-  }
+    return meant === undefined ? '' : `Did you mean ${meant} instead of ${written}?\n`
+  })
+  return lines.join('')
 }
 
 async function toOverview({ name, summary, commands }: Program): Promise<string> {

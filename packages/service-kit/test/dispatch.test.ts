@@ -138,6 +138,14 @@ test('a similar name is suggested for a misspelled command or option', async () 
           return 2
         },
       }),
+      go: async () => ({
+        summary: '',
+        usage: 'Usage: tool go [--by MEANS]',
+        async run(_args, io) {
+          io.stderr.write('The place is missing.\nUnknown option --bx.\nSee: tool go --help\n')
+          return 2
+        },
+      }),
     },
     toCall: (command) => `npx tool ${command}`,
   }
@@ -151,6 +159,12 @@ test('a similar name is suggested for a misspelled command or option', async () 
   assert.equal(
     await run('pick', '--confg=x', '--domian', 'a', '--config', '--xyz', '--', '--conifg'),
     `${wrong}Did you mean --config instead of --confg?\nDid you mean -domain instead of --domian?\n`,
+  )
+  assert.equal(
+    await run('go', '--bx'),
+    'The place is missing.\nUnknown option --bx.\nDid you mean --by instead of --bx?\n' +
+      'See: npx tool go --help\n',
+    'before the reference to the help, once',
   )
   // The help shows the command as the user typed it.
   assert.equal(

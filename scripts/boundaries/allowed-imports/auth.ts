@@ -191,7 +191,7 @@ export const auth: PackageTable = {
   },
   'config/': {
     inside: `
-      config/checks.ts config/variables.ts plugins/** tokens/ passwords/formats/ db/
+      config/checks.ts config/variables.ts plugins/** tokens/ passwords/formats/ outgoing/ db/
       db/connection/ errors.ts`,
     outside: '@portcullis/service-kit node:fs node:net node:os node:url node:util',
   },

@@ -3,7 +3,7 @@ import type { PackageTable } from '../table.ts'
 export const benchKit: PackageTable = {
   './': {
     outside: `
-      node:child_process node:events node:fs node:net node:os node:path node:process node:timers
+      @portcullis/service-kit node:child_process node:events node:fs node:net node:os node:path node:process node:timers
       node:url node:util process.env`,
     because: 'It is a tool for the benchmarks, which are separate programs.',
   },

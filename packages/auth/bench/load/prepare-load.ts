@@ -52,7 +52,7 @@ function drive(connections: readonly Connection[], job: LoadJob) {
   const { promise, resolve } = Promise.withResolvers<void>()
 
   const sendAll = () => {
-    // The time is read once, so that all connections take part in a storm that has begun.
+    // The time is read once, so that either all connections send another request or none does.
     const isOver = performance.now() >= endMs
     for (const index of idle) {
       const request = isOver ? undefined : script.next(index)
@@ -60,10 +60,10 @@ function drive(connections: readonly Connection[], job: LoadJob) {
       idle.delete(index)
       connections[index]?.send(request, (response, ms) => {
         latencies.push(ms)
-        const flaw = script.check(index, response)
-        if (flaw !== undefined) {
+        const fault = script.check(index, response)
+        if (fault !== undefined) {
           errors++
-          firstError ??= flaw
+          firstError ??= fault
         }
         idle.add(index)
         sendAll()

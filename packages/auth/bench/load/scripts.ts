@@ -51,25 +51,25 @@ export const scripts: Readonly<Record<ScriptName, (job: JobParts) => Script>> = 
   /** All connections send one token at once and must get the same new token, which is sent next. */
   storm({ credentials, connections }) {
     const tokens = [pick(credentials, 0)]
-    let asked = 0
-    let answered = 0
+    let sent = 0
+    let received = 0
     let children = new Set<string>()
     return {
       credentials: tokens,
       next(connection) {
-        if (asked === connections) return undefined
-        asked++
+        if (sent === connections) return undefined
+        sent++
         return refresh(pick(tokens, 0), connection)
       },
       check(_connection, response) {
         const child = readRefreshToken(response)
         if (child !== undefined) children.add(child)
         const isSecond = children.size > 1
-        if (++answered === connections) {
+        if (++received === connections) {
           tokens[0] = [...children][0] ?? pick(tokens, 0)
           children = new Set()
-          asked = 0
-          answered = 0
+          sent = 0
+          received = 0
         }
         if (child === undefined) return describe(response)
         return isSecond ? 'a token had two successors' : undefined

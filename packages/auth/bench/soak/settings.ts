@@ -9,21 +9,26 @@ import { type DatabaseServerName, databaseServerNames } from '../servers/databas
 
 export const help = `Usage: npm run bench -- auth-soak [OPTION…]
 
-Sends mixed requests for some minutes, at a share of the maximum load: reads and changes of users,
-refreshes, sign-ins, sign-ups, one-time codes by email and lists of users. There must be no error,
-every message must arrive, and in a run of 10 minutes or more memory must not grow.
+Sends mixed requests for some minutes, at a share of the maximum load: reads
+and changes of users, refreshes, sign-ins, sign-ups, one-time codes by email
+and lists of users. There must be no error, every message must arrive, and in a
+run of 10 minutes or more memory must not grow.
 
 Options:
   --minutes N        duration; default: 10
   --share N          share of the measured maximum; default: 0.8
   --connections N    number of connections; default: 32
   --users N          additional users in the database; default: 100000
-  --heap N           heap limit of the server in megabytes (--max-old-space-size); with a large heap
-                     garbage collection is delayed, which looks like growth in a short run;
-                     default: 0 (the default of Node)
+  --heap N           heap limit of the server in megabytes
+                     (--max-old-space-size); with a large heap garbage
+                     collection is delayed, which looks like growth in a short
+                     run; default: that of Node
   --postgres NAME    PostgreSQL to start: embedded or system; default: embedded
+  --help             show this text
 
-A run of 10 minutes or more writes its results to packages/auth/bench/results.`
+A run of 10 minutes or more writes its results to packages/auth/bench/results.
+
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.`
 
 export interface SoakSettings {
   readonly isHelpWanted: boolean
@@ -54,7 +59,7 @@ export function parseSoakSettings(args: readonly string[]): SoakSettings {
   const values = parseOptions(args, options)
   const minutes = parsePositive('minutes', values.minutes)
   const share = parsePositive('share', values.share)
-  if (share > 1) throw new UsageError(`--share must be at most 1, not "${values.share}"`)
+  if (share > 1) throw new UsageError(`--share must be at most 1, not "${values.share}".`)
   const postgres = parseChoice('postgres', values.postgres, databaseServerNames)
   return {
     isHelpWanted: values.help,

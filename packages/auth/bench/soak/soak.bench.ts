@@ -31,15 +31,15 @@ interface Soaked {
   readonly perSecond: number
   readonly samples: readonly SoakSample[]
   readonly callsByKind: Readonly<Record<string, number>>
-  readonly mails: { readonly asked: number; readonly received: number; readonly left: number }
+  readonly mails: { readonly requested: number; readonly received: number; readonly left: number }
   readonly postgres: string
 }
 
 async function soak(settings: SoakSettings): Promise<number> {
   const soaked = await soakServer(settings)
   const verdict = toVerdict(soaked.samples, { judgesMemory: settings.isComplete })
-  const { asked, received, left } = soaked.mails
-  const isFine = verdict.isFine && left === 0 && received >= asked
+  const { requested, received, left } = soaked.mails
+  const isFine = verdict.isFine && left === 0 && received >= requested
   console.log(describe(soaked, verdict))
   const fine = `No request failed and every message arrived${settings.isComplete ? ', and memory did not grow' : ''}.`
   console.log(isFine ? fine : 'A request failed, a message was lost, or memory grew.')
@@ -55,7 +55,7 @@ async function soak(settings: SoakSettings): Promise<number> {
 
 /** Seconds of warm-up and measurement when searching for the maximum load. */
 const searchSeconds = [4, 6] as const
-const mostStretches = 30
+const maxPhases = 30
 
 async function soakServer(settings: SoakSettings): Promise<Soaked> {
   endOnSignals()
@@ -131,7 +131,7 @@ async function runPhases(
   const samples: SoakSample[] = []
   const callsByKind: Record<string, number> = {}
   // A phase is at least a second long, because a p99 needs some requests.
-  const phases = Math.max(5, Math.min(mostStretches, Math.floor(minutes * 60)))
+  const phases = Math.max(5, Math.min(maxPhases, Math.floor(minutes * 60)))
   const phase: LoadPhase = { seconds: (minutes * 60) / phases, perSecond }
   for (let number = 0; number < phases; number += 1) {
     progress.show(number, phases, `${perSecond} requests a second`)
@@ -145,7 +145,7 @@ async function runPhases(
 }
 
 /** Waits for the messages, which are sent after the responses. */
-async function countMails(mail: MailSink, databaseUrl: string, asked: number) {
+async function countMails(mail: MailSink, databaseUrl: string, requested: number) {
   const patienceMs = 30_000
   const endsAtMs = performance.now() + patienceMs
   for (;;) {
@@ -154,7 +154,8 @@ async function countMails(mail: MailSink, databaseUrl: string, asked: number) {
       'select count(*)::integer as left from auth.outbox',
     )
     const left = row?.left ?? 0
-    if (left === 0 || performance.now() > endsAtMs) return { asked, received: mail.received, left }
+    if (left === 0 || performance.now() > endsAtMs)
+      return { requested, received: mail.received, left }
     await wait(200)
   }
 }

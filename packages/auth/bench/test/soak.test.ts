@@ -50,7 +50,7 @@ test('a round is a hundred requests with every kind in it', () => {
   assert.ok(new Set(round.slice(0, 10)).size > 2)
 })
 
-test('a phase sends the ordered requests, each session with its latest token', async (t) => {
+test('a phase sends requests at the given rate, each session with its latest token', async (t) => {
   let children = 0
   const shown: string[] = []
   const paths = new Set<string>()

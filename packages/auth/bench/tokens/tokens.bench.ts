@@ -14,13 +14,18 @@ import {
 
 const help = `Usage: npm run bench -- auth-tokens [OPTION…]
 
-Compares how fast this server and jose sign and verify access tokens, in operations per CPU second.
-Each has its own process, and they take turns; the ratio is the median of the ratios of the rounds.
+Compares how fast this server and jose sign and verify access tokens, in
+operations per CPU second. Each has its own process, and they take turns; the
+ratio is the median of the ratios of the rounds.
 
 Options:
   --only NAMES  comma-separated list of HS256, RS256, ES256, EdDSA
   --rounds N    rounds of measurement; default: 9
-  --calls N     HS256 operations in a round, and fewer with other algorithms; default: 50000`
+  --calls N     HS256 operations in a round, and fewer with other algorithms;
+                default: 50000
+  --help        show this text
+
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.`
 
 const options = {
   only: { type: 'string' },

@@ -73,8 +73,8 @@ export function listConfigFolders(
   keyFile: string | undefined,
 ): readonly WatchedFolder[] {
   const { config, 'config-dir': folder } = places
-  const isThere = config !== undefined || existsSync('.env')
-  const files = [isThere ? (config ?? '.env') : undefined, keyFile]
+  const hasFile = config !== undefined || existsSync('.env')
+  const files = [hasFile ? (config ?? '.env') : undefined, keyFile]
   return [
     ...files
       .filter((path) => path !== undefined)

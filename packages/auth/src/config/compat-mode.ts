@@ -31,7 +31,7 @@ export function chooseCompatMode(
       }
 }
 
-/** An empty value is not a setting: compose files pass variables that are not set. */
+/** Empty values are ignored, because compose files pass variables without a value as empty ones. */
 function findOldName(source: Environment): string | undefined {
   const names = Object.keys(source).filter((name) => (source[name] ?? '').trim() !== '')
   return names.sort().find((name) => name.startsWith('GOTRUE_'))

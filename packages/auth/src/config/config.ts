@@ -199,7 +199,7 @@ export function parseConfig(...sources: readonly Environment[]): ParsedConfig {
     workers: toWorkers(settings.processes, check),
     reloading: toReloading(settings.reloading, check),
   }
-  // A variable of Supabase Auth with advice of its own gets no guess at its spelling.
+  // No spelling is suggested for a variable of Supabase Auth about which there is advice.
   const ours = namesOf(...sources).filter(
     (name) => /^(?:AUTH|GOTRUE)_/.test(name) && findAdvice(name) === undefined,
   )

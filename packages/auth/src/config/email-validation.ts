@@ -34,7 +34,7 @@ export const emailValidation = {
 export interface EmailValidationConfig {
   /** Whether the domain of an address is checked. */
   readonly extended: boolean
-  /** Undefined: no service is asked. */
+  /** Undefined if no service is configured. */
   readonly service: { readonly url: string; readonly headers: HeaderLists } | undefined
   /** Host names in lower case, without a trailing dot. */
   readonly blockedMx: readonly string[]

@@ -1,7 +1,7 @@
 import type { Check } from '@portcullis/service-kit/config-check'
 import type { AnyVariable } from '@portcullis/service-kit/env'
 
-/** Values by the name of the header. */
+/** The values of each header by its name. */
 export type HeaderLists = Readonly<Record<string, readonly string[]>>
 
 /** A token according to RFC 9110, section 5.6.2. */
@@ -14,7 +14,7 @@ export function toHeaderLists(variable: AnyVariable, text: string, check: Check)
   if (parsed === undefined) {
     check.fault(
       variable,
-      'must be a JSON object with a list of texts for each header: {"X-Tag": ["a"]}',
+      'must be a JSON object with a list of strings for each header: {"X-Tag": ["a"]}',
     )
     return {}
   }
@@ -23,17 +23,17 @@ export function toHeaderLists(variable: AnyVariable, text: string, check: Check)
   if (badNames.length > 0) {
     check.fault(
       variable,
-      `${badNames.map((name) => JSON.stringify(name)).join(', ')} is not the name of a header`,
+      `${badNames.map((name) => JSON.stringify(name)).join(', ')} is not a valid header name`,
     )
   }
   // A line break would start another header.
-  const isBroken = ([, values]: readonly [string, readonly string[]]) =>
+  const hasControlCharacter = ([, values]: readonly [string, readonly string[]]) =>
     values.some((value) => /\p{Cc}/u.test(value))
-  const broken = entries.filter(isBroken).map(([name]) => name)
-  if (broken.length > 0) {
+  const unsafe = entries.filter(hasControlCharacter).map(([name]) => name)
+  if (unsafe.length > 0) {
     check.fault(
       variable,
-      `the values of ${broken.join(', ')} must not contain line breaks or control characters`,
+      `the values of ${unsafe.join(', ')} must not contain line breaks or control characters`,
     )
   }
   return parsed

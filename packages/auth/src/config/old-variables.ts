@@ -89,7 +89,7 @@ export function findAdvice(name: string): string | undefined {
 }
 
 /** The OpenTelemetry SDK reads these variables. */
-const ofTheStandard = /^GOTRUE_OTEL_EXPORTER_OTLP_/
+const exporterVariable = /^GOTRUE_OTEL_EXPORTER_OTLP_/
 const unknown =
   'this server has no such variable. Remove it, or see docs/auth-migration-behaviours.md'
 /** Disabling a feature that does not exist is not worth a note. */
@@ -112,7 +112,7 @@ export function noteWithoutEffect(
     .map(([name]) => name)
   for (const name of new Set(set)) {
     const isNoted = check.notes.some((note) => note.startsWith(`${name} `))
-    if (known.has(name) || isNoted || ofTheStandard.test(name)) continue
+    if (known.has(name) || isNoted || exporterVariable.test(name)) continue
     check.note(`${name} has no effect: ${findAdvice(name) ?? toProviderAdvice(name) ?? unknown}`)
   }
 }

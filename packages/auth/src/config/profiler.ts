@@ -27,9 +27,9 @@ export interface ProfilerConfig {
   readonly port: number
 }
 
-const thisMachine = /^(?:localhost|127\..*|::1)$/
+const loopback = /^(?:localhost|127\..*|::1)$/
 
-/** Undefined: no profiles are served. */
+/** Returns undefined if no profiles are served. */
 export function toProfiler(
   settings: Settings<typeof profiler.variables>,
   check: Check,
@@ -38,7 +38,7 @@ export function toProfiler(
   const host = settings.host.trim()
   checkHost(variables.host, host, check)
   if (!settings.enabled) return undefined
-  if (!thisMachine.test(host)) {
+  if (!loopback.test(host)) {
     check.note(
       `${check.nameOf(variables.host)} is ${host}: anyone who can reach it can slow the server down and read the names of its functions`,
     )

@@ -24,7 +24,7 @@ export interface ReloadPlan {
 
 const { api, limits } = chapters
 
-/** These belong to the process: its ports, connections, log and telemetry. */
+/** Settings of the process that a reload cannot change: ports, connections, log and telemetry. */
 const restartVariables: ReadonlySet<AnyVariable> = new Set<AnyVariable>([
   ...Object.values(chapters.database.variables),
   ...Object.values(chapters.migrations.variables),
@@ -59,7 +59,7 @@ export function planReload(
   return {
     config,
     hasChanged: !isDeepStrictEqual(running.config, config),
-    // The variable has the name of the file, which has not changed.
+    // The value of this variable is a path, which stays the same when the content of the file changes.
     changed: hasNewKeys && names.length === 0 ? [file.name] : names,
     needRestart: sinceStart.filter(({ variable }) => restartVariables.has(variable)).map(toName),
   }

@@ -44,7 +44,7 @@ export const reloading = {
     gracePeriodMs: duration(
       'AUTH_RELOADING_GRACE_PERIOD_INTERVAL',
       '5s',
-      'How long changed files must stay unchanged before they are read',
+      'How long to wait after a change of a file, so that further changes are read together with it',
     ),
   }),
 } satisfies Chapter
@@ -53,12 +53,12 @@ export interface ReloadingConfig {
   readonly notifyEnabled: boolean
   readonly pollerEnabled: boolean
   readonly pollerIntervalMs: number
-  /** Reloads the configuration, in addition to SIGHUP. Undefined: none. */
+  /** A signal that reloads the configuration in addition to SIGHUP, if one is configured. */
   readonly signal: NodeJS.Signals | undefined
   readonly gracePeriodMs: number
 }
 
-/** The meaning of these signals cannot be changed, or they stop the server. */
+/** Signals that a process cannot handle, or that already have another meaning. */
 const reserved: ReadonlySet<string> = new Set([
   'SIGKILL',
   'SIGSTOP',

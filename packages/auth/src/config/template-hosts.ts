@@ -1,6 +1,7 @@
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
 import type { Check } from '@portcullis/service-kit/config-check'
 import type { Variables } from '@portcullis/service-kit/env'
+import { classifyAddress } from '../outgoing/address-check.ts'
 
 interface TemplateSettings {
   /** The values by the keys of the variables. */
@@ -38,19 +39,9 @@ export function noteInternalTemplates(
 
 const internalNames = /^[^.]+$|(?:^|\.)localhost$|\.(?:local|internal|lan|intranet|home\.arpa)$/i
 
-const internalAddresses = new BlockList()
-internalAddresses.addSubnet('10.0.0.0', 8, 'ipv4')
-internalAddresses.addSubnet('100.64.0.0', 10, 'ipv4')
-internalAddresses.addSubnet('127.0.0.0', 8, 'ipv4')
-internalAddresses.addSubnet('172.16.0.0', 12, 'ipv4')
-internalAddresses.addSubnet('192.168.0.0', 16, 'ipv4')
-internalAddresses.addAddress('::1', 'ipv6')
-internalAddresses.addSubnet('fc00::', 7, 'ipv6')
-
-/** By its name only, without DNS: a compose file has names such as `kong`. */
+/** Looks only at the name, without DNS. Services of a compose file have names such as `kong`. */
 function isInternal(host: string): boolean {
   const address = host.replace(/^\[|\]$/g, '')
-  const version = isIP(address)
-  if (version === 0) return internalNames.test(host)
-  return internalAddresses.check(address, version === 4 ? 'ipv4' : 'ipv6')
+  if (isIP(address) === 0) return internalNames.test(host)
+  return classifyAddress(address) === 'internal'
 }

@@ -7,7 +7,7 @@ import type { Schema, Static } from './schema.ts'
 
 /**
  * The callers that an endpoint accepts. `user` requires an active session. `former user` also accepts a token
- * whose session has ended, because access tokens stay valid until they expire; not so for clients of Supabase Auth.
+ * whose session has ended, because access tokens stay valid until they expire, but not from clients of Supabase Auth.
  */
 export type Allowed = 'anyone' | 'user' | 'former user' | 'admin'
 

@@ -17,8 +17,8 @@ interface Address {
 }
 
 /**
- * Listens on all addresses of the host. Fastify would answer the requests to the second address of
- * `localhost` with a separate HTTP server, which would keep the configuration of the start.
+ * Listens on all addresses of the host. Fastify would open a separate HTTP server for the second
+ * address of `localhost`, which would keep the configuration from the start after a reload.
  */
 export async function openListeners(
   server: FastifyInstance,

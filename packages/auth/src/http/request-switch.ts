@@ -7,7 +7,7 @@ export interface RequestSwitch {
 
 /**
  * Lets another handler take over the requests of a running server.
- * @param server whose own handler was added before all other listeners, which come before it.
+ * @param server a server whose handler is the last of its `request` listeners.
  */
 export function openRequestSwitch(server: Server): RequestSwitch {
   const first = server.listeners('request').at(-1)

@@ -23,15 +23,15 @@ export function createMailHosts({ timeoutMs, servers }: MailHostsSettings): Mail
     async find(domain) {
       // The final dot prevents the search domains of this machine from being tried.
       const name = `${domain.replace(/\.$/, '')}.`
-      const records = await ask(() => resolver.resolveMx(name))
+      const records = await query(() => resolver.resolveMx(name))
       if (records === undefined) return undefined
       // RFC 7505: a single record without a name says that the domain receives no email.
       if (records.length > 0) {
         return records.map(({ exchange }) => toHost(exchange)).filter((host) => host !== '')
       }
       const found = await Promise.all([
-        ask(() => resolver.resolve4(name)),
-        ask(() => resolver.resolve6(name)),
+        query(() => resolver.resolve4(name)),
+        query(() => resolver.resolve6(name)),
       ])
       const addresses = found.flatMap((each) => each ?? [])
       return addresses.length === 0 && found.includes(undefined) ? undefined : addresses
@@ -39,14 +39,14 @@ export function createMailHosts({ timeoutMs, servers }: MailHostsSettings): Mail
   }
 }
 
-const absent: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA'])
+const absentCodes: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'ENODATA'])
 
-/** Empty if there are no such records. Undefined if it is not known. */
-async function ask<Entry>(resolve: () => Promise<readonly Entry[]>) {
+/** Returns no records if there are none, and undefined if the DNS did not respond. */
+async function query<Entry>(resolve: () => Promise<readonly Entry[]>) {
   try {
     return await resolve()
   } catch (error) {
-    const isAbsent = error instanceof Error && 'code' in error && absent.has(error.code)
+    const isAbsent = error instanceof Error && 'code' in error && absentCodes.has(error.code)
     return isAbsent ? [] : undefined
   }
 }

@@ -20,12 +20,12 @@ export interface ProfilerServer extends AsyncDisposable {
 }
 
 const defaultSeconds = 30
-const mostSeconds = 300
+const maxSeconds = 300
 const headersTimeoutMs = 2_000
 
 const index = `CPU and heap profiles of this process, for "go tool pprof" and compatible viewers:
 
-/debug/pprof/profile?seconds=30  where CPU time is spent, measured for this time (at most ${mostSeconds} s)
+/debug/pprof/profile?seconds=30  where CPU time is spent, recorded for so many seconds (at most ${maxSeconds})
 /debug/pprof/heap                where the memory in use was allocated
 /debug/pprof/cmdline             the command line of the process
 `
@@ -38,7 +38,7 @@ export async function openProfiler(settings: ProfilerSettings): Promise<Profiler
   const server = createServer({ headersTimeout: headersTimeoutMs }, (request, response) => {
     handle(source, request, response, stopping.signal).catch((error: Error) => {
       log.error(`A profile could not be created: ${error.message}`)
-      send(response, 500, 'The profile could not be created; the log has the reason.\n')
+      send(response, 500, 'The profile could not be created; the reason is in the log.\n')
     })
   })
   const close = async (): Promise<void> => {
@@ -80,15 +80,15 @@ async function handle(
     return send(response, 404, `There is no such profile.\n\n${index}`)
   }
   const seconds = Number(searchParams.get('seconds') ?? defaultSeconds)
-  if (!(seconds > 0 && seconds <= mostSeconds)) {
-    return send(response, 400, `seconds must be a number up to ${mostSeconds}.\n`)
+  if (!(seconds > 0 && seconds <= maxSeconds)) {
+    return send(response, 400, `seconds must be a number up to ${maxSeconds}.\n`)
   }
   const closed = new AbortController()
   response.once('close', () => closed.abort())
   const signal = AbortSignal.any([closed.signal, stopping])
   const profile = await source.takeCpu(seconds * 1_000, signal)
   if (profile === undefined) {
-    return send(response, 409, 'Another CPU profile is being measured; try again later.\n')
+    return send(response, 409, 'Another CPU profile is being recorded; try again later.\n')
   }
   sendProfile(response, 'profile', encodeProfile(profile))
 }

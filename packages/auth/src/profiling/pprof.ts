@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 
-/** A function that was running, or that called one. */
+/** A function on the call stack. */
 export interface Frame {
   readonly name: string
   readonly file: string
@@ -59,7 +59,7 @@ export function encodeProfile(profile: Profile): Buffer {
     integerField(12, profile.period.value),
   ]
   // Every function has one location, with the same id.
-  const places = frames.list.flatMap(({ name, file, line }, index) => {
+  const locations = frames.list.flatMap(({ name, file, line }, index) => {
     const id = index + 1
     return [
       messageField(4, [
@@ -76,10 +76,10 @@ export function encodeProfile(profile: Profile): Buffer {
     ]
   })
   const texts = strings.list.map((text) => bytesField(6, Buffer.from(text)))
-  return gzipSync(Buffer.concat([...head, ...places, ...texts]))
+  return gzipSync(Buffer.concat([...head, ...locations, ...texts]))
 }
 
-/** Numbers different values in the order in which they occur. */
+/** Gives each distinct value a number, in the order in which they are added. */
 function createTable<Value>(toKey: (value: Value) => string) {
   const known = new Map<string, number>()
   const list: Value[] = []

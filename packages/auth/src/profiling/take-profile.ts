@@ -5,7 +5,7 @@ import type { Frame, Profile, StackSample } from './pprof.ts'
 export interface ProfileSource extends AsyncDisposable {
   /** Measures the use of the CPU. Undefined if another measurement is running. */
   takeCpu(durationMs: number, signal: AbortSignal): Promise<Profile | undefined>
-  /** Returns where the memory in use was allocated, since the source was opened. */
+  /** Returns where the memory in use was allocated, as far as that was after the source was opened. */
   takeHeap(): Promise<Profile>
 }
 
@@ -47,7 +47,7 @@ export async function openProfileSource(): Promise<ProfileSource> {
   }
 }
 
-/** Returns early if the client disconnects. */
+/** Returns early if the client disconnects or the server stops. */
 function waitFor(durationMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = () => {
@@ -71,7 +71,7 @@ function toFrame({ functionName, url, lineNumber }: CallFrame): Frame {
   return { name: functionName || '(anonymous)', file: url, line: lineNumber + 1 }
 }
 
-/** V8 adds these as functions. The CPU is not used while the process is idle. */
+/** V8 reports these as functions, but the CPU is not used while the process is idle. */
 const notRunning: ReadonlySet<string> = new Set(['(root)', '(idle)'])
 
 function toCpuProfile(profile: Profiler.Profile, startedAtMs: number): Profile {
@@ -91,7 +91,7 @@ function toCpuProfile(profile: Profiler.Profile, startedAtMs: number): Profile {
     if (node === undefined || node.callFrame.functionName === '(root)') return []
     return [toFrame(node.callFrame), ...toStack(parents.get(node.id))]
   }
-  const taken = [...totals]
+  const stackSamples = [...totals]
     .filter(([id]) => !notRunning.has(byId.get(id)?.callFrame.functionName ?? '(root)'))
     .map(
       ([id, { count, microseconds }]): StackSample => ({
@@ -102,7 +102,7 @@ function toCpuProfile(profile: Profiler.Profile, startedAtMs: number): Profile {
   const cpu = { type: 'cpu', unit: 'nanoseconds' }
   return {
     types: [{ type: 'samples', unit: 'count' }, cpu],
-    samples: taken,
+    samples: stackSamples,
     startedAtMs,
     durationMs: (profile.endTime - profile.startTime) / 1_000,
     period: { ...cpu, value: cpuIntervalMicroseconds * 1_000 },

@@ -2,9 +2,11 @@ import { isatty } from 'node:tty'
 
 /** Distinguishes a request to reload from a closed terminal; both arrive as SIGHUP. */
 export interface Hangups {
-  /** Returns false if the terminal of the server was closed, so that the server should stop. */
+  /** Handles a SIGHUP. Returns false if the terminal was closed, so that the server should stop. */
   take(): boolean
-  /** @param onReload is called for each request to reload, and for those that came before. */
+  /**
+   * @param onReload is called for each request to reload, and at once if there was one before.
+   */
   attach(onReload: () => void): void
 }
 
@@ -13,9 +15,9 @@ const standardDescriptors = [0, 1, 2]
 /** @param isTerminal whether a file descriptor is a terminal that is still open. */
 export function createHangups(isTerminal: (fd: number) => boolean = isatty): Hangups {
   const terminals = standardDescriptors.filter(isTerminal)
-  let isWanted = false
+  let isRequested = false
   let reload = (): void => {
-    isWanted = true
+    isRequested = true
   }
   return {
     take() {
@@ -25,7 +27,7 @@ export function createHangups(isTerminal: (fd: number) => boolean = isatty): Han
     },
     attach(onReload) {
       reload = onReload
-      if (isWanted) onReload()
+      if (isRequested) onReload()
     },
   }
 }

@@ -18,7 +18,7 @@ export interface ReloadingSettings {
   readonly load: () => LoadedConfig
   /** Changes the server to a valid configuration. @throws {Error} if it keeps the previous one. */
   readonly apply: (config: Config) => Promise<void>
-  /** The folders with the configuration files. Empty: only signals reload. */
+  /** The folders with the configuration files. If empty, only signals cause a reload. */
   readonly folders: readonly WatchedFolder[]
   readonly log: Pick<Log, 'error' | 'warning' | 'info'>
 }
@@ -27,6 +27,8 @@ export interface Reloading extends AsyncDisposable {
   /** Reloads even if nothing has changed, so that templates are fetched again. */
   reload(): void
 }
+
+type ReloadCondition = 'if changed' | 'always'
 
 const kept = 'The previous configuration stays in effect'
 
@@ -42,21 +44,22 @@ export function openReloading(settings: ReloadingSettings): Reloading {
   /** The last error that was logged; reading the same file again must not repeat it. */
   let problem: string | undefined
   let restartNames = ''
-  let wanted: 'changes' | 'always' | undefined
+  /** The request that the next run handles; several requests are combined. */
+  let requested: ReloadCondition | undefined
   let isClosed = false
   let work: Promise<void> | undefined
 
-  const request = (what: 'changes' | 'always'): void => {
+  const request = (condition: ReloadCondition): void => {
     if (isClosed) return
-    wanted = wanted === 'always' ? 'always' : what
-    work ??= runWhileWanted().finally(() => {
+    requested = requested === 'always' ? 'always' : condition
+    work ??= runWhileRequested().finally(() => {
       work = undefined
     })
   }
-  const runWhileWanted = async (): Promise<void> => {
-    while (wanted !== undefined && !isClosed) {
-      const isForced = wanted === 'always'
-      wanted = undefined
+  const runWhileRequested = async (): Promise<void> => {
+    while (requested !== undefined && !isClosed) {
+      const isForced = requested === 'always'
+      requested = undefined
       await run(isForced)
     }
   }
@@ -109,7 +112,7 @@ export function openReloading(settings: ReloadingSettings): Reloading {
 
   const resources = new Resources()
   const startPolling = (): void => {
-    const timer = setInterval(() => request('changes'), pollerIntervalMs)
+    const timer = setInterval(() => request('if changed'), pollerIntervalMs)
     timer.unref()
     resources.use({ [Symbol.dispose]: () => clearInterval(timer) })
   }
@@ -127,7 +130,7 @@ export function openReloading(settings: ReloadingSettings): Reloading {
     )
   }
   if (folders.length > 0 && notifyEnabled) {
-    const onChange = () => request('changes')
+    const onChange = () => request('if changed')
     resources.use(watchFolders({ folders, gracePeriodMs, onChange, onUnsupported }))
   } else if (folders.length > 0 && pollerEnabled) startPolling()
   return {

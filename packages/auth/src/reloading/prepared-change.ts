@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 
 /** A configuration that a server can change to at any time. */
 export interface PreparedChange {
-  /** All further requests use the new configuration; those in progress finish with the old one. */
+  /** New requests use the new configuration; those in progress finish with the old one. */
   commit(): void
   /** Keeps the old configuration. */
   discard(): Promise<void>

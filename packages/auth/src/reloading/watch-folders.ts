@@ -21,43 +21,43 @@ export interface WatchSettings {
 }
 
 /** If events never stop, the files are read after this many grace periods. */
-const longestBurst = 10
+const maxGracePeriods = 10
 
 /** How long to wait before a missing folder is looked up again. */
-const missingMs = 1_000
+const missingRetryMs = 1_000
 
 /**
- * Watches folders instead of files: editors and configuration managers replace files, and a watch
- * stays on the replaced one.
+ * Watches folders instead of files: editors and configuration managers replace files, and a watched
+ * file that was replaced causes no more events.
  */
 export function watchFolders(settings: WatchSettings): Disposable {
   const { folders, onChange, gracePeriodMs, onUnsupported, watchFolder = watch } = settings
   const watchers = new Map<WatchedFolder, FSWatcher>()
-  let quiet: NodeJS.Timeout | undefined
-  let retry: NodeJS.Timeout | undefined
+  let graceTimer: NodeJS.Timeout | undefined
+  let retryTimer: NodeJS.Timeout | undefined
   let firstEventMs = 0
   let isClosed = false
 
   const onEvent = (): void => {
     const nowMs = performance.now()
-    if (quiet === undefined) firstEventMs = nowMs
-    clearTimeout(quiet)
-    const leftMs = firstEventMs + gracePeriodMs * longestBurst - nowMs
-    quiet = setTimeout(
+    if (graceTimer === undefined) firstEventMs = nowMs
+    clearTimeout(graceTimer)
+    const leftMs = firstEventMs + gracePeriodMs * maxGracePeriods - nowMs
+    graceTimer = setTimeout(
       () => {
-        quiet = undefined
-        arm()
+        graceTimer = undefined
+        startWatching()
         onChange()
       },
       Math.max(0, Math.min(gracePeriodMs, leftMs)),
     )
   }
-  const disarm = (folder: WatchedFolder): void => {
+  const stopWatching = (folder: WatchedFolder): void => {
     watchers.get(folder)?.close()
     watchers.delete(folder)
   }
   const onFailure = (folder: WatchedFolder, error: unknown): void => {
-    disarm(folder)
+    stopWatching(folder)
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
     if (!isMissing) {
       isClosed = true
@@ -65,21 +65,21 @@ export function watchFolders(settings: WatchSettings): Disposable {
       onUnsupported(error instanceof Error ? error.message : String(error))
       return
     }
-    retry ??= setTimeout(() => {
-      retry = undefined
-      arm()
-    }, missingMs)
-    retry.unref()
+    retryTimer ??= setTimeout(() => {
+      retryTimer = undefined
+      startWatching()
+    }, missingRetryMs)
+    retryTimer.unref()
   }
-  const arm = (): void => {
+  const startWatching = (): void => {
     for (const folder of folders) {
       if (isClosed || watchers.has(folder)) continue
       try {
         const watcher = watchFolder(folder.path, { persistent: false }, (_event, name) => {
           // There is an event for the folder itself when it is moved or deleted; its watch is
           // useless then.
-          if (name === basename(folder.path)) disarm(folder)
-          else if (name !== null && !isMeant(folder, name)) return
+          if (name === basename(folder.path)) stopWatching(folder)
+          else if (name !== null && !isRelevantEvent(folder, name)) return
           onEvent()
         })
         watcher.on('error', (error) => onFailure(folder, error))
@@ -92,11 +92,11 @@ export function watchFolders(settings: WatchSettings): Disposable {
     }
   }
   const close = (): void => {
-    for (const folder of [...watchers.keys()]) disarm(folder)
-    clearTimeout(quiet)
-    clearTimeout(retry)
+    for (const folder of [...watchers.keys()]) stopWatching(folder)
+    clearTimeout(graceTimer)
+    clearTimeout(retryTimer)
   }
-  arm()
+  startWatching()
   return {
     [Symbol.dispose]() {
       isClosed = true
@@ -106,6 +106,6 @@ export function watchFolders(settings: WatchSettings): Disposable {
 }
 
 /** Kubernetes replaces the files of a mounted ConfigMap by replacing the link `..data`. */
-function isMeant(folder: WatchedFolder, name: string): boolean {
+function isRelevantEvent(folder: WatchedFolder, name: string): boolean {
   return folder.isRelevant(name) || name.startsWith('..')
 }

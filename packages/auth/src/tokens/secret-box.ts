@@ -56,7 +56,7 @@ export interface SecretKeys {
   readonly all: readonly string[]
 }
 
-/** The operator's keys in the form that is used. */
+/** The same keys, prepared for use. */
 export interface WrappingKeys {
   readonly current: WrappingKey | undefined
   readonly all: readonly WrappingKey[]

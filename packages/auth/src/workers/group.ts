@@ -79,12 +79,15 @@ export class AuthLink extends PrimaryLink<ToWorker, FromWorker> implements Group
     channel: Channel<FromWorker>,
     place: Pick<WorkerStart, 'number' | 'size'>,
     onStop: Lifecycle['stop'],
-    onLeftBehind: (error: Error) => void = () => {},
+    onReloadFailure: (error: Error) => void = () => {},
   ) {
     super(channel, onStop)
     this.number = place.number
     this.size = place.size
-    this.reload = createWorkerReload({ send: (message) => this.send(message), onLeftBehind })
+    this.reload = createWorkerReload({
+      send: (message) => this.send(message),
+      onFailure: onReloadFailure,
+    })
     this.peers = {
       report: (limiter, key, count) => this.#count(limiter, key, count),
       onReport: (taken) => {

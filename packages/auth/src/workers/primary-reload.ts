@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { PreparedMessage, ReloadMessage } from './reload-messages.ts'
 
-/** A worker process, as far as a reload uses it. */
+/** The part of a worker process that a reload uses. */
 export interface ReloadedWorker {
   readonly number: number
   readonly isReady: boolean
@@ -15,7 +15,7 @@ export interface PrimaryReload {
   reload(config: Config): Promise<void>
   /** Handles the response of a worker. */
   take(worker: ReloadedWorker, message: PreparedMessage): void
-  /** A worker that has ended does not respond anymore. */
+  /** Stops waiting for the response of a worker that has ended. */
   forget(worker: ReloadedWorker): void
 }
 
@@ -37,7 +37,7 @@ interface Round {
 export function createPrimaryReload(settings: PrimaryReloadSettings): PrimaryReload {
   const { list, timeoutMs = 30_000 } = settings
   let { config } = settings
-  let rounds = 0
+  let lastId = 0
   let round: Round | undefined
 
   const respond = (worker: ReloadedWorker, failure: string | undefined): void => {
@@ -70,8 +70,8 @@ export function createPrimaryReload(settings: PrimaryReloadSettings): PrimaryRel
       return config
     },
     async reload(next) {
-      rounds += 1
-      const id = rounds
+      lastId += 1
+      const id = lastId
       const failures = await prepare(id, next)
       if (failures.length > 0) {
         sendAll({ kind: 'discard', id })

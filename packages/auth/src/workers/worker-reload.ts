@@ -9,12 +9,12 @@ export interface WorkerReload {
 
 export interface WorkerReloadSettings {
   readonly send: (message: PreparedMessage) => unknown
-  /** Called if this worker cannot use a configuration that the others use already. */
-  readonly onLeftBehind: (error: Error) => void
+  /** Called if this worker cannot change to a configuration that the other workers use already. */
+  readonly onFailure: (error: Error) => void
 }
 
 /** The worker's side of a reload. */
-export function createWorkerReload({ send, onLeftBehind }: WorkerReloadSettings): WorkerReload {
+export function createWorkerReload({ send, onFailure }: WorkerReloadSettings): WorkerReload {
   const attached = Promise.withResolvers<PrepareChange>()
   let prepared: { readonly id: number; readonly change: PreparedChange } | undefined
   let work: Promise<unknown> = attached.promise
@@ -47,7 +47,7 @@ export function createWorkerReload({ send, onLeftBehind }: WorkerReloadSettings)
       const change = await prepare(config)
       change.commit()
     } catch (error) {
-      onLeftBehind(new Error(`The reloaded configuration cannot be used: ${toReason(error)}`))
+      onFailure(new Error(`The reloaded configuration cannot be used: ${toReason(error)}`))
     }
   }
   const handle = async (message: ReloadMessage): Promise<void> => {
@@ -59,7 +59,7 @@ export function createWorkerReload({ send, onLeftBehind }: WorkerReloadSettings)
     take(message) {
       work = work
         .then(() => handle(message))
-        .catch((error: unknown) => onLeftBehind(new Error(toReason(error))))
+        .catch((error: unknown) => onFailure(new Error(toReason(error))))
     },
     attach: (prepare) => attached.resolve(prepare),
   }

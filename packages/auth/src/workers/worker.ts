@@ -11,7 +11,7 @@ export async function runWorker(start: WorkerStart): Promise<number> {
   return await serveUntilStopped({
     log: { level: config.observability.logLevel, format: 'logrus' },
     drainTimeoutMs: config.api.drainTimeoutMs,
-    // A worker that cannot follow the others ends, and is replaced.
+    // A worker that cannot use the configuration of the others ends, and is replaced.
     openLink: (log, onStop) =>
       new AuthLink(process, start, onStop, ({ message }) => {
         log.error(message)

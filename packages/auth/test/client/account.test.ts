@@ -175,8 +175,8 @@ test('changing an account with the real client', async (t) => {
       'Updating password of an anonymous user without an email or phone is not allowed',
     )
     const email = newEmail()
-    const asked = dataOf(await client.updateUser({ email }))
-    assert.equal(asked.user.is_anonymous, true)
+    const updated = dataOf(await client.updateUser({ email }))
+    assert.equal(updated.user.is_anonymous, true)
     const { code } = await mailbox.readNext(email)
     const { user } = dataOf(await client.verifyOtp({ email, token: code, type }))
     assert.equal(user?.id, anonymous?.id)

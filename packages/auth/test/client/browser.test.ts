@@ -176,11 +176,11 @@ test('the real client in a browser', async (t) => {
 
   await t.test('claims are verified in the browser with the public keys', async () => {
     const { context, tab, email } = await openSignedIn('/implicit')
-    const asked: string[] = []
-    context.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    const paths: string[] = []
+    context.on('request', (request) => paths.push(new URL(request.url()).pathname))
     const data = dataOf(await tab.call('getClaims'))
     assert.deepEqual([data?.header.alg, data?.claims.email], ['ES256', email])
-    assert.deepEqual(asked, ['/.well-known/jwks.json'])
+    assert.deepEqual(paths, ['/.well-known/jwks.json'])
     await context.close()
   })
 

@@ -53,10 +53,10 @@ test('the client sends a CAPTCHA token with every method that accepts one', asyn
   await t.test('refreshing a session needs no token', async () => {
     const options = { captchaToken: service.solve() }
     dataOf(await client.signInWithPassword({ email, password, options }))
-    const asked = service.forms.length
+    const formCount = service.forms.length
     assert.equal(dataOf(await client.refreshSession()).user?.email, email)
     assert.equal(dataOf(await client.getUser()).user.email, email)
-    assert.equal(service.forms.length, asked)
+    assert.equal(service.forms.length, formCount)
     assert.deepEqual(service.faults, [])
   })
 })

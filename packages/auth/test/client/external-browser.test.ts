@@ -33,8 +33,8 @@ test('signing in through a provider in a real browser', async (t) => {
       const { context, openTab } = await openBrowser()
       const tab = await openTab(`/${flowType}`)
       const options = { redirectTo, skipBrowserRedirect: true }
-      const asked = await tab.call('signInWithOAuth', { provider: 'keycloak', options })
-      await tab.page.goto(dataOf(asked).url)
+      const requested = await tab.call('signInWithOAuth', { provider: 'keycloak', options })
+      await tab.page.goto(dataOf(requested).url)
       await tab.waitForEvent('SIGNED_IN')
       assert.equal(dataOf(await tab.call('getUser')).user.email, account.email)
       const left = await context.cookies(authUrl)
@@ -47,8 +47,8 @@ test('signing in through a provider in a real browser', async (t) => {
       const attacker = await openBrowser()
       const tab = await attacker.openTab(`/${flowType}`)
       const options = { redirectTo, skipBrowserRedirect: true }
-      const asked = await tab.call('signInWithOAuth', { provider: 'keycloak', options })
-      const started = await fetch(dataOf(asked).url, { redirect: 'manual' })
+      const requested = await tab.call('signInWithOAuth', { provider: 'keycloak', options })
+      const started = await fetch(dataOf(requested).url, { redirect: 'manual' })
       const { url: wayBack } = await provider.agree(started.headers.get('location') ?? '')
       const victim = await openBrowser()
       await victim.openTab(`/${flowType}`)
@@ -62,11 +62,11 @@ test('signing in through a provider in a real browser', async (t) => {
 
   /** The URL that the client opens to link an identity. */
   const requestLinkUrl = async (tab: Tab, path: string): Promise<string> => {
-    const asked = JSON.stringify({
+    const requested = JSON.stringify({
       provider: 'keycloak',
       options: { redirectTo: `${site.url}${path}`, skipBrowserRedirect: true },
     })
-    const script = `site.client.linkIdentity(${asked}).then(({ data }) => data.url)`
+    const script = `site.client.linkIdentity(${requested}).then(({ data }) => data.url)`
     return tab.page.evaluate<string>(script)
   }
   const signInToLink = async (path: string) => {

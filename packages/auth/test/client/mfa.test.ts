@@ -105,8 +105,8 @@ test('second factors with the real client', async (t) => {
   await t.test('a phone factor, up to the message', async () => {
     const phone = dataOf(await client.mfa.enroll({ factorType: 'phone', phone: '+15550188' }))
     assert.deepEqual([phone.type, phone.phone], ['phone', '15550188'])
-    const asked = dataOf(await client.mfa.challenge({ factorId: phone.id, channel: 'sms' }))
-    assert.equal(asked.type, 'phone')
+    const challenged = dataOf(await client.mfa.challenge({ factorId: phone.id, channel: 'sms' }))
+    assert.equal(challenged.type, 'phone')
     const lists = dataOf(await client.mfa.listFactors())
     assert.deepEqual([lists.phone.length, lists.all.length], [0, 2])
     assert.deepEqual(dataOf(await client.mfa.unenroll({ factorId: phone.id })), { id: phone.id })

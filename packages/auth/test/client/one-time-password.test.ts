@@ -16,8 +16,8 @@ test('signing in without a password with the real client', async (t) => {
       const client = createClient({ flowType })
       const email = newEmail()
       const options = { data: { plan: 'free' } }
-      const asked = dataOf(await client.signInWithOtp({ email, options }))
-      assert.deepEqual([asked.user, asked.session], [null, null])
+      const requested = dataOf(await client.signInWithOtp({ email, options }))
+      assert.deepEqual([requested.user, requested.session], [null, null])
       const { code, subject } = await mailbox.readNext(email)
       assert.equal(subject, 'Confirm Your Signup')
       const { user } = dataOf(await client.verifyOtp({ email, token: code, type: 'email' }))

@@ -60,10 +60,10 @@ test('phone numbers with the real client', async (t) => {
       async () => {
         const client = createClient({ flowType })
         const phone = newPhone()
-        const asked = dataOf(
+        const requested = dataOf(
           await client.signInWithOtp({ phone, options: { channel: 'whatsapp' } }),
         )
-        assert.deepEqual([asked.user, asked.session], [null, null])
+        assert.deepEqual([requested.user, requested.session], [null, null])
         const first = await inbox.readNext(phone)
         assert.equal(first.channel, 'whatsapp')
         const made = dataOf(await client.verifyOtp({ phone, token: first.code, type: 'sms' }))

@@ -34,7 +34,7 @@ test('an empty GOTRUE_ variable does not choose the mode', () => {
   assert.equal(modeOf({ GOTRUE_SMTP_PASS: ' ' })[0], 'auto')
 })
 
-test('AUTH_COMPAT_MODE wins over the names, under either of its own names', () => {
+test('AUTH_COMPAT_MODE, under either of its names, takes precedence over the names of variables', () => {
   const gotrue = { GOTRUE_SITE_URL: 'https://a.example' }
   for (const mode of ['auto', 'specification', 'upstream']) {
     assert.deepEqual(modeOf({ ...gotrue, AUTH_COMPAT_MODE: mode }), [

@@ -76,10 +76,10 @@ test('GOTRUE_SMTP_HEADERS is a JSON object with lists, and cannot replace the he
   assert.deepEqual(smtp?.headers, { 'X-Tag': ['a', '$messageType'], 'List-Id': [] })
   assert.deepEqual(configOf(mail).mail.smtp?.headers, {})
   for (const [value, reason] of [
-    ['{', /must be a JSON object with a list of texts for each header/],
+    ['{', /must be a JSON object with a list of strings for each header/],
     ['["X-Tag"]', /must be a JSON object/],
     ['{"X-Tag": "a"}', /must be a JSON object/],
-    ['{"X Tag": ["a"]}', /"X Tag" is not the name of a header/],
+    ['{"X Tag": ["a"]}', /"X Tag" is not a valid header name/],
     [
       '{"X-Tag": ["a\\r\\nBcc: x@example.com"]}',
       /the values of X-Tag must not contain line breaks/,
@@ -172,7 +172,7 @@ test('GOTRUE_DB_HEALTH_CHECK_PERIOD and GOTRUE_DB_CONN_PERCENTAGE accept 0', () 
   assert.match(faultsOf({ GOTRUE_DB_HEALTH_CHECK_PERIOD: '1ms' }).join(), /at least 100ms, or 0/)
 })
 
-test('GOTRUE_PROFILER_* are off by default, and other machines cause a warning', () => {
+test('GOTRUE_PROFILER_* are off by default, and access from other machines causes a warning', () => {
   assert.equal(configOf({}).profiler, undefined)
   const enabled = { GOTRUE_PROFILER_ENABLED: 'true' }
   assert.deepEqual(configOf(enabled).profiler, { host: 'localhost', port: 9_998 })

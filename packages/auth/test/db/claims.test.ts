@@ -15,7 +15,7 @@ test('row-level security policies can read the claims of the caller', async (t) 
   const client = new Client({ connectionString: postgres.url })
   await client.connect()
   t.after(() => client.end())
-  const send = async (settings: Readonly<Record<string, string>>) => {
+  const readClaims = async (settings: Readonly<Record<string, string>>) => {
     await client.query('begin')
     for (const [name, value] of Object.entries(settings)) {
       await client.query('select set_config($1, $2, true)', [name, value])
@@ -27,18 +27,18 @@ test('row-level security policies can read the claims of the caller', async (t) 
     return rows[0]
   }
   const empty = { uid: null, role: null, email: null, jwt: null }
-  assert.deepEqual(await send({}), empty)
+  assert.deepEqual(await readClaims({}), empty)
 
   const claims = { sub: randomUUID(), role: 'authenticated', email: 'a@example.com' }
-  assert.deepEqual(await send({ 'request.jwt.claims': JSON.stringify(claims) }), {
+  assert.deepEqual(await readClaims({ 'request.jwt.claims': JSON.stringify(claims) }), {
     uid: claims.sub,
     role: claims.role,
     email: claims.email,
     jwt: claims,
   })
   assert.deepEqual(
-    await send({ 'request.jwt.claim.sub': claims.sub, 'request.jwt.claim.role': 'anon' }),
+    await readClaims({ 'request.jwt.claim.sub': claims.sub, 'request.jwt.claim.role': 'anon' }),
     { uid: claims.sub, role: 'anon', email: null, jwt: null },
   )
-  assert.deepEqual(await send({}), empty, 'claims end with their transaction')
+  assert.deepEqual(await readClaims({}), empty, 'claims end with their transaction')
 })

@@ -147,8 +147,8 @@ async function assertServes(t: TestContext, database: Place, mailbox: Mailbox, v
     list.body.users.map(({ id }: { id: string }) => id),
     [ada.id],
   )
-  const everybody = await send(url, '/admin/users', { token })
-  assert.equal(everybody.headers.get('x-total-count'), '3')
+  const allUsers = await send(url, '/admin/users', { token })
+  assert.equal(allUsers.headers.get('x-total-count'), '3')
   const { body: audit } = await send(url, '/admin/audit', { token })
   assert.ok(JSON.stringify(audit).includes('00000000-0000-4000-8000-0000000000a7'))
 }

@@ -18,28 +18,28 @@ async function listen(t: TestContext, server: Server): Promise<string> {
 
 /** Responds to `/slow` when `answer` is called, and to all other paths at once. */
 function createSlowServer() {
-  const asked = Promise.withResolvers<void>()
+  const requested = Promise.withResolvers<void>()
   const answer = Promise.withResolvers<void>()
   const server = createServer(async ({ url }, response) => {
     if (url === '/slow') {
-      asked.resolve()
+      requested.resolve()
       await answer.promise
     }
     response.end('done')
   })
-  return { server, asked: asked.promise, answer: () => answer.resolve() }
+  return { server, requested: requested.promise, answer: () => answer.resolve() }
 }
 
 const never = new AbortController().signal
 
 test('a drain closes idle connections at once, and busy ones after a response with connection: close', async (t) => {
-  const { server, asked, answer } = createSlowServer()
+  const { server, requested, answer } = createSlowServer()
   const connections = trackConnections(server)
   const url = await listen(t, server)
   const [idle, busy] = [openConnection(t, url), openConnection(t, url)]
   assert.equal((await idle.send('/')).headers.connection, 'keep-alive')
   const slow = busy.send('/slow')
-  await asked
+  await requested
   const drained = connections.drain(never)
   await idle.closed
   answer()
@@ -49,12 +49,12 @@ test('a drain closes idle connections at once, and busy ones after a response wi
 })
 
 test('the responses in progress can be awaited, without those that start later', async (t) => {
-  const { server, asked, answer } = createSlowServer()
+  const { server, requested, answer } = createSlowServer()
   const connections = trackConnections(server)
   const url = await listen(t, server)
   await connections.settled()
   const slow = openConnection(t, url).send('/slow')
-  await asked
+  await requested
   let isSettled = false
   const settled = connections.settled().then(() => {
     isSettled = true
@@ -67,7 +67,7 @@ test('the responses in progress can be awaited, without those that start later',
 })
 
 test('connections accepted by another process are served, counted and drained like others', async (t) => {
-  const { server, asked, answer } = createSlowServer()
+  const { server, requested, answer } = createSlowServer()
   let closed = 0
   const connections = trackConnections(server, () => {
     closed += 1
@@ -77,7 +77,7 @@ test('connections accepted by another process are served, counted and drained li
   const [first, second] = [openConnection(t, url), openConnection(t, url)]
   assert.equal((await first.send('/')).body, 'done')
   const slow = second.send('/slow')
-  await asked
+  await requested
   const drained = connections.drain(never)
   await first.closed
   await assert.rejects(openConnection(t, url).send('/'))
@@ -101,22 +101,22 @@ test('a connection opened just before a drain still gets a response, and a silen
   const sockets = [0, 1].map(() => connect(Number(new URL(url).port), '127.0.0.1'))
   await accepted
   const drained = connections.drain(never)
-  const [asking, silent] = sockets
-  assert.ok(asking && silent)
-  asking.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
+  const [active, silent] = sockets
+  assert.ok(active && silent)
+  active.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
   // Block this process before it reads the request.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_100)
-  assert.match(await text(asking), /^HTTP\/1.1 200 OK.*connection: close.*done/is)
+  assert.match(await text(active), /^HTTP\/1.1 200 OK.*connection: close.*done/is)
   assert.equal(await text(silent), '')
   await drained
 })
 
 test('a drain ends when its signal is aborted', async (t) => {
-  const { server, asked } = createSlowServer()
+  const { server, requested } = createSlowServer()
   const connections = trackConnections(server)
   const url = await listen(t, server)
   const lost = assert.rejects(openConnection(t, url).send('/slow'))
-  await asked
+  await requested
   const expired = new AbortController()
   const drained = connections.drain(expired.signal)
   expired.abort()

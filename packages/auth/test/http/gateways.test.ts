@@ -11,7 +11,7 @@ const forged = '192.0.2.66'
 interface Gateway {
   /** The one setting that docs/auth-migration-behaviours.md names. */
   readonly setting: Readonly<Record<string, string>>
-  /** The headers that the gateway sends for a client, who has forged what can be forged. */
+  /** The headers that the gateway sends for a client that has forged all headers that it can. */
   readonly toHeaders: (client: string) => Readonly<Record<string, string>>
 }
 

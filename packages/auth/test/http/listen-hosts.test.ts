@@ -55,8 +55,8 @@ test('with AUTH_API_HOST=localhost the server listens on all addresses of that n
   assert.ok(addresses.length > 0)
   for (const { address, family } of addresses) {
     const url = `http://${family === 6 ? `[${address}]` : address}:${port}`
-    const isThere = family === 4 || hasIPv6()
-    if (isThere) assert.equal((await send(url, '/health')).status, 200, address)
+    const isReachable = family === 4 || hasIPv6()
+    if (isReachable) assert.equal((await send(url, '/health')).status, 200, address)
   }
 })
 

@@ -19,7 +19,7 @@ const refused = (email: string) => [
 ]
 
 let last = 0
-const newAt = (domain: string) => `person${++last}@${domain}`
+const newEmailAt = (domain: string) => `person${++last}@${domain}`
 
 test('AUTH_MAILER_EMAIL_VALIDATION_EXTENDED', async (t) => {
   const dns = await openDnsServer(t, {
@@ -39,7 +39,7 @@ test('AUTH_MAILER_EMAIL_VALIDATION_EXTENDED', async (t) => {
   if (!server) return
 
   await t.test('messages to a domain that receives email are sent', async () => {
-    const email = newAt('good.site')
+    const email = newEmailAt('good.site')
     assert.equal((await server.post('/signup', { email, password })).status, 200)
     assert.equal((await server.mailTo(email)).kind, 'confirmation')
   })
@@ -55,7 +55,7 @@ test('AUTH_MAILER_EMAIL_VALIDATION_EXTENDED', async (t) => {
           ['/recover', {}],
           ['/resend', { type: 'signup' }],
         ] as const) {
-          const email = newAt(domain)
+          const email = newEmailAt(domain)
           const answer = await server.post(path, { ...body, email })
           assert.deepEqual(errorOf(answer), refused(email), path)
           assert.deepEqual(await server.mailsTo(email), [])
@@ -66,7 +66,7 @@ test('AUTH_MAILER_EMAIL_VALIDATION_EXTENDED', async (t) => {
     },
   )
 
-  await t.test('reserved names are refused without a question to the DNS', async () => {
+  await t.test('reserved names are refused without a DNS query', async () => {
     const before = dns.questions.length
     for (const email of [
       'a.person@localhost',
@@ -81,12 +81,12 @@ test('AUTH_MAILER_EMAIL_VALIDATION_EXTENDED', async (t) => {
   })
 
   await t.test('administrators and users who change their address get the same error', async () => {
-    const email = newAt('missing.site')
+    const email = newEmailAt('missing.site')
     const token = server.serviceToken
     const invited = await send(server.url, '/invite', { body: { email }, token })
     assert.deepEqual(errorOf(invited), refused(email))
     // Users with an address that was accepted earlier can still change it.
-    const admin = { email: newAt('mute.site'), password, email_confirm: true }
+    const admin = { email: newEmailAt('mute.site'), password, email_confirm: true }
     await send(server.url, '/admin/users', { body: admin, token })
     const { body } = await server.post('/token?grant_type=password', admin)
     const change = (address: string) =>
@@ -96,24 +96,24 @@ test('AUTH_MAILER_EMAIL_VALIDATION_EXTENDED', async (t) => {
         token: body.access_token,
       })
     assert.deepEqual(errorOf(await change(email)), refused(email))
-    assert.equal((await change(newAt('good.site'))).status, 200)
+    assert.equal((await change(newEmailAt('good.site'))).status, 200)
   })
 
-  await t.test('an unavailable DNS server refuses no address', async () => {
+  await t.test('no address is refused while the DNS server is unavailable', async () => {
     dns.failure = 'server failure'
-    assert.equal((await server.post('/otp', { email: newAt('other.site') })).status, 200)
+    assert.equal((await server.post('/otp', { email: newEmailAt('other.site') })).status, 200)
   })
 })
 
 /** A service that decides which addresses are valid. */
 async function openValidator(t: TestContext) {
   const calls: { readonly headers: IncomingHttpHeaders; readonly body: unknown }[] = []
-  const state = { status: 200, answer: '{"valid": true}' }
+  const state = { status: 200, responseBody: '{"valid": true}' }
   const server = createServer(async (request, response) => {
     assert.equal(request.method, 'POST')
     calls.push({ headers: request.headers, body: JSON.parse(await text(request)) })
     response.writeHead(state.status, { 'content-type': 'application/json' })
-    response.end(state.answer)
+    response.end(state.responseBody)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -133,7 +133,7 @@ test('AUTH_MAILER_EMAIL_VALIDATION_SERVICE_URL', async (t) => {
   const otp = async (email: string) => server.post('/otp', { email })
 
   await t.test('the service gets the address and the headers', async () => {
-    const email = newAt('any.test')
+    const email = newEmailAt('any.test')
     assert.equal((await otp(email)).status, 200)
     const [call] = validator.calls
     assert.deepEqual(call?.body, { email })
@@ -143,26 +143,26 @@ test('AUTH_MAILER_EMAIL_VALIDATION_SERVICE_URL', async (t) => {
   })
 
   await t.test('only {"valid": false} refuses an address', async () => {
-    validator.state.answer = '{"valid": false}'
-    const email = newAt('any.test')
+    validator.state.responseBody = '{"valid": false}'
+    const email = newEmailAt('any.test')
     assert.deepEqual(errorOf(await otp(email)), refused(email))
     const account = newAccount({ email_verified: false })
     const { headers } = await server.signInWith('keycloak', account)
     assert.match(headers.get('location') ?? '', /error_code=email_address_invalid/)
     assert.deepEqual(await server.mailsTo(account.email), [])
-    for (const [status, answer] of [
+    for (const [status, responseBody] of [
       [200, '{}'],
       [200, 'no'],
       [200, '{"valid": null}'],
       [500, '{"valid": false}'],
       [302, '{"valid": false}'],
     ] as const) {
-      Object.assign(validator.state, { status, answer })
-      assert.equal((await otp(newAt('any.test'))).status, 200, answer)
+      Object.assign(validator.state, { status, responseBody })
+      assert.equal((await otp(newEmailAt('any.test'))).status, 200, responseBody)
     }
   })
 
-  await t.test('a failing service is logged once', () => {
+  await t.test('each of the two outages of the service is logged once', () => {
     const lines = server.log.filter((line) => line.includes('email validation service'))
     assert.equal(lines.length, 2, lines.join(''))
   })

@@ -26,8 +26,8 @@ test('clients of Supabase Auth get the ID of a text message, whether the number 
       assert.deepEqual((await server.post(path, body)).body, {}, 'other clients get none')
     }
   }
-  const asked = await send(server.url, '/reauthenticate', { token: known.token, headers: sdk })
-  assert.match(asked.body.message_id, uuid)
+  const nonce = await send(server.url, '/reauthenticate', { token: known.token, headers: sdk })
+  assert.match(nonce.body.message_id, uuid)
   const other = await send(server.url, '/reauthenticate', { token: known.token })
   assert.deepEqual(other.body, {})
 })
@@ -54,7 +54,7 @@ test('a test number has the ID test-otp, and a hook has none', async (t) => {
   assert.deepEqual((await hooked.post('/otp', { phone: newPhone() }, sdk)).body, {})
 })
 
-test('without a gateway, a resend is answered the same for every number, and the log has the failure', async (t) => {
+test('without a gateway, a resend has the same response for every number, and the failure is logged', async (t) => {
   const server = await openPhoneServer(t, {
     AUTH_SMS_PROVIDER: '',
     AUTH_SMS_AUTOCONFIRM: 'true',

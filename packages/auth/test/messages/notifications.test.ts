@@ -69,8 +69,8 @@ test('users are notified of changes to their account', async (t) => {
     const { email, token } = await calls.newSignedInUser()
     const wanted = newEmail()
     assert.equal((await put(token, { email: wanted })).status, 200)
-    const asked = await post.read(wanted, 'Confirm Email Change')
-    const [code = ''] = /\b\d{6}\b/.exec(asked) ?? []
+    const message = await post.read(wanted, 'Confirm Email Change')
+    const [code = ''] = /\b\d{6}\b/.exec(message) ?? []
     const answer = await server.post('/verify', {
       type: 'email_change',
       email: wanted,

@@ -79,11 +79,11 @@ test('text messages are sent through the gateway', async (t) => {
     const who = await calls.newSignedInUser()
     const phone = newPhone()
     const { body } = await calls.enroll(who, { factor_type: 'phone', phone })
-    const asked = await calls.challenge(who, body.id, { channel: 'whatsapp' })
+    const challenged = await calls.challenge(who, body.id, { channel: 'whatsapp' })
     await until(() => callsTo(phone).length > 0)
     const [{ code, channel }] = callsTo(phone)
     assert.equal(channel, 'whatsapp')
-    const answer = { challenge_id: asked.body.id, code }
+    const answer = { challenge_id: challenged.body.id, code }
     assert.equal((await calls.call(who, `/factors/${body.id}/verify`, answer)).status, 200)
   })
 })
@@ -99,10 +99,10 @@ test('a phone factor with a test phone number uses its fixed code', async (t) =>
   const calls = createFactorCalls(server)
   const who = await calls.newSignedInUser()
   const { body } = await calls.enroll(who, { factor_type: 'phone', phone })
-  const asked = await calls.challenge(who, body.id)
-  assert.equal(asked.status, 200)
+  const challenged = await calls.challenge(who, body.id)
+  assert.equal(challenged.status, 200)
   assert.deepEqual(await server.query('select from outbox'), [])
-  const answer = { challenge_id: asked.body.id, code: '123456' }
+  const answer = { challenge_id: challenged.body.id, code: '123456' }
   assert.equal((await calls.call(who, `/factors/${body.id}/verify`, answer)).status, 200)
   const another = await calls.newSignedInUser()
   const other = await calls.enroll(another, { factor_type: 'phone', phone: newPhone() })

@@ -49,15 +49,15 @@ async function openServer(t: TestContext, listener: RequestListener): Promise<nu
 
 /** A resolver that returns one result after the other; the last one is repeated. */
 function createDns(answers: Readonly<Record<string, readonly string[]>>) {
-  const asked: string[] = []
+  const hosts: string[] = []
   const resolve = async (host: string): Promise<readonly ResolvedAddress[]> => {
-    asked.push(host)
+    hosts.push(host)
     return (answers[host] ?? []).map((address) => ({
       address,
       family: address.includes(':') ? 6 : 4,
     }))
   }
-  return { asked, resolve }
+  return { hosts, resolve }
 }
 
 test('a page on an allowed internal host is fetched', async (t) => {
@@ -162,7 +162,7 @@ test('the connection uses the address that was checked', async (t) => {
   const url = new URL(`http://site.example:${port}/`)
   const allowed = { ...settings, internalHosts: ['site.example'], resolve: dns.resolve }
   assert.equal(await fetchGuarded(url, allowed), 'checked')
-  assert.deepEqual(dns.asked, ['site.example'])
+  assert.deepEqual(dns.hosts, ['site.example'])
 })
 
 test('an invalid response is an error with its reason', async (t) => {

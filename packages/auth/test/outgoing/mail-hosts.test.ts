@@ -22,7 +22,7 @@ test('mail servers are those of the MX records, or the domain itself', async (t)
   assert.deepEqual(await hosts.find('missing.site'), [])
 })
 
-test('a DNS that fails or is silent says nothing about a domain', async (t) => {
+test('if the DNS server fails or does not respond, nothing is known about a domain', async (t) => {
   const dns = await openDnsServer(t, {})
   const hosts = createMailHosts({ timeoutMs: 50, servers: [dns.address] })
   for (const failure of ['server failure', 'silence'] as const) {

@@ -6,13 +6,13 @@ import { toDigits } from '../support/leak-service.ts'
 
 /** Creates a leak check whose source responds with `answer`. */
 function open(answer: (prefix: string) => string, failsClosed = false) {
-  const asked: string[] = []
+  const prefixes: string[] = []
   const log: string[] = []
   const clock = { nowMs: 0 }
   const leaks = createLeakedPasswords({
     source: {
       async readRange(prefix) {
-        asked.push(prefix)
+        prefixes.push(prefix)
         return answer(prefix)
       },
     },
@@ -20,13 +20,13 @@ function open(answer: (prefix: string) => string, failsClosed = false) {
     log: createLog({ level: 'info', format: 'text', write: (line) => log.push(line) }),
     now: () => clock.nowMs,
   })
-  return { leaks, asked, log, clock }
+  return { leaks, prefixes, log, clock }
 }
 
 test('only the first five digits of a hash are sent', async () => {
-  const { leaks, asked } = open(() => '')
+  const { leaks, prefixes } = open(() => '')
   await leaks.has('correct horse')
-  assert.deepEqual(asked, [toDigits('correct horse').slice(0, 5)])
+  assert.deepEqual(prefixes, [toDigits('correct horse').slice(0, 5)])
 })
 
 test('a password is found by the remaining digits of its hash, except in padding entries', async () => {
@@ -47,31 +47,31 @@ test('a password is found by the remaining digits of its hash, except in padding
 })
 
 test('a range is cached for a while, up to a maximum number', async () => {
-  const { leaks, asked, clock } = open(() => '')
+  const { leaks, prefixes, clock } = open(() => '')
   await leaks.has('first')
   clock.nowMs = 599_999
   await leaks.has('first')
-  assert.equal(asked.length, 1)
+  assert.equal(prefixes.length, 1)
   clock.nowMs = 600_000
   await leaks.has('first')
-  assert.equal(asked.length, 2)
+  assert.equal(prefixes.length, 2)
   for (let at = 0; at < 100; at++) await leaks.has(`${at}`)
-  assert.equal(asked.length, 102)
+  assert.equal(prefixes.length, 102)
   await leaks.has('99')
-  assert.equal(asked.length, 102)
+  assert.equal(prefixes.length, 102)
   await leaks.has('first')
-  assert.equal(asked.length, 103)
+  assert.equal(prefixes.length, 103)
 })
 
 test('if the service fails, a password is accepted with a warning or, when configured, refused', async () => {
   const away = () => {
     throw new Error('leaks.example cannot be reached')
   }
-  const { leaks, log, asked } = open(away)
+  const { leaks, log, prefixes } = open(away)
   assert.equal(await leaks.has('first'), false)
   assert.match(log.join(), /not be checked for leaks: leaks\.example cannot be reached/)
   await leaks.has('first')
-  assert.equal(asked.length, 2, 'a failure is not cached')
+  assert.equal(prefixes.length, 2, 'a failure is not cached')
   await assert.rejects(open(away, true).leaks.has('first'), {
     code: 'unexpected_failure',
     status: 500,

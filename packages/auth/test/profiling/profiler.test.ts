@@ -126,7 +126,7 @@ function burnCpuForTheProfile(untilMs: number): number {
 
 test('a CPU profile shows where time was spent', async (t) => {
   const { send } = await open(t)
-  // Until the response, because it is not known when the measurement starts.
+  // The CPU is used until the response, because it is not known when the measurement starts.
   const burning = setInterval(() => burnCpuForTheProfile(performance.now() + 20), 30)
   t.after(() => clearInterval(burning))
   const response = await send('profile?seconds=1')
@@ -176,15 +176,15 @@ test('there is an index, and invalid requests are refused', async (t) => {
   assert.equal((await send('', { method: 'POST' })).status, 405)
 })
 
-test('only one CPU profile is taken at a time, and a client that leaves ends it', async (t) => {
+test('only one CPU profile is taken at a time, and it ends if its client disconnects', async (t) => {
   const { send } = await open(t)
-  const leaving = new AbortController()
-  const long = send('profile?seconds=300', { signal: leaving.signal })
-  const shortly = async () => (await send('profile?seconds=0.01')).status
-  await until(async () => (await shortly()) === 409)
-  leaving.abort()
+  const client = new AbortController()
+  const long = send('profile?seconds=300', { signal: client.signal })
+  const takeShort = async () => (await send('profile?seconds=0.01')).status
+  await until(async () => (await takeShort()) === 409)
+  client.abort()
   await assert.rejects(long)
-  await until(async () => (await shortly()) === 200)
+  await until(async () => (await takeShort()) === 200)
 })
 
 test('a port that is in use is logged and does not stop the server', async (t) => {
@@ -195,7 +195,7 @@ test('a port that is in use is logged and does not stop the server', async (t) =
     info: () => assert.fail('it does not listen'),
     error: (text: unknown) => errors.push(text),
   }
-  // The second worker uses the next port, so that of the first is one less.
+  // The second worker uses the next port, so the configured one is one less.
   const second = await openProfiler({
     config: { host: '127.0.0.1', port: port - 1 },
     workerNumber: 2,

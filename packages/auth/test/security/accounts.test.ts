@@ -319,12 +319,12 @@ test('with sign-up disabled, responses do not reveal accounts (property 44)', as
       { phone: waitingPhone },
       { phone: newPhone() },
     ]
-    const asks = [
+    const requests = [
       [{}, {}],
       [{}, sdk],
       [{ create_user: false }, sdk],
     ] as const
-    for (const [more, headers] of asks) {
+    for (const [more, headers] of requests) {
       for (const name of people) {
         await server.query('delete from message_gaps')
         const { status, body } = await server.post('/otp', { ...name, ...more }, headers)

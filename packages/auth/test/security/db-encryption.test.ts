@@ -37,8 +37,8 @@ test('keys in the format of GoTrue encrypt TOTP secrets and can be replaced', as
     assert.ok(opened)
     return createFactorCalls({ ...server, ...opened, clock })
   }
-  /** Passes the second factor in a new session. */
-  const passes = async (calls: ReturnType<typeof createFactorCalls>) => {
+  /** Verifies the second factor in a new session, and returns the level of that session. */
+  const verify = async (calls: ReturnType<typeof createFactorCalls>) => {
     const session = { ...member, ...(await calls.signIn(member.email)) }
     calls.take(session, await calls.answer(session, member.factorId, member.app.nextCode()))
     return claimsOf(session.token).aal
@@ -57,18 +57,18 @@ test('keys in the format of GoTrue encrypt TOTP secrets and can be replaced', as
     await assert.rejects(open(toEnv(true, 'b', ['b'])), /AUTH_SECRETS_KEY has another key/)
   })
 
-  await t.test('another encryption key takes over while the old one still decrypts', async () => {
-    assert.equal(await passes(await open(toEnv(true, 'b', ['a', 'b']))), 'aal2')
+  await t.test('another key encrypts while the old one still decrypts', async () => {
+    assert.equal(await verify(await open(toEnv(true, 'b', ['a', 'b']))), 'aal2')
     const [ofSecond, ...more] = await fingerprints()
     assert.deepEqual(more, [])
     assert.notEqual(ofSecond, ofFirst)
-    assert.equal(await passes(await open(toEnv(true, 'b', ['b']))), 'aal2')
+    assert.equal(await verify(await open(toEnv(true, 'b', ['b']))), 'aal2')
   })
 
   await t.test('without encryption, existing keys stay encrypted and readable', async () => {
     const before = await fingerprints()
     const env = toEnv(false, 'b', ['b'])
-    assert.equal(await passes(await open(env)), 'aal2')
+    assert.equal(await verify(await open(env)), 'aal2')
     assert.deepEqual(await fingerprints(), before)
     const all = { ...testEnvironment, ...env, DATABASE_URL: url, AUTH_DB_NAMESPACE: schema }
     const { code, stdout } = await runCommand(['keys', 'rotate', 'decoy_ids'], { env: all })
@@ -77,7 +77,7 @@ test('keys in the format of GoTrue encrypt TOTP secrets and can be replaced', as
   })
 
   await t.test('the same key is accepted as AUTH_SECRETS_KEY', async () => {
-    assert.equal(await passes(await open({ AUTH_SECRETS_KEY: second ?? '' })), 'aal2')
+    assert.equal(await verify(await open({ AUTH_SECRETS_KEY: second ?? '' })), 'aal2')
     assert.equal((await fingerprints()).length, 1)
   })
 })

@@ -90,13 +90,13 @@ test('changing identities needs the assurance level of an email change and never
     const before = who.token
     const account = newAccount()
     keycloak.account = account
-    const asked = await requestLinkUrl(server, before, 'pkce')
+    const started = await requestLinkUrl(server, before, 'pkce')
     const other = { ...who, ...(await calls.signIn(who.email)) }
     const { body: factor } = await calls.enroll(other)
     const app = createApp(factor.totp.secret, server.clock)
     calls.take(other, await calls.answer(other, factor.id, app.nextCode()))
     // Verifying the factor ends sessions at aal1 and the flows they have started.
-    const back = await server.finishFlow(await keycloak.agree(asked.body.url), '')
+    const back = await server.finishFlow(await keycloak.agree(started.body.url), '')
     assert.equal(queryOf(back)['code'], undefined)
     assert.equal(queryOf(back)['error_code'], 'session_not_found')
     assert.deepEqual(await providersOf(server, who.id), ['email'])

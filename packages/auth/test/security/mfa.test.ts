@@ -73,14 +73,14 @@ test('second factors', async (t) => {
       const member = await calls.newMember()
       const code = member.app.nextCode()
       const sessions = [await calls.signIn(member.email), await calls.signIn(member.email)]
-      const asked = await Promise.all(
+      const challenged = await Promise.all(
         [...sessions, ...sessions].map(async (who) => {
           const { body } = await challenge(who, member.factorId)
           return { who, id: body.id }
         }),
       )
       const answers = await Promise.all(
-        asked.map(({ who, id }) =>
+        challenged.map(({ who, id }) =>
           call(who, `/factors/${member.factorId}/verify`, { challenge_id: id, code }),
         ),
       )

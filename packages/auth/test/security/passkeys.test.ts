@@ -35,8 +35,9 @@ function createCalls(server: FlowServer) {
       challenge_id: body.id,
       webauthn: { type, credential_response },
     })
-    const asked = publicKey.userVerification ?? publicKey.authenticatorSelection.userVerification
-    return { answer, asked }
+    const userVerification =
+      publicKey.userVerification ?? publicKey.authenticatorSelection.userVerification
+    return { answer, userVerification }
   }
   const enroll = async (who: SignedInUser) =>
     (await calls.enroll(who, { factor_type: 'webauthn' })).body.id as string
@@ -90,10 +91,10 @@ test('if user verification is required, nothing is accepted without it (property
     const authenticator = newAuthenticator()
     const factorId = await calls.enroll(who)
     const made = await calls.showFactor(who, factorId, authenticator, unverified)
-    assert.deepEqual([made.asked, errorOf(made.answer)], ['required', wrong])
+    assert.deepEqual([made.userVerification, errorOf(made.answer)], ['required', wrong])
     calls.take(who, (await calls.showFactor(who, factorId, authenticator, {})).answer)
     const shown = await calls.showFactor(who, factorId, authenticator, unverified)
-    assert.deepEqual([shown.asked, errorOf(shown.answer)], ['required', wrong])
+    assert.deepEqual([shown.userVerification, errorOf(shown.answer)], ['required', wrong])
     calls.take(who, (await calls.showFactor(who, factorId, authenticator, {})).answer)
     assert.equal(claimsOf(who.token).aal, 'aal2')
   })

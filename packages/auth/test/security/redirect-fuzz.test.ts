@@ -149,9 +149,9 @@ test('whatever a request contains, it gets a response, and any redirect is a val
     async (random) => {
       const path = '/user/identities/authorize?provider=keycloak&skip_http_redirect=true'
       const target = `&redirect_to=${toStrangeTarget(random)}`
-      const asked = await follow(`${path}${target}`, { token })
-      if (asked.status !== 200) return
-      const { origin, pathname, search, searchParams } = new URL(asked.body.url)
+      const started = await follow(`${path}${target}`, { token })
+      if (started.status !== 200) return
+      const { origin, pathname, search, searchParams } = new URL(started.body.url)
       const page = await follow(`${pathname}${search}`)
       assert.equal(page.status, 200)
       pages += 1

@@ -70,8 +70,8 @@ async function verify(server: ExternalServer, proof: object): Promise<string> {
 /** Requests a message and follows its link. */
 function byMail(path: string, body: object, type: string, headers: Record<string, string> = {}) {
   return async (server: ExternalServer, { email = '' }: Record<string, string>) => {
-    const asked = await server.post(path, { email, ...body }, headers)
-    assert.equal(asked.status, 200, JSON.stringify(asked.body))
+    const requested = await server.post(path, { email, ...body }, headers)
+    assert.equal(requested.status, 200, JSON.stringify(requested.body))
     return verify(server, { type, token: (await server.mailTo(email)).token })
   }
 }
@@ -79,8 +79,8 @@ function byMail(path: string, body: object, type: string, headers: Record<string
 /** Requests a text message and sends its code. */
 function byText(path: string, body: object) {
   return async (server: ExternalServer, { phone = '' }: Record<string, string>) => {
-    const asked = await server.post(path, { phone, ...body })
-    assert.equal(asked.status, 200, JSON.stringify(asked.body))
+    const requested = await server.post(path, { phone, ...body })
+    assert.equal(requested.status, 200, JSON.stringify(requested.body))
     return verify(server, { type: 'sms', phone, token: await codeTo(server, phone) })
   }
 }

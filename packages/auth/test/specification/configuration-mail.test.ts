@@ -73,23 +73,23 @@ test('Configuration: email', async (t) => {
   const known = async () => (await createUser(server)).email
   const changing = await signIn(server)
 
-  /** The recipient of a message of this kind, after it was requested. */
-  const asked: Record<Kind, string> = {
+  /** The recipients of the messages that are requested below. */
+  const recipients: Record<Kind, string> = {
     INVITE: newEmail(),
     CONFIRMATION: newEmail(),
     RECOVERY: await known(),
     MAGIC_LINK: await known(),
     EMAIL_CHANGE: newEmail(),
   }
-  await send(url, '/invite', { token: serviceToken, body: { email: asked.INVITE } })
-  await post('/signup', { email: asked.CONFIRMATION, password })
-  await post('/recover', { email: asked.RECOVERY })
-  await post('/otp', { email: asked.MAGIC_LINK })
-  const change = { method: 'PUT', token: changing.token, body: { email: asked.EMAIL_CHANGE } }
+  await send(url, '/invite', { token: serviceToken, body: { email: recipients.INVITE } })
+  await post('/signup', { email: recipients.CONFIRMATION, password })
+  await post('/recover', { email: recipients.RECOVERY })
+  await post('/otp', { email: recipients.MAGIC_LINK })
+  const change = { method: 'PUT', token: changing.token, body: { email: recipients.EMAIL_CHANGE } }
   await send(url, '/user', change)
 
   await t.test('Configuration › SMTP_ADMIN_EMAIL: From address', async () => {
-    const { from, headers } = await mailTo(asked.INVITE)
+    const { from, headers } = await mailTo(recipients.INVITE)
     assert.equal(from, 'noreply@auth.example')
     assert.match(headers.get('from') ?? '', /<noreply@auth\.example>$/)
   })
@@ -97,17 +97,17 @@ test('Configuration: email', async (t) => {
   await t.test(
     'Configuration › SMTP_SENDER_NAME: default is the value of SMTP_ADMIN_EMAIL',
     async () => {
-      const { headers } = await mailTo(asked.INVITE)
+      const { headers } = await mailTo(recipients.INVITE)
       assert.match(headers.get('from') ?? '', /^"?noreply@auth\.example"? </)
     },
   )
 
   await t.test('Configuration › SMTP_HOST, SMTP_PORT: the mail server', async () => {
-    for (const email of Object.values(asked)) assert.ok(await mailTo(email))
+    for (const email of Object.values(recipients)) assert.ok(await mailTo(email))
   })
 
   await t.test('Configuration › SMTP_USER, SMTP_PASS: mail-server credentials', async () => {
-    assert.equal((await mailTo(asked.INVITE)).user, 'ada')
+    assert.equal((await mailTo(recipients.INVITE)).user, 'ada')
   })
 
   const subjects: Record<Kind, string> = {
@@ -119,7 +119,7 @@ test('Configuration: email', async (t) => {
   }
   for (const kind of kinds) {
     await t.test(subjects[kind], async () => {
-      assert.equal((await mailTo(asked[kind])).headers.get('subject'), `Subject ${kind}`)
+      assert.equal((await mailTo(recipients[kind])).headers.get('subject'), `Subject ${kind}`)
     })
   }
 
@@ -132,7 +132,7 @@ test('Configuration: email', async (t) => {
   for (const kind of kinds) {
     if (kind === 'RECOVERY') continue
     await t.test(templated[kind], async () => {
-      const html = (await mailTo(asked[kind])).parts.get('text/html') ?? ''
+      const html = (await mailTo(recipients[kind])).parts.get('text/html') ?? ''
       assert.ok(html.includes(`<i>${kind}</i>`), html)
     })
   }
@@ -140,8 +140,8 @@ test('Configuration: email', async (t) => {
   await t.test(
     'Configuration › templates: variables `SiteURL`, `Email`, `ConfirmationURL`',
     async () => {
-      const html = (await mailTo(asked.INVITE)).parts.get('text/html') ?? ''
-      assert.ok(html.includes(`${site} ${asked.INVITE} `), html)
+      const html = (await mailTo(recipients.INVITE)).parts.get('text/html') ?? ''
+      assert.ok(html.includes(`${site} ${recipients.INVITE} `), html)
       assert.match(
         html,
         /<a href="https:\/\/auth\.example\/at\/invite\?token=\w+&amp;type=invite&amp;/,
@@ -150,14 +150,14 @@ test('Configuration: email', async (t) => {
   )
 
   await t.test('Configuration › templates: and `NewEmail` for email change', async () => {
-    const html = (await mailTo(asked.EMAIL_CHANGE)).parts.get('text/html') ?? ''
-    assert.ok(html.includes(`${changing.email} ${asked.EMAIL_CHANGE}`), html)
+    const html = (await mailTo(recipients.EMAIL_CHANGE)).parts.get('text/html') ?? ''
+    assert.ok(html.includes(`${changing.email} ${recipients.EMAIL_CHANGE}`), html)
   })
 
   await t.test(
     'Configuration › MAILER_TEMPLATES_RECOVERY: a built-in template (heading, sentence, link to `ConfirmationURL`) is used when the template is unavailable',
     async () => {
-      const html = (await mailTo(asked.RECOVERY)).parts.get('text/html') ?? ''
+      const html = (await mailTo(recipients.RECOVERY)).parts.get('text/html') ?? ''
       assert.match(html, /<h1[^>]*>[^<]+<\/h1>/)
       assert.match(html, /<p[^>]*>[^<]+\.<\/p>/)
       assert.match(html, /<a href="https:\/\/auth\.example\/at\/recovery\?token=\w+&amp;type=recov/)
@@ -178,7 +178,7 @@ test('Configuration: email', async (t) => {
   } as const
   for (const [kind, [path, name]] of Object.entries(paths)) {
     await t.test(name, async () => {
-      const html = (await mailTo(asked[kind as Kind])).parts.get('text/html') ?? ''
+      const html = (await mailTo(recipients[kind as Kind])).parts.get('text/html') ?? ''
       assert.ok(html.includes(`https://auth.example${path}?token=`), html)
     })
   }

@@ -143,7 +143,7 @@ test('Configuration: site and passwords', async (t) => {
   )
 
   await t.test(
-    'Configuration › SECURITY_REFRESH_TOKEN_ROTATION_ENABLED: false: reuse ends nothing',
+    'Configuration › SECURITY_REFRESH_TOKEN_ROTATION_ENABLED: false: reuse does not end the session',
     async () => {
       const { refreshToken } = await signIn(server)
       const { body: child } = await refresh(url, refreshToken)

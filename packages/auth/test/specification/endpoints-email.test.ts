@@ -209,8 +209,8 @@ test('Endpoints: verification', async (t) => {
     await t.test(name, async () => {
       const { email, token } = await request(type)
       const followed = await send(url, `/verify?type=${type}&token=${token}`)
-      const { access_token = '', refresh_token = '', type: told } = fragmentOf(followed)
-      assert.equal(told, type)
+      const { access_token = '', refresh_token = '', type: returnedType } = fragmentOf(followed)
+      assert.equal(returnedType, type)
       assert.equal((await send(url, '/user', { token: access_token })).body.email, email)
       assert.equal((await refresh(url, refresh_token)).status, 200)
     })

@@ -146,10 +146,10 @@ test('SMS settings', async (t) => {
   )
 
   await t.test('Events › SMS OTP: POST /otp with phone, phone signup', async () => {
-    const [asked, signedUp] = [newPhone(), newPhone()]
-    await post('/otp', { phone: asked })
+    const [forCode, signedUp] = [newPhone(), newPhone()]
+    await post('/otp', { phone: forCode })
     await post('/signup', { phone: signedUp, password })
-    for (const phone of [asked, signedUp]) {
+    for (const phone of [forCode, signedUp]) {
       const { text } = await inbox.readNext(phone)
       const [token] = /\d{8}/.exec(text) ?? []
       assert.equal((await post('/verify', { type: 'sms', phone, token })).status, 200)

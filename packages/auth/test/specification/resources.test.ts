@@ -140,11 +140,11 @@ test('Resources and their fields', async (t) => {
     'Token response › `type`: on POST /verify for email types: `signup`, `recovery` or `invite`',
     async () => {
       assert.equal(tokens.body.type, undefined)
-      const asked = { signup: newEmail(), recovery: email, invite: newEmail() }
-      await post('/signup', { email: asked.signup, password })
-      await post('/recover', { email: asked.recovery })
-      await post('/invite', { email: asked.invite }, admin)
-      for (const [type, address] of Object.entries(asked)) {
+      const recipients = { signup: newEmail(), recovery: email, invite: newEmail() }
+      await post('/signup', { email: recipients.signup, password })
+      await post('/recover', { email: recipients.recovery })
+      await post('/invite', { email: recipients.invite }, admin)
+      for (const [type, address] of Object.entries(recipients)) {
         const { token } = await server.mailTo(address)
         assert.equal((await post('/verify', { type, token })).body.type, type)
       }

@@ -12,16 +12,16 @@ export async function checkPerson(url: string, person: Person): Promise<number> 
     // The sign-up was never acknowledged, so the next attempt uses another address.
     return 0
   }
-  const asked = await send(url, `/admin/users/${person.id}`, { token: serviceToken })
-  assert.ok(asked.status === 200 || asked.status === 404, JSON.stringify(asked.body))
-  const isThere = asked.status === 200 ? 'yes' : 'no'
+  const found = await send(url, `/admin/users/${person.id}`, { token: serviceToken })
+  assert.ok(found.status === 200 || found.status === 404, JSON.stringify(found.body))
+  const isThere = found.status === 200 ? 'yes' : 'no'
   if (person.isThere === 'maybe') person.isThere = isThere
   assert.equal(isThere, person.isThere, `${person.email} is there`)
   if (isThere === 'no') {
     if (person.session) await checkEnded(url, person.session)
     return 1
   }
-  assert.equal(asked.body.email, person.email)
+  assert.equal(found.body.email, person.email)
   await checkPasswords(url, person)
   return person.session === undefined ? 2 : 2 + (await checkSession(url, person.session))
 }

@@ -160,8 +160,8 @@ export function refresh(url: string, refreshToken: string): Promise<HttpAnswer> 
 }
 
 /** A request may fail only without a response; a response must be the expected one. */
-async function expect(status: number, asked: Promise<HttpAnswer>): Promise<HttpAnswer> {
-  const answer = await asked
+async function expect(status: number, pending: Promise<HttpAnswer>): Promise<HttpAnswer> {
+  const answer = await pending
   assert.equal(answer.status, status, JSON.stringify(answer.body))
   return answer
 }

@@ -16,7 +16,7 @@ export interface DnsServer {
   readonly address: string
   /** The names and types of the questions: `example.org MX`. */
   readonly questions: readonly string[]
-  /** What the server responds instead of records. */
+  /** What happens instead of a response with records. */
   failure: 'silence' | 'server failure' | undefined
 }
 

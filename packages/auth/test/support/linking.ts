@@ -71,16 +71,16 @@ export async function link(
   account: Account,
   { provider = 'keycloak', flow = 'pkce' as LinkingFlow } = {},
 ): Promise<HttpAnswer> {
-  const asked = await requestLinkUrl(server, token, flow, provider)
-  assert.equal(asked.status, 200, JSON.stringify(asked.body))
+  const started = await requestLinkUrl(server, token, flow, provider)
+  assert.equal(started.status, 200, JSON.stringify(started.body))
   server.at(provider).account = account
   if (flow === 'pkce') {
-    const back = await server.finishFlow(await server.at(provider).agree(asked.body.url), '')
+    const back = await server.finishFlow(await server.at(provider).agree(started.body.url), '')
     const { code } = queryOf(back)
     return code === undefined ? back : exchange(server, code)
   }
-  const cookie = cookieOf(await send(server.url, pathOf(asked.body.url)))
-  const agreed = await decide(server, asked.body.url, cookie)
+  const cookie = cookieOf(await send(server.url, pathOf(started.body.url)))
+  const agreed = await decide(server, started.body.url, cookie)
   const there = agreed.headers.get('location') ?? ''
   return server.finishFlow(await server.at(provider).agree(there), cookie)
 }

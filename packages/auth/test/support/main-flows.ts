@@ -73,8 +73,8 @@ export async function runMainFlows({ url, serviceToken, mailbox }: MainFlowsSett
   assert.equal(ended.status, 400, JSON.stringify(ended.body))
 }
 
-async function expect(status: number, asked: Promise<HttpAnswer>): Promise<HttpAnswer> {
-  const answer = await asked
+async function expect(status: number, pending: Promise<HttpAnswer>): Promise<HttpAnswer> {
+  const answer = await pending
   assert.equal(answer.status, status, JSON.stringify(answer.body))
   return answer
 }

@@ -107,8 +107,8 @@ export async function openOAuthServer(
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const asked = new URL(request.url ?? '/', origin)
-    const path = asked.pathname.slice((shape.basePath ?? '').length)
+    const target = new URL(request.url ?? '/', origin)
+    const path = target.pathname.slice((shape.basePath ?? '').length)
     const method = path === shape.tokenPath ? 'POST' : 'GET'
     if (request.method !== method) {
       return refuse(response, 405, 'invalid_request', `${request.method} ${path}`)
@@ -120,9 +120,9 @@ export async function openOAuthServer(
       keyRequests++
       return send(response, 200, { keys: [jwk] })
     }
-    if (path === shape.authorizePath) return authorize(asked, response)
+    if (path === shape.authorizePath) return authorize(target, response)
     if (path === shape.tokenPath) return giveTokens(request, response)
-    return callApi(path, asked, request, response)
+    return callApi(path, target, request, response)
   }
 
   function authorize({ searchParams: query }: URL, response: ServerResponse) {
@@ -228,7 +228,7 @@ export async function openOAuthServer(
     return shown[0] === clientId && shown[1] === secret ? undefined : 'wrong credentials'
   }
 
-  function callApi(path: string, asked: URL, request: IncomingMessage, response: ServerResponse) {
+  function callApi(path: string, target: URL, request: IncomingMessage, response: ServerResponse) {
     if (server.failure === 'API fails' && shape.apiError !== undefined) {
       const { status, body } = shape.apiError(503, 'overloaded')
       return send(response, status, body)
@@ -243,7 +243,7 @@ export async function openOAuthServer(
     const accessToken = headers.authorization?.replace(/^Bearer /, '') ?? ''
     const account = tokens.get(accessToken)
     if (account === undefined) return refuseCall(response, 401, 'invalid_token', 'no such token')
-    send(response, 200, handler(account, { url: asked, headers, accessToken, secret }))
+    send(response, 200, handler(account, { url: target, headers, accessToken, secret }))
   }
 
   async function createIdToken(claims: Account = {}): Promise<string> {

@@ -47,9 +47,9 @@ export async function openOAuth1Server(
   const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`
 
   function answer(request: IncomingMessage, response: ServerResponse) {
-    const asked = new URL(request.url ?? '/', url)
-    const path = asked.pathname
-    if (path === shape.authorizePath) return authorize(asked, response)
+    const target = new URL(request.url ?? '/', url)
+    const path = target.pathname
+    if (path === shape.authorizePath) return authorize(target, response)
     const isToken = path === shape.requestTokenPath || path === shape.tokenPath
     if (server.failure === 'no response') return
     if (isToken && server.failure === 'oversized response') {
@@ -62,7 +62,7 @@ export async function openOAuth1Server(
     const { oauth_token: token = '' } = parameters
     const known = path === shape.tokenPath ? requested.get(token) : granted.get(token)
     if (token !== '' && known === undefined) throw new Error('unknown token')
-    check(request, asked, parameters, known?.secret ?? '')
+    check(request, target, parameters, known?.secret ?? '')
     if (path === shape.requestTokenPath) return giveRequestToken(parameters, response)
     if (path === shape.tokenPath) return giveToken(token, parameters, response)
     if (server.failure === 'API fails') return send(response, 503, '')
@@ -70,18 +70,18 @@ export async function openOAuth1Server(
     const handler = shape.api[path]
     if (account === undefined || handler === undefined) throw new Error(`no ${path} for ${token}`)
     const { headers } = request
-    const body = handler(account, { url: asked, headers, accessToken: token, secret })
+    const body = handler(account, { url: target, headers, accessToken: token, secret })
     send(response, 200, JSON.stringify(body), 'application/json')
   }
 
-  function check(request: IncomingMessage, asked: URL, all: Texts, tokenSecret: string): void {
+  function check(request: IncomingMessage, target: URL, all: Texts, tokenSecret: string): void {
     const { oauth_signature: signature, ...parameters } = all
     const method = request.method === 'POST' ? 'POST' : 'GET'
     const expected = signOAuth1(
-      { method, url: asked.href, parameters },
+      { method, url: target.href, parameters },
       { client: secret, token: tokenSecret },
     )
-    if (signature !== expected) throw new Error(`wrong signature of ${asked.pathname}`)
+    if (signature !== expected) throw new Error(`wrong signature of ${target.pathname}`)
     const { oauth_nonce: nonce = '', oauth_timestamp: timestamp = '' } = parameters
     if (parameters['oauth_consumer_key'] !== clientId) throw new Error('unknown client')
     if (parameters['oauth_signature_method'] !== 'HMAC-SHA1') throw new Error('unknown method')

@@ -29,7 +29,7 @@ const account = 'AC00000000000000000000000000000001'
 const token = 'twilio-token'
 const service = 'VA00000000000000000000000000000003'
 /** Twilio refuses further codes after this many wrong ones. */
-const mostWrong = 5
+const maxWrong = 5
 
 /**
  * Behaves like the documented API of Twilio Verify: it creates the codes, accepts each once, and
@@ -60,7 +60,7 @@ export async function openTwilioVerify(t: TestContext): Promise<TwilioVerify> {
     checks += 1
     const known = pending.get(to)
     if (known === undefined) return fail(404, 20404, 'The requested resource was not found')
-    if (known.wrong >= mostWrong) return fail(429, 60202, 'Max check attempts reached')
+    if (known.wrong >= maxWrong) return fail(429, 60202, 'Max check attempts reached')
     if (known.code !== code) {
       known.wrong += 1
       return { status: 200, body: toBody(to, 'pending') }

@@ -25,7 +25,7 @@ test('without a collector requests still succeed, and the loss is logged once', 
     assert.equal((await send(server.url, '/settings')).status, 200)
     return count('Spans are lost') > 0 && count('Metrics are lost') > 0
   })
-  for (let asked = 0; asked < 50; asked += 1) await send(server.url, '/settings')
+  for (let sent = 0; sent < 50; sent += 1) await send(server.url, '/settings')
   assert.deepEqual([count('Spans are lost'), count('Metrics are lost')], [1, 1])
   assert.match(server.log.join(''), /did not accept them \(.*ECONNREFUSED.*OTEL_EXPORTER_OTLP_/)
 })

@@ -140,10 +140,10 @@ test('a hook receives the trace and the baggage of the client', async (t) => {
     { traceparent: `00-${traceId}-b7ad6b7169203331-01`, baggage: 'tenant=blue' },
   )
   assert.equal(status, 200)
-  const asked = await server.collector.untilSpan('POST')
-  assert.equal(asked.parentSpanId, (await server.collector.untilSpan('POST /signup')).spanId)
+  const span = await server.collector.untilSpan('POST')
+  assert.equal(span.parentSpanId, (await server.collector.untilSpan('POST /signup')).spanId)
   assert.deepEqual(
     received.map(({ traceparent, baggage }) => [traceparent, baggage]),
-    [[`00-${traceId}-${asked.spanId}-01`, 'tenant=blue']],
+    [[`00-${traceId}-${span.spanId}-01`, 'tenant=blue']],
   )
 })

@@ -70,7 +70,7 @@ test('each worker has its own metrics page on consecutive ports', async (t) => {
   })
   // New connections go to the worker with the fewest.
   const close = { headers: { connection: 'close' } }
-  for (let asked = 0; asked < 6; asked += 1) await send(server.url, '/settings', close)
+  for (let count = 0; count < 6; count += 1) await send(server.url, '/settings', close)
   const counts = await Promise.all(
     [first, first + 1].map(async (port) => {
       const page = parsePage(await (await fetch(`http://127.0.0.1:${port}/`)).text())

@@ -21,8 +21,8 @@ const down = {
   warn: false as const,
 }
 
-type RequestOptions = (authorization?: string) => Promise<Response>
-type OpenHost = (t: TestContext, isDown: boolean) => Promise<RequestOptions>
+type SendRequest = (authorization?: string) => Promise<Response>
+type OpenHost = (t: TestContext, isDown: boolean) => Promise<SendRequest>
 
 const toHeaders = (authorization?: string): Record<string, string> =>
   authorization === undefined ? {} : { authorization }

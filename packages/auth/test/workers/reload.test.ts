@@ -60,7 +60,7 @@ test('if one worker cannot use a configuration, none changes', async () => {
   assert.equal(primary.config, old)
 })
 
-test('the same failure of all workers is reported once, and silence is a failure', async () => {
+test('the same failure of all workers is reported once, and no response is a failure', async () => {
   const failing = openPrimary()
   const reloaded = failing.primary.reload(next)
   for (const worker of failing.workers) {
@@ -91,7 +91,7 @@ function openWorker() {
   const sent: PreparedMessage[] = []
   const reload = createWorkerReload({
     send: (message) => sent.push(message),
-    onLeftBehind: ({ message }) => events.push(`left behind: ${message}`),
+    onFailure: ({ message }) => events.push(`failed: ${message}`),
   })
   let failure: Error | undefined
   const prepare = async (config: Config): Promise<PreparedChange> => {
@@ -134,7 +134,7 @@ test('a worker reports why it cannot use a configuration', async () => {
   assert.deepEqual(events, [])
 })
 
-test('a worker that starts during a reload follows the others, or ends', async () => {
+test('a worker that starts during a reload changes to the same configuration, or reports a failure', async () => {
   const late = openWorker()
   late.reload.take({ kind: 'commit', id: 1, config: next })
   await late.settle()
@@ -146,6 +146,6 @@ test('a worker that starts during a reload follows the others, or ends', async (
   late.reload.take({ kind: 'commit', id: 2, config: old })
   await late.settle()
   assert.deepEqual(late.events.slice(2), [
-    'left behind: The reloaded configuration cannot be used: the key is wrong',
+    'failed: The reloaded configuration cannot be used: the key is wrong',
   ])
 })

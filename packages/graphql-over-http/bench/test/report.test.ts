@@ -12,7 +12,7 @@ const sample = (perCpuSecond: number): Sample => ({
   p99Ms: 1,
 })
 
-test('targets compare with the same round of the other contender, and skip contenders that were not measured', () => {
+test('goals compare with the same round of the other contender, and skip contenders that were not measured', () => {
   const samples = new Map([
     ['portcullis-http', { hello: [sample(90), sample(9)], list: [] }],
     ['limit', { hello: [sample(100), sample(10)], list: [] }],

@@ -92,15 +92,15 @@ export function createHandler<
     if (res?.onAborted === undefined || native?.getMethod === undefined) {
       return refuseHost('uws', res, native)
     }
-    const abortion: DisconnectState = { current: false }
-    const req = toRequest(res, native, limits, abortion)
+    const disconnect: DisconnectState = { current: false }
+    const req = toRequest(res, native, limits, disconnect)
     try {
       const response = explain(await handle(req))
       // Using an aborted response throws.
-      if (!abortion.current) write(res, req, response, vary)
+      if (!disconnect.current) write(res, req, response, vary)
     } catch (error) {
       reportFailure(error)
-      if (!abortion.current) writeFailure(res, req)
+      if (!disconnect.current) writeFailure(res, req)
     }
   }
 }
@@ -109,17 +109,17 @@ export function createHandler<
  * Reads the parameters of a request without executing it. When the request breaks the protocol, the
  * error response is written to `res` and the promise resolves to null; malformed parameters throw.
  *
- * @param abortion - becomes true when the client disconnects: check it before using `res` again.
+ * @param disconnect - becomes true when the client disconnects: check it before using `res` again.
  */
 export async function parseRequestParams(
   native: HttpRequest,
   res: HttpResponse,
-  abortion: { current: boolean } = { current: false },
+  disconnect: { current: boolean } = { current: false },
   options: AdapterOptions = {},
 ): Promise<RequestParams | null> {
-  const req = toRequest(res, native, parseBodyLimits(options), abortion)
+  const req = toRequest(res, native, parseBodyLimits(options), disconnect)
   return answerOrParams(req, (response) => {
-    if (!abortion.current) write(res, req, response, options.vary === true)
+    if (!disconnect.current) write(res, req, response, options.vary === true)
     return null
   })
 }
@@ -132,7 +132,7 @@ function toRequest<Res extends HttpResponse, Req extends HttpRequest>(
   res: Res,
   native: Req,
   limits: BodyLimits,
-  abortion: DisconnectState,
+  disconnect: DisconnectState,
 ): Request<Req, RequestContext<Res>> {
   const method = native.getMethod().toUpperCase()
   const query = native.getQuery()
@@ -145,9 +145,9 @@ function toRequest<Res extends HttpResponse, Req extends HttpRequest>(
   const body =
     method === 'GET' || method === 'HEAD' ? undefined : openUwsBody(res, limits.read, headers)
   res.onAborted(() => {
-    abortion.current = true
+    disconnect.current = true
     body?.abort()
-    abortion.controller?.abort()
+    disconnect.controller?.abort()
   })
   return new HostRequest(
     {
@@ -159,7 +159,7 @@ function toRequest<Res extends HttpResponse, Req extends HttpRequest>(
       context: { res },
     },
     openUwsSignal,
-    abortion,
+    disconnect,
   )
 }
 
@@ -169,10 +169,10 @@ interface DisconnectState {
   controller?: AbortController
 }
 
-function openUwsSignal(abortion: DisconnectState): AbortSignal {
+function openUwsSignal(disconnect: DisconnectState): AbortSignal {
   const controller = new AbortController()
-  if (abortion.current) controller.abort()
-  abortion.controller = controller
+  if (disconnect.current) controller.abort()
+  disconnect.controller = controller
   return controller.signal
 }
 

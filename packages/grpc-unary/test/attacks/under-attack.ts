@@ -28,26 +28,26 @@ export async function underAttack(
   const echo = await openEchoServer(t, { limits })
   const client = await openGrpcClient({ address: `127.0.0.1:${echo.port}` })
   t.after(() => client.close())
-  const honest = keepCalling(client)
+  const legitimate = keepCalling(client)
   const target: UnderAttack = {
     ...echo,
     get answered() {
-      return honest.answered
+      return legitimate.answered
     },
   }
-  await until(() => honest.answered > 0)
+  await until(() => legitimate.answered > 0)
   await attack(target)
-  const before = honest.answered
-  await until(() => honest.answered > before + 1)
-  await honest.stop()
+  const before = legitimate.answered
+  await until(() => legitimate.answered > before + 1)
+  await legitimate.stop()
   await until(() => echo.server.connections === 1)
   assert.ok(echo.waiting.every((call) => !call.isOpen))
 }
 
 function keepCalling(client: GrpcClient) {
   let isOver = false
-  const message = Buffer.from('an honest question')
-  const honest = {
+  const message = Buffer.from('a question')
+  const legitimate = {
     answered: 0,
     async stop(): Promise<void> {
       isOver = true
@@ -59,12 +59,12 @@ function keepCalling(client: GrpcClient) {
       const { code, response } = await client.call(SAY, message, { deadlineMs: 60_000 })
       assert.equal(code, 0)
       assert.deepEqual(response, message)
-      honest.answered++
+      legitimate.answered++
       await wait(1)
     }
   }
   const over = call()
-  return honest
+  return legitimate
 }
 
 /**

@@ -24,7 +24,7 @@ export const consoleOptions = {
     value: 'URL',
     meaning: 'base URL of its HTTP port (/json), to request decisions',
   },
-  rules: { value: 'DIR', meaning: 'directory of its rule files, to edit them', kind: 'directory' },
+  rules: { value: 'DIR', meaning: 'folder of its rule files, to edit them', kind: 'directory' },
   'graphql-url': { value: 'URL', meaning: 'URL of a GraphQL API' },
   port: { value: 'PORT', meaning: 'port to listen on; 0 picks a free port; default: 3000' },
   host: {
@@ -162,5 +162,5 @@ function checkHost(host: string, faults: string[]): void {
 
 function checkDirectory(path: string, faults: string[]): void {
   const found = statSync(path, { throwIfNoEntry: false })
-  if (!found?.isDirectory()) faults.push(toValueFault('--rules', 'a directory', path))
+  if (!found?.isDirectory()) faults.push(toValueFault('--rules', 'a folder', path))
 }

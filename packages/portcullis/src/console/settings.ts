@@ -29,7 +29,7 @@ export interface RatelimitTarget {
   readonly debugUrl: string
   /** The base URL of `/json`. Without it no decisions can be requested. */
   readonly url?: string | undefined
-  /** The directory of the rule files, if they may be edited here. */
+  /** The folder of the rule files, if they may be edited here. */
   readonly rulesDirectory?: string | undefined
 }
 

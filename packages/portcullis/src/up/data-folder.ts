@@ -48,8 +48,7 @@ const writtenFolders = ['logs', 'mailbox']
  */
 export function checkFolder(folder: string): void {
   checkOwnership(folder)
-  const occupation = findFolderUser(folder)
-  if (occupation !== undefined) throw inUse(folder)
+  if (findFolderUser(folder) !== undefined) throw inUse(folder)
   const entries = listEntries(folder)
   if (entries.length === 0 || basename(folder) === '.portcullis' || isOurs(folder)) return
   throw new UpRefusal(
@@ -175,7 +174,7 @@ function lockFolder(folder: string): FolderLock | undefined {
     pid: process.pid,
     startedAt: readStartOf(process.pid) ?? 'unknown',
   }
-  const toText = (occupation: FolderUser) => `${JSON.stringify(occupation, undefined, 2)}\n`
+  const toText = (user: FolderUser) => `${JSON.stringify(user, undefined, 2)}\n`
   const release = () => rmSync(path, { force: true })
   release()
   try {

@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../console/routes/users-audit.ts'
-import { formatTime } from './format.ts'
+import { formatBanEnd } from './ban-end.ts'
 
 /** The text for an action of the user, and for the same action of an administrator. */
 interface Sentence {
@@ -70,7 +70,7 @@ export function toSentence({ payload }: AuditEntry, userId: string): string {
   }
   const { banned_until: bannedUntil } = traits
   if (action === 'user_modified' && typeof bannedUntil === 'string') {
-    return bannedUntil === '' ? 'The ban was lifted' : `Banned until ${formatTime(bannedUntil)}`
+    return bannedUntil === '' ? 'The ban was lifted' : `Banned ${formatBanEnd(bannedUntil)}`
   }
   const sentence = sentences[action]
   if (!sentence) return action

@@ -16,7 +16,7 @@ test('fragment and surrounding spaces are removed from the URL', () => {
   assert.equal(parseAuditSettings(toSettings(' https://a.example/g#x ')).url, 'https://a.example/g')
 })
 
-const refused: readonly (readonly [about: string, order: AuditSettings, message: RegExp])[] = [
+const refused: readonly (readonly [about: string, settings: AuditSettings, message: RegExp])[] = [
   ['a path', toSettings('/graphql'), /complete URL/],
   ['another protocol', toSettings('file:///etc/passwd'), /complete URL/],
   ['credentials', toSettings('http://me:pass@a.example/'), /credentials from the URL/],
@@ -32,10 +32,10 @@ const refused: readonly (readonly [about: string, order: AuditSettings, message:
     /^Line 1 .*HTTP does not allow/,
   ],
 ]
-for (const [about, order, message] of refused) {
-  test(`an order with ${about} is refused, and the message repeats no value`, () => {
+for (const [about, settings, message] of refused) {
+  test(`settings with ${about} are refused, and the message repeats no value`, () => {
     assert.throws(
-      () => parseAuditSettings(order),
+      () => parseAuditSettings(settings),
       (error) =>
         error instanceof Error &&
         message.test(error.message) &&

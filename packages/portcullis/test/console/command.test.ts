@@ -62,7 +62,7 @@ test('all errors in the arguments are reported at once', async () => {
     /^--ratelimit-url needs --ratelimit-debug-url\.$/m,
     /^--port must be a number from 0 to 65535, not "70000"\.$/m,
     /^--allowed-host must be a host name without scheme and port, not "https:.*"\.$/m,
-    /^--rules must be a directory, not "\/no\/such\/directory"\.$/m,
+    /^--rules must be a folder, not "\/no\/such\/directory"\.$/m,
     /^Unknown option --colour\.$/m,
     /^Unexpected argument "blue": console takes only options\.$/m,
     /^See: portcullis console --help\n$/m,

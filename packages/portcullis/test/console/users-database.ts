@@ -48,7 +48,7 @@ export async function removeManyUsers(world: TestWorld, domain: string): Promise
 }
 
 async function openDatabase({ folder }: TestWorld) {
-  // The fifth line contains the directory of the socket.
+  // The fifth line contains the folder of the socket.
   const file = readFileSync(join(folder, 'database/data/postmaster.pid'), 'utf8')
   const [, , , , host] = file.split('\n')
   const client = new Client({ host, user: 'postgres', database: 'postgres' })

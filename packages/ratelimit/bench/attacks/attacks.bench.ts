@@ -6,6 +6,7 @@ import { startChild } from '@portcullis/bench-kit/child'
 import { createCommand } from '@portcullis/bench-kit/command'
 import { Latencies } from '@portcullis/bench-kit/latencies'
 import {
+  listNames,
   parseChoice,
   parseOptions,
   parsePositive,
@@ -23,14 +24,19 @@ import { attacks } from './attacks.ts'
 
 const help = `Usage: npm run bench -- attacks [OPTION…]
 
-Sends each attack of docs/ratelimit.md over the loopback interface to a separate server, next to an
-honest client with one call at a time, and shows the effect on that client.
+Sends each attack of docs/ratelimit.md over the loopback interface to a
+separate server, next to a legitimate client with one call at a time, and shows
+the effect on that client.
 
 Options:
-  --only NAMES   some of: ${Object.keys(attacks).join(', ')}
+  --only NAMES   comma-separated list of attacks:
+                 ${listNames(Object.keys(attacks), 17)}
   --seconds N    duration of each attack; default: 3
   --store NAME   memory, or redis (a separate server); default: memory
-  --write        write the table to docs/ratelimit.md`
+  --write        write the table to docs/ratelimit.md
+  --help         show this text
+
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.`
 
 const options = {
   only: { type: 'string' },

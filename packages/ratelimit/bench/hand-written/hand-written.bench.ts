@@ -9,15 +9,21 @@ import { measureYaml } from './yaml.ts'
 
 const help = `Usage: npm run bench -- hand-written [OPTION…]
 
-Compares hand-written code with the libraries that could replace it, on the same work: counter stores in
-Redis and memcached, reading rule files, protobuf messages. Contenders have a process each and take
-turns; the ratio is the median of the ratios of the rounds. The libraries are installed for it.
+Compares hand-written code with the libraries that could replace it, on the
+same work: counter stores in Redis and memcached, reading rule files, protobuf
+messages. Contenders have a process each and take turns; the ratio is the
+median of the ratios of the rounds. The libraries are installed for it.
 
 Options:
-  --only NAMES     some of redis, redis-cluster, memcached, yaml, protobuf, separated by commas
+  --only NAMES     comma-separated list of redis, redis-cluster, memcached,
+                   yaml, protobuf
   --rounds N       number of measurements of each; default: 9
   --decisions N    decisions with one counter in a round; default: 200000
-  --contract       no measurement: check the requirements for counter stores for each contender`
+  --contract       no measurement: check the requirements for counter stores for
+                   each contender
+  --help           show this text
+
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.`
 
 const options = {
   only: { type: 'string' },

@@ -12,12 +12,16 @@ import {
 
 const help = `Usage: npm run bench -- limiter [OPTION…]
 
-Compares the in-process limiter with counters in memory with rate-limiter-flexible: CPU time of a decision and
-memory of a counter. Each limiter has a separate process, and they take turns.
+Compares the in-process limiter, with counters in memory, with
+rate-limiter-flexible: CPU time of a decision and memory of a counter. Each
+limiter has a separate process, and they take turns.
 
 Options:
   --rounds N   number of measurements of each; default: 7
-  --calls N    decisions in a round; default: 500000`
+  --calls N    decisions in a round; default: 500000
+  --help       show this text
+
+Exit codes: 0 on success, 1 on failure, 2 for invalid arguments.`
 
 const options = {
   rounds: { type: 'string', default: '7' },

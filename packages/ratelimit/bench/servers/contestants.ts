@@ -117,7 +117,7 @@ async function findRunningPeer({ target, pid }: RunningPeer) {
   if (!knowsRules) {
     throw new Error(
       `The peer at ${name} does not know the rules. Write them with --write-rules DIR, ` +
-        `and start it with that directory.`,
+        `and start it with that folder.`,
     )
   }
   const found = pid ?? (await findListener(target.port))

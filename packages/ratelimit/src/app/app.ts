@@ -44,16 +44,16 @@ const verboseLevels: ReadonlySet<LogLevel> = new Set(['debug', 'trace'])
 export async function openApp(settings: AppSettings): Promise<App> {
   const { config, log, lifecycle, now, primary } = settings
   const statistics = new Statistics({ maxRequestKeys: config.stats.maxDynamicKeys })
-  // The outlet is opened first and therefore closed last, so that its final flush includes everything.
+  // The output is opened first and therefore closed last, so that its final flush includes everything.
   let current = (): RuleSnapshot | undefined => undefined
-  const outlet = await openStatisticsOutput(config.stats, {
+  const statisticsOutput = await openStatisticsOutput(config.stats, {
     statistics,
     rules: () => current(),
     log,
     now,
     primary,
   })
-  lifecycle.own('statistics sink', outlet)
+  lifecycle.own('statistics sink', statisticsOutput)
   // Workers share the collector, the rules and the store, so only one worker logs their failures.
   const sharedLog = primary?.toSharedLog(log) ?? log
   const tracing = lifecycle.own('tracing', await openTracing(config.tracing, sharedLog))

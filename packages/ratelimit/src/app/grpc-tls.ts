@@ -71,7 +71,7 @@ function followFiles({ config, credentials, renew, log }: FollowSettings): Async
   const watches = [...new Set(paths.map((path) => dirname(resolve(path))))].map((directory) =>
     openWatch({
       directory,
-      // The whole directory is watched: in a Kubernetes secret, a symbolic link beside the files changes.
+      // The whole folder is watched: in a Kubernetes secret, a symbolic link beside the files changes.
       entry: undefined,
       fingerprint: () => fingerprintFiles(paths),
       onChange: () => reloads.request(),

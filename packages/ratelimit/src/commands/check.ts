@@ -16,7 +16,7 @@ import { toFlag, toUnreadable } from './command-texts.ts'
 
 const usage = `Usage: ratelimit check DIR [--strict] [--merge] [--json]
 
-Reads the rule files (*.yaml) in a directory and shows every error in them.
+Reads the rule files (*.yaml) in a folder and shows every error in them.
 Policy tests (*.test.yaml) are not read: use ratelimit test. With
 CACHE_KEY_FORMAT=compatible, it also warns about rules whose counters can have
 the same name.
@@ -30,11 +30,11 @@ Options:
 -config_dir DIR and -merge_domain_configs are aliases of DIR and --merge.
 
 Exit codes: 0 if the rules have no errors, 1 otherwise, 2 for invalid arguments
-or a directory that cannot be read.
+or a folder that cannot be read.
 `
 
 export const check: Command = {
-  summary: 'find all errors in a directory of rule files',
+  summary: 'find all errors in a folder of rule files',
   usage,
   async run(args, io) {
     const request = parseArguments(args)
@@ -93,16 +93,16 @@ function parseArguments(args: readonly string[]): Request | string {
       request[field] = value !== 'false'
     } else if (name === undefined || name === 'config_dir') {
       const directory = name === undefined ? arg : (value ?? rest.shift() ?? '')
-      if (directory === '') return `${toFlag(arg) || 'check'} needs a directory.`
+      if (directory === '') return `${toFlag(arg) || 'check'} needs a folder.`
       if (request.directory !== '') {
-        return `Unexpected argument ${JSON.stringify(directory)}: check takes one directory.`
+        return `Unexpected argument ${JSON.stringify(directory)}: check takes one folder.`
       }
       request.directory = directory
     } else {
       return `Unknown option ${toFlag(arg)}.`
     }
   }
-  return request.directory === '' ? 'The directory of the rules is missing.' : request
+  return request.directory === '' ? 'The folder of the rules is missing.' : request
 }
 
 function toError(error: unknown): Error {

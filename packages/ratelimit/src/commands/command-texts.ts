@@ -1,7 +1,7 @@
-/** The message for a directory of rules or tests that cannot be read. */
+/** The message for a folder of rules or tests that cannot be read. */
 export function toUnreadable(directory: string, error: unknown): string {
   const reason = error instanceof Error ? error.message : String(error)
-  return `The directory ${directory} cannot be read: ${reason}\n`
+  return `The folder ${directory} cannot be read: ${reason}\n`
 }
 
 /** The name of a flag as it was typed, without a value after `=`. */

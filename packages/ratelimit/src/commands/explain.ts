@@ -13,7 +13,7 @@ import { descriptorSyntax, toFlag, toUnreadable } from './command-texts.ts'
 
 const usage = `Usage: ratelimit explain DIR -domain NAME -descriptors ENTRIES [OPTION…]
 
-Shows which rule in a directory matches a descriptor and why, and which counter
+Shows which rule in a folder matches a descriptor and why, and which counter
 its hits go to.
 
 Options:
@@ -28,7 +28,7 @@ Options:
 CACHE_KEY_PREFIX and MERGE_DOMAIN_CONFIG have the same effect as for serve.
 
 Exit codes: 0 on success, 1 for errors in the rules, 2 for invalid arguments or
-a directory that cannot be read.
+a folder that cannot be read.
 `
 
 export const explain: Command = {
@@ -82,8 +82,7 @@ async function loadRules(
     )
     return 1
   }
-  if (files.length === 0)
-    io.stderr.write(`The directory ${directory} contains no rules (*.yaml).\n`)
+  if (files.length === 0) io.stderr.write(`The folder ${directory} contains no rules (*.yaml).\n`)
   const nothing = new RuleCounters()
   return compileRules(rules, { forRule: () => nothing, forRequest: () => nothing })
 }
@@ -110,9 +109,9 @@ export function parseExplainArguments(args: readonly string[]): ExplainRequest |
   if (typeof given === 'string') return given
   const { values, positional } = given
   const [directory, other] = positional
-  if (directory === undefined) return 'The directory of the rules is missing.'
+  if (directory === undefined) return 'The folder of the rules is missing.'
   if (other !== undefined) {
-    return `Unexpected argument ${JSON.stringify(other)}: explain takes one directory.`
+    return `Unexpected argument ${JSON.stringify(other)}: explain takes one folder.`
   }
   const domain = values.get('domain')?.at(-1)
   if (domain === undefined || domain === '') return '-domain is missing.'

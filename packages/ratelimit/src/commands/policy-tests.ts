@@ -25,12 +25,12 @@ import { toUnreadable } from './command-texts.ts'
 
 const usage = `Usage: ratelimit test DIR [OPTION…]
 
-Runs the policy tests (*.test.yaml) in a directory against the rules (*.yaml) in
+Runs the policy tests (*.test.yaml) in a folder against the rules (*.yaml) in
 it, in simulated time and with separate counters. No server is needed, and
 simulated time costs no real time.
 
 Options:
-  --rules DIR    the directory of the rules; default: the directory of the tests
+  --rules DIR    the folder of the rules; default: the folder of the tests
   --filter TEXT  run only tests whose path or name contains the text, ignoring
                  case
   --merge        allow several files to define one domain, as with
@@ -68,12 +68,12 @@ With times, the code is checked for every call and everything else only for the
 last one.
 
 Exit codes: 0 if all tests pass, 1 for failed tests, errors in the files or no
-tests, 2 for invalid arguments, a directory that cannot be read, or a file that
+tests, 2 for invalid arguments, a folder that cannot be read, or a file that
 cannot be written.
 `
 
 export const policyTests: Command = {
-  summary: 'run the policy tests of a directory of rules, in simulated time',
+  summary: 'run the policy tests of a folder of rules, in simulated time',
   usage,
   async run(args, io) {
     const request = parseArguments(args)
@@ -121,9 +121,9 @@ function parseArguments(args: readonly string[]): Request | string {
   try {
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true })
     const [directory, other] = positionals
-    if (directory === undefined) return 'The directory of the tests is missing.'
+    if (directory === undefined) return 'The folder of the tests is missing.'
     if (other !== undefined) {
-      return `Unexpected argument ${JSON.stringify(other)}: test takes one directory.`
+      return `Unexpected argument ${JSON.stringify(other)}: test takes one folder.`
     }
     return {
       directory,
@@ -160,7 +160,7 @@ async function load(request: Request, io: CommandIo): Promise<Loaded | undefined
   }
   if (content.files.length === 0 && content.unreadable.length === 0) {
     io.stderr.write(
-      `The directory ${rules} contains no rules (*.yaml). Set the directory of the rules with --rules DIR.\n`,
+      `The folder ${rules} contains no rules (*.yaml). Set the folder of the rules with --rules DIR.\n`,
     )
     return undefined
   }
@@ -193,7 +193,7 @@ function isSelected({ name, place }: PolicyTest, filter: string): boolean {
 }
 
 function toNothingFound({ directory, filter }: Request, testCount: number): string {
-  if (testCount === 0) return `The directory ${directory} contains no policy tests (*.test.yaml).`
+  if (testCount === 0) return `The folder ${directory} contains no policy tests (*.test.yaml).`
   return `None of ${toCount(testCount, 'test')} has ${JSON.stringify(filter)} in its path or name.`
 }
 

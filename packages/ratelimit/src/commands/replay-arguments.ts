@@ -60,7 +60,7 @@ export function parseReplayArguments(args: readonly string[]): ReplayRequest | s
   }
   const { values, positionals } = parsed
   const [rules, ...logs] = positionals
-  if (rules === undefined) return 'The rules are missing: a directory, or a file.'
+  if (rules === undefined) return 'The rules are missing: a folder, or a file.'
   if (logs.length === 0) return 'The log is missing: a file, or - for standard input.'
   if (logs.filter((log) => log === '-').length > 1) return 'Standard input can be read only once.'
 
@@ -163,7 +163,7 @@ export const usage = `Usage: ratelimit replay RULES LOG [LOG…] [OPTION…]
 
 Shows what a set of rules would have refused: applies the rules to recorded
 requests at the times they were made, and counts requests per rule. RULES is a
-directory of *.yaml files, or one file. LOG is a file, or - for standard input;
+folder of *.yaml files, or one file. LOG is a file, or - for standard input;
 gzip and Zstandard are recognized. Several logs are read one after the other, as
 if they were one.
 

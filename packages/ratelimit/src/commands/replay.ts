@@ -109,7 +109,7 @@ async function loadRules(path: string, mergeDomains: boolean, io: CommandIo): Pr
   throw new ReplayError('The rules have errors and would not be loaded.', 1)
 }
 
-/** Reads a directory, or one file with any name. */
+/** Reads a folder, or one file with any name. */
 async function inspect(path: string, mergeDomains: boolean): Promise<Inspection> {
   if ((await stat(path)).isDirectory()) return await inspectRules(path, mergeDomains)
   const text = await readFile(path, 'utf8')

@@ -20,7 +20,7 @@ variables; by default, counters are kept in this process and rules are read from
 /srv/runtime_data/current/config.
 
 Options:
-  --rules DIR  read the *.yaml files in this directory and watch them for
+  --rules DIR  read the *.yaml files in this folder and watch them for
                changes; replaces RUNTIME_ROOT and the other RUNTIME_ variables
 
 Exit codes: 0 after a shutdown by a signal, 1 on failure, 2 for invalid

@@ -17,7 +17,7 @@ export function readThenAdd(
       return
     }
     const isOver = increments.some((increment) => increment.isStrict && !hasRoom(increment))
-    const toAdd = isOver ? increments.map(spare) : increments
+    const toAdd = isOver ? increments.map(withoutHits) : increments
     store.add(toAdd, deadlineMs, (failure) => {
       if (isOver) copyCounts(toAdd, increments)
       counted(failure)
@@ -29,7 +29,8 @@ function hasRoom({ after, hits, most }: Increment): boolean {
   return after + hits <= most
 }
 
-function spare(increment: Increment): Increment {
+/** Leaves out the hits of a counter that has room. Refunds, and hits without room, are added. */
+function withoutHits(increment: Increment): Increment {
   const { key, window, unitSeconds, hits, most, isStrict, overlapMs, after, previous } = increment
   const added = hits > 0 && hasRoom(increment) ? 0 : hits
   return { key, window, unitSeconds, hits: added, most, isStrict, overlapMs, after, previous }

@@ -23,7 +23,7 @@ export interface RateLimiter<Input = LimitRequest, Rules = RulesText> extends As
    */
   limit(request: Input, options?: LimitOptions): Promise<LimitResult>
   /**
-   * Like `limit`, without a promise, for limiters that count in memory and whose rules are not in a directory.
+   * Like `limit`, without a promise, for limiters that count in memory and whose rules are not in a folder.
    * @throws TypeError for other limiters
    */
   limitSync(request: Input, options?: Pick<LimitOptions, 'hits'>): LimitResult
@@ -48,7 +48,7 @@ export interface RateLimiter<Input = LimitRequest, Rules = RulesText> extends As
   /**
    * Replaces the rules and keeps the counters.
    * @throws RulesError when there is an error in them; the previous rules stay in force
-   * @throws TypeError for a limiter that watches a directory
+   * @throws TypeError for a limiter that watches a folder
    */
   load(rules: Rules): void
   /** Name and value of every statistic, sorted by name. */

@@ -80,7 +80,7 @@ export interface SharedOptions {
 
 /** The options of a limiter whose rules are text or files. */
 export interface RateLimiterOptions extends SharedOptions {
-  /** YAML text, several texts by name, or a directory of files that is watched. */
+  /** YAML text, several texts by name, or a folder of files that is watched. */
   readonly rules: RulesInput
   /** For limits that are objects, see {@link KeyedLimiterOptions}. */
   readonly limits?: undefined

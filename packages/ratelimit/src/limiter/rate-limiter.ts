@@ -51,7 +51,7 @@ const maxRequestKeys = 10_000
 
 /**
  * Creates a limiter. Limits are objects, whose keys TypeScript checks, or rules of the service, as text or as a
- * directory of files.
+ * folder of files.
  *
  * @example
  * ```ts
@@ -90,7 +90,7 @@ export function createRateLimiter(
 
 function createLimiter<Input, Rules>(
   options: SharedOptions,
-  ruling: RuleAccess<Input, Rules>,
+  ruleAccess: RuleAccess<Input, Rules>,
 ): RateLimiter<Input, Rules> {
   const { now = Date.now, timeoutMs: usualTimeoutMs = 1_000, readyTimeoutMs = 10_000 } = options
   const log = createLimiterLog(options.logger, options.log)
@@ -100,7 +100,7 @@ function createLimiter<Input, Rules>(
   const readiness = new Readiness()
   let snapshot: RuleSnapshot | undefined
   let missing = 'the rules are not loaded yet'
-  const source = ruling.open({
+  const source = ruleAccess.open({
     statistics,
     log,
     onSnapshot(rules) {
@@ -150,7 +150,7 @@ function createLimiter<Input, Rules>(
     const rules = snapshot
     try {
       if (rules === undefined) throw new ServiceError(missing)
-      const matched = ruling.match(parts, rules, input, charging)
+      const matched = ruleAccess.match(parts, rules, input, charging)
       if (matched.unmatched.length > 0) unmatched.report(matched, rules)
       return matched
     } catch (error) {
@@ -228,7 +228,7 @@ function createLimiter<Input, Rules>(
     limitSync(request, { hits = 1 } = {}) {
       if (!isReadyAtOnce) {
         throw new TypeError(
-          'limitSync needs counters in memory and rules that are not in a directory: use limit instead',
+          'limitSync needs counters in memory and rules that are not in a folder: use limit instead',
         )
       }
       checkCharge(hits)
@@ -254,9 +254,9 @@ function createLimiter<Input, Rules>(
     },
     load(rules) {
       if (source !== undefined) {
-        throw new TypeError('the rules come from the directory of the limiter: change its files')
+        throw new TypeError('the rules come from the folder of the limiter: change its files')
       }
-      snapshot = ruling.parse(rules, statistics)
+      snapshot = ruleAccess.parse(rules, statistics)
     },
     async statistics() {
       const lines: (readonly [string, number])[] = []

@@ -9,7 +9,7 @@ import type { Statistics } from '../stats/registry.ts'
 /** The rules as text: one file, or several by the names that messages use. */
 export type RulesText = string | Readonly<Record<string, string>>
 
-/** A directory of `*.yaml` files, read now and whenever they change. */
+/** A folder of `*.yaml` files, read now and whenever they change. */
 export interface RulesDirectory {
   /** The path, relative to the working directory of the process. */
   readonly directory: string
@@ -17,7 +17,7 @@ export interface RulesDirectory {
   readonly mergeDomains?: boolean
 }
 
-/** Rules of the service: YAML text, texts by name, or a directory. */
+/** Rules of the service: YAML text, texts by name, or a folder. */
 export type RulesInput = RulesText | RulesDirectory
 
 export function isDirectory(input: RulesInput): input is RulesDirectory {
@@ -52,7 +52,7 @@ export interface DirectoryParts {
 }
 
 /**
- * Loads the rule files of a directory, now and whenever they change. The modules for files are loaded only
+ * Loads the rule files of a folder, now and whenever they change. The modules for files are loaded only
  * for limiters that need them.
  */
 export function openDirectory(input: RulesDirectory, parts: DirectoryParts): RuleSource {

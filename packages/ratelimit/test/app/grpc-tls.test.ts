@@ -120,7 +120,7 @@ test('the links of a Kubernetes secret are followed when they are swapped', asyn
   )
 })
 
-test('a directory that is deleted and created again with other files is noticed', async (t) => {
+test('a folder that is deleted and created again with other files is noticed', async (t) => {
   const parent = await makeFolder(t)
   const folder = join(parent, 'tls')
   await mkdir(folder)

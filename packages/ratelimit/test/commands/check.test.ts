@@ -40,7 +40,7 @@ const good = 'domain: d\ndescriptors:\n  - key: k\n'
 const odd = 'domain: o\ndescriptors:\n  - key: k\n    unit: day\n'
 const bad = 'domain: b\ndescriptors:\n  - key: k\n    valu: v\n  - rate_limit: {unit: eon}\n'
 
-test('a directory without faults succeeds', async (t) => {
+test('a folder without faults succeeds', async (t) => {
   const directory = await createDirectory(t, { 'a.yaml': good })
   assert.deepEqual(await run([directory]), {
     code: 0,
@@ -105,7 +105,7 @@ test('domains are merged with --merge, and with the flag of envoyproxy/ratelimit
   assert.equal((await run([directory, '--merge=false'])).code, 1)
 })
 
-test('policy tests in the same directory are not rule files', async (t) => {
+test('policy tests in the same folder are not rule files', async (t) => {
   const tests = 'tests:\n  - name: x\n    steps: []\n'
   const directory = await createDirectory(t, { 'a.yaml': good, 'a.test.yaml': tests })
   const { code, stdout } = await run([directory, '--strict'])
@@ -142,27 +142,27 @@ test('a file that cannot be read is a fault', async (t) => {
   )
 })
 
-test('a directory without rule files causes a warning', async (t) => {
+test('a folder without rule files causes a warning', async (t) => {
   const directory = await createDirectory(t, {})
   const { code, stdout } = await run([directory])
   assert.equal(code, 0)
   assert.match(stdout, /^warning: .* contains no \*\.yaml files\n/)
 })
 
-test('a directory that cannot be read has its own error message', async () => {
+test('a folder that cannot be read has its own error message', async () => {
   const { code, stdout, stderr } = await run(['/nowhere/at/all'])
   assert.equal(code, 2)
   assert.equal(stdout, '')
-  assert.match(stderr, /^The directory \/nowhere\/at\/all cannot be read: ENOENT/)
+  assert.match(stderr, /^The folder \/nowhere\/at\/all cannot be read: ENOENT/)
 })
 
 test('invalid arguments are explained', async () => {
   for (const [args, problem] of [
-    [[], 'The directory of the rules is missing.'],
-    [['a', 'b'], 'Unexpected argument "b": check takes one directory.'],
+    [[], 'The folder of the rules is missing.'],
+    [['a', 'b'], 'Unexpected argument "b": check takes one folder.'],
     [['--fast', 'a'], 'Unknown option --fast.'],
-    [['-config_dir'], '-config_dir needs a directory.'],
-    [[''], 'check needs a directory.'],
+    [['-config_dir'], '-config_dir needs a folder.'],
+    [[''], 'check needs a folder.'],
     [['a', '--json=yes'], '--json must be true or false, not "yes".'],
   ] as const) {
     const { code, stderr } = await run(args)

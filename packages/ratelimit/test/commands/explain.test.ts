@@ -175,7 +175,7 @@ suite('the explain command', () => {
   })
 
   const misuses: readonly [args: string[], message: RegExp][] = [
-    [[], /^The directory of the rules is missing\.$/m],
+    [[], /^The folder of the rules is missing\.$/m],
     [['dir'], /^-domain is missing\.$/m],
     [['dir', '-domain', 'd'], /^-descriptors is missing\.$/m],
     [['dir', '-domain'], /^-domain needs a value\.$/m],
@@ -189,7 +189,7 @@ suite('the explain command', () => {
     ],
     [
       ['dir', 'other', '-domain', 'd', '-descriptors', 'a=b'],
-      /^Unexpected argument "other": explain takes one directory\.$/m,
+      /^Unexpected argument "other": explain takes one folder\.$/m,
     ],
     [['dir', '-nonsense'], /^Unknown option -nonsense\.$/m],
   ]
@@ -203,11 +203,11 @@ suite('the explain command', () => {
     })
   }
 
-  test('says when the directory cannot be read', async (t) => {
+  test('says when the folder cannot be read', async (t) => {
     const directory = await makeDirectory(t, {})
     const args = [join(directory, 'missing'), '-domain=d', '-descriptors=a=b']
     const { code, err } = await run(args)
     assert.equal(code, 2)
-    assert.match(err, /^The directory .*missing cannot be read: ENOENT/)
+    assert.match(err, /^The folder .*missing cannot be read: ENOENT/)
   })
 })

@@ -142,7 +142,7 @@ ${file}:11:26: expected limit 5 per minute, got none
     assert.equal(json.findings.length, 4)
   })
 
-  test('reads rules from another directory with --rules, and merges domains with --merge', async (t) => {
+  test('reads rules from another folder with --rules, and merges domains with --merge', async (t) => {
     const other = 'domain: api\ndescriptors: [{ key: other }]\n'
     const ruleDirectory = await createDirectory(t, { 'a.yaml': rules, 'b.yaml': other })
     const testDirectory = await createDirectory(t, { 'api.test.yaml': passing })
@@ -150,7 +150,7 @@ ${file}:11:26: expected limit 5 per minute, got none
     assert.equal(alone.code, 2)
     assert.match(
       alone.err,
-      /contains no rules \(\*\.yaml\)\. Set the directory of the rules with --rules DIR\.\n$/,
+      /contains no rules \(\*\.yaml\)\. Set the folder of the rules with --rules DIR\.\n$/,
     )
     const clash = await run([testDirectory, '--rules', ruleDirectory])
     assert.equal(clash.code, 1)
@@ -175,7 +175,7 @@ ${file}:11:26: expected limit 5 per minute, got none
     const directory = await createDirectory(t, { 'api.yaml': rules })
     const { code, err } = await run([directory])
     assert.equal(code, 1)
-    assert.equal(err, `The directory ${directory} contains no policy tests (*.test.yaml).\n`)
+    assert.equal(err, `The folder ${directory} contains no policy tests (*.test.yaml).\n`)
   })
 
   test('prints everything as JSON', async (t) => {
@@ -245,8 +245,8 @@ ${file}:11:26: expected limit 5 per minute, got none
   })
 
   const misuses: readonly [args: string[], message: RegExp][] = [
-    [[], /^The directory of the tests is missing\.\n/],
-    [['a', 'b'], /^Unexpected argument "b": test takes one directory\.\n/],
+    [[], /^The folder of the tests is missing\.\n/],
+    [['a', 'b'], /^Unexpected argument "b": test takes one folder\.\n/],
     [['a', '--fast'], /^Unknown option --fast\.\n/],
     [['a', '--filter'], /^--filter needs a value\.\n/],
   ]
@@ -259,10 +259,10 @@ ${file}:11:26: expected limit 5 per minute, got none
     })
   }
 
-  test('says when the directory cannot be read', async () => {
+  test('says when the folder cannot be read', async () => {
     const { code, err } = await run(['/nowhere/at/all'])
     assert.equal(code, 2)
-    assert.match(err, /^The directory \/nowhere\/at\/all cannot be read: ENOENT/)
+    assert.match(err, /^The folder \/nowhere\/at\/all cannot be read: ENOENT/)
   })
 
   test('the example in its help works', async (t) => {

@@ -9,7 +9,7 @@ import { add, increment, sliding } from './contract-calls.ts'
 /** With several servers nothing is atomic: concurrent calls may come between the steps. */
 const twoSteps = 'checking and adding are two steps here'
 
-/** A store that answers in a later turn, like one behind a network, and checks before it adds. */
+/** A store that responds in a later turn, like one behind a network, and checks before it adds. */
 function openDistantStore(): MemoryStore {
   const store = openMemoryStore()
   const later =

@@ -43,7 +43,7 @@ export interface ServicesOptions {
   readonly isShared?: boolean
 }
 
-/** Opens the peer, and this service with Redis and in memory, all with the same directory of rules. */
+/** Opens the peer, and this service with Redis and in memory, all with the same folder of rules. */
 export async function openServices(
   t: TestContext,
   peer: Peer,

@@ -88,7 +88,7 @@ export const surroundingFaults: readonly Fault[] = [
     },
   },
   {
-    name: 'rule directory deleted',
+    name: 'rule folder deleted',
     expected: 'all answered',
     async open() {
       const away = ({ rules: { path } }: RunningService) => `${path}-away`

@@ -133,13 +133,13 @@ test('other rules can be loaded, and invalid ones leave the previous ones in for
   assert.deepEqual([statuses[0]?.limit?.requestsPerUnit, statuses[0]?.remaining], [9, 7])
 })
 
-test('a directory of rules is loaded before the first decision, and watched', async (t) => {
+test('a folder of rules is loaded before the first decision, and watched', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'limiter-'))
   t.after(() => rm(directory, { recursive: true }))
   await writeFile(join(directory, 'api.yaml'), rules)
   const limiter = create(t, { rules: { directory } })
   assert.equal((await limiter.limit(alice, patient)).statuses[0]?.remaining, 1)
-  assert.throws(() => limiter.load(rules), /come from the directory/)
+  assert.throws(() => limiter.load(rules), /come from the folder/)
   await writeFile(join(directory, 'api.yaml'), rules.replace('unit: 2', 'unit: 50'))
   await until(
     async () => (await limiter.limit(alice)).statuses[0]?.limit?.requestsPerUnit === 50,

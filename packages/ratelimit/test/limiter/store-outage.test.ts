@@ -159,7 +159,7 @@ test('after several consecutive failures calls are suspended, and then one call 
   assert.deepEqual(events, ['late', 'back'])
 })
 
-test('a script exits when it is done, even if Redis and a directory of rules are still open', async (t) => {
+test('a script exits when it is done, even if Redis and a folder of rules are still open', async (t) => {
   const redis = await open(t, 'redis')
   if (!redis) return
   const directory = await mkdtemp(join(tmpdir(), 'limiter-'))

@@ -113,7 +113,7 @@ const faults: readonly Fault[] = [
     message: /GRPC_CLIENT_TLS_CACERT: \S+tls\.key contains no certificate \(PEM\)/,
   },
   {
-    name: 'a key in another directory',
+    name: 'a key in another folder',
     async spoil(folder) {
       await mkdir(join(folder, 'keys'))
       await writeFile(join(folder, 'keys', 'tls.key'), '')

@@ -22,7 +22,7 @@ async function openWith(t: TestContext, env: Readonly<Record<string, string>>) {
   return { service, client, limitOf }
 }
 
-test('RUNTIME_ROOT, RUNTIME_SUBDIRECTORY and RUNTIME_APPDIRECTORY name the directory of the rule files', async (t) => {
+test('RUNTIME_ROOT, RUNTIME_SUBDIRECTORY and RUNTIME_APPDIRECTORY name the folder of the rule files', async (t) => {
   const root = await makeDirectory(t)
   await mkdir(join(root, 'sub', 'rules'), { recursive: true })
   await writeFile(join(root, 'sub', 'rules', 'a.yaml'), toRules(7))

@@ -19,7 +19,7 @@ descriptors:
 `
 }
 
-/** Creates a directory that is deleted after the test. */
+/** Creates a folder that is deleted after the test. */
 export async function makeDirectory(t: TestContext): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'rules-'))
   t.after(() => rm(directory, { recursive: true, force: true }))

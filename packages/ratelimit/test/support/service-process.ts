@@ -9,7 +9,7 @@ import { makeRules, type RuleDirectory, type RuleFiles } from './service-rules.t
 
 export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>
-  /** Default: an empty directory. */
+  /** Default: an empty folder. */
   readonly rules?: RuleFiles
 }
 

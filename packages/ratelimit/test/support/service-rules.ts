@@ -6,14 +6,14 @@ import type { TestContext } from 'node:test'
 /** One file, or several by their names. */
 export type RuleFiles = string | Readonly<Record<string, string>>
 
-/** A directory of rule files that a service reads. */
+/** A folder of rule files that a service reads. */
 export interface RuleDirectory {
   readonly path: string
   /** Replaces the text of a file atomically. */
   replace(text: string, name?: string): Promise<void>
 }
 
-/** Creates a directory with these files, which is deleted after the test. */
+/** Creates a folder with these files, which is deleted after the test. */
 export async function makeRules(
   t: Pick<TestContext, 'after'>,
   files: RuleFiles,

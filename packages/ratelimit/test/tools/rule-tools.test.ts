@@ -28,7 +28,7 @@ descriptors:
 const check = (...files: { name: string; text: string }[]) =>
   checkRules({ files, skipped: [], unreadable: [] })
 
-test('a directory of rules is converted to a tree with places, limits and flags', async (t) => {
+test('a folder of rules is converted to a tree with places, limits and flags', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'rules-'))
   t.after(() => rmSync(directory, { recursive: true }))
   writeFileSync(join(directory, 'api.yaml'), api)

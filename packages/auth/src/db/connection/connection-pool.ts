@@ -83,7 +83,7 @@ export class ConnectionPool implements AsyncDisposable {
   readonly #timer: NodeJS.Timeout | undefined
   readonly #healthTimer: NodeJS.Timeout | undefined
   /** When a connection was last used for a statement. */
-  readonly #usedMs = new WeakMap<ClientBase, number>()
+  readonly #lastUsedMs = new WeakMap<ClientBase, number>()
   #limit: number | undefined
   #firstLimit: Promise<void> | undefined
   #isUpdating = false
@@ -193,7 +193,7 @@ export class ConnectionPool implements AsyncDisposable {
       release: (isKept) => {
         if (isReleased) return
         isReleased = true
-        this.#usedMs.set(client, performance.now())
+        this.#lastUsedMs.set(client, performance.now())
         client.release(!isKept || this.#isTooMany())
       },
     }
@@ -215,7 +215,7 @@ export class ConnectionPool implements AsyncDisposable {
     const { idleTimeoutMs, log } = this.#settings
     try {
       await Promise.race([client.query('select 1'), rejectAfter(healthTimeoutMs)])
-      const idleMs = performance.now() - (this.#usedMs.get(client) ?? 0)
+      const idleMs = performance.now() - (this.#lastUsedMs.get(client) ?? 0)
       client.release(idleMs >= idleTimeoutMs || this.#isTooMany())
     } catch (error) {
       const reason = error instanceof Error ? error.message : error

@@ -91,7 +91,7 @@ export async function checkRights(services: Services, update: SelfUpdate): Promi
   }
 }
 
-/** Not after a sign-in with a recovery link, which has just proven access to the mailbox. */
+/** No nonce is needed after a sign-in with a recovery link, which proves access to the mailbox. */
 function needsNonce({ config }: Services, { is_recovery: isRecovery }: SelfUser): boolean {
   return config.site.requiresReauthentication && isRecovery !== true
 }

@@ -80,7 +80,7 @@ export function isRetry(
  * the response of the verification. It continues at aal1 with the token that it had then, because
  * the token of the raise would give aal2 to anyone who has a token of aal1.
  */
-export function findBelow(
+export function findBeforeRaise(
   row: RefreshRow,
   counter: number,
   { parentGrace }: RefreshSettings,

@@ -18,7 +18,7 @@ import type { Deliveries } from './deliveries.ts'
 import type { ImportedTokens } from './imported-tokens.ts'
 import {
   alreadyUsed,
-  findBelow,
+  findBeforeRaise,
   findFlaw,
   isRetry,
   noSession,
@@ -34,7 +34,7 @@ import {
   findRefresh,
   openSession,
   type RefreshRow,
-  refreshBelow,
+  refreshBeforeRaise,
   revokeSessions,
   rotateSession,
   type SessionRow,
@@ -184,11 +184,14 @@ export function createSessions(parts: SessionParts): Sessions {
     })
   }
 
-  /** False when the token of the raise has been used in the meantime. */
-  async function keepBelow(below: RefreshRow, client: Client, nowMs: number): Promise<boolean> {
-    const kept = await db.run(refreshBelow, {
-      sessionId: below.session_id,
-      raisedFrom: below.refresh_token_counter,
+  /**
+   * @param row the result of `findBeforeRaise`.
+   * @returns false when the token of the raise has been used in the meantime.
+   */
+  async function refreshAtAal1(row: RefreshRow, client: Client, nowMs: number): Promise<boolean> {
+    const kept = await db.run(refreshBeforeRaise, {
+      sessionId: row.session_id,
+      raisedFrom: row.refresh_token_counter,
       userAgent: client.userAgent,
       ip: client.ip,
       auditId: createAuditId(),
@@ -263,14 +266,16 @@ export function createSessions(parts: SessionParts): Sessions {
       await deliveries.settled()
       const [row] = await db.run(findRefresh, { sessionId: token.sessionId, ...limits })
       if (row === undefined) throw noSession()
-      const below = findBelow(row, token.counter, settings)
-      const flaw = findFlaw(below ?? row, settings, nowMs)
+      const beforeRaise = findBeforeRaise(row, token.counter, settings)
+      const flaw = findFlaw(beforeRaise ?? row, settings, nowMs)
       if (flaw !== undefined) throw flaw
       if (token.counter > row.refresh_token_counter) {
         throw notIssued()
       }
       if (isRetry(row, token.counter, settings, nowMs)) return renew(row)
-      if (below !== undefined && (await keepBelow(below, client, nowMs))) return renew(below)
+      if (beforeRaise !== undefined && (await refreshAtAal1(beforeRaise, client, nowMs))) {
+        return renew(beforeRaise)
+      }
       if (settings.rotates) await endReused(row, client, nowMs)
       throw alreadyUsed()
     },

@@ -206,7 +206,7 @@ async function repeat<Input extends NamedSignUp>(
     return answerRepeatedSignUp(services, { ...repeated, waiting: known })
   }
   // The limits for messages apply as for a new user, so that an error reveals nothing.
-  await by.messageNobody(services, input)
+  await by.simulateMessage(services, input)
   return answerRepeatedSignUp(services, {
     ...repeated,
     ...(known && { audit: toAuditEntry('user_repeated_signup', known) }),
@@ -227,7 +227,7 @@ interface NameKind<Input> {
   /** Why the message could not be sent. */
   toRefusal(services: Services, cooldown: CooldownParts, now: Date): Promise<ApiError>
   messageUser(services: Services, input: Input, user: UserRow, claim: AccountClaim): Promise<void>
-  messageNobody(services: Services, input: Input): Promise<void>
+  simulateMessage(services: Services, input: Input): Promise<void>
 }
 
 interface FirstMessage {
@@ -258,7 +258,7 @@ const byEmail: NameKind<EmailSignUp> = {
   toRefusal: toMailError,
   messageUser: (services, input, user, claim) =>
     mailUser(services, input, user, userMails.confirmation, claim),
-  messageNobody: (services, input) => simulateMail(services, input, mailCooldowns.confirmation),
+  simulateMessage: (services, input) => simulateMail(services, input, mailCooldowns.confirmation),
 }
 
 const byPhone: NameKind<PhoneSignUp> = {
@@ -277,5 +277,5 @@ const byPhone: NameKind<PhoneSignUp> = {
   toRefusal: toTextError,
   messageUser: (services, input, user, claim) =>
     textUser(services, input, user, { action: 'user_confirmation_requested' }, claim),
-  messageNobody: (services, input) => simulateText(services, input, 'sms'),
+  simulateMessage: (services, input) => simulateText(services, input, 'sms'),
 }

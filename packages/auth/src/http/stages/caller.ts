@@ -23,7 +23,7 @@ export async function identifyCaller(
   const isUser = allowed === 'user' || allowed === 'former user'
   const caller =
     claims && isUser
-      ? await findUserOfClaims(claims, services, takesEnded(allowed, headers, services))
+      ? await findUserOfClaims(claims, services, acceptsEndedSession(allowed, headers, services))
       : undefined
   const adminRole =
     claims && allowed === 'admin' ? await findAdminRole(claims, services, moreRoles) : undefined
@@ -39,7 +39,7 @@ export async function identifyCaller(
 }
 
 /** Clients of Supabase Auth rely on a rejection after a global sign-out. */
-function takesEnded(
+function acceptsEndedSession(
   allowed: Endpoint['allowed'],
   headers: IncomingHttpHeaders,
   { config }: Pick<Services, 'config'>,

@@ -1,8 +1,8 @@
 import type { CompatMode } from '../../config/compat-mode.ts'
 
 /**
- * Whether to behave like current Supabase Auth. This selects messages, shapes and defaults, and may
- * add a check, but never removes one.
+ * Whether to behave like current Supabase Auth. This selects messages, response formats and defaults,
+ * and may add a check, but never removes one.
  */
 export function isSdkDialect(mode: CompatMode, version: string | undefined): boolean {
   return mode === 'auto' ? isVersion(version) : mode === 'upstream'

@@ -13,7 +13,7 @@ export interface EmailCheck {
 export interface EmailCheckSettings {
   readonly config: EmailValidationConfig
   readonly log: Pick<Log, 'warning'>
-  /** A client waits for the check. */
+  /** Short, because a client waits for the check. */
   readonly timeoutMs: number
   /** Name servers. Default: those of the system. */
   readonly dnsServers?: readonly string[] | undefined
@@ -26,7 +26,7 @@ const exampleDomains = /(?:^|\.)example\.(?:com|net|org)$/
 /** Google requires at least six characters in the name of a mailbox. */
 const shortGmail = /^[^@]{1,5}@gmail\.com$/
 
-const mostBytes = 1_024
+const maxBytes = 1_024
 
 /** Returns undefined if nothing is checked. */
 export function createEmailCheck(settings: EmailCheckSettings): EmailCheck | undefined {
@@ -36,7 +36,7 @@ export function createEmailCheck(settings: EmailCheckSettings): EmailCheck | und
   const askService = createServiceCheck(settings)
   return {
     async check(email) {
-      // Known addresses need no request to another server.
+      // A reserved address is refused without requests to other servers.
       if (config.extended && isReserved(email)) throw invalidAddress(email)
       const [receives, isAccepted] = await Promise.all([
         config.extended ? receivesEmail(hosts, email, config.blockedMx) : true,
@@ -53,13 +53,13 @@ function toDomain(email: string): string {
 
 function isReserved(email: string): boolean {
   const domain = toDomain(email)
-  const isUsable = domain.includes('.')
+  const hasDot = domain.includes('.')
   return (
-    !isUsable || reservedNames.test(domain) || exampleDomains.test(domain) || shortGmail.test(email)
+    !hasDot || reservedNames.test(domain) || exampleDomains.test(domain) || shortGmail.test(email)
   )
 }
 
-/** An unavailable DNS refuses no address. */
+/** If the DNS is unavailable, no address is refused. */
 async function receivesEmail(
   hosts: MailHosts,
   email: string,
@@ -70,7 +70,7 @@ async function receivesEmail(
   return found.length > 0 && !found.some((host) => blocked.includes(host))
 }
 
-/** Only a clear response refuses an address, so an unavailable service refuses none. */
+/** Only `{"valid": false}` refuses an address; if the service is unavailable, none is refused. */
 function createServiceCheck({ config: { service }, log, timeoutMs }: EmailCheckSettings) {
   let hasFailed = false
   return async (email: string): Promise<boolean> => {
@@ -82,17 +82,17 @@ function createServiceCheck({ config: { service }, log, timeoutMs }: EmailCheckS
     const body = JSON.stringify({ email })
     const init = { method: 'POST', redirect: 'manual', headers, body } as const
     try {
-      const answer = await request(service.url, init, { timeoutMs, maxBytes: mostBytes })
-      if (answer.status < 200 || answer.status > 299) throw new Error(`status ${answer.status}`)
-      const verdict: unknown = JSON.parse(answer.text)
+      const { status, text } = await request(service.url, init, { timeoutMs, maxBytes })
+      if (status < 200 || status > 299) throw new Error(`status ${status}`)
+      const verdict: unknown = JSON.parse(text)
       hasFailed = false
-      const isValid = typeof verdict === 'object' && verdict !== null && 'valid' in verdict
-      return !(isValid && verdict.valid === false)
+      const hasVerdict = typeof verdict === 'object' && verdict !== null && 'valid' in verdict
+      return !(hasVerdict && verdict.valid === false)
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
       if (!hasFailed) {
         log.warning(
-          `The email validation service does not respond as expected: ${reason}. Until it does, it refuses no address`,
+          `The email validation service does not respond as expected: ${reason}. Until it does, no address is refused`,
         )
       }
       hasFailed = true

@@ -13,7 +13,7 @@ export interface GatewayCodes {
 
 export interface GatewayCodesSettings {
   readonly gateway: SmsGateway
-  /** A client waits for the response. */
+  /** Short, because a client waits for the response. */
   readonly timeoutMs: number
   /** Overrides the URL of the gateway, for tests. */
   readonly baseUrl?: string | undefined

@@ -21,7 +21,7 @@ export type CooldownKind =
   | 'sms'
   | 'phone_change'
 
-/** The minimum interval between two messages of a kind to a recipient, who need not exist. */
+/** The minimum interval between two messages of a kind to a recipient, whether a user or not. */
 export interface MessageCooldown {
   readonly kind: CooldownKind
   readonly audience: string
@@ -86,8 +86,8 @@ export async function runWithCooldown<V extends object, R extends Row>(
 }
 
 const errors = {
-  email: { toCooldownError, toOverCap },
-  sms: { toCooldownError: toSmsCooldownError, toOverCap: toSmsOverCap },
+  email: { toCooldownError, toOverCapError },
+  sms: { toCooldownError: toSmsCooldownError, toOverCapError: toSmsOverCapError },
 } as const
 
 export interface Refusal {
@@ -113,7 +113,7 @@ export async function findRefusal(
   const seconds = wait?.gap_seconds ?? null
   if (seconds !== null) return { why: 'cooldown', error: errors[channel].toCooldownError(seconds) }
   if (wait?.has_room === true) return undefined
-  return { why: 'cap', error: errors[channel].toOverCap(wait?.cap_seconds ?? undefined) }
+  return { why: 'cap', error: errors[channel].toOverCapError(wait?.cap_seconds ?? undefined) }
 }
 
 /** @throws {ApiError} */
@@ -138,11 +138,11 @@ export async function toCapError(
     refillMs: refillMs ?? null,
     now,
   })
-  return toOverCap(row?.wait_seconds)
+  return toOverCapError(row?.wait_seconds)
 }
 
 /** @param seconds until another message may be sent. */
-function toOverCap(seconds: number | undefined): ApiError {
+function toOverCapError(seconds: number | undefined): ApiError {
   return new ApiError('over_email_send_rate_limit', 'email rate limit exceeded', {
     retryAfterSeconds: Math.max(1, seconds ?? 3_600),
   })
@@ -169,11 +169,11 @@ export async function toSmsCapError(
   now: Date,
 ): Promise<ApiError> {
   const [row] = await db.run(findCapWait, { channel: 'sms', most, refillMs: refillMs ?? null, now })
-  return toSmsOverCap(row?.wait_seconds)
+  return toSmsOverCapError(row?.wait_seconds)
 }
 
 /** @param seconds until another message may be sent. */
-function toSmsOverCap(seconds: number | undefined): ApiError {
+function toSmsOverCapError(seconds: number | undefined): ApiError {
   return new ApiError('over_sms_send_rate_limit', 'SMS rate limit exceeded', {
     retryAfterSeconds: Math.max(1, seconds ?? 3_600),
   })

@@ -90,8 +90,8 @@ export async function findTextHashes(
   phone: string,
 ): Promise<readonly string[]> {
   const { oneTimeTokens, gatewayCodes } = services
-  const isAsked = gatewayCodes !== undefined && findTestCode(services, phone) === undefined
-  const isApproved = isAsked && (await gatewayCodes.isRight(phone, digits))
+  const isGatewayCode = gatewayCodes !== undefined && findTestCode(services, phone) === undefined
+  const isApproved = isGatewayCode && (await gatewayCodes.isRight(phone, digits))
   return isApproved
     ? oneTimeTokens.findApprovalHashes(phone)
     : oneTimeTokens.findHashes(digits, phone)

@@ -133,7 +133,7 @@ export type DeferredKind =
  * up the recipient. Returns a row if a message may be sent, by cooldown and cap; otherwise nothing
  * is written.
  */
-const toStatement = (channel: 'email' | 'sms') =>
+const createDeferStatement = (channel: 'email' | 'sms') =>
   statement(
     `defer_${channel}`,
     [...permitParameters, 'kind', 'recipient', 'request', 'expiresInSeconds'],
@@ -149,5 +149,5 @@ const toStatement = (channel: 'email' | 'sms') =>
      select 1 as has_room from permit`,
   )
 
-export const deferEmail = toStatement('email')
-export const deferText = toStatement('sms')
+export const deferEmail = createDeferStatement('email')
+export const deferText = createDeferStatement('sms')

@@ -30,15 +30,15 @@ export const customAccessToken: HookDefinition<TokenToIssue, Claims> = {
   name: 'customize-access-token',
   parseAnswer({ claims }, input) {
     if (!isObject(claims)) throw toHookError('output claims field is missing')
-    const flaws = [
+    const faults = [
       ...Object.entries(required).flatMap(([name, type]) => findFlaw(name, type, claims[name])),
       ...fixed.flatMap((name) =>
         claims[name] === input.claims[name] ? [] : [`${name} must not be changed`],
       ),
     ]
-    if (flaws.length === 0) return claims
+    if (faults.length === 0) return claims
     throw toHookError(
-      `output claims do not conform to the expected schema: ${[...new Set(flaws)].join(', ')}`,
+      `output claims do not conform to the expected schema: ${[...new Set(faults)].join(', ')}`,
     )
   },
 }

@@ -4,12 +4,12 @@ import type { ExternalIdTokens, ExternalProviders, OpenId } from './oauth/provid
 export interface AllowedIssuersSettings {
   /** AUTH_EXTERNAL_ALLOWED_ID_TOKEN_ISSUERS. */
   readonly issuers: readonly string[]
-  /** AUTH_EXTERNAL_ALLOWED_ID_TOKEN_CLIENT_IDS. Empty: the audience that the app names. */
+  /** AUTH_EXTERNAL_ALLOWED_ID_TOKEN_CLIENT_IDS. If empty, the audience must be the client ID in the request. */
   readonly clientIds: readonly string[]
   readonly openId: OpenId
 }
 
-/** Their tokens are accepted through the providers apple and google, which know their client IDs. */
+/** The providers apple and google accept the tokens of these issuers, for their own client IDs. */
 export const issuersOfProviders: ReadonlySet<string> = new Set([
   'https://appleid.apple.com',
   'https://accounts.google.com',

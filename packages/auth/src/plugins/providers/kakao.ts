@@ -10,7 +10,7 @@ import {
 
 const issuer = 'https://kauth.kakao.com'
 
-// Kakao has accounts with unverified addresses, and only its API tells which ones they are.
+// Kakao has accounts with unverified addresses, and only its API reports which ones they are.
 const trustsEmails = false
 
 export const kakao = defineOAuth2({
@@ -24,7 +24,7 @@ export const kakao = defineOAuth2({
   idTokens: {
     isIssuer: (name, { url }) => name === issuer || name === url,
     toProfile: (claims) =>
-      toPerson(`${claims['iss']}`, {
+      toKakaoProfile(`${claims['iss']}`, {
         id: claims['sub'],
         emails: toOneEmail(claims['email'], isTrusted(trustsEmails, claims['email_verified'])),
         name: claims['nickname'],
@@ -34,7 +34,7 @@ export const kakao = defineOAuth2({
   async readProfile({ setup: { at }, get }) {
     const user = await get(`${at.apiUrl}/v2/user/me`)
     const account = user['kakao_account']
-    return toPerson(at.apiUrl, {
+    return toKakaoProfile(at.apiUrl, {
       id: user['id'],
       emails: toAccountEmails(account),
       name: readAt(account, 'profile', 'nickname'),
@@ -54,7 +54,10 @@ function toAccountEmails(account: unknown) {
   return toOneEmail(readAt(account, 'email'), isVerified)
 }
 
-function toPerson(iss: string, person: Pick<ProfileParts, 'id' | 'emails' | 'name' | 'picture'>) {
+function toKakaoProfile(
+  iss: string,
+  person: Pick<ProfileParts, 'id' | 'emails' | 'name' | 'picture'>,
+) {
   const { name } = person
   return toProfile({ ...person, issuer: iss, more: { user_name: name, preferred_username: name } })
 }

@@ -28,7 +28,7 @@ export const linkedinOidc = defineOAuth2({
   },
   async readProfile({ readIdToken }) {
     const profile = await readIdToken()
-    if (profile === undefined) throw new OutgoingError('linkedin_oidc gave no ID token')
+    if (profile === undefined) throw new OutgoingError('linkedin_oidc returned no ID token')
     return profile
   },
 })

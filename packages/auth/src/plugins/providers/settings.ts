@@ -154,7 +154,7 @@ export interface ExternalFlowConfig {
   readonly iosBundleId: string
   /** Issuers of ID tokens in addition to those of the providers. */
   readonly allowedIssuers: readonly string[]
-  /** Empty: any audience is accepted in their tokens. */
+  /** If empty, the client ID that the app sends is the accepted audience. */
   readonly allowedClientIds: readonly string[]
 }
 

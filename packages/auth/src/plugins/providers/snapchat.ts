@@ -32,7 +32,7 @@ export const snapchat = defineOAuth2({
   idTokens: {
     isIssuer: (issuer, { url }) => issuer === publicIssuer || issuer === toIssuer(url),
     toProfile: (claims) =>
-      toPerson(`${claims['iss']}`, {
+      toSnapchatProfile(`${claims['iss']}`, {
         id: claims['sub'],
         emails: toOneEmail(claims['email'], isTrusted(trustsEmails, claims['email_verified'])),
         name: claims['name'],
@@ -48,7 +48,7 @@ export const snapchat = defineOAuth2({
       const reason = `${error?.['message'] ?? 'no reason'}`.slice(0, 100)
       throw new OutgoingError(`snapchat returned no profile: ${reason}`)
     }
-    return toPerson(toIssuer(at.url), {
+    return toSnapchatProfile(toIssuer(at.url), {
       id: readAt(user, 'externalId'),
       emails: toOneEmail(readAt(user, 'email'), isTrusted(trustsEmails)),
       name: readAt(user, 'displayName'),
@@ -62,7 +62,7 @@ function toIssuer(url: string): string {
   return `${url}/accounts/oauth2/token`
 }
 
-function toPerson(
+function toSnapchatProfile(
   issuer: string,
   person: Pick<ProfileParts, 'id' | 'emails' | 'name' | 'picture'>,
 ) {

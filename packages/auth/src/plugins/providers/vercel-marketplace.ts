@@ -29,7 +29,7 @@ export const vercelMarketplace = defineOAuth2({
   },
   async readProfile({ readIdToken }) {
     const profile = await readIdToken()
-    if (profile === undefined) throw new OutgoingError('vercel_marketplace gave no ID token')
+    if (profile === undefined) throw new OutgoingError('vercel_marketplace returned no ID token')
     return profile
   },
 })

@@ -7,7 +7,7 @@ export const zoom = defineOAuth2({
   apiUrl: 'https://api.zoom.us',
   authorizeUrl: ({ url }) => `${url}/oauth/authorize`,
   tokenUrl: ({ url }) => `${url}/oauth/token`,
-  // The registration of the application has the scopes.
+  // The scopes are chosen when the application is registered at Zoom.
   scopes: [],
   hasFixedScopes: true,
   credentials: 'basic',

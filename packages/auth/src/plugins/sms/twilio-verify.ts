@@ -26,9 +26,9 @@ function isValid(body: unknown): boolean {
 }
 
 /** Twilio has deleted the verification: it was approved, has expired or had too many wrong codes. */
-const isGone = 404
+const goneStatus = 404
 /** Too many codes were tried; the verification stays pending until it expires. */
-const tooManyChecks = '60202'
+const tooManyChecksCode = '60202'
 
 /**
  * Twilio writes the message, creates the code and checks it.
@@ -79,7 +79,7 @@ export const twilioVerify = defineGateway({
 
     readVerdict({ status, body }) {
       if (isSuccess(status)) return readText(body, 'status') === 'approved' && isValid(body)
-      if (status === isGone || readText(body, 'code') === tooManyChecks) return false
+      if (status === goneStatus || readText(body, 'code') === tooManyChecksCode) return false
       return toRefusal(status, body)
     },
   },

@@ -89,9 +89,9 @@ test('phone numbers of users', async (t) => {
     // The code sent to the previous phone number is no longer valid.
     const old = { type: 'phone_change', phone: wrong, token: await codeTo(wrong) }
     assert.equal((await post('/verify', old)).status, 403)
-    const asked = await Promise.all([1, 2, 3].map(() => update(token, { phone: newPhone() })))
+    const requested = await Promise.all([1, 2, 3].map(() => update(token, { phone: newPhone() })))
     assert.deepEqual(
-      asked.map(({ status }) => status),
+      requested.map(({ status }) => status),
       [429, 429, 429],
     )
   })
@@ -189,9 +189,9 @@ test('phone numbers of users', async (t) => {
       'reauthentication_needed',
     )
     server.takeStatements()
-    const asked = await call(token, '/reauthenticate')
+    const requested = await call(token, '/reauthenticate')
     assert.deepEqual(server.takeStatements(), ['find_caller', 'request_reauthentication_sent_at'])
-    assert.deepEqual([asked.status, asked.body], [200, {}])
+    assert.deepEqual([requested.status, requested.body], [200, {}])
     const [text] = await textsTo(phone)
     assert.equal(text?.kind, 'reauthentication')
     const again = await call(token, '/reauthenticate')

@@ -23,13 +23,13 @@ test('AUTH_EXTERNAL_ALLOWED_ID_TOKEN_ISSUERS', async (t) => {
 
   await t.test('ID tokens of these issuers sign users in', async () => {
     const account = newAccount()
-    const ask = async () =>
+    const signIn = async () =>
       server.post(path, { issuer, client_id, id_token: await create(account) })
-    const { status, body } = await ask()
+    const { status, body } = await signIn()
     assert.equal(status, 200, JSON.stringify(body))
     assert.equal(body.user.email, account.email)
     assert.deepEqual(body.user.app_metadata, { provider: issuer, providers: [issuer] })
-    assert.equal((await ask()).body.user.id, body.user.id)
+    assert.equal((await signIn()).body.user.id, body.user.id)
   })
 
   await t.test('the signature, audience and nonce are checked', async () => {
@@ -67,8 +67,8 @@ test('AUTH_EXTERNAL_ALLOWED_ID_TOKEN_CLIENT_IDS restricts the audience', async (
   if (!server) return
   const ours = await createIdToken(newAccount())
   const theirs = await createIdToken({ ...newAccount(), aud: 'their app' })
-  const ask = (client_id: string, id_token: string) =>
+  const signIn = (client_id: string, id_token: string) =>
     server.post(path, { issuer, client_id, id_token })
-  assert.equal((await ask(clientId, ours)).status, 200)
-  assert.equal((await ask('their app', theirs)).status, 400)
+  assert.equal((await signIn(clientId, ours)).status, 200)
+  assert.equal((await signIn('their app', theirs)).status, 400)
 })

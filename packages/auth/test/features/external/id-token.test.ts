@@ -33,14 +33,14 @@ test('sign-in with an ID token', async (t) => {
   })
 
   await t.test('a disabled provider is named by its issuer', async () => {
-    const of = (iss: string) =>
+    const tokenOf = (iss: string) =>
       ['e30', Buffer.from(JSON.stringify({ iss })).toString('base64url'), 'x'].join('.')
     const tenant = 'https://login.microsoftonline.com/0b1c/v2.0'
     const cases = [
       ['facebook', 'any', 'https://www.facebook.com'],
-      ['apple', of('https://account.apple.com'), 'https://account.apple.com'],
+      ['apple', tokenOf('https://account.apple.com'), 'https://account.apple.com'],
       ['apple', 'x.y', 'https://appleid.apple.com'],
-      ['azure', of(tenant), tenant],
+      ['azure', tokenOf(tenant), tenant],
     ] as const
     for (const [id, id_token, issuer] of cases) {
       const message = `Provider (issuer "${issuer}") is not enabled`

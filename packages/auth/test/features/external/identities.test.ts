@@ -127,8 +127,8 @@ test('linking and unlinking identities', async (t) => {
     const account = newAccount({ email_verified: false })
     const answer = await link(server, body.access_token, account)
     assert.equal(errorOf(answer)[1], 'email_not_confirmed')
-    const asked = await userOf(body.access_token)
-    assert.deepEqual([asked.email, asked.new_email], ['', account.email])
+    const requested = await userOf(body.access_token)
+    assert.deepEqual([requested.email, requested.new_email], ['', account.email])
     const mail = await server.mailTo(account.email)
     assert.equal(mail.kind, 'email_change')
     const followed = fragmentOf(await send(server.url, mail.path))
@@ -193,10 +193,10 @@ test('linking and unlinking identities', async (t) => {
     const [, linked] = (await userOf(token)).identities
     await server.query('begin')
     await server.query('update users set email = $2 where id = $1', [id, account.email])
-    const asked = unlink(server, token, linked.identity_id)
+    const requested = unlink(server, token, linked.identity_id)
     while ((await server.query(blockedByThisSession)).length === 0) await setTimeout(5)
     await server.query('commit')
-    assert.equal(errorOf(await asked)[1], 'email_conflict_identity_not_deletable')
+    assert.equal(errorOf(await requested)[1], 'email_conflict_identity_not_deletable')
     assert.equal((await userOf(token)).identities.length, 2)
   })
 
@@ -242,14 +242,14 @@ test('linking and unlinking identities', async (t) => {
     // Both requests have seen two identities and wait for the lock on the user.
     await server.query('begin')
     await server.query('select 1 from users where id = $1 for update', [userId])
-    const asked: readonly Promise<HttpAnswer>[] = identities.map(
+    const requested: readonly Promise<HttpAnswer>[] = identities.map(
       ({ identity_id: id }: { identity_id: string }) => unlink(server, token, id),
     )
     while ((await server.query('select 1 from pg_locks where not granted')).length < 2) {
       await setTimeout(5)
     }
     await server.query('commit')
-    const answers = await Promise.all(asked)
+    const answers = await Promise.all(requested)
     assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 422])
     const [left] = (await userOf(token)).identities
     assert.deepEqual(errorOf(await unlink(server, token, left.identity_id)), [
@@ -281,8 +281,8 @@ test('linking requires PKCE if the cookie would not reach the callback host', as
   if (!server) return
   const { email } = await server.newUser()
   const { body } = await server.post('/token?grant_type=password', { email, password })
-  const asked = await requestLinkUrl(server, body.access_token, 'implicit')
-  assert.deepEqual(errorOf(asked), [
+  const requested = await requestLinkUrl(server, body.access_token, 'implicit')
+  assert.deepEqual(errorOf(requested), [
     400,
     'validation_failed',
     'Linking an identity requires the PKCE flow here: send code_challenge and code_challenge_method',

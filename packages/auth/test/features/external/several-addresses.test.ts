@@ -59,7 +59,7 @@ test('a profile with several addresses', async (t) => {
   })
 
   await t.test(
-    'an unverified address does not find its account, next to a verified one',
+    'an unverified address does not find its account, even beside a verified one',
     async () => {
       const { id: owner, email } = await server.newUser()
       const mine = newEmail()

@@ -32,7 +32,7 @@ test('AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS', async (t) => {
     assert.equal((await server.mailsTo(account.email)).length, 1, 'the cooldown applies')
     const first = fragmentOf(await server.signInWith('keycloak', account))['refresh_token']
     assert.ok(fragmentOf(await send(server.url, mail?.path ?? ''))['access_token'])
-    // Sessions from before the address was proven end, because they may be those of another person.
+    // Earlier sessions end when the address is confirmed, because they may belong to another person.
     const refresh = { refresh_token: first }
     assert.equal((await server.post('/token?grant_type=refresh_token', refresh)).status, 400)
     const confirmed = await signIn(account)
@@ -56,7 +56,7 @@ test('AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS', async (t) => {
   })
 
   await t.test(
-    'a user who registered the address first takes it from the other account',
+    'the owner of the mailbox gets the address, and the unverified identity is removed',
     async () => {
       const account = newAccount({ email_verified: false })
       const attacker = await signIn(account)
@@ -68,7 +68,7 @@ test('AUTH_MAILER_ALLOW_UNVERIFIED_EMAIL_SIGN_INS', async (t) => {
         'select count(*)::int as count from identities where user_id = $1 and provider = $2',
         [attacker.id, 'keycloak'],
       )
-      assert.equal(row.count, 0, 'the unproven identity is removed')
+      assert.equal(row.count, 0)
     },
   )
 })

@@ -342,8 +342,10 @@ test('disabled factor types, and factors beyond the maximum number, are refused'
   )
   assert.equal((await calls.enroll(who)).body.error_code, 'too_many_enrolled_mfa_factors')
   // The endpoint limit is on by default: a burst of thirty, then fifteen a minute.
-  const asked = await Promise.all(Array.from({ length: 35 }, () => calls.challenge(who, body.id)))
-  const limited = asked.filter(({ status }) => status === 429)
+  const challenges = await Promise.all(
+    Array.from({ length: 35 }, () => calls.challenge(who, body.id)),
+  )
+  const limited = challenges.filter(({ status }) => status === 429)
   assert.ok(limited.length >= 6, `${limited.length}`)
   assert.equal(limited[0]?.body.error_code, 'over_request_rate_limit')
 })

@@ -41,9 +41,9 @@ test('phone factors', async (t) => {
     const { id } = enrolled.body
     assert.deepEqual(enrolled.body, { id, type: 'phone', friendly_name: 'Mobile', phone })
     server.takeStatements()
-    const asked = await challenge(who, id, { channel: 'sms', factorId: id })
+    const challenged = await challenge(who, id, { channel: 'sms', factorId: id })
     assert.deepEqual(server.takeStatements(), ['find_caller', 'challenge_factor'])
-    assert.deepEqual(Object.keys(asked.body), ['id', 'type', 'expires_at'])
+    assert.deepEqual(Object.keys(challenged.body), ['id', 'type', 'expires_at'])
     const [message] = await messagesTo(phone)
     assert.deepEqual([message.channel, message.kind], ['sms', 'mfa_code'])
     assert.equal(message.payload.Channel, 'sms')
@@ -51,11 +51,11 @@ test('phone factors', async (t) => {
     assert.match(code, /^\d{8}$/)
     const [stored] = await query(
       'select to_json(c)::text as text from mfa_challenges c where id = $1',
-      [asked.body.id],
+      [challenged.body.id],
     )
     assert.ok(!containsSecret(stored.text, code))
     server.takeStatements()
-    take(who, await verify(who, id, asked.body.id, code))
+    take(who, await verify(who, id, challenged.body.id, code))
     assert.deepEqual(server.takeStatements(), ['find_caller', 'try_challenge', 'accept_factor'])
     assert.equal(claimsOf(who.token).aal, 'aal2')
     assert.deepEqual(new Set(methodsOf(who.token)), new Set(['mfa/phone', 'otp']))
@@ -100,8 +100,12 @@ test('phone factors', async (t) => {
     })
     const who = await calls.newSignedInUser()
     const { id, phone } = await enrollPhone(who)
-    const asked = await Promise.all([challenge(who, id), challenge(who, id), challenge(who, id)])
-    assert.deepEqual(asked.map(({ status }) => status).toSorted(), [200, 429, 429])
+    const challenged = await Promise.all([
+      challenge(who, id),
+      challenge(who, id),
+      challenge(who, id),
+    ])
+    assert.deepEqual(challenged.map(({ status }) => status).toSorted(), [200, 429, 429])
     assert.equal((await messagesTo(phone)).length, 1)
     const early = await challenge(who, id)
     assert.deepEqual([early.status, early.body.error_code], [429, 'over_sms_send_rate_limit'])

@@ -189,12 +189,12 @@ test('an anonymous user becomes permanent by confirming an address', async (t) =
   assert.equal(anonymous.status, 200, JSON.stringify(anonymous.body))
   const { id } = anonymous.body.user
   const email = newEmail()
-  const asked = await send(server.url, '/user', {
+  const changed = await send(server.url, '/user', {
     method: 'PUT',
     token: anonymous.body.access_token,
     body: { email },
   })
-  assert.equal(asked.status, 200, JSON.stringify(asked.body))
+  assert.equal(changed.status, 200, JSON.stringify(changed.body))
   const { token } = await server.mailTo(email)
   const { status, body } = await post('/verify', { type: 'email_change', token_hash: token })
   assert.deepEqual([status, body], [200, { code: '200', msg: changedMessage }])

@@ -31,7 +31,7 @@ const accepted: VerdictRow = {
 
 /** Services with a database that accepts every token, and the statements it received. */
 function openServices(row: Partial<VerdictRow> = {}, { hasNotices = false } = {}) {
-  const asked: { readonly statement: Statement; readonly values: Verification }[] = []
+  const executed: { readonly statement: Statement; readonly values: Verification }[] = []
   const woken = { count: 0 }
   const notification = { isEnabled: hasNotices }
   const services = {
@@ -50,7 +50,7 @@ function openServices(row: Partial<VerdictRow> = {}, { hasNotices = false } = {}
     },
     db: {
       async run(statement: Statement, values: Verification) {
-        asked.push({ statement, values })
+        executed.push({ statement, values })
         return [{ ...accepted, ...row }]
       },
     },
@@ -70,14 +70,14 @@ function openServices(row: Partial<VerdictRow> = {}, { hasNotices = false } = {}
     now: () => 5_900,
     // The code under test uses no other services.
   } as unknown as Services
-  return { services, asked, woken }
+  return { services, executed, woken }
 }
 
 async function verify(type: EmailVerificationType, changed: Partial<VerifyInput> = {}) {
   const opened = openServices()
   const plain = { wantsCode: false, requiresPassword: false, password: undefined }
   await verifyEmail(opened.services, { type, proof: link, client, ...plain, ...changed })
-  const [first] = opened.asked
+  const [first] = opened.executed
   assert.ok(first)
   return first.values
 }
@@ -185,9 +185,9 @@ test('a code, a half-confirmed change and an already used token have different r
 
 test('a phone number is confirmed or changed with tokens, never with a code or a password', async () => {
   const run = async (type: PhoneVerificationType) => {
-    const { services, asked, woken } = openServices({}, { hasNotices: true })
+    const { services, executed, woken } = openServices({}, { hasNotices: true })
     await verifyPhone(services, { type, proof: digits, client })
-    const { methods, session, audit, offers_password } = asked[0]?.values ?? assert.fail()
+    const { methods, session, audit, offers_password } = executed[0]?.values ?? assert.fail()
     const actions = [audit.first?.action, audit.later?.action]
     return { methods, hasSession: session !== null, offers_password, actions, woken: woken.count }
   }

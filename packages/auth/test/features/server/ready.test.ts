@@ -100,11 +100,11 @@ test('the server is not ready if the database is unreachable or hangs', async ()
   assert.deepEqual([isReady, outbox], [false, undefined])
   assert.deepEqual(checks, { database: 'Cannot be reached', migrations: unknown, outbox: unknown })
 
-  let asked = 0
+  let queries = 0
   const hanging = createReadiness({
     db: {
       run() {
-        asked += 1
+        queries += 1
         return new Promise<never>(() => {})
       },
     },
@@ -114,5 +114,5 @@ test('the server is not ready if the database is unreachable or hangs', async ()
   for (let round = 0; round < 3; round++) {
     assert.equal((await hanging.check()).checks.database, 'No response within 0.01 s')
   }
-  assert.equal(asked, 1)
+  assert.equal(queries, 1)
 })

@@ -9,28 +9,28 @@ import { type HttpAnswer, sdk, send } from '../../support/http-client.ts'
 
 const codeOf = ({ status, headers }: HttpAnswer) => [status, headers.get('x-sb-error-code')]
 
-const kept = {
+const accepted = {
   user: [200, null],
   logout: [204, null],
   refresh: [400, 'session_not_found'],
 }
-const forgotten = {
+const rejected = {
   user: [403, 'session_not_found'],
   logout: [403, 'session_not_found'],
   refresh: [400, 'refresh_token_not_found'],
 }
 
-/** What the tokens of an ended session are worth, by mode and request header. */
+/** The responses to the tokens of an ended session, by mode and request header. */
 const cases = [
-  ['auto', {}, kept],
-  ['auto', sdk, forgotten],
-  ['specification', sdk, kept],
-  ['upstream', {}, forgotten],
-  ['upstream', sdk, forgotten],
+  ['auto', {}, accepted],
+  ['auto', sdk, rejected],
+  ['specification', sdk, accepted],
+  ['upstream', {}, rejected],
+  ['upstream', sdk, rejected],
 ] as const
 
 for (const mode of ['auto', 'specification', 'upstream'] as const) {
-  test(`AUTH_COMPAT_MODE=${mode} decides whether tokens of an ended session are known`, async (t) => {
+  test(`AUTH_COMPAT_MODE=${mode} decides whether access tokens of an ended session are accepted`, async (t) => {
     const server = await openFlowServer(t, { AUTH_COMPAT_MODE: mode })
     if (!server) return
     const { url, takeStatements } = server
@@ -56,7 +56,7 @@ for (const mode of ['auto', 'specification', 'upstream'] as const) {
         headers,
       )
       assert.deepEqual(codeOf(refreshed), expected.refresh, what)
-      if (expected === forgotten) {
+      if (expected === rejected) {
         assert.equal(user.body.msg, 'Session from session_id claim in JWT does not exist')
         assert.equal(refreshed.body.msg, 'Invalid Refresh Token: Refresh Token Not Found')
       }

@@ -25,7 +25,7 @@ test('AUTH_SECURITY_REFRESH_TOKEN_ALLOW_REUSE accepts every earlier token of a s
     const answer = await refresh(token)
     assert.deepEqual([answer.status, answer.body.refresh_token], [200, tokens.at(-1)])
   }
-  assert.equal((await refresh(tokens.at(-1) ?? '')).status, 200, 'the session goes on')
+  assert.equal((await refresh(tokens.at(-1) ?? '')).status, 200, 'the session continues')
 })
 
 test('AUTH_JWT_VALID_METHODS refuses tokens that the secret has signed', async (t) => {

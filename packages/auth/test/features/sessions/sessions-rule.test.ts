@@ -203,17 +203,17 @@ test('a token that was not issued yet is refused, and the session stays', async 
 })
 
 test('the access token hook is called only for a token that is about to be accepted', async () => {
-  let asked = 0
+  let calls = 0
   const given: Refresh = {
     async customize({ claims }) {
-      asked += 1
+      calls += 1
       return claims
     },
   }
   await refresh({ ...given, counter: 3 })
   await refresh({ ...given, row: { revoked_at: createdAt } })
   await refresh({ ...given, row: { revoked_at: createdAt }, counter: 3 })
-  assert.equal(asked, 0)
+  assert.equal(calls, 0)
   await refresh(given)
-  assert.equal(asked, 1)
+  assert.equal(calls, 1)
 })

@@ -181,7 +181,7 @@ test('all attempts share one time limit', async (t) => {
 test('a kept-alive connection that the receiver has closed does not use up an attempt', async (t) => {
   const receiver = await openWith(t, [{ body: {} }])
   const send = createTransport(receiver.url, { limits: { tries: 1 } })
-  for (let asked = 0; asked < 3; asked++) {
+  for (let requested = 0; requested < 3; requested++) {
     assert.deepEqual(await send(payload, id), {})
     receiver.closeIdle()
   }
@@ -192,9 +192,9 @@ test('a TLS connection resolves the host name once and verifies the certificate'
   const certificate = authority.issue('hook.example')
   const receiver = await openHookReceiver(t, { tls: certificate, secret: hookSecret })
   receiver.reply = () => ({ body: { ok: 1 } })
-  const asked: string[] = []
+  const requested: string[] = []
   const resolve = async (host: string) => {
-    asked.push(host)
+    requested.push(host)
     return [{ address: '127.0.0.1', family: 4 }]
   }
   const parts = { resolve, ca: authority.certificate }
@@ -202,7 +202,7 @@ test('a TLS connection resolves the host name once and verifies the certificate'
   assert.deepEqual(await send(payload, id), { ok: 1 })
   assert.deepEqual(await send(payload, id), { ok: 1 })
   // The second request used the same connection.
-  assert.deepEqual(asked, ['hook.example'])
+  assert.deepEqual(requested, ['hook.example'])
   const untrusting = createTransport(`https://hook.example:${receiver.port}/`, { resolve })
   assert.equal((await failureOf(untrusting(payload, id)))[1], 'hook_timeout_after_retry')
 })

@@ -173,8 +173,8 @@ test('the send SMS hook', async (t) => {
 
   await t.test('receives sign-in codes for every channel', async () => {
     const phone = '15550100200'
-    const asked = await post('/otp', { phone: `+${phone}`, channel: 'whatsapp' })
-    assert.deepEqual([asked.status, asked.body], [200, {}])
+    const requested = await post('/otp', { phone: `+${phone}`, channel: 'whatsapp' })
+    assert.deepEqual([requested.status, requested.body], [200, {}])
     const { user, sms, metadata } = await textTo(phone)
     assert.deepEqual([user.phone, metadata.ip_address], [phone, '127.0.0.1'])
     assert.deepEqual([sms.sms_type, sms.otp.length], ['confirmation', 6])

@@ -130,8 +130,8 @@ test('kakao: an address is verified if Kakao says that it is valid and verified'
 })
 
 test('kakao, snapchat: the address in an ID token is verified only if the token says so', () => {
-  const isVerified = (definition: ProviderDefinition, said: JsonObject) =>
-    readIdToken(definition, { sub: '1', email: 'a@b.example', ...said }).emails[0]?.isVerified
+  const isVerified = (definition: ProviderDefinition, reported: JsonObject) =>
+    readIdToken(definition, { sub: '1', email: 'a@b.example', ...reported }).emails[0]?.isVerified
   for (const definition of [kakao, snapchat]) {
     assert.equal(isVerified(definition, {}), false)
     assert.equal(isVerified(definition, { email_verified: false }), false)
@@ -182,8 +182,10 @@ test('linkedin_oidc, slack_oidc: an address without a statement is not verified'
 })
 
 test('linkedin_oidc, vercel_marketplace: a response without an ID token is refused', async () => {
-  await assert.rejects(readProfile(linkedinOidc, {}), { message: 'linkedin_oidc gave no ID token' })
-  const message = 'vercel_marketplace gave no ID token'
+  await assert.rejects(readProfile(linkedinOidc, {}), {
+    message: 'linkedin_oidc returned no ID token',
+  })
+  const message = 'vercel_marketplace returned no ID token'
   await assert.rejects(readProfile(vercelMarketplace, {}), { message })
 })
 

@@ -35,9 +35,9 @@ function readProfile(shape: ProviderShape, account: Account): Promise<ExternalPr
   const definition = providers[shape.id as keyof typeof providers]
   const url = `https://provider.example${shape.basePath ?? ''}`
   const answer = (target: string, headers: Readonly<Record<string, string>> = {}) => {
-    const asked = new URL(target)
-    const path = asked.pathname.slice((shape.basePath ?? '').length)
-    const request = { url: asked, headers, accessToken: 'a', secret: 's' }
+    const targetUrl = new URL(target)
+    const path = targetUrl.pathname.slice((shape.basePath ?? '').length)
+    const request = { url: targetUrl, headers, accessToken: 'a', secret: 's' }
     // Convert the value as a JSON response would.
     return JSON.parse(JSON.stringify(shape.api[path]?.(account, request) ?? {}))
   }

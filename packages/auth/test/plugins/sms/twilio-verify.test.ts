@@ -48,7 +48,7 @@ test('Twilio Verify creates and checks the codes', async (t) => {
     assert.deepEqual(stored, [], 'the code can be used once')
   })
 
-  await t.test('a code is valid for ten minutes, like at Twilio', async () => {
+  await t.test('a code is valid for ten minutes, as at Twilio', async () => {
     const phone = newPhone()
     await post('/otp', { phone })
     const code = await twilio.codeTo(phone)
@@ -128,7 +128,7 @@ test('Twilio Verify creates and checks the codes', async (t) => {
     assert.notEqual((await answer(challenge.id, code)).status, 200, 'the code was used')
   })
 
-  await t.test('a test number has its own code, and Twilio is not asked', async () => {
+  await t.test('a test number has its own code, and Twilio is not called', async () => {
     const before = twilio.checks
     await post('/otp', { phone: testPhone })
     assert.equal((await verify(testPhone, '123456')).status, 200)
@@ -149,7 +149,7 @@ test('Twilio Verify creates and checks the codes', async (t) => {
   })
 })
 
-test('codes of Twilio Verify are useless after a change to another gateway', async (t) => {
+test('codes of Twilio Verify are refused after a change to another gateway', async (t) => {
   const twilio = await openTwilioVerify(t)
   const first = await openFlowServer(t, twilio.env, { checkers: { smsUrl: twilio.url } })
   if (!first) return

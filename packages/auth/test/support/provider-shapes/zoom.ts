@@ -1,6 +1,6 @@
 import type { ProviderShape } from '../provider-shape.ts'
 
-/** According to the documentation of API version 2; the registration has the scopes. */
+/** According to the documentation of API version 2; the scopes are chosen at registration. */
 export const zoom: ProviderShape = {
   id: 'zoom',
   authorizePath: '/oauth/authorize',

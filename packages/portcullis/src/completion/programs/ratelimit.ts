@@ -15,7 +15,7 @@ export const ratelimitTree: CommandNode = {
       options: [
         {
           flags: ['--rules'],
-          summary: 'directory of rule files to read and watch',
+          summary: 'folder of rule files to read and watch',
           value: 'directory',
         },
       ],
@@ -41,7 +41,7 @@ export const ratelimitTree: CommandNode = {
       ],
     },
     check: {
-      summary: 'find all errors in a directory of rule files',
+      summary: 'find all errors in a folder of rule files',
       options: [strict, merge, json],
       operands: 'directory',
     },
@@ -57,9 +57,9 @@ export const ratelimitTree: CommandNode = {
       operands: 'directory',
     },
     test: {
-      summary: 'run the policy tests of a directory of rules, in simulated time',
+      summary: 'run the policy tests of a folder of rules, in simulated time',
       options: [
-        { flags: ['--rules'], summary: 'the directory of the rules', value: 'directory' },
+        { flags: ['--rules'], summary: 'the folder of the rules', value: 'directory' },
         { flags: ['--filter'], summary: 'run only tests that contain this text', value: 'any' },
         merge,
         json,

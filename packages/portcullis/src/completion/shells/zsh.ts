@@ -63,7 +63,7 @@ function toOptionSpec({ flags, summary, value }: CommandOption): string {
 function toAction(kind: ValueKind): string {
   if (kind === 'any') return 'value:'
   if (kind === 'file') return 'file:_files'
-  if (kind === 'directory') return 'directory:_files -/'
+  if (kind === 'directory') return 'folder:_files -/'
   if ('choices' in kind) return `value:(${kind.choices.join(' ')})`
   return `list:_values -s , value ${kind.list.join(' ')}`
 }

@@ -50,13 +50,13 @@ export interface ShownRule {
   readonly rules: readonly ShownRule[]
 }
 
-/** The current content of the files in a directory. */
+/** The current content of the files in a folder. */
 interface DirectoryRules {
   readonly rules: RuleSet
   readonly findings: readonly RuleFinding[]
 }
 
-/** Reads the rules from the files if a directory is configured, otherwise from the service. */
+/** Reads the rules from the files if a folder is configured, otherwise from the service. */
 export async function readRuleBook(target: RatelimitTarget): Promise<RuleBook> {
   const { rulesDirectory, debugUrl } = target
   if (rulesDirectory === undefined) return await readServiceRules(debugUrl)
@@ -76,18 +76,18 @@ export async function readRuleBook(target: RatelimitTarget): Promise<RuleBook> {
   }
 }
 
-/** @throws {ConsoleError} when the directory cannot be read. */
+/** @throws {ConsoleError} when the folder cannot be read. */
 export async function readDirectoryRules(directory: string): Promise<DirectoryRules> {
   return checkRules(await readDirectory(directory))
 }
 
-/** @throws {ConsoleError} when the directory cannot be read. */
+/** @throws {ConsoleError} when the folder cannot be read. */
 export async function readDirectory(directory: string) {
   try {
     return await readRuleDirectory(directory, { ignoreDotFiles: false })
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    const message = `The rule directory cannot be read: ${reason}`
+    const message = `The rule folder cannot be read: ${reason}`
     throw new ConsoleError(500, 'directory_unreadable', message, error)
   }
 }
@@ -146,7 +146,7 @@ async function compareWithService(debugUrl: string, rules: RuleSet): Promise<str
     const inForce = (await readDebugPage(debugUrl, '/rlconfig')).split('\n').filter(Boolean)
     const written = toRuleLines(rules)
     if (inForce.sort().join('\n') === written.sort().join('\n')) return undefined
-    return 'The rules in force differ from these files. The service may not have loaded them yet, or it reads another directory.'
+    return 'The rules in force differ from these files. The service may not have loaded them yet, or it reads another folder.'
   } catch (error) {
     if (!(error instanceof ConsoleError)) throw error
     return error.message

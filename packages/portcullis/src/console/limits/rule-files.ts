@@ -24,10 +24,10 @@ export interface OpenedFile {
   readonly version: string
 }
 
-/** Lists the rule files of the directory. @throws {ConsoleError} */
+/** Lists the rule files of the folder. @throws {ConsoleError} */
 export async function listRuleFiles(directory: string): Promise<ListedFile[]> {
   const names = await readdir(directory).catch((error: unknown) => {
-    throw toConsoleError(error, 'The rule directory cannot be read')
+    throw toConsoleError(error, 'The rule folder cannot be read')
   })
   const files = await Promise.all(
     names.filter(isRuleFileName).map(async (name): Promise<ListedFile[]> => {
@@ -156,7 +156,7 @@ function toConsoleError(error: unknown, what: string): ConsoleError {
 
 const reasons: Readonly<Record<string, readonly [status: number, reason: string]>> = {
   ENOENT: [404, 'the file does not exist'],
-  EISDIR: [404, 'it is a directory'],
+  EISDIR: [404, 'it is a folder'],
   EACCES: [403, 'permission denied'],
   EPERM: [403, 'permission denied'],
   EROFS: [403, 'the disk is read-only'],
@@ -169,7 +169,7 @@ export interface TextFinding extends RuleFinding {
 }
 
 /**
- * Returns the findings that the directory would have with this text. Existing errors in other files do not
+ * Returns the findings that the folder would have with this text. Existing errors in other files do not
  * prevent saving this one.
  */
 export function checkText(directory: RuleDirectory, name: string, text: string): TextFinding[] {
@@ -212,7 +212,7 @@ const refused: LoadReport = {
 const unseen: LoadReport = {
   state: 'unseen',
   message:
-    'The service has not loaded the file yet. It may watch another directory, or only its root (RUNTIME_WATCH_ROOT).',
+    'The service has not loaded the file yet. It may watch another folder, or only its root (RUNTIME_WATCH_ROOT).',
 }
 
 /** Changes files and waits until the service has loaded or rejected them. */

@@ -11,7 +11,7 @@ export interface AuditSettings {
 
 export type AuditProfile = 'classic' | '2026'
 
-/** The validated order. */
+/** The validated settings. */
 export interface AuditPlan {
   readonly url: string
   /** May contain secrets, so they are sent only to the audited server. */
@@ -33,9 +33,9 @@ export const auditSettingsSchema = {
 } as const
 
 /** @throws {ConsoleError} with a message that says how to fix the input. */
-export function parseAuditSettings(order: AuditSettings): AuditPlan {
-  const { profile, extended, headers = '' } = order
-  return { url: parseUrl(order.url.trim()), headers: parseHeaders(headers), profile, extended }
+export function parseAuditSettings(settings: AuditSettings): AuditPlan {
+  const { profile, extended, headers = '' } = settings
+  return { url: parseUrl(settings.url.trim()), headers: parseHeaders(headers), profile, extended }
 }
 
 function parseUrl(text: string): string {

@@ -18,6 +18,6 @@ export const suites: Readonly<Record<string, RunSuite>> = {
   limits: testLimits,
   graphql: testGraphql,
   try: testTry,
-  story: testWholeFlow,
+  'whole flow': testWholeFlow,
   users: testUsers,
 }

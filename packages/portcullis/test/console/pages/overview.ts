@@ -16,7 +16,10 @@ export const testOverview: RunSuite = async (t, scene) => {
       await part.getByText('Up', { exact: true }).waitFor()
     }
     const auth = parts.getByRole('listitem').filter({ hasText: 'Auth' })
-    assert.match((await auth.textContent()) ?? '', /http:\/\/.*:\d+.*Version\d.*Response time.* ms/)
+    assert.match(
+      (await auth.textContent()) ?? '',
+      /http:\/\/.*:\d+.*Version\d.*Response time.*\sms/,
+    )
     // The servers were started before this page was opened.
     const openedAt = await page.evaluate(() => performance.timeOrigin)
     for (const name of ['Auth', 'Limits', 'GraphQL', 'Mailbox', 'Console']) {

@@ -144,6 +144,15 @@ export const testUsers: RunSuite = async (t, { browser, world }) => {
   await run('a banned user cannot sign in until the ban is lifted', async () => {
     await openUser(page, email)
     await page.getByRole('button', { name: 'Ban…' }).click()
+    // The permanent ban is listed without a date.
+    await page.getByRole('dialog').getByLabel('Permanently').waitFor()
+    assert.equal(
+      await page
+        .getByRole('dialog')
+        .getByText(/^until \d/)
+        .count(),
+      5,
+    )
     await page.getByRole('dialog').getByLabel('One week').check()
     await page.getByRole('dialog').getByRole('button', { name: 'Ban' }).click()
     await page.getByRole('row', { name: email }).getByText('Banned').waitFor()

@@ -10,7 +10,7 @@ import { readYaml } from './yaml-reader.ts'
 
 /** A rule file that has been read. */
 export interface RuleFile {
-  /** The name within the directory, which messages show. */
+  /** The name within the folder, which messages show. */
   readonly name: string
   /** Its content. */
   readonly text: string

@@ -1,6 +1,6 @@
 import type { RuleFault, RuleRecord, RuleSet } from '../../rules/index.ts'
 
-/** A text with places for any characters. */
+/** A text with wildcards, each of which stands for any characters. */
 type Pattern = readonly (string | typeof anything)[]
 const anything = Symbol('anything')
 
@@ -11,9 +11,9 @@ interface KeyedRule {
   readonly pattern: Pattern
 }
 
-const mostWarnings = 20
+const maxWarnings = 20
 /** The maximum number of comparisons. */
-const mostPairs = 500_000
+const maxPairs = 500_000
 
 /**
  * Finds pairs of rules whose counters can have the same name with CACHE_KEY_FORMAT=compatible, because a `_`
@@ -26,10 +26,10 @@ export function findCollidingKeys({ rules }: RuleSet): RuleFault[] {
   for (const [at, later] of keyed.entries()) {
     for (const earlier of keyed.slice(0, at)) {
       pairs += 1
-      if (pairs > mostPairs || warnings.length >= mostWarnings) return warnings
+      if (pairs > maxPairs || warnings.length >= maxWarnings) return warnings
       // Rules with the same keys differ in their values, and so do their counters.
       if (earlier.names === later.names) continue
-      if (canMeet(earlier.pattern, later.pattern)) warnings.push(toWarning(earlier, later))
+      if (canMatchSameText(earlier.pattern, later.pattern)) warnings.push(toWarning(earlier, later))
     }
   }
   return warnings
@@ -54,7 +54,7 @@ function toValue({ value, shareThreshold }: RuleRecord): Pattern {
 }
 
 /** Whether there is a text that matches both patterns. */
-function canMeet(a: Pattern, b: Pattern): boolean {
+function canMatchSameText(a: Pattern, b: Pattern): boolean {
   const [left, right] = [toSymbols(a), toSymbols(b)]
   // By position in `left`: whether its beginning and the beginning of `right` can match the same text.
   let row = [true]

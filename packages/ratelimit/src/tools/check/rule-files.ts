@@ -10,7 +10,7 @@ import {
 } from '../../rules/index.ts'
 import { colorPalette, type Finding, plainPalette, toReport } from './fault-report.ts'
 
-/** The rule files of a directory, and the findings about them. */
+/** The rule files of a folder, and the findings about them. */
 export interface Inspection {
   readonly fileCount: number
   /** Empty if there are faults. */
@@ -21,7 +21,7 @@ export interface Inspection {
   readonly texts: ReadonlyMap<string, string>
 }
 
-/** Rejects when the directory cannot be read. */
+/** Rejects when the folder cannot be read. */
 export async function inspectRules(directory: string, mergeDomains: boolean): Promise<Inspection> {
   const content = await readRuleDirectory(directory, { ignoreDotFiles: false })
   return inspectRuleFiles(directory, content, mergeDomains)
@@ -102,7 +102,7 @@ export function toCount(count: number, noun: string): string {
 export interface RuleFinding {
   /** Rules with a fault are not used; a warning does not prevent that. */
   readonly severity: Finding['severity']
-  /** The name of the file within its directory; empty for a finding about the directory. */
+  /** The name of the file within its folder; empty for a finding about the folder. */
   readonly file: string
   /** Starts at 1; undefined for a finding about the whole file. */
   readonly line: number | undefined
@@ -127,7 +127,7 @@ export interface CheckRulesOptions {
   readonly mergeDomains?: boolean
 }
 
-/** Checks the files of a directory together, as read from disk or as they would be after a change. */
+/** Checks the files of a folder together, as read from disk or as they would be after a change. */
 export function checkRules(
   directory: RuleDirectory,
   { mergeDomains = false }: CheckRulesOptions = {},

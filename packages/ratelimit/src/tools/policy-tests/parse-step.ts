@@ -107,7 +107,7 @@ function parseExpectation(
   descriptorCount: number,
   reading: FileReading,
 ): Expected[] {
-  if (node.kind === 'scalar') return [...parseSelection('code', node, undefined, reading)]
+  if (node.kind === 'scalar') return [...parseExpectedField('code', node, undefined, reading)]
   const fields = reading.fields(node, 'expect', [...fieldNames, 'descriptors'])
   const wanted: Expected[] = []
   if (fields.size === 0 && isComplete(node, fields)) {
@@ -117,9 +117,9 @@ function parseExpectation(
     if (name === 'descriptors') {
       wanted.push(...parseList(value, descriptorCount, reading))
     } else if (name === 'code') {
-      wanted.push(...parseSelection(name, value, undefined, reading))
+      wanted.push(...parseExpectedField(name, value, undefined, reading))
     } else if (descriptorCount === 1) {
-      wanted.push(...parseSelection(name, value, 0, reading))
+      wanted.push(...parseExpectedField(name, value, 0, reading))
     } else {
       const message = `the request has ${descriptorCount} descriptors, so ${name} is ambiguous`
       reading.faults.add(value.offset, message, 'write expect: { descriptors: [ {…}, {…} ] }')
@@ -135,14 +135,14 @@ function parseList(node: YamlNode, descriptorCount: number, reading: FileReading
     reading.faults.add(node.offset, `the numbers of descriptors differ: ${counts}`)
   }
   return items.flatMap((item, index) => {
-    if (item.kind === 'scalar') return parseSelection('code', item, index, reading)
+    if (item.kind === 'scalar') return parseExpectedField('code', item, index, reading)
     const fields = reading.fields(item, 'what is expected of a descriptor', fieldNames)
-    return [...fields].flatMap(([name, value]) => parseSelection(name, value, index, reading))
+    return [...fields].flatMap(([name, value]) => parseExpectedField(name, value, index, reading))
   })
 }
 
 /** Returns one expectation, or none and adds a fault. */
-function parseSelection(
+function parseExpectedField(
   field: string,
   node: YamlNode,
   descriptor: number | undefined,

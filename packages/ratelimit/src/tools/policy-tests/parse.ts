@@ -109,7 +109,7 @@ export interface PolicyTestDirectory {
   readonly unreadable: readonly { readonly name: string; readonly reason: string }[]
 }
 
-/** Reads the `*.test.yaml` files directly inside a directory. Rejects when it cannot be read. */
+/** Reads the `*.test.yaml` files directly inside a folder. Rejects when it cannot be read. */
 export async function readPolicyTestDirectory(directory: string): Promise<PolicyTestDirectory> {
   const files: { name: string; text: string }[] = []
   const unreadable: { name: string; reason: string }[] = []

@@ -8,7 +8,7 @@ type Counted = { readonly total: number }
 /** When the page is empty, one row with only the total is returned, and its ID is null. */
 type UserPageRow = (UserRow & Counted) | (Counted & { readonly id: null })
 
-const directions = {
+const sortOrders = {
   asc: { order: 'u.created_at, u.id', reverse: 'u.created_at desc, u.id desc' },
   desc: { order: 'u.created_at desc, u.id desc', reverse: 'u.created_at, u.id' },
 } as const
@@ -18,7 +18,7 @@ const directions = {
  * of 0 reads nothing.
  */
 function toWholePages(direction: SortDirection): string {
-  const { order, reverse } = directions[direction]
+  const { order, reverse } = sortOrders[direction]
   return `with total as materialized (
      select coalesce(sum(count), 0)::bigint as total from {ns}.user_counts where aud = $1
    ), near as (
@@ -48,7 +48,7 @@ function toPageStatement(direction: SortDirection) {
    -- all users for the join and use JIT compilation.
    from total left join (unnest(array(select id from page)) as listed(id)
      cross join lateral (select * from {ns}.users x where x.id = listed.id limit 1) u) on true
-   order by ${directions[direction].order}`,
+   order by ${sortOrders[direction].order}`,
   ).returning<UserPageRow>()
 }
 
@@ -59,7 +59,7 @@ function toCursorStatement(direction: SortDirection) {
     ['audience', 'createdAt', 'id', 'limit'],
     `select ${selectUser('u')} from {ns}.users u
    where u.aud = $1 and ${isAfter(direction)}
-   order by ${directions[direction].order} limit $4`,
+   order by ${sortOrders[direction].order} limit $4`,
   ).returning<UserRow>()
 }
 
@@ -105,11 +105,6 @@ const isPhone = 'strpos(u.phone, $7::text) > 0'
 const isId = 'u.id between $8::uuid and $9::uuid'
 const isMatch = `(${hasText('u.email')} or ${hasText(fullName)} or ${isPhone} or ${isId})`
 
-const orders = {
-  asc: ['u.created_at, u.id', 'u.created_at desc, u.id desc'],
-  desc: ['u.created_at desc, u.id desc', 'u.created_at, u.id'],
-} as const
-
 /** Joins the rows of `page` through an array, for the same reason as in `toPageStatement`. */
 const joinPage = `(unnest(array(select id from page)) as listed(id)
      cross join lateral (select * from {ns}.users x where x.id = listed.id limit 1) u) on true`
@@ -120,8 +115,8 @@ const searchParameters = ['audience', 'createdAt', 'id', 'offset', 'limit'] as c
 const otherReadings = ['digits', 'firstId', 'lastId'] as const
 
 /** Reads at most `most` users in order, however few of them match. */
-function toReading(direction: SortDirection) {
-  const [order, reverse] = orders[direction]
+function toReadStatement(direction: SortDirection) {
+  const { order, reverse } = sortOrders[direction]
   return statement(
     `read_users_${direction}`,
     [...searchParameters, 'text', ...otherReadings, 'most'],
@@ -147,8 +142,8 @@ function toReading(direction: SortDirection) {
  * Finds up to `mostFound` users by indexes: texts by trigrams, phone numbers by groups of three
  * digits, IDs by the primary key.
  */
-function toFinding(direction: SortDirection) {
-  const [order] = orders[direction]
+function toFindStatement(direction: SortDirection) {
+  const { order } = sortOrders[direction]
   const rest = `u.aud = $1 and ${isAfter(direction)} limit ${mostFound + 1}`
   return statement(
     `find_users_${direction}`,
@@ -181,5 +176,5 @@ const inBoth = <Made extends Statement>(toStatement: (direction: SortDirection) 
 
 export const listUsers = inBoth(toPageStatement)
 export const listUsersAfter = inBoth(toCursorStatement)
-export const readUsers = inBoth(toReading)
-export const findUsers = inBoth(toFinding)
+export const readUsers = inBoth(toReadStatement)
+export const findUsers = inBoth(toFindStatement)

@@ -63,7 +63,7 @@ export interface ExternalChange extends RequestParts, WithNotices {
   readonly identity: NewIdentity
   /** Merged unless the user's metadata would become too large. */
   readonly user_metadata: Metadata
-  /** Whether the user's own metadata wins, so that only absent keys are added. */
+  /** Whether the user's own metadata takes precedence, so that only absent keys are added. */
   readonly keeps_metadata: boolean
   /** In bytes of PostgreSQL's text format. */
   readonly most_user_metadata: number

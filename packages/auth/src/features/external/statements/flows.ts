@@ -5,7 +5,7 @@ import type { Time } from '../../users/statements/user-row.ts'
 
 /**
  * The state of the browser that opens the URL given to a script. `unseen`: the URL has not been
- * opened. `proven`: the browser has the script's cookie. `asked`: it does not, so its user is asked.
+ * opened. `proven`: the browser has the script's cookie. `asked`: it does not, so the user must agree.
  * `agreed`: the user has agreed.
  */
 type LinkingStep = 'unseen' | 'proven' | 'asked' | 'agreed'

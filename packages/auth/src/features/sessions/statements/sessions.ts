@@ -108,8 +108,8 @@ export const rotateSession = statement(
  * Records a refresh with the token before a raise to aal2. The counter stays: the token of the raise
  * remains valid, and so does this one until that is used. Returns no row when it has been used.
  */
-export const refreshBelow = statement(
-  'refresh_below',
+export const refreshBeforeRaise = statement(
+  'refresh_before_raise',
   ['sessionId', 'raisedFrom', 'userAgent', 'ip', 'auditId', 'auditAction', 'now'],
   `with kept as (
      update {ns}.sessions s set refreshed_at = $7, updated_at = $7, user_agent = $3, ip = $4

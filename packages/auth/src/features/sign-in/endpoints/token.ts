@@ -71,7 +71,7 @@ const grants: Readonly<Record<string, Grant>> = {
 
   async refresh_token({ body, client, isSdk }, { sessions }) {
     const refreshed = sessions.refresh(body.refresh_token ?? '', client)
-    const { response, onSent } = await (isSdk ? refreshed.catch(forgetSession) : refreshed)
+    const { response, onSent } = await (isSdk ? refreshed.catch(rejectAsUnknown) : refreshed)
     return { ...json(response), onSent }
   },
 
@@ -108,7 +108,7 @@ const grants: Readonly<Record<string, Grant>> = {
  * Supabase Auth deletes sessions that have ended, so that it does not know their tokens. Its
  * clients expect the error for an unknown token.
  */
-function forgetSession(error: unknown): never {
+function rejectAsUnknown(error: unknown): never {
   throw error instanceof ApiError && error.code === 'session_not_found' ? unknownToken() : error
 }
 

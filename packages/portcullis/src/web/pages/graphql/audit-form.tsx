@@ -18,7 +18,7 @@ export interface AuditFormProps {
   /** The URL of the API that exempts audits from its rate limits. */
   readonly uncountedUrl: string | undefined
   readonly isRunning: boolean
-  readonly onStart: (order: AuditSettings) => Promise<void>
+  readonly onStart: (settings: AuditSettings) => Promise<void>
   readonly onStop: () => Promise<void>
 }
 

@@ -21,7 +21,7 @@ export interface AuditRunControl {
   readonly earlier: readonly AuditRunSummary[]
   /** The URL of the API that exempts audits from its rate limits. */
   readonly uncountedUrl: string | undefined
-  readonly start: (order: AuditSettings) => Promise<void>
+  readonly start: (settings: AuditSettings) => Promise<void>
   readonly stop: () => Promise<void>
   readonly show: (id: string) => Promise<void>
   readonly reload: () => void
@@ -83,8 +83,8 @@ export function useAuditRun(): AuditRunControl {
     loadError: list.state === 'failed' ? list.error : undefined,
     earlier: list.state === 'ready' ? list.value.runs : [],
     uncountedUrl: list.state === 'ready' ? list.value.uncountedUrl : undefined,
-    async start(order) {
-      setRun(await callApi<AuditRunView>('/api/audits', { method: 'POST', body: order }))
+    async start(settings) {
+      setRun(await callApi<AuditRunView>('/api/audits', { method: 'POST', body: settings }))
       list.reload()
     },
     async stop() {

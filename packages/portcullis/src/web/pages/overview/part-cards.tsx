@@ -21,7 +21,7 @@ interface PartPresentation {
 }
 
 /** In the order of the cards. */
-const faces: Readonly<Record<PartName, PartPresentation>> = {
+const presentations: Readonly<Record<PartName, PartPresentation>> = {
   auth: {
     name: 'Auth',
     icon: 'users',
@@ -58,7 +58,7 @@ const faces: Readonly<Record<PartName, PartPresentation>> = {
   },
 }
 
-const names = Object.keys(faces) as PartName[]
+const names = Object.keys(presentations) as PartName[]
 
 interface PartCardsProps {
   readonly health: HealthState | undefined
@@ -80,14 +80,14 @@ export function PartCards({ health, decisions }: PartCardsProps): JSX.Element {
               <PartHead name={name} isGiven={isGiven} found={found} />
               {isGiven ? (
                 <PartBody
-                  address={found?.address ?? faces[name].toAddress(parts)}
+                  address={found?.address ?? presentations[name].toAddress(parts)}
                   found={found}
                   since={startedAt}
                 />
               ) : (
                 <p class="small muted">
                   Not configured. {name === 'mailbox' ? 'Run' : 'Start the console with'}{' '}
-                  <code>{faces[name].flag}</code>.
+                  <code>{presentations[name].flag}</code>.
                 </p>
               )}
             </li>
@@ -111,7 +111,7 @@ const states: Readonly<Record<WatchedPart['state'], { tone: Tone; text: string }
 }
 
 function PartHead({ name, isGiven, found }: PartHeadProps): JSX.Element {
-  const { name: title, icon, href } = faces[name]
+  const { name: title, icon, href } = presentations[name]
   const state = found && states[found.state]
   return (
     <div class="part-head">
@@ -200,15 +200,20 @@ function formatSpan(milliseconds: number): string {
   for (const [unit, seconds] of units) {
     const count = Math.floor(rest / seconds)
     rest -= count * seconds
-    if (count > 0) words.push(`${count} ${unit}`)
+    if (count > 0) words.push(joinUnit(count, unit))
   }
-  return words.slice(0, 2).join(' ') || '0 s'
+  return words.slice(0, 2).join(' ') || joinUnit(0, 's')
 }
 
 /** Such as `3 ms` or `1.2 s`. */
 function formatLatency(milliseconds: number): string {
-  if (milliseconds < 1) return '< 1 ms'
+  if (milliseconds < 1) return `<\u00A0${joinUnit(1, 'ms')}`
   return milliseconds < 1000
-    ? `${Math.round(milliseconds)} ms`
-    : `${(milliseconds / 1000).toFixed(1)} s`
+    ? joinUnit(Math.round(milliseconds), 'ms')
+    : joinUnit((milliseconds / 1000).toFixed(1), 's')
+}
+
+/** The space does not break, because a unit alone on the next line of a narrow card is hard to read. */
+function joinUnit(value: number | string, unit: string): string {
+  return `${value}\u00A0${unit}`
 }

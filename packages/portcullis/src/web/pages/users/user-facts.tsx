@@ -1,5 +1,6 @@
 import type { JSX } from 'preact'
 import type { User } from '../../../console/routes/users-upstream.ts'
+import { formatBanEnd } from '../../ban-end.ts'
 import type { Tone } from '../../components/badge.tsx'
 import { Badge } from '../../components/badge.tsx'
 import { formatTime } from '../../format.ts'
@@ -57,7 +58,7 @@ function toStanding(user: User): readonly Mark[] {
           {
             label: 'Banned',
             tone: 'danger',
-            title: `Banned until ${formatTime(user.banned_until)}`,
+            title: `Banned ${formatBanEnd(user.banned_until)}`,
           } as const,
         ]
       : []),

@@ -22,18 +22,18 @@ export function createSentinel(
   })
   let master: TcpEndpoint | undefined
   /** The sentinel that answered last is queried first. */
-  let firstAsked = 0
+  let firstTried = 0
 
   async function findMaster(): Promise<TcpEndpoint> {
     const complaints: string[] = []
     for (let i = 0; i < links.length; i++) {
-      const at = (firstAsked + i) % links.length
+      const at = (firstTried + i) % links.length
       const settings = links[at]
       if (!settings) continue
       try {
         const words = ['SENTINEL', 'get-master-addr-by-name', masterName]
         const found = parseMaster(await runCommand(settings, words, closing.signal))
-        firstAsked = at
+        firstTried = at
         if (found) return found
         complaints.push(
           `${toEndpointText(settings.endpoint)} does not know the master "${masterName}"`,

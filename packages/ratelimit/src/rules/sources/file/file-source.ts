@@ -35,7 +35,7 @@ export interface FileSourceStatistics {
 /** Parsing this much text takes less time than starting a thread. */
 const mostCharactersHere = 64 * 1024
 
-/** Loads the rule files of a directory, now and whenever they change. */
+/** Loads the rule files of a folder, now and whenever they change. */
 export function openFileSource(options: FileSourceOptions): RuleSource {
   const { onSnapshot, onFailure, counters, statistics, mergeDomains, ignoreDotFiles } = options
   const { debounceMs = 100, pollMs = 1_000, watchFiles, log, fileLimitBytes } = options

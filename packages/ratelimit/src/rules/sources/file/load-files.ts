@@ -30,7 +30,7 @@ export function toLoadFailure(error: unknown): LoadFailure {
   return { message: toReason(error), faults }
 }
 
-/** How often to read a directory that changes in the meantime, because its files may be inconsistent. */
+/** How often to read a folder that changes in the meantime, because its files may be inconsistent. */
 const mostReadings = 5
 
 interface ReadOptions extends RuleDirectoryOptions {
@@ -59,7 +59,7 @@ async function resolveDirectory(place: RulePlace): Promise<string> {
     return await place.resolve()
   } catch (error) {
     const reason = `cannot be opened (${toReason(error)})`
-    const message = `the rule directory ${place.directory} ${reason}; ${place.advice}`
+    const message = `the rule folder ${place.directory} ${reason}; ${place.advice}`
     throw new LoadError(message, [], { cause: error })
   }
 }
@@ -71,7 +71,7 @@ async function readDirectory(
   try {
     return await readRuleDirectory(directory, options)
   } catch (error) {
-    const message = `the rule directory ${directory} cannot be read (${toReason(error)})`
+    const message = `the rule folder ${directory} cannot be read (${toReason(error)})`
     throw new LoadError(message, [], { cause: error })
   }
 }

@@ -8,18 +8,18 @@ const chapter = {
     root: path(
       'RUNTIME_ROOT',
       '/srv/runtime_data/current',
-      'Root directory, or a symbolic link to it',
+      'Root folder, or a symbolic link to it',
     ),
-    subdirectory: path('RUNTIME_SUBDIRECTORY', '', 'Directory below RUNTIME_ROOT'),
+    subdirectory: path('RUNTIME_SUBDIRECTORY', '', 'Folder below RUNTIME_ROOT'),
     appDirectory: path(
       'RUNTIME_APPDIRECTORY',
       'config',
-      'Directory below that, which contains the *.yaml files',
+      'Folder below that, which contains the *.yaml files',
     ),
     ignoresDotFiles: boolean(
       'RUNTIME_IGNOREDOTFILES',
       false,
-      'Whether files and directories whose names begin with a dot are ignored',
+      'Whether files and folders whose names begin with a dot are ignored',
     ),
     fileLimitBytes: integer(
       'RUNTIME_FILE_LIMIT_BYTES',

@@ -20,7 +20,7 @@ export interface UnreadableFile {
   readonly brokenLine?: number
 }
 
-/** The content of a directory of rules. */
+/** The content of a folder of rules. */
 export interface RuleDirectory {
   /** Sorted by name, so that messages and the order of wildcards do not depend on the disk. */
   readonly files: readonly RuleFile[]
@@ -39,8 +39,8 @@ export interface RuleDirectoryOptions {
 export const defaultFileLimitBytes = 64 << 20
 
 /**
- * Reads the `*.yaml` files directly inside a directory. Links are followed. The `..data` directories of a
- * Kubernetes ConfigMap and policy tests are not read. Rejects when the directory itself cannot be read; a
+ * Reads the `*.yaml` files directly inside a folder. Links are followed. The `..data` folders of a
+ * Kubernetes ConfigMap and policy tests are not read. Rejects when the folder itself cannot be read; a
  * single unreadable file is reported and skipped.
  */
 export async function readRuleDirectory(
@@ -98,7 +98,7 @@ const topLevelTests = /^[{ "']*tests["']?\s*:/m
 const testName =
   "not read: *.test.yaml files are policy tests, but this one has no 'tests'; rename it if it contains rules"
 const otherName = 'not read: only regular files named *.yaml are rule files'
-const inDirectory = 'not read: rule files must be directly in the directory, not in a subdirectory'
+const inDirectory = 'not read: rule files must be directly in the folder, not in a folder below it'
 
 async function holdsYaml(directory: string): Promise<boolean> {
   const names = await readdir(directory)

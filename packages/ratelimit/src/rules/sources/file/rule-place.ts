@@ -3,7 +3,7 @@ import { lstat, readdir, readlink, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve, sep } from 'node:path'
 
 export interface RulePlaceSettings {
-  /** RUNTIME_ROOT: a directory, or a link to one. */
+  /** RUNTIME_ROOT: a folder, or a link to one. */
   readonly root: string
   /** RUNTIME_SUBDIRECTORY; may be empty. */
   readonly subdirectory: string
@@ -11,7 +11,7 @@ export interface RulePlaceSettings {
   readonly appDirectory: string
   /** RUNTIME_WATCH_ROOT: whether to watch the root link instead of the files. */
   readonly watchRoot: boolean
-  /** How to configure another directory, for a message. Default: the advice for the service. */
+  /** How to configure another folder, for a message. Default: the advice for the service. */
   readonly advice?: string
 }
 
@@ -19,9 +19,9 @@ export interface RulePlaceSettings {
 export interface RulePlace {
   /** The path as configured, for messages. */
   readonly directory: string
-  /** How to configure another directory, for a message. */
+  /** How to configure another folder, for a message. */
   readonly advice: string
-  /** Rejects when it does not exist. Links are resolved once, so that one load reads one directory. */
+  /** Rejects when it does not exist. Links are resolved once, so that one load reads one folder. */
   readonly resolve: () => Promise<string>
   /** The name of a file in messages, as in envoyproxy/ratelimit. */
   readonly toMessageName: (file: string) => string
@@ -65,7 +65,7 @@ export function toRulePlace(settings: RulePlaceSettings): RulePlace {
       }
 }
 
-/** Ignores the content, except for the existence of the directory with the files. */
+/** Ignores the content, except for the existence of the folder with the files. */
 async function fingerprintRootWith(root: string, directory: string): Promise<string | undefined> {
   const identity = await fingerprintIdentity(directory)
   return identity && `${await fingerprintRoot(root)}\0${identity}`
@@ -81,13 +81,13 @@ function toDotted(path: string): string {
  */
 export type Fingerprint = () => Promise<string | undefined>
 
-/** Identifies the directory that a path leads to, through any number of links. */
+/** Identifies the folder that a path leads to, through any number of links. */
 export async function fingerprintIdentity(directory: string): Promise<string | undefined> {
   const found = await orUndefined(stat(directory, { bigint: true }))
   return found?.isDirectory() ? toIdentity(found) : undefined
 }
 
-/** Covers all entries of a directory, and the targets of links among them. */
+/** Covers all entries of a folder, and the targets of links among them. */
 export async function fingerprintEntries(directory: string): Promise<string | undefined> {
   const names = await orUndefined(readdir(directory))
   if (names === undefined) return undefined
@@ -99,7 +99,7 @@ export async function fingerprintEntries(directory: string): Promise<string | un
   return [identity, ...(await Promise.all(entries))].join('\0')
 }
 
-/** Covers a directory or a link to one, but not its content. */
+/** Covers a folder or a link to one, but not its content. */
 async function fingerprintRoot(root: string): Promise<string | undefined> {
   const found = await orUndefined(lstat(root, { bigint: true }))
   if (found === undefined) return undefined

@@ -4,7 +4,7 @@ import type { Log } from '@portcullis/service-kit/log'
 import { type Fingerprint, fingerprintIdentity } from './rule-place.ts'
 
 export interface WatchOptions {
-  /** The directory to watch. It need not exist yet, and may be replaced. */
+  /** The folder to watch. It need not exist yet, and may be replaced. */
   readonly directory: string
   /** The only entry to watch; all entries if undefined. */
   readonly entry: string | undefined
@@ -13,7 +13,7 @@ export interface WatchOptions {
   readonly onChange: () => void
   /** How long to wait for further events, because one edit causes many events. */
   readonly debounceMs: number
-  /** How often to check for changes while the directory cannot be watched. */
+  /** How often to check for changes while the folder cannot be watched. */
   readonly pollMs: number
   readonly log: Log
   /** Whether the process may exit while it watches. Default: false. */
@@ -34,7 +34,7 @@ const debounceLimit = 10
 const calmFactor = 10
 
 /**
- * Calls back on changes in a directory until it is disposed, and once at the start, as soon as no change
+ * Calls back on changes in a folder until it is disposed, and once at the start, as soon as no change
  * can be missed.
  */
 export function openWatch(options: WatchOptions): Disposable {
@@ -44,7 +44,7 @@ export function openWatch(options: WatchOptions): Disposable {
 class Watch implements Disposable {
   readonly #options: WatchOptions
   #watcher: FSWatcher | undefined
-  /** The directory that is being watched; its path may lead to another one by now. */
+  /** The folder that is being watched; its path may lead to another one by now. */
   #watched: string | undefined
   #seen: string | undefined
   #failure: string | undefined
@@ -52,7 +52,7 @@ class Watch implements Disposable {
   #firstEventMs = 0
   #poll: NodeJS.Timeout | undefined
   #isClosed = false
-  #isLooking = false
+  #isChecking = false
   /** Initially true, because the caller has not read anything yet. */
   #hasEvent = true
 
@@ -68,7 +68,7 @@ class Watch implements Disposable {
     clearTimeout(this.#poll)
   }
 
-  /** Watches the directory that the path leads to now. */
+  /** Watches the folder that the path leads to now. */
   async #arm(): Promise<void> {
     const { directory, watchFiles = watch } = this.#options
     const found = await fingerprintIdentity(directory)
@@ -102,8 +102,8 @@ class Watch implements Disposable {
 
   #onEvent(name: string | null): void {
     const { directory, entry, debounceMs } = this.#options
-    // There is an event for the directory itself when it is moved or deleted. The watcher is useless
-    // then, and a new directory may have the same inode number.
+    // There is an event for the folder itself when it is moved or deleted. The watcher is useless
+    // then, and a new folder may have the same inode number.
     const isOfItself = name === basename(directory)
     if (isOfItself) this.#watched = undefined
     const matters = entry === undefined || name === null || name === entry
@@ -123,8 +123,8 @@ class Watch implements Disposable {
 
   /** An event always counts as a change; without one, the fingerprints are compared. */
   async #check(): Promise<void> {
-    if (this.#isLooking || this.#isClosed) return
-    this.#isLooking = true
+    if (this.#isChecking || this.#isClosed) return
+    this.#isChecking = true
     clearTimeout(this.#poll)
     const hadEvent = this.#hasEvent
     this.#hasEvent = false
@@ -132,7 +132,7 @@ class Watch implements Disposable {
     const found = await this.#options.fingerprint()
     const isChanged = hadEvent || found !== this.#seen
     this.#seen = found
-    this.#isLooking = false
+    this.#isChecking = false
     if (this.#isClosed) return
     if (isChanged) this.#options.onChange()
     this.#next()

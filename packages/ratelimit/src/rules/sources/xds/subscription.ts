@@ -14,8 +14,8 @@ interface SubscriptionParts {
 }
 
 /** Many servers resend a refused response immediately; the pause prevents a busy loop. */
-const firstPauseMs = 100
-const longestPauseMs = 5_000
+const minPauseMs = 100
+const maxPauseMs = 5_000
 
 /** Requests rules and acknowledges each response until the stream ends; then rejects with the reason. */
 export async function runSubscription(
@@ -38,9 +38,9 @@ export async function runSubscription(
       continue
     }
     const isRepeated = envelope.version === refusedVersion
-    pauseMs = isRepeated ? Math.min(longestPauseMs, Math.max(firstPauseMs, pauseMs * 2)) : 0
+    pauseMs = isRepeated ? Math.min(maxPauseMs, Math.max(minPauseMs, pauseMs * 2)) : 0
     refusedVersion = envelope.version
-    await pauseUnlessMoreComes(pauseMs, upcoming)
+    await pauseUntilNext(pauseMs, upcoming)
     stream.send(subscription.refuse(envelope, refusal))
   }
 }
@@ -52,7 +52,8 @@ function takeNext(stream: DiscoveryStream): Promise<Buffer<ArrayBuffer>> {
   return upcoming
 }
 
-async function pauseUnlessMoreComes(pauseMs: number, upcoming: Promise<unknown>): Promise<void> {
+/** Waits, but not longer than until the next response. */
+async function pauseUntilNext(pauseMs: number, upcoming: Promise<unknown>): Promise<void> {
   if (pauseMs === 0) return
   const over = new AbortController()
   const end = () => over.abort()
@@ -71,7 +72,7 @@ interface Node {
 
 /** Creates the encoded requests of the client. */
 interface Subscription {
-  /** The version of the rules in force, or an empty text. It is kept across streams. */
+  /** The version of the rules in force; empty if there are none. It is kept across streams. */
   readonly version: string
   /** Creates the first request of a stream. */
   start(): Uint8Array
@@ -89,7 +90,7 @@ const invalidArgument = 3
 export function createSubscription(node: Node): Subscription {
   let version = ''
   // Only the first request of a stream must contain the node, but some servers expect it in each.
-  const about = {
+  const nodeFields = {
     id: node.id,
     ...(node.metadata.size > 0 && { metadata: Object.fromEntries(node.metadata) }),
   }
@@ -97,7 +98,7 @@ export function createSubscription(node: Node): Subscription {
   function toRequest(responseNonce: string, refusal?: string): Uint8Array {
     const request = create(DiscoveryRequestSchema, {
       versionInfo: version,
-      node: about,
+      node: nodeFields,
       typeUrl,
       responseNonce,
       ...(refusal !== undefined && { errorDetail: { code: invalidArgument, message: refusal } }),
@@ -151,16 +152,16 @@ function parseEnvelope(response: Uint8Array): Envelope {
   }
 }
 
-const wanted = new Set<number>(Object.values(fieldNumbers))
+const neededFields = new Set<number>(Object.values(fieldNumbers))
 
-/** By field number. */
+/** Returns the texts of these fields by their numbers. */
 function readTexts(response: Uint8Array): ReadonlyMap<number, string> {
   const texts = new Map<number, string>()
   const reader = new BinaryReader(response)
   while (reader.pos < reader.len) {
     const [number, wireType] = reader.tag()
-    const isWanted = wireType === WireType.LengthDelimited && wanted.has(number)
-    if (isWanted) texts.set(number, reader.string(true))
+    const isNeeded = wireType === WireType.LengthDelimited && neededFields.has(number)
+    if (isNeeded) texts.set(number, reader.string(true))
     else reader.skip(wireType, number)
   }
   return texts

@@ -12,14 +12,14 @@ export interface LineHandler {
 
 /** Splits chunks into lines, which may end with `\r\n`. The last line needs no line break. */
 export class LineSplitter {
-  readonly #taker: LineHandler
+  readonly #handler: LineHandler
   /** The start of a line whose end has not been read yet. */
   #begun: Buffer[] = []
   #begunBytes = 0
   #isSkipping = false
 
-  constructor(taker: LineHandler) {
-    this.#taker = taker
+  constructor(handler: LineHandler) {
+    this.#handler = handler
   }
 
   push(chunk: Buffer): void {
@@ -54,7 +54,7 @@ export class LineSplitter {
 
   #takeLine(text: string, start: number, end: number): void {
     const hasReturn = end > start && text.charCodeAt(end - 1) === carriageReturn
-    this.#taker.line(text.slice(start, hasReturn ? end - 1 : end))
+    this.#handler.line(text.slice(start, hasReturn ? end - 1 : end))
   }
 
   #begin(bytes: Buffer): void {
@@ -74,7 +74,7 @@ export class LineSplitter {
     this.#begun = []
     this.#begunBytes = 0
     this.#isSkipping = false
-    if (isTooLong) this.#taker.tooLong()
+    if (isTooLong) this.#handler.tooLong()
     else this.#takeLine(text, 0, text.length)
   }
 }

@@ -42,7 +42,7 @@ const longestMagic = 4
 export async function openLog(path: string, stdin: NodeJS.ReadableStream): Promise<OpenedLog> {
   if (path === '-') return new Log('standard input', undefined, () => new Readable().wrap(stdin))
   const found = await stat(path)
-  if (found.isDirectory()) throw new Error('it is a directory')
+  if (found.isDirectory()) throw new Error('it is a folder')
   const sizeBytes = found.isFile() ? found.size : undefined
   return new Log(path, sizeBytes, () => createReadStream(path, { highWaterMark: chunkBytes }))
 }

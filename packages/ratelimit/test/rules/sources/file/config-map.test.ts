@@ -5,8 +5,8 @@ import { suite, type TestContext, test } from 'node:test'
 import { makeDirectory, openSource, toRuleFile, until } from '../../../support/file-source.ts'
 
 /**
- * A mounted ConfigMap in the layout of the kubelet: the files are in a directory named after the time, with a
- * link `..data` to it, and a link through that for each file. An update creates a new directory and renames
+ * A mounted ConfigMap in the layout of the kubelet: the files are in a folder named after the time, with a
+ * link `..data` to it, and a link through that for each file. An update creates a new folder and renames
  * `..data`.
  */
 class MountedConfigMap {

@@ -131,23 +131,23 @@ suite('watching the files', () => {
     )
   })
 
-  test('the directory may be deleted and created again', async (t) => {
+  test('the folder may be deleted and created again', async (t) => {
     const { root, config, file } = await makeRoot(t)
     const source = await openSource(t, { root, watchRoot: false })
     for (const requests of [2, 3]) {
       const failures = source.failures.length
       await rm(config, { recursive: true })
-      await until(() => source.failures.length > failures, 'the missing directory is noticed')
+      await until(() => source.failures.length > failures, 'the missing folder is noticed')
       assert.notEqual(source.requests(), undefined)
       await mkdir(config)
       await writeFile(file, toRuleFile(requests))
-      await until(() => source.requests() === requests, 'the directory is back')
+      await until(() => source.requests() === requests, 'the folder is back')
       await writeFile(file, toRuleFile(requests * 10))
-      await until(() => source.requests() === requests * 10, 'the new directory is watched')
+      await until(() => source.requests() === requests * 10, 'the new folder is watched')
     }
   })
 
-  test('the directory may be replaced', async (t) => {
+  test('the folder may be replaced', async (t) => {
     const { root, config } = await makeRoot(t)
     const source = await openSource(t, { root, watchRoot: false })
     const next = join(root, 'next')
@@ -155,13 +155,13 @@ suite('watching the files', () => {
     await writeFile(join(next, 'basic.yaml'), toRuleFile(7))
     await rename(config, join(root, 'old'))
     await rename(next, config)
-    await until(() => source.requests() === 7, 'the other directory is loaded')
+    await until(() => source.requests() === 7, 'the other folder is loaded')
     await writeFile(join(root, 'old', 'basic.yaml'), toRuleFile(8))
     await writeFile(join(config, 'basic.yaml'), toRuleFile(70))
-    await until(() => source.requests() === 70, 'the other directory is watched')
+    await until(() => source.requests() === 70, 'the other folder is watched')
   })
 
-  test('a directory that is missing at startup is loaded when it appears', async (t) => {
+  test('a folder that is missing at startup is loaded when it appears', async (t) => {
     const root = join(await makeDirectory(t), 'not', 'yet')
     const source = await openSource(t, { root, watchRoot: false })
     assert.equal(source.failures.length, 1)
@@ -171,10 +171,10 @@ suite('watching the files', () => {
     assert.match(complaint ?? '', /not\/yet\/config.*ENOENT.*RUNTIME_ROOT.*RUNTIME_APPDIRECTORY/)
     await mkdir(join(root, 'config'), { recursive: true })
     await writeFile(join(root, 'config', 'a.yaml'), toRuleFile(6))
-    await until(() => source.requests() === 6, 'the directory is found')
+    await until(() => source.requests() === 6, 'the folder is found')
   })
 
-  test('a directory without rule files is an empty configuration, with a warning', async (t) => {
+  test('a folder without rule files is an empty configuration, with a warning', async (t) => {
     const { root, file } = await makeRoot(t)
     const source = await openSource(t, { root, watchRoot: false })
     await unlink(file)
@@ -225,7 +225,7 @@ suite('watching the files', () => {
     assert.equal(merged.snapshots[0]?.ruleCount, 2)
   })
 
-  test('subdirectory and app directory lead to the files', async (t) => {
+  test('RUNTIME_SUBDIRECTORY and RUNTIME_APPDIRECTORY lead to the files', async (t) => {
     const root = await makeDirectory(t)
     await mkdir(join(root, 'sub', 'deep', 'app'), { recursive: true })
     await writeFile(join(root, 'sub', 'deep', 'app', 'a.yaml'), toRuleFile(8))

@@ -11,7 +11,7 @@ async function createDirectory(t: TestContext): Promise<string> {
   return directory
 }
 
-test('the *.yaml files in the directory are read in the order of their names', async (t) => {
+test('the *.yaml files in the folder are read in the order of their names', async (t) => {
   const directory = await createDirectory(t)
   await writeFile(join(directory, 'b.yaml'), '\ufeffdomain: b')
   await writeFile(join(directory, 'a.yaml'), `# ${'é'.repeat(400_000)}\ndomain: a`)
@@ -123,7 +123,7 @@ test('a file that cannot be read is reported and the others are read; one that i
   ])
 })
 
-test('a directory that cannot be read is an error', async (t) => {
+test('a folder that cannot be read is an error', async (t) => {
   const directory = await createDirectory(t)
   const reading = readRuleDirectory(join(directory, 'nowhere'), { ignoreDotFiles: false })
   await assert.rejects(reading, { code: 'ENOENT' })

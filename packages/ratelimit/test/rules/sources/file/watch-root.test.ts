@@ -89,7 +89,7 @@ suite('watching the root link', () => {
     assert.match(source.failures[0]?.message ?? '', /^config\.broken\.yaml: /)
   })
 
-  test('a release without the app directory keeps the old rules', async (t) => {
+  test('a release without the app folder keeps the old rules', async (t) => {
     const { parent, root } = await makeReleases(t)
     const source = await openSource(t, { root, watchRoot: true })
     await mkdir(join(parent, 'v2'))
@@ -97,7 +97,7 @@ suite('watching the root link', () => {
     await until(() => source.failures.length >= 1, 'the release is refused')
     assert.equal(source.requests(), 1)
     await makeRelease(parent, 'v2', 2)
-    await until(() => source.requests() === 2, 'the app directory is there')
+    await until(() => source.requests() === 2, 'the app folder is there')
   })
 
   test('a root that is missing at startup is loaded when it appears, even if its parents are missing too', async (t) => {
@@ -113,14 +113,14 @@ suite('watching the root link', () => {
     await until(() => source.requests() === 2, 'the swap is noticed')
   })
 
-  test('a root that is a directory may be replaced', async (t) => {
+  test('a root that is a folder may be replaced', async (t) => {
     const parent = await makeDirectory(t)
     await makeRelease(parent, 'current', 1)
     await makeRelease(parent, 'next', 2)
     const source = await openSource(t, { root: join(parent, 'current'), watchRoot: true })
     await rename(join(parent, 'current'), join(parent, 'previous'))
     await rename(join(parent, 'next'), join(parent, 'current'))
-    await until(() => source.requests() === 2, 'the new directory is in force')
+    await until(() => source.requests() === 2, 'the new folder is in force')
   })
 
   test('the parent may be replaced as well', async (t) => {

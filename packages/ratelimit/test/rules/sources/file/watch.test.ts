@@ -32,7 +32,7 @@ function countChanges(t: TestContext, settings: Settings) {
   return { observed, lines, opened }
 }
 
-/** The error of the system when the limit of watched directories is reached. */
+/** The error of the system when the limit of watched folders is reached. */
 function refuseToWatch(): never {
   throw Object.assign(new Error('ENOSPC: System limit for number of file watchers reached'), {
     code: 'ENOSPC',
@@ -48,7 +48,7 @@ suite('a watch', () => {
     await until(() => observed.changes >= 2, 'the change is reported')
   })
 
-  test('polls if the directory cannot be watched, and logs that once', async (t) => {
+  test('polls if the folder cannot be watched, and logs that once', async (t) => {
     const directory = await makeDirectory(t)
     const { observed, lines } = countChanges(t, { directory, watchFiles: refuseToWatch })
     await until(() => observed.changes === 1, 'it has begun')
@@ -87,12 +87,12 @@ suite('a watch', () => {
     await until(() => observed.changes >= 2, 'the change is found')
   })
 
-  test('finds a directory that appears later', async (t) => {
+  test('finds a folder that appears later', async (t) => {
     const directory = join(await makeDirectory(t), 'later')
     const { observed, lines } = countChanges(t, { directory })
     await until(() => observed.changes === 1, 'it has begun')
     await mkdir(directory)
-    await until(() => observed.changes >= 2, 'the directory is found')
+    await until(() => observed.changes >= 2, 'the folder is found')
     await writeFile(join(directory, 'a'), '1')
     await until(() => observed.changes >= 3, 'its entries are watched')
     assert.deepEqual(lines, [])

@@ -101,6 +101,6 @@ suite('a log', () => {
 
   test('that does not exist is reported before anything is read', async () => {
     await assert.rejects(openLog('/nowhere/log', nothing), { code: 'ENOENT' })
-    await assert.rejects(openLog(tmpdir(), nothing), /it is a directory/)
+    await assert.rejects(openLog(tmpdir(), nothing), /it is a folder/)
   })
 })

@@ -13,7 +13,7 @@ interface SentNoticeProps {
 /** Says where the message was sent, and offers a field for its one-time code. */
 export function SentNotice({ client, sent: { kind, to } }: SentNoticeProps): JSX.Element {
   const { parts } = useSession()
-  const { what, toParams } = sentWords[kind]
+  const { what, toParams } = sentTexts[kind]
   const verify = async (form: FormData) => {
     orThrow(await client.verifyOtp(toParams(to, readText(form, 'code'))))
     saveLastSent(undefined)
@@ -52,7 +52,7 @@ interface SentTexts {
   readonly toParams: (to: string, token: string) => VerifyOtpParams
 }
 
-const sentWords: Readonly<Record<SentKind, SentTexts>> = {
+const sentTexts: Readonly<Record<SentKind, SentTexts>> = {
   confirmation: {
     what: 'A confirmation link and a one-time code were',
     toParams: (email, token) => ({ type: 'email', email, token }),

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import { callApi } from '../../../api.ts'
+import { formatBanEnd, isPermanentBan, permanentBanYears } from '../../../ban-end.ts'
 import { FormDialog } from '../../../components/dialog.tsx'
 import { Field } from '../../../components/field.tsx'
 import { showSuccess } from '../../../components/toasts.tsx'
@@ -115,16 +116,15 @@ const durations = [
   { label: 'One week', hours: 7 * 24 },
   { label: '30 days', hours: 30 * 24 },
   { label: 'One year', hours: 365 * 24 },
-  // The auth server does not support bans without an end.
-  { label: 'Permanently', hours: 100 * 365 * 24 },
+  { label: 'Permanently', hours: permanentBanYears * 365 * 24 },
 ] as const
 
 export function BanDialog({ user, onChange, onClose }: UserDialogProps): JSX.Element {
   const ban = async (form: FormData) => {
     const changed = await changeUser(user.id, { ban_duration: `${readText(form, 'hours')}h` })
     onChange(changed)
-    const until = changed.banned_until && ` until ${formatTime(changed.banned_until)}`
-    showSuccess(`${toUserName(user)} was banned${until ?? ''}.`)
+    const end = changed.banned_until && ` ${formatBanEnd(changed.banned_until)}`
+    showSuccess(`${toUserName(user)} was banned${end ?? ''}.`)
   }
   const now = Date.now()
   return (
@@ -145,7 +145,9 @@ export function BanDialog({ user, onChange, onClose }: UserDialogProps): JSX.Ele
           <label key={hours} class="user-check">
             <input type="radio" name="hours" value={hours} defaultChecked={hours === 24} />
             <span>{label}</span>
-            <span class="hint number">until {formatTime(now + hours * hourMs)}</span>
+            {!isPermanentBan(now + hours * hourMs, now) && (
+              <span class="hint number">until {formatTime(now + hours * hourMs)}</span>
+            )}
           </label>
         ))}
       </fieldset>

@@ -3,6 +3,7 @@ import type { UserAudit } from '../../../../console/routes/users-audit.ts'
 import type { User } from '../../../../console/routes/users-upstream.ts'
 import { callApi } from '../../../api.ts'
 import { toActor } from '../../../audit-sentences.ts'
+import { formatBanEnd } from '../../../ban-end.ts'
 import { formatAge, formatTime } from '../../../format.ts'
 import { useLoaded } from '../../../use-loaded.ts'
 import { isBanned, toPhoneNumber } from '../user-facts.tsx'
@@ -81,7 +82,7 @@ function Ban({ user, until }: { readonly user: User; readonly until: string }): 
       : undefined
   return (
     <>
-      until {formatTime(until)}
+      {formatBanEnd(until)}
       {entry && (
         <span class="muted small">
           {' '}
