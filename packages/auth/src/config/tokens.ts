@@ -89,7 +89,7 @@ export const tokens = {
     allowsReuse: boolean(
       'AUTH_SECURITY_REFRESH_TOKEN_ALLOW_REUSE',
       false,
-      'Whether every earlier refresh token of a session is accepted and returns the current one. A stolen token is then accepted too, until the session ends',
+      'Whether every earlier refresh token of a session is accepted and returns the current one, except those from before a second factor. A stolen token is then accepted too, until the session ends',
     ),
     timeboxMs: duration(
       'AUTH_SESSIONS_TIMEBOX',

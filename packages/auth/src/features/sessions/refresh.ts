@@ -12,7 +12,7 @@ export interface RefreshSettings extends SessionLimits {
    * a refresh.
    */
   readonly parentGrace: boolean
-  /** Whether every earlier token is accepted. */
+  /** Whether every earlier token is accepted, except those from before a second factor. */
   readonly allowsReuse?: boolean
 }
 
@@ -68,7 +68,8 @@ export function isRetry(
   nowMs: number,
 ): boolean {
   const { refresh_token_counter: present, delivered_counter: delivered, delivered_at: at } = row
-  if (allowsReuse) return true
+  // The current token would give aal2 to anyone who has a token of aal1.
+  if (allowsReuse) return row.raised_from === null || counter > row.raised_from
   if (present - counter !== 1) return false
   if (parentGrace || delivered !== present || at === null) return true
   return nowMs <= Date.parse(at) + reuseIntervalMs

@@ -276,7 +276,7 @@ export function createSessions(parts: SessionParts): Sessions {
       if (beforeRaise !== undefined && (await refreshAtAal1(beforeRaise, client, nowMs))) {
         return renew(beforeRaise)
       }
-      if (settings.rotates) await endReused(row, client, nowMs)
+      if (settings.rotates && !settings.allowsReuse) await endReused(row, client, nowMs)
       throw alreadyUsed()
     },
   }

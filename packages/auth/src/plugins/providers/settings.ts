@@ -36,7 +36,7 @@ function toVariables(id: ProviderId) {
   const prefix = `AUTH_EXTERNAL_${id.toUpperCase()}`
   const { hasOneInstance }: ProviderDefinition = providers[id]
   const urlHelp = hasOneInstance
-    ? `Has no effect, because there is only one ${id}`
+    ? 'Has no effect, because the addresses of this provider are fixed'
     : `Base URL of ${id}, for example of a self-hosted instance`
   const apiUrlHelp = hasOneInstance ? 'Has no effect' : 'Base URL of its API, if it differs'
   return withOldNames({
@@ -86,7 +86,7 @@ export function toExternal(
       for (const name of ['url', 'apiUrl'] as const) {
         if (check.isSet(variables[name])) {
           check.note(
-            `${check.nameOf(variables[name])} has no effect, because there is only one ${id}`,
+            `${check.nameOf(variables[name])} has no effect, because the addresses of this provider are fixed`,
           )
         }
       }

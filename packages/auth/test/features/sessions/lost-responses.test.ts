@@ -193,6 +193,30 @@ test('parallel requests, lost and late responses never sign a user out', async (
   }
 })
 
+for (const mode of ['specification', 'upstream']) {
+  test(`a token of aal1 never gives aal2, even if reuse is allowed, in the mode ${mode}`, async (t) => {
+    const server = await openFlowServer(t, {
+      ...environment,
+      AUTH_COMPAT_MODE: mode,
+      AUTH_SECURITY_REFRESH_TOKEN_ALLOW_REUSE: 'true',
+    })
+    if (!server) return
+    const calls = createFactorCalls(server)
+    const member = await calls.newMember()
+    const { token, refreshToken: before } = await calls.signIn(member.email)
+    const raised = await calls.answer({ token }, member.factorId, member.app.nextCode())
+    const reused = await calls.refresh(before)
+    // In the mode upstream, the client may have lost the response of the verification.
+    if (mode === 'upstream') assert.equal(claimsOf(reused.body.access_token).aal, 'aal1')
+    else assert.equal(reused.body.error_code, 'refresh_token_already_used')
+    const current = await calls.refresh(raised.body.refresh_token)
+    assert.equal(claimsOf(current.body.access_token).aal, 'aal2', 'the session continues')
+    const again = await calls.refresh(raised.body.refresh_token)
+    assert.equal(again.body.refresh_token, current.body.refresh_token)
+    assert.equal((await calls.refresh(before)).body.error_code, 'refresh_token_already_used')
+  })
+}
+
 test('a lost response of a verification continues at aal1, until the token of the verification is used', async (t) => {
   const server = await openFlowServer(t, environment)
   if (!server) return

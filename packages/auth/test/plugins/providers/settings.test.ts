@@ -47,7 +47,7 @@ test('setting a URL for Apple or Google has no effect and is reported', () => {
     assert.deepEqual(faults, [])
     assert.equal(config.external[id].url, '')
     assert.ok(
-      notes.includes(`${name} has no effect, because there is only one ${id}`),
+      notes.includes(`${name} has no effect, because the addresses of this provider are fixed`),
       notes.join(),
     )
   }
