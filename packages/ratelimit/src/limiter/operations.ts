@@ -4,10 +4,10 @@ import type { DecisionParts } from '../decide/decision.ts'
 import { Tally } from '../decide/tally.ts'
 import { toOverlapMs, windowStart } from '../decide/windows.ts'
 import { RuleCounters } from '../stats/rule-counters.ts'
-import type { BlockedUntil, Blocks } from './blocks.ts'
-import type { GuardedStore } from './guarded-store.ts'
 import { type LimitResult, type ResultSettings, toHeaders, toLimitResult } from './limit-result.ts'
-import type { MatchedRequest } from './matched-request.ts'
+import type { MatchedRequest } from './rules/matched-request.ts'
+import type { BlockedUntil, Blocks } from './store/blocks.ts'
+import type { GuardedStore } from './store/guarded-store.ts'
 
 export interface OperationParts {
   readonly decision: DecisionParts

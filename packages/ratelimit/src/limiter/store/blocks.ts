@@ -3,8 +3,8 @@ import {
   type CounterStore,
   highestCount,
   type Increment,
-} from '../counters/counter-store.ts'
-import type { Tallies, Tally } from '../decide/tally.ts'
+} from '../../counters/counter-store.ts'
+import type { Tallies, Tally } from '../../decide/tally.ts'
 
 /** With more blocks than this, adding another one drops those that have ended. */
 const mostKept = 10_000

@@ -1,10 +1,11 @@
-import { type DecisionParts, ServiceError } from '../decide/decision.ts'
-import { compileRules, type RuleSnapshot } from '../rules/match/snapshot.ts'
-import type { RuleSource } from '../rules/sources/source.ts'
-import type { Statistics } from '../stats/registry.ts'
-import { type LimitRequest, toRateLimitRequest } from './limit-request.ts'
+import { type DecisionParts, ServiceError } from '../../decide/decision.ts'
+import { compileRules, type RuleSnapshot } from '../../rules/match/snapshot.ts'
+import type { RuleSource } from '../../rules/sources/source.ts'
+import type { Statistics } from '../../stats/registry.ts'
+import { type LimitRequest, toRateLimitRequest } from '../limit-request.ts'
+import { KeyedLimits } from './keyed-limits.ts'
 import type { KeyValues, Limits } from './limits.ts'
-import { type Charging, KeyedLimits, type MatchedRequest, matchRules } from './matched-request.ts'
+import { type Charging, type MatchedRequest, matchRules } from './matched-request.ts'
 import { type ParsedLimits, parseLimits } from './parse-limits.ts'
 import {
   type DirectoryParts,

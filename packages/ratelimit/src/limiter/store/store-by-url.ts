@@ -1,8 +1,8 @@
 import { findSimilarName } from '@portcullis/service-kit/similar-names'
-import type { CounterStore } from '../counters/counter-store.ts'
-import { stores } from '../counters/index.ts'
-import { openMemoryStore } from '../counters/memory/memory-store.ts'
-import type { OpenUrl, StoreEntry } from '../counters/store-plugin.ts'
+import type { CounterStore } from '../../counters/counter-store.ts'
+import { stores } from '../../counters/index.ts'
+import { openMemoryStore } from '../../counters/memory/memory-store.ts'
+import type { OpenUrl, StoreEntry } from '../../counters/store-plugin.ts'
 
 const entries: readonly StoreEntry[] = stores
 
