@@ -21,13 +21,16 @@ function chooseSecrets(): void {
  * times faster than character by character), and hashed and compared four bytes at a time.
  */
 export class KeyBytes {
-  #bytes = Buffer.alloc(4096)
+  #bytes: Buffer<ArrayBuffer>
   /** The bytes; the last word is padded with zeros. */
-  words = new Int32Array(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.length / 4)
+  words: Int32Array<ArrayBuffer>
   byteLength = 0
 
-  constructor() {
+  /** @param room - the number of bytes; `set` extends it when necessary */
+  constructor(room = 4096) {
     chooseSecrets()
+    this.#bytes = Buffer.alloc((room + 3) & ~3)
+    this.words = toWords(this.#bytes)
   }
 
   /** Stores the bytes of `text` and returns their hash, whose 32 bits are all equally distributed. */
@@ -37,6 +40,27 @@ export class KeyBytes {
     let length = this.#bytes.write(text)
     // Only ASCII takes one byte for each code unit.
     if (length !== text.length) length = this.#writeCodeUnits(text)
+    return this.#end(length)
+  }
+
+  /**
+   * Replaces the bytes from `start` with a value and the bytes after it, for which there must be room, and returns the
+   * hash. Returns undefined for a value that contains a character that is escaped in keys.
+   */
+  replaceEnd(start: number, value: string, after: Uint8Array): number | undefined {
+    const bytes = this.#bytes
+    let at = start
+    for (let i = 0; i < value.length; i++) {
+      const code = value.charCodeAt(i)
+      if (code <= 0x20 || code >= 0x7f || code === percent || code === underscore) return undefined
+      bytes[at++] = code
+    }
+    for (let i = 0; i < after.length; i++) bytes[at++] = after[i] ?? 0
+    return this.#end(at)
+  }
+
+  /** Sets the length, and returns the hash. */
+  #end(length: number): number {
     const { words } = this
     const end = length >> 2
     words[end] = (words[end] ?? 0) & ((1 << ((length & 3) << 3)) - 1)
@@ -81,9 +105,15 @@ export class KeyBytes {
 
   #grow(length: number): void {
     this.#bytes = Buffer.alloc(2 ** Math.ceil(Math.log2(length)))
-    const { buffer, byteOffset } = this.#bytes
-    this.words = new Int32Array(buffer, byteOffset, this.#bytes.length / 4)
+    this.words = toWords(this.#bytes)
   }
+}
+
+const percent = 0x25
+const underscore = 0x5f
+
+function toWords({ buffer, byteOffset, length }: Buffer<ArrayBuffer>): Int32Array<ArrayBuffer> {
+  return new Int32Array(buffer, byteOffset, length / 4)
 }
 
 /** Mixes the bits, so that every bit of `h` affects every bit of the result. */

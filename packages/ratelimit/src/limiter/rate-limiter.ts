@@ -3,7 +3,7 @@ import { createDecisionStatistics, type DecisionParts, ServiceError } from '../d
 import type { RuleSnapshot } from '../rules/match/snapshot.ts'
 import { Statistics } from '../stats/registry.ts'
 import { checkCharge } from './limit-request.ts'
-import { defaultHeaderNames } from './limit-result.ts'
+import { defaultHeaderNames, type LimitResult } from './limit-result.ts'
 import type { KeyedRateLimiter, LimitOptions, RateLimiter } from './limiter-interface.ts'
 import { createLimiterLog } from './limiter-log.ts'
 import {
@@ -28,6 +28,7 @@ import type { LimitKeys, Limits } from './rules/limits.ts'
 import type { Charging, MatchedRequest } from './rules/matched-request.ts'
 import { createKeyedRules, createWrittenRules, type RuleAccess } from './rules/rule-access.ts'
 import { RulesError } from './rules/rules-input.ts'
+import type { MemoryParts } from './rules/single-limits.ts'
 import { UnmatchedReports } from './rules/unmatched.ts'
 import { Blocks } from './store/blocks.ts'
 import { openLimiterStore } from './store/open-store.ts'
@@ -101,6 +102,7 @@ function createLimiter<Input, Rules>(
   })
   const {
     store,
+    counters,
     guard,
     localCache,
     firstAttempt,
@@ -121,8 +123,10 @@ function createLimiter<Input, Rules>(
     isShared: guard !== undefined && options.sharedBlocks === true,
   })
   const operations: OperationParts = { decision: parts, results, blocks, guard }
-  const isReadyAtOnce = source === undefined && guard === undefined
-  if (isReadyAtOnce) readiness.end()
+  /** Undefined if decisions may have to wait: for the store, or for rules in a directory. */
+  const memory: MemoryParts | undefined =
+    counters === undefined || source !== undefined ? undefined : { ...operations, counters }
+  if (memory !== undefined) readiness.end()
   else {
     const go = () => readiness.end()
     Promise.all([firstAttempt, source?.firstAttempt]).then(go, go)
@@ -192,11 +196,17 @@ function createLimiter<Input, Rules>(
     try {
       checkCharge(hits)
       const charging = hits === 1 && !isRefund ? oneHit : { hits, isRefund }
-      if (isReadyAtOnce) return Promise.resolve(runNow(operation, input, charging))
+      if (memory !== undefined) return Promise.resolve(runNow(operation, input, charging))
       return hold.during(runLater(operation, input, charging, timeoutMs))
     } catch (error) {
       return Promise.reject(error)
     }
+  }
+
+  function countNow(memory: MemoryParts, input: Input, hits = 1): LimitResult {
+    checkCharge(hits)
+    if (hits !== 1) return runNow(count, input, { hits, isRefund: false })
+    return ruling.countSingle(memory, input) ?? runNow(count, input, oneHit)
   }
 
   async function close(): Promise<void> {
@@ -214,15 +224,15 @@ function createLimiter<Input, Rules>(
       }
       return ready
     },
-    limit: (request, given = {}) => run(count, request, given, false),
-    limitSync(request, { hits = 1 } = {}) {
-      if (!isReadyAtOnce) {
-        throw new TypeError(
-          'limitSync needs counters in memory and rules that are not in a directory: use limit instead',
-        )
-      }
-      checkCharge(hits)
-      return runNow(count, request, hits === 1 ? oneHit : { hits, isRefund: false })
+    limit:
+      memory === undefined
+        ? (request, given = {}) => run(count, request, given, false)
+        : async (request, given) => countNow(memory, request, given?.hits),
+    limitSync(request, given) {
+      if (memory !== undefined) return countNow(memory, request, given?.hits)
+      throw new TypeError(
+        'limitSync needs counters in memory and rules that are not in a directory: use limit instead',
+      )
     },
     peek: (request, given = {}) => run(peek, request, given, false),
     refund: (request, given = {}) => run(refund, request, given, true),

@@ -1,3 +1,4 @@
+import type { KeyBytes } from '../../hot/index.ts'
 import { type Counted, type CounterStore, type Increment, StoreError } from '../counter-store.ts'
 import { readThenAdd } from '../read-then-add.ts'
 import { CounterTable, TableFullError } from './table.ts'
@@ -53,7 +54,21 @@ export function openMemoryStore(settings: MemoryStoreSettings = {}): MemoryStore
   return new OpenMemoryStore(settings)
 }
 
-class OpenMemoryStore implements MemoryStore {
+/** Counters of fixed windows, for a caller that encodes their keys itself. */
+export interface EncodedCounters {
+  /**
+   * Adds hits to one counter, and returns its count. Hot path.
+   * @throws StoreError
+   */
+  addEncoded(key: KeyBytes, hash: number, window: number, unitSeconds: number, hits: number): number
+}
+
+/** Like `openMemoryStore`, for callers inside this package. */
+export function openEncodedCounters(settings: MemoryStoreSettings): MemoryStore & EncodedCounters {
+  return new OpenMemoryStore(settings)
+}
+
+class OpenMemoryStore implements MemoryStore, EncodedCounters {
   readonly #maxBytes: number
   readonly #maxBytesName: string
   readonly #timer: NodeJS.Timeout
@@ -108,6 +123,21 @@ class OpenMemoryStore implements MemoryStore {
       else increment.after = table.read(increment.key, increment.window)
     }
     counted(undefined)
+  }
+
+  addEncoded(
+    key: KeyBytes,
+    hash: number,
+    window: number,
+    unitSeconds: number,
+    hits: number,
+  ): number {
+    if (this.#table === undefined) throw closedError()
+    try {
+      return this.#table.addEncoded(key, hash, window, unitSeconds, hits)
+    } catch (error) {
+      throw this.#toStoreError(error)
+    }
   }
 
   #add(increments: readonly Increment[]): StoreError | undefined {

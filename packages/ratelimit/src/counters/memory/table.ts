@@ -76,10 +76,20 @@ export class CounterTable {
 
   /** Changes a count and returns the new count. Hot path. */
   add(text: string, window: number, unitSeconds: number, hits: number): number {
-    const hash = this.#key.set(text)
+    return this.addEncoded(this.#key, this.#key.set(text), window, unitSeconds, hits)
+  }
+
+  /** Like `add`, for a key that is already encoded. Hot path. */
+  addEncoded(
+    key: KeyBytes,
+    hash: number,
+    window: number,
+    unitSeconds: number,
+    hits: number,
+  ): number {
     const page = this.#pageOf(hash)
-    const at = page.find(this.#key, hash, window)
-    if (at === 0) return hits > 0 ? this.#start(hash, window, unitSeconds, hits) : 0
+    const at = page.find(key, hash, window)
+    if (at === 0) return hits > 0 ? this.#start(key, hash, window, unitSeconds, hits) : 0
     page.prolong(at, unitSeconds)
     const count = Math.max(0, (page.floats[at >> 1] ?? 0) + hits)
     page.floats[at >> 1] = count
@@ -113,7 +123,7 @@ export class CounterTable {
       page.prolong(at, lifeSeconds)
       page.floats[at >> 1] = counter.after - share
     } else if (hits > 0) {
-      this.#start(hash, place, lifeSeconds, hits)
+      this.#start(this.#key, hash, place, lifeSeconds, hits)
     }
   }
 
@@ -147,18 +157,18 @@ export class CounterTable {
   }
 
   /** Counts the first hits of a key in a window. An expired counter of the key is reused. */
-  #start(hash: number, window: number, unitSeconds: number, hits: number): number {
+  #start(key: KeyBytes, hash: number, window: number, unitSeconds: number, hits: number): number {
     const now = this.#settings.nowSeconds()
     let page = this.#pageOf(hash)
-    let at = page.findStale(this.#key, hash, now)
+    let at = page.findStale(key, hash, now)
     if (at !== 0) {
       page.renew(at, window, unitSeconds)
     } else {
-      at = page.insert(this.#key, hash, window, unitSeconds)
+      at = page.insert(key, hash, window, unitSeconds)
       while (at === 0) {
-        this.#makeRoom(hash, page, toRecordWords(this.#key.byteLength), now)
+        this.#makeRoom(hash, page, toRecordWords(key.byteLength), now)
         page = this.#pageOf(hash)
-        at = page.insert(this.#key, hash, window, unitSeconds)
+        at = page.insert(key, hash, window, unitSeconds)
       }
       this.size++
     }

@@ -8,16 +8,13 @@ import type { Match } from '../../rules/model/rule.ts'
 import { matchesWildcard } from '../../rules/model/wildcard.ts'
 import { toKeyText } from '../limit-request.ts'
 import type { KeyValues } from './limits.ts'
-import type { Charging, MatchedRequest } from './matched-request.ts'
+import { type Charging, everythingMatched, type MatchedRequest } from './matched-request.ts'
 import type { KeyLimits, LimitNode, ParsedLimits } from './parse-limits.ts'
-
-const alwaysMatched: readonly boolean[] = []
-const nothing: readonly (readonly Entry[])[] = []
 
 /** Limits from objects, prepared for decisions: a limit applies if all of its keys have a value. */
 export class KeyedLimits {
+  readonly domain: string
   readonly #limits: ParsedLimits
-  readonly #domain: string
   readonly #rules: RuleSnapshot
   /** Whether a limit may replace another. */
   readonly #replaces: boolean
@@ -29,7 +26,7 @@ export class KeyedLimits {
     this.#replaces = limits.rules.rules.some(
       ({ limit }) => limit !== undefined && limit.replaces.length > 0,
     )
-    this.#domain = domain
+    this.domain = domain
     this.#rules = rules
   }
 
@@ -53,9 +50,9 @@ export class KeyedLimits {
     }
     const { keys } = found
     const tallies = found.nodes === undefined ? found.tallies : this.#withoutReplaced(found)
-    const domain = this.#domain
+    const { domain } = this
     if (unmatched === undefined) {
-      return { domain, tallies, keys, isMatched: alwaysMatched, unmatched: nothing }
+      return { domain, tallies, keys, ...everythingMatched }
     }
     // An unknown key is a descriptor that no rule applies to.
     return {
@@ -92,6 +89,15 @@ export class KeyedLimits {
     }
   }
 
+  /** The limit of a key that has the same one for every value; undefined if it has several or none. */
+  findOnly(parts: DecisionParts, key: string, value: string): PreparedLimit | undefined {
+    const rules = this.#limits.top.get(key)
+    const node = rules?.any
+    if (rules === undefined || node === undefined) return undefined
+    const isOnly = node.hasLimit && node.per === undefined && rules.byValue.size === 0
+    return isOnly ? this.#prepare(parts, node, [value]) : undefined
+  }
+
   #withoutReplaced({ tallies, nodes = [] }: Found): Tallies {
     const matches = nodes.map(({ index }) => this.#prepared[index]?.match)
     const replaced = findReplaced(matches)
@@ -108,7 +114,7 @@ export class KeyedLimits {
   ): PreparedLimit | undefined {
     const known = this.#prepared[node.index]
     if (known !== undefined) return known
-    const match = this.#rules.match(this.#domain, {
+    const match = this.#rules.match(this.domain, {
       entries: node.keys.map((key, at) => ({ key, value: values[at] ?? '' })),
       limit: undefined,
       hitsAddend: undefined,
@@ -122,7 +128,7 @@ export class KeyedLimits {
       keys:
         unit === undefined
           ? undefined
-          : new CounterKeyTemplate(settings, this.#domain, node.keys, {
+          : new CounterKeyTemplate(settings, this.domain, node.keys, {
               windowSeconds,
               sharedValues,
             }),
@@ -144,7 +150,7 @@ export class KeyedLimits {
 }
 
 /** The part that is the same for all requests that a limit applies to. */
-interface PreparedLimit {
+export interface PreparedLimit {
   readonly match: Match
   /** Undefined for a limit that counts nothing. */
   readonly keys: CounterKeyTemplate | undefined

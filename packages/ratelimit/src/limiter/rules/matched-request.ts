@@ -16,6 +16,12 @@ export interface MatchedRequest {
   readonly unmatched: readonly (readonly Entry[])[]
 }
 
+/** The parts of a request whose values all have a limit. */
+export const everythingMatched: Pick<MatchedRequest, 'isMatched' | 'unmatched'> = {
+  isMatched: [],
+  unmatched: [],
+}
+
 /** How the hits of a call are counted. */
 export interface Charging {
   readonly hits: number

@@ -37,9 +37,14 @@ export class Blocks {
     return this.#settings.isShared
   }
 
+  /** Whether this process knows that no counter is blocked. */
+  get isEmpty(): boolean {
+    return this.#untilMs.size === 0
+  }
+
   /** Returns the counters that this process knows to be blocked; undefined if there are none. Hot path. */
   find(tallies: Tallies, nowMs: number): BlockedUntil | undefined {
-    if (this.#untilMs.size === 0) return undefined
+    if (this.isEmpty) return undefined
     let found: Map<Tally, number> | undefined
     for (const tally of tallies) {
       const untilMs = tally === undefined ? undefined : this.#untilMs.get(tally.key)

@@ -1,5 +1,6 @@
 import type { Log } from '@portcullis/service-kit/log'
 import { type CounterStore, StoreError } from '../../counters/counter-store.ts'
+import type { EncodedCounters } from '../../counters/memory/memory-store.ts'
 import type { UrlStore } from '../../counters/store-plugin.ts'
 import { createLocalCache, type LocalCache } from '../../hot/index.ts'
 import type { SharedOptions } from '../options.ts'
@@ -9,6 +10,8 @@ import { findScheme, memoryUrl, openMemory } from './store-by-url.ts'
 
 export interface LimiterStore {
   readonly store: CounterStore
+  /** The same store, if counters are in memory. */
+  readonly counters: EncodedCounters | undefined
   /** Undefined for counters in memory, which are always available. */
   readonly guard: GuardedStore | undefined
   /** Undefined if it is switched off, and for counters in memory, which are as fast as the cache. */
@@ -36,6 +39,7 @@ export function openLimiterStore(
     const done = Promise.resolve()
     return {
       store,
+      counters: store,
       guard: undefined,
       localCache: undefined,
       firstAttempt: done,
@@ -55,7 +59,8 @@ export function openLimiterStore(
     const guard = new GuardedStore(given, settings)
     const close = async () => await fallback?.[Symbol.asyncDispose]()
     const done = Promise.resolve()
-    return { store: guard, guard, localCache, firstAttempt: done, answers: done, close }
+    const counters = undefined
+    return { store: guard, counters, guard, localCache, firstAttempt: done, answers: done, close }
   }
   const open = findScheme(given)
   if (open === undefined) throw new TypeError('the URL of the store was not checked')
@@ -81,6 +86,7 @@ export function openLimiterStore(
   firstAttempt.promise.catch(() => undefined)
   return {
     store: guard,
+    counters: undefined,
     guard,
     localCache,
     firstAttempt: firstAttempt.promise,

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { KeyBytes } from '../../src/hot/key-bytes.ts'
+import { KeyTemplate } from '../../src/hot/key-template.ts'
+
+const toHex = ({ words, byteLength }: KeyBytes) =>
+  Buffer.from(words.buffer, words.byteOffset, byteLength).toString('hex')
+
+test('a template has the same bytes and hash as the whole text, whatever the previous value was', () => {
+  const value = fc.string({
+    unit: fc.constantFrom('a', 'Z', '0', '.', ':', '~', '!'),
+    maxLength: 64,
+  })
+  const before = fc.string({ unit: 'binary' })
+  const after = fc.string({ unit: 'binary-ascii' })
+  fc.assert(
+    fc.property(before, after, fc.array(value, { minLength: 1 }), (before, after, values) => {
+      const template = new KeyTemplate(before, after)
+      const key = new KeyBytes()
+      for (const value of values) {
+        assert.equal(template.set(value), key.set(`${before}${value}${after}`))
+        assert.equal(toHex(template.key), toHex(key))
+      }
+    }),
+  )
+})
+
+test('a template takes neither long values nor values that are escaped in keys', () => {
+  const template = new KeyTemplate('default_ip_', '_60s_')
+  for (const value of ['_', 'a_b', '%', ' ', '\n', '\u007f', 'é', '\ud800', 'x'.repeat(65)]) {
+    assert.equal(template.set(value), undefined)
+  }
+  assert.equal(template.set('1'), new KeyBytes().set('default_ip_1_60s_'))
+})
