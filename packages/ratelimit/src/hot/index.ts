@@ -11,7 +11,7 @@
  * | key template | keys that differ in one value are encoded without creating their text |
  * | large map | a map that never rehashes all of its entries at once |
  */
-export { KeyBytes } from './key-bytes.ts'
+export { KeyBytes, type KeyWords } from './key-bytes.ts'
 export { type Extent, mostPageWords, Page, toPageBytes, toRecordWords } from './key-page.ts'
 export { KeyTemplate } from './key-template.ts'
 export { LargeMap } from './large-map.ts'

@@ -1,4 +1,4 @@
-import { KeyBytes } from './key-bytes.ts'
+import { KeyBytes, type KeyWords } from './key-bytes.ts'
 
 /*
  * Measured for one key such as `default_ip_10.0.1.2_3600s_`: 48 ns to write its bytes here; 160 ns to check the value,
@@ -11,8 +11,7 @@ const longestValue = 64
 
 /** The bytes of keys that differ only in one value, without their text. */
 export class KeyTemplate {
-  /** The key of the latest value. */
-  readonly key: KeyBytes
+  readonly #bytes: KeyBytes
   readonly #start: number
   readonly #after: Uint8Array
 
@@ -21,15 +20,17 @@ export class KeyTemplate {
    * @param after - the text after it, in ASCII
    */
   constructor(before: string, after: string) {
-    this.key = new KeyBytes(before.length * 3 + longestValue + after.length + 4)
-    this.key.set(before)
-    this.#start = this.key.byteLength
+    this.#bytes = new KeyBytes(before.length * 3 + longestValue + after.length + 4)
+    this.#start = this.#bytes.set(before).byteLength
     this.#after = Buffer.from(after)
   }
 
-  /** Sets the key, and returns its hash. Returns undefined if the value must be escaped or is too long. */
-  set(value: string): number | undefined {
+  /**
+   * Returns the key of a value, which is valid until the next call. Returns undefined if the value must be escaped or
+   * is too long.
+   */
+  encode(value: string): KeyWords | undefined {
     if (value.length > longestValue) return undefined
-    return this.key.replaceEnd(this.#start, value, this.#after)
+    return this.#bytes.replaceEnd(this.#start, value, this.#after)
   }
 }

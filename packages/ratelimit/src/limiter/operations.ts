@@ -188,7 +188,7 @@ function read(
   // Separate statistics and no cache, so that a peek changes neither.
   const scratch = new RuleCounters()
   const tallies = matched.tallies.map(
-    (tally) => tally && new Tally({ ...tally, counters: scratch }),
+    (tally) => tally && new Tally({ ...tally, key: tally.key, counters: scratch }),
   )
   const looking = { ...decision, localCache: undefined }
   const toRead = openTallies(looking, tallies, nowMs, nowSeconds)

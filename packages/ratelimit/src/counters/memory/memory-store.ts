@@ -1,5 +1,11 @@
-import type { KeyBytes } from '../../hot/index.ts'
-import { type Counted, type CounterStore, type Increment, StoreError } from '../counter-store.ts'
+import {
+  type Counted,
+  type CounterStore,
+  type EncodedIncrement,
+  type EncodedKey,
+  type Increment,
+  StoreError,
+} from '../counter-store.ts'
 import { readThenAdd } from '../read-then-add.ts'
 import { CounterTable, TableFullError } from './table.ts'
 
@@ -60,7 +66,7 @@ export interface EncodedCounters {
    * Adds hits to one counter, and returns its count. Hot path.
    * @throws StoreError
    */
-  addEncoded(key: KeyBytes, hash: number, window: number, unitSeconds: number, hits: number): number
+  addEncoded(key: EncodedKey, window: number, unitSeconds: number, hits: number): number
 }
 
 /** Like `openMemoryStore`, for callers inside this package. */
@@ -125,29 +131,27 @@ class OpenMemoryStore implements MemoryStore, EncodedCounters {
     counted(undefined)
   }
 
-  addEncoded(
-    key: KeyBytes,
-    hash: number,
-    window: number,
-    unitSeconds: number,
-    hits: number,
-  ): number {
+  addEncoded(key: EncodedKey, window: number, unitSeconds: number, hits: number): number {
     if (this.#table === undefined) throw closedError()
     try {
-      return this.#table.addEncoded(key, hash, window, unitSeconds, hits)
+      return this.#table.addEncoded(key, window, unitSeconds, hits)
     } catch (error) {
       throw this.#toStoreError(error)
     }
   }
 
-  #add(increments: readonly Increment[]): StoreError | undefined {
+  #add(increments: readonly EncodedIncrement[]): StoreError | undefined {
     const table = this.#table
     if (table === undefined) return closedError()
     try {
       for (const increment of increments) {
-        const { key, window, unitSeconds, hits } = increment
-        if (increment.overlapMs !== 0) table.slide(increment, hits)
-        else increment.after = table.add(key, window, unitSeconds, hits)
+        const { encodedKey, window, unitSeconds, hits } = increment
+        if (increment.overlapMs !== 0) {
+          table.slide(increment, hits)
+        } else {
+          const key = encodedKey ?? table.encode(increment.key)
+          increment.after = table.addEncoded(key, window, unitSeconds, hits)
+        }
       }
       return undefined
     } catch (error) {

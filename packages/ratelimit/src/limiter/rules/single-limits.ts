@@ -48,14 +48,14 @@ export class SingleLimits {
     const limit = this.#byKey.get(key) ?? this.#prepare(parts, key, value)
     if (limit === undefined) return undefined
     const { template, tally, matched } = limit
-    const hash = template.set(value)
-    if (hash === undefined) return undefined
+    const encoded = template.encode(value)
+    if (encoded === undefined) return undefined
     const { unitSeconds } = tally
     const nowSeconds = Math.floor(decision.now() / 1000)
     const window = windowStart(nowSeconds, unitSeconds)
     tally.counters.totalHits += 1
     try {
-      tally.after = counters.addEncoded(template.key, hash, window, unitSeconds, 1)
+      tally.after = counters.addEncoded(encoded, window, unitSeconds, 1)
     } catch (error) {
       if (error instanceof StoreError) decision.statistics.storeErrors.value += 1
       throw error

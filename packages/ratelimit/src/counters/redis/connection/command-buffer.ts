@@ -1,4 +1,7 @@
-import type { Increment } from '../../counter-store.ts'
+import type { EncodedKey, Increment } from '../../counter-store.ts'
+
+/** A key as text, or in ASCII and already encoded. */
+type Key = string | EncodedKey
 
 const initialBytes = 16_384
 const keptBytes = 1_048_576
@@ -32,28 +35,13 @@ export class CommandBuffer {
   #bytes: Buffer = Buffer.allocUnsafe(initialBytes)
   #view = toView(this.#bytes)
   #length = 0
-  #keyStart = 0
-  #keyEnd = 0
 
   get length(): number {
     return this.#length
   }
 
-  /** A view of the key of the last command, without its window. */
-  get view(): DataView {
-    return this.#view
-  }
-
-  get keyStart(): number {
-    return this.#keyStart
-  }
-
-  get keyEnd(): number {
-    return this.#keyEnd
-  }
-
   /** `SET key 0 EX ttl NX`: the counter gets its TTL before its first hit. */
-  createCounter(key: string, window: number, ttlSeconds: number): void {
+  createCounter(key: Key, window: number, ttlSeconds: number): void {
     this.#start(create, key, window)
     this.#append(noCount)
     this.#number(ttlSeconds)
@@ -61,7 +49,7 @@ export class CommandBuffer {
   }
 
   /** `INCRBY key hits` */
-  count(key: string, window: number, hits: number): void {
+  count(key: Key, window: number, hits: number): void {
     this.#start(incrBy, key, window)
     this.#number(hits)
   }
@@ -132,11 +120,6 @@ export class CommandBuffer {
     return this.#bytes.subarray(0, this.#length)
   }
 
-  /** Discards what was written after this length. */
-  rewind(length: number): void {
-    this.#length = length
-  }
-
   clear(): void {
     if (this.#bytes.length > keptBytes) this.handOver()
     this.#length = 0
@@ -148,10 +131,28 @@ export class CommandBuffer {
     this.#use(Buffer.allocUnsafe(initialBytes))
   }
 
-  #start(command: Buffer, key: string, window: number): void {
-    this.#reserve(key.length * 3 + frameBytes)
+  #start(command: Buffer, key: Key, window: number): void {
+    const isText = typeof key === 'string'
+    this.#reserve((isText ? key.length * 3 : key.byteLength) + frameBytes)
     this.#append(command)
-    this.#name(key, window, false)
+    if (isText) this.#name(key, window, false)
+    else this.#encodedName(key, window)
+  }
+
+  /** Words are copied in a loop, which is faster than a native copy of a short key. */
+  #encodedName({ words, start, byteLength }: EncodedKey, window: number): void {
+    const digits = digitsOf(window)
+    this.#lengthLine(byteLength + digits)
+    const view = this.#view
+    const at = this.#length
+    const end = start + ((byteLength + 3) >> 2)
+    // The padding of the last word is overwritten by what follows.
+    for (let from = start, to = at; from < end; from += 1, to += 4) {
+      view.setInt32(to, words[from] ?? 0, true)
+    }
+    this.#length = at + byteLength
+    this.#digits(window, digits)
+    this.#endLine()
   }
 
   /** @param suffix - the window, or for a sliding counter the length of a window in seconds */
@@ -169,9 +170,7 @@ export class CommandBuffer {
     const digits = digitsOf(suffix)
     this.#lengthLine(keyBytes + digits + (isSliding ? 1 : 0))
     const written = this.#bytes.write(key, this.#length)
-    this.#keyStart = this.#length
     this.#length += written
-    this.#keyEnd = this.#length
     this.#digits(suffix, digits)
     if (isSliding) this.#bytes[this.#length++] = SECONDS
     this.#endLine()
