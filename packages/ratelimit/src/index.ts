@@ -12,11 +12,16 @@ export {
 } from './counters/memory/memory-store.ts'
 export { ServiceError } from './decide/decision.ts'
 export type { HeaderNames } from './decide/headers.ts'
-export type { BreakerSettings } from './limiter/breaker.ts'
 export type { DescriptorInput, DetailedDescriptor, LimitRequest } from './limiter/limit-request.ts'
 export type { AppliedLimit, LimitResult, LimitStatus } from './limiter/limit-result.ts'
 export type { KeyedRateLimiter, LimitOptions, RateLimiter } from './limiter/limiter-interface.ts'
 export type { Logger } from './limiter/limiter-log.ts'
+export type {
+  KeyedLimiterOptions,
+  RateLimiterOptions,
+  SharedOptions,
+} from './limiter/options.ts'
+export { createRateLimiter } from './limiter/rate-limiter.ts'
 export type {
   KeyValues,
   LimitDefinition,
@@ -25,17 +30,12 @@ export type {
   Limits,
   LimitText,
   LimitUnit,
-} from './limiter/limits.ts'
-export type {
-  KeyedLimiterOptions,
-  RateLimiterOptions,
-  SharedOptions,
-} from './limiter/options.ts'
-export { createRateLimiter } from './limiter/rate-limiter.ts'
+} from './limiter/rules/limits.ts'
 export {
   type RulesDirectory,
   RulesError,
   type RulesInput,
   type RulesText,
-} from './limiter/rules-input.ts'
-export { UnmatchedError, type UnmatchedMode } from './limiter/unmatched.ts'
+} from './limiter/rules/rules-input.ts'
+export { UnmatchedError, type UnmatchedMode } from './limiter/rules/unmatched.ts'
+export type { BreakerSettings } from './limiter/store/breaker.ts'

@@ -1,6 +1,7 @@
 import type { PackageTable } from '../table.ts'
 
 const settings = '@portcullis/service-kit/config-check @portcullis/service-kit/env'
+const address = '@portcullis/service-kit/address'
 const log = '@portcullis/service-kit/log'
 const metrics = '@portcullis/service-kit/metrics'
 
@@ -58,12 +59,12 @@ export const ratelimit: PackageTable = {
   'counters/': { outside: `${settings} ${log}` },
   'counters/**': {
     inside: 'counters/ hot/index.ts tls/**',
-    outside: `${settings} ${log} @portcullis/service-kit/failure-log node:crypto node:dns node:fs node:net node:timers node:tls node:zlib`,
+    outside: `${address} ${settings} ${log} @portcullis/service-kit/failure-log node:crypto node:dns node:fs node:net node:timers node:tls node:zlib`,
     because: 'A store counts, but does not decide.',
   },
   'stats/**': {
     inside: 'hot/index.ts rules/yaml/**',
-    outside: `${settings} ${log} ${metrics} node:fs node:timers`,
+    outside: `${address} ${settings} ${log} ${metrics} node:fs node:timers`,
     types: 'protocol/message.ts',
   },
   'protocol/message.ts': {},

@@ -33,11 +33,10 @@ import {
   createHttpService,
   type HttpService,
   openHttpListener,
-  toAddress,
 } from '../transports/http-listener.ts'
 import { trackStreams } from '../transports/open-streams.ts'
 import { loadGrpcTls } from './grpc-tls.ts'
-import { toListenError } from './listen-error.ts'
+import { listenFor } from './listen.ts'
 import type { Primary } from './primary.ts'
 
 interface GrpcContext {
@@ -96,16 +95,7 @@ export async function openGrpc(
     primary.receive('grpc', (socket) => server.adopt(socket))
     return ''
   }
-  const target =
-    config.socketPath === undefined
-      ? { host: config.host, port: config.port }
-      : { path: config.socketPath }
-  const bound = await server.listen(target).catch((error: unknown) => {
-    throw toListenError(error, 'gRPC', 'path' in target ? 'GRPC_UDS' : 'GRPC_HOST or GRPC_PORT')
-  })
-  const address = 'path' in bound ? bound.path : toAddress(config.host, bound.port)
-  log.warning(`Listening for gRPC on '${address}'`)
-  return address
+  return await listenFor('gRPC', config, (address) => server.listen(address), log)
 }
 
 function toCallStatistics(statistics: Statistics, method: string) {
@@ -183,12 +173,12 @@ export async function openHttp(
     primary.receive('http', (socket) => service.adopt(socket))
     return ''
   }
-  const listener = await openHttpListener({ host, port, routes }).catch((error: unknown) => {
-    throw toListenError(error, 'HTTP', 'HOST or PORT')
-  })
-  manage(listener)
-  log.warning(`Listening for HTTP on '${listener.address}'`)
-  return listener.address
+  const bind = async () => {
+    const listener = await openHttpListener({ host, port, routes })
+    manage(listener)
+    return { host, port: listener.port }
+  }
+  return await listenFor('HTTP', { host, port }, bind, log)
 }
 
 interface DebugContext {

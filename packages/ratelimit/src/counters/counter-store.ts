@@ -37,6 +37,24 @@ export interface Increment {
   previous: number
 }
 
+/** A key that is already encoded, so that a store need not encode it again. Nothing changes it. */
+export interface EncodedKey {
+  /** Contains the key from `start`; its last word is padded with zeros. */
+  readonly words: Int32Array
+  readonly start: number
+  readonly byteLength: number
+  /** Two hashes of hot/key-bytes.ts, each with 32 bits. */
+  readonly hash: number
+  readonly secondHash: number
+  /** Whether the bytes are also those of UTF-8. */
+  readonly isAscii: boolean
+}
+
+/** An increment inside this package, whose key may be known in encoded form. */
+export interface EncodedIncrement extends Increment {
+  readonly encodedKey?: EncodedKey | undefined
+}
+
 /** Counters stop here: above it, neither a store nor a double can count in steps of one. */
 export const highestCount = Number.MAX_SAFE_INTEGER
 

@@ -25,7 +25,7 @@ function open(
   nowMs: number,
   nowSeconds: number,
 ): boolean {
-  const { counters, charge, isRefund, unitSeconds, key } = tally
+  const { counters, charge, isRefund, unitSeconds } = tally
   if (!isRefund) counters.totalHits += charge
   if (tally.isUnlimited) {
     if (!isRefund) counters.withinLimit += charge
@@ -41,10 +41,10 @@ function open(
   if (localCache === undefined) return true
   if (isRefund) {
     // A refund may bring the counter back below the limit, so the cached entry is no longer valid.
-    localCache.delete(key, window)
+    localCache.delete(tally.key, window)
     return true
   }
-  tally.isKnownOver = localCache.isOver(key, window, tally.requestsPerUnit, nowSeconds)
+  tally.isKnownOver = localCache.isOver(tally.key, window, tally.requestsPerUnit, nowSeconds)
   return !tally.isKnownOver
 }
 

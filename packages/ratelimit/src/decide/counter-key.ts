@@ -70,6 +70,13 @@ export class CounterKeyTemplate {
     this.#sharedValues = rule.sharedValues
   }
 
+  /** The texts before and after the value; undefined if there are several values. */
+  get textsAround(): { readonly before: string; readonly after: string } | undefined {
+    const [before] = this.#before
+    const isOnly = this.#before.length === 1 && this.#sharedValues === undefined
+    return before === undefined || !isOnly ? undefined : { before, after: this.#end }
+  }
+
   /** @param values - one for each key */
   toKey(values: readonly string[]): string {
     let key = ''

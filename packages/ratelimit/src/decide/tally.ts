@@ -1,11 +1,11 @@
-import type { Increment } from '../counters/counter-store.ts'
+import type { EncodedIncrement, EncodedKey } from '../counters/counter-store.ts'
 import type { JsonObject } from '../protocol/message.ts'
 import type { RuleCounters } from '../stats/rule-counters.ts'
 
 /** The limit and the charge of a descriptor under the rules in force, independent of the time. */
 export interface Charge {
   /** The name of the counter up to its window; empty if the limit is unlimited. */
-  readonly key: string
+  readonly key: string | TextKey
   /** 0 if the limit is unlimited, which is not counted. */
   readonly unitSeconds: number
   /** The unit's number in the protocol. */
@@ -24,12 +24,18 @@ export interface Charge {
   readonly metadata: JsonObject | undefined
 }
 
+/** An encoded key whose text is created only if it is needed. */
+export interface TextKey extends EncodedKey {
+  toText(): string
+}
+
 /**
  * One descriptor during a decision: the change for the store, and its result. It contains everything that
  * is needed of the rule, whose own objects are scattered in memory if there are many rules.
  */
-export class Tally implements Charge, Increment {
-  readonly key: string
+export class Tally implements Charge, EncodedIncrement {
+  readonly encodedKey: TextKey | undefined
+  #key: string | undefined
   /** The start of the window, set when the tally is opened. */
   window = 0
   readonly unitSeconds: number
@@ -53,7 +59,8 @@ export class Tally implements Charge, Increment {
   isKnownOver = false
 
   constructor(of: Charge) {
-    this.key = of.key
+    this.encodedKey = typeof of.key === 'string' ? undefined : of.key
+    this.#key = typeof of.key === 'string' ? of.key : undefined
     this.unitSeconds = of.unitSeconds
     this.unit = of.unit
     this.requestsPerUnit = of.requestsPerUnit
@@ -66,6 +73,11 @@ export class Tally implements Charge, Increment {
     this.counters = of.counters
     this.metadata = of.metadata
     this.hits = of.isRefund && of.charge > 0 ? -of.charge : of.charge
+  }
+
+  get key(): string {
+    this.#key ??= this.encodedKey?.toText() ?? ''
+    return this.#key
   }
 
   get most(): number {

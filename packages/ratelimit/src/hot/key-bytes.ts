@@ -16,31 +16,86 @@ function chooseSecrets(): void {
   startB = bytes.readInt32LE(12) | 1
 }
 
+/** The bytes of a key as a part of an array of words. */
+export interface KeyRange {
+  /** Contains the bytes from `start`; the last word is padded with zeros. */
+  readonly words: Int32Array
+  readonly start: number
+  readonly byteLength: number
+}
+
+/** An encoded key with its hashes. */
+export class KeyWords implements KeyRange {
+  words: Int32Array<ArrayBuffer>
+  start = 0
+  byteLength = 0
+  /** Both hashes are different functions of all bytes, and their 32 bits are all equally distributed. */
+  hash = 0
+  secondHash = 0
+  /** Whether the bytes are also those of UTF-8. */
+  isAscii = true
+
+  constructor(words: Int32Array<ArrayBuffer>) {
+    this.words = words
+  }
+
+  /** The text of a key in ASCII. */
+  toText(): string {
+    const { buffer, byteOffset } = this.words
+    const start = byteOffset + this.start * 4
+    return Buffer.from(buffer, start, this.byteLength).toString('latin1')
+  }
+}
+
 /**
- * The bytes of one key at a time, as words, with their hash. Hot path: the key is encoded natively (three
+ * The bytes of one key at a time, as words, with their hashes. Hot path: the key is encoded natively (three
  * times faster than character by character), and hashed and compared four bytes at a time.
  */
 export class KeyBytes {
-  #bytes = Buffer.alloc(4096)
-  /** The bytes; the last word is padded with zeros. */
-  words = new Int32Array(this.#bytes.buffer, this.#bytes.byteOffset, this.#bytes.length / 4)
-  byteLength = 0
+  #bytes: Buffer<ArrayBuffer>
+  /** The latest key. */
+  readonly key: KeyWords
 
-  constructor() {
+  /** @param room - the number of bytes; `set` extends it when necessary */
+  constructor(room = 4096) {
     chooseSecrets()
+    this.#bytes = Buffer.alloc((room + 3) & ~3)
+    this.key = new KeyWords(toWords(this.#bytes))
   }
 
-  /** Stores the bytes of `text` and returns their hash, whose 32 bits are all equally distributed. */
-  set(text: string): number {
+  /** Encodes and returns a key, which is valid until the next one is set. */
+  set(text: string): KeyWords {
     // Three bytes for each code unit are always enough, and one word is left for padding.
     if (text.length * 3 + 4 > this.#bytes.length) this.#grow(text.length * 3 + 4)
-    let length = this.#bytes.write(text)
+    const length = this.#bytes.write(text)
     // Only ASCII takes one byte for each code unit.
-    if (length !== text.length) length = this.#writeCodeUnits(text)
-    const { words } = this
+    const isAscii = length === text.length
+    return this.#end(isAscii ? length : this.#writeCodeUnits(text), isAscii)
+  }
+
+  /**
+   * Replaces the bytes from `start` with a value and the bytes after it, for which there must be room, and returns the
+   * key. Returns undefined for a value that contains a character that is escaped in keys.
+   */
+  replaceEnd(start: number, value: string, after: Uint8Array): KeyWords | undefined {
+    const bytes = this.#bytes
+    let at = start
+    for (let i = 0; i < value.length; i++) {
+      const code = value.charCodeAt(i)
+      if (code <= 0x20 || code >= 0x7f || code === percent || code === underscore) return undefined
+      bytes[at++] = code
+    }
+    for (let i = 0; i < after.length; i++) bytes[at++] = after[i] ?? 0
+    return this.#end(at, this.key.isAscii)
+  }
+
+  #end(length: number, isAscii: boolean): KeyWords {
+    const { key } = this
+    const { words } = key
     const end = length >> 2
     words[end] = (words[end] ?? 0) & ((1 << ((length & 3) << 3)) - 1)
-    this.byteLength = length
+    key.byteLength = length
+    key.isAscii = isAscii
 
     // The second lane hashes each word with its halves swapped, because a multiplication mixes the high
     // bits poorly: a difference that one lane hardly mixes is mixed well in the other.
@@ -53,7 +108,9 @@ export class KeyBytes {
       a = Math.imul(a ^ word, timesA) ^ (b >>> 15)
       b = Math.imul(b ^ ((word << 16) | (word >>> 16)), timesB) ^ (a >>> 15)
     }
-    return mix(mix(a) ^ b)
+    key.hash = mix(mix(a) ^ b)
+    key.secondHash = mix(mix(b) ^ a)
+    return key
   }
 
   /**
@@ -81,9 +138,15 @@ export class KeyBytes {
 
   #grow(length: number): void {
     this.#bytes = Buffer.alloc(2 ** Math.ceil(Math.log2(length)))
-    const { buffer, byteOffset } = this.#bytes
-    this.words = new Int32Array(buffer, byteOffset, this.#bytes.length / 4)
+    this.key.words = toWords(this.#bytes)
   }
+}
+
+const percent = 0x25
+const underscore = 0x5f
+
+function toWords({ buffer, byteOffset, length }: Buffer<ArrayBuffer>): Int32Array<ArrayBuffer> {
+  return new Int32Array(buffer, byteOffset, length / 4)
 }
 
 /** Mixes the bits, so that every bit of `h` affects every bit of the result. */

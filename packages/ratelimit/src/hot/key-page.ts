@@ -1,4 +1,4 @@
-import type { KeyBytes } from './key-bytes.ts'
+import type { KeyRange } from './key-bytes.ts'
 
 /*
  * Measured with 1,000,000 counters against a `Map` of objects (bench/hot.bench.ts, CPU time on an overloaded machine with 2 cores,
@@ -94,7 +94,7 @@ export class Page {
   }
 
   /** Returns the record of the key in the window, or 0. */
-  find(key: KeyBytes, hash: number, window: number): number {
+  find(key: KeyRange, hash: number, window: number): number {
     const { words } = this
     const mask = this.#mask
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
@@ -107,7 +107,7 @@ export class Page {
   }
 
   /** Returns a record of the key in any window that has ended, or 0. */
-  findStale(key: KeyBytes, hash: number, nowSeconds: number): number {
+  findStale(key: KeyRange, hash: number, nowSeconds: number): number {
     const { words } = this
     const mask = this.#mask
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
@@ -119,20 +119,20 @@ export class Page {
     }
   }
 
-  #hasKey(at: number, key: KeyBytes, hash: number): boolean {
+  #hasKey(at: number, key: KeyRange, hash: number): boolean {
     const { words } = this
     const { byteLength } = key
     if (words[at + hashAt] !== hash || words[at + keyBytesAt] !== byteLength) return false
-    const keyWords = key.words
+    const { words: keyWords, start } = key
     const length = (byteLength + 3) >> 2
     for (let i = 0, from = at + keyAt; i < length; i++) {
-      if (words[from + i] !== keyWords[i]) return false
+      if (words[from + i] !== keyWords[start + i]) return false
     }
     return true
   }
 
   /** Returns a new record with 0 in its first float64, or 0 when the page is full. */
-  insert(key: KeyBytes, hash: number, window: number, unitSeconds: number): number {
+  insert(key: KeyRange, hash: number, window: number, unitSeconds: number): number {
     const length = toRecordWords(key.byteLength)
     const fits = this.#next + length <= this.words.length
     if (!fits || (this.size + 1) * 4 > (this.#mask + 1) * 3) return 0
@@ -142,9 +142,9 @@ export class Page {
     this.#index(hash, at)
     words[at + hashAt] = hash
     words[at + keyBytesAt] = key.byteLength
-    const keyWords = key.words
+    const { words: keyWords, start } = key
     const keyLength = (key.byteLength + 3) >> 2
-    for (let i = 0, to = at + keyAt; i < keyLength; i++) words[to + i] = keyWords[i] ?? 0
+    for (let i = 0, to = at + keyAt; i < keyLength; i++) words[to + i] = keyWords[start + i] ?? 0
     this.renew(at, window, unitSeconds)
     return at
   }

@@ -44,7 +44,7 @@ export function createLocalCache(settings: LocalCacheSettings): LocalCache {
 
 export class LocalCache implements OverLimitCache {
   readonly #now: () => number
-  readonly #key = new KeyBytes()
+  readonly #bytes = new KeyBytes()
   readonly #generationBytes: number
   readonly #cells: (Cell | undefined)[]
   #accessSeconds = 0
@@ -85,14 +85,15 @@ export class LocalCache implements OverLimitCache {
     requestsPerUnit: number,
     now: number = this.#nowSeconds(),
   ): boolean {
-    const hash = this.#key.set(key)
+    const encoded = this.#bytes.set(key)
+    const { hash } = encoded
     const cell = this.#cells[this.#toCell(hash)]
     if (cell === undefined) return this.#miss()
     let page = cell.young
-    let at = page.find(this.#key, hash, window)
+    let at = page.find(encoded, hash, window)
     if (at === 0) {
       page = cell.old
-      at = page.find(this.#key, hash, window)
+      at = page.find(encoded, hash, window)
       if (at === 0) return this.#miss()
     }
     if (page.isStale(at, now)) {
@@ -114,14 +115,15 @@ export class LocalCache implements OverLimitCache {
     requestsPerUnit: number,
     now: number = this.#nowSeconds(),
   ): void {
-    const hash = this.#key.set(key)
-    if (this.#key.byteLength > longestKeyBytes) return
+    const encoded = this.#bytes.set(key)
+    const { hash } = encoded
+    if (encoded.byteLength > longestKeyBytes) return
     const cell = this.#openCell(hash)
     let page = cell.young
-    let at = page.find(this.#key, hash, window)
+    let at = page.find(encoded, hash, window)
     if (at === 0) {
       page = cell.old
-      at = page.find(this.#key, hash, window)
+      at = page.find(encoded, hash, window)
     }
     if (at === 0) {
       this.#insert(cell, hash, window, unitSeconds, requestsPerUnit, now)
@@ -136,11 +138,12 @@ export class LocalCache implements OverLimitCache {
 
   /** Removes a counter, because a refund may have brought it below its limit again. */
   delete(key: string, window: number): void {
-    const hash = this.#key.set(key)
+    const encoded = this.#bytes.set(key)
+    const { hash } = encoded
     const cell = this.#cells[this.#toCell(hash)]
     if (cell === undefined) return
     for (const page of [cell.young, cell.old]) {
-      const at = page.find(this.#key, hash, window)
+      const at = page.find(encoded, hash, window)
       if (at !== 0) this.#forget(page, at, Number.NEGATIVE_INFINITY)
     }
   }
@@ -181,15 +184,15 @@ export class LocalCache implements OverLimitCache {
     limit: number,
     now: number,
   ): void {
-    const stale = cell.young.findStale(this.#key, hash, now)
+    const stale = cell.young.findStale(this.#bytes.key, hash, now)
     if (stale !== 0) {
       if (!cell.young.isRemoved(stale)) this.#forget(cell.young, stale, now)
       cell.young.renew(stale, window, unitSeconds)
     }
-    let at = stale !== 0 ? stale : cell.young.insert(this.#key, hash, window, unitSeconds)
+    let at = stale !== 0 ? stale : cell.young.insert(this.#bytes.key, hash, window, unitSeconds)
     if (at === 0) {
       this.#rotate(cell, now)
-      at = cell.young.insert(this.#key, hash, window, unitSeconds)
+      at = cell.young.insert(this.#bytes.key, hash, window, unitSeconds)
     }
     cell.young.words[at + limitAt] = limit
     cell.young.words[at + accessSecondAt] = now

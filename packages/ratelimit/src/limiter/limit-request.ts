@@ -1,6 +1,6 @@
 import type { Descriptor, RateLimitRequest } from '../protocol/message.ts'
-import { type LimitUnit, parseUnit } from './limits.ts'
-import { describe, isRecord } from './parse-limits.ts'
+import { type LimitUnit, parseUnit } from './rules/limits.ts'
+import { describe, isRecord } from './rules/parse-limits.ts'
 
 /** Describes a request for rules that are text or files. */
 export interface LimitRequest {

@@ -4,8 +4,8 @@ import type { Tally } from '../decide/tally.ts'
 import { judgeInto, OverallVerdict } from '../decide/verdict.ts'
 import { toResetSeconds } from '../decide/windows.ts'
 import { unitByWire } from '../rules/model/rule.ts'
-import type { LimitUnit } from './limits.ts'
-import type { MatchedRequest } from './matched-request.ts'
+import type { LimitUnit } from './rules/limits.ts'
+import type { MatchedRequest } from './rules/matched-request.ts'
 
 /** Whether a request is allowed, and the state of its limits. */
 export interface LimitResult {
@@ -57,7 +57,14 @@ export interface ResultSettings {
   readonly headerNames: HeaderNames
 }
 
-const unlimitedRemaining = 4_294_967_295
+/** The remaining hits of a limit that is unlimited. */
+export const unlimitedRemaining = 4_294_967_295
+
+export const defaultHeaderNames: HeaderNames = {
+  limit: 'RateLimit-Limit',
+  remaining: 'RateLimit-Remaining',
+  reset: 'RateLimit-Reset',
+}
 
 /** Creates the result from the counts, and updates the statistics. */
 export function toLimitResult(

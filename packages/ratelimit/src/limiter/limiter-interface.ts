@@ -1,7 +1,7 @@
 import type { LimitRequest } from './limit-request.ts'
 import type { LimitResult } from './limit-result.ts'
-import type { KeyValues, Limits } from './limits.ts'
-import type { RulesText } from './rules-input.ts'
+import type { KeyValues, Limits } from './rules/limits.ts'
+import type { RulesText } from './rules/rules-input.ts'
 
 /**
  * Decides in your own process whether requests are allowed.

@@ -4,10 +4,10 @@ import type { DecisionParts } from '../decide/decision.ts'
 import { Tally } from '../decide/tally.ts'
 import { toOverlapMs, windowStart } from '../decide/windows.ts'
 import { RuleCounters } from '../stats/rule-counters.ts'
-import type { BlockedUntil, Blocks } from './blocks.ts'
-import type { GuardedStore } from './guarded-store.ts'
 import { type LimitResult, type ResultSettings, toHeaders, toLimitResult } from './limit-result.ts'
-import type { MatchedRequest } from './matched-request.ts'
+import type { MatchedRequest } from './rules/matched-request.ts'
+import type { BlockedUntil, Blocks } from './store/blocks.ts'
+import type { GuardedStore } from './store/guarded-store.ts'
 
 export interface OperationParts {
   readonly decision: DecisionParts
@@ -188,7 +188,7 @@ function read(
   // Separate statistics and no cache, so that a peek changes neither.
   const scratch = new RuleCounters()
   const tallies = matched.tallies.map(
-    (tally) => tally && new Tally({ ...tally, counters: scratch }),
+    (tally) => tally && new Tally({ ...tally, key: tally.key, counters: scratch }),
   )
   const looking = { ...decision, localCache: undefined }
   const toRead = openTallies(looking, tallies, nowMs, nowSeconds)

@@ -1,14 +1,15 @@
 import { findSimilarName } from '@portcullis/service-kit/similar-names'
 import type { CounterStore } from '../counters/counter-store.ts'
 import { type KeyFormat, keyFormats } from '../decide/counter-key.ts'
+import type { DecisionSettings } from '../decide/decision.ts'
 import type { HeaderNames } from '../decide/headers.ts'
-import type { BreakerSettings } from './breaker.ts'
 import type { Logger } from './limiter-log.ts'
-import type { Limits } from './limits.ts'
-import { describe, isRecord, type ParsedLimits, parseLimits } from './parse-limits.ts'
-import type { RulesInput } from './rules-input.ts'
-import { describeStores, isStoreUrl } from './store-by-url.ts'
-import { type UnmatchedMode, unmatchedModes } from './unmatched.ts'
+import type { Limits } from './rules/limits.ts'
+import { describe, isRecord, type ParsedLimits, parseLimits } from './rules/parse-limits.ts'
+import type { RulesInput } from './rules/rules-input.ts'
+import { type UnmatchedMode, unmatchedModes } from './rules/unmatched.ts'
+import type { BreakerSettings } from './store/breaker.ts'
+import { describeStores, isStoreUrl } from './store/store-by-url.ts'
 
 /** The options of every limiter, wherever its rules come from. */
 export interface SharedOptions {
@@ -224,4 +225,18 @@ function checkHeaderNames(value: unknown): string | undefined {
   const names = ['limit', 'remaining', 'reset']
   const isComplete = isRecord(value) && names.every((name) => typeof value[name] === 'string')
   return isComplete ? undefined : isNot(`an object with ${names.join(', ')}`, value)
+}
+
+/** The settings of decisions, with the defaults of the options. */
+export function toDecisionSettings(options: SharedOptions): DecisionSettings {
+  return {
+    cacheKeyPrefix: options.keyPrefix ?? '',
+    keyFormat: options.keyFormat ?? 'exact',
+    nearLimitRatio: options.nearLimitRatio ?? 0.8,
+    isShadowMode: options.shadowMode ?? false,
+    isQuotaMode: false,
+    stopsIncrementWhenOver: options.stopsIncrementWhenOver ?? false,
+    headerNames: undefined,
+    addsDynamicMetadata: false,
+  }
 }

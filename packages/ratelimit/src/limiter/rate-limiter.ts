@@ -1,21 +1,11 @@
 import { StoreError } from '../counters/counter-store.ts'
-import {
-  createDecisionStatistics,
-  type DecisionParts,
-  type DecisionSettings,
-  ServiceError,
-} from '../decide/decision.ts'
-import type { HeaderNames } from '../decide/headers.ts'
-import { createLocalCache, type LocalCache } from '../hot/index.ts'
+import { createDecisionStatistics, type DecisionParts, ServiceError } from '../decide/decision.ts'
 import type { RuleSnapshot } from '../rules/match/snapshot.ts'
 import { Statistics } from '../stats/registry.ts'
-import { Blocks } from './blocks.ts'
 import { checkCharge } from './limit-request.ts'
+import { defaultHeaderNames, type LimitResult } from './limit-result.ts'
 import type { KeyedRateLimiter, LimitOptions, RateLimiter } from './limiter-interface.ts'
 import { createLimiterLog } from './limiter-log.ts'
-import type { LimitKeys, Limits } from './limits.ts'
-import type { Charging, MatchedRequest } from './matched-request.ts'
-import { openLimiterStore } from './open-guarded.ts'
 import {
   block,
   count,
@@ -32,17 +22,17 @@ import {
   type KeyedLimiterOptions,
   type RateLimiterOptions,
   type SharedOptions,
+  toDecisionSettings,
 } from './options.ts'
-import { createKeyedRules, createWrittenRules, type RuleAccess } from './rule-access.ts'
-import { RulesError } from './rules-input.ts'
-import { UnmatchedReports } from './unmatched.ts'
-import { ProcessHold, Readiness } from './waiting.ts'
-
-const defaultHeaderNames: HeaderNames = {
-  limit: 'RateLimit-Limit',
-  remaining: 'RateLimit-Remaining',
-  reset: 'RateLimit-Reset',
-}
+import type { LimitKeys, Limits } from './rules/limits.ts'
+import type { Charging, MatchedRequest } from './rules/matched-request.ts'
+import { createKeyedRules, createWrittenRules, type RuleAccess } from './rules/rule-access.ts'
+import { RulesError } from './rules/rules-input.ts'
+import type { MemoryParts } from './rules/single-limits.ts'
+import { UnmatchedReports } from './rules/unmatched.ts'
+import { Blocks } from './store/blocks.ts'
+import { openLimiterStore } from './store/open-store.ts'
+import { ProcessHold, Readiness, withTimeout } from './waiting.ts'
 
 const oneHit: Charging = { hits: 1, isRefund: false }
 
@@ -112,17 +102,19 @@ function createLimiter<Input, Rules>(
   })
   const {
     store,
+    counters,
     guard,
+    localCache,
     firstAttempt,
     answers,
     close: closeStore,
   } = openLimiterStore(options, log, now)
   const results = { headerNames: options.headerNames ?? defaultHeaderNames }
   const parts: DecisionParts = {
-    settings: toSettings(options),
+    settings: toDecisionSettings(options),
     rules: () => snapshot,
     store,
-    localCache: createCache(options, guard !== undefined, now),
+    localCache,
     statistics: createDecisionStatistics(statistics),
     now,
   }
@@ -131,8 +123,10 @@ function createLimiter<Input, Rules>(
     isShared: guard !== undefined && options.sharedBlocks === true,
   })
   const operations: OperationParts = { decision: parts, results, blocks, guard }
-  const isReadyAtOnce = source === undefined && guard === undefined
-  if (isReadyAtOnce) readiness.end()
+  /** Undefined if decisions may have to wait: for the store, or for rules in a directory. */
+  const memory: MemoryParts | undefined =
+    counters === undefined || source !== undefined ? undefined : { ...operations, counters }
+  if (memory !== undefined) readiness.end()
   else {
     const go = () => readiness.end()
     Promise.all([firstAttempt, source?.firstAttempt]).then(go, go)
@@ -202,11 +196,17 @@ function createLimiter<Input, Rules>(
     try {
       checkCharge(hits)
       const charging = hits === 1 && !isRefund ? oneHit : { hits, isRefund }
-      if (isReadyAtOnce) return Promise.resolve(runNow(operation, input, charging))
+      if (memory !== undefined) return Promise.resolve(runNow(operation, input, charging))
       return hold.during(runLater(operation, input, charging, timeoutMs))
     } catch (error) {
       return Promise.reject(error)
     }
+  }
+
+  function countNow(memory: MemoryParts, input: Input, hits = 1): LimitResult {
+    checkCharge(hits)
+    if (hits !== 1) return runNow(count, input, { hits, isRefund: false })
+    return ruling.countSingle(memory, input) ?? runNow(count, input, oneHit)
   }
 
   async function close(): Promise<void> {
@@ -224,15 +224,15 @@ function createLimiter<Input, Rules>(
       }
       return ready
     },
-    limit: (request, given = {}) => run(count, request, given, false),
-    limitSync(request, { hits = 1 } = {}) {
-      if (!isReadyAtOnce) {
-        throw new TypeError(
-          'limitSync needs counters in memory and rules that are not in a folder: use limit instead',
-        )
-      }
-      checkCharge(hits)
-      return runNow(count, request, hits === 1 ? oneHit : { hits, isRefund: false })
+    limit:
+      memory === undefined
+        ? (request, given = {}) => run(count, request, given, false)
+        : async (request, given) => countNow(memory, request, given?.hits),
+    limitSync(request, given) {
+      if (memory !== undefined) return countNow(memory, request, given?.hits)
+      throw new TypeError(
+        'limitSync needs counters in memory and rules that are not in a folder: use limit instead',
+      )
     },
     peek: (request, given = {}) => run(peek, request, given, false),
     refund: (request, given = {}) => run(refund, request, given, true),
@@ -265,45 +265,5 @@ function createLimiter<Input, Rules>(
     },
     close,
     [Symbol.asyncDispose]: close,
-  }
-}
-
-const cacheBytes = 1024 * 1024
-
-/** Counters in memory are fast: only other stores benefit from a cache. */
-function createCache(
-  { localCache }: SharedOptions,
-  isRemote: boolean,
-  now: () => number,
-): LocalCache | undefined {
-  if (localCache === false || !isRemote) return undefined
-  return createLocalCache({ sizeInBytes: cacheBytes, now })
-}
-
-/** Rejects with a `StoreError` when the time is over. */
-async function withTimeout(promise: Promise<void>, timeoutMs: number): Promise<void> {
-  const { promise: late, reject } = Promise.withResolvers<void>()
-  const timer = setTimeout(() => {
-    reject(
-      new StoreError(`the store did not answer within ${timeoutMs} ms; the limiter keeps trying`),
-    )
-  }, timeoutMs)
-  try {
-    await Promise.race([promise, late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-function toSettings(options: SharedOptions): DecisionSettings {
-  return {
-    cacheKeyPrefix: options.keyPrefix ?? '',
-    keyFormat: options.keyFormat ?? 'exact',
-    nearLimitRatio: options.nearLimitRatio ?? 0.8,
-    isShadowMode: options.shadowMode ?? false,
-    isQuotaMode: false,
-    stopsIncrementWhenOver: options.stopsIncrementWhenOver ?? false,
-    headerNames: undefined,
-    addsDynamicMetadata: false,
   }
 }

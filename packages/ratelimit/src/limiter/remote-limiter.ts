@@ -3,15 +3,22 @@ import { highestCount, StoreError } from '../counters/counter-store.ts'
 import type { HeaderNames } from '../decide/headers.ts'
 import type { RateLimitRequest } from '../protocol/message.ts'
 import { unitByName } from '../rules/model/rule.ts'
-import { createBreaker } from './create-breaker.ts'
 import { checkCharge, type LimitRequest, toRateLimitRequest } from './limit-request.ts'
-import { type LimitResult, type LimitStatus, toHeaders } from './limit-result.ts'
+import {
+  defaultHeaderNames,
+  type LimitResult,
+  type LimitStatus,
+  toHeaders,
+  unlimitedRemaining,
+} from './limit-result.ts'
 import type { LimitOptions, RateLimiter } from './limiter-interface.ts'
 import { createLimiterLog } from './limiter-log.ts'
-import type { LimitUnit } from './limits.ts'
 import type { SharedOptions } from './options.ts'
-import { describe, isRecord } from './parse-limits.ts'
+import type { LimitUnit } from './rules/limits.ts'
+import { describe, isRecord } from './rules/parse-limits.ts'
+import { mostWarnings } from './rules/unmatched.ts'
 import { type ServiceAnswer, ServiceClient, type ServiceStatus } from './service-client.ts'
+import { createBreaker } from './store/breaker.ts'
 
 /** The options of a limiter that uses a service. */
 export interface RemoteLimiterOptions
@@ -49,15 +56,6 @@ const optionNames: ReadonlySet<keyof RemoteLimiterOptions> = new Set([
   'onRecovery',
   'timeoutMs',
 ])
-
-const defaultHeaderNames: HeaderNames = {
-  limit: 'RateLimit-Limit',
-  remaining: 'RateLimit-Remaining',
-  reset: 'RateLimit-Reset',
-}
-const unlimitedRemaining = 4_294_967_295
-/** The maximum number of combinations of keys that cause a warning. */
-const mostWarnings = 100
 
 /**
  * Creates a limiter that uses a running rate limit service, so that the rules of all your servers are in one

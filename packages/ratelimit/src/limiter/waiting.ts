@@ -78,3 +78,18 @@ export class ProcessHold {
     clearInterval(this.#timer)
   }
 }
+
+/** Rejects with a `StoreError` when the time is over. */
+export async function withTimeout(promise: Promise<void>, timeoutMs: number): Promise<void> {
+  const { promise: late, reject } = Promise.withResolvers<void>()
+  const timer = setTimeout(() => {
+    reject(
+      new StoreError(`the store did not answer within ${timeoutMs} ms; the limiter keeps trying`),
+    )
+  }, timeoutMs)
+  try {
+    await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { toAddress } from '@portcullis/service-kit/address'
 
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -146,10 +147,6 @@ function createParts(settings: HttpServiceSettings) {
     [Symbol.asyncDispose]: () => close(AbortSignal.abort()),
   }
   return { server, service, connections }
-}
-
-export function toAddress(host: string, port: number): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
 
 /** The path of a request target, which proxies may send as a whole URL. */

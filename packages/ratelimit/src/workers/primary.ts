@@ -1,8 +1,8 @@
-import { bind } from '@portcullis/grpc-unary'
+import { type Address, bind } from '@portcullis/grpc-unary'
 import type { Lifecycle } from '@portcullis/service-kit/lifecycle'
 import type { Log } from '@portcullis/service-kit/log'
 import { startWorkers, type Workers } from '@portcullis/service-kit/workers/primary'
-import { toListenError } from '../app/listen-error.ts'
+import { type ListenTarget, listenFor, type Protocol } from '../app/listen.ts'
 import type { ListenerName } from '../app/primary.ts'
 import type { Config } from '../config/config.ts'
 import { toExtraTags } from '../stats/extra-tags.ts'
@@ -10,7 +10,6 @@ import { Statistics } from '../stats/registry.ts'
 import { openSink } from '../stats/sinks/index.ts'
 import { createDebugEndpoints, openDebugPages } from '../transports/debug/debug.ts'
 import { processGauges } from '../transports/debug/process-gauges.ts'
-import { toAddress } from '../transports/http-listener.ts'
 import { toPrimaryPages } from './debug-pages.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './messages.ts'
 import { StatisticsCollector } from './statistics-collector.ts'
@@ -74,15 +73,13 @@ export async function openPrimary(settings: PrimarySettings): Promise<void> {
   await listen(settings, workers, {
     ...grpc,
     listener: 'grpc',
-    name: 'gRPC',
-    variables: grpc.socketPath === undefined ? 'GRPC_HOST or GRPC_PORT' : 'GRPC_UDS',
+    protocol: 'gRPC',
     connectionsPerAddress: grpc.limits.connectionsPerAddress,
   })
   await listen(settings, workers, {
     ...http,
     listener: 'http',
-    name: 'HTTP',
-    variables: 'HOST or PORT',
+    protocol: 'HTTP',
   })
 }
 
@@ -109,34 +106,24 @@ async function openDebug(
   if (debug !== undefined) lifecycle.own('debug listener', debug)
 }
 
-interface Listening {
+interface Listening extends ListenTarget {
   readonly listener: ListenerName
-  readonly host: string
-  readonly port: number
-  readonly socketPath?: string | undefined
+  readonly protocol: Protocol
   readonly connectionsPerAddress?: number
-  /** The name of the listener in the log. */
-  readonly name: string
-  readonly variables: string
 }
 
 async function listen(
   { log }: PrimarySettings,
   workers: RatelimitWorkers,
-  { listener, host, port, socketPath, connectionsPerAddress = 0, name, variables }: Listening,
+  { listener, protocol, connectionsPerAddress = 0, ...target }: Listening,
 ): Promise<void> {
-  const address = socketPath === undefined ? { host, port } : { path: socketPath }
-  const bound = await workers
-    .listen({
+  const open = (address: Address) =>
+    workers.listen({
       listener,
       bind: (server) => bind(server, address),
       connectionsPerAddress,
       onError: ({ message }) =>
-        log.error(`A connection for ${name} could not be accepted: ${message}`),
+        log.error(`A connection for ${protocol} could not be accepted: ${message}`),
     })
-    .catch((error: unknown) => {
-      throw toListenError(error, name, variables)
-    })
-  const at = 'path' in bound ? bound.path : toAddress(host, bound.port)
-  log.warning(`Listening for ${name} on '${at}'`)
+  await listenFor(protocol, target, open, log)
 }

@@ -3,17 +3,15 @@ import { test } from 'node:test'
 import { KeyBytes } from '../../src/hot/key-bytes.ts'
 import { Page } from '../../src/hot/key-page.ts'
 
-const key = new KeyBytes()
+const bytes = new KeyBytes()
 const hash = 0x1234_5678
 
 function insert(page: Page, text: string, window = 60): number {
-  key.set(text)
-  return page.insert(key, hash, window, 60)
+  return page.insert(bytes.set(text), hash, window, 60)
 }
 
 function find(page: Page, text: string, window = 60): number {
-  key.set(text)
-  return page.find(key, hash, window)
+  return page.find(bytes.set(text), hash, window)
 }
 
 test('keys with the same hash are distinguished by all their bytes', () => {
@@ -55,8 +53,7 @@ test('a removed record is not found, but its place is reused for the same key', 
   const at = insert(page, 'key')
   page.remove(at)
   assert.equal(find(page, 'key'), 0)
-  key.set('key')
-  assert.equal(page.findStale(key, hash, Number.NEGATIVE_INFINITY), at)
+  assert.equal(page.findStale(bytes.set('key'), hash, Number.NEGATIVE_INFINITY), at)
   page.renew(at, 120, 60)
   assert.equal(find(page, 'key', 120), at)
   assert.equal(page.size, 1)

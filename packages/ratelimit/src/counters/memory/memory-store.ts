@@ -1,4 +1,11 @@
-import { type Counted, type CounterStore, type Increment, StoreError } from '../counter-store.ts'
+import {
+  type Counted,
+  type CounterStore,
+  type EncodedIncrement,
+  type EncodedKey,
+  type Increment,
+  StoreError,
+} from '../counter-store.ts'
 import { readThenAdd } from '../read-then-add.ts'
 import { CounterTable, TableFullError } from './table.ts'
 
@@ -53,7 +60,21 @@ export function openMemoryStore(settings: MemoryStoreSettings = {}): MemoryStore
   return new OpenMemoryStore(settings)
 }
 
-class OpenMemoryStore implements MemoryStore {
+/** Counters of fixed windows, for a caller that encodes their keys itself. */
+export interface EncodedCounters {
+  /**
+   * Adds hits to one counter, and returns its count. Hot path.
+   * @throws StoreError
+   */
+  addEncoded(key: EncodedKey, window: number, unitSeconds: number, hits: number): number
+}
+
+/** Like `openMemoryStore`, for callers inside this package. */
+export function openEncodedCounters(settings: MemoryStoreSettings): MemoryStore & EncodedCounters {
+  return new OpenMemoryStore(settings)
+}
+
+class OpenMemoryStore implements MemoryStore, EncodedCounters {
   readonly #maxBytes: number
   readonly #maxBytesName: string
   readonly #timer: NodeJS.Timeout
@@ -110,14 +131,27 @@ class OpenMemoryStore implements MemoryStore {
     counted(undefined)
   }
 
-  #add(increments: readonly Increment[]): StoreError | undefined {
+  addEncoded(key: EncodedKey, window: number, unitSeconds: number, hits: number): number {
+    if (this.#table === undefined) throw closedError()
+    try {
+      return this.#table.addEncoded(key, window, unitSeconds, hits)
+    } catch (error) {
+      throw this.#toStoreError(error)
+    }
+  }
+
+  #add(increments: readonly EncodedIncrement[]): StoreError | undefined {
     const table = this.#table
     if (table === undefined) return closedError()
     try {
       for (const increment of increments) {
-        const { key, window, unitSeconds, hits } = increment
-        if (increment.overlapMs !== 0) table.slide(increment, hits)
-        else increment.after = table.add(key, window, unitSeconds, hits)
+        const { encodedKey, window, unitSeconds, hits } = increment
+        if (increment.overlapMs !== 0) {
+          table.slide(increment, hits)
+        } else {
+          const key = encodedKey ?? table.encode(increment.key)
+          increment.after = table.addEncoded(key, window, unitSeconds, hits)
+        }
       }
       return undefined
     } catch (error) {

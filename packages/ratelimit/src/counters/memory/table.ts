@@ -6,7 +6,7 @@ import {
   toPageBytes,
   toRecordWords,
 } from '../../hot/index.ts'
-import type { Increment } from '../counter-store.ts'
+import type { EncodedKey, Increment } from '../counter-store.ts'
 import { toShare } from '../sliding-window.ts'
 import { dropFewestHits, fullPageWords, packPages, startOf, toRoom } from './rewrite-pages.ts'
 
@@ -46,7 +46,7 @@ export class TableFullError extends Error {
  */
 export class CounterTable {
   readonly #settings: TableSettings
-  readonly #key = new KeyBytes()
+  readonly #bytes = new KeyBytes()
   /** Pages by the first `#depth` bits of the hash. A page of lower depth has several entries. */
   #directory: Page[]
   #depth = 1
@@ -74,12 +74,22 @@ export class CounterTable {
     return this.#pagesOf.reduce((sum, pages) => sum + pages, 0)
   }
 
-  /** Changes a count and returns the new count. Hot path. */
+  /** Returns the encoded key, which is valid until the next call of a method with a key. */
+  encode(text: string): EncodedKey {
+    return this.#bytes.set(text)
+  }
+
+  /** Changes a count and returns the new count. */
   add(text: string, window: number, unitSeconds: number, hits: number): number {
-    const hash = this.#key.set(text)
+    return this.addEncoded(this.#bytes.set(text), window, unitSeconds, hits)
+  }
+
+  /** Like `add`, for a key that is already encoded. Hot path. */
+  addEncoded(key: EncodedKey, window: number, unitSeconds: number, hits: number): number {
+    const { hash } = key
     const page = this.#pageOf(hash)
-    const at = page.find(this.#key, hash, window)
-    if (at === 0) return hits > 0 ? this.#start(hash, window, unitSeconds, hits) : 0
+    const at = page.find(key, hash, window)
+    if (at === 0) return hits > 0 ? this.#start(key, window, unitSeconds, hits) : 0
     page.prolong(at, unitSeconds)
     const count = Math.max(0, (page.floats[at >> 1] ?? 0) + hits)
     page.floats[at >> 1] = count
@@ -87,20 +97,21 @@ export class CounterTable {
   }
 
   read(text: string, window: number): number {
-    const hash = this.#key.set(text)
-    const page = this.#pageOf(hash)
-    const at = page.find(this.#key, hash, window)
+    const key = this.#bytes.set(text)
+    const page = this.#pageOf(key.hash)
+    const at = page.find(key, key.hash, window)
     return at === 0 ? 0 : (page.floats[at >> 1] ?? 0)
   }
 
   /** Adds hits to a sliding counter if there is room, and sets its counts. Hot path. */
   slide(counter: SlidingCounter, hits: number): void {
     const { window, unitSeconds, most, overlapMs } = counter
-    const hash = this.#key.set(counter.key)
+    const key = this.#bytes.set(counter.key)
+    const { hash } = key
     const page = this.#pageOf(hash)
     const place = window + apartSeconds
-    const at = page.find(this.#key, hash, place)
-    const before = page.find(this.#key, hash, place - unitSeconds)
+    const at = page.find(key, hash, place)
+    const before = page.find(key, hash, place - unitSeconds)
     const previous = before === 0 ? 0 : (page.floats[before >> 1] ?? 0)
     const share = toShare(previous, overlapMs, unitSeconds)
     const current = at === 0 ? 0 : (page.floats[at >> 1] ?? 0)
@@ -113,7 +124,7 @@ export class CounterTable {
       page.prolong(at, lifeSeconds)
       page.floats[at >> 1] = counter.after - share
     } else if (hits > 0) {
-      this.#start(hash, place, lifeSeconds, hits)
+      this.#start(key, place, lifeSeconds, hits)
     }
   }
 
@@ -147,18 +158,19 @@ export class CounterTable {
   }
 
   /** Counts the first hits of a key in a window. An expired counter of the key is reused. */
-  #start(hash: number, window: number, unitSeconds: number, hits: number): number {
+  #start(key: EncodedKey, window: number, unitSeconds: number, hits: number): number {
+    const { hash } = key
     const now = this.#settings.nowSeconds()
     let page = this.#pageOf(hash)
-    let at = page.findStale(this.#key, hash, now)
+    let at = page.findStale(key, hash, now)
     if (at !== 0) {
       page.renew(at, window, unitSeconds)
     } else {
-      at = page.insert(this.#key, hash, window, unitSeconds)
+      at = page.insert(key, hash, window, unitSeconds)
       while (at === 0) {
-        this.#makeRoom(hash, page, toRecordWords(this.#key.byteLength), now)
+        this.#makeRoom(hash, page, toRecordWords(key.byteLength), now)
         page = this.#pageOf(hash)
-        at = page.insert(this.#key, hash, window, unitSeconds)
+        at = page.insert(key, hash, window, unitSeconds)
       }
       this.size++
     }

@@ -1,3 +1,4 @@
+import { toAddress } from '@portcullis/service-kit/address'
 import type { Endpoint, TcpEndpoint } from '../network/socket.ts'
 
 export interface Credentials {
@@ -68,9 +69,7 @@ export function parseRedisAuth(auth: string | undefined): Credentials | undefine
 
 /** The name of a server in log lines. */
 export function toEndpointText(endpoint: Endpoint): string {
-  if ('path' in endpoint) return endpoint.path
-  const host = endpoint.host.includes(':') ? `[${endpoint.host}]` : endpoint.host
-  return `${host}:${endpoint.port}`
+  return 'path' in endpoint ? endpoint.path : toAddress(endpoint.host, endpoint.port)
 }
 
 /** The name of the whole store in log lines, without credentials. */

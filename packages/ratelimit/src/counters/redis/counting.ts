@@ -1,4 +1,10 @@
-import { highestCount, type Increment, StoreError } from '../counter-store.ts'
+import { KeyBytes } from '../../hot/index.ts'
+import {
+  type EncodedIncrement,
+  highestCount,
+  type Increment,
+  StoreError,
+} from '../counter-store.ts'
 import { answer, toSum } from './connection/answer.ts'
 import type { Call } from './connection/call.ts'
 import type { Connection, Replies } from './connection/connection.ts'
@@ -35,6 +41,7 @@ const [valuesOfSlide, valuesOfSpare] = [7, 8] as const
  */
 export class Counting implements Replies {
   readonly #settings: CountingSettings
+  readonly #bytes = new KeyBytes()
   readonly #jitterSeconds: number
   #hasWarned = false
   #maySpare = true
@@ -107,21 +114,20 @@ export class Counting implements Replies {
     }
   }
 
-  #count(connection: Connection, call: Call, increment: Increment, cause: Cause): void {
+  #count(connection: Connection, call: Call, increment: EncodedIncrement, cause: Cause): void {
     const { commands } = connection
-    const { key, window, hits } = increment
-    const start = commands.length
-    commands.count(key, window, hits)
-    const { known } = this.#settings
-    const isKnown = known.recall(commands.view, commands.keyStart, commands.keyEnd, increment)
+    const { window, hits } = increment
+    const encoded = increment.encodedKey ?? this.#bytes.set(increment.key)
+    const isKnown = this.#settings.known.recall(encoded, increment)
+    const key = encoded.isAscii ? encoded : increment.key
     // After a redirection, what is known about the old node does not apply to the new one.
     if (isKnown && cause === '') {
+      commands.count(key, window, hits)
       connection.expect(expected.count, call, increment)
       // Without jitter the TTL ends with the window, so every increment must renew it.
       if (this.#jitterSeconds <= 1) this.#expire(connection, call, increment)
       return
     }
-    commands.rewind(start)
     if (cause === 'ASK') sendAsking(connection)
     commands.createCounter(key, window, this.#ttlSeconds(increment))
     // A counter that was moved to the node that imports its slot has kept its TTL.

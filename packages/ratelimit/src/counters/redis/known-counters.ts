@@ -1,4 +1,4 @@
-import type { Increment } from '../counter-store.ts'
+import type { EncodedKey, Increment } from '../counter-store.ts'
 
 const buckets = 131_072
 const wordsPerEntry = 2
@@ -19,38 +19,17 @@ const halfBucket = wordsPerBucket / 2
  */
 export class KnownCounters {
   readonly #table = new Uint32Array(buckets * wordsPerBucket)
-  /** Clients choose values that become keys; the seed keeps them from choosing keys that share a bucket. */
-  readonly #seed = Math.floor(Math.random() * 0x7fffffff)
 
   /**
-   * Returns whether the counter is known to have a TTL for this unit, and marks it as known.
-   * @param view - contains the key from `keyStart` to `keyEnd`
+   * Returns whether the counter is known to have a TTL for this unit, and marks it as known. The hashes are secret, so
+   * that clients, which choose values that become keys, cannot choose keys that share a bucket.
    */
   recall(
-    view: DataView,
-    keyStart: number,
-    keyEnd: number,
+    { hash, secondHash }: Pick<EncodedKey, 'hash' | 'secondHash'>,
     { window, unitSeconds }: Pick<Increment, 'window' | 'unitSeconds'>,
   ): boolean {
-    let place = this.#seed
-    let print = Math.imul(unitSeconds, 0x9e3779b1) ^ this.#seed
-    let at = keyStart
-    for (const lastWord = keyEnd - 4; at <= lastWord; at += 4) {
-      const word = view.getInt32(at, true)
-      place = Math.imul(place ^ word, 0x85ebca6b)
-      place = (place << 13) | (place >>> 19)
-      print = (Math.imul(print, 0xc2b2ae35) + word) | 0
-      print ^= print >>> 15
-    }
-    for (; at < keyEnd; at++) {
-      const byte = view.getUint8(at)
-      place = Math.imul(place ^ byte, 0x85ebca6b)
-      print = (Math.imul(print, 0xc2b2ae35) + byte) | 0
-      print ^= print >>> 15
-    }
-    place = Math.imul(place ^ (place >>> 16), 0xc2b2ae35)
-    place ^= place >>> 13
-    return this.#find((place & (buckets - 1)) * wordsPerBucket, print >>> 0, window >>> 0)
+    const print = secondHash ^ Math.imul(unitSeconds, 0x9e3779b1)
+    return this.#find((hash & (buckets - 1)) * wordsPerBucket, print >>> 0, window >>> 0)
   }
 
   /** Called after a connection was lost: the server may have lost counters too. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { LimitResult } from '../../limiter/limit-result.ts'
 import type { LimitOptions } from '../../limiter/limiter-interface.ts'
-import type { KeyValues } from '../../limiter/limits.ts'
+import type { KeyValues } from '../../limiter/rules/limits.ts'
 import { type HeaderStyle, isAppended, toHeaderFields } from './header-styles.ts'
 import {
   type Answer,

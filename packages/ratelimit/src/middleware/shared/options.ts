@@ -2,7 +2,7 @@ import { toQuestion } from '@portcullis/service-kit/similar-names'
 import type { LimitRequest } from '../../limiter/limit-request.ts'
 import type { LimitResult } from '../../limiter/limit-result.ts'
 import type { LimitOptions } from '../../limiter/limiter-interface.ts'
-import type { KeyValues } from '../../limiter/limits.ts'
+import type { KeyValues } from '../../limiter/rules/limits.ts'
 import { type HeaderStyle, headerStyles } from './header-styles.ts'
 import type { LimitedOutcome } from './limited-answer.ts'
 

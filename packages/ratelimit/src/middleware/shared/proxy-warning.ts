@@ -1,5 +1,5 @@
 import { ipKey } from '../../client-keys/ip-key.ts'
-import type { KeyValues } from '../../limiter/limits.ts'
+import type { KeyValues } from '../../limiter/rules/limits.ts'
 import type { Descriptors } from './options.ts'
 
 /** What a host knows about the origin of a request. */

@@ -1,5 +1,5 @@
+import { toAddress } from '@portcullis/service-kit/address'
 import { boolean, type Chapter, list } from '@portcullis/service-kit/env'
-import { toAddress } from '@portcullis/service-kit/metrics/address'
 import { createDogStatsdFormat } from '@portcullis/service-kit/metrics/lines/dogstatsd-format'
 import { openUdpOutput } from '@portcullis/service-kit/metrics/lines/udp-output'
 import { toExtraTags } from '../extra-tags.ts'

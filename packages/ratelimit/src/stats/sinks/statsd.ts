@@ -1,5 +1,5 @@
+import { toAddress } from '@portcullis/service-kit/address'
 import { boolean, type Chapter, choice, port, string } from '@portcullis/service-kit/env'
-import { toAddress } from '@portcullis/service-kit/metrics/address'
 import type { Output, ReportSettings } from '@portcullis/service-kit/metrics/lines/output'
 import { createStatsdFormat } from '@portcullis/service-kit/metrics/lines/statsd-format'
 import { openTcpOutput } from '@portcullis/service-kit/metrics/lines/tcp-output'

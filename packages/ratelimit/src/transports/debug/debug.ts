@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { toAddress } from '@portcullis/service-kit/address'
 import type { Log } from '@portcullis/service-kit/log'
 import { type Tag, toTaggedName } from '@portcullis/service-kit/metrics/tags'
 import {
@@ -8,7 +9,6 @@ import {
   type HttpServiceSettings,
   openHttpListener,
   sendText,
-  toAddress,
 } from '../http-listener.ts'
 import { guardPage, isLoopbackHost } from './access.ts'
 import type { DebugEndpoint } from './endpoint.ts'

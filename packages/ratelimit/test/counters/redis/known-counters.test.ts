@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { KnownCounters } from '../../../src/counters/redis/known-counters.ts'
+import { KeyBytes } from '../../../src/hot/index.ts'
+
+const bytes = new KeyBytes()
 
 function recall(known: KnownCounters, key: string, window: number, unitSeconds = 60): boolean {
-  const bytes = Buffer.from(`..${key}`)
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  return known.recall(view, 2, bytes.length, { window, unitSeconds })
+  return known.recall(bytes.set(key), { window, unitSeconds })
 }
 
 test('a counter is known from the second time on, in each window', () => {

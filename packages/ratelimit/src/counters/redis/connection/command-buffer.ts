@@ -1,15 +1,19 @@
-import type { Increment } from '../../counter-store.ts'
+import type { EncodedKey, Increment } from '../../counter-store.ts'
+
+/** A key as text, or in ASCII and already encoded. */
+type Key = string | EncodedKey
 
 const initialBytes = 16_384
 const keptBytes = 1_048_576
 
-const create = Buffer.from('*6\r\n$3\r\nSET\r\n')
-const createEnd = Buffer.from('$2\r\nNX\r\n')
-const noCount = Buffer.from('$1\r\n0\r\n$2\r\nEX\r\n')
-const incrBy = Buffer.from('*3\r\n$6\r\nINCRBY\r\n')
-const expire = Buffer.from('*3\r\n$6\r\nEXPIRE\r\n')
-const get = Buffer.from('*2\r\n$3\r\nGET\r\n')
-const getWindows = Buffer.from('*4\r\n$5\r\nHMGET\r\n')
+const create = toTextWords('*6\r\n$3\r\nSET\r\n')
+const createEnd = toTextWords('$2\r\nNX\r\n')
+const noCount = toTextWords('$1\r\n0\r\n$2\r\nEX\r\n')
+const incrBy = toTextWords('*3\r\n$6\r\nINCRBY\r\n')
+const oneHit = toTextWords('$1\r\n1\r\n')
+const expire = toTextWords('*3\r\n$6\r\nEXPIRE\r\n')
+const get = toTextWords('*2\r\n$3\r\nGET\r\n')
+const getWindows = toTextWords('*4\r\n$5\r\nHMGET\r\n')
 
 // Longer than everything around a key in a command: prefix, two lengths, window and two numbers.
 const frameBytes = 128
@@ -32,28 +36,16 @@ export class CommandBuffer {
   #bytes: Buffer = Buffer.allocUnsafe(initialBytes)
   #view = toView(this.#bytes)
   #length = 0
-  #keyStart = 0
-  #keyEnd = 0
+  /** The window of the last name and its text: most commands of a second have the same few windows. */
+  #window = -1
+  #windowLine = toTextWords('')
 
   get length(): number {
     return this.#length
   }
 
-  /** A view of the key of the last command, without its window. */
-  get view(): DataView {
-    return this.#view
-  }
-
-  get keyStart(): number {
-    return this.#keyStart
-  }
-
-  get keyEnd(): number {
-    return this.#keyEnd
-  }
-
   /** `SET key 0 EX ttl NX`: the counter gets its TTL before its first hit. */
-  createCounter(key: string, window: number, ttlSeconds: number): void {
+  createCounter(key: Key, window: number, ttlSeconds: number): void {
     this.#start(create, key, window)
     this.#append(noCount)
     this.#number(ttlSeconds)
@@ -61,9 +53,10 @@ export class CommandBuffer {
   }
 
   /** `INCRBY key hits` */
-  count(key: string, window: number, hits: number): void {
+  count(key: Key, window: number, hits: number): void {
     this.#start(incrBy, key, window)
-    this.#number(hits)
+    if (hits === 1) this.#append(oneHit)
+    else this.#number(hits)
   }
 
   /** `EXPIRE key ttl` */
@@ -91,7 +84,8 @@ export class CommandBuffer {
     this.#reserve(call.length + frameBytes)
     this.#bytes[this.#length++] = STAR
     this.#line(3 + keys + values)
-    this.#append(call)
+    this.#bytes.set(call, this.#length)
+    this.#length += call.length
     this.#number(keys)
   }
 
@@ -132,11 +126,6 @@ export class CommandBuffer {
     return this.#bytes.subarray(0, this.#length)
   }
 
-  /** Discards what was written after this length. */
-  rewind(length: number): void {
-    this.#length = length
-  }
-
   clear(): void {
     if (this.#bytes.length > keptBytes) this.handOver()
     this.#length = 0
@@ -148,10 +137,34 @@ export class CommandBuffer {
     this.#use(Buffer.allocUnsafe(initialBytes))
   }
 
-  #start(command: Buffer, key: string, window: number): void {
-    this.#reserve(key.length * 3 + frameBytes)
+  #start(command: TextWords, key: Key, window: number): void {
+    const isText = typeof key === 'string'
+    this.#reserve((isText ? key.length * 3 : key.byteLength) + frameBytes)
     this.#append(command)
-    this.#name(key, window, false)
+    if (isText) this.#name(key, window, false)
+    else this.#encodedName(key, window)
+  }
+
+  #encodedName({ words, start, byteLength }: EncodedKey, window: number): void {
+    if (window !== this.#window) {
+      this.#window = window
+      this.#windowLine = toTextWords(`${window}\r\n`)
+    }
+    const windowLine = this.#windowLine
+    this.#lengthLine(byteLength + windowLine.byteLength - 2)
+    this.#putWords(words, start, byteLength)
+    this.#putWords(windowLine.words, 0, windowLine.byteLength)
+  }
+
+  /** Copies words in a loop, which is faster than a native copy of less than about 100 bytes. */
+  #putWords(words: Int32Array, start: number, byteLength: number): void {
+    const view = this.#view
+    const end = start + ((byteLength + 3) >> 2)
+    // The padding of the last word is overwritten by what follows.
+    for (let from = start, to = this.#length; from < end; from += 1, to += 4) {
+      view.setInt32(to, words[from] ?? 0, true)
+    }
+    this.#length += byteLength
   }
 
   /** @param suffix - the window, or for a sliding counter the length of a window in seconds */
@@ -169,9 +182,7 @@ export class CommandBuffer {
     const digits = digitsOf(suffix)
     this.#lengthLine(keyBytes + digits + (isSliding ? 1 : 0))
     const written = this.#bytes.write(key, this.#length)
-    this.#keyStart = this.#length
     this.#length += written
-    this.#keyEnd = this.#length
     this.#digits(suffix, digits)
     if (isSliding) this.#bytes[this.#length++] = SECONDS
     this.#endLine()
@@ -217,9 +228,8 @@ export class CommandBuffer {
     this.#bytes[this.#length++] = LF
   }
 
-  #append(bytes: Buffer): void {
-    this.#bytes.set(bytes, this.#length)
-    this.#length += bytes.length
+  #append({ words, byteLength }: TextWords): void {
+    this.#putWords(words, 0, byteLength)
   }
 
   #reserve(bytes: number): void {
@@ -234,6 +244,19 @@ export class CommandBuffer {
     this.#bytes = bytes
     this.#view = toView(bytes)
   }
+}
+
+/** An ASCII text as words, the last of which is padded with zeros. */
+interface TextWords {
+  readonly words: Int32Array
+  readonly byteLength: number
+}
+
+function toTextWords(text: string): TextWords {
+  const bytes = Buffer.alloc((text.length + 3) & ~3, 0)
+  bytes.write(text, 'latin1')
+  const words = Int32Array.from({ length: bytes.length / 4 }, (_, i) => bytes.readInt32LE(4 * i))
+  return { words, byteLength: text.length }
 }
 
 function toView(bytes: Buffer): DataView {

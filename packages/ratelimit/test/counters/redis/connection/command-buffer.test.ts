@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { CommandBuffer } from '../../../../src/counters/redis/connection/command-buffer.ts'
+import { KeyBytes, type KeyWords } from '../../../../src/hot/index.ts'
 
 function encode(...words: readonly (string | number | bigint)[]): string {
   const parts = words.map((word) => `$${Buffer.byteLength(`${word}`)}\r\n${word}\r\n`)
@@ -14,6 +15,12 @@ const key = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 300 }),
 )
 const window = fc.nat({ max: 4_102_444_800 })
+
+/** The encoded key if it is ASCII, as the store passes it; otherwise the text. */
+function toShortForm(text: string): string | KeyWords {
+  const encoded = new KeyBytes().set(text)
+  return encoded.isAscii ? encoded : text
+}
 
 test('any number of commands in any order is encoded as a simple encoder does it', () => {
   const command = fc.oneof(
@@ -29,21 +36,18 @@ test('any number of commands in any order is encoded as a simple encoder does it
       for (const { kind, key, window, number } of commands) {
         const name = `${key}${window}`
         if (kind === 'count') {
-          buffer.count(key, window, number)
+          buffer.count(toShortForm(key), window, number)
           wanted += encode('INCRBY', name, number)
         } else if (kind === 'expire') {
           buffer.expire(key, window, number)
           wanted += encode('EXPIRE', name, number)
         } else if (kind === 'create') {
-          buffer.createCounter(key, window, number)
+          buffer.createCounter(toShortForm(key), window, number)
           wanted += encode('SET', name, 0, 'EX', number, 'NX')
         } else {
           buffer.read(key, window)
           wanted += encode('GET', name)
         }
-        const { view, keyStart, keyEnd } = buffer
-        const bytes = Buffer.from(view.buffer, view.byteOffset + keyStart, keyEnd - keyStart)
-        assert.equal(bytes.toString(), Buffer.from(key).toString())
       }
       assert.equal(buffer.collected.toString(), Buffer.from(wanted).toString())
     }),
@@ -100,16 +104,6 @@ test('hits beyond 2^31 and beyond 2^53 are written as whole numbers', () => {
   }
 })
 
-test('discarded commands leave no trace', () => {
-  const buffer = new CommandBuffer()
-  buffer.read('a_', 1)
-  const { length } = buffer
-  buffer.count('b_', 2, 3)
-  buffer.rewind(length)
-  buffer.expire('c_', 4, 5)
-  assert.equal(buffer.collected.toString(), encode('GET', 'a_1') + encode('EXPIRE', 'c_4', 5))
-})
-
 test('bytes that were handed over are not overwritten', () => {
   const buffer = new CommandBuffer()
   buffer.count('first_', 1, 1)
@@ -127,5 +121,5 @@ test('a huge command grows the buffer, and its memory is released', () => {
   assert.equal(buffer.collected.toString(), encode('INCRBY', `${huge}1`, 1))
   buffer.clear()
   assert.equal(buffer.length, 0)
-  assert.ok(buffer.view.byteLength < 100_000)
+  assert.ok(buffer.collected.buffer.byteLength < 100_000)
 })

@@ -1,60 +1,20 @@
-import { CounterKeyTemplate } from '../decide/counter-key.ts'
-import type { DecisionParts } from '../decide/decision.ts'
-import { findReplaced, toTallies } from '../decide/match.ts'
-import { type Charge, type Tallies, Tally } from '../decide/tally.ts'
-import type { Entry, RateLimitRequest } from '../protocol/message.ts'
-import type { RuleSnapshot } from '../rules/match/snapshot.ts'
-import type { Match } from '../rules/model/rule.ts'
-import { matchesWildcard } from '../rules/model/wildcard.ts'
-import { toKeyText } from './limit-request.ts'
+import { CounterKeyTemplate } from '../../decide/counter-key.ts'
+import type { DecisionParts } from '../../decide/decision.ts'
+import { findReplaced } from '../../decide/match.ts'
+import { type Charge, type Tallies, Tally } from '../../decide/tally.ts'
+import type { Entry } from '../../protocol/message.ts'
+import type { RuleSnapshot } from '../../rules/match/snapshot.ts'
+import type { Match } from '../../rules/model/rule.ts'
+import { matchesWildcard } from '../../rules/model/wildcard.ts'
+import { toKeyText } from '../limit-request.ts'
 import type { KeyValues } from './limits.ts'
+import { type Charging, everythingMatched, type MatchedRequest } from './matched-request.ts'
 import type { KeyLimits, LimitNode, ParsedLimits } from './parse-limits.ts'
-
-/** A request with the limits that apply to it. */
-export interface MatchedRequest {
-  readonly domain: string
-  readonly tallies: Tallies
-  /** By the index of the tally. */
-  readonly keys: readonly (readonly string[])[]
-  /** By the index of the tally: whether a rule applies. A missing index counts as matched. */
-  readonly isMatched: readonly boolean[]
-  /** The entries that no rule applies to. */
-  readonly unmatched: readonly (readonly Entry[])[]
-}
-
-/** How the hits of a call are counted. */
-export interface Charging {
-  readonly hits: number
-  readonly isRefund: boolean
-}
-
-const alwaysMatched: readonly boolean[] = []
-const nothing: readonly (readonly Entry[])[] = []
-
-/** Finds the limits that apply to each descriptor of a request. */
-export function matchRules(
-  parts: DecisionParts,
-  rules: RuleSnapshot,
-  request: RateLimitRequest,
-): MatchedRequest {
-  const { domain, descriptors } = request
-  const tallies = toTallies(parts, rules, request)
-  const isMatched: boolean[] = []
-  const unmatched: (readonly Entry[])[] = []
-  for (const [index, { entries }] of descriptors.entries()) {
-    const isKnown = tallies[index] !== undefined || rules.hasRule(domain, entries)
-    isMatched.push(isKnown)
-    // Without entries, all values were undefined: the caller omitted the descriptor.
-    if (!isKnown && entries.length > 0) unmatched.push(entries)
-  }
-  const keys = descriptors.map(({ entries }) => entries.map(({ key }) => key))
-  return { domain, tallies, keys, isMatched, unmatched }
-}
 
 /** Limits from objects, prepared for decisions: a limit applies if all of its keys have a value. */
 export class KeyedLimits {
+  readonly domain: string
   readonly #limits: ParsedLimits
-  readonly #domain: string
   readonly #rules: RuleSnapshot
   /** Whether a limit may replace another. */
   readonly #replaces: boolean
@@ -66,7 +26,7 @@ export class KeyedLimits {
     this.#replaces = limits.rules.rules.some(
       ({ limit }) => limit !== undefined && limit.replaces.length > 0,
     )
-    this.#domain = domain
+    this.domain = domain
     this.#rules = rules
   }
 
@@ -90,9 +50,9 @@ export class KeyedLimits {
     }
     const { keys } = found
     const tallies = found.nodes === undefined ? found.tallies : this.#withoutReplaced(found)
-    const domain = this.#domain
+    const { domain } = this
     if (unmatched === undefined) {
-      return { domain, tallies, keys, isMatched: alwaysMatched, unmatched: nothing }
+      return { domain, tallies, keys, ...everythingMatched }
     }
     // An unknown key is a descriptor that no rule applies to.
     return {
@@ -129,6 +89,15 @@ export class KeyedLimits {
     }
   }
 
+  /** The limit of a key that has the same one for every value; undefined if it has several or none. */
+  findOnly(parts: DecisionParts, key: string, value: string): PreparedLimit | undefined {
+    const rules = this.#limits.top.get(key)
+    const node = rules?.any
+    if (rules === undefined || node === undefined) return undefined
+    const isOnly = node.hasLimit && node.per === undefined && rules.byValue.size === 0
+    return isOnly ? this.#prepare(parts, node, [value]) : undefined
+  }
+
   #withoutReplaced({ tallies, nodes = [] }: Found): Tallies {
     const matches = nodes.map(({ index }) => this.#prepared[index]?.match)
     const replaced = findReplaced(matches)
@@ -145,7 +114,7 @@ export class KeyedLimits {
   ): PreparedLimit | undefined {
     const known = this.#prepared[node.index]
     if (known !== undefined) return known
-    const match = this.#rules.match(this.#domain, {
+    const match = this.#rules.match(this.domain, {
       entries: node.keys.map((key, at) => ({ key, value: values[at] ?? '' })),
       limit: undefined,
       hitsAddend: undefined,
@@ -159,7 +128,7 @@ export class KeyedLimits {
       keys:
         unit === undefined
           ? undefined
-          : new CounterKeyTemplate(settings, this.#domain, node.keys, {
+          : new CounterKeyTemplate(settings, this.domain, node.keys, {
               windowSeconds,
               sharedValues,
             }),
@@ -181,7 +150,7 @@ export class KeyedLimits {
 }
 
 /** The part that is the same for all requests that a limit applies to. */
-interface PreparedLimit {
+export interface PreparedLimit {
   readonly match: Match
   /** Undefined for a limit that counts nothing. */
   readonly keys: CounterKeyTemplate | undefined

@@ -4,7 +4,7 @@ import {
   type CounterStore,
   type Increment,
   type StoreError,
-} from '../counters/counter-store.ts'
+} from '../../counters/counter-store.ts'
 import type { Breaker } from './breaker.ts'
 
 export interface GuardSettings {

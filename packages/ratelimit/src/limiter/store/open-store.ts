@@ -1,21 +1,30 @@
 import type { Log } from '@portcullis/service-kit/log'
-import { type CounterStore, StoreError } from '../counters/counter-store.ts'
-import type { UrlStore } from '../counters/store-plugin.ts'
-import { createBreaker } from './create-breaker.ts'
+import { type CounterStore, StoreError } from '../../counters/counter-store.ts'
+import type { EncodedCounters } from '../../counters/memory/memory-store.ts'
+import type { UrlStore } from '../../counters/store-plugin.ts'
+import { createLocalCache, type LocalCache } from '../../hot/index.ts'
+import type { SharedOptions } from '../options.ts'
+import { createBreaker } from './breaker.ts'
 import { GuardedStore } from './guarded-store.ts'
-import type { SharedOptions } from './options.ts'
 import { findScheme, memoryUrl, openMemory } from './store-by-url.ts'
 
 export interface LimiterStore {
   readonly store: CounterStore
+  /** The same store, if counters are in memory. */
+  readonly counters: EncodedCounters | undefined
   /** Undefined for counters in memory, which are always available. */
   readonly guard: GuardedStore | undefined
+  /** Undefined if it is switched off, and for counters in memory, which are as fast as the cache. */
+  readonly localCache: LocalCache | undefined
   /** Resolves when the store answers or is known to be unavailable. Rejects when it cannot be used at all. */
   readonly firstAttempt: Promise<void>
   /** Resolves when the store answers. */
   readonly answers: Promise<void>
   readonly close: () => Promise<void>
 }
+
+/** The size of the local cache. */
+const cacheBytes = 1024 * 1024
 
 /** Opens the store of a limiter, with a circuit breaker and an optional fallback. */
 export function openLimiterStore(
@@ -28,7 +37,15 @@ export function openLimiterStore(
     const store = openMemory(now)
     const close = async () => await store[Symbol.asyncDispose]()
     const done = Promise.resolve()
-    return { store, guard: undefined, firstAttempt: done, answers: done, close }
+    return {
+      store,
+      counters: store,
+      guard: undefined,
+      localCache: undefined,
+      firstAttempt: done,
+      answers: done,
+      close,
+    }
   }
   const fallback = options.fallback === 'memory' ? openMemory(now) : undefined
   const consequence =
@@ -36,11 +53,14 @@ export function openLimiterStore(
       ? 'decisions fail until it answers'
       : 'this process counts on its own until it answers'
   const settings = { fallback, breaker: createBreaker(options, log, consequence) }
+  const localCache =
+    options.localCache === false ? undefined : createLocalCache({ sizeInBytes: cacheBytes, now })
   if (typeof given !== 'string') {
     const guard = new GuardedStore(given, settings)
     const close = async () => await fallback?.[Symbol.asyncDispose]()
     const done = Promise.resolve()
-    return { store: guard, guard, firstAttempt: done, answers: done, close }
+    const counters = undefined
+    return { store: guard, counters, guard, localCache, firstAttempt: done, answers: done, close }
   }
   const open = findScheme(given)
   if (open === undefined) throw new TypeError('the URL of the store was not checked')
@@ -66,7 +86,9 @@ export function openLimiterStore(
   firstAttempt.promise.catch(() => undefined)
   return {
     store: guard,
+    counters: undefined,
     guard,
+    localCache,
     firstAttempt: firstAttempt.promise,
     answers: late.ready,
     async close() {

@@ -1,10 +1,10 @@
 import type { Log } from '@portcullis/service-kit/log'
-import type { RuleSnapshot } from '../rules/match/snapshot.ts'
-import { toLoadError } from '../rules/model/fault.ts'
-import type { RuleSet } from '../rules/model/rule.ts'
-import type { RuleSource } from '../rules/sources/source.ts'
-import { parseRuleFiles } from '../rules/yaml/parse.ts'
-import type { Statistics } from '../stats/registry.ts'
+import type { RuleSnapshot } from '../../rules/match/snapshot.ts'
+import { toLoadError } from '../../rules/model/fault.ts'
+import type { RuleSet } from '../../rules/model/rule.ts'
+import type { RuleSource } from '../../rules/sources/source.ts'
+import { parseRuleFiles } from '../../rules/yaml/parse.ts'
+import type { Statistics } from '../../stats/registry.ts'
 
 /** The rules as text: one file, or several by the names that messages use. */
 export type RulesText = string | Readonly<Record<string, string>>
@@ -70,7 +70,7 @@ async function openSource(
   { directory, mergeDomains = false }: RulesDirectory,
   { statistics, log, onSnapshot, onFailure }: DirectoryParts,
 ): Promise<RuleSource> {
-  const { openFileSource } = await import('../rules/sources/file/file-source.ts')
+  const { openFileSource } = await import('../../rules/sources/file/file-source.ts')
   const { basename, dirname, resolve } = await import('node:path')
   const path = resolve(directory)
   return openFileSource({

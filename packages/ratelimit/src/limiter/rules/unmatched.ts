@@ -1,5 +1,5 @@
-import type { Entry } from '../protocol/message.ts'
-import type { RuleSnapshot } from '../rules/match/snapshot.ts'
+import type { Entry } from '../../protocol/message.ts'
+import type { RuleSnapshot } from '../../rules/match/snapshot.ts'
 import type { MatchedRequest } from './matched-request.ts'
 
 /** What happens to requests that no rule applies to. */
@@ -13,7 +13,7 @@ export class UnmatchedError extends TypeError {
 }
 
 /** The maximum number of combinations of keys that cause a warning. */
-const mostWarnings = 100
+export const mostWarnings = 100
 
 /** Reports requests that no rule applies to, each combination of domain and keys once. */
 export class UnmatchedReports {

@@ -5,7 +5,7 @@ import {
   type Unit,
   unitByName,
   units,
-} from '../rules/model/rule.ts'
+} from '../../rules/model/rule.ts'
 
 /**
  * Limits by the key they are counted by.

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { toListenError } from '../../src/app/listen-error.ts'
+import { toListenError } from '../../src/app/listen.ts'
 
 test('the message explains a conflict with the port of the auth server', () => {
   const messageOf = (port: number) => {

@@ -1,8 +1,7 @@
 import { findSimilarName } from '@portcullis/service-kit/similar-names'
-import type { CounterStore } from '../counters/counter-store.ts'
-import { stores } from '../counters/index.ts'
-import { openMemoryStore } from '../counters/memory/memory-store.ts'
-import type { OpenUrl, StoreEntry } from '../counters/store-plugin.ts'
+import { stores } from '../../counters/index.ts'
+import { openEncodedCounters } from '../../counters/memory/memory-store.ts'
+import type { OpenUrl, StoreEntry } from '../../counters/store-plugin.ts'
 
 const entries: readonly StoreEntry[] = stores
 
@@ -16,8 +15,8 @@ const openers: ReadonlyMap<string, OpenUrl> = new Map(
 /** Counters in this process. */
 export const memoryUrl = 'memory:'
 
-export function openMemory(now: () => number): CounterStore {
-  return openMemoryStore(now === Date.now ? {} : { now })
+export function openMemory(now: () => number) {
+  return openEncodedCounters(now === Date.now ? {} : { now })
 }
 
 /** Undefined for an unknown scheme. */

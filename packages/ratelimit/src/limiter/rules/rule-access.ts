@@ -1,10 +1,12 @@
-import { type DecisionParts, ServiceError } from '../decide/decision.ts'
-import { compileRules, type RuleSnapshot } from '../rules/match/snapshot.ts'
-import type { RuleSource } from '../rules/sources/source.ts'
-import type { Statistics } from '../stats/registry.ts'
-import { type LimitRequest, toRateLimitRequest } from './limit-request.ts'
+import { type DecisionParts, ServiceError } from '../../decide/decision.ts'
+import { compileRules, type RuleSnapshot } from '../../rules/match/snapshot.ts'
+import type { RuleSource } from '../../rules/sources/source.ts'
+import type { Statistics } from '../../stats/registry.ts'
+import { type LimitRequest, toRateLimitRequest } from '../limit-request.ts'
+import type { LimitResult } from '../limit-result.ts'
+import { KeyedLimits } from './keyed-limits.ts'
 import type { KeyValues, Limits } from './limits.ts'
-import { type Charging, KeyedLimits, type MatchedRequest, matchRules } from './matched-request.ts'
+import { type Charging, type MatchedRequest, matchRules } from './matched-request.ts'
 import { type ParsedLimits, parseLimits } from './parse-limits.ts'
 import {
   type DirectoryParts,
@@ -15,12 +17,18 @@ import {
   type RulesInput,
   type RulesText,
 } from './rules-input.ts'
+import { type MemoryParts, SingleLimits } from './single-limits.ts'
 
 /** The source of the rules, and how requests are matched with them. */
 export interface RuleAccess<Input, Rules> {
   /** Opens the rules, and calls back with each snapshot. Returns the source to close, if there is one. */
   open(parts: DirectoryParts): RuleSource | undefined
   match(parts: DecisionParts, rules: RuleSnapshot, input: Input, charging: Charging): MatchedRequest
+  /**
+   * Counts one hit of a request that has a single limit. Returns undefined, and has counted nothing, if it must be
+   * matched.
+   */
+  countSingle(parts: MemoryParts, input: Input): LimitResult | undefined
   /** @throws RulesError */
   parse(rules: Rules, statistics: Statistics): RuleSnapshot
 }
@@ -31,9 +39,11 @@ export function createKeyedRules(
   domain: string,
 ): RuleAccess<KeyValues, Limits> {
   let limits: KeyedLimits | undefined
+  let singles: SingleLimits | undefined
   const compile = (parsed: ParsedLimits, statistics: Statistics) => {
     const rules = compileRules(parsed.rules, statistics.rules)
     limits = new KeyedLimits(parsed, domain, rules)
+    singles = new SingleLimits(limits)
     return rules
   }
   return {
@@ -45,6 +55,7 @@ export function createKeyedRules(
       if (limits === undefined) throw new ServiceError('the limits are not loaded')
       return limits.match(parts, values, charging)
     },
+    countSingle: (parts, values) => singles?.count(parts, values),
     parse(given, statistics) {
       const faults: string[] = []
       const parsed = parseLimits(given, domain, faults)
@@ -88,6 +99,7 @@ export function createWrittenRules(
       })
       return matchRules(parts, rules, { ...message, descriptors })
     },
+    countSingle: () => undefined,
     parse: (text, statistics) => compileRules(parseRulesText(text), statistics.rules),
   }
 }

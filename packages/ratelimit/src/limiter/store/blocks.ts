@@ -3,8 +3,8 @@ import {
   type CounterStore,
   highestCount,
   type Increment,
-} from '../counters/counter-store.ts'
-import type { Tallies, Tally } from '../decide/tally.ts'
+} from '../../counters/counter-store.ts'
+import type { Tallies, Tally } from '../../decide/tally.ts'
 
 /** With more blocks than this, adding another one drops those that have ended. */
 const mostKept = 10_000
@@ -37,9 +37,14 @@ export class Blocks {
     return this.#settings.isShared
   }
 
+  /** Whether this process knows that no counter is blocked. */
+  get isEmpty(): boolean {
+    return this.#untilMs.size === 0
+  }
+
   /** Returns the counters that this process knows to be blocked; undefined if there are none. Hot path. */
   find(tallies: Tallies, nowMs: number): BlockedUntil | undefined {
-    if (this.#untilMs.size === 0) return undefined
+    if (this.isEmpty) return undefined
     let found: Map<Tally, number> | undefined
     for (const tally of tallies) {
       const untilMs = tally === undefined ? undefined : this.#untilMs.get(tally.key)

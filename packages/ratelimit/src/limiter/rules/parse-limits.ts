@@ -1,6 +1,11 @@
 import { findSimilarName } from '@portcullis/service-kit/similar-names'
-import { algorithms, type LimitRecord, type RuleRecord, type RuleSet } from '../rules/model/rule.ts'
-import { isWildcard, toWildcard, type Wildcard } from '../rules/model/wildcard.ts'
+import {
+  algorithms,
+  type LimitRecord,
+  type RuleRecord,
+  type RuleSet,
+} from '../../rules/model/rule.ts'
+import { isWildcard, toWildcard, type Wildcard } from '../../rules/model/wildcard.ts'
 import { type LimitObject, type ParsedLimit, parseLimitText } from './limits.ts'
 
 /** The limit of one value, or of any value, of a key. */
