@@ -123,7 +123,7 @@ function createLimiter<Input, Rules>(
     isShared: guard !== undefined && options.sharedBlocks === true,
   })
   const operations: OperationParts = { decision: parts, results, blocks, guard }
-  /** Undefined if decisions may have to wait: for the store, or for rules in a directory. */
+  /** Undefined if decisions may have to wait: for the store, or for rules in a folder. */
   const memory: MemoryParts | undefined =
     counters === undefined || source !== undefined ? undefined : { ...operations, counters }
   if (memory !== undefined) readiness.end()
@@ -206,7 +206,7 @@ function createLimiter<Input, Rules>(
   function countNow(memory: MemoryParts, input: Input, hits = 1): LimitResult {
     checkCharge(hits)
     if (hits !== 1) return runNow(count, input, { hits, isRefund: false })
-    return ruling.countSingle(memory, input) ?? runNow(count, input, oneHit)
+    return ruleAccess.countSingle(memory, input) ?? runNow(count, input, oneHit)
   }
 
   async function close(): Promise<void> {
