@@ -96,11 +96,19 @@ function toAlertMarks({ alertPrefix }: DashboardContent): object {
   }
 }
 
+/** The schema of Grafana requires every field, also those that a link does not use. */
+function toLink(title: string, url: string): object {
+  return {
+    ...{ type: 'link', title, url, icon: 'doc', tooltip: '', tags: [] },
+    ...{ asDropdown: false, targetBlank: true, includeVars: false, keepTime: false },
+  }
+}
+
 function toLinks(server: string): object[] {
-  const link = { asDropdown: false, targetBlank: true, tags: [] }
+  const others = { type: 'dashboards', icon: 'dashboard', tags: ['portcullis'] }
   return [
-    { ...link, type: 'link', title: 'Runbooks', url: toRunbookUrl(server) },
-    { ...link, type: 'dashboards', title: 'Portcullis', tags: ['portcullis'], targetBlank: false },
+    toLink('Runbooks', toRunbookUrl(server)),
+    { ...toLink('Portcullis', ''), ...others, targetBlank: false, keepTime: true },
   ]
 }
 
@@ -145,9 +153,7 @@ function toPanel(server: string, panel: Panel): object {
       ...{ refId: String.fromCodePoint(65 + index), datasource, editorMode: 'code' },
       ...{ expr, legendFormat, range: kind === 'graph', instant: kind === 'stat' },
     })),
-    links: alerts.map((alert) => ({
-      ...{ title: `Runbook: ${alert}`, url: toRunbookUrl(server, alert), targetBlank: true },
-    })),
+    links: alerts.map((alert) => toLink(`Runbook: ${alert}`, toRunbookUrl(server, alert))),
   }
 }
 
