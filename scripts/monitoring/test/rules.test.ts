@@ -28,6 +28,16 @@ test('names of alerts and of recorded series are unique', () => {
   assert.equal(new Set(recorded).size, recorded.length)
 })
 
+test('a recorded rate uses the window in its name', () => {
+  for (const { record, expr } of rules) {
+    if (record === undefined) continue
+    const [, window] = /rate(\d+[mhd])$/.exec(record) ?? []
+    assert.ok(window !== undefined, record)
+    // The rate over 5 minutes may be computed from others.
+    for (const [, used] of expr.matchAll(/\[(\w+)\]/g)) assert.equal(used, window, record)
+  }
+})
+
 for (const { alert, labels, annotations } of alerts) {
   test(`${alert} has a severity, texts, a runbook and a dashboard`, () => {
     const server = toServer(alert)
@@ -37,6 +47,25 @@ for (const { alert, labels, annotations } of alerts) {
     assert.equal(annotations?.['runbook_url'], toRunbookUrl(server, alert))
     assert.equal(annotations?.['dashboard'], `/d/portcullis-${server}`)
   })
+}
+
+/** The table of docs/monitoring.md: how fast the budget is used up, and the two windows. */
+const burnRates = {
+  BudgetBurn: ['1h 14.4', '5m 14.4', '6h 6', '30m 6'],
+  BudgetBurnSlow: ['1d 3', '2h 3', '3d 1', '6h 1'],
+}
+
+for (const [suffix, conditions] of Object.entries(burnRates)) {
+  for (const { alert, expr } of alerts.filter((each) => each.alert.endsWith(suffix))) {
+    test(`${alert} uses the documented windows and burn rates, and one series`, () => {
+      const found = [...expr.matchAll(/(job:\w+):ratio_rate(\w+) > (?:([\d.]+) \* )?([\d.]+)/g)]
+      assert.deepEqual(
+        found.map(([, , window, factor = '1']) => `${window} ${factor}`),
+        conditions,
+      )
+      assert.equal(new Set(found.map(([, series, , , budget]) => `${series} ${budget}`)).size, 1)
+    })
+  }
 }
 
 for (const server of ['auth', 'ratelimit'] as const) {
