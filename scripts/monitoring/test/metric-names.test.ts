@@ -2,16 +2,14 @@
  * @servers redis, memcached
  */
 import assert from 'node:assert/strict'
-import { globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { dashboards } from '../dashboards.ts'
 import { readAuthPage } from './support/auth-metrics.ts'
+import { pages } from './support/documentation.ts'
 import { findMetricNames, findUnknownNames } from './support/metric-names.ts'
 import { hit, openServices } from './support/ratelimit-servers.ts'
 import { rules } from './support/rule-files.ts'
 
-const root = join(import.meta.dirname, '../../..')
 const recorded = new Set(rules.flatMap(({ record }) => record ?? []))
 
 /** The names in a page of metrics, with the suffixes of histograms. */
@@ -65,17 +63,14 @@ test('every metric in rules, dashboards and documentation exists in the output o
   }
 
   await t.test('documentation', () => {
-    const pages = globSync(['docs/monitoring.md', 'docs/runbooks/*.md'], { cwd: root })
     assert.equal(pages.length, 3)
-    for (const page of pages) {
-      const text = readFileSync(join(root, page), 'utf8')
-      const blocks = [...text.matchAll(/^```promql\n(.*?)^```$/gms)].map(([, code = '']) => code)
+    for (const { path, text, queries } of pages) {
       // In running text, the names of metrics and of recorded series have a recognisable beginning.
       const begins =
         /`((?:auth|ratelimit|http|db_client|nodejs|v8js|process|job|job_channel)[_:][^`\s]+)`/g
       const names = [...text.matchAll(begins)].map(([, name = '']) => name)
-      for (const each of [...blocks.flatMap((block) => block.trim().split('\n')), ...names]) {
-        assert.deepEqual(findUnknownNames(each, all), [], `${page}: ${each}`)
+      for (const each of [...queries, ...names]) {
+        assert.deepEqual(findUnknownNames(each, all), [], `${path}: ${each}`)
       }
     }
   })

@@ -8,6 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { openLoad } from '../../../packages/ratelimit/test/support/service-load.ts'
 import { enduranceOr } from '../../../packages/test-servers/src/endurance.ts'
 import { dashboards } from '../dashboards.ts'
+import { pages } from './support/documentation.ts'
 import { openBusyAuth } from './support/monitored-auth.ts'
 import { openMonitoring, type Prometheus } from './support/prometheus.ts'
 import { hit, openServices } from './support/ratelimit-servers.ts'
@@ -90,6 +91,12 @@ test('a Prometheus that scrapes busy servers has data for every panel, and repor
   await t.test('alerts end when Redis is back', async () => {
     await limits.redis.restart()
     while ((await readExpected(endingSoon)).length > 0) await wait(100)
+  })
+
+  await t.test('the queries of the runbooks are valid', async () => {
+    const documented = pages.flatMap((page) => page.queries)
+    assert.ok(documented.length > 20)
+    for (const query of documented) await prometheus.countSeries(query)
   })
 
   await t.test('every rule was evaluated without an error', async () => {

@@ -6,6 +6,7 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { provideOrSkip } from '@portcullis/test-servers'
 import { toRunbookUrl } from '../runbooks.ts'
+import { root } from './support/documentation.ts'
 import {
   alerts,
   expectedAlerts,
@@ -16,7 +17,6 @@ import {
 } from './support/rule-files.ts'
 
 const run = promisify(execFile)
-const root = join(import.meta.dirname, '../../..')
 const names = alerts.map(({ alert }) => alert)
 
 test('names of alerts and of recorded series are unique', () => {
