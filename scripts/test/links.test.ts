@@ -8,7 +8,12 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8')
 
 test('every relative link of a page refers to a file, and its anchor to a heading', () => {
   const pages = globSync(
-    ['*.md', '{docs,examples}/**/*.md', 'packages/*/README.md', 'packages/*/test/*/README.md'],
+    [
+      '*.md',
+      '{deploy,docs,examples}/**/*.md',
+      'packages/*/README.md',
+      'packages/*/test/*/README.md',
+    ],
     { cwd: root },
   )
   assert.ok(pages.length > 60, `${pages.length} pages`)

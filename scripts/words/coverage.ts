@@ -4,6 +4,7 @@ export const covered: readonly string[] = [
   'CONTRIBUTING.md',
   'README.md',
   'SECURITY.md',
+  'deploy',
   'docs',
   'examples',
   'packages/auth',

@@ -20,6 +20,11 @@ export {
   type PostgresOptions,
   type PostgresServer,
 } from './servers/postgres.ts'
+export {
+  openPrometheus,
+  type PrometheusOptions,
+  type PrometheusServer,
+} from './servers/prometheus.ts'
 export { openRedis, type RedisNode, type RedisOptions, type RedisServer } from './servers/redis.ts'
 export { openRedisCluster, type RedisCluster } from './servers/redis-cluster.ts'
 export { openRedisSentinel, type RedisSentinel } from './servers/redis-sentinel.ts'

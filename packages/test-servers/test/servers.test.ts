@@ -1,5 +1,5 @@
 /**
- * @servers postgres, postgres-embedded, pgbouncer, redis, redis-cluster, redis-sentinel, memcached, chromium, envoy
+ * @servers postgres, postgres-embedded, pgbouncer, prometheus, redis, redis-cluster, redis-sentinel, memcached, chromium, envoy
  */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'

@@ -34,7 +34,7 @@ export const ratelimit: PackageTable = {
   'transports/**': {
     inside: 'counters/ decide/** protocol/** stats/**',
     outside:
-      '@bufbuild/protobuf @portcullis/grpc-unary @portcullis/service-kit node:crypto node:events node:http node:inspector node:net node:perf_hooks node:process node:timers',
+      '@bufbuild/protobuf @portcullis/grpc-unary @portcullis/service-kit node:crypto node:events node:http node:inspector node:net node:perf_hooks node:process node:timers node:v8',
     because: 'A transport only translates: it depends on the interfaces of decisions and stores.',
   },
   'tracing/**': {

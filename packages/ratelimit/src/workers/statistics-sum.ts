@@ -55,12 +55,16 @@ export class StatisticsSum {
     take(part, message)
   }
 
-  /** The resource usage of all processes together; values that are not sizes are those of the primary. */
+  /**
+   * The resource usage of all processes: sizes are added up, the utilization is that of the busiest process, and
+   * other values are those of the primary.
+   */
   toProcessGauges(primaryGauges: readonly NamedNumber[]): NamedNumber[] {
     const parts = [...this.#parts].map(({ processGauges }) => new Map(processGauges))
     return primaryGauges.map(([name, value]) => {
-      if (!name.includes('.memory.')) return [name, value]
-      return [name, parts.reduce((sum, part) => sum + (part.get(name) ?? 0), value)]
+      const values = [value, ...parts.map((part) => part.get(name) ?? 0)]
+      if (name.includes('.memory.')) return [name, values.reduce((sum, each) => sum + each)]
+      return [name, name.endsWith('.utilization') ? Math.max(...values) : value]
     })
   }
 

@@ -23,6 +23,7 @@ function openExample(t: Pick<TestContext, 'after'>, workerCount: number, sendsDu
       statistics,
       sendsDurations,
       processGauges: () => [
+        ['ratelimit.node.eventloop.utilization', 0.5],
         ['ratelimit.node.memory.rss', 100],
         ['ratelimit.node.uptime_seconds', 5],
       ],
@@ -163,10 +164,12 @@ test('gauges are added up, except for common gauges, averages, and totals of exi
   })
   assert.deepEqual(
     sum.toProcessGauges([
+      ['ratelimit.node.eventloop.utilization', 0.2],
       ['ratelimit.node.memory.rss', 7],
       ['ratelimit.node.uptime_seconds', 9],
     ]),
     [
+      ['ratelimit.node.eventloop.utilization', 0.5],
       ['ratelimit.node.memory.rss', 107],
       ['ratelimit.node.uptime_seconds', 9],
     ],

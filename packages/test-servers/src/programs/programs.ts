@@ -90,7 +90,13 @@ export const programs = {
     debianPackage: 'pgbouncer',
     homebrewPackage: 'pgbouncer',
   },
-  /** Checks the names of metrics. */
+  prometheus: {
+    binaries: ['prometheus'],
+    places: ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'],
+    debianPackage: 'prometheus',
+    homebrewPackage: 'prometheus',
+  },
+  /** Checks the names of metrics, and tests alert rules. */
   promtool: {
     binaries: ['promtool'],
     places: ['/usr/bin', '/usr/local/bin', '/opt/homebrew/bin'],

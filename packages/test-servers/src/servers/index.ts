@@ -3,6 +3,7 @@ import { openEnvoy } from './envoy.ts'
 import { openMemcached } from './memcached.ts'
 import { openPgbouncer } from './pgbouncer.ts'
 import { openPostgres, openPostgresEmbedded } from './postgres.ts'
+import { openPrometheus } from './prometheus.ts'
 import { openRedis } from './redis.ts'
 import { openRedisCluster } from './redis-cluster.ts'
 import { openRedisSentinel } from './redis-sentinel.ts'
@@ -16,6 +17,7 @@ export const servers = {
   postgres: openPostgres,
   'postgres-embedded': openPostgresEmbedded,
   pgbouncer: openPgbouncer,
+  prometheus: openPrometheus,
   chromium: openChromium,
   envoy: openEnvoy,
 }

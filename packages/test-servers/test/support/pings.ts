@@ -45,6 +45,10 @@ const pings: { [Name in ServerName]: (server: Opened<Name>) => Promise<void> } =
     const answer = await exchange(port, packet, (text) => text !== '')
     assert.equal(answer, 'N')
   },
+  prometheus: async ({ url }) => {
+    const response = await fetch(`${url}/api/v1/query?query=6*7`)
+    assert.equal((await response.json()).data.result[1], '42')
+  },
   chromium: async ({ browser }) => {
     const context = await browser.newContext()
     const page = await context.newPage()

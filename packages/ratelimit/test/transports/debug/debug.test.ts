@@ -61,7 +61,11 @@ test('/stats prints names and values, followed by the resource usage of the proc
     'ratelimit.service.config_load_success: 1',
     'ratelimit.service.rate_limit.d.k.total_hits: 2939',
   ])
-  assert.match(lines.slice(2).join('\n'), /^ratelimit\.node\.memory\.rss: \d+$/m)
+  const usage = lines.slice(2).join('\n')
+  assert.match(usage, /^ratelimit\.node\.memory\.rss: \d+$/m)
+  assert.match(usage, /^ratelimit\.node\.memory\.heap_limit: \d+$/m)
+  const [, utilization] = /^ratelimit\.node\.eventloop\.utilization: (\S+)$/m.exec(usage) ?? []
+  assert.ok(Number(utilization) >= 0 && Number(utilization) <= 1, utilization)
 })
 
 test('600,000 statistics do not block the event loop', async (t) => {
