@@ -16,12 +16,15 @@ const password = `case when t.encrypted_password like '{%' then null
 const toChecksums = (table: string) =>
   `md5(row(${sampledColumns[table]})::text) as checksum, ${table === 'users' ? password : 'null'} as password`
 
-/** Picks the IDs that follow random ones, so that the sample covers the whole table. */
+/**
+ * Picks the IDs of rows from the source `$2` that follow random ones, so that the sample covers the
+ * whole table.
+ */
 export const pickSample = (table: string): string => `
   select distinct r.id::text as id from generate_series(1, $1::integer) n
   cross join lateral (
     select i.id from {ns}.imported_rows i
-    where i.table_name = '${table}' and i.id >= md5(n::text || random()::text)::uuid
+    where i.table_name = '${table}' and i.source = $2 and i.id >= md5(n::text || random()::text)::uuid
     order by i.id limit 1
   ) r`
 
