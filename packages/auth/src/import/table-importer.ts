@@ -4,6 +4,7 @@ import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { nilId } from '../db/nil-id.ts'
 import type { ImportSettings } from './import-settings.ts'
 import { addOutcomes, createTableReport, type TableReport } from './report.ts'
+import { copyWithSecondPass } from './second-pass.ts'
 import * as batches from './statements/batches.ts'
 import type { ImportTable } from './statements/import-table.ts'
 import {
@@ -45,17 +46,8 @@ export class TableImporter {
    */
   async importTable(table: ImportTable, total: number): Promise<TableReport> {
     const removed = await this.#removeGone(table)
-    const first = await this.#importBatches(table, total)
-    if (first.updated === 0 || !hasTakenAddress(first)) return { ...first, removed }
-    // A user was skipped, possibly because the previous owner of the address was updated only later.
-    const second = await this.#importBatches(table, total)
-    return {
-      ...second,
-      removed,
-      added: first.added + second.added,
-      updated: first.updated + second.updated,
-      unchanged: second.unchanged - first.added - first.updated,
-    }
+    const report = await copyWithSecondPass(() => this.#importBatches(table, total))
+    return { ...report, removed }
   }
 
   async #importBatches(table: ImportTable, total: number): Promise<TableReport> {
@@ -155,10 +147,6 @@ export class TableImporter {
     const rows = this.#source.query(copyTo(`copy (${this.#schema.toText(select)}) to stdout`))
     await pipeline(rows, this.#writer.client.query(copyFrom(into)))
   }
-}
-
-function hasTakenAddress({ skipped }: TableReport): boolean {
-  return skipped['email taken'] !== undefined || skipped['phone taken'] !== undefined
 }
 
 /** COPY takes no parameters, so the ID becomes part of the statement and must be a UUID. */
