@@ -39,16 +39,16 @@ export async function verifyImport(
     if (report === undefined) continue
     // With --since, most rows were neither read nor counted.
     if (!isPartial) differences.push(...(await compareCounts(writer, table, report)))
-    const { rows: picked } = await writer.run<{ id: string }>(pickSample(table.name), [
+    const { rows: picked } = await writer.run<{ id: string }>(pickSample(table), [
       sampleRows,
       writer.source,
     ])
     const ids = picked.map(({ id }) => id)
     const { rows: theirs } = await source.query<Checksums>(
-      toSourceText(readSourceChecksums(table.name)),
+      toSourceText(readSourceChecksums(table)),
       [ids],
     )
-    const { rows: ours } = await writer.run<Checksums>(readOwnChecksums(table.name), [ids])
+    const { rows: ours } = await writer.run<Checksums>(readOwnChecksums(table), [ids])
     sampled += ours.length
     const byId = new Map(theirs.map((row) => [row.id, row]))
     for (const { id, checksum, password } of ours) {
