@@ -18,7 +18,7 @@ async function open(t: TestContext) {
   return { server, source: await openSource(t, server.databaseUrl, '2.196') }
 }
 
-test('values that the import replaces, such as null, are no differences', async (t) => {
+test('values that the import replaces, such as null, do not count as differences', async (t) => {
   const opened = await open(t)
   if (!opened) return
   const { server, source } = opened
